@@ -18,7 +18,7 @@ public struct ArrivingRequest: Sendable, Equatable {
   public let request: RequestNumber
   /// Number of customers for which the queue must have room. Customers with known keys are not counted.
   public internal(set) var total: Int64
-  /// Lowest ticket number of its customers.
+  /// Lowest ticket number of its customers so far.
   public private(set) var first: TicketNumber
   /// The number after the highest ticket number of its customers.
   public private(set) var next: TicketNumber
@@ -31,7 +31,8 @@ public struct ArrivingRequest: Sendable, Equatable {
 
   /// Numbers of the customers of one slice.
   public struct Placement: Sendable, Equatable {
-    /// Lowest number of the request after this slice; it is in the gap if the slice fills a part of the gap.
+    /// Lowest ticket number of the request once this slice is placed. If the slice fills a part of the gap, it is the
+    /// number of the slice's first customer.
     public let first: TicketNumber
     /// Number of customers at the start of the slice whose numbers are in the gap.
     public let inGap: Int64
@@ -56,8 +57,8 @@ public struct ArrivingRequest: Sendable, Equatable {
 
   /// Number of customers that have ticket numbers.
   public var count: Int64 { next - first }
-  /// Upper bound of the number of customers that draw on the stock. Counts all delayed customers, because their
-  /// services are not stored here.
+  /// Upper bound of the number of customers with numbers that draw on the stock. Counts all delayed customers, because
+  /// their services are not stored here.
   public var juices: Int64 {
     byLine.occupied.reduce(delayed) { $0 + ($1.line.service.drawsOnStock ? $1.count : 0) }
   }
@@ -72,7 +73,7 @@ public struct ArrivingRequest: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - heldBack: customers held back after this slice: as many as before, or `count` fewer.
-  ///   - issued: the highest issued number, which belongs to another request.
+  ///   - issued: the highest issued number.
   public func placement(of count: Int64, heldBack left: Int64, issued: TicketNumber) -> Placement {
     var inGap: Int64 = 0
     if left != heldBack {

@@ -6,17 +6,17 @@
 // wall clock, and the capacity limits memory, not the number of customers.
 //
 // Customers are due by two clocks. A customer that was ordered for later is due by the wall clock and is never served
-// earlier, even after a restart or if the clock is set back. A failed customer is delayed by the monotonic clock; its
-// stored due time is used only after a restart. The wall clock may have been set back by then, so the delay is
-// limited to the longest pause. The number of attempts distinguishes the two kinds: only a customer without attempts
-// can have been ordered for later.
+// earlier, even after a restart or if the clock is set back. A failed customer is delayed by the monotonic clock. Its
+// stored due time is used only when the customer is read from the store. The wall clock may have been set back by then,
+// so the delay is limited to the longest pause. The number of attempts distinguishes the two kinds: only a customer
+// without attempts can have been ordered for later.
 
 import BankModel
 import Time
 
 struct DelayedCustomers: Sendable {
-  /// Maximum time between readings of the wall clock while a customer is due by this clock, because the clock may be
-  /// set forward.
+  /// Maximum time between readings of the wall clock while a customer in memory waits for a time of this clock, because
+  /// the clock may be set forward.
   static let calendarPause = TimeSpan.seconds(60)
 
   private var ordered = DueHeap<WallTime>()
@@ -66,8 +66,8 @@ struct DelayedCustomers: Sendable {
     [ordered.first?.customer.dueAt, failed.first?.customer.dueAt].compactMap(\.self).min()
   }
 
-  /// The next moment at which a customer in memory is due; nil for never. For customers that are due by the wall
-  /// clock the moment is an estimate, because the wall clock may step.
+  /// The next moment at which a customer in memory may be due; nil for never. For a customer that is due by the wall
+  /// clock, the moment is at most ``calendarPause`` after `last`, because the wall clock may step.
   ///
   /// - Parameter last: the last reading of the clocks.
   func nextDue(after last: Moment) -> MonotonicTime? {

@@ -2,10 +2,10 @@
 // when a page was claimed, when the lease was renewed and when the lease was lost.
 //
 // A branch owns the customers that it has claimed. A request for a page of a line claims the customers of the page.
-// They belong to the branch until they are finished, delayed, made dead letters or returned. So the day counters of a
-// branch count the customers that it owns and those that it finished. Only the database knows the number of waiting
-// customers of the bank. The database also issues the tickets. Delayed customers and dead letters belong to no
-// branch.
+// They belong to the branch until they are finished, delayed, made dead letters or returned, or until the branch loses
+// its lease. So the day counters of a branch count the customers that it owns and those that it finished. Only the
+// database knows the number of waiting customers of the bank. The database also issues the tickets. Delayed customers
+// and dead letters belong to no branch.
 //
 // A branch owns its customers while its lease is valid. It assigns no customer after the end of the lease by its own
 // monotonic clock. If the clock is wrong, work may be wasted but no data becomes wrong, because the database ignores
@@ -41,8 +41,9 @@ extension QueueMachine {
     }
   }
 
-  /// Claims a page of a line if fewer than half a page of its customers are in memory. If `isWanted`, a teller has
-  /// found the line empty, and a page is claimed even if half a page is less than one customer.
+  /// Claims a page of a line if the database may contain more of its customers and fewer than half a page are in
+  /// memory. If `isWanted`, the queue has found no customer of the line for a worker, and claims a page even if the
+  /// page size is 1.
   mutating func claim(_ place: Int, isWanted: Bool, into effects: inout [QueueEffect]) {
     guard lines[place].claimsNow(below: isWanted ? 1 : policy.page / 2) else { return }
     effects.append(.loadPage(books.waiting.lines[place], after: 0, limit: policy.page))
@@ -110,8 +111,8 @@ extension QueueMachine {
     }
   }
 
-  /// Handles the loss of the lease: the branch no longer owns its customers, and changes that are not on disk are
-  /// lost.
+  /// Handles the loss of the lease: the branch no longer owns its customers, and changes that were not reported as on
+  /// disk are no longer counted.
   mutating func loseEverybody(at now: Moment, into effects: inout [QueueEffect]) {
     branch.leaseEnd = nil
     forgetStarts(into: &effects)

@@ -6,8 +6,9 @@ import BankModel
 import Time
 
 extension QueueMachine {
-  /// Issues tickets to one slice of a request. At the first slice, the queue accepts or refuses the whole request.
-  /// The caller checks each slice with ``refusal(ofServicesOf:)`` and ``refusal(ofLinesOf:)``.
+  /// Adds one slice of a request. A request of one slice gets its tickets. At the first slice, the queue accepts or
+  /// refuses the whole request. The caller checks each slice with ``refusal(ofServicesOf:)`` and
+  /// ``refusal(ofLinesOf:)``.
   mutating func takeIn(
     _ orders: [CustomerOrder], of total: Int64, isLast: Bool, heldBack: Int64, for request: RequestNumber,
     at now: Moment, into effects: inout [QueueEffect]
@@ -58,7 +59,7 @@ extension QueueMachine {
     let isRun = arriving.heldBack == 0
     let place = arriving.take(Int64(orders.count), heldBack: heldBack, issued: books.issued)
     if place.inGap > 0 {
-      // The customers of this slice precede all customers of earlier slices.
+      // The customers in the gap precede all customers of earlier slices.
       for line in arrivingFronts.indices { arrivingFronts[line].removeAll(keepingCapacity: true) }
     }
     for (index, order) in orders.enumerated() {
@@ -104,8 +105,9 @@ extension QueueMachine {
     if isJammed || isShort { return .diskFull }
     let standing = books.waitingInAll + books.delayed + (arriving?.total ?? 0)
     let (sum, overflow) = standing.addingReportingOverflow(total)
-    // A request for 0 customers always fits: it repeats a request whose customers all exist, and gets the stored
-    // answer. `sum` can exceed the limit without new customers, because requeued dead letters are not limited.
+    // A request for 0 customers fits, however many customers wait: it repeats a request whose customers all exist, and
+    // gets the stored answer. `sum` can exceed the limit without new customers, because requeued dead letters are not
+    // limited.
     if total > 0, overflow || sum > policy.maxWaiting {
       return .queueFull(waiting: standing, limit: policy.maxWaiting)
     }
@@ -113,7 +115,7 @@ extension QueueMachine {
   }
 
   /// Returns the refusal of these new customers if more customers would wait for a service than its `maxWaiting`
-  /// allows, or nil if they fit. A request in slices is refused as a whole, at the slice that exceeds the limit.
+  /// allows, or nil if they fit. The caller gives up a whole request at the slice that exceeds the limit.
   public func refusal(ofServicesOf orders: [CustomerOrder]) -> QueueRefusal? {
     guard policy.hasRoomByService else { return nil }
     var coming = ServiceTally()
@@ -140,7 +142,7 @@ extension QueueMachine {
   }
 
   /// Drops the arriving request. Its numbers were not reported to the client and may be issued to other customers. A
-  /// reset that waited for the request runs now.
+  /// reset that waited only for this request runs now.
   mutating func abandonIntake(at now: Moment, into effects: inout [QueueEffect]) {
     guard isTakingIn else { return }
     forgetArriving()

@@ -1,6 +1,6 @@
-// All ways in which an attempt ends without a receipt: the teller reports a failure, exits, hangs or violates the
-// protocol, or the customer is recalled. The customer then waits again, is delayed, or becomes a dead letter.
-// Invariant: an attempt is recorded exactly once, in the transaction that moves its customer.
+// Ways in which an attempt ends without a receipt: the teller reports a failure, exits, hangs or violates the protocol,
+// or the customer is recalled. The customer then waits again, is delayed, or becomes a dead letter.
+// Invariant: each of these attempts is recorded once, in the transaction that moves its customer.
 
 import BankModel
 import Time
@@ -17,8 +17,8 @@ extension QueueMachine {
 
   /// Handles the exit of the teller at a window.
   ///
-  /// - Parameter alone: the only customer of an outside worker over all its slots; nil if it had several. Ignored for
-  ///   other workers.
+  /// - Parameter alone: the only customer of an outside worker over all its slots; nil if it had several or none.
+  ///   Ignored for other workers.
   mutating func lose(
     _ window: Window, _ generation: Generation, _ end: ProcessEnd?, alone: TicketNumber? = nil,
     at now: Moment, into effects: inout [QueueEffect]
@@ -41,8 +41,8 @@ extension QueueMachine {
     }
   }
 
-  /// Ends every expired lease and returns its customer at once. Late messages are harmless, because the successor has
-  /// another generation.
+  /// Ends every expired lease, and with it the attempt. Late messages are harmless: the successor of a killed worker
+  /// has another generation, and a lease that an outside worker has lost is recorded as recalled.
   mutating func expireLeases(at now: Moment, into effects: inout [QueueEffect]) {
     if !starts.isEmpty, nextLeaseEnd.map({ $0 <= now.attended }) == true { takeBackStarts(into: &effects) }
     // Several leases of one worker may expire at once, at several slots, so blame is decided before the first lease
@@ -73,8 +73,8 @@ extension QueueMachine {
   }
 
   /// Marks a teller as being killed. The queue ignores the teller's messages from now on. If its work has effects
-  /// outside the bank (`endsWorkFirst`), the service assigns no customer until the process has exited, however long
-  /// that takes.
+  /// outside the bank (`endsWorkFirst`), the service assigns no customer to its windows until the process has exited,
+  /// however long that takes.
   private mutating func doom(_ service: Int, _ place: Int) {
     windows[service][place].state = .doomed
     windows[service][place].isBeingEnded =
@@ -135,8 +135,9 @@ extension QueueMachine {
     }
     effects.append(.announce(.interrupted, windowState.window, lease, customer))
     let rules = policy[service]
-    // Every crash counts, but a crash makes the customer a dead letter only if no other customer can have caused it.
-    // A failure that is reported later makes no dead letter because of `crashes`, which may have reached the limit.
+    // Every crash counts, but `maxCrashes` makes the customer a dead letter only after a crash that no other customer
+    // can have caused. A failure that is reported later makes no dead letter because of `crashes`, which may have
+    // reached the limit.
     let isCrash = end != .failed && end != .deferred
     if isCrash && wasAlone && customer.crashes >= rules.maxCrashes || customer.failures >= rules.maxFailures
       || failure?.consequence == .never || customer.hasSpent(rules)
@@ -179,10 +180,10 @@ extension QueueMachine {
     return isAlone(customer.ticket, service, place) ? customer.ticket : nil
   }
 
-  /// Takes all customers from a window whose teller was lost.
+  /// Takes all customers from a window whose teller was lost or is to be killed.
   ///
-  /// - Parameter alone: the only customer of an outside worker over all its slots; nil if it had several. Ignored for
-  ///   other workers.
+  /// - Parameter alone: the only customer of an outside worker over all its slots; nil if it had several or none.
+  ///   Ignored for other workers.
   mutating func takeFrom(
     _ service: Int, _ place: Int, _ end: AttemptEnd, _ processEnd: ProcessEnd?, alone: TicketNumber? = nil,
     at now: Moment, into effects: inout [QueueEffect]
@@ -195,8 +196,8 @@ extension QueueMachine {
       interrupt(customer, lease, service, place, end, nil, processEnd: processEnd, at: now, into: &effects)
       return takeBackAhead(service, place, at: now, into: &effects)
     }
-    // Any of these customers may have caused the crash. Each is served alone from now on, and none becomes a dead
-    // letter before it was served alone.
+    // Any of these customers may have caused the crash. Each is served alone from now on, and `maxCrashes` makes none a
+    // dead letter before it was served alone.
     let first = WindowState.HandedOut(customer: customer, at: windows[service][place].startedAt)
     for next in [first] + releaseAhead(service, place) {
       windows[service][place].startedAt = next.at
@@ -207,8 +208,8 @@ extension QueueMachine {
     }
   }
 
-  /// Returns a customer from a teller to the head of its line. Counts neither a crash nor a failure, because the
-  /// customer is not to blame.
+  /// Returns a customer from a teller to its line, or makes it a dead letter if no attempt is left. Counts neither a
+  /// crash nor a failure, because the customer is not to blame.
   mutating func standAgain(
     _ customer: Customer, _ service: Int, _ place: Int, _ end: AttemptEnd = .recalled,
     _ failure: WorkFailure? = nil, hasBegun: Bool = true, at now: Moment, into effects: inout [QueueEffect]
@@ -223,8 +224,9 @@ extension QueueMachine {
     wait(customer, service, windowState.window, end, failure?.processEnd, into: &effects)
   }
 
-  /// Returns prefetched customers to the line. An attempt without blame is recorded for each customer, because the
-  /// record explains why later customers have overtaken it.
+  /// Returns the further customers of a window to their line, or makes them dead letters if no attempt is left. An
+  /// attempt without blame is recorded for each customer, because the record explains why later customers have
+  /// overtaken it.
   mutating func takeBackAhead(
     _ service: Int, _ place: Int, at now: Moment, into effects: inout [QueueEffect]
   ) {
@@ -269,7 +271,7 @@ extension QueueMachine {
     effects.append(.reportDead(customer, window, end, processEnd))
   }
 
-  /// Handles a protocol violation: returns the teller's customers and ends the teller.
+  /// Handles a protocol violation: takes the teller's customers as after a crash, and ends the teller.
   mutating func breakOff(
     _ service: Int, _ place: Int, _ reason: String, at now: Moment, into effects: inout [QueueEffect]
   ) {

@@ -1,6 +1,7 @@
 // Operator commands: cancel customers, requeue dead letters, pause, open and close windows, reset the queue. Shutdown
 // is in `QueueMachine+Ending.swift`.
-// Invariant: each request gets one reply, after its changes are on disk.
+// Invariant: each numbered request gets one reply. If it has staged changes, the reply follows when these are on disk,
+// or at once if a branch loses its lease.
 
 import BankModel
 import Time
@@ -31,7 +32,7 @@ extension QueueMachine {
     effects.append(.lookUp(request, ticket))
   }
 
-  /// Cancels a customer that a teller holds; false if no teller holds it. The receipt is written before the teller
+  /// Cancels a customer that a teller holds; false if no teller holds it. The receipt is staged before the teller
   /// returns the customer, so any later answer of the teller has no effect.
   private mutating func takeAway(
     _ ticket: TicketNumber, for request: RequestNumber, at now: Moment, into effects: inout [QueueEffect]
@@ -71,7 +72,7 @@ extension QueueMachine {
     into effects: inout [QueueEffect]
   ) {
     let isCancellation = cancellations.remove(request) != nil
-    // Numbers above `issued` belong to a request that has arrived in part.
+    // Numbers above `issued` belong to a request that has arrived in part, or to no customer.
     let isNewcomer =
       ticket > books.issued || admissions.contains { $0.first <= ticket && ticket < $0.first + $0.count }
     guard let stored, !isNewcomer else {
@@ -160,10 +161,11 @@ extension QueueMachine {
     lines[line].takeBack(customer)
   }
 
-  /// Number of dead letters that a request has requeued so far; nil if the request does not exist or is finished.
+  /// Number of dead letters that a request has requeued so far; nil if the request does not exist, or if it has
+  /// requeued its last dead letter.
   public func revived(by request: RequestNumber) -> Int64? { revivals[request] }
 
-  /// Requeues one page of dead letters and asks for the next one.
+  /// Requeues one page of dead letters, and asks for the next page if there may be more.
   mutating func revive(_ letters: [Customer], for request: RequestNumber, into effects: inout [QueueEffect]) {
     guard let before = revivals.removeValue(forKey: request) else { return }
     for customer in letters { bringBack(customer, from: .dead, into: &effects) }
@@ -266,7 +268,8 @@ extension QueueMachine {
     for service in windows.indices {
       for place in windows[service].indices {
         guard let customer = release(service, place) else { continue }
-        // Prefetched customers that were not started are cancelled with the waiting customers.
+        // The window's further customers, which are prefetched or served side by side, are cancelled with the waiting
+        // customers.
         let ahead = releaseAhead(service, place).map { windows[service][place].lease(of: $0.customer) }
         // The customers are recalled in reverse order, so that the teller does not start a customer that is about to
         // be recalled.
@@ -292,8 +295,8 @@ extension QueueMachine {
     replyWhenSettled(request, .done, into: &effects)
   }
 
-  /// Number of customers that a reset has cancelled; nil after the first call. The caller calls this when it replies
-  /// to the request.
+  /// Number of customers that a reset has cancelled; nil after the first call, and for any other request. The caller
+  /// calls this when it replies to the request.
   public mutating func takeCancelled(by request: RequestNumber) -> Int64? {
     resetCounts.removeValue(forKey: request)
   }
@@ -317,7 +320,7 @@ extension QueueMachine {
   /// Time that a teller has to return a recalled customer.
   func patience(_ service: Int) -> TimeSpan { policy[service].recall ?? policy[service].lease }
 
-  /// Writes the cancelled receipt of a customer that a teller holds, and asks the teller to return the customer.
+  /// Stages the cancelled receipt of a customer that a teller holds, and asks the teller to return the customer.
   private mutating func recallCancelled(
     _ customer: Customer, _ service: Int, _ place: Int, at now: Moment, into effects: inout [QueueEffect]
   ) -> Lease {

@@ -1,8 +1,8 @@
-// Outside workers: they have no window, serve several services, and are neither started nor killed by the
-// coordinator. If a worker disconnects, its customers return to their lines. If a worker reports no progress for one
-// customer, it loses the lease of this customer and continues with its other customers.
-// Invariant: a worker never holds more than `inHand` customers over all its services. Recalled customers that it has
-// not returned yet are counted.
+// Outside workers: they have no window, serve one or more services, and are neither started nor killed by the
+// coordinator. If a worker disconnects, its customers return to their lines or become dead letters. If a worker reports
+// no progress for one customer, it loses the lease of this customer and continues with its other customers.
+// Invariant: the queue never assigns a worker more than `inHand` customers over all its services. Recalled customers
+// that the worker has not returned yet are counted.
 
 import BankModel
 import Time
@@ -52,8 +52,7 @@ extension QueueMachine {
   }
 
   /// Assigns waiting customers to outside workers, the highest priority over all services first. Among services with
-  /// the same priority, the service whose last assignment is oldest is next. So a worker for several services starves
-  /// no service.
+  /// the same priority, the service whose last assignment is oldest is next, so that none of these services starves.
   mutating func handOutside(at now: Moment, into effects: inout [QueueEffect]) {
     guard stage != .finishing, mayServe(at: now) else { return }
     // Services without a free worker, or without a customer to assign now.
@@ -118,8 +117,8 @@ extension QueueMachine {
   /// one that has also returned all recalled customers is preferred. Such a worker is not required, because the line
   /// would stop if a worker never returned a recalled customer.
   ///
-  /// No worker gets the same lease twice, because its answers would be ambiguous. A lease can repeat after a reset,
-  /// when numbers restart and the worker has not returned the earlier customer with the same number.
+  /// No worker gets a lease that it has not returned yet, because its answers would be ambiguous. A lease can repeat
+  /// after a reset, when numbers restart and the worker has not returned the earlier customer with the same number.
   private func roomiest(_ service: Int, for next: Customer?) -> Int? {
     var best: (place: Int, isFree: Bool, room: Int)?
     for place in (windows[service].count - outsideCounts[service])..<windows[service].count {
@@ -152,7 +151,8 @@ extension QueueMachine {
   }
 
   /// True if the worker at this slot serves no other customer, as far as the coordinator can tell. All slots of an
-  /// outside worker are considered, and recalled customers that the worker has not returned yet.
+  /// outside worker are considered, and recalled customers that the worker has not returned yet. Always true for a
+  /// teller, which serves one customer at a time.
   func isAlone(_ ticket: TicketNumber, _ service: Int, _ place: Int) -> Bool {
     let windowState = windows[service][place]
     guard windowState.isSideBySide else { return true }
@@ -181,8 +181,9 @@ extension QueueMachine {
     return nil
   }
 
-  /// Takes customers with expired leases from a worker, as if it had crashed. The worker continues with its other
-  /// customers. Its later messages about the expired leases have no effect.
+  /// Takes customers with expired leases from a side-by-side worker, as if it had crashed. An outside worker continues
+  /// with its other customers, and its later messages about the expired leases have no effect. The caller ends a worker
+  /// at a window.
   ///
   /// - Parameter alone: the worker's only customer when the first lease expired; nil if there were several.
   mutating func takeExpired(

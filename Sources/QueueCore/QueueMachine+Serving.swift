@@ -1,6 +1,6 @@
-// Messages between queue and tellers: assignment, answer, progress. A lease consists of ticket, attempt and
-// generation. A message about a lease that the teller does not hold is late and ignored, or a protocol violation: the
-// teller is replaced.
+// Messages between queue and tellers: assignment, answer, progress. A lease consists of ticket, attempt and generation.
+// A message about a lease that the teller does not hold is late and ignored, or a protocol violation, which ends the
+// teller.
 
 import BankModel
 import Time
@@ -44,8 +44,8 @@ extension QueueMachine {
     }
   }
 
-  /// Assigns a customer to a busy teller. For a side-by-side worker the lease starts at once, for a teller when its
-  /// earlier customers are done.
+  /// Assigns a customer to a worker that already has one. The lease starts at once at a side-by-side worker, and when
+  /// the earlier customers are done at a teller. If attempts are counted, the start is first written to disk.
   mutating func handAhead(
     _ customer: consuming Customer, _ service: Int, _ place: Int, isCounted: Bool, at now: Moment,
     into effects: inout [QueueEffect]
@@ -144,7 +144,7 @@ extension QueueMachine {
     serve(WindowState.HandedOut(customer: customer, at: now), service, place, now, into: &effects)
   }
 
-  /// Starts the lease of a customer that the teller already holds.
+  /// Starts the lease of a customer that was sent to the teller.
   private mutating func serve(
     _ next: consuming WindowState.HandedOut, _ service: Int, _ place: Int, _ now: Moment,
     into effects: inout [QueueEffect]
@@ -155,7 +155,7 @@ extension QueueMachine {
     _ = windows[service][place].begin(next, until: end)
   }
 
-  /// Continues with the teller's next prefetched customer, or marks the teller as idle.
+  /// Continues with the teller's next customer, waits for recalled customers, or marks the teller as idle.
   mutating func goOn(_ service: Int, _ place: Int, _ now: Moment, into effects: inout [QueueEffect]) {
     guard !windows[service][place].ahead.isEmpty else {
       // The coordinator does not kill an outside worker. It counts recalled customers that were not returned yet
@@ -173,7 +173,7 @@ extension QueueMachine {
     guard windows[service][place].isSideBySide else {
       return serve(next, service, place, now, into: &effects)
     }
-    // At a side-by-side worker, the lease started when the customer was assigned.
+    // At a side-by-side worker, the lease started when the customer was sent to it.
     _ = windows[service][place].begin(next, until: next.deadline)
   }
 
@@ -238,8 +238,8 @@ extension QueueMachine {
       case .outOfStock(let missing):
         complete(customer, lease, service, place, missing: missing, at: now, into: &effects)
       case .returned where isSideBySide:
-        // The returned customer is delayed, without blame. Reassigning it at once could keep worker and coordinator
-        // busy with this customer alone.
+        // The returned customer is delayed, as if its work had asked for a later retry. Reassigning it at once could
+        // keep worker and coordinator busy with this customer alone.
         let failure = WorkFailure("returned by the worker", .later, isUnbegun: true)
         fail(customer, failure, service, place, at: now, into: &effects)
       case .returned: standAgain(customer, service, place, hasBegun: false, at: now, into: &effects)
@@ -250,7 +250,7 @@ extension QueueMachine {
       let left = held.filter { $0 != lease }
       windows[service][place].state = .recalling(left)
       if left.isEmpty { free(service, place, into: &effects) }
-    // The coordinator ignores a teller that is being killed, and late messages of a teller whose exit was reported.
+    // The queue ignores a teller that is being killed or was dismissed, and late messages after a teller's exit.
     case .doomed, .vacant: return
     case .serving, .recalling, .idle:
       breakOff(service, place, offence("reported on", lease, generation), at: now, into: &effects)
@@ -266,7 +266,7 @@ extension QueueMachine {
     return true
   }
 
-  /// Handles a progress report, which restarts the lease.
+  /// Handles a progress report, which restarts the lease within the service's `timeout`.
   mutating func renew(
     _ lease: Lease, of window: Window, _ generation: Generation, at now: Moment,
     into effects: inout [QueueEffect]

@@ -1,23 +1,24 @@
 // Pure state machine of the customers' queue, without I/O, clock or randomness. It receives events, each with a
 // moment, and produces effects. The same events and moments always produce the same effects.
 //
-// Life of a customer. `enqueue` issues a ticket and stages it. `committed` adds the customer to its line and replies
-// with the ticket. The first customer of the highest priority is assigned to an idle teller of its service at once,
-// without waiting for the disk. The teller's answer ends the lease. `done` stages the receipt and assigns the next
-// customer in the same event. `failed` delays the customer. If the teller exits or the lease runs out, the customer
-// returns to the position of its number, which is the head of its line. A customer that has failed or crashed too
-// often becomes a dead letter.
+// Life of a customer. `enqueue` issues a ticket and stages it. `committed` adds the customer to its line, or to the
+// delayed customers, and replies with the ticket. The first customer of the highest priority is assigned to an idle
+// teller of its service at once, without waiting for the disk. The teller's answer ends the lease. `done` stages the
+// receipt and assigns the next customer in the same event. `failed` usually delays the customer; see
+// `WorkFailure.Consequence`. If the teller exits or the lease runs out, the customer returns to the position of its
+// number, which is usually the head of its line. A customer that has failed or crashed too often becomes a dead letter.
 //
 // If a service counts its attempts (`max_attempts`), an attempt is on disk before it starts; see
 // `QueueMachine+Starts.swift`.
 //
-// Durability. A change that is staged and not on disk is *unsettled*. `sealed` closes one transaction over the
-// changes staged since the last one and marks it as in flight. Several transactions may be in flight. `committed`
-// settles the oldest transaction in flight, with everything that waits for this transaction alone. If none is in
-// flight, `committed` settles everything that was staged, because the store committed synchronously. When the disk is
-// full, the store drops all transactions that are not on disk, in flight or open. Unreported tickets and pauses are
-// then revoked; all other changes are staged again until there is space. Replies are sent only with `committed`. If
-// the store is short of space, new customers and resets are refused; all other work continues.
+// Durability. A change that is staged and not on disk is *unsettled*. `sealed` closes one transaction over the changes
+// staged since the last one and marks it as in flight. Several transactions may be in flight. `committed` settles the
+// oldest transaction in flight, with everything that waits for this transaction alone. If none is in flight,
+// `committed` settles everything that was staged, because the store committed synchronously. When the disk is full, the
+// store drops all transactions that are not on disk, in flight or open. The queue then revokes the tickets, and the
+// pauses and resumes by operators, that are not on disk; it stages all other changes again until there is space. A
+// reply that depends on a change is sent with `committed`; a refusal is sent at once. If the store is short of space,
+// new customers and resets are refused; all other work continues.
 //
 // Invariant: issued = waiting + delayed + serving + served + dead + cancelled, after every event.
 
@@ -44,7 +45,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     case open
     /// Refuses new customers and assigns waiting ones.
     case draining
-    /// Assigns no customers.
+    /// Refuses new customers and assigns no customers.
     case finishing
   }
 
@@ -63,7 +64,8 @@ public struct QueueMachine: ~Copyable, Sendable {
   var servingCount: Int64 = 0
   var hasReportedDrained = false
 
-  /// Changes that are not on disk. They are staged again if the store drops the transactions that are not on disk.
+  /// Changes that are not on disk, without new customers. They are staged again if the store drops the transactions
+  /// that are not on disk.
   var unsettled: [StoreChange] = []
   /// Number of bytes of the results in ``unsettled``.
   var unsettledBytes = 0
@@ -76,15 +78,15 @@ public struct QueueMachine: ~Copyable, Sendable {
   /// Large request whose last slice has not arrived. Until then, ``books`` does not count its customers, and no
   /// commit issues its numbers.
   public internal(set) var arriving: ArrivingRequest?
-  /// First customers of each line of ``arriving``, at most as many as a line holds in memory, by the index of the
-  /// line in the request.
+  /// First customers of each line of ``arriving``, at most ``QueuePolicy/lineCapacity``, by the index of the line in
+  /// the request.
   var arrivingFronts: [[Customer]] = []
   var arrivingDelayed: DelayedNewcomers
-  /// Pauses that are on disk, by the service's index. ``pausing`` contains the requests whose pauses are not on disk
-  /// yet.
+  /// Pauses that remain if the disk is full, by the service's index: those on disk, and those that a worker's report
+  /// has caused. ``pausing`` contains the requests whose pauses or resumes are not on disk yet.
   var settledPauses: [Bool]
   var pausing: [RequestNumber] = []
-  /// Requests that are deferred until all issued tickets are on disk.
+  /// Resets that wait until all issued tickets are on disk and no request is arriving.
   var postponed: [QueueEvent] = []
   var cancellations: Set<RequestNumber> = []
   /// Number of dead letters that each unfinished request has requeued so far.
@@ -120,7 +122,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     }
   }
 
-  /// Restores the queue from a store. A customer that was being served waits again, at the head of its line.
+  /// Restores the queue from a store. A customer that was at a window waits again, at the position of its number.
   ///
   /// - Parameter falls: customers that were assigned when earlier coordinators crashed.
   public init(
@@ -223,13 +225,14 @@ public struct QueueMachine: ~Copyable, Sendable {
     return min(lease, retry)
   }
 
-  /// The next moment at which a delayed customer is due; nil for never. While `maxUnsettled` changes wait for the disk,
-  /// delayed customers return with the next commit instead.
+  /// The next moment at which a delayed customer in memory may be due; nil for never. While `maxUnsettled` changes wait
+  /// for the disk, delayed customers return with the next commit instead.
   public var nextRetry: MonotonicTime? {
     unsettled.count < policy.maxUnsettled ? delayed.nextDue(after: lastMoment) : nil
   }
 
-  /// The next moment, by the attended clock (see ``Moment``), at which a lease runs out; nil for never.
+  /// The next moment, by the attended clock (see ``Moment``), at which a lease or the time to return recalled customers
+  /// runs out; nil for never.
   public var nextLeaseEnd: MonotonicTime? {
     var earliest: MonotonicTime?
     for places in windows {
@@ -249,7 +252,8 @@ public struct QueueMachine: ~Copyable, Sendable {
 
   /// True while a large request has arrived in part.
   public var isTakingIn: Bool { if case .some = arriving { true } else { false } }
-  /// Number of customers that other requests may add in one slice while a large request arrives.
+  /// Number of customers that another request may add in one slice while a large request arrives; `.max` if none
+  /// arrives.
   public var roomBeside: Int64 { arriving?.gap(above: books.issued) ?? .max }
   /// True if any change or reply waits for a commit. A partly arrived request does not count.
   public var isUnsettled: Bool {

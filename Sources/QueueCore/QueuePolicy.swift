@@ -10,9 +10,9 @@ public struct ServicePolicy: Sendable, Equatable {
   public var lease: TimeSpan = .seconds(10)
   /// Time that a teller has to return recalled customers; nil for the value of ``lease``.
   public var recall: TimeSpan?
-  /// Maximum number of customers that a teller holds, 1 to `Limits.customersInHand`. All but the first are
-  /// prefetched: the teller starts the next one without a message to the coordinator. Prefetched customers are not
-  /// available to other windows.
+  /// Maximum number of customers that a worker holds, 1 to `Limits.customersInHand`. A teller prefetches all but the
+  /// first: it starts the next one without a message to the coordinator. A side-by-side worker serves all of them at
+  /// once. These customers are not available to other windows.
   public var prefetch = 1
   /// Number of crashes after which a customer becomes a dead letter.
   public var maxCrashes: Int32 = 3
@@ -20,9 +20,10 @@ public struct ServicePolicy: Sendable, Equatable {
   public var maxFailures: Int32 = 5
   /// Pause after the first reported failure. The pause doubles with each further failure.
   public var retryFirst: TimeSpan = .seconds(1)
-  /// Maximum pause between attempts.
+  /// Maximum pause before a retry, without jitter. It does not limit a pause that a worker requests.
   public var retryLimit: TimeSpan = .seconds(60)
-  /// Maximum duration of one attempt, regardless of progress; nil for no limit.
+  /// Maximum time from the assignment of a customer to the end of the attempt, regardless of progress; nil for no
+  /// limit.
   public var timeout: TimeSpan?
   /// Maximum jitter of a pause, in thousandths of the pause, 0 to 1,000. With jitter, customers that failed together
   /// do not retry together.
@@ -67,7 +68,7 @@ public struct ServicePolicy: Sendable, Equatable {
     return TimeSpan(nanoseconds: mix.draw((pause - width).nanoseconds...(pause + width).nanoseconds))
   }
 
-  /// Maximum pause including jitter.
+  /// Maximum pause including jitter, if the worker requests no other pause.
   var longestPause: TimeSpan { retryLimit + jitter(of: retryLimit) }
 
   private func jitter(of pause: TimeSpan) -> TimeSpan {
@@ -87,7 +88,8 @@ public struct QueuePolicy: Sendable, Equatable {
   private var own: [ServicePolicy?] = []
   /// True if a service has a ``ServicePolicy/maxWaiting`` of its own.
   private(set) var hasRoomByService = false
-  /// Maximum number of customers of one line in memory. The other customers are only in the store.
+  /// Number of customers that a line holds in memory. While a page is being loaded, or in a shared bank, a line may
+  /// hold more. The other customers are only in the store.
   public var lineCapacity = 1024
   /// The queue requests a page of a line when the line has fewer than this number of customers in memory.
   public var lineLowWater = 256
@@ -99,9 +101,9 @@ public struct QueuePolicy: Sendable, Equatable {
   public var delayedCapacity = 4_096
   /// The queue requests a page when fewer than this number of delayed customers are in memory.
   public var delayedLowWater = 1_024
-  /// Maximum number of changes that wait for the disk; at the limit no customer is assigned.
+  /// Number of changes waiting for the disk at which no further customer is assigned.
   public var maxUnsettled = 65_536
-  /// Maximum number of result bytes that wait for a commit; at the limit no customer is assigned.
+  /// Number of result bytes waiting for a commit at which no further customer is assigned.
   public var maxUnsettledBytes = 16 << 20
   /// Maximum number of transactions in flight, at least 1. Irrelevant for a store that commits synchronously.
   public var maxUnderway = 4
@@ -109,7 +111,7 @@ public struct QueuePolicy: Sendable, Equatable {
   /// True if the queue belongs to one of several branches of a shared database; see `QueueMachine+Branch.swift`.
   public var isShared = false
   /// Number of customers of one line that a branch claims at once from a shared database, at least 1. If the value is
-  /// 1, a customer is claimed only when a window is idle, and no customer of another branch is overtaken.
+  /// 1, a branch claims a customer only when it can assign the customer at once.
   public var page = 100
 
   public init() {}
@@ -141,7 +143,7 @@ public struct QueuePolicy: Sendable, Equatable {
   private static let fullLines = 32
   private static let smallLine = 32
 
-  /// Maximum number of customers that the line at this index holds in memory.
+  /// Number of customers that the line at this index holds in memory; see ``lineCapacity``.
   func capacity(ofLineAt place: Int) -> Int {
     place < Self.fullLines ? lineCapacity : min(lineCapacity, Self.smallLine)
   }

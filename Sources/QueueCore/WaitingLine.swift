@@ -1,8 +1,8 @@
-// One line of waiting customers, all of one service and priority:
-// the first of them in memory, the others in the store.
+// One line of waiting customers, all of one service and priority: the first of them in memory, the others only in the
+// store.
 //
 // Invariants: customers in memory are in ascending order, with numbers up to `cursor`. Customers that are only in the
-// store have numbers above `cursor`. Assigned customers may have any number. A page also contains assigned customers,
+// store have numbers above `cursor`. Assigned customers may have any number. A page may contain assigned customers,
 // which are skipped.
 //
 // With a shared database a line contains only the customers that this branch has claimed. All of these customers are
@@ -41,8 +41,8 @@ struct WaitingLine: Sendable {
   }
 
   var count: Int64 { Int64(front.count) + beyond }
-  /// True if the line has no customers or newcomers, no page is being loaded, and a shared database contains no
-  /// unclaimed customers of the line.
+  /// True if the line has no customers or newcomers, no page is being loaded, and the queue does not expect unclaimed
+  /// customers of the line in a shared database.
   var isVacant: Bool { front.isEmpty && beyond == 0 && newcomers == 0 && !isLoading && !mayHoldMore }
   /// Number of newcomers, which cannot be assigned before their tickets are on disk.
   var newcomerCount: Int64 { newcomers }
@@ -88,7 +88,7 @@ struct WaitingLine: Sendable {
     firstNewcomers.removeAll(keepingCapacity: true)
   }
 
-  /// Removes and returns the first customer in memory; nil if memory is empty, even if a page must be loaded.
+  /// Removes and returns the first customer in memory; nil if there is none in memory, even if the store has more.
   mutating func dequeue() -> Customer? { front.dequeue() }
 
   /// Returns a customer to the line, at the position of its number.
@@ -141,7 +141,7 @@ struct WaitingLine: Sendable {
     return Int(min(room, beyond))
   }
 
-  /// Adds a loaded page. The page also contains assigned customers, because assignments are not durable.
+  /// Adds a loaded page. The page may contain assigned customers, because assignments are not durable.
   mutating func append(page: [Customer], isAtWindow: (TicketNumber) -> Bool) {
     precondition(isLoading, "a page arrived without a request")
     // A stale page is dropped and requested again.

@@ -1,7 +1,7 @@
 // State of one window and its teller, or of one slot of an outside worker.
-// Invariant: `customer` is set exactly while the state is `serving`, under the lease of that state. Only in this
-// state may `ahead` contain prefetched customers. A teller serves these customers in order, a side-by-side worker
-// serves them concurrently.
+// Invariant: between two events, `customer` is set exactly while the state is `serving`, under the lease of that state.
+// Only in this state may `ahead` contain further customers. A teller serves these customers in order, a side-by-side
+// worker serves them concurrently.
 
 import BankModel
 import Time
@@ -32,30 +32,31 @@ struct WindowState: Sendable {
   /// follows.
   var mayReturn = false
 
-  /// True if customers are served concurrently: each has a running lease, and answers may come in any order. A teller
-  /// serves one customer after the other.
+  /// True if customers are served concurrently: each has its own lease and deadline, and answers may come in any order.
+  /// A teller serves one customer after the other.
   var isSideBySide = false
   /// Maximum number of customers that this worker accepts. The limit of the service also applies.
   var capacity = Limits.customersInHand
 
   /// The current customer of this window; set only while the state is `serving`.
   var customer: Customer?
-  /// Prefetched customers; see ``ServicePolicy/prefetch``.
+  /// Further customers: prefetched ones of a teller (see ``ServicePolicy/prefetch``), or those that a side-by-side
+  /// worker serves beside the current one.
   var ahead = RingBuffer<HandedOut>()
-  /// Recalled leases of a teller that continues with other customers. The teller has not answered them yet.
+  /// Recalled leases that the worker has not answered yet; without those of the state `recalling`.
   var recalled: [Lease] = []
   var startedAt = Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: WallTime(milliseconds: 0))
   var deadline = MonotonicTime(nanoseconds: .max)
-  /// True while the teller is being killed and may still be running.
+  /// True while the teller is being killed and may still be running; set only for services with `endsWorkFirst`.
   var isBeingEnded = false
 
-  /// The last completed lease whose receipt is not on disk yet.
+  /// The last completed lease whose receipt is in the open transaction, and neither in flight nor on disk.
   var unacknowledged: Lease?
   var served: Int64 = 0
 
   init(window: Window) { self.window = window }
 
-  /// A prefetched customer.
+  /// A customer that the worker holds besides the current one.
   struct HandedOut: Sendable {
     var customer: Customer
     var at: Moment
@@ -74,8 +75,8 @@ struct WindowState: Sendable {
     isServing && (customer?.ticket == ticket || ahead.contains { $0.customer.ticket == ticket })
   }
 
-  /// True if a customer with earlier crashes is served alone at this window, so that the next crash identifies the
-  /// culprit.
+  /// True if the current customer of this side-by-side worker has earlier crashes. It is then served alone, so that the
+  /// next crash identifies the culprit.
   var servesASuspect: Bool { isSideBySide && isServing && customer?.isSuspect == true }
 
   /// Number of held customers if one more may be assigned; nil if no customer may be assigned, or if `limit` or more
@@ -142,6 +143,6 @@ struct WindowState: Sendable {
 }
 
 extension Customer {
-  /// True if a worker has crashed with the customer.
+  /// True if an attempt of the customer since its last requeue counted as a crash.
   var isSuspect: Bool { crashes > 0 }
 }
