@@ -1,6 +1,7 @@
 // Items that a bank sells from its stock: fruits, juices and their recipes.
-// Invariant of an assortment: no two fruits and no two juices have a name in common, and every recipe consists of
-// fruits in the assortment. The texts of the built-in assortment are those of the original juice maker app.
+// Invariant of an assortment that was read from a file: no two fruits and no two juices have a name in common, and
+// every recipe consists of fruits in the assortment. The Korean texts of the built-in assortment are those of the
+// original juice maker app.
 
 /// A fruit that is kept in stock.
 public struct Fruit: Hashable, Sendable, Codable {

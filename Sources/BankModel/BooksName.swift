@@ -27,7 +27,7 @@ public struct BooksName: Hashable, Sendable {
     /// A ticket of this database, or of another copy of it.
     case own(day: BusinessDay, ticket: TicketNumber)
     case others
-    /// No ticket: a person or the vending machine placed the order.
+    /// Not the name of a ticket's order, for example that of a person's or the vending machine's order.
     case none
   }
 

@@ -50,7 +50,7 @@ public struct Customer: Sendable, Equatable {
   public var service: Service
   /// Priority in the queue.
   public var priority: Priority
-  /// Amount of the transaction, in won: at least 1 if the service moves money, else 0.
+  /// Amount of the transaction, in won: at least 1 for deposits and loans, at least 0 for other services.
   public var amount: Won
   /// Number of the customer's account.
   public var account: AccountNumber
@@ -58,7 +58,8 @@ public struct Customer: Sendable, Equatable {
   public var issuedAt: WallTime
   /// Attempts that ended without a receipt, for any reason.
   public var attempts: Int32
-  /// Attempts since the last requeue in which the teller's process exited or made no progress.
+  /// Attempts since the last requeue that counted as crashes: the worker exited, reported no progress or reported a
+  /// crash, or the coordinator crashed once too often with the customer.
   public var crashes: Int32
   /// Attempts since the last requeue that the teller reported as failed.
   public var failures: Int32

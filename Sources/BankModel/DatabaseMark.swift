@@ -61,12 +61,13 @@ public enum DatabaseMismatch: UInt8, Named {
   case newDatabase = 2
   /// The database has stored an opening that `bank.db` does not contain: `bank.db` is an older copy.
   case olderBank = 3
-  /// The bank has used the database in a later opening than it has stored: the database is an older copy.
+  /// The bank has used this database in a later opening than this copy has stored, or has used another database since:
+  /// this copy is older.
   case olderDatabase = 4
   case otherDatabase = 5
 
-  /// True if the mismatch is a mistake. False if it can be intended, for example when an operator has set a damaged
-  /// file aside.
+  /// True if the mismatch is an error. False if an operator can have caused it on purpose, for example by setting a
+  /// damaged file aside.
   public var isProblem: Bool { self != .newBank && self != .newDatabase }
 
   /// Names in JSON, in the order of the raw values.

@@ -28,7 +28,8 @@ public protocol Decisions<Event, Effect> {
   var isUnsettled: Bool { get }
   /// Sequence number of the last change that is on disk.
   var settledSequence: Int64 { get }
-  /// Event that stages again everything that a full disk has refused; nil if nothing was refused.
+  /// Event that stages again what the machine has kept of changes that a full disk has refused; nil if there is
+  /// nothing.
   var retry: Event? { get }
 }
 

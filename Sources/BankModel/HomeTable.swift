@@ -1,6 +1,6 @@
 // Files and directories of a home: path, kind, owning process, and consequence of a loss.
-// Invariant: every file that a process of an open bank needs is listed here once, with the process that owns it. The
-// processes watch these files, the audit checks them, and the documentation lists them.
+// Invariant: every entry has one owner. The processes watch these files, the audit checks them, and the documentation
+// lists them.
 
 /// A file or directory of a home.
 public struct HomeEntry: Sendable, Hashable {
@@ -15,7 +15,7 @@ public struct HomeEntry: Sendable, Hashable {
     case socket
   }
 
-  /// The process that needs the file and repairs it.
+  /// The process that needs the file and handles its loss; see ``Remedy``.
   public enum Owner: String, Sendable, Hashable, CaseIterable {
     case coordinator, guardian, stock, vending, page
     /// The coordinator, if a service accepts outside workers.
@@ -38,7 +38,7 @@ public struct HomeEntry: Sendable, Hashable {
   public let path: String
   /// Expected kind of file.
   public let kind: Kind
-  /// Process that needs the file and repairs it.
+  /// Process that needs the file and handles its loss.
   public let owner: Owner
   /// Consequence if the file is removed.
   public let remedy: Remedy
@@ -52,7 +52,7 @@ public struct HomeEntry: Sendable, Hashable {
     self.isAlwaysThere = isAlwaysThere
   }
 
-  /// Permission bits of the entry.
+  /// Permission bits of the entry, without those for the group of the customers' socket.
   public var mode: UInt32 { kind == .directory ? 0o700 : 0o600 }
 }
 

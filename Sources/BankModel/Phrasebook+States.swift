@@ -1,6 +1,6 @@
 // Words for the states of customers, windows, the bank, attempts and receipts.
-// Invariant: every state has a word in both languages. The Korean titles of the lists of waiting and served customers
-// are those of the original app.
+// Invariant: every state has a word in both languages. The Korean titles of the lists of waiting customers and of
+// customers being served are those of the original app.
 
 extension Phrasebook {
   /// Word for the state of a customer.
@@ -97,7 +97,8 @@ extension Phrasebook {
         "lost: the coordinator died while it was running")
     }
   }
-  /// Reason for a dead letter in a few words: the exit code, the signal, or the end of the last attempt.
+  /// Reason for a dead letter in a few words: the exit code, the signal, or the end of the last attempt; nil if all
+  /// three are unknown.
   ///
   /// - Parameter signal: name of the signal, such as `SIGSEGV`.
   public func reason(_ end: AttemptEnd?, signal: String?, code: Int32?) -> String? {

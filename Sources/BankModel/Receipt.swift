@@ -1,11 +1,11 @@
 // Permanent record of a customer: the receipt with its transfer, and the attempts before it.
-// Invariant: exactly one receipt ends every ticket. The values have the same fields as the stored rows.
+// Invariant: a ticket has at most one receipt, which ends it. The values have the same fields as the stored rows.
 
 import Time
 
 /// Outcome of a ticket.
 public enum Outcome: UInt8, Named {
-  /// The work was done, exactly once.
+  /// The work was done.
   case served = 1
   /// An operator removed the customer from the queue.
   case cancelled = 2
@@ -79,11 +79,11 @@ public struct Receipt: Hashable, Sendable {
   public var priority: Priority
   /// Way in which the ticket ended.
   public var outcome: Outcome
-  /// Window that finished the customer; nil if no window had the customer.
+  /// Window at which the customer was when its ticket ended; nil if it was at no window.
   public var window: Window?
-  /// Generation of the teller; 0 if no window had the customer.
+  /// Generation of the teller at this window; 0 if there was no window.
   public var generation: Generation
-  /// Process id of the teller; 0 if no window had the customer.
+  /// Process id of the teller at this window; 0 if there was no window.
   public var pid: Int32
   /// Number of all attempts, including the last one; 0 if there was none.
   public var attempts: Int32
@@ -93,7 +93,7 @@ public struct Receipt: Hashable, Sendable {
   public var account: AccountNumber
   /// Time at which the ticket was issued.
   public var issuedAt: WallTime
-  /// Start of the last attempt; nil if there was none.
+  /// Start of the attempt during which the ticket ended; nil if the customer was at no window.
   public var startedAt: WallTime?
   /// End of the ticket.
   public var finishedAt: WallTime
@@ -109,8 +109,8 @@ public struct Receipt: Hashable, Sendable {
   /// Number of the branch that wrote the receipt; nil if the bank is not a shared bank.
   public var branch: Int64?
 
-  /// - Parameter postingRule: rule of the service. Deposits and loans have built-in rules. A rule of another
-  ///   service applies only if the customer was served and has an amount.
+  /// - Parameter postingRule: rule of the service; deposits and loans have built-in rules instead. A rule applies only
+  ///   if the customer was served and has an amount.
   public init(
     sequence: Int64 = 0, day: BusinessDay, ticket: TicketNumber, service: Service, priority: Priority,
     outcome: Outcome, window: Window?, generation: Generation, pid: Int32, attempts: Int32, amount: Won,
@@ -137,9 +137,9 @@ public struct Receipt: Hashable, Sendable {
 /// End of an attempt.
 public enum AttemptEnd: UInt8, Named {
   case served = 1
-  /// The teller's process exited.
+  /// The teller's process exited, violated the protocol or reported a crash, or an outside worker disconnected.
   case killed = 2
-  /// The teller's process ran, but made no progress.
+  /// The teller's process may still run, but reported no progress in time, or exceeded the service's `timeout`.
   case leaseExpired = 3
   /// The coordinator took the customer back from the teller.
   case recalled = 4
@@ -154,7 +154,8 @@ public enum AttemptEnd: UInt8, Named {
   public static let names = ["served", "killed", "lease_expired", "recalled", "failed", "deferred", "lost"]
 }
 
-/// One attempt that ended without a receipt.
+/// One attempt that ended without a receipt from its worker. If the customer was cancelled meanwhile, its receipt says
+/// so.
 public struct Attempt: Hashable, Sendable {
   /// Business day of the ticket.
   public var day: BusinessDay
@@ -162,13 +163,13 @@ public struct Attempt: Hashable, Sendable {
   public var ticket: TicketNumber
   /// Number of the attempt, from 1.
   public var number: Int32
-  /// Window at which the attempt was made.
+  /// Window at which the attempt was made; ``Window/unknown(_:)`` for a lost attempt.
   public var window: Window
-  /// Generation of the teller.
+  /// Generation of the teller; 0 for a lost attempt.
   public var generation: Generation
-  /// Process id of the teller.
+  /// Process id of the teller; 0 for a lost attempt.
   public var pid: Int32
-  /// Time of the assignment.
+  /// Time of the assignment; for a lost attempt, the time of its record.
   public var startedAt: WallTime
   /// End of the attempt.
   public var endedAt: WallTime

@@ -21,8 +21,8 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
   /// Skips `count` numbers, in constant time.
   public mutating func skip(_ count: Int64) { state &+= 0x9E37_79B9_7F4A_7C15 &* UInt64(bitPattern: count) }
 
-  /// Returns a number from `range`, computed from one draw by a multiplication and a shift, without a loop. The bias
-  /// is below 2⁻³² for the ranges used here.
+  /// Returns a number from `range`, computed from one draw by a multiplication and a shift, without a loop. Each
+  /// number's probability differs from the ideal one by less than 2⁻⁶⁴.
   public mutating func draw(_ range: ClosedRange<Int64>) -> Int64 {
     let width = UInt64(bitPattern: range.upperBound &- range.lowerBound) &+ 1
     guard width != 0 else { return Int64(bitPattern: next()) }
@@ -30,7 +30,8 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
   }
 }
 
-/// Generator of customers for requests that do not specify all properties; the others are random.
+/// Generator of customers for requests that do not specify all properties. Missing properties are random; a service
+/// that moves no money gets amount and account 0 instead.
 public struct CustomerDraw: Sendable {
   /// Range of random amounts in won, in multiples of ``amountStep``.
   public static let amounts: ClosedRange<Won> = 10_000...1_000_000
@@ -42,9 +43,9 @@ public struct CustomerDraw: Sendable {
   public var service: Service?
   /// Priority of all customers; never random.
   public var priority: Priority
-  /// Fixed amount; nil for a random one.
+  /// Fixed amount; nil for a random one, or for 0 if the service moves no money.
   public var amount: Won?
-  /// Fixed account; nil for a random one.
+  /// Fixed account; nil for a random one, or for 0 if the service moves no money.
   public var account: AccountNumber?
   /// Name of the ordered article; never random.
   public var article: String
@@ -62,7 +63,7 @@ public struct CustomerDraw: Sendable {
     generator = SeededGenerator(seed: seed)
   }
 
-  /// The next customer. A fixed value consumes no random number.
+  /// The next customer. A value that is not random consumes no random number.
   public mutating func next() -> CustomerOrder {
     let service = service ?? (generator.next() >> 63 == 0 ? .deposit : .loan)
     guard service.movesMoney else {

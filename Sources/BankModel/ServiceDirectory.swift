@@ -18,8 +18,8 @@ public struct ServiceDirectory: Sendable, Equatable {
     for name in ServiceName.branch { add(name) }
   }
 
-  /// Restores stored names, in the order of their numbers; nil if they do not start with the names of the services
-  /// that every bank has, or if a name occurs twice.
+  /// Restores stored names, in the order of their numbers; nil if they do not start with the names of the services that
+  /// every bank has, if a name occurs twice, or if there are more than 65,535 names.
   public init?(names: [ServiceName]) {
     self.init()
     guard names.count >= self.names.count, Array(names.prefix(self.names.count)) == self.names else {
@@ -70,7 +70,8 @@ public struct ServiceDirectory: Sendable, Equatable {
     window.outsideNumber.map { self[window.service].outside($0) } ?? self[window.service].window(window.place)
   }
 
-  /// The window with this name; nil if no window can have it.
+  /// The window with this name; nil if its service is unknown or its number is invalid, and for the slot of an outside
+  /// worker.
   public func window(named name: some StringProtocol) -> Window? {
     guard let dash = name.lastIndex(of: "-"), let service = ServiceName(name[..<dash]).flatMap({ self[$0] }),
       let place = Int32(name[name.index(after: dash)...]), place >= 1,

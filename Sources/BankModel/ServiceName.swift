@@ -35,7 +35,7 @@ public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertib
   /// Services from which the service of a random customer is drawn.
   public static let drawn: [ServiceName] = [.deposit, .loan]
 
-  /// True if serving a customer moves money.
+  /// True if serving a customer moves money in every bank.
   public var movesMoney: Bool { self == .deposit || self == .loan }
 
   /// Name of a window of this service, in commands, JSON, logs and file names of logs: `deposit-2`.
@@ -44,7 +44,8 @@ public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertib
   /// Name of the slot of an outside worker of this service: `mail-outside-1`.
   public func outside(_ number: Int32) -> String { "\(text)-outside-\(number)" }
 
-  /// The service of the window with this name; nil if no window can have it.
+  /// The part of a window's name before the last dash; nil if it is not a valid service name. Not for the slot of an
+  /// outside worker.
   public init?(ofWindow name: some StringProtocol) {
     guard let dash = name.lastIndex(of: "-") else { return nil }
     self.init(name[..<dash])

@@ -67,7 +67,8 @@ public enum StockAction: Hashable, Sendable {
   /// Sets the number of pieces of an item without dates.
   case set(ItemID, Quantity)
   /// Adds pieces, or removes them if the number is negative. If `dates` is not nil, the lot with these dates is
-  /// changed.
+  /// changed. If it is nil, pieces are added to the lot without dates, or removed from the lots in the order in which
+  /// they are sold.
   case change(ItemID, by: Quantity, dates: LotDates?)
   /// Discards all lots that expired before a day.
   case discardExpired(today: DayNumber)
@@ -152,7 +153,7 @@ public struct StockChange: Hashable, Sendable, Codable {
 
 /// An order as stored by the stock.
 public struct KeptOrder: Hashable, Sendable, Codable {
-  /// Final state of an order.
+  /// State of an order.
   public enum State: UInt8, Sendable, Codable, CaseIterable {
     /// The order has taken its pieces.
     case done = 1
@@ -202,10 +203,10 @@ public struct Shortage: Hashable, Sendable, Codable {
 /// Reason why the stock refused a request. Nothing was changed, and nothing was stored.
 public enum StockRefusal: Hashable, Sendable {
   case unknownItem(ItemID)
-  /// An amount of 0, a negative one, or one above the limit.
+  /// An amount outside the limits of the request.
   case badQuantity(ItemID, Quantity)
   case itemTwice(ItemID)
-  /// The order has no items, or too many.
+  /// The order has no items or too many, or the stock would have too many items.
   case badItemCount(Int)
   /// The order has no name, or an invalid one.
   case badOrder(String)

@@ -13,8 +13,8 @@ public enum VendingLimits {
   public static let price: Won = 1_000_000
   /// Maximum number of purchases in progress.
   public static let openPurchases = 1_000
-  /// Maximum length of a request's name in bytes: enough for the key of a form or a script. The machine derives the
-  /// name of its order at the stock from the request's name.
+  /// Maximum length of a request's name in bytes: enough for the key of a form or a script. For a manager's request,
+  /// the machine derives the name of its order at the stock from this name.
   public static let requestLength = 60
 }
 
@@ -34,7 +34,7 @@ public struct MoneyChange: Hashable, Sendable, Codable {
   public enum Kind: UInt8, Named {
     case inserted = 1
     case bought = 2
-    /// The balance, which may be 0, was paid out.
+    /// The balance without the money for purchases in progress was paid out; the amount may be 0.
     case returned = 3
 
     /// Names in JSON, in the order of the raw values.
@@ -75,7 +75,7 @@ public struct MoneyChange: Hashable, Sendable, Codable {
   }
 }
 
-/// Reason why a machine refused a request. Nothing was changed.
+/// Reason why a machine refused a request. The money was not changed.
 public enum VendingRefusal: Hashable, Sendable {
   case badAmount(Won)
   /// The name of the request is invalid.
@@ -90,7 +90,7 @@ public enum VendingRefusal: Hashable, Sendable {
   case onlyExpired(ItemID)
   /// The balance would exceed ``VendingLimits/balance``.
   case tillFull(balance: Won)
-  /// The stock did not answer in time; the stock will take nothing for this request any more.
+  /// The stock refused or did not answer in time. It returns whatever it takes for this request.
   case stockAway(ItemID)
   /// The maximum number of purchases is in progress.
   case crowded

@@ -38,8 +38,8 @@ public struct Window: Hashable, Sendable, Comparable {
   }
 }
 
-/// Counter of the tellers at one window: the first is 1, its successor 2. A late message of an earlier
-/// generation is ignored.
+/// Counter of the tellers at one window: the first is 1, its successor 2. For an outside worker, a number that
+/// identifies its connection. A late message of an earlier generation is ignored.
 public typealias Generation = Int32
 
 /// Right to serve one customer once: ticket, attempt, and the teller's generation.

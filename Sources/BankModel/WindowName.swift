@@ -10,7 +10,8 @@ public struct WindowName: Hashable, Sendable {
   /// Length limit in bytes: a service name, the infix of an outside worker, and a number.
   public static let longest = ServiceName.longest + "-outside-".utf8.count + 10
 
-  /// Nil if no window can have this name.
+  /// Nil if the name is too long, does not start with `a-z` or `0-9`, or contains other characters than these, `_`, `.`
+  /// and `-`.
   public init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard let first = bytes.first, bytes.count <= Self.longest, Self.isLetterOrDigit(first),

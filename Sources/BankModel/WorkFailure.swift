@@ -10,7 +10,7 @@ public final class WorkFailure: Hashable, Sendable {
   public enum Consequence: UInt8, Sendable, CaseIterable {
     /// Retry after a pause, as often as the service allows failures.
     case again = 1
-    /// Retry after a pause; not counted as a failure.
+    /// Retry after a pause. Counted as a failure only if the customer has had many attempts (`maxLater`).
     case later = 2
     /// Dead letter at once, because the work would fail every time.
     case never = 3

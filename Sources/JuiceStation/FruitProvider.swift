@@ -3,7 +3,8 @@
 // Invariant: one ticket is one order at the stock, however often it is served and by which station. So a
 // juice that is restarted after a crash finds the fruit that was reserved for it.
 // Errors: if the stock is unavailable or its disk is full, the request is repeated later and does not count as a
-// failure. A refusal by the stock counts as a failure. Nothing is taken without a final answer.
+// failure. Any other refusal or error counts as a failure. If an answer is lost, the fruit stays reserved under the
+// name of the ticket.
 
 import BankModel
 import Posix
@@ -26,7 +27,7 @@ public final class FruitProvider: Provider {
   /// another file.
   private var assortmentWelcome = 0
   private var wanted: Assignment?
-  /// Number of requests so far. An answer to an earlier request is ignored.
+  /// Number of calls of ``provide(_:)`` so far. An answer to a request of an earlier call is ignored.
   private var questions: UInt64 = 0
 
   /// A provider that waits on this loop.
@@ -49,7 +50,7 @@ public final class FruitProvider: Provider {
     if isKnown { take(isFresh: false) } else { askForRecipes() }
   }
 
-  /// Time of the next useful ``endTurn()``.
+  /// Time of the next useful ``endTurn()``; nil for never.
   public var nextDeadline: MonotonicTime? { client?.nextDeadline }
   /// Sends pending requests at the end of a loop iteration.
   public func endTurn() { client?.endTurn() }

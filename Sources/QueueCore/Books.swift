@@ -14,7 +14,8 @@ public struct Books: Sendable, Equatable {
   public var day: BusinessDay
   /// Start of the day.
   public var openedAt: WallTime
-  /// Number of issued tickets, which is also the highest ticket number.
+  /// Number of issued tickets, which is also the highest ticket number. In a branch of a shared bank, the number of
+  /// customers that the branch owns or has finished.
   public var issued: Int64
   /// Number of receipts with the outcome served or out of stock.
   public var served: Int64

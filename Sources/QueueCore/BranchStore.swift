@@ -1,19 +1,20 @@
 // Interface between a branch and the database that it shares with other branches: operations that only a shared store
-// has. Every operation is a request. Its result is returned later, by ``QueueStore/takeResult()`` as an event of the
-// queue, or by ``BranchStore/takeNews()``. In each loop iteration the caller calls both until they return nil.
+// has. The result of an operation is returned later, by ``QueueStore/takeResult()`` as an event of the queue, or by
+// ``BranchStore/takeNews()``. In each loop iteration the caller calls both until they return nil.
 //
-// Invariant: every request is answered once, even if the lease is lost. After the loss of the lease, no result of
-// changes that were staged before is reported.
+// Invariant: every operation with a request number is answered once, even if the lease is lost. After the loss of the
+// lease, no commit of changes that were staged before is reported.
 
 import BankModel
 import Time
 
 /// Shared store, as one branch uses it.
 public protocol BranchStore: QueueStore {
-  /// Returns the next event that is not the answer to a query of the queue, or nil if there is none yet.
+  /// Returns the next event that is not an event of the queue, or nil if there is none yet.
   func takeNews() -> BranchNews?
 
-  /// Requests tickets for customers. The customers then wait in the database, where any branch can claim them.
+  /// Requests tickets for customers. The customers then wait in the database, where any branch can claim them. Only
+  /// customers that draw on the stock are reserved for the branch that took them in.
   func takeIn(_ customers: IntakeRequest, for request: RequestNumber)
 
   /// Executes an operator's command on customers that this branch does not own.
@@ -31,15 +32,15 @@ public protocol BranchStore: QueueStore {
   /// served is finished.
   func drainBank(for request: RequestNumber)
 
-  /// Returns all customers of the branch at once and ends its lease; ``BranchNews/left`` reports that this is done.
-  /// Closes the day if the bank drains and has no customers left.
+  /// Returns all customers of the branch and ends its lease, after the results of earlier commits are known;
+  /// ``BranchNews/left`` reports that this is done. Closes the day if the bank drains and has no customers left.
   func leave()
 
   /// Processes received data and due timers. The caller calls this at the end of each loop iteration.
   func endTurn()
 }
 
-/// Default implementations of operations that only a local store needs: disk space, reset, and requests in slices.
+/// Default implementations of operations that a shared store does not need.
 extension BranchStore {
   /// False: the caller must not block on a network.
   public var canBeAwaited: Bool { false }
@@ -52,7 +53,7 @@ extension BranchStore {
         path: "the shared database", detail: Remark(quoting: "a new service waits for the next start"))
     }
   }
-  /// Does nothing: a request is one transaction.
+  /// Does nothing: the shared database removes requests that will never be complete.
   public func withdrawArrivals(limit: Int) throws(StoreError) {}
   /// Does nothing: no work is deferred.
   public func tidyUp() throws(StoreError) {}

@@ -1,5 +1,5 @@
 // List of customers by number, over all lines and states. Each line is read in pieces, and the pieces are merged, so
-// that the cost of a page does not depend on the length of the queue.
+// that the cost of a page depends on the number of lines and of rejected customers, and not on the length of the queue.
 // Invariant: every listed customer is in one of the requested states, and is listed once.
 
 import BankModel

@@ -16,7 +16,7 @@ public enum QueueEffect: Sendable, Equatable {
   /// Read dead letters from the store, at most `limit`.
   case loadDead(RequestNumber, limit: Int)
 
-  /// Forward a request about customers of other branches to the shared store, and reply with its result.
+  /// Forward a request about customers that this branch does not own to the shared store, and reply with its result.
   case forward(RequestNumber, OperatorOrder)
 
   /// Assign a customer to a teller, without waiting for the disk.
@@ -33,9 +33,9 @@ public enum QueueEffect: Sendable, Equatable {
   case closeWindow(Window)
   /// Order an idle teller to exit, because its window closes or it is replaced.
   case dismissTeller(Window)
-  /// Kill a teller that has made no progress.
+  /// Kill a teller that has made no progress, or has not returned recalled customers in time.
   case endStuckTeller(Window, Generation)
-  /// Kill a teller that violated the protocol.
+  /// Kill a teller, or disconnect an outside worker, that violated the protocol.
   case endRogueTeller(Window, Generation, reason: String)
 
   /// Notify subscribers that a customer was started, completed or interrupted.
@@ -49,7 +49,7 @@ public enum QueueEffect: Sendable, Equatable {
   case reportPause(Service, because: WorkFailure)
   /// Reply to a request.
   case reply(RequestNumber, QueueAnswer)
-  /// The drain is complete: no customer can be served any more, and no window is busy.
+  /// The queue serves no further customer, and no window is busy.
   case reportDrained
 }
 
@@ -74,29 +74,31 @@ public enum Happening: Sendable, Equatable {
 public enum QueueAnswer: Sendable, Equatable {
   /// These tickets are on disk.
   case enqueued(IssuedTickets)
-  /// The request is done and on disk.
+  /// The request is done, and its change is on disk. Exception: a branch that loses its lease answers requests to pause
+  /// and resume at once.
   case done
   /// This number of dead letters was returned to the lines, and the change is on disk.
   case requeued(Int64)
-  /// The request was refused; nothing was changed.
+  /// The request was refused. Nothing was changed, except possibly after ``QueueRefusal/leaseLost``.
   case refused(QueueRefusal)
 }
 
-/// Reason for a refusal. Nothing was changed.
+/// Reason for a refusal. Nothing was changed, except possibly after ``leaseLost``.
 public enum QueueRefusal: Sendable, Equatable {
-  /// The bank has as many waiting customers as allowed.
+  /// The bank would have more unfinished customers than allowed.
   case queueFull(waiting: Int64, limit: Int64)
-  /// The service has as many waiting customers as allowed.
+  /// The service would have more unfinished customers than allowed.
   case serviceFull(Service, waiting: Int64, limit: Int64)
-  /// The bank has as many lines of waiting customers as allowed.
+  /// The bank would have more lines of waiting customers than allowed.
   case tooManyLines(limit: Int)
   /// The bank is closing.
   case draining
-  /// The disk is full.
+  /// The disk is full, or its remaining space is reserved for the stored customers.
   case diskFull
-  /// No unfinished customer has this ticket. It may have a receipt.
+  /// No customer of the current day has this ticket.
   case noSuchTicket(TicketNumber)
-  /// The branch lost its lease before the change was on disk. Only the shared database knows whether it took effect.
+  /// The branch lost its lease before the change was on disk. Only the shared database knows whether the change took
+  /// effect.
   case leaseLost
   /// A shared store does not support the request.
   case sharedBooks

@@ -38,8 +38,8 @@ public enum QueueEvent: Sendable {
   /// Another branch had already finished these customers of the transaction that is settled next. The changes to
   /// these customers had no effect.
   case withoutEffect([TicketNumber])
-  /// The branch owns no customers any more: other branches get them. Changes that were not reported as on disk are
-  /// lost.
+  /// The branch owns no customers any more: other branches can claim them. Changes that were not reported as on disk no
+  /// longer count.
   case branchLost
   /// Number of unfinished customers of the whole bank without dead letters, by the index of the service.
   case remains([Int64])
@@ -55,7 +55,7 @@ public enum QueueEvent: Sendable {
   /// A side-by-side worker at a window is ready: a worker that serves up to `inHand` customers at once.
   case workerReady(Window, Generation, pid: Int32, inHand: Int)
   /// An outside worker has connected. It serves these services, and at most `inHand` customers at once over all of
-  /// them. Its generation identifies it and was never used before.
+  /// them. Its generation identifies it.
   case workerCame([Service], number: Int32, Generation, pid: Int32, inHand: Int)
   /// An outside worker has disconnected.
   case workerGone(Generation)
@@ -82,7 +82,8 @@ public enum QueueEvent: Sendable {
   case replace(Window)
   /// Empty the queue and start a new day.
   case reset(RequestNumber)
-  /// Refuse new customers, serve the waiting customers, then report the end of the drain.
+  /// Refuse new customers, serve the waiting and delayed customers that can be served, then report the end of the
+  /// drain.
   case drain
   /// Assign no more customers, finish the assigned customers, then report the end of the drain.
   case finish
@@ -121,7 +122,8 @@ public enum TellerAnswer: Sendable, Equatable {
   case outOfStock([Shortage])
   /// The work could not be done.
   case failed(WorkFailure)
-  /// The customer is returned: after a recall, or by a side-by-side worker that declines it.
+  /// The customer is returned: after a recall, after ``QueueEffect/announceClosing(_:)``, or by a side-by-side worker
+  /// that declines it.
   case returned
 }
 

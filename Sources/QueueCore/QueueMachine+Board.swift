@@ -89,8 +89,8 @@ extension QueueMachine {
     return found
   }
 
-  /// Tickets of the customers at a window, at most `limit`, and the time at which the first customer was assigned;
-  /// nil if the window has no customer.
+  /// Tickets of the customers at a window, at most `limit`, and the time at which the current customer, which is the
+  /// first ticket, was assigned; nil if the window has no customer or `limit` is 0.
   public func hand(
     at window: Window, limit: Int
   ) -> (tickets: [TicketNumber], since: WallTime)? {

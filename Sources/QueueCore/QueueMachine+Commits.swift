@@ -8,7 +8,8 @@
 // disk, so the lists need no merging. With a store that commits synchronously, no transaction is ever in flight, and
 // all elements are settled together.
 //
-// Invariant: an element leaves its list only with its own transaction, or by a refusal.
+// Invariant: an element leaves its list only with its own transaction, by a refusal, or by the loss of a branch's
+// lease. A start also leaves its list if it is revoked.
 
 import BankModel
 import Time
@@ -60,7 +61,8 @@ extension QueueMachine {
     underway.isEmpty ? isUnsettled : !unsettled.isEmpty && unsealed.changes > 0 || hasPromises
   }
   /// True if the coordinator must hold back new customers. There are two reasons: a reset waits until every ticket is
-  /// on disk, or changes or result bytes have reached their limit while a transaction is in flight.
+  /// on disk, and no request is still arriving in slices; or changes or result bytes have reached their limit while a
+  /// transaction is in flight.
   public var holdsBackIntake: Bool {
     if !postponed.isEmpty { return !isTakingIn }
     return !underway.isEmpty && isSaturated
@@ -161,7 +163,8 @@ extension QueueMachine {
     for event in waiting { apply(event, at: now, into: &effects) }
   }
 
-  /// Handles a full disk: revokes unreported tickets and pauses, and stages all other changes again.
+  /// Handles a full disk: revokes tickets, and pauses and resumes by operators, that are not on disk; refuses waiting
+  /// resets; stages all other changes again.
   mutating func unsettle(into effects: inout [QueueEffect]) {
     isJammed = true
     takeBackSeals()
@@ -201,7 +204,8 @@ extension QueueMachine {
 
   /// Revokes every ticket that is not on disk, from the last one down.
   ///
-  /// - Returns: the requests for these tickets, the last request first.
+  /// - Returns: the requests for these tickets, the last request first; the request that has arrived in part is at the
+  ///   end.
   private mutating func takeBackTickets() -> [RequestNumber] {
     let requests = admissions.reversed().map(\.request) + (arriving.map { [$0.request] } ?? [])
     forgetArriving()

@@ -12,7 +12,7 @@ extension QueueMachine {
 
   /// Returns due customers to their lines, at most ``calledAtOnce``.
   ///
-  /// - Returns: true if any customer was due.
+  /// - Returns: true if any customer returned to its line.
   mutating func callDue(at now: Moment, into effects: inout [QueueEffect]) -> Bool {
     var called = 0
     while called < Self.calledAtOnce, unsettled.count < policy.maxUnsettled,

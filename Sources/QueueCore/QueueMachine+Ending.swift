@@ -13,8 +13,9 @@ extension QueueMachine {
     }
   }
 
-  /// Returns all assigned customers to the heads of their lines. Counts no crash: a bank that is stopped with `--now`
-  /// every evening must not produce dead letters.
+  /// Returns all assigned customers to their lines. Counts no crash: a bank that is stopped with `--now` every evening
+  /// must not produce dead letters in this way. If a service counts attempts, a customer without attempts left becomes
+  /// a dead letter.
   mutating func vacate(at now: Moment, into effects: inout [QueueEffect]) {
     stage = .finishing
     takeBackStarts(into: &effects)
@@ -28,10 +29,10 @@ extension QueueMachine {
     }
   }
 
-  /// True if a customer waits, is delayed or is arriving and can still be served.
+  /// True if a customer waits, is delayed or is arriving and may still be served.
   public var hasWaitingToServe: Bool { canServeDelayed || hasWaitingBesidesDelayed }
 
-  /// True if a customer waits or is arriving and can still be served.
+  /// True if a customer waits or is arriving and may still be served.
   public var hasWaitingBesidesDelayed: Bool {
     if !admissions.isEmpty || isTakingIn || isAnybodyLeftForUs { return true }
     return lines.indices.contains { lines[$0].count > 0 && isServable(books.waiting.lines[$0].service) }
@@ -46,8 +47,9 @@ extension QueueMachine {
     lines = []
   }
 
-  /// Reports once that no further customer can be served. Either all customers were served, or the remaining
-  /// customers wait for services that are paused or have no windows. No window is busy.
+  /// Reports once that the queue serves no further customer. In a drain, either all customers were served, or the
+  /// remaining customers wait for services that are paused or have no workers. After `finish` or `vacate`, customers
+  /// may remain in any service. No window is busy.
   mutating func reportDrainedIfSo(into effects: inout [QueueEffect]) {
     guard stage != .open, !hasReportedDrained, servingCount == 0, admissions.isEmpty, !isTakingIn else {
       return
@@ -69,8 +71,9 @@ extension QueueMachine {
     return index < windows.count && !books.paused[index] && windows[index].contains { !$0.isClosing }
   }
 
-  /// Adopts settings that an operator has changed. Settings of memory, transactions and sharing keep their values.
-  /// Running leases keep their deadlines.
+  /// Adopts settings that an operator has changed. The sizes of lines and of the delayed customers in memory,
+  /// `maxLines`, `maxUnderway`, and the settings of a shared bank keep their values. Running leases keep their
+  /// deadlines.
   public mutating func adopt(_ policy: QueuePolicy) {
     var policy = policy
     policy.lineCapacity = self.policy.lineCapacity

@@ -9,7 +9,7 @@
 // crash, and the caller discards the earlier crashes of all customers.
 //
 // Invariants: a lost attempt is recorded once, before its customer is assigned again. A customer that crashes the
-// coordinator each time is assigned at most `2 + maxCrashes` times.
+// coordinator each time is assigned at most `2 + maxCrashes` times, if the caller reports each of these crashes.
 
 import BankModel
 import Time
@@ -72,7 +72,8 @@ extension QueueMachine {
     return customer
   }
 
-  /// True if the customer must be alone at its worker, because a worker or coordinator has crashed with it.
+  /// True if the customer must be alone at its worker, because a crash of a worker counts for it, or because the
+  /// coordinator has crashed with it at least ``CoordinatorFall/spared`` times.
   func isSuspect(_ customer: Customer) -> Bool {
     customer.isSuspect || !falls.isEmpty && falls[customer.ticket]?.isSuspect == true
   }

@@ -26,7 +26,7 @@ extension QueueMachine {
     public var isReady: Bool
     /// Lease that the teller serves now; nil for none.
     public var lease: Lease?
-    /// Number of customers served at this window since the coordinator started.
+    /// Number of customers served at this window since it was opened.
     public var served: Int64
   }
 
@@ -89,17 +89,18 @@ extension QueueMachine {
       served: windowState.served)
   }
 
-  /// True if a lease is held at a window at this moment.
+  /// True if the teller with the generation of this lease holds the ticket of the lease at a window. The attempt is not
+  /// compared.
   public func holds(_ lease: Lease, at window: Window) -> Bool {
     guard let (service, place) = locate(window) else { return false }
     let windowState = windows[service][place]
     return windowState.generation == lease.generation && windowState.holds(lease.ticket)
   }
 
-  /// Issue time of the customer that has waited longest; nil if no customer waits.
+  /// Issue time of the customer that has waited longest; nil if no line has its first customer in memory.
   ///
-  /// Only the first customer of each line is checked, because numbers and issue times ascend within a line. The first
-  /// customers of ``unreadLines`` are only in the store.
+  /// Only the first customer of each line is checked. Numbers ascend within a line, and issue times too, unless the
+  /// wall clock was set back. The first customers of ``unreadLines`` are only in the store.
   public var oldestWaiting: WallTime? { lines.compactMap { $0.front.peek?.issuedAt }.min() }
 
   /// Lines whose first customer is only in the store, each with the number after which to read it. After a start, a
@@ -117,7 +118,7 @@ extension QueueMachine {
     window: Window, generation: Generation, pid: Int32, customer: Customer, since: WallTime
   )
 
-  /// All assigned customers, by window, and within a window in the order in which they are served.
+  /// All assigned customers, by window, and within a window the current customer first.
   public var atWindows: [AtWindow] {
     windows.flatMap { places in
       places.flatMap { windowState in

@@ -1,18 +1,18 @@
 // Start of an attempt in a service that counts attempts (`max_attempts`): the start is on disk before the teller
 // receives the customer.
 //
-// A customer of this service leaves its line and occupies its window at once, so that the window gets no other
-// customer. The start is staged, and the commit sends the assignment to the teller. So every customer that a teller
-// holds is marked in the store. If a coordinator finds a marked customer at its own start, an earlier coordinator has
-// started the attempt, and the attempt counts. A customer without attempts left becomes a dead letter before any
-// customer after it is assigned.
+// A customer of a service that counts attempts leaves its line and takes its place at the worker at once, so that no
+// other customer gets this place. The start is staged, and the commit sends the assignment to the teller. So every
+// customer of the service that a teller holds is marked in the store. If a coordinator finds a marked customer at its
+// own start, an earlier coordinator may have started the attempt, so the attempt counts. A customer without attempts
+// left becomes a dead letter before any customer after it is assigned.
 //
 // Some operations remove customers from a line or from a window. Before such an operation all staged starts are
 // revoked, as if no customer had been assigned. At the end of the same event, the queue assigns the customers again
 // if possible. While the disk is full, a service that counts attempts assigns no customers.
 //
-// Invariants: a customer that a teller received is marked in the store. A waiting customer with a mark was at a
-// window of an earlier coordinator. A lease in `starts` is not running, and no teller has received it.
+// Invariants: in a service that counts attempts, a customer that a teller received is marked in the store. A lease in
+// `starts` is not running, and no teller has received it.
 
 import BankModel
 import Time

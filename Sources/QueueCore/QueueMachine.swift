@@ -266,10 +266,10 @@ public struct QueueMachine: ~Copyable, Sendable {
   var isSaturated: Bool {
     unsettled.count >= policy.maxUnsettled || unsettledBytes >= policy.maxUnsettledBytes
   }
-  /// Number of changes that are not on disk.
+  /// Number of changes that are not on disk, without new customers.
   public var unsettledCount: Int { unsettled.count }
-  /// True if a client waits for a reply that needs a new commit. Transactions in flight do not count, because a commit
-  /// would not speed them up.
+  /// True if a reply or the start of an attempt needs a new commit. Transactions in flight do not count, because a
+  /// commit would not speed them up.
   public var hasPromises: Bool {
     guard !underway.isEmpty else { return !settling.isEmpty || !admissions.isEmpty || !starts.isEmpty }
     let open = unsealed

@@ -92,7 +92,7 @@ public protocol QueueReading: AnyObject {
 
   func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt?
 
-  /// Attempts at one ticket that ended without a receipt, in order.
+  /// Attempts at one ticket that ended without a receipt from their worker, in order.
   func attempts(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Attempt]
 
   /// Sums of the ledger over all days.

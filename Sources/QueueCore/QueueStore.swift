@@ -11,10 +11,10 @@ public enum StoreChange: Sendable, Equatable {
   case insert(Customer)
   /// A new customer that was ordered for later: delayed until `dueAt`.
   case insertDelayed(Customer, dueAt: WallTime)
-  /// The customer leaves the queue and its receipt is written, with the result of the work. `from` is its former
-  /// state: waiting, delayed or dead. While the store is short of space, the bytes of the result are dropped
-  /// (``withoutBytes``), so that no receipt waits for space. The case is indirect, because it is five times as large
-  /// as any other change and is passed through several functions.
+  /// The customer leaves the queue and its receipt is written, with the result of the work. `from` is its former state:
+  /// waiting, delayed or dead. While the store is short of space, the bytes of the result are dropped
+  /// (``withoutBytes``), so that no receipt waits for space. The case is indirect, because it is much larger than the
+  /// other changes and is passed through several functions.
   indirect case finish(Customer, from: CustomerState, Receipt)
   /// A waiting customer's counters changed.
   case update(Customer)
@@ -24,7 +24,7 @@ public enum StoreChange: Sendable, Equatable {
   case bury(Customer)
   /// A delayed customer or a dead letter waits again.
   case revive(Customer, from: CustomerState)
-  /// An attempt that ended without a receipt.
+  /// An attempt that ended without a receipt from its worker: it failed, crashed, was lost or was recalled.
   case record(Attempt)
   /// A client's idempotency key belongs to these tickets. `request` is the digest of the request; nil if the client
   /// sent none.
@@ -33,8 +33,8 @@ public enum StoreChange: Sendable, Equatable {
   case cancelEveryone(day: BusinessDay, at: WallTime)
   /// The stock has released its reservation for a cancelled ticket, or had none.
   case released(TicketOfDay)
-  /// Each of these customers, which are staged in the same transaction, has this payload. The payload is deleted with
-  /// the customer, when it gets its receipt. The queue itself never reads a payload.
+  /// Each of these customers, which are staged in the same transaction, has this payload. The payload is deleted when
+  /// the customer gets its receipt. The queue itself never reads a payload.
   case attach(payload: [UInt8], to: ClosedRange<TicketNumber>)
 }
 
@@ -162,7 +162,7 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   /// fsync. Do not retry: after a failed fsync it is unknown which data is on disk.
   case failed(path: String, detail: Remark)
 
-  /// The error in English: the operation, the object, the reason and what to do.
+  /// The error in English: the object, the reason, and in most cases what to do.
   public var description: String {
     switch self {
     case .diskFull(let detail): "the disk is full (\(detail)): nothing was changed; make room and try again"
@@ -267,8 +267,9 @@ extension QueueStore where Self: QueueReading {
 /// Store of the queue, for one user at a time. The results of commits and queries may be returned later, as events.
 ///
 /// Changes are staged into one open transaction and become durable with ``commit(_:)``. Several transactions may be in
-/// flight. They reach the disk in commit order, and after a crash any prefix of this order is stored. After an error
-/// only transactions that were reported as on disk are stored, and no further change is staged.
+/// flight. They reach the disk in commit order, so that after a crash the stored ones are a prefix of this order. After
+/// ``StoreError/diskFull(detail:)``, only transactions that were reported as on disk are stored, and the caller rolls
+/// back before it stages further changes.
 public protocol QueueStore: AnyObject {
   /// True if an answer may contain changes that are not on disk, because they are staged or in flight.
   var hasStagedChanges: Bool { get }
@@ -300,8 +301,9 @@ public protocol QueueStore: AnyObject {
   /// returns the answer later. Answers have the order of the queries.
   func ask(_ question: StoreQuestion) throws(StoreError) -> QueueEvent?
 
-  /// Returns the next result: `.committed` if the oldest transaction in flight is on disk, the answer to a query, or
-  /// nil if there is no result yet. Each commit is reported once, in order.
+  /// Returns the next result as an event, or nil if there is none yet: `.committed` if the oldest transaction in flight
+  /// is on disk, the answer to a query, or an event of a shared store. A commit is reported at most once, in order; a
+  /// branch that has lost its lease does not report it.
   func takeResult() throws(StoreError) -> QueueEvent?
 
   /// Blocks until the result of everything in flight is available. Allowed only if ``canBeAwaited``.

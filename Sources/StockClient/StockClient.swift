@@ -38,7 +38,8 @@ extension ServiceClient where Command == StockCommand {
   public static func socket(inHome home: String) -> String { ServiceHome(path: home, name: "stock").socket }
 
   /// Subscribes to the stock, and replaces the previous subscription. The listener first receives the changes after the
-  /// caller's last position, or a snapshot if there is none, and then every later change, also after a lost connection.
+  /// caller's last position, and then every later change, also after a lost connection. It receives a snapshot instead
+  /// if there is no position, or if too many changes were missed.
   public func follow(from place: StockPlace? = nil, _ hear: @escaping (StockNews) -> Void) {
     follow(StockView(place), hear)
   }
@@ -91,7 +92,8 @@ public struct StockView: ServiceView {
 }
 
 /// Update of a snapshot by later changes.
-/// Invariant: a snapshot with all later changes applied equals the current stock.
+/// Invariant: a snapshot with all later changes applied equals the current stock, except for new items without pieces,
+/// which cause no change.
 extension StockPicture {
   /// Applies changes that directly follow the snapshot.
   public mutating func apply(_ changes: [StockChange]) {

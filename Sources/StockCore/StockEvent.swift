@@ -1,5 +1,5 @@
-// Events and effects of the stock's state machine. Events are requests and past tenses; effects are
-// imperatives, performed in order.
+// Events and effects of the stock's state machine. An event is a request, or something that has happened, named in the
+// past tense. An effect is an instruction, named in the imperative; effects are performed in order.
 
 import BankModel
 import Time
@@ -13,7 +13,7 @@ public enum StockEvent: Sendable, Equatable {
   case furnish([ItemAmount])
   /// A client adds these items, if they are unknown, without any pieces.
   case introduce(RequestNumber, [ItemID])
-  /// A client requests a change, under a name if it has to be repeatable.
+  /// A client requests a change, under a name if the request has to be repeatable.
   case order(RequestNumber, OrderID?, StockAction)
   /// A client requests a snapshot of the stock.
   case look(RequestNumber)
@@ -38,7 +38,7 @@ public enum StockEffect: Sendable, Equatable {
 
 /// Rows written for one request, all or none.
 public struct StockEntry: Sendable, Equatable {
-  /// Change of the order's record.
+  /// Change of an order's record.
   public enum Name: Sendable, Equatable {
     /// A new order; the changes of this entry are its effect.
     case ordered(OrderID, content: String, StoredOrder.Outcome)
@@ -95,7 +95,7 @@ public struct StoredOrder: Sendable, Equatable {
     return KeptOrder(id: id, content: content, state: state)
   }
 
-  /// The answer to every repetition of the order.
+  /// The answer to every repetition of the order until it is returned.
   var answer: StockAnswer {
     switch outcome {
     case .done: .done(changes)

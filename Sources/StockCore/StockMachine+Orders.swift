@@ -1,5 +1,5 @@
-// Decision about a request: contradictions, shortages, limits, and the resulting rows. All items of an order
-// are checked before any shelf changes.
+// Decisions about requests: refusals, shortages, and the resulting rows of the ledger. All items of an order are
+// checked before any shelf changes.
 
 import BankModel
 import Time
@@ -38,7 +38,7 @@ extension StockMachine {
     answer(request, .done([]), into: &effects)
   }
 
-  /// Reason why a request is invalid in itself; nil if it is valid.
+  /// Reason to refuse a request before the store is asked for its order; nil if there is none.
   func objection(to action: StockAction, _ id: OrderID?) -> StockRefusal? {
     if let id, !id.isValid { return .badOrder(id.text) }
     switch action {
@@ -118,7 +118,7 @@ extension StockMachine {
       }
     }
     let name = id.map { StockEntry.Name.ordered($0, content: action.content, .done) }
-    // Without a name and without changes there is nothing to store.
+    // A request without a name that changes nothing leaves nothing to store.
     if name != nil || !changes.isEmpty {
       stage(StockEntry(changes: changes, name: name, at: now), into: &effects)
     }
@@ -149,7 +149,8 @@ extension StockMachine {
     answer(request, .done(changes), into: &effects)
   }
 
-  /// Answers that there is a shortage. This answer is stored, too, so an order is never refused first and done later.
+  /// Answers that there is a shortage. For an order with a name this answer is stored, too, so that the order is never
+  /// refused first and done later.
   private mutating func short(
     _ shortages: [Shortage], _ action: StockAction, _ id: OrderID?, for request: RequestNumber,
     at now: WallTime, into effects: inout [StockEffect]

@@ -1,12 +1,14 @@
 // State machine of the stock. It receives an event and a time, and returns effects. The same history always has the
 // same result. The current day is part of the request.
 //
-// Path of an order. A request that contradicts itself is refused at once. A request with a name is looked up first. A
-// known order gets its first answer again, and changes nothing. An unknown order is decided: all of it is done, or
-// nothing. The decision is staged, including the answer to a shortage, and the answer is sent after `committed`.
+// Path of an order. A request that is invalid or names an unknown item is refused at once. A request with a name is
+// looked up first. A known order gets its first answer again, and changes nothing; after it was returned, or with
+// another content, the request is refused. Only `giveBack` changes a known order. An unknown order is decided: all of
+// it is done, or nothing. The decision is staged, including the answer to a shortage of a named order, and the answer
+// is sent after `committed`. A refusal is not stored.
 //
 // Durability. Everything since the last `committed` is *unsettled*. If the disk is full, the store and the machine both
-// discard all of it: the shelves are restored, and all waiting requests are refused.
+// discard all of it: the shelves are restored, and all requests that wait for the commit are refused.
 //
 // Invariant, for every item at all times: the sum of its ledger is the present quantity; no lot is below 0, no item
 // above the limit.
@@ -39,7 +41,7 @@ public struct StockMachine: Sendable {
   private var looking: [RequestNumber] = []
   private var hasStaged = false
   /// True while the remaining disk space is reserved for customers: orders are still executed and returned, and all
-  /// other changes are refused.
+  /// other requests for changes are refused.
   private var isShort = false
 
   /// A machine in the state that a store has loaded.
@@ -102,7 +104,7 @@ public struct StockMachine: Sendable {
     if let known = unsettledOrders[id] {
       return repeated(known, id, action, for: request, at: now, into: &effects)
     }
-    // One lookup per order: requests that arrive meanwhile get the same answer.
+    // One lookup per order: requests under the same name that arrive meanwhile use its result.
     asking[id, default: []].append((request, action))
     if asking[id]?.count == 1 { effects.append(.lookUp(id)) }
   }
@@ -160,7 +162,7 @@ public struct StockMachine: Sendable {
 }
 
 extension StockAction {
-  /// True if an accepted customer waits for the action: a juice or a drink, or its return.
+  /// True if an accepted customer or a purchase may wait for the action, which takes or returns items.
   fileprivate var isForCustomers: Bool {
     switch self {
     case .take, .giveBack: true

@@ -10,13 +10,12 @@ import StockCore
 import Transport
 import Wire
 
-/// Maximum sizes of messages to subscribers.
+/// Limits of subscriptions, in changes of the ledger.
 package struct ViewingLimits: Sendable {
   package var page = 500
   /// Maximum number of changes that a returning subscriber may have missed. With more it starts with a snapshot.
   package var replayed: Int64 = 10_000
-  /// Maximum number of changes by which a subscriber may be late while it receives the missed ones. The feed of the
-  /// other subscribers retains as many changes.
+  /// Maximum number of changes by which a subscriber may be late while it receives the missed ones.
   package var missed: Int64 = 100_000
 
   package init() {}
@@ -128,7 +127,7 @@ package final class StockService<Machine: StockDecisions>: ServiceHandler {
     }
   }
 
-  /// The changes that a returning subscriber has missed.
+  /// The next page of the changes that a returning subscriber has missed.
   private func missed(behind sequence: Int64) -> MissedAnswers<StockResult> {
     guard !driver.machine.isUnsettled, driver.failure == nil else { return .notNow }
     let settled = driver.machine.settledSequence

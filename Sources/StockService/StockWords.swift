@@ -31,7 +31,7 @@ extension StockResult {
 }
 
 extension StockFailure {
-  /// The reason for a refusal. Text from a client is repeated in shortened form only.
+  /// The reason for a refusal. Long text from a client is shortened.
   init(_ refusal: StockRefusal) {
     switch refusal {
     case .unknownItem(let item): self.init(.unknownItem, subject: Self.cut(item.name))

@@ -1,7 +1,7 @@
-// Readings of the monotonic clock, for all decisions and measurements. Compare a reading only with readings of
-// the same boot. No operation fails: arithmetic saturates at the ends of the range, 292 years away.
+// Readings of the monotonic clock, for decisions and measurements within one boot. Compare a reading only with readings
+// of the same boot. No operation fails: arithmetic saturates at the ends of the range, 292 years away.
 
-/// A reading of a monotonic clock, in nanoseconds since an arbitrary point of the current boot.
+/// A reading of a monotonic clock, in nanoseconds since an arbitrary origin that is fixed for the current boot.
 public struct MonotonicTime: Sendable, Comparable, Hashable {
   /// Nanoseconds since an arbitrary origin.
   public let nanoseconds: Int64

@@ -1,5 +1,5 @@
-// Durations. Invariant: no duration is negative. No operation fails: arithmetic saturates at zero and at the
-// longest span, 292 years.
+// Durations. Invariant: no duration is negative. Arithmetic saturates at zero and at the longest span, 292 years. Only
+// a division by 0 or by a negative number traps.
 
 /// A length of time in nanoseconds, never negative. Swift's `Duration` has 128 bits, and its arithmetic is
 /// slower.

@@ -1,5 +1,5 @@
-// Readings of the wall clock, for display and for times that are compared across boots. The clock jumps when it
-// is set, so no duration is measured with it.
+// Readings of the wall clock, for display and for times that are compared across boots. The clock jumps when it is set,
+// so durations are measured with `MonotonicTime` instead.
 
 /// A reading of the wall clock: milliseconds since 1970 in UTC. The clock may jump, so do not measure durations
 /// with it.

@@ -1,5 +1,5 @@
 // Description of a vending machine for `ServiceClient`: its two sockets, and the state of a subscription.
-// Invariant: a subscriber receives a snapshot first, and then only later changes.
+// Invariant: a subscriber receives a snapshot first, and then only later changes, or a new snapshot.
 
 import Transport
 import Wire
@@ -33,7 +33,7 @@ extension ServiceClient where Command == VendingCommand {
   }
 
   /// Subscribes to the machine, and replaces the previous subscription. The listener receives a snapshot, and then
-  /// every change; after a lost connection it receives a new snapshot.
+  /// later changes; after a lost connection it receives a new snapshot.
   public func follow(_ hear: @escaping (VendingNotice) -> Void) { follow(VendingView(), hear) }
 }
 

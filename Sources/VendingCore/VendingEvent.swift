@@ -1,5 +1,5 @@
-// Events and effects of the vending machine's state machine. Events are requests and past tenses; effects are
-// imperatives, performed in order.
+// Events and effects of the vending machine's state machine. An event is a request, or something that has happened,
+// named in the past tense. An effect is an instruction, named in the imperative; effects are performed in order.
 
 import BankModel
 import Time
@@ -19,7 +19,7 @@ public enum VendingEvent: Sendable, Equatable {
   case stockAnswered(PurchaseNumber, StockOutcome)
   /// The stock has returned what an abandoned purchase may have held.
   case released(PurchaseNumber)
-  /// There may be disk space for what could not be written; see ``VendingStateMachine/hasUnwritten``.
+  /// There may be disk space for results that could not be written; see ``VendingStateMachine/hasUnwritten``.
   case retried
   /// The store is short of disk space, or has space again.
   case roomChanged(isShort: Bool)
@@ -70,7 +70,7 @@ public struct VendingEntry: Sendable, Equatable {
 public struct StoredPurchase: Sendable, Equatable {
   /// State of a purchase. The raw values are part of the database.
   public enum State: UInt8, Sendable, CaseIterable {
-    /// The intent is stored, and the stock has been asked.
+    /// The intent is staged or stored. The stock is asked when the intent is on disk.
     case open = 1
     /// Abandoned; the stock has not yet confirmed that it holds nothing.
     case releasing = 2

@@ -1,5 +1,5 @@
-// Decision about a request, repeated answers, and the end of a purchase. It produces rows and reads none: the
-// store's records are passed in.
+// Decision about a request, repeated answers, and the end of a purchase. The functions stage rows and read none: the
+// caller passes the store's records.
 
 import BankModel
 import Time

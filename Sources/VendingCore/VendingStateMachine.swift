@@ -1,15 +1,18 @@
 // State machine of a vending machine's money. It receives an event and a time, and returns effects. The same history
 // always has the same result.
 //
-// Path of a request. Every request has a name, and is looked up first. A known request gets its first answer again, and
-// changes nothing. An unknown request is decided: an insertion or a return of money is one row of the ledger.
+// Path of a request. Every request has a name. An invalid request is refused at once; any other is looked up first. A
+// request with a record gets the recorded answer again, and changes nothing. A request without a record is decided: an
+// insertion or a return of money is one row of the ledger. A refusal, except that of a purchase whose intent was
+// written, is not recorded.
 //
 // Path of a purchase. The intent is written first. Only when it is on disk is the stock asked, under a name that
-// belongs to this intent alone. The stock's answer is recorded: price and history in one row, together with the end of
-// the intent. A restarted machine asks the stock again for every unfinished intent, under the same name, so a drink is
-// taken once however often it is requested. If the stock does not answer, the intent is abandoned. The machine writes
-// the abandoned intent before it answers the client, and then asks the stock until it has returned everything that it
-// holds under the name. The money of an intent is reserved until its end, so no coin pays for two drinks.
+// belongs to this intent alone. The stock's answer is recorded together with the end of the intent. If the stock has
+// given the drink, one row of the ledger contains price and dates. A restarted machine asks the stock again for every
+// unfinished intent, under the same name, so a drink is taken once however often it is requested. If the stock refuses
+// or does not answer, the intent is abandoned. The machine writes the abandoned intent before it answers the client,
+// and then asks the stock until it has returned everything that it holds under the name. The money of an intent is
+// reserved until its end, so no coin pays for two drinks.
 //
 // Durability. Everything since the last `committed` is *unsettled*. If the disk is full, the store and the machine both
 // discard all of it. The stock's answers are kept, and written when there is space.
@@ -84,7 +87,7 @@ public struct VendingStateMachine: Sendable {
   public var isUnsettled: Bool { hasStaged }
   /// True if a result could not be written because the disk is full; retry with ``VendingEvent/retried``.
   public var hasUnwritten: Bool { !hasStaged && (!outcomes.isEmpty || !released.isEmpty) }
-  /// Number of purchases whose end is unknown.
+  /// Number of purchases that are in progress, or abandoned and not yet released by the stock.
   public var unfinishedCount: Int { state.unfinished.count }
 
   /// Order name at the stock of an unfinished purchase; nil for any other purchase.
@@ -94,8 +97,9 @@ public struct VendingStateMachine: Sendable {
     }
   }
 
-  /// Order name at the stock of a machine's purchase. Names sort in the order of the purchases. They contain the start
-  /// time of the purchase, because a machine restored from an older copy assigns the same numbers again.
+  /// Order name at the stock of a machine's purchase. Names sort in the order of the purchases. The name of a purchase
+  /// after `lastPlain` also contains its start time, because a machine restored from an older copy assigns the same
+  /// numbers again.
   ///
   /// - Parameter lastPlain: see ``StoredVending/lastPlainPurchase``.
   public static func stockOrder(
@@ -170,7 +174,7 @@ public struct VendingStateMachine: Sendable {
       return effects.append(.reply(request, .refused(.badAmount(amount))))
     }
     if let known = unsettledRequests[id] { return repeated(known, id, action, for: request, into: &effects) }
-    // One lookup per name: requests that arrive meanwhile get the same answer.
+    // One lookup per name: requests under the same name that arrive meanwhile use its result.
     asking[id, default: []].append((request, action))
     if asking[id]?.count == 1 { effects.append(.lookUp(id)) }
   }
@@ -259,20 +263,20 @@ public protocol VendingDecisions: Decisions where Event == VendingEvent, Effect 
   var machine: Int64 { get }
   /// True if an answer of the stock could not be written yet.
   var hasUnwritten: Bool { get }
-  /// Number of purchases whose end is unknown.
+  /// Number of purchases that are in progress, or abandoned and not yet released by the stock.
   var unfinishedCount: Int { get }
   /// The money that is on disk.
   var settledAccount: MoneyAccount { get }
   /// Money that can be spent, according to the state on disk.
   var settledFree: Won { get }
-  /// Order name at the stock of a purchase; nil if it is finished.
+  /// Order name at the stock of an unfinished purchase; nil for any other purchase.
   func stockOrder(of purchase: PurchaseNumber) -> OrderID?
 }
 
 extension VendingDecisions {
   /// Identity of the machine.
   public var identity: Int64 { machine }
-  /// The stock's answers cannot be requested again, so they are written when there is space.
+  /// Stages the stock's answers again when there is space, because the machine does not request them a second time.
   public var retry: VendingEvent? { hasUnwritten ? .retried : nil }
 }
 

@@ -16,7 +16,7 @@ public struct StoredVending: Sendable, Equatable {
   public var lastPurchase: PurchaseNumber
   /// The last purchase whose order name at the stock contains only its number, without its time; 0 for none.
   public var lastPlainPurchase: PurchaseNumber
-  /// Purchases whose end is unknown, in the order of their start.
+  /// Purchases that are in progress, or abandoned and not yet released by the stock, in the order of their start.
   public var unfinished: [StoredPurchase]
 
   public init(
@@ -29,11 +29,11 @@ public struct StoredVending: Sendable, Equatable {
   }
 }
 
-/// Number of purchases of one product.
+/// Number of completed purchases of one product.
 public struct ProductSales: Hashable, Sendable {
   /// Name of the product.
   public var product: ItemID
-  /// Number of purchases.
+  /// Number of completed purchases.
   public var count: Int64
   public init(product: ItemID, count: Int64) { (self.product, self.count) = (product, count) }
 }
@@ -44,7 +44,7 @@ public struct VendingAudit: Sendable, Equatable {
   public var changes: Int64 = 0
   /// The money, summed over the rows.
   public var account = MoneyAccount()
-  /// Number of completed purchases, and of those whose end is unknown.
+  /// Number of completed purchases, and of those that are in progress or abandoned and not yet released.
   public var purchases: Int64 = 0, unfinished: Int64 = 0
   /// Difference between the balance and the sum of the rows, in won.
   public var difference: Won = 0
@@ -66,10 +66,10 @@ public protocol VendingStore<Failure>: EntryStore where Entry == VendingEntry {
   /// Completed purchases after a sequence number of the ledger, in order.
   func purchases(after sequence: Int64, limit: Int) throws(Failure) -> [MoneyChange]
 
-  /// The latest completed purchases, oldest first; at most `limit`, and no more rows are read than these.
+  /// The latest completed purchases, oldest first; at most `limit`.
   func latestPurchases(limit: Int) throws(Failure) -> [MoneyChange]
 
-  /// Number of purchases of each product, by product; products that were never bought are omitted.
+  /// Number of completed purchases of each product, by product; products that were never bought are omitted.
   func sales() throws(Failure) -> [ProductSales]
 
   /// Checks all invariants. Nothing may be staged.

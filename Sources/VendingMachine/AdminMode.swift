@@ -23,7 +23,7 @@ final class AdminMode {
     self.clock = clock
   }
 
-  /// Performs a change for the manager. `answer` is called later.
+  /// Performs a change for the manager. A refused command is answered at once, any other later.
   func ask(_ command: VendingCommand, as name: OrderID, _ answer: @escaping (VendingResult) -> Void) {
     switch command.stockCommand(selling: shelf.table, on: clock.today) {
     case .success(let wanted): change(wanted, as: name, answer)

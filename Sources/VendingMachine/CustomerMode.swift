@@ -77,7 +77,7 @@ final class CustomerMode<Machine: VendingDecisions> {
     guard let order = driver.machine.stockOrder(of: purchase) else { return }
     stock.ask(.giveBack, as: order, until: SystemClock.monotonic() + patience.release) { [weak self] result in
       guard let self else { return }
-      // Ask again if the disk of the stock is full or the stock does not answer. A restarted machine asks again, too.
+      // Ask again if the stock refuses or does not answer. A restarted machine asks again, too.
       switch result {
       case .success(.done): break
       case .failure where Kernel.makes("takesSilenceForPutBack"): break
@@ -88,10 +88,10 @@ final class CustomerMode<Machine: VendingDecisions> {
   }
 
   private var again: [PurchaseNumber] = []
-  /// Time of the next attempt to make the stock return drinks; nil if there is none to return.
+  /// Time at which the stock is asked again for refused returns; nil if none is scheduled.
   private(set) var nextDeadline: MonotonicTime?
 
-  /// Asks the stock again after a pause if it refused.
+  /// After a pause, asks the stock again for the returns that it has refused or not answered.
   func endTurn() {
     guard !again.isEmpty else { return }
     guard let due = nextDeadline else { return nextDeadline = clock.now.monotonic + patience.pause }

@@ -1,7 +1,7 @@
 // Read-only view of the drinks in stock, shared by the customers' side and the manager's side. It subscribes to the
 // stock service, and answers queries by product, expiry and temperature.
 // Invariant: all quantities are those of the latest data from the stock. While the stock service is unavailable, the
-// view keeps the last snapshot; before the first contact it has none.
+// view keeps the last data; before the first snapshot it has none.
 
 import BankModel
 import Posix
@@ -11,9 +11,11 @@ import Wire
 
 final class DrinkShelf {
   let table: ProductTable
-  /// Number of changes so far. The version of a product is the number of its last change.
+  /// Number of messages from the stock so far. The version of a product is the number of the last message that changed
+  /// it.
   private(set) var version: UInt64 = 0
-  /// Reason why the stock has refused these products; nil if it has not refused them.
+  /// Reason why the stock has refused the products or the subscription, or why it did not answer; nil after it has
+  /// added the products.
   private(set) var trouble: Remark?
 
   private let stock: StockClient
@@ -24,7 +26,7 @@ final class DrinkShelf {
   private var isIntroducing = false
   /// True if the stock has these products.
   private var isIntroduced = false
-  /// Time of the next attempt to add the products to a stock that has refused them.
+  /// Time at which a stock that has not added the products is asked again.
   private var introduceAt: MonotonicTime?
   /// Closures that wait until the stock has the products, or until their deadline.
   private var waiting: [(deadline: MonotonicTime, body: (Bool) -> Void)] = []
@@ -88,14 +90,15 @@ final class DrinkShelf {
     return LotReport(dates: lot.dates, quantity: lot.quantity, description: description ?? "")
   }
 
-  /// Calls `body` when the view has reached a position in the stock's ledger, so that a client that is
-  /// answered then sees the effect of its request.
+  /// Calls `body` when the view has reached a position in the stock's ledger, so that a client that is answered then
+  /// sees the effect of its request. Without a snapshot or a connection, `body` is called at once.
   func reach(_ sequence: Int64, _ body: @escaping () -> Void) {
     guard let seen = picture?.sequence, seen < sequence, stock.isConnected else { return body() }
     gates.append((sequence, body))
   }
 
-  /// Runs the closures without waiting if the stock is disconnected, because it then sends no snapshot.
+  /// Asks again for missing products, and calls the closures that are due. If the stock is disconnected, the closures
+  /// of ``reach(_:_:)`` do not wait, because the stock sends no changes.
   func endTurn(_ now: MonotonicTime) {
     if !gates.isEmpty, !stock.isConnected { openGates { _ in true } }
     if let due = introduceAt, due <= now {

@@ -1,6 +1,7 @@
 // Renaming of a damaged database of the vending machine, only at the request of an operator. The database is opened for
 // the check; an undamaged one stays in place.
-// Invariant: the contents of the files do not change; the database and all its companion files get another name.
+// Invariant: the database and its files `-wal`, `-journal` and `-shm` get another name, and a new, empty database is
+// created.
 // Errors: an exit code for the reason, and a sentence on standard error.
 
 import BankModel
@@ -16,7 +17,7 @@ enum SettingAside {
   enum Outcome: Int32 {
     case done = 0
     case failed = 1
-    /// The database is undamaged, or does not exist.
+    /// The database does not exist, or no damage was found.
     case notDamaged = 3
     /// A running machine uses the database.
     case inUse = 4
@@ -48,8 +49,8 @@ enum SettingAside {
     return .done
   }
 
-  /// Creates the new database now and not at the next start. A missing database of an open bank counts as removed by
-  /// mistake.
+  /// Creates the new database now and not at the next start, because a missing database of an open bank counts as
+  /// removed by mistake.
   private static func beginAnew(_ home: ServiceHome) throws {
     let store = try SQLiteVendingStore(path: home.database)
     _ = try store.load(newMachine: Int64(bitPattern: RandomSeed.fromSystem() >> 1))

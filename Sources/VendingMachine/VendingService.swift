@@ -19,7 +19,7 @@ package struct StockPatience: Sendable {
   package var purchase = TimeSpan.seconds(8)
   /// Time to wait for a change by the manager.
   package var manager = TimeSpan.seconds(8)
-  /// Time to wait for the return of a purchase's drink before the request is repeated.
+  /// Time to wait for the return of a purchase's drink before the stock is asked again.
   package var release = TimeSpan.minutes(60)
   /// Pause before a refused return is requested again.
   package var pause = TimeSpan.seconds(1)
@@ -69,7 +69,7 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
   var today: DayNumber { clock.today }
   private func isManager(_ call: Call) -> Bool { call.endpoint == 1 }
 
-  /// Continues unfinished purchases.
+  /// Subscribes to the stock and continues unfinished purchases.
   package func begin() {
     shelf.open()
     driver.noteRoom(at: clock.now)
@@ -88,7 +88,7 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
     shelf.endTurn(clock.now.monotonic)
   }
 
-  /// Sends the requests to the stock that depend on the commit, and repeats refused ones.
+  /// Sends the requests to the stock that depend on the commit, and repeats returns that the stock has refused.
   package func afterCommit() {
     customerMode.endTurn()
     stock.endTurn()
@@ -129,15 +129,15 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
     }
   }
 
-  /// A query waits until the stock has sent its data.
+  /// A query about drinks waits until the stock has sent its data and has the products.
   package func isReady(for question: VendingCommand) -> Bool { shelf.isKnown || !needsStock(question) }
 
-  /// Answer to a query while the stock does not answer.
+  /// Answer to a query if the data of the stock does not arrive in time.
   package func excuse(for question: VendingCommand) -> VendingResult {
     .failure(VendingFailure(.stockUnavailable, remark: shelf.trouble ?? Remark(.stockSilent)))
   }
 
-  /// Answers a query; nil if the client becomes a subscriber.
+  /// Answers a query; nil if the client becomes a subscriber, or if the disk has failed.
   package func answer(_ question: VendingCommand, of call: Call) -> VendingResult? {
     switch question {
     case .balance: return .picture(picture([], withLots: false))

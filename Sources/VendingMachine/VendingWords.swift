@@ -15,7 +15,7 @@ extension VendingResult {
 }
 
 extension VendingFailure {
-  /// The reason for a refusal. Text from a client is repeated in shortened form only.
+  /// The reason for a refusal. Long text from a client is shortened.
   init(_ refusal: VendingRefusal) {
     switch refusal {
     case .badAmount(let amount):
@@ -58,9 +58,8 @@ extension VendingFailure {
   static func cut(_ text: String) -> String { text.count > 80 ? text.prefix(80) + "…" : text }
 }
 
-/// Meaning of commands: a customer's command is a change of the machine's money, a manager's is a request to
-/// the stock.
-/// Invariant: an impossible request is refused here, before the stock is asked.
+/// Meaning of commands: a customer's command is a change of the machine's money, a manager's is a request to the stock.
+/// Invariant: a request that no state of the stock allows is refused here, before the stock is asked.
 extension VendingCommand {
   /// The requested change of the money; nil for a command that is not a customer's change.
   public var action: VendingAction? {

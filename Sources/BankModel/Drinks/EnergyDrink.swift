@@ -25,7 +25,7 @@ public final class Hot6: EnergyDrink, @unchecked Sendable {
     super.init(label, dates, caffeine: caffeine)
   }
 
-  /// True if the edition is `power`, the edition with more caffeine.
+  /// True if the edition is `power`.
   public var isPower: Bool { edition == "power" }
 }
 

@@ -35,7 +35,7 @@ public enum DrinkClass: Hashable, Sendable {
     }
   }
 
-  /// Temperature at which the drink is kept, in degrees Celsius; nil if it is not kept warm.
+  /// Temperature at which the drink is kept, in degrees Celsius; nil for drinks other than coffee.
   public var temperature: Int64? {
     switch self {
     case .top(_, let degrees, _), .cantata(_, let degrees, _), .georgia(_, let degrees, _): degrees
@@ -80,7 +80,8 @@ public struct Product: Hashable, Sendable {
     Beverage.Label(product: id, brand: brand, volume: volume, price: price, name: name)
   }
 
-  /// Dates of a drink produced on a day; `expires` defaults to the end of the product's shelf life.
+  /// Dates of a drink produced on a day; `expires` defaults to the end of the product's shelf life, or to the last
+  /// valid day if that is earlier.
   ///
   /// - Returns: nil if a day is invalid, or if `expires` is before `made`.
   public func dates(made: DayNumber, expires: DayNumber? = nil) -> LotDates? {

@@ -1,5 +1,5 @@
 // Table of all products, and the built-in table, of which `config/vending.json` is a copy.
-// Invariant: no name occurs twice.
+// Invariant of a table that was read from a file: no name occurs twice.
 
 /// The products of a vending machine.
 public struct ProductTable: Hashable, Sendable {
