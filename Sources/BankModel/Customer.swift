@@ -59,7 +59,7 @@ public struct Customer: Sendable, Equatable {
   /// Attempts that ended without a receipt, for any reason.
   public var attempts: Int32
   /// Attempts since the last requeue that counted as crashes: the worker exited, reported no progress or reported a
-  /// crash, or the coordinator crashed once too often with the customer.
+  /// crash, or the coordinator crashed with the customer for at least the third time.
   public var crashes: Int32
   /// Attempts since the last requeue that the teller reported as failed.
   public var failures: Int32

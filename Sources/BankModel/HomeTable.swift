@@ -1,5 +1,5 @@
 // Files and directories of a home: path, kind, owning process, and consequence of a loss.
-// Invariant: every entry has one owner. The processes watch these files, the audit checks them, and the documentation
+// Invariant: no path is listed twice. The processes watch these files, the audit checks them, and the documentation
 // lists them.
 
 /// A file or directory of a home.

@@ -43,9 +43,9 @@ public struct CustomerDraw: Sendable {
   public var service: Service?
   /// Priority of all customers; never random.
   public var priority: Priority
-  /// Fixed amount; nil for a random one, or for 0 if the service moves no money.
+  /// Fixed amount. If it is nil, the amount is random, or 0 if the service moves no money.
   public var amount: Won?
-  /// Fixed account; nil for a random one, or for 0 if the service moves no money.
+  /// Fixed account. If it is nil, the account is random, or 0 if the service moves no money.
   public var account: AccountNumber?
   /// Name of the ordered article; never random.
   public var article: String

@@ -90,7 +90,7 @@ public enum VendingRefusal: Hashable, Sendable {
   case onlyExpired(ItemID)
   /// The balance would exceed ``VendingLimits/balance``.
   case tillFull(balance: Won)
-  /// The stock refused or did not answer in time. It returns whatever it takes for this request.
+  /// The stock refused or did not answer in time. The machine makes the stock return what it takes for this request.
   case stockAway(ItemID)
   /// The maximum number of purchases is in progress.
   case crowded

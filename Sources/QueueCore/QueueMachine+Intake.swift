@@ -59,7 +59,7 @@ extension QueueMachine {
     let isRun = arriving.heldBack == 0
     let place = arriving.take(Int64(orders.count), heldBack: heldBack, issued: books.issued)
     if place.inGap > 0 {
-      // The customers in the gap precede all customers of earlier slices.
+      // The customers with numbers in the gap precede all customers of earlier slices.
       for line in arrivingFronts.indices { arrivingFronts[line].removeAll(keepingCapacity: true) }
     }
     for (index, order) in orders.enumerated() {

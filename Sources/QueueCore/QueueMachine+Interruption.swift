@@ -271,7 +271,7 @@ extension QueueMachine {
     effects.append(.reportDead(customer, window, end, processEnd))
   }
 
-  /// Handles a protocol violation: takes the teller's customers as after a crash, and ends the teller.
+  /// Handles a protocol violation: takes the teller's customers as if the teller had exited, and ends the teller.
   mutating func breakOff(
     _ service: Int, _ place: Int, _ reason: String, at now: Moment, into effects: inout [QueueEffect]
   ) {
