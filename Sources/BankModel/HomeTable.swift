@@ -15,7 +15,7 @@ public struct HomeEntry: Sendable, Hashable {
     case socket
   }
 
-  /// The process that needs the file and handles its loss; see ``Remedy``.
+  /// The process that needs the file and handles its loss; see `Remedy`.
   public enum Owner: String, Sendable, Hashable, CaseIterable {
     case coordinator, guardian, stock, vending, page
     /// The coordinator, if a service accepts outside workers.

@@ -161,7 +161,7 @@ public struct BranchOpening: Sendable {
 public struct IntakeRequest: Sendable {
   /// The request's idempotency key; nil for none.
   public var key: String?
-  /// Digest of the request, by which the store recognizes a repeated request with the same key.
+  /// Digest of the request, by which the store distinguishes a repeated request from another one with the same key.
   public var digest: Int64?
   /// Ordered customers, in ticket order.
   public var orders: [CustomerOrder] = []
@@ -172,7 +172,7 @@ public struct IntakeRequest: Sendable {
   /// Index in ``keyed`` of each key, by the bytes of the key, because Swift strings with different bytes can be
   /// equal.
   public var places: [[UInt8]: Int] = [:]
-  /// Issue time of the tickets.
+  /// Issue time of the tickets, by the wall clock of the branch.
   public var issuedAt: WallTime
 
   public init(issuedAt: WallTime, key: String? = nil, digest: Int64? = nil) {

@@ -42,8 +42,8 @@ public enum QueueEffect: Sendable, Equatable {
   case announce(Happening, Window, Lease, Customer)
   /// Log that a customer became a dead letter.
   case reportDead(Customer, Window, AttemptEnd, ProcessEnd?)
-  /// Log that the result of an attempt was dropped, because another branch had already finished the customer. The
-  /// case is indirect, because its values are rare and several times as large as those of any other effect.
+  /// Log that the result of an attempt was dropped, because another branch had already finished the customer. The case
+  /// is indirect, because its values are rare and much larger than those of most other effects.
   indirect case reportWithoutEffect(Customer, Receipt)
   /// Log that a service was paused, because a worker reported that no customer can be served.
   case reportPause(Service, because: WorkFailure)

@@ -59,8 +59,8 @@ extension QueueMachine {
     effects.append(.reportDrained)
   }
 
-  /// The services of delayed customers in the store are unknown here, so the drain waits for them if any service can be
-  /// served.
+  /// Delayed customers that are only in the store count as servable if any service can be served, whatever their
+  /// services are.
   private var canServeDelayed: Bool {
     delayed.holdsSomebody { isServable($0) }
       || delayed.beyond > 0 && windows.indices.contains { isServable(Service(index: $0)) }

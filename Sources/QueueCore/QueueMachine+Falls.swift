@@ -5,8 +5,8 @@
 // The customer may be innocent: an operator may have killed the coordinator, or the work of another customer may have
 // crashed it. So the first two crashes count for no customer. After the second crash, the customer is a suspect: it
 // is delayed, it is served alone at its worker, and no other suspect is assigned at the same time. The next crash
-// then identifies the culprit. If the coordinator crashes while no customer is assigned, no customer caused the
-// crash, and the caller discards the earlier crashes of all customers.
+// then identifies the culprit. If the coordinator crashes while no customer is assigned, no customer caused the crash,
+// and the caller discards the earlier crashes of all customers, except those whose lost attempts are not recorded yet.
 //
 // Invariants: a lost attempt is recorded once, before its customer is assigned again. A customer that crashes the
 // coordinator each time is assigned at most `2 + maxCrashes` times, if the caller reports each of these crashes.

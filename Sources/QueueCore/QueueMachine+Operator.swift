@@ -92,7 +92,7 @@ extension QueueMachine {
     case (.delayed, true) where stored.dueAt != nil:
       cancelDelayed(stored, for: request, at: now, into: &effects)
     case (.waiting, true) where !isServed(ticket) && ticket <= lines[line].cursor:
-      // A page with the customer was loaded into memory after the queue had sent the query.
+      // After the queue had sent the query, the customer was loaded into memory or returned to it.
       guard let customer = lines[line].remove(ticket) else {
         effects.append(.reply(request, .refused(.wrongState(ticket, .waiting))))
         return

@@ -6,7 +6,7 @@ import BankModel
 import Time
 
 extension QueueMachine {
-  /// Assigns waiting customers of a service to its idle tellers, the first customer of the highest priority first.
+  /// Assigns waiting customers of a service to its idle tellers, then in advance to busy ones, by priority and number.
   mutating func handOut(_ index: Int, at now: Moment, into effects: inout [QueueEffect]) {
     let service = Service(index: index)
     guard stage != .finishing, !books.paused[index], mayServe(at: now) else { return }

@@ -40,7 +40,7 @@ public enum StoreChange: Sendable, Equatable {
 
 extension StoreChange {
   /// True if the stock may still have a reservation for a customer that this change removes; see
-  /// ``QueueStore/unreleased(after:limit:)``.
+  /// ``QueueReading/unreleased(after:limit:)``.
   public var leavesSomethingPutBy: Bool {
     switch self {
     case .finish(_, _, let receipt): receipt.outcome == .cancelled && receipt.service.drawsOnStock
