@@ -66,8 +66,8 @@ public struct Customer: Sendable, Equatable {
   /// Attempts since the last requeue that may have started, including the current one; 0 if the service does
   /// not count them (`max_attempts`).
   public var begun: Int16
-  /// True if the last started attempt has not ended. If a store returns a customer with true, that attempt was
-  /// started by a coordinator that has exited since.
+  /// True if the last started attempt has not ended. If a store returns true for a customer that is at no window, a
+  /// coordinator that has exited since has started the attempt.
   public var isBegun: Bool
   /// Name of the ordered article, such as a juice; empty if none. The queue never reads the name. The payload of a
   /// customer is separate: only the store has it.

@@ -42,7 +42,8 @@ public struct HomeEntry: Sendable, Hashable {
   public let owner: Owner
   /// Consequence if the file is removed.
   public let remedy: Remedy
-  /// True if the file exists for as long as its owner runs; false if the owner creates it when it is first used.
+  /// True if the file exists for as long as its owner runs; false if the owner may run without it, for example before
+  /// its first use.
   public let isAlwaysThere: Bool
 
   init(

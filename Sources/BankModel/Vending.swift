@@ -11,7 +11,7 @@ public enum VendingLimits {
   public static let balance: Won = 1_000_000_000
   /// Maximum price of a product, in won.
   public static let price: Won = 1_000_000
-  /// Maximum number of purchases in progress.
+  /// Maximum number of purchases that are in progress, or abandoned and not yet released by the stock.
   public static let openPurchases = 1_000
   /// Maximum length of a request's name in bytes: enough for the key of a form or a script. For a manager's request,
   /// the machine derives the name of its order at the stock from this name.
@@ -92,7 +92,7 @@ public enum VendingRefusal: Hashable, Sendable {
   case tillFull(balance: Won)
   /// The stock refused or did not answer in time. The machine makes the stock return what it takes for this request.
   case stockAway(ItemID)
-  /// The maximum number of purchases is in progress.
+  /// The machine has ``VendingLimits/openPurchases`` unfinished purchases.
   case crowded
   case diskFull
 }

@@ -12,8 +12,8 @@ public struct LineCounts: Sendable {
   /// Indices of the lines of each service, in the order of service.
   private var order: [[Int]] = []
   private var places: [Line: Int] = [:]
-  /// Indices of the lines of the grades, by the service's index and the grade's code less 1; -1 for none. Almost all
-  /// customers have a grade, so the array avoids most dictionary look-ups.
+  /// Indices of the lines of the grades, by the service's index and the grade's code less 1; -1 for none. The array
+  /// saves dictionary look-ups for customers with a grade, which are frequent.
   private var graded: [[Int]] = []
   /// Number of grade lines that have indices.
   private(set) var gradedCount = 0

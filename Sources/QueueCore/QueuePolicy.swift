@@ -14,7 +14,7 @@ public struct ServicePolicy: Sendable, Equatable {
   /// first: it starts the next one without a message to the coordinator. A side-by-side worker serves all of them at
   /// once. These customers are not available to other windows.
   public var prefetch = 1
-  /// Number of crashes after which a customer becomes a dead letter.
+  /// Number of crashes after which a customer becomes a dead letter, if no other customer can have caused the last one.
   public var maxCrashes: Int32 = 3
   /// Number of reported failures after which a customer becomes a dead letter.
   public var maxFailures: Int32 = 5
@@ -25,20 +25,20 @@ public struct ServicePolicy: Sendable, Equatable {
   /// Maximum time from the assignment of a customer to the end of the attempt, regardless of progress; nil for no
   /// limit.
   public var timeout: TimeSpan?
-  /// Maximum jitter of a pause, in thousandths of the pause, 0 to 1,000. With jitter, customers that failed together
-  /// do not retry together.
+  /// Maximum jitter of a pause, in thousandths of the pause, 0 to 1,000. The jitter spreads the retries of customers
+  /// that failed together.
   public var retryJitter: Int32 = 0
   /// Maximum number of unfinished customers of the service, in line, delayed or at a window; nil for the limit of the
   /// bank.
   public var maxWaiting: Int64?
   /// Attempt number from which a deferral ("try later") counts as a failure, so that retries end.
   public var maxLater: Int32 = 100
-  /// Maximum number of started attempts per customer, 1 to 1,000; nil for no limit besides crashes and failures. If
-  /// set, an attempt is on disk before it starts.
+  /// Maximum number of started attempts per customer since its last requeue, 1 to 1,000; nil for no limit besides
+  /// crashes and failures. If set, an attempt is on disk before it starts.
   public var maxAttempts: Int16?
-  /// True if the service assigns no customer while a worker that may still be running is being killed. Without this,
-  /// two workers could produce the same external effects. Tellers have no external effects, so their services do not
-  /// need it.
+  /// True if the service assigns no customer to its windows while a worker that may still be running is being killed.
+  /// Without this, two workers could produce the same external effects. Tellers have no external effects, so their
+  /// services do not need it.
   public var endsWorkFirst = false
   /// Accounts between which the amount of a served customer is transferred; nil for no transfer. Deposits and loans
   /// have built-in rules, which this setting does not change.
