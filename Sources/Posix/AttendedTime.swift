@@ -1,20 +1,20 @@
 // Clock of the time in which a process polled for input. It advances while the process waits for input or works
 // briefly, and hardly at all while the process is stopped, waits for a slow disk, or works for a long time
 // without a poll. The caller passes the readings of the monotonic clock.
-// Invariant: between two polls the clock advances by at most one stride. So the silence of a peer does not
-// count while this process could not have received anything, and a silent peer is still detected after a
-// bounded number of polls.
+// Invariant: from the record of one poll until the record of the next one, the clock advances by at most one
+// stride. So little of the time in which this process could not have received anything counts as silence of a
+// peer, and a silent peer is still detected after a bounded number of polls.
 
 import Time
 
 /// A clock for the timeouts of peers.
 ///
-/// A deadline is reached later on this clock than on the monotonic clock; the difference is the time without
-/// polls. Do not use this clock for a time that users or calendars refer to.
+/// A deadline is never reached earlier on this clock than on the monotonic clock; the difference is the time that
+/// this clock did not count. Do not use this clock for a time that users or calendars refer to.
 public struct AttendedTime: Sendable {
-  /// Current time. It starts at the reading of the monotonic clock and lags more and more behind it.
+  /// Current time. It starts at a reading of the monotonic clock and is never ahead of that clock.
   public private(set) var now: MonotonicTime
-  /// Maximum time that counts between two polls.
+  /// Maximum time that counts for each recorded poll.
   public var stride: TimeSpan { didSet { nanosecondsOfStride = max(1, stride.nanoseconds) } }
 
   // Plain integers, because this runs in every iteration of a loop.
@@ -37,7 +37,7 @@ public struct AttendedTime: Sendable {
     advance(to: moment)
   }
 
-  /// Records time that has passed without a poll.
+  /// Records time that has passed since the last record, without a poll.
   public mutating func advance(to moment: MonotonicTime) {
     guard moment.nanoseconds > read else { return }
     let passed = min(moment.nanoseconds - read, left)

@@ -2,7 +2,8 @@
 // that apply before its first instruction, and its own session.
 // Invariant: the child has descriptors 0, 1 and 2, and 3 if a channel was passed, and no others. Every signal
 // has its default action and none is blocked. The kernel kills the child when the thread that started it exits.
-// Errors: SystemError. Its call is the step that failed: `chdir` for the directory, `execve` for the program.
+// Errors: SystemError. If the child could not be started, its call is the step that failed: `chdir` for the
+// directory, `execve` for the program.
 import ByteText
 import CLinux
 import Glibc
@@ -68,9 +69,10 @@ extension ChildProcess {
   ///   - output: becomes descriptor 1 under the same rules.
   ///   - errors: becomes descriptor 2 under the same rules.
   ///   - channel: becomes descriptor 3 under the same rules; nil for none.
-  /// - Throws: EINVAL for a zero byte in an argument, or for a variable without a name; errors of `chdir(2)`
-  ///   for the directory and of `execve(2)` for the program; EAGAIN or ENOMEM of `clone(2)` if no more
-  ///   processes can be created; an error whose call is ``ControlGroup/call`` if the process cannot join its
+  /// - Throws: EINVAL for a zero byte in a text, for a missing first argument, or for a variable whose name is
+  ///   empty or contains `=`; errors of `chdir(2)` for the directory, of `setrlimit(2)` for a limit, and of
+  ///   `execve(2)` for the program; EAGAIN or ENOMEM of `clone(2)` if no more processes can be created; EMFILE
+  ///   if no descriptor is free; an error whose call is ``ControlGroup/call`` if the process cannot join its
   ///   group.
   public static func start(
     _ program: Program, input: consuming FileDescriptor, output: consuming FileDescriptor,
@@ -98,8 +100,8 @@ extension ChildProcess {
     _ program: Program, _ variables: [[UInt8]], _ sources: (CInt, CInt, CInt, CInt)
   ) throws(SystemError) -> ChildProcess {
     var limits = program.limits
-    // This process may have raised its own limit of open files. Its other limits are unchanged since its start,
-    // and the child inherits them.
+    // This process may have raised its own limit of open files, and may have set a ``ProcessMark``, which the
+    // child inherits on purpose. Its other limits are unchanged since its start, and the child inherits them.
     if !limits.contains(where: { $0.resource == .openFiles }), let files = Surroundings.limit(.openFiles) {
       limits.append(files)
     }

@@ -2,9 +2,9 @@
 // code runs between fork and exec: posix_spawn performs all steps.
 // Invariant: the child has descriptors 0, 1 and 2, 3 if a channel was passed, 4 if a secondDescriptor was
 // passed, and no others. Every signal has its default action and none is blocked. The umask and the limit of
-// open files are those with which this process was started.
+// open files are those with which this process was started, if ``ProcessStart`` has saved them.
 // Errors: SystemError. If the child has started but cannot be watched, it is killed and reaped before the error
-// is thrown.
+// is thrown, unless the kernel has already reaped it.
 import ByteText
 import CLinux
 import Glibc
@@ -59,8 +59,9 @@ extension ChildProcess {
   ///   - newSession: true if the child leads its own session and receives no signals from the terminal, such as
   ///     that of Ctrl-C. `setsid(2)`
   ///   - workingDirectory: working directory; nil for that of the parent.
-  /// - Throws: ENOENT, EACCES, ENOEXEC for a program that cannot be run; EAGAIN if no more processes are
-  ///   allowed.
+  /// - Throws: EINVAL for a zero byte in a text; ENOENT, EACCES, ENOEXEC for a program that cannot be run or a
+  ///   directory that cannot be entered; EAGAIN if no more processes are allowed; errors of `open(2)` for the
+  ///   file of an output; EMFILE if no descriptor is free.
   public static func spawn(
     executable: String, arguments: [String] = [], environment: Variables,
     channel: consuming FileDescriptor? = nil, secondDescriptor: consuming FileDescriptor? = nil,
@@ -153,8 +154,8 @@ extension ChildProcess {
 
 extension CurrentProcess {
   /// Replaces the program of this process. The process id, the terminal, the working directory, the environment
-  /// and all descriptors without close-on-exec are kept. The umask is reset to the one with which this process
-  /// was started. `execv(3)`
+  /// and all descriptors without close-on-exec are kept. The umask and the soft limit of open files are reset to
+  /// those with which this process was started. `execv(3)`
   ///
   /// - Parameters:
   ///   - executable: path of the program. It is not searched in `PATH`.

@@ -1,6 +1,6 @@
 // One child from its start until it is reaped: its pid, and the pidfd that reports its exit.
-// Invariant: only this class signals the pid, and only until the child is reaped, because after that the number
-// may belong to another process.
+// Invariant: this class signals the pid only until the child is reaped, because after that the number may belong
+// to another process.
 // Errors: SystemError if the start fails. Errors of signalling and reaping require no action of the caller.
 import CLinux
 import Glibc
@@ -8,7 +8,7 @@ import Synchronization
 
 /// A child process. Not Sendable: it belongs to the event loop that watches it.
 public final class ChildProcess {
-  /// Process id. After ``reap()`` or ``wait()`` the number may belong to another process.
+  /// Process id. Once the child is reaped, the number may belong to another process.
   public let pid: pid_t
   private let pidDescriptor: FileDescriptor
   /// Exit status; nil until the child was reaped.
@@ -43,7 +43,7 @@ public final class ChildProcess {
   ///
   /// A zombie accepts any signal without an effect.
   /// - Returns: false if the child was reaped already (no signal is sent, because the pid may belong to another
-  ///   process), or if the kernel rejects the signal because the child runs as another user.
+  ///   process), or if the kernel rejects the signal, for example because the child runs as another user.
   @discardableResult
   public func kill(_ signal: CInt) -> Bool {
     guard exitStatus == nil else { return false }
@@ -63,7 +63,7 @@ public final class ChildProcess {
     return status
   }
 
-  /// Kills a child and reaps it. It is for a child that cannot be watched, which must neither run nor stay as a
+  /// Kills the child and reaps it. It is for a child that cannot be watched, which must neither run nor stay as a
   /// zombie. `kill(2)` SIGKILL, `wait4(2)`
   public func end() {
     kill(SIGKILL)

@@ -1,9 +1,11 @@
 // Control groups of this machine (cgroup2): the group of this process, whether this process may create others
 // below it, and how to kill all processes of a group. A process that starts in a group stays there with all its
-// descendants, also in other sessions, after its parents' exit, and with another environment.
-// Invariant: a group that this process has not created is never changed. One system call kills all processes of
-// a group, and none of them can start another meanwhile.
-// Errors: nil if there is no such group, without a reason. A simulated machine has no control groups.
+// descendants, also in other sessions, after its parents' exit, and with another environment, unless a process
+// with the permission to do so moves it.
+// Invariant: the group of this process is never changed; groups are only created and removed below it. One
+// system call kills all processes of a group, and none of them can start another meanwhile.
+// Errors: SystemError if a group cannot be created or opened. All other functions return nil, false or an empty
+// list, without a reason. A simulated machine has no control groups.
 import ByteText
 import CLinux
 import Glibc
@@ -25,7 +27,7 @@ public struct ControlGroup: Sendable, Hashable {
   public static let variable = "BANK_CONTROL_GROUPS"
 
   /// The group of this process; nil if this process may not create other groups below it and start processes in
-  /// them.
+  /// them, if ``variable`` forbids it, or on a simulated machine.
   ///
   /// A process may do this in a group that a service manager has delegated (`Delegate=` of systemd), and in any
   /// group if it runs as root. The group itself is not changed: no controller, no limit, no member. So the
@@ -125,7 +127,8 @@ public struct ControlGroup: Sendable, Hashable {
     } catch { return error.call == "execve" }
   }
 
-  /// True if a process runs in the group or below it. `cgroup.events`
+  /// True if the group, or one below it, contains a process; false also if the group does not exist.
+  /// `cgroup.events`
   public var isPopulated: Bool {
     ProcessTable.text(of: Paths.join(path, "cgroup.events"), limit: 4096)?.contains("populated 1") ?? false
   }
@@ -142,7 +145,7 @@ public struct ControlGroup: Sendable, Hashable {
   /// kill processes that are started from outside in a group that was once killed, as if they belonged to the
   /// killed processes. Remove the group and create another one.
   ///
-  /// - Returns: false if there is no such group.
+  /// - Returns: false if the group does not exist, is the root group, or may not be killed by this process.
   @discardableResult
   public func kill() -> Bool {
     guard let file = try? FileDescriptor.open(Paths.join(path, "cgroup.kill"), .writeOnly) else {

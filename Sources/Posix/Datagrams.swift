@@ -1,5 +1,5 @@
 // Unix datagram sockets: receivers bound to a path, and single messages sent to an address.
-// Invariant: no call blocks. A message for a receiver that does not read is lost.
+// Invariant: no call blocks. A message that finds the receiver's queue full is lost.
 // Errors: SystemError; a missing or full receiver is an outcome.
 import CLinux
 import Glibc
@@ -11,9 +11,9 @@ public enum Datagrams {
   public enum SendOutcome: Sendable, Hashable {
     /// The kernel has queued the datagram for the receiver.
     case sent
-    /// There is no receiver (ENOENT, ECONNREFUSED), or the user may not send to it (EACCES, EPERM).
+    /// There is no receiver (ENOENT, ENOTDIR, ECONNREFUSED), or the user may not send to it (EACCES, EPERM).
     case nobody
-    /// The receiver's queue is full (EAGAIN).
+    /// The receiver's queue is full (EAGAIN), or the kernel has no buffer for the datagram (ENOBUFS).
     case full
   }
 
@@ -86,9 +86,10 @@ public enum Datagrams {
     return .sent
   }
 
-  /// Returns true if a receiver is bound to a path. No datagram is sent.
+  /// Checks whether this process can connect to a receiver at a path. No datagram is sent.
   ///
-  /// - Returns: nil if the check fails, for example without a free descriptor.
+  /// - Returns: true if a receiver is bound to the path; nil if the check fails for a shortage, for example of
+  ///   descriptors; false for any other error.
   public static func isReceived(at path: String) -> Bool? {
     do throws(SystemError) {
       let socket = try FileDescriptor("socket", on: path) { Kernel.makeDatagramSocket() }

@@ -1,6 +1,7 @@
 // Creation, listing and syncing of directories, and changes of the names in them.
 // Invariant: a directory created here never had more permissions than requested.
-// Errors: SystemError with the path that failed. It may be a parent of the requested path.
+// Errors: SystemError with the path that failed. It may be a parent of the requested path. Only removal of a
+// tree or of an empty directory does not throw.
 import ByteText
 import Glibc
 
@@ -13,7 +14,8 @@ public enum Directory {
     return ByteText.text(of: path)
   }
 
-  /// Creates a directory. An existing directory is not changed. `mkdir(2)`
+  /// Creates a directory. An existing directory is not changed; any other file at the path is an error (EEXIST).
+  /// `mkdir(2)`
   ///
   /// - Parameters:
   ///   - mode: permissions of every created directory, less the umask.

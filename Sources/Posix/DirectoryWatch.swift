@@ -1,5 +1,6 @@
 // The inotify descriptor, which reports changes in directories without polling.
-// Invariant: an event contains the token of its watch. If the kernel drops events, one event reports the loss.
+// Invariant: an event contains the token of its watch. The only exception is the event with which the kernel
+// reports that it has dropped others.
 // Errors: SystemError. A missing path is ENOENT, too many watches are ENOSPC.
 import ByteText
 import Glibc
@@ -70,7 +71,8 @@ public final class DirectoryWatch {
   /// Watches a directory. A second call for the same directory replaces the kinds of reported changes and
   /// returns the same token. `inotify_add_watch(2)`
   ///
-  /// - Throws: ENOENT for a missing path, ENOTDIR for a file that is not a directory.
+  /// - Throws: ENOENT for a missing path, ENOTDIR for a file that is not a directory, EACCES for a directory that
+  ///   this process may not read, ENOSPC for too many watches.
   public func add(_ path: String, _ changes: Changes) throws(SystemError) -> Token {
     let number = descriptor.rawValue
     let mask = changes.rawValue | UInt32(IN_ONLYDIR)

@@ -15,7 +15,8 @@ public enum Environment {
     return ByteText.text(of: value)
   }
 
-  /// All variables. If a name occurs twice the first value is used, as with `getenv(3)`.
+  /// All variables that have a name and an equals sign. If a name occurs twice, the first value is used, as with
+  /// `getenv(3)`.
   public static func all() -> Variables {
     if let kernel = Kernel.simulated { return kernel.environment }
     guard var entry = linux_environment() else { return [:] }
@@ -69,10 +70,10 @@ public enum ResourceLimits {
     return (soft, hard)
   }
 
-  /// Raises the limit of open descriptors to the hard limit, at most `ceiling`. Children inherit it.
-  /// RLIMIT_NOFILE
+  /// Raises the limit of open descriptors to the hard limit, at most `ceiling`. ``ChildProcess`` starts children
+  /// with the original limit, if ``ProcessStart`` has saved it. RLIMIT_NOFILE
   ///
-  /// - Returns: the new limit.
+  /// - Returns: the limit that applies now. It is unchanged if it was at least `ceiling` or the hard limit.
   @discardableResult
   public static func raiseOpenFiles(ceiling: UInt64 = 65_536) throws(SystemError) -> UInt64 {
     let (soft, hard) = try limits()

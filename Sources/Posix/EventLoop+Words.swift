@@ -1,6 +1,6 @@
 // Values of the event loop: interest, readiness, and the handle of a registration.
-// Invariant: a registration and its epoll token are the same data, so an event finds its handler without a
-// lookup table.
+// Invariant: a registration and its epoll token are the same data, so the token of an event contains the
+// descriptor and the generation of its registration.
 import CLinux
 
 /// Events that a registration waits for.
@@ -29,7 +29,8 @@ public struct Readiness: OptionSet, Sendable, Hashable {
   public static let write = Readiness(rawValue: UInt32(LINUX_WRITABLE))
   /// The peer has shut down writing. It is reported only if requested.
   public static let peerClosed = Readiness(rawValue: UInt32(LINUX_PEER_CLOSED))
-  /// Both directions are shut down. Unread data may remain. It is reported without being requested.
+  /// Both directions of a socket are shut down, or a pipe lost its last writer. Unread data may remain. It is
+  /// reported without being requested.
   public static let hangUp = Readiness(rawValue: UInt32(LINUX_HANG_UP))
   /// An error is pending, or a pipe lost its reader. It is reported without being requested.
   public static let error = Readiness(rawValue: UInt32(LINUX_ERROR))

@@ -1,4 +1,4 @@
-// The epoll descriptor and the handlers of its registrations. A process waits only in this class.
+// The epoll descriptor and the handlers of its registrations. Services wait for events only in this class.
 // Invariant: a handler is called only for its own registration. Each registration has a generation, so an event
 // is ignored if its descriptor was closed and opened again in the same batch. Errors: SystemError.
 // Deregistering a stale registration is not an error.
@@ -17,8 +17,8 @@ public final class EventLoop {
     var handler: ((Readiness) -> Void)?
   }
 
-  /// Called once per batch of events, before the first handler, so that all handlers can use one reading of the
-  /// clock.
+  /// Called once per batch with at least one event, before the first handler, so that all handlers can use one
+  /// reading of the clock.
   public var onWake: (() -> Void)?
   /// Time of the last poll for events.
   public private(set) var wokeAt = MonotonicTime(nanoseconds: 0)
@@ -31,8 +31,8 @@ public final class EventLoop {
   // Indexed by descriptor. Descriptors are small and dense numbers, so an array needs no hashing.
   private var slots: [Slot] = []
   private var isDelivering = false
-  /// Number of consecutive calls of ``runAwake(for:asking:)`` that found no event. `leftOut` is the number of
-  /// following calls that poll only once because of them.
+  /// Number of consecutive full polls of ``runAwake(for:asking:)`` that found no event, at most 5. `leftOut` is
+  /// the number of following calls that poll only once because of them.
   private var vain = 0
   private var leftOut = 0
   /// Number of registrations.
@@ -50,7 +50,8 @@ public final class EventLoop {
   ///
   /// The caller keeps the descriptor and deregisters it before closing it. Hang-ups and errors are reported
   /// whatever the interest is.
-  /// - Parameter handler: called from ``runOnce(until:)``; it may register, modify and deregister anything.
+  /// - Parameter handler: called from ``runOnce(until:)`` and ``runAwake(for:asking:)``; it may register, modify
+  ///   and deregister anything.
   /// - Throws: EEXIST for a descriptor that is registered already, EPERM for a regular file, which is always
   ///   ready.
   public func register(
@@ -112,7 +113,7 @@ public final class EventLoop {
   /// measured by this clock.
   public func attend(inStridesOf span: TimeSpan) { attended.stride = span }
 
-  /// Handles all input that has arrived by now, without waiting. Call it before a peer is judged silent.
+  /// Handles the input that has arrived by now, without waiting. Call it before a peer is judged silent.
   ///
   /// The number of iterations is bounded, because peers that keep sending could block the function forever.
   public func hearEverybody() throws(SystemError) {
@@ -121,7 +122,7 @@ public final class EventLoop {
     }
   }
 
-  /// Waits for events until the deadline, and calls the handlers of all that are ready.
+  /// Waits for events until the deadline, and calls the handlers of those that are ready, at most 256 per call.
   ///
   /// The whole batch is fetched before the first handler is called.
   /// - Parameter deadline: nil to wait without a timeout, so that an idle process is never woken. With a time
@@ -154,7 +155,7 @@ public final class EventLoop {
   ///   - span: duration of the polling. Zero polls once.
   ///   - ask: polls only the peer that is expected to answer, without waiting, and returns true for an answer.
   ///     No other input is read during the span. Nil to poll all registrations.
-  /// - Returns: number of events fetched, 0 after the span.
+  /// - Returns: number of events fetched, 1 for an answer to `ask`, 0 after the span.
   public func runAwake(for span: TimeSpan, asking ask: (() -> Bool)? = nil) throws(SystemError) -> Int {
     precondition(!isDelivering, "a handler must not run the loop that called it")
     let isLeftOut = leftOut > 0 || span <= .zero

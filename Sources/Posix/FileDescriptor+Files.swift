@@ -112,7 +112,7 @@ extension FileDescriptor {
     }
   }
 
-  /// Waits until the data, and the metadata needed to read it, are on disk. `fsync(2)`
+  /// Waits until the data and the metadata of the file are on disk. `fsync(2)`
   ///
   /// After an error it is unknown which data is on disk, and a second call may wrongly succeed.
   public borrowing func sync() throws(SystemError) {

@@ -1,6 +1,6 @@
 // One open descriptor: exactly one value owns it, and it is closed exactly once.
-// Invariant: the descriptor is open as long as the value exists. If other code has closed the descriptor, the
-// close of its owner traps.
+// Invariant: the descriptor is open as long as the value exists. If other code has closed the descriptor, and the
+// number is still free, the close of its owner traps.
 // Errors: SystemError; a closed peer and a call that would block are results, not errors.
 import CLinux
 import Glibc

@@ -1,6 +1,6 @@
 // TCP sockets that listen on the loopback address 127.0.0.1, and on no other.
 // Invariant: no other machine can connect to a socket made here.
-// Errors: SystemError; nil if another process uses the port, or if this process may not use it.
+// Errors: SystemError; nil if the port is in use, or if this process may not use it.
 import CLinux
 import Glibc
 
@@ -10,7 +10,7 @@ public enum InternetSocket {
   ///
   /// A port is free even if connections of an exited process remain on it in the state TIME_WAIT.
   /// - Parameter port: 0 for any free port; see ``port(of:)``.
-  /// - Returns: nil if another process listens on the port (EADDRINUSE), or if this process may not (EACCES).
+  /// - Returns: nil if the port is in use (EADDRINUSE), or if this process may not use it (EACCES).
   public static func listen(port: UInt16, backlog: CInt = 128) throws(SystemError) -> FileDescriptor? {
     do throws(SystemError) {
       let socket = try FileDescriptor("bind", on: "127.0.0.1:\(port)") { linux_loopback_socket(port) }
@@ -23,9 +23,9 @@ public enum InternetSocket {
     }
   }
 
-  /// True if an error of ``listen(port:backlog:)`` means that this process cannot have any loopback socket. The
-  /// cause is a system call filter (`RestrictAddressFamilies=` of systemd), or a network namespace without a
-  /// loopback interface.
+  /// True if an error of ``listen(port:backlog:)`` means that this process cannot have any loopback socket. Causes
+  /// are a filter (`RestrictAddressFamilies=` of systemd), and a network namespace whose loopback interface is
+  /// down.
   public static func isForbidden(_ error: SystemError) -> Bool {
     [EAFNOSUPPORT, EPERM, EACCES, EADDRNOTAVAIL].contains(error.code)
   }

@@ -217,7 +217,7 @@ extension Kernel {
     simulated?.makeSignalDescriptor(signals) ?? linux_signal_descriptor(signals, CInt(signals.count))
   }
 
-  /// Returns 1 if a signal was read, 0 if none is pending.
+  /// Returns 1 if a signal was read, 0 if none is pending, -1 for an error.
   static func readSignal(_ descriptor: CInt, _ signal: inout linux_signal) -> CInt {
     guard let simulated else { return linux_signal_read(descriptor, &signal) }
     guard let number = simulated.readSignal(descriptor) else { return 0 }

@@ -1,14 +1,15 @@
-// Boundary between the bank and its machine: all requests of a running process to the kernel pass through this
-// file. A thread can be switched to a simulated machine, on which the same code then runs.
+// Boundary between the bank and its machine: the system calls that a simulation replaces pass through this file.
+// A thread can be switched to a simulated machine, on which the same code then runs. Features that simulations do
+// not support call Linux directly.
 // Invariant: a thread without a simulated machine calls Linux, at the cost of reading one thread-local word.
-// All code above this file is the same for both.
 // Errors: those of the calls themselves: -1 and errno.
 import CLinux
 import Glibc
 import Time
 
 /// System calls of a process, with the names and results of the manual pages: -1 and `errno` for an error, or
-/// else a descriptor, a number of bytes, or 0. A simulated kernel implements them in place of Linux.
+/// else a descriptor, a number of bytes, or 0. An optional result is nil for an error. A simulated kernel
+/// implements the calls in place of Linux.
 ///
 /// One process on one thread uses a kernel. A call never blocks: the simulation runs the process when events
 /// are pending.

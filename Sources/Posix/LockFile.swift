@@ -1,6 +1,6 @@
-// Lock that excludes other processes: a file that is locked as long as the holder of the lock runs. A visitor
-// excludes holders and other visitors for a short time, and a process that wants to hold the lock can
-// distinguish a holder from a visitor.
+// Lock that excludes other processes: a file that is locked until the holder of the lock releases it or exits. A
+// visitor excludes holders, and other visitors unless the file system is read-only, for a short time. A process
+// that wants to hold the lock can distinguish a holder from a visitor.
 // Invariant: the kernel releases the lock when the last holder exits, for any reason, so a lock is never stale.
 // The file itself is never unlinked: if it were, two processes could lock two files with the same name.
 // Errors: SystemError; a lock held by another process is an outcome.
@@ -15,9 +15,10 @@ public struct LockFile: ~Copyable {
   /// Result of an attempt to take a lock.
   public enum Outcome: ~Copyable {
     case acquired(LockFile)
-    /// Another process holds the lock. The pid is nil if the file does not contain it.
+    /// Another process holds the lock, or a lock to join is not that of this file. The pid is nil if it is
+    /// unknown.
     case heldBy(pid: pid_t?)
-    /// No process holds the lock, but a visitor excludes holders.
+    /// No process holds the lock, but a visitor excludes holders and other visitors.
     case visited
   }
 
@@ -44,8 +45,8 @@ public struct LockFile: ~Copyable {
     return .acquired(LockFile(descriptor: descriptor))
   }
 
-  /// Takes the lock as its only visitor, if it is free. The function writes nothing into the file and never
-  /// waits.
+  /// Takes the lock as its only visitor, if it is free; on a read-only file system there may be several visitors.
+  /// The function creates a missing file, writes nothing into it and never waits.
   public static func visit(path: String) throws(SystemError) -> Outcome {
     var descriptor: FileDescriptor
     var isWritable = true
@@ -80,7 +81,7 @@ public struct LockFile: ~Copyable {
     }
   }
 
-  /// Tries to take a lock of this kind. Returns false if another process excludes it.
+  /// Tries to take a lock of this kind. Returns false if another open file description excludes it.
   private static func lock(_ number: CInt, _ kind: CInt, _ path: String) throws(SystemError) -> Bool {
     if uninterrupted({ Kernel.lock(number, kind | LOCK_NB) }) == 0 { return true }
     guard errno == EWOULDBLOCK else { throw SystemError(call: "flock", subject: path, code: errno) }
@@ -107,8 +108,8 @@ public struct LockFile: ~Copyable {
   /// shares it has exited, or one of them unlocks it.
   public borrowing func share() throws(SystemError) -> FileDescriptor { try descriptor.duplicate() }
 
-  /// True if the file that has this path now is the locked one; false if the locked file was removed or
-  /// renamed.
+  /// True if the file that has this path now is the locked one; false if the locked file was removed or renamed,
+  /// or if the path cannot be examined.
   public borrowing func isAt(path: String) -> Bool {
     guard let own = try? descriptor.facts(), let named = try? FileFacts.inspect(path) else { return false }
     return named.identity == own.identity

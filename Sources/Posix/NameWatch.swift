@@ -1,9 +1,9 @@
 // Detection of removed or renamed files that a process uses. It stores each name with the file to which the
 // name led. Lost names are reported at once; ``NameWatch/repairAt`` is a later time, at which a process that
 // removes files should have finished.
-// Invariant: a file is identified by its device and inode, so a name that leads to another file counts as lost.
-// Nothing is read from disk while the directories do not change. Errors: SystemError if the kernel permits no
-// more watches.
+// Invariant: a file is identified by its device and inode. A name that leads to another file counts as lost, unless
+// the name expects any file. The watch examines no file while the directories do not change. Errors: SystemError
+// if a directory is missing, or if the kernel permits no more watches.
 import Glibc
 import Time
 
@@ -11,15 +11,16 @@ import Time
 public final class NameWatch {
   /// Requirement on the file to which a name leads.
   public enum Expectation: Sendable, Hashable {
-    /// The file that had the name at the last ``remember()``.
+    /// The file that had the name when it was accepted, usually at the last ``remember()``.
     case same
     case any
   }
 
   /// Called with the lost names, as soon as the kernel reports a change.
   public var onLoss: (([String]) -> Void)?
-  /// Time at which lost files should be restored; nil while no file is lost. The delay lets a process that
-  /// removes a whole directory finish, so that no file is restored during the removal.
+  /// Time at which lost files should be restored; nil if no loss was detected since the last ``remember()``. The
+  /// delay lets a process that removes a whole directory finish, so that no file is restored during the
+  /// removal.
   public private(set) var repairAt: MonotonicTime?
   private static let pause = TimeSpan.milliseconds(500)
   private let loop: EventLoop
@@ -43,14 +44,14 @@ public final class NameWatch {
 
   deinit { if let registration { loop.deregister(registration) } }
 
-  /// Adds names. The files to which they lead now are the expected ones. For a missing name the next file with
-  /// this name becomes the expected one.
+  /// Adds names. The files to which they lead at the next ``remember()`` or the next change of a directory are the
+  /// expected ones. For a name that is missing then, the next file with this name becomes the expected one.
   public func expect(_ paths: [String], _ expectation: Expectation = .same) {
     names += paths.map { ($0, expectation) }
   }
 
-  /// Accepts the existing files as the expected ones, and watches the existing directories. A lost name that
-  /// ``losses()`` has not reported yet, for example one lost during a repair, stays lost.
+  /// Accepts the existing files as the expected ones, and watches the directories, which must exist. A lost name
+  /// that ``losses()`` has not reported yet, for example one lost during a repair, stays lost.
   public func remember() throws(SystemError) {
     repairAt = nil
     let changes = DirectoryWatch.Changes.names.union(.itself)

@@ -12,8 +12,8 @@ public final class OtherProcess {
 
   /// Opens a pidfd.
   ///
-  /// The caller has to ensure that the number belongs to the right process. For the own parent, call `getppid`
-  /// afterwards and compare.
+  /// The caller has to ensure that the number belongs to the right process. For the parent of this process, call
+  /// `getppid` afterwards and compare.
   /// - Returns: nil if there is no process with this number.
   public init?(pid: pid_t) throws(SystemError) {
     guard pid > 0 else { return nil }
@@ -31,7 +31,7 @@ public final class OtherProcess {
 
   /// Sends a signal. `pidfd_send_signal(2)`
   ///
-  /// - Returns: false if the process has exited, or runs as another user.
+  /// - Returns: false if the signal was not sent, because the process was reaped or runs as another user.
   @discardableResult
   public func kill(_ signal: CInt) -> Bool {
     uninterrupted { Kernel.signal(through: descriptor.rawValue, signal) } == 0

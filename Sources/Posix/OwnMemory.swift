@@ -8,9 +8,9 @@ public enum OwnMemory {
   /// Returns unmodified file pages of the program and its libraries to the kernel.
   ///
   /// The kernel maps sixteen pages for each one accessed, and pages that were needed only once, mostly at the
-  /// start, stay mapped until the process exits. They are most of the apparent memory use of an idle process.
-  /// They stay in the page cache as long as memory is available, so the next access costs a microsecond and no
-  /// disk read. `madvise(2)`, MADV_DONTNEED
+  /// start, stay mapped while memory is available. They count as memory use of the process. After this call they
+  /// stay in the page cache as long as memory is available, so the next access needs no disk read. `madvise(2)`,
+  /// MADV_DONTNEED
   public static func giveBackProgram() { linux_unmap_program() }
 
   /// Returns free memory of the heap to the kernel. `malloc_trim(3)`

@@ -1,6 +1,6 @@
 // Paths as text: joining, splitting, making absolute.
 // Invariant: the parts of a path, joined again, lead to the same file.
-// Errors: SystemError from the kernel (working directory, executable).
+// Errors: SystemError from the kernel (working directory, symbolic links).
 import ByteText
 import Glibc
 

@@ -36,12 +36,12 @@ public struct ProcessMark: Sendable, Hashable {
   /// True if both marks have the same owner.
   public func isKin(of other: ProcessMark) -> Bool { owner == other.owner }
 
-  /// Encodes the mark as a limit. A bank may run within a marked process, and a limit can only be lowered, so
-  /// `height` decreases with each level.
+  /// Encodes the mark as a limit. A bank may run within a marked process, and a soft limit cannot exceed the hard
+  /// limit, so `height` is then one less than that of the hard limit.
   private func number(height: UInt64) -> UInt64 { 1 << 62 | height << 55 | owner << 16 | UInt64(service) }
 
-  /// Limit for a child of this process; nil if this process has a lower limit that is not a mark, or if the
-  /// levels are used up.
+  /// Limit for a child of this process; nil if this process has a limit that is not a mark, or a mark with height
+  /// 0, or on a simulated machine.
   ///
   /// In a marked process the hard limit keeps the existing mark, and the soft limit is set to this one.
   public func limit() -> ResourceLimit? {
@@ -63,7 +63,7 @@ public struct ProcessMark: Sendable, Hashable {
     return linux_set_real_time_limit(limit.soft, limit.hard) == 0
   }
 
-  /// Marks of a process; empty if it has exited. /proc/PID/limits, `proc_pid_limits(5)`
+  /// Marks of a process; empty if it has none or has exited. /proc/PID/limits, `proc_pid_limits(5)`
   public static func marks(of pid: pid_t) -> [ProcessMark] {
     guard areCarried, let text = ProcessTable.text(of: "/proc/\(pid)/limits", limit: 16 << 10),
       let line = text.split(separator: "\n").last, line.hasPrefix("Max realtime timeout ")

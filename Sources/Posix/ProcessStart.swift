@@ -1,7 +1,7 @@
 // Normalization of the state that a process inherits: standard descriptors, signals, signal mask, umask,
 // limits. It happens once, before any other work.
-// Invariant: afterwards the process behaves the same under any shell, nohup or container, and under a parent
-// that has changed this state.
+// Invariant: afterwards a service behaves the same under any shell, nohup or container, and under a parent that
+// has changed this state. A command additionally keeps the signals of the terminal that its starter ignores.
 // Errors: none that a caller could handle; a limit that cannot be raised stays.
 import CLinux
 import Glibc
@@ -10,7 +10,7 @@ import Glibc
 public enum ProcessStart {
   /// Kind of process, by the process that started it.
   public enum Kind: Sendable, Hashable {
-    /// Started by a process of the bank. Inherited state is never intended.
+    /// Started by a process of the bank or by a service manager. Inherited state is never intended.
     case service
     /// Started by a user or a script. A hang-up, an interrupt or a stop by the terminal that the starter
     /// ignores, as `nohup` and the `&` of a script do, stays ignored. `nohup(1)`
@@ -23,7 +23,7 @@ public enum ProcessStart {
   /// Normalizes the inherited state. Every program calls it first.
   ///
   /// - Closed standard descriptors are opened to the null device.
-  /// - No signal is blocked, and only two are ignored: SIGPIPE, because a write without a reader is an error
+  /// - No signal is blocked, and only two are ignored, apart from those that a command keeps: SIGPIPE, because a write without a reader is an error
   ///   (EPIPE), and SIGXFSZ, because a file at its size limit is handled like a full disk (EFBIG). In particular
   ///   SIGCHLD is not ignored: if it were, the kernel would reap the children, and their exit status would be
   ///   lost. `signal(7)`, `wait(2)`
@@ -51,7 +51,7 @@ public enum ProcessStart {
   ///
   /// Every process that outlives its starter calls this function, after making its path arguments absolute.
   public static func leaveDirectory() {
-    // The call cannot fail: a process that may not enter its root directory could not have been started.
+    // After an error, which only a process that may not search its root directory gets, the directory is kept.
     _ = chdir("/")
   }
 }

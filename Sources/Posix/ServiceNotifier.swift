@@ -1,6 +1,6 @@
 // Connection of a service to the manager that started it: the address of the manager, and the interval of its
 // watchdog.
-// Invariant: sending never blocks and never stops the service. A manager that does not read loses the message.
+// Invariant: sending never blocks and never stops the service. A message is lost if the manager's queue is full.
 // Nil if there is no manager, or if its address has an unsupported form.
 import Glibc
 import Time
@@ -46,8 +46,8 @@ public struct ServiceNotifier: Sendable, Equatable {
 
   /// Sends a message to the manager.
   ///
-  /// - Returns: true if the kernel has queued the message for the manager; false if no manager receives at the
-  ///   address.
+  /// - Returns: true if the kernel has queued the message for the manager; false for an error, for a full queue,
+  ///   and if no manager receives at the address.
   @discardableResult
   public func tell(_ message: ServiceMessage) -> Bool {
     // The service continues whether or not the message was sent.

@@ -1,7 +1,7 @@
-// Signals as events: they are blocked and read from a descriptor, so no code ever runs in a signal handler.
-// Invariant: a process has one thread when it makes a source. If the process had another thread, that thread
+// Signals as events: they are blocked and read from a descriptor, so no code runs in a handler of these signals.
+// Requirement: a process has one thread when it makes a source. If the process had another thread, that thread
 // would not block the signals, and their default actions would apply. Errors: SystemError when the source is
-// made. A failure of a later read is impossible on a working kernel, so it traps.
+// made or resumed. A failure of a later read is impossible on a working kernel, so it traps.
 import CLinux
 import Glibc
 
@@ -26,7 +26,7 @@ public final class SignalSource {
 
   /// Blocks `signals` in this thread. The loop calls `handler` for each received signal.
   ///
-  /// A signal that is ignored at the time of this call stays ignored, as with `nohup`.
+  /// A signal that is ignored at the time of this call is not blocked and stays ignored, as with `nohup`.
   public init(
     _ signals: [CInt], on loop: EventLoop, handler: @escaping (SignalReport) -> Void
   ) throws(SystemError) {

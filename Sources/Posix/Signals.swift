@@ -1,5 +1,5 @@
 // Names of signals, and the signal dispositions of this process.
-// Errors: SystemError for an invalid signal, or one that cannot be changed (SIGKILL, SIGSTOP).
+// Errors: SystemError if the signal mask cannot be changed. A disposition that cannot be set traps.
 import CLinux
 import Glibc
 

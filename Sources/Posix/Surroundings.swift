@@ -13,7 +13,8 @@ public struct Surroundings: Sendable, Hashable {
 
   public init(mask: UInt32? = nil, limits: [ResourceLimit] = []) { (self.mask, self.limits) = (mask, limits) }
 
-  /// Values with which this process was started; empty if ``ProcessStart`` was not called, and in a simulation.
+  /// Values with which this process was started, without the limit of realtime processor time; empty if
+  /// ``ProcessStart`` was not called, and in a simulation.
   public static var inherited: Surroundings {
     guard Kernel.simulated == nil else { return Surroundings() }
     let mask = linux_inherited_mask()

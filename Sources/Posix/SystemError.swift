@@ -1,4 +1,4 @@
-// The only error type of this module, and the only file that retries system calls.
+// The only error type of this module, and the functions that retry a system call after EINTR.
 // Invariant: `code` is the errno of `call`, read before anything else could change it.
 import ByteText
 import CLinux

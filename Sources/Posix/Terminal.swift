@@ -86,8 +86,8 @@ public final class RawTerminal {
     return uninterrupted { poll(&item, 1, 0) } > 0
   }
 
-  /// Reads typed input, at least one byte, and blocks if there is none. Returns nil if the terminal was closed.
-  /// `read(2)`
+  /// Reads typed input, at least one byte, and blocks if there is none. Returns nil if the terminal was closed, and
+  /// an empty array if there is no input and the descriptor is non-blocking. `read(2)`
   ///
   /// - Parameter count: maximum number of bytes. The rest stays unread in the terminal.
   public func read(atMost count: Int = 1024) throws(SystemError) -> [UInt8]? {

@@ -1,5 +1,6 @@
 // Socket addresses for paths of any length, and the removal of socket files of dead servers. Invariant: only a
-// socket without a listener is ever unlinked. Errors: SystemError with the path that the caller passed.
+// socket without a listener is ever unlinked, if the caller holds the lock of its path. Errors: SystemError with
+// the path that the caller passed, or with its directory.
 import ByteText
 import CLinux
 import Glibc

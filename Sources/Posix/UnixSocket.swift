@@ -8,7 +8,7 @@ import Glibc
 public enum UnixSocket {
   /// Result of a connection attempt.
   public enum ConnectOutcome: ~Copyable {
-    /// Connected; the socket is blocking unless requested otherwise.
+    /// Connected; the socket is non-blocking only if the caller requested it.
     case connected(FileDescriptor)
     /// There is no such file, or a directory of its path is missing (ENOENT, ENOTDIR).
     case notThere
@@ -147,7 +147,7 @@ public struct DescriptorPair: ~Copyable {
 }
 
 extension FileDescriptor {
-  /// Sets the capacity of a pipe to at least `bytes`, if the system permits it: the default maximum is 1 MiB.
+  /// Sets the capacity of a pipe to at least `bytes`. Throws EPERM beyond the system's maximum, by default 1 MiB.
   /// `fcntl(2)` F_SETPIPE_SZ
   public borrowing func widenPipe(to bytes: Int) throws(SystemError) {
     let wanted = CInt(clamping: bytes)

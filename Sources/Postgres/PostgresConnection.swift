@@ -1,9 +1,9 @@
 // One connection to a PostgreSQL server, from the first packet to the last: connecting, the check of the server, the
-// registration in the event loop, and all deadlines. Segments in flight are in PostgresPipeline.
+// registration in the event loop, and the deadline. Segments in flight are in PostgresPipeline.
 //
 // Invariant: the handler receives `connected` at most once and `lost` at most once, and no call after `lost`. Every
-// segment has its outcome before `lost`. No call blocks, because the library is in non-blocking mode. The one
-// exception is the name look-up of a host; see PostgresPlace.
+// segment has its outcome before `lost`. No call waits for the server, because the library connects asynchronously and
+// is then in non-blocking mode. The one exception is the name look-up of a host; see PostgresPlace.
 // Errors: PostgresError. To reconnect, the caller creates another connection.
 import CPostgres
 import Posix
@@ -28,7 +28,7 @@ public final class PostgresConnection {
   public struct Limits: Sendable {
     /// Maximum number of segments in flight.
     public var segments = 16
-    /// Maximum bytes of segments in flight.
+    /// Maximum bytes of segments in flight. A larger segment is accepted if it is the only one in flight.
     public var bytes = 8 << 20
     /// Maximum bytes of all results of one segment.
     public var resultBytes = 32 << 20
@@ -66,13 +66,14 @@ public final class PostgresConnection {
   /// Replacement for library and server in a simulation.
   private var played: PlayedPipeline?
   private var registration: Registration?
-  /// Error that has ended the connection and was not reported yet, because it was found during a call by the caller.
+  /// Error that has ended the connection and was not reported yet, because it was found outside the handler of the
+  /// loop, for example by ``send(_:_:)``.
   private var trouble: PostgresError.Reason?
   /// Time at which the last data arrived that can only be a response.
   private var heardAt = MonotonicTime(nanoseconds: 0)
   private var isListening = false
 
-  /// Starts connecting; the handler receives the result in a later loop iteration.
+  /// Starts connecting; the handler receives the result after this call, from the loop or ``endTurn()``.
   public init(to place: PostgresPlace, loop: EventLoop, limits: Limits = Limits()) {
     (self.place, self.loop, self.limits) = (place, loop, limits)
     loop.attend(until: SystemClock.monotonic())
@@ -103,11 +104,13 @@ public final class PostgresConnection {
 
   // MARK: - Sending
 
-  /// Sends a segment, which is one transaction: it takes effect as a whole or not at all. The outcomes of several
-  /// segments are reported in order, in later loop iterations.
+  /// Sends a segment, which is one transaction: it takes effect as a whole or not at all. The only exception is a
+  /// segment with transaction commands such as BEGIN. The outcomes of several segments are reported in order, after
+  /// this call.
   ///
-  /// - Throws: `full` if the limits are reached; `closed` if the connection has ended, or if its loss was just found
-  ///   and is reported to the handler at the end of this iteration. In all these cases the segment was not sent.
+  /// - Throws: `full` if the limits are reached; `closed` if the connection is not ready yet or has ended, or if its
+  ///   loss was just found and is reported to the handler by ``endTurn()``. In all these cases the segment was not
+  ///   sent.
   public func send(
     _ segment: [PostgresCall], _ finish: @escaping (PostgresOutcome) -> Void
   ) throws(PostgresError) {
@@ -141,7 +144,8 @@ public final class PostgresConnection {
     flush()
   }
 
-  /// Closes the connection. Segments in flight get the outcome `unknown` during this call. The handler is not called.
+  /// Closes the connection. Segments in flight get their outcome during this call: `refused` if the server has already
+  /// reported an error of the segment, `unknown` if it has not. The handler is not called.
   public func close() {
     handler = nil
     end(.closed)
@@ -149,7 +153,7 @@ public final class PostgresConnection {
 
   // MARK: - Event loop
 
-  /// The latest moment for the next call of ``endTurn()``.
+  /// The latest moment for the next call of ``endTurn()``; nil if no deadline is set.
   public var nextDeadline: MonotonicTime? {
     guard stage != .over else { return nil }
     if trouble != nil { return loop.wokeAt }
@@ -166,7 +170,8 @@ public final class PostgresConnection {
     }
   }
 
-  /// Checks the deadlines, and reports an error that was found during a call by the caller.
+  /// Ends the connection and notifies the handler, if the deadline has passed or if an earlier call, such as
+  /// ``send(_:_:)``, has found an error. Does nothing in all other cases.
   public func endTurn() {
     loop.attend(until: SystemClock.monotonic())
     if let trouble { return end(trouble) }

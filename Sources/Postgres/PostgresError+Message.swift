@@ -1,6 +1,6 @@
 // Messages for errors of PostgreSQL, in both languages.
-// Invariant: a message is one line with the failure, its object, the reason, and the remedy. In Korean no particle
-// follows an inserted word.
+// Invariant: a message is one line with the failure, its object, the reason, and a remedy if there is one. In Korean
+// no particle follows an inserted word.
 import BankModel
 
 extension PostgresError {
@@ -148,6 +148,7 @@ extension PostgresError {
   private func behind(_ words: String) -> String { words.isEmpty ? "" : ": \(Self.oneLine(words))" }
 
   /// Joins several lines and removes control characters, because texts of the server or the library may contain both.
+  /// The result has at most 400 characters.
   static func oneLine(_ words: String) -> String {
     let lines = words.split { $0.isNewline }.map { line in
       String(String.UnicodeScalarView(line.unicodeScalars.filter { $0.value >= 32 && $0.value != 127 }))

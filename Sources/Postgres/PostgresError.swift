@@ -6,7 +6,7 @@
 public struct PostgresError: Error, Sendable, Hashable {
   /// Reason of an error.
   public enum Reason: Sendable, Hashable {
-    /// The address is invalid; message of the library, or empty.
+    /// The address is invalid; the reason, or empty if its text may contain a secret.
     case badPlace(String)
     /// The address contains a password or another secret, which arguments, logs and `ps` would show.
     case passwordInPlace
@@ -22,7 +22,7 @@ public struct PostgresError: Error, Sendable, Hashable {
     case silent(milliseconds: Int64)
     /// The peer is a pooler such as PgBouncer, not a server.
     case pooler
-    /// The server is a standby and accepts no writes.
+    /// The server accepts no writes: it is a standby, or its sessions are read-only.
     case standby
     /// The version of the server is below the minimum version. Both are numbers such as 150004 for 15.4.
     case tooOld(Int64, least: Int64)
@@ -38,15 +38,15 @@ public struct PostgresError: Error, Sendable, Hashable {
     case formerServer(timeline: Int64, known: Int64)
     /// Several of the named servers accept writes, and none of them is a replica of another.
     case manyServers
-    /// The connection has ended; message of the library.
+    /// The connection has ended; message of the library, the server or the kernel.
     case lost(String)
     /// The server refused a statement; its segment had no effect.
     case refused(state: String, message: String)
-    /// A result exceeds this limit in bytes.
+    /// The results of a segment exceed this limit in bytes.
     case tooLarge(limit: Int)
     /// The limits on segments in flight are reached.
     case full
-    /// The caller has closed the connection.
+    /// The caller has closed the connection, or the connection accepts no segments (any more).
     case closed
     /// The server sent an unexpected response; a description of it, or empty.
     case strange(String)
@@ -95,7 +95,7 @@ public struct PostgresError: Error, Sendable, Hashable {
   /// Reason of a refusal while connecting, derived from the server's message.
   static func whileConnecting(words: String, needsPassword: Bool) -> Reason {
     if needsPassword { return .passwordMissing }
-    // Only PgBouncer uses this message, for a parameter that it cannot preserve for a client.
+    // PgBouncer uses this message for a parameter that it cannot preserve for a client; PostgreSQL does not use it.
     if words.contains("unsupported startup parameter") { return .pooler }
     // For a failed connection the library provides only the server's message, without SQLSTATE.
     if words.contains("session is read-only") || words.contains("is in hot standby mode") { return .standby }

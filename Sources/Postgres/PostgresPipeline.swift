@@ -2,19 +2,20 @@
 // transaction: everything between two syncs.
 //
 // Invariant: every accepted segment gets its outcome exactly once, in sending order. `done` means that the server has
-// reported the commit. `refused` means that the server has reported an ERROR before any commit. The outcome is
-// `unknown` after a FATAL, which may follow a commit, and after a lost connection.
+// reported the end of the segment without an error, and thereby its commit, unless the caller has opened a transaction
+// with BEGIN. `refused` means that the server has reported an ERROR before any commit. If neither was received before
+// the end of the connection, the outcome is `unknown`. A FATAL may follow a commit, so it counts as such an end.
 // Errors: `drain` and `send` return an error of the whole connection; the owner then calls `abandon`.
 import CPostgres
 import Time
 
 /// Outcome of a segment.
 public enum PostgresOutcome: Sendable {
-  /// Committed, with the rows of each call.
+  /// Committed, or done within a transaction that the caller has opened with BEGIN. Contains the rows of each call.
   case done([PostgresRows])
   /// The segment had no effect.
   case refused(PostgresError)
-  /// The connection ended before the outcome was known. The segment is committed, or it had no effect.
+  /// The connection ended before the outcome was known. The segment is committed, or it has no effect.
   case unknown(PostgresError)
 }
 
@@ -83,7 +84,8 @@ final class PostgresPipeline {
     return trouble ?? sync()
   }
 
-  /// Prepares new statements before the segment, because a failed segment would roll back a preparation within it.
+  /// Prepares new statements before the segment, because after an error the server skips the rest of a segment, and
+  /// with it any preparation.
   private func prepare(_ segment: [PostgresCall], at now: MonotonicTime) -> PostgresError.Reason? {
     var new: [PostgresStatement] = []
     for call in segment where call.isPrepared {

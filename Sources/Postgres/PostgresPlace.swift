@@ -1,5 +1,6 @@
 // Address of a database as libpq reads it, completed by the settings that this client needs for every connection.
-// Invariant: the address contains no password, and its description consists of user, hosts and database only.
+// Invariant: the address contains no password, and its description consists of user, hosts, ports, database and
+// service only.
 // Errors: PostgresError. An address with a secret is refused before the library parses it, because the library quotes
 // text that it does not understand.
 import CPostgres
@@ -7,9 +8,9 @@ import CPostgres
 /// Address of a database, such as `postgres://bank@db1,db2/bank?sslmode=verify-full`.
 ///
 /// Missing parts are found as libpq finds them: a service file (`?service=NAME`), the environment (`PGHOST` …),
-/// `~/.pgpass`. Settings added here take precedence over a service file, and the address takes precedence over these
-/// settings. libpq looks up a host name while the process blocks; IP addresses (or `hostaddr=`) and Unix sockets need
-/// no look-up.
+/// `~/.pgpass`. Settings that this type adds take precedence over a service file, and the address takes precedence over
+/// most of them. It does not over `client_encoding` and the settings that determine the meaning of statements. libpq
+/// looks up a host name while the process blocks; IP addresses (or `hostaddr=`) and Unix sockets need no look-up.
 /// Source: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
 public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
   struct Setting: Sendable, Hashable {
@@ -17,9 +18,9 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
     var value: String
   }
 
-  /// The displayable parts: user, hosts, ports and database.
+  /// The displayable parts: user, hosts, ports, database and service.
   public let description: String
-  /// Timeout for connecting, in seconds.
+  /// Timeout for connecting, 2 to 600 seconds.
   public let connectSeconds: Int
   /// Parameters for the library.
   let settings: [Setting]
@@ -42,7 +43,7 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
   ) throws(PostgresError) {
     guard address.hasPrefix("postgres://") || address.hasPrefix("postgresql://"), !address.utf8.contains(0)
     else {
-      // The address is not displayed, because one of the form `password=… host=…` contains a password.
+      // The address is not displayed, because one of the form `host=… password=…` may contain a password.
       throw PostgresError(.badPlace(""), at: "")
     }
     guard !Self.mayHoldSecret(address) else { throw PostgresError(.passwordInPlace, at: "") }
@@ -130,7 +131,7 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
     return wished
   }
 
-  /// Options of each session: generic plans, and TCP keepalive on the server's side. The session of a disconnected
+  /// Options of each session: no JIT, generic plans, and TCP keepalive on the server's side. The session of a disconnected
   /// client keeps its locks until the server detects the disconnection.
   private static let options = [
     "jit=off", "plan_cache_mode=force_generic_plan", "tcp_keepalives_idle=1", "tcp_keepalives_interval=1",
@@ -144,8 +145,8 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
     guard let start = address.ranges(of: "://").first?.upperBound else { return false }
     let rest = address[start...]
     let authority = rest.prefix { !"/?#".contains($0) }
-    // A slash in a password ends the authority early. Names of hosts and databases contain no `@`, so an `@` in the
-    // path shows such a password.
+    // A slash in a password ends the authority early. The path is then the rest of the password with an `@` and the
+    // host, so an address with an `@` in the path and none before it is refused.
     let path = rest.dropFirst(authority.count).prefix { $0 != "?" }
     if path.contains("@") && !authority.contains("@") { return true }
     guard let at = authority.lastIndex(of: "@") else { return false }

@@ -1,11 +1,11 @@
 // Result rows of one statement, copied from the library into one buffer.
-// Invariant: the rows are an independent value that outlives the connection. A cell of an unexpected type is nil and
+// Invariant: the rows are an independent value that outlives the connection. A cell that cannot be decoded is nil and
 // not a trap, because the server is not trusted.
 import CPostgres
 
 /// Result rows of one statement.
 public struct PostgresRows: Sendable, Hashable {
-  /// Number of columns; 0 without rows.
+  /// Number of columns; 0 for a statement that returns no rows.
   public private(set) var columns = 0
   /// Number of rows.
   public private(set) var count = 0
@@ -66,12 +66,12 @@ public struct PostgresRows: Sendable, Hashable {
   /// True if the value is not NULL.
   public func has(_ row: Int, _ column: Int) -> Bool { range(row, column) != nil }
 
-  /// An integer of 2, 4 or 8 bytes, or a timestamp in microseconds since 2000; nil for any other value and for NULL.
+  /// An integer of 2, 4 or 8 bytes, or a timestamp in microseconds since 2000; nil for any other length and for NULL.
   public func integer(_ row: Int, _ column: Int) -> Int64? {
     range(row, column).flatMap { integer(in: $0) }
   }
 
-  /// A boolean; nil for any other value and for NULL.
+  /// A boolean; nil for a value that is not one byte long and for NULL.
   public func boolean(_ row: Int, _ column: Int) -> Bool? {
     range(row, column).flatMap { $0.count == 1 ? bytes[$0.lowerBound] != 0 : nil }
   }

@@ -1,7 +1,9 @@
 // A statement with its name and parameter types, and one call of it with values.
-// Invariant: a name identifies one text, on every connection and for the lifetime of the process.
+// Invariant: a name identifies one text, on every connection and for the lifetime of the process. Only statements that
+// are not prepared share one name, the empty one.
 
-/// A statement, which a connection prepares on the server before its first call.
+/// A statement, which a connection prepares on the server before its first call; see ``PostgresCall/once(_:_:_:)`` for
+/// one that is not prepared.
 public struct PostgresStatement: Sendable, Hashable {
   /// Name on the server.
   public let name: String

@@ -1,6 +1,6 @@
 // Settings of a session that determine the meaning of statements, in one table, and the statement that applies them.
 // Invariant: every connection applies all of these settings before its first use, so that role, database, environment
-// and address have no influence. Errors: a refusal of one of them ends the connection, with the server's message.
+// and address have no influence on them. Errors: a refusal of one of them ends the connection, with the server's message.
 
 /// Access mode of a session, and its schemas for unqualified names.
 struct SessionSettings: Sendable, Hashable {
@@ -35,7 +35,7 @@ struct SessionSettings: Sendable, Hashable {
       Setting(name: "bytea_output", value: "hex"), Setting(name: "array_nulls", value: "on"),
       Setting(name: "standard_conforming_strings", value: "on"),
       Setting(name: "transform_null_equals", value: "off"),
-      // Each client has a timeout of its own. A statement that the server ends earlier would be retried forever.
+      // The client has a timeout. A statement that the server ends earlier would be retried forever.
       Setting(name: "statement_timeout", value: "0"), Setting(name: "lock_timeout", value: "0"),
       Setting(name: "transaction_timeout", value: "0"),
       Setting(name: "idle_in_transaction_session_timeout", value: "0"),

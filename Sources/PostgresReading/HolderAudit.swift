@@ -1,12 +1,14 @@
 // Audit of all tickets of one day. It reads receipts, customers and attempts in ascending order of their tickets, and
-// checks four rules. Each ticket is stored once. Money, attempts and results match their ticket. A receipt was
-// written by the branch that had claimed the customer. Within a page, customers were started in order.
+// checks mainly four rules. Each ticket is stored once. Money, attempts and results match their ticket. On the present
+// day, a receipt was written by the branch that had claimed the customer. Within a page, which is one claim, customers
+// were started in order.
 //
 // Branches serve concurrently, so this audit does not compare the order of two pages; `PostgresReading+Claims.swift`
-// checks the order of claims. The order of starts is not checked for a branch whose clock stepped back.
+// checks the order of claims. The order of starts is not checked for a branch whose clock stepped back, and for no
+// branch if a clock was set back on the day.
 //
-// Invariant: only counts, the last customer of each line, and a portion of receipts to look up among returned claims
-// are held in memory.
+// Invariant: memory holds only counts, a portion of the rows of each query, the last page and customer of each line,
+// and a portion of receipts to look up among returned claims.
 import BankModel
 import Postgres
 import PostgresStore
@@ -17,7 +19,7 @@ struct HolderAudit {
   private let reading: PostgresReading
   private let day: PostgresReading.AuditedDay
   private let disordered: Set<PostgresBranch>
-  /// False if a clock was set back on this day, so that times do not show an order.
+  /// False if a clock was set back on the present day, so that times do not show an order.
   private let isOrdered: Bool
   private var order = OrderWalk(starts: [], disordered: [])
   /// Page of the last customer of each lane.
@@ -25,7 +27,7 @@ struct HolderAudit {
   private var pageCount = 0
   private var strays: [Stray] = []
 
-  /// A claim of a branch in an epoch.
+  /// A claim of a branch in an epoch, identified by its first ticket.
   private struct Page: Equatable {
     var first: Int64
     var branch: PostgresBranch
@@ -151,8 +153,8 @@ struct HolderAudit {
 
   // MARK: - Returned claims
 
-  /// Adds a finding for each collected receipt whose branch had no claim on the customer. Returned claims are in a
-  /// table of their own.
+  /// Adds a finding for each receipt in `strays` whose branch had no claim on the customer. Returned claims are in the
+  /// table `released_claim`.
   private mutating func lookForStrays(_ record: inout AuditRecord) throws(StoreError) {
     guard !strays.isEmpty else { return }
     let rows = try reading.connection.ask(

@@ -1,7 +1,7 @@
 // Audit of a shared database: comparison of the counts and the claims with the rows.
 // Invariant: the audit reads everything in one snapshot, which blocks no writer. It counts rows while it reads them
-// and does not store them, so memory is bounded for any length of the queue. An invalid value is a finding and does
-// not end the audit.
+// and stores only those of days, so memory is bounded for any length of the queue. An invalid value is a finding. It
+// ends at most its part of the audit.
 import BankModel
 import Postgres
 import PostgresStore
@@ -30,7 +30,7 @@ extension PostgresReading {
     try connection.inSnapshot { () throws(StoreError) in
       let staged = try connection.ask(.once("SELECT EXISTS (SELECT FROM bank.staged_batch)"))[0]
       if staged.boolean(0, 0) == true, !amidst { return nil }
-      // The audit reads whole tables, unlike all other queries, which use keys.
+      // The audit reads whole tables. The settings of the connection are for other queries, which use keys.
       _ = try connection.ask(
         .once("SET LOCAL enable_seqscan = on"), .once("SET LOCAL enable_bitmapscan = on"))
       var record = AuditRecord(services: services)
@@ -215,7 +215,8 @@ extension PostgresReading {
     }
   }
 
-  /// Checks that every row of `stock_release` belongs to a cancelled customer in a lane of the row's branch.
+  /// Checks that every row of `stock_release` belongs to a cancelled customer in a lane of the row's branch. Days whose
+  /// receipts were pruned are skipped.
   private func auditReleases(_ record: inout AuditRecord) throws(StoreError) {
     var cursor = try SnapshotCursor(
       connection, "releases",

@@ -6,7 +6,7 @@
 // returned range. The returned pages of a fenced branch are recorded as released claims. A claim of one customer
 // needs no such record, because a customer that is due or requeued returns alone.
 //
-// Invariant: one page, one customer and at most 2048 late claims are in memory at a time.
+// Invariant: memory holds only a portion of the rows of each query, and at most 2048 late claims.
 import BankModel
 import Postgres
 import PostgresStore

@@ -1,5 +1,6 @@
 // Queries of unfinished customers. They are in one table, whose key consists of state, lane and ticket.
-// Invariant: every query uses keys, so its cost does not depend on the number of customers. Nothing is changed.
+// Invariant: every query uses keys, so its cost depends on the rows that it returns or counts, and not on the number of
+// all customers. Nothing is changed.
 import BankModel
 import Postgres
 import PostgresStore

@@ -9,13 +9,14 @@ import PostgresStore
 import QueueCore
 
 extension PostgresReading {
-  /// The receipts of all branches after these marks, from a day on.
+  /// The next receipts of all branches after these marks, from a day on.
   ///
   /// - Parameters:
-  ///   - marks: the last receipts seen of each branch, one of served and one of cancelled customers. Of a branch
-  ///     without marks, all receipts are returned.
+  ///   - marks: for each branch the last seen receipt of a cancelled customer, and the last seen one of all other
+  ///     customers. Without a mark the list starts at the first receipt of the day.
   ///   - service: service of the receipts; nil for all.
-  ///   - limit: approximate maximum, from 1. Each branch gets an equal share, at least sixteen.
+  ///   - limit: approximate maximum, from 1. Each of the two lists of each branch gets an equal share, at least
+  ///     sixteen.
   public func receipts(
     from day: BusinessDay, behind marks: [ReceiptMark], of service: Service?, limit: Int
   ) throws(StoreError) -> MergedReceipts {
@@ -47,7 +48,7 @@ extension PostgresReading {
     return MergedReceipts(portions)
   }
 
-  /// For each branch, and for its served (0) and cancelled (1) customers, the receipts after the mark, up to its
+  /// For each branch, and for its cancelled (1) and all its other customers (0), the receipts after the mark, up to the
   /// share of rows or result bytes. Parameters: branches, kinds, epochs, commits and tickets of the marks; day, lanes
   /// or null; total rows; total bytes of results. Each row contains a receipt, its epoch and commit, the number of
   /// rows of its branch and kind, and the share of rows. If the number of rows reaches the share, more receipts may
@@ -70,7 +71,8 @@ extension PostgresReading {
     WHERE before < share.bytes ORDER BY b.id, k.kind, r.epoch, r.commit_no, r.ticket
     """)
 
-  /// Finds the receipts of served customers through the commits, from the mark on until the share is full.
+  /// Finds the receipts of customers that were not cancelled through the commits, from the mark on until the share is
+  /// full.
   private static let attendedTo = """
     (SELECT r.* FROM (
         SELECT * FROM bank.commit WHERE k.kind = 0 AND branch = b.id AND day >= $6

@@ -29,8 +29,8 @@ extension PostgresReading {
     return LedgerSums(debit: debit, credit: credit, transfers: transfers)
   }
 
-  /// Three columns with the sums of the accounts that satisfy a condition. Amounts have 64 bits. Their sums may need
-  /// more, so they are returned as text.
+  /// Three columns for the accounts that satisfy a condition: sum of debits, sum of credits, and number of transfers.
+  /// Amounts have 64 bits. Their sums may need more, so the sums are returned as text.
   private static func columns(_ condition: (String) -> String) -> String {
     let (debit, credit) = (condition("debit"), condition("credit"))
     return """

@@ -1,6 +1,6 @@
 // Queries of finished customers: receipts by day and ticket, and attempts.
-// Invariant: the database limits a page in rows and in bytes of results, so that no result exceeds the limit of a
-// connection.
+// Invariant: the database limits a page of receipts in rows and in bytes of results, so that no result of a query
+// exceeds the limit of a connection.
 import BankModel
 import Postgres
 import PostgresStore

@@ -1,7 +1,9 @@
 // Read access to a shared database: one connection with blocking queries, and the services and lanes of the last
-// look-up. The connection changes nothing and blocks no writer.
-// Invariant: all data from the database is validated; invalid data throws `StoreError.damaged` and never traps.
-// Errors: StoreError.failed, if the database rejects a query or is unreachable. The next query uses a new connection.
+// look-up. The queries change nothing and block no writer.
+// Invariant: invalid data from the database never traps. An invalid row throws `StoreError.damaged`; a missing optional
+// value or count is nil or 0.
+// Errors: StoreError.failed if the database rejects a query or is unreachable. After a loss of the connection the next
+// query uses a new one, unless it is within a snapshot.
 import BankModel
 import Postgres
 import PostgresStore
@@ -29,7 +31,8 @@ public final class PostgresReading: QueueReading {
   ///
   /// - Parameter known: returns the remembered identity of the database. A different database, and a server that was
   ///   replaced by a failover, are refused.
-  /// - Throws: an error if the address is invalid, the database is unreachable, or the schema is newer or missing.
+  /// - Throws: `failed` if the address is invalid, the database is unreachable or refused, or the schema is missing or
+  ///   older; `newerSchema`; `damaged`.
   public init(
     _ address: String, patience: TimeSpan = PostgresReading.patience, in language: Language = .english,
     knowing known: @escaping () -> BooksMark? = { nil }

@@ -2,7 +2,8 @@
 // loss. The session is read-only, except for a move.
 // Invariant: a snapshot or a writing transaction uses one connection, so a query within it is never repeated on
 // another connection.
-// Errors: StoreError.failed, with the message of PostgresError.
+// Errors: StoreError.failed, with the message of PostgresError or SystemError; also newerSchema and damaged from
+// `prepareBooks()`.
 import BankModel
 import Posix
 import Postgres
@@ -33,7 +34,7 @@ package final class ReadingConnection: PostgresHandler {
   ///   - patience: timeout for one answer of the server.
   ///   - moves: true if the session writes, for a move.
   ///   - known: returns the remembered identity of the database; nil for none.
-  /// - Throws: an error if the address is invalid.
+  /// - Throws: `failed` if the address is invalid or no event loop can be created.
   package init(
     _ address: String, patience: TimeSpan, moves: Bool = false, in language: Language = .english,
     knowing known: @escaping () -> BooksMark? = { nil }
@@ -56,7 +57,8 @@ package final class ReadingConnection: PostgresHandler {
   // MARK: - Queries
 
   /// Sends a segment and waits for the rows of each of its calls. After a loss of the connection the segment is
-  /// repeated once on another connection, because a query changes nothing.
+  /// repeated once on another connection, because a query outside a transaction changes nothing. Within a snapshot or
+  /// a transaction the loss is thrown.
   package func ask(_ segment: PostgresCall...) throws(StoreError) -> [PostgresRows] { try ask(all: segment) }
 
   /// Sends the calls of an array as a segment, and waits for the rows of each.
@@ -145,8 +147,8 @@ package final class ReadingConnection: PostgresHandler {
   private func ready() throws(PostgresError) -> PostgresConnection {
     if let connection, connection.isReady { return connection }
     guard !isInSnapshot else { throw loss ?? PostgresError(.closed, at: name) }
-    // Each host is tried once, because a silent host takes the whole timeout of an attempt. Among several writable
-    // hosts, the one with the highest timeline is used.
+    // Each host is tried once, because a silent host takes the whole timeout for connecting. The first acceptable host
+    // is used if the identity of the database is known, or else the writable host with the highest timeline.
     var best: (host: Int, sight: BooksSight)?
     var trouble: PostgresError?
     for host in host..<(host + place.hostCount) {

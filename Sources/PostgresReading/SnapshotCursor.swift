@@ -1,5 +1,5 @@
-// Iterator over the rows of one query within a snapshot. Rows are fetched in portions, so that neither the client nor
-// the server holds all of them.
+// Iterator over the rows of one query within a snapshot. Rows are fetched in portions, so that the client never holds
+// all of them.
 // Invariant: a cursor is valid within its snapshot. The end of the snapshot closes it.
 import BankModel
 import Postgres
