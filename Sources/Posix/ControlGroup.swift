@@ -2,8 +2,8 @@
 // below it, and how to kill all processes of a group. A process that starts in a group stays there with all its
 // descendants, also in other sessions, after its parents' exit, and with another environment, unless a process
 // with the permission to do so moves it.
-// Invariant: the group of this process is never changed; groups are only created and removed below it. One
-// system call kills all processes of a group, and none of them can start another meanwhile.
+// Invariant: no controller and no limit of a group is changed. One system call kills all processes of a group, and
+// none of them can start another meanwhile.
 // Errors: SystemError if a group cannot be created or opened. All other functions return nil, false or an empty
 // list, without a reason. A simulated machine has no control groups.
 import ByteText

@@ -49,7 +49,7 @@ public enum ProcessStart {
   /// Changes the working directory to the root, so that the file system of the original directory can be
   /// unmounted. `chdir(2)`
   ///
-  /// Every process that outlives its starter calls this function, after making its path arguments absolute.
+  /// Every process that outlives its starter calls this function. Its path arguments must be absolute before.
   public static func leaveDirectory() {
     // After an error, which only a process that may not search its root directory gets, the directory is kept.
     _ = chdir("/")

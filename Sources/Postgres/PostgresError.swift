@@ -46,7 +46,7 @@ public struct PostgresError: Error, Sendable, Hashable {
     case tooLarge(limit: Int)
     /// The limits on segments in flight are reached.
     case full
-    /// The caller has closed the connection, or the connection accepts no segments (any more).
+    /// The caller has closed the connection, or the connection is not ready or has ended.
     case closed
     /// The server sent an unexpected response; a description of it, or empty.
     case strange(String)

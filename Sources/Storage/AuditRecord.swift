@@ -146,7 +146,8 @@ package struct DayReceipts {
 
   package private(set) var served: Int64 = 0
   package private(set) var cancelled: Int64 = 0
-  /// Served customers by the index of the service; may be shorter than the number of services.
+  /// Served customers, including those that ended out of stock, by the index of the service; may be shorter than
+  /// the number of services.
   var servedByService: [Int64] = []
 
   var count: Int64 { served + cancelled }
@@ -162,7 +163,7 @@ package struct DayReceipts {
   }
 }
 
-/// Checks all receipts in commit order, and counts them by day.
+/// Checks all receipts, in ascending order of their days, and counts them by day.
 package struct ReceiptWalk {
   let last: BusinessDay
   package private(set) var counts: [BusinessDay: DayReceipts] = [:]

@@ -1,5 +1,6 @@
 // Records in `meta` with which the databases of a home refer to each other.
-// Invariant: a record is written in its own transaction, so its commit includes no other change.
+// Invariant: the functions of this file write a record in its own transaction, so the commit includes no other
+// change.
 
 import BankModel
 import QueueCore

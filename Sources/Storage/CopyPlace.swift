@@ -1,7 +1,8 @@
 // Temporary directory for the copy of a database that is inspected. It is removed when this value is released.
-// If the process was killed before, the next process that makes a copy removes the directory.
+// If the process was killed before, the next process of this user that makes a copy in the same place removes the
+// directory.
 // Invariant: a directory in use is locked, so an unlocked one is abandoned. Only directories of this user with
-// the name prefix are examined, and only the files of a copy are removed.
+// the name prefix are removed, and of their content only the files of a copy.
 
 import ByteText
 import Glibc
@@ -59,8 +60,8 @@ final class CopyPlace {
     }
   }
 
-  /// Opens and locks a directory of this user. Returns nil if the path is not a directory, was removed, or is
-  /// locked.
+  /// Opens and locks a directory of this user. Returns nil if the path is not a directory, belongs to another
+  /// user, was removed, or is locked.
   private static func lock(_ path: String) -> CInt? {
     let descriptor = path.withByteString { open($0, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
     guard descriptor >= 0 else { return nil }

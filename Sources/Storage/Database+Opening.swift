@@ -1,7 +1,8 @@
 // Opening of a database that must be of this project and of the current version: creation, checks, lock,
 // settings, migrations.
-// Invariant: a foreign, damaged or newer file is never written to, because its header is checked before SQLite
-// may read it. A crash at any point leaves an empty file, or a complete database of some version.
+// Invariant: a foreign or newer file, or one with a damaged header, is never written to, because the header is checked
+// before SQLite may read it. The only exception is a file with a rollback journal, which SQLite rolls back first. A
+// crash at any point leaves an empty file, or a complete database of some version.
 
 import BankModel
 import CSQLite
@@ -13,7 +14,8 @@ extension Database {
   private static let cacheSize = -8192
   /// Maximum size, in pages of 4 KiB, of a file whose structure is checked at every open.
   private static let examinedPages: Int64 = 2_048
-  /// Size in bytes to which SQLite truncates the WAL after a large transaction. PRAGMA journal_size_limit
+  /// Size in bytes to which SQLite truncates a larger WAL when it starts to overwrite it. PRAGMA
+  /// journal_size_limit
   private static let logSizeLimit = 16 << 20
 
   /// Opens the database at a path, or creates it. The file stays locked until the connection is closed.
@@ -48,8 +50,8 @@ extension Database {
     precondition(code == SQLITE_OK, "SQLite cannot leave a WAL unchanged (\(code)).")
   }
 
-  /// Refuses to create an empty database next to the WAL of a missing one, because SQLite would delete that
-  /// WAL.
+  /// Refuses to create an empty database next to the WAL or the rollback journal of a missing one, because SQLite
+  /// would delete that file.
   private static func requireFile(
     _ path: String, naming name: String, on volume: any Volume
   ) throws(StoreError) {

@@ -1,7 +1,7 @@
 // One connection to one SQLite database: opening, scripts, statements, size of the WAL, closing.
-// Invariant: each file has one connection, on one thread, and the connection holds the file's lock from its
-// first read until it is closed. Errors: StoreError. If the outcome of a failed write is unknown, the owner
-// abandons the connection.
+// Invariant: a file that may be written has one connection, on one thread, and the connection holds the file's lock
+// from its first read until it is closed. A connection to an immutable file takes no lock. Errors: StoreError. If the
+// outcome of a failed write is unknown, the owner abandons the connection.
 
 import BankModel
 import ByteText
@@ -17,8 +17,8 @@ final class Database {
   let file: String
   let isReadOnly: Bool
   let volume: any Volume
-  /// Number of frames in the WAL after the last commit. Before the first commit it is an upper bound for a WAL
-  /// that another process has left.
+  /// Number of frames in the WAL after the last commit; 0 after a checkpoint. Before the first commit it is an upper
+  /// bound for a WAL that another process has left.
   private(set) var logFrames: Int32 = 0
   private var isOpen = true
   /// Called before the file changes again; nil if the file is not frozen.
@@ -197,7 +197,8 @@ final class Database {
   /// Keeps the file unchanged from now on, for a process that reads it in place. Commits then change only the
   /// WAL. Call it after a checkpoint.
   ///
-  /// - Parameter onThaw: called before the file changes again, at the latest when the connection is closed.
+  /// - Parameter onThaw: called before the file changes again, at the latest when the connection is closed or
+  ///   abandoned.
   func freeze(onThaw: @escaping () -> Void) {
     thaw()
     self.onThaw = onThaw
@@ -229,7 +230,8 @@ final class Database {
     _ = sqlite3_file_control(handle, "main", SQLITE_FCNTL_SIZE_HINT, &size)
   }
 
-  /// Finalizes all statements and closes the connection. SQLite checkpoints the WAL and removes it.
+  /// Finalizes all statements and closes the connection. SQLite checkpoints the WAL and removes it, unless the
+  /// opening of the database failed before the WAL was rewritten.
   func close() {
     precondition(isOpen, "The connection is already closed.")
     thaw()

@@ -27,7 +27,8 @@ public class DatabaseStore {
   ///   - onProgress: called every few milliseconds during a long operation, from within the call of the store.
   ///     It must not call the store.
   /// - Throws: `.inUse` while another process has the database open; `.newerSchema`; `.damaged` if the file is
-  ///   foreign or incomplete, which is left unchanged; `.diskFull`; `.failed` with the system's reason.
+  ///   foreign, incomplete or damaged; `.diskFull`; `.failed` with the system's reason. A foreign or newer file
+  ///   without a rollback journal is left unchanged.
   public convenience init(
     path: String, on volume: any Volume = SystemVolume(), onProgress: (() -> Void)? = nil
   ) throws(StoreError) {
@@ -78,9 +79,10 @@ public class DatabaseStore {
 
 /// Files of one open store. A watcher calls it when a file was removed.
 ///
-/// An unlinked WAL is still open, so only this process can read its content. The WAL is checkpointed at once,
-/// and after every commit, until a WAL exists that the next process finds. So durable data is always in a file
-/// with a name. If that is impossible, the store reports an error.
+/// An unlinked WAL is still open, so only this process can read its content. The WAL is checkpointed as soon as no
+/// transaction is open, and after every commit, until a WAL exists that the next process finds. So durable data is in
+/// a file with a name, unless the disk is too full for the checkpoint. Any other error of the checkpoint is thrown and
+/// ends the use of the store.
 public final class DatabaseFiles {
   /// Path of the database.
   public let database: String
@@ -105,7 +107,7 @@ public final class DatabaseFiles {
   /// - Returns: false if that is impossible now, because a transaction is open or the disk is full.
   public func renewLog() throws(StoreError) -> Bool { try transactions.renewLog() }
 
-  /// Reserves space again after the reserve file was removed.
+  /// Reserves space again after the reserve file was removed. Does nothing for a store without a reserve.
   public func renewReserve() { keepReserve() }
 
   /// Handles the removal or replacement of the database itself: nothing is written any more, and the files are

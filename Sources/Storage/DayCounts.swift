@@ -1,6 +1,6 @@
 // JSON form of a day's counts by line and by service. Each is one text in the row of the day, so a commit
 // changes one row. The texts are readable with sqlite3 (json_each).
-// Invariant: a text of any other form is rejected, and never traps.
+// Invariant: a text with any other character, or with a number above `Int64.max`, is rejected. No text traps.
 
 import BankModel
 import QueueCore
@@ -19,8 +19,9 @@ enum DayCounts {
     return text.bytes
   }
 
-  /// Writes counts in the order of the services' numbers: `[3,1,0]`. Trailing zeros are omitted, because a bank
-  /// may have had a thousand services, and this text is written with every commit.
+  /// Writes counts in the order of the services' numbers: `[3,1,0]`. Trailing zeros after those of the built-in
+  /// services are omitted, because a bank may have had a thousand services, and this text is written with nearly
+  /// every commit.
   static func write(_ counts: some Collection<Int64>) -> [UInt8] {
     var told = ServiceName.branch.count
     for (place, count) in counts.enumerated() where count != 0 && place >= told { told = place + 1 }
@@ -30,7 +31,8 @@ enum DayCounts {
     return text.bytes
   }
 
-  /// All numbers of a stored text, in order; nil if the text is invalid.
+  /// All numbers of a stored text, in order; nil if the text is invalid. The order of brackets and commas is not
+  /// checked.
   static func numbers(in text: [UInt8]) -> [Int64]? {
     var numbers: [Int64] = []
     var number: Int64?

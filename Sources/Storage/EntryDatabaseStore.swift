@@ -20,8 +20,8 @@ public class EntryDatabaseStore<Entry>: DatabaseStore {
 
   /// Adds an entry to the open transaction. See `EntryStore`.
   ///
-  /// - Throws: `.diskFull`, or `.damaged` if an invariant would be violated, for example by a second order with
-  ///   the same id.
+  /// - Throws: `.diskFull`; `.damaged` if an invariant would be violated, for example by a second order with the
+  ///   same id; `.failed`, which ends the use of the store.
   public final func stage(_ entry: Entry) throws(StoreError) {
     try transactions.requireHealth()
     precondition(isLoaded, "A store is loaded before anything is staged.")

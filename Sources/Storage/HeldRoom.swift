@@ -1,8 +1,9 @@
 // Space that one database reserves for a full disk: when it is reserved, when a part of it is released, and
-// when it is reserved again. The reserve is a base and the need that the store computes.
-// Invariant: reserved space stays reserved until the disk is full. While a part is released the database is
-// short: new customers are refused, and the accepted ones are finished. If no reserve is possible, the database
-// is never short, and a full disk is handled when it occurs.
+// when it is reserved again. The reserve is a base, the need that the store computes, and the growth of the database
+// file when the WAL is checkpointed.
+// Invariant: needed space stays reserved until the disk is full; only space beyond the need is returned before. While
+// a part is released or missing the database is short: new customers are refused, and the accepted ones are finished.
+// If no reserve is possible, the database is never short, and a full disk is handled when it occurs.
 
 import CSQLite
 import Glibc
@@ -22,7 +23,7 @@ final class HeldRoom {
     var headroom: Int64 = 0
   }
 
-  /// True if a part of the reserve is released.
+  /// True if a part of the reserve is released, or could not be reserved.
   private(set) var isShort = false
   /// Base reserve in bytes.
   private(set) var base: Int64 = 0

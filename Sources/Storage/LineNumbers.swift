@@ -1,6 +1,6 @@
 // Numbers of the lines in the keys of their customers.
 // Invariant: no two lines share a number. The lines of the built-in services and grades have permanent numbers.
-// Older databases used the same numbers, so their keys need not be rewritten. Any other line gets the next
+// Older databases used the same numbers, so their keys need not be rewritten. Any other line gets a free
 // number with its first customer. Its number may be released when it has no customers: at the start of a day
 // with an empty queue, and when all numbers are used.
 

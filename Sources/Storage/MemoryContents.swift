@@ -12,7 +12,7 @@ struct MemoryContents {
   private(set) var positions: [Int64] = []
   private(set) var customers: [Int64: StoredCustomer] = [:]
   var lines = LineNumbers()
-  /// Receipts by sequence number, which starts at 1.
+  /// Receipts in the order of their sequence numbers, which start at 1.
   private(set) var receipts: [Receipt] = []
   private(set) var receiptPlaces: [TicketOfDay: Int] = [:]
   private(set) var attempts: [TicketOfDay: [Attempt]] = [:]
@@ -201,8 +201,8 @@ struct MemoryContents {
     customers.values.contains { $0.customer.ticket >= first }
   }
 
-  /// Removes customers with numbers from `first` on, and, when none of them is left, also the keys of these
-  /// numbers.
+  /// Removes at most `limit` customers with numbers from `first` on, and, when none of them is left, also the keys of
+  /// these numbers.
   mutating func withdraw(from first: TicketNumber, day: BusinessDay, limit: Int) {
     let keys = positions.filter { CustomerPosition(key: $0).ticket >= first }
     for key in keys.prefix(limit) {

@@ -1,7 +1,7 @@
 // Asynchronous commits of the in-memory store. The test decides when they complete, and how many.
 // Invariant: transactions in flight are visible but not durable. After an error the content is that of the last
-// transaction reported as durable. After a crash it is this content with a prefix of the transactions in
-// flight.
+// transaction reported as durable; with `commitThatIsKept` it also includes the transaction whose commit was reported
+// as failed. After a crash it is this content with a prefix of the transactions in flight.
 
 import BankModel
 import QueueCore

@@ -9,7 +9,7 @@
 // Days with a backward step of the wall clock are skipped, because the order is determined by readings of that
 // clock. The day counters contain the number of steps.
 //
-// Invariant: memory grows with the starts of the coordinator, never with the queue.
+// Invariant: memory grows with the lines and the starts of the coordinator, never with the number of customers.
 
 import BankModel
 

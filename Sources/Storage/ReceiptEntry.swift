@@ -1,5 +1,6 @@
-// Text form of a receipt in its page: a JSON array of numbers, readable with sqlite3.
-// Invariant: written text is read back unchanged. Any other text is rejected, and never traps.
+// Text form of a receipt in its page: a JSON array of numbers, with the name of an article as the last element if the
+// receipt has one. It is readable with sqlite3.
+// Invariant: written text is read back unchanged. Text that is not such an array is rejected, and never traps.
 
 import BankModel
 import Time
@@ -173,7 +174,8 @@ private struct BackwardDigits {
   }
 }
 
-/// Parser of the text that ``ReceiptEntry`` writes.
+/// Parser of the text that ``ReceiptEntry`` writes, and of the text that SQLite wrote when it migrated an older
+/// database.
 private struct PageReader {
   let text: UnsafeBufferPointer<UInt8>
   private var place = 0

@@ -1,4 +1,4 @@
-// Bounds on the keys of a table with few rows.
+// Bounds on the keys of a table in which most possible keys have no row.
 // Invariant: a key outside the bounds has no row, so it need not be queried.
 
 /// A range that contains all keys of the table.

@@ -1,6 +1,6 @@
 // Queries and audit of the stock on disk.
-// Invariant: an audit streams its rows, so memory is bounded for any length of the ledger. An invalid value
-// throws `.damaged` in a query, and is a finding in an audit.
+// Invariant: an audit reads its rows in pages, so memory is bounded for any length of the ledger. An invalid value
+// throws `.damaged` in a query. In an audit it is a finding, and the rows after it are not read.
 
 import BankModel
 import QueueCore

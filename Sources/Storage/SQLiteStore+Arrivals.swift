@@ -37,7 +37,8 @@ extension SQLiteStore {
   /// True if customers of an incomplete request must be removed before all customers are counted.
   var hasUnwithdrawn: Bool { hasArrivals && !arrivals.areWithdrawn }
 
-  /// Removes at most `limit` customers of an incomplete request, in the open transaction.
+  /// Removes a piece of an incomplete request, in the open transaction: first payloads, then at most `limit` rows of
+  /// customers and due times, and with the last of them the keys.
   func withdraw(limit: Int) throws(StoreError) {
     guard let first = arrivals.first, let saved, !arrivals.areWithdrawn else { return }
     try writeGathered()

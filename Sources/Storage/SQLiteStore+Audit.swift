@@ -1,6 +1,7 @@
 // Audit: comparison of the counters with the rows.
-// Invariant: rows are streamed and counted, never collected, so memory is bounded for any length of the queue
-// and the history. An unreadable page is a finding. Only an error of the system ends an audit early.
+// Invariant: rows are streamed and counted. Only those of days and starts are collected, so memory does not grow with
+// the queue. Damage is a finding. It ends at most its part of the audit, and only an error of the system ends the
+// whole audit.
 
 import BankModel
 import QueueCore

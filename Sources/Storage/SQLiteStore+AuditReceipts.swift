@@ -1,7 +1,7 @@
 // Audit of the receipts, in two passes: first in the order of their sequence numbers, with their transfers,
 // then in the order of the tickets, each of which must be stored exactly once.
-// Invariant: only counts and a few pages are held in memory. An invalid value is a finding and does not end the
-// audit.
+// Invariant: only counts and a few pages are held in memory. An invalid receipt is a finding and does not end the
+// audit. An invalid block of tickets is a finding that ends this part of the audit.
 
 import BankModel
 import QueueCore

@@ -1,6 +1,6 @@
 // Audit of customers, attempts and keys, row by row. The audit of the receipts is in SQLiteStore+AuditReceipts.
-// Invariant: each table is read once, in key order, and only counts are held in memory. An invalid value is a
-// finding and does not end the audit.
+// Invariant: each table is scanned once, and only counts are held in memory. Rows of other tables are looked up by
+// key. An invalid value in a scanned row is a finding and does not end the audit.
 
 import BankModel
 import QueueCore
@@ -99,7 +99,8 @@ extension SQLiteStore {
     if !possible.contains(counted) { report.note(Remark(.attemptsDiffer, ticket, day, counted, recorded)) }
   }
 
-  /// Adds a finding for each key whose tickets were never issued.
+  /// Adds a finding for each key whose tickets are not a range of issued tickets. The keys of an incomplete request
+  /// are skipped.
   func auditKeys(_ report: inout AuditRecord) throws(StoreError) {
     try database.withStatement(
       """

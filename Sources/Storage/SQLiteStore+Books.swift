@@ -1,7 +1,7 @@
 // Reading and saving of the day counters, the start of a new business day, and the count of the coordinator's
 // starts.
-// Invariant: only counters that differ from the last commit are written, in the same transaction as the changes
-// that they count. Inconsistent counters are rejected when they are read.
+// Invariant: the row of the counters is written only if a counter differs from the last commit, in the same
+// transaction as the changes that are counted. Inconsistent counters are rejected when they are read.
 
 import BankModel
 import QueueCore
@@ -10,7 +10,7 @@ import Time
 extension SQLiteStore {
   /// Reads the day counters and the first delayed customers. Starts day 1 in a new store. See `QueueStore`.
   ///
-  /// - Throws: `.damaged` if the counters are inconsistent.
+  /// - Throws: `.damaged` if the counters are inconsistent or a row is invalid; for a new store also `.diskFull`.
   public func load(now: WallTime) throws(StoreError) -> StoredQueue {
     try requireHealth()
     precondition(!hasStagedChanges, "A store is loaded before anything is staged.")
@@ -256,8 +256,8 @@ extension SQLiteStore {
 extension Books {
   var kept: Int64 { waitingInAll + delayed + dead }
 
-  /// Upper bound for the number of customers that may get rows of shortages. All delayed and dead ones are
-  /// included, because the counters do not contain their services.
+  /// Upper bound for the number of customers that may get rows of shortages. All delayed and dead ones are included,
+  /// whatever their service is.
   var keptForJuice: Int64 {
     waiting.occupied.reduce(delayed + dead) { $0 + ($1.line.service.drawsOnStock ? $1.count : 0) }
   }

@@ -1,6 +1,7 @@
 // Translation of changes into rows.
 // Invariant: a change that violates a constraint (a second receipt, a customer in another state) throws
-// `.damaged` with ticket and day. New customers and receipts are gathered first; see SQLiteStore+Gathering.
+// `.damaged` with ticket and day. New customers, departures and receipts are gathered first; see
+// SQLiteStore+Gathering.
 
 import BankModel
 import QueueCore
@@ -137,7 +138,8 @@ extension SQLiteStore {
     if database.changes != 1 { throw damage(Remark(.notAmong, customer.ticket, presentDay, state.name)) }
   }
 
-  /// Day for error messages. It is 0 before the store is loaded, when no change can be written.
+  /// Day of the saved counters, for error messages and due times. It is 0 before the store is loaded, when no change
+  /// can be committed.
   var presentDay: BusinessDay { saved?.day ?? 0 }
 }
 

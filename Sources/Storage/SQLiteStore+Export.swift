@@ -1,5 +1,5 @@
-// Export of a whole database, row by row.
-// Invariant: one row is in memory at a time. An invalid value throws `.damaged` and never traps.
+// Export of days, idempotency keys and attempts, row by row, and the number of rows of every kind.
+// Invariant: one row is in memory at a time. An invalid attempt throws `.damaged`, and no value traps.
 
 import BankModel
 import QueueCore
@@ -21,7 +21,7 @@ extension SQLiteStore: QueueExport {
     }
   }
 
-  /// Visits all idempotency keys, by day and ticket.
+  /// Visits all idempotency keys except those of an incomplete request, by day and ticket.
   public func eachKey(_ body: (ExportedKey) throws(StoreError) -> Void) throws(StoreError) {
     try settle()
     try database.withStatement(
@@ -61,7 +61,7 @@ extension SQLiteStore: QueueExport {
     }
   }
 
-  /// Counts the rows of every kind.
+  /// Counts the rows of every kind, without those of an incomplete request.
   public func countRows() throws(StoreError) -> ExportedRows {
     try settle()
     var rows = ExportedRows()

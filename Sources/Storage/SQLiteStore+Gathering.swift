@@ -1,6 +1,6 @@
 // Rows that are gathered first, so that one statement writes several of them.
 // Invariant: every read, every other change of customers and every commit first writes the gathered rows, so an
-// operation that depends on a row finds it. A violated constraint is detected when the row is written. So it is
+// operation that depends on a row finds it. A violated constraint is detected when the row is written. So it may be
 // reported, with the ticket, by a later call than the one that staged the row.
 
 import BankModel
@@ -110,7 +110,7 @@ extension SQLiteStore {
     for (number, line) in lines.all where number >= LineNumbers.firstGiven { try insert(line, number) }
   }
 
-  /// Numbers of the lines with customers. Each line takes one query.
+  /// Numbers of the lines with customers. Each line takes one query per state.
   private func usedLines() throws(StoreError) -> Set<Int64> {
     var used: Set<Int64> = []
     for state in CustomerPosition.keptStates {

@@ -1,8 +1,8 @@
 // Rows of the customers' payloads. They are not in the rows of the customers, because only some customers have
 // payloads, and only their work reads them. Pages and lists of customers do not read them.
-// Invariant: a row is written and deleted in the same transactions as the row of its customer. A customer
-// without a payload needs no query: the range of tickets with payloads is known, and only tickets in this range
-// are looked up.
+// Invariant: a row is written and deleted in the same transaction as the row of its customer. The only exception is
+// the removal of an incomplete request, which deletes the payloads before the customers. The range of tickets with
+// payloads is known, and only tickets in this range are looked up, so most customers without a payload need no query.
 
 import BankModel
 import CSQLite
@@ -49,7 +49,8 @@ extension SQLiteStore {
     try statements.deletePayloads.run()
   }
 
-  /// Last ticket of a piece that is deleted quickly: ``payloadPiece`` bytes of payloads, or one customer.
+  /// Last ticket of a piece that is deleted quickly: at most ``payloadPiece`` bytes of payloads, or one customer with
+  /// more.
   func endOfPiece(of tickets: ClosedRange<TicketNumber>) throws(StoreError) -> TicketNumber {
     guard payloads.mayHaveAny(in: tickets) else { return tickets.upperBound }
     statements.payloadLengths.bindAll(tickets.lowerBound, tickets.upperBound)

@@ -1,6 +1,6 @@
 // Translation of rows into customers and attempts, and the queries that return them.
-// Invariant: reads include staged changes. An invalid value on disk throws `.damaged` and never traps. Memory
-// is bounded by the limits of the caller.
+// Invariant: reads include staged changes, but not the customers of an incomplete request. An invalid value on disk
+// throws `.damaged` and never traps. Memory is bounded by the limits of the caller, or by the attempts of one ticket.
 
 import BankModel
 import QueueCore
@@ -85,8 +85,7 @@ extension SQLiteStore {
     return customers
   }
 
-  /// Key after which a list continues; nil if the line of the cursor has no number, because it had no customers
-  /// then.
+  /// Key after which a list continues; nil without a cursor, and for a line without a number, which has no customers.
   private func key(of cursor: TicketCursor?) -> Int64? {
     guard let cursor, let line = lines[cursor.line] else { return nil }
     return CustomerPosition(cursor.state, line, cursor.after).key

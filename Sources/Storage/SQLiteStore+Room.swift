@@ -19,8 +19,8 @@ extension SQLiteStore {
   /// Additional growth in bytes for work that may store a result: the row without output bytes, which are not
   /// stored while the store is short.
   private static let growthPerResult: Int64 = 64
-  /// Maximum increase of the need, in bytes, by an accepted customer or a key: its row and its receipt. The
-  /// addition for a juice is not included.
+  /// Maximum increase of the need, in bytes, by an accepted customer or a key: its row and its receipt. The additions
+  /// for a juice and for a result are not included.
   private static let growthPerChange: Int64 = 224
   /// Bytes per customer in WAL and database when many customers are moved in one transaction.
   private static let moved: Int64 = 256

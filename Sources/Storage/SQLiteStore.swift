@@ -96,9 +96,9 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
 
   /// Adds a change to the open transaction, and opens one if there is none. See `QueueStore`.
   ///
-  /// - Throws: `.diskFull`, or `.damaged` with ticket and day if a constraint is violated: a second receipt, a
-  ///   customer in another state. All staged changes are dropped then. The violation may be in a change that
-  ///   was staged earlier.
+  /// - Throws: `.diskFull`; `.failed`, which ends the use of the store; `.damaged` with ticket and day if a constraint
+  ///   is violated: a second receipt, a customer in another state. All staged changes are dropped then. The violation
+  ///   may be in a change that was staged earlier.
   public func stage(_ change: StoreChange) throws(StoreError) {
     try changeStaged { () throws(StoreError) in
       try write(change)

@@ -23,7 +23,8 @@ public final class SQLiteVendingStore: EntryDatabaseStore<VendingEntry>, Vending
 
   /// Reads the stored state. In a new store, `machine` becomes the number that identifies the machine.
   ///
-  /// - Throws: `.damaged` if the stored balance is not the sum of the rows.
+  /// - Throws: `.damaged` if the stored balance is not the sum of the rows, or if an open purchase costs more than the
+  ///   balance.
   public func load(newMachine machine: Int64) throws(StoreError) -> StoredVending {
     try transactions.requireHealth()
     precondition(!hasStagedChanges, "A store is loaded before anything is staged.")

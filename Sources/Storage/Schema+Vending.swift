@@ -7,7 +7,7 @@ extension Schema {
   /// - `ledger`: all changes of the money in commit order. Rows are added and never changed. A bought drink is
   ///   one row with its price and its position in the history.
   /// - `purchase`: every purchase that was ever started, with its state. Its row is written before the order to
-  ///   the stock. Its final state is written in the transaction of its ledger row.
+  ///   the stock. If the drink is bought, the final state is written in the transaction of the ledger row.
   /// - `meta`: named numbers. `machine` identifies this machine. `plain purchases` is the last purchase whose
   ///   stock order is named by its number alone. `bank books`, `bank opening` and `bank moment` record the last
   ///   opening of a bank that used this database, see `BankMark`.

@@ -21,9 +21,9 @@ struct Schema: Sendable {
   ///   number of attempts that count against `max_attempts`, see ``CustomerAttempts``.
   /// - `service`: names of the services, by the numbers used in all other tables. A service that is not offered
   ///   any more keeps its row, so that its number is never reused.
-  /// - `line`: lines of waiting customers, each with its service, its priority and the number used in the keys.
-  /// - `payload`: payloads of customers of the current day. A row is written with the customer and deleted with
-  ///   the receipt, which contains no copy.
+  /// - `line`: lines of customers, each with its service, its priority and the number used in the keys.
+  /// - `payload`: payloads of customers of the current day. A row is written with the customer and deleted when the
+  ///   receipt is written. The receipt contains no copy.
   /// - `receipt_page`: receipts of the tickets in commit order, several in a row. The view `receipt` has one
   ///   row for each receipt. Debit and credit are account codes (cash −1, loans −2, customers from 0), null if
   ///   the receipt has no transfer.

@@ -1,7 +1,7 @@
 // One prepared statement: binding, stepping, reading columns. The connection owns its memory and frees it on
 // close.
-// Invariant: outside of a call the statement is reset, so that no read blocks a checkpoint. A failed step
-// resets the statement and throws SQLite's error.
+// Invariant: outside of a call of the store every statement is reset, so that no read blocks a checkpoint. A failed
+// step resets the statement and throws SQLite's error.
 
 import BankModel
 import CSQLite

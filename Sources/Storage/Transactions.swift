@@ -87,8 +87,8 @@ final class Transactions {
   /// Checkpoints the WAL. The file then stays unchanged for a process that reads it in place, and commits
   /// change only the WAL.
   ///
-  /// The WAL may become as long as the file, because a reader needs that time, but never longer than a quarter
-  /// of the free space. A full disk and every other checkpoint end the freeze.
+  /// The WAL may become as long as the file, because a reader needs that time, but hardly longer than a quarter of
+  /// the space that is free now. A full disk and every other checkpoint end the freeze.
   /// - Parameters:
   ///   - atLeast: minimum limit of the WAL in frames, for a small file.
   ///   - onThaw: called before the file changes again.
