@@ -154,8 +154,8 @@ public enum Kernel {
 
   /// Runs `body` on a simulated machine: all its system calls are passed to `calls`.
   ///
-  /// Calls may be nested, for another process. After the inner call the outer one continues with its own
-  /// kernel.
+  /// Calls may be nested, for another process. After the inner call the outer one continues with the kernel that it
+  /// was called with.
   public static func run<Result, Failure: Error>(
     on calls: any SystemCalls, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {

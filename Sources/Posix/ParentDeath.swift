@@ -9,8 +9,8 @@ public enum ParentDeath {
   /// Makes the kernel send `signal` to this process when the parent exits, and checks that the parent runs.
   ///
   /// The kernel watches the parent's *thread*, so use this function only under parents with one thread.
-  /// - Parameter expectedParent: pid of the parent, which it passed to the child as an argument. `getppid`
-  ///   alone would return the process that adopted the orphan.
+  /// - Parameter expectedParent: pid of the parent, which the child knows from an argument or from the credentials
+  ///   of a socket. `getppid` alone would return the process that adopted the orphan.
   /// - Returns: false if the parent has already exited; the caller should exit, too.
   public static func followParent(expectedParent: pid_t, signal: CInt = SIGKILL) -> Bool {
     let result = linux_set_parent_death_signal(signal)

@@ -43,7 +43,7 @@ public struct ProcessMark: Sendable, Hashable {
   /// Limit for a child of this process; nil if this process has a limit that is not a mark, or a mark with height
   /// 0, or on a simulated machine.
   ///
-  /// In a marked process the hard limit keeps the existing mark, and the soft limit is set to this one.
+  /// In a marked process the hard limit keeps the existing mark, and the soft limit is this mark.
   public func limit() -> ResourceLimit? {
     guard Self.areCarried else { return nil }
     var (soft, hard): (UInt64, UInt64) = (0, 0)

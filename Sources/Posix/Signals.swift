@@ -59,7 +59,7 @@ public enum Signals {
   ///   together with this one.
   public static func stop(group: Bool) throws(SystemError) {
     try unblock([SIGTSTP])
-    // The kernel delivers an unblocked signal to the own process before the call returns. `kill(2)`
+    // The kernel delivers an unblocked signal to the calling process before the call returns. `kill(2)`
     _ = group ? kill(0, SIGTSTP) : raise(SIGTSTP)
     var blocked = sigset_t()
     sigemptyset(&blocked)

@@ -1,6 +1,6 @@
 // Children that this process has not started itself: orphaned descendants.
-// Invariant: only this process reaps its children, and an exited child stays in the list until it is reaped. So
-// until then a number in the list belongs to the same child.
+// Invariant: only this process reaps its children, and an exited child stays in the list until it is reaped. So a
+// number from the list belongs to the same child until this process reaps it.
 // Errors: SystemError; nil for a child that does not exist any more.
 import CLinux
 import Glibc

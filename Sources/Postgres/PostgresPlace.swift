@@ -35,7 +35,7 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
   ///   - application: name of the connection on the server (`application_name` in `pg_stat_activity`).
   ///   - wishes: session settings that the address may override, such as `enable_seqscan=off`; without spaces.
   ///   - readsAlone: true for sessions that must not change anything.
-  ///   - schemas: schemas for unqualified names, in addition to the server's own schema.
+  ///   - schemas: schemas for unqualified names, in addition to `pg_catalog`.
   /// - Throws: `badPlace`, `passwordInPlace`.
   public init(
     _ address: String, application: String = "bank", wishes: [String] = [], readsAlone: Bool = false,
@@ -83,7 +83,7 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
 
   /// This address, with the list of hosts rotated to start at the host with this number.
   ///
-  /// A silent host takes the whole timeout of an attempt, so each attempt should start at another host.
+  /// A silent host takes the whole timeout for connecting, so each new connection should start at another host.
   public func beginning(atHost number: Int) -> PostgresPlace {
     guard hostCount > 1 else { return self }
     let rotated = settings.map { setting in

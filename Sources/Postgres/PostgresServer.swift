@@ -1,6 +1,6 @@
 // First query on a connection: checks that the peer is a PostgreSQL server that this client supports.
-// Invariant: a pooler is detected by the pid of the server process. A pooler sends its client a pid of its own,
-// because it uses different server processes over time.
+// Invariant: a pooler is detected by the pid of the server process. A pooler sends its client a pid that
+// it has made up, because it uses different server processes over time.
 import CPostgres
 
 /// Properties of a server.

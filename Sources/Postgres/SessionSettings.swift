@@ -11,12 +11,12 @@ struct SessionSettings: Sendable, Hashable {
 
   /// True if the session must not change anything.
   var readsAlone = false
-  /// Schemas for unqualified names, after the server's own. They may contain objects of other roles, so the list is
+  /// Schemas for unqualified names, after `pg_catalog`. They may contain objects of other roles, so the list is
   /// empty for the sessions of a bank.
   var schemas: [String] = []
 
-  /// The server searches its own schema first, even if the list does not name it, and temporary objects last. A
-  /// function of another role therefore never replaces a function of the server.
+  /// The server searches `pg_catalog` first, even if the list does not name it, and temporary objects last. A function
+  /// of another role therefore never replaces a function of the server.
   var searchPath: String {
     ((schemas.isEmpty ? ["pg_catalog"] : schemas) + ["pg_temp"]).joined(separator: ",")
   }

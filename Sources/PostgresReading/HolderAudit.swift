@@ -119,7 +119,7 @@ struct HolderAudit {
     order.visit(day.day, ticket, line, under: number, attempts: counted, startedAt: started, &record)
   }
 
-  /// Number of the page, which groups its customers for comparison. Pages of a line follow each other, so the state
+  /// Number of the page. Customers of one page are compared with each other. Pages of a line follow each other, so the state
   /// of the preceding page is dropped.
   private mutating func number(of page: Page, in lane: Int64, of line: Line) -> Int {
     if let last = pages[lane] {
@@ -244,7 +244,7 @@ private struct AttemptColumn {
   }
 
   /// Skips lower tickets and adds a finding for each of them. Their attempts belong to no receipt and no customer,
-  /// because every receipt and every customer has already taken its own attempts.
+  /// because the attempts of every receipt and every customer were taken before.
   mutating func skip(to ticket: TicketNumber, _ record: inout AuditRecord) throws(StoreError) {
     while let stray = next, stray < ticket {
       record.note(Remark(.attemptsOfNobody, stray, day))

@@ -14,7 +14,8 @@ extension PostgresReading {
   ///
   /// Days whose receipts were pruned are skipped. Claims are checked for the present day only.
   ///
-  /// If large requests are being moved, the audit first waits for them, for about 30 s at most.
+  /// If the customers of large requests are being moved to their lines, the audit first waits for them, for about 30 s
+  /// at most.
   public func audit() throws(StoreError) -> StoreAudit {
     for _ in 0..<Self.looksAtArriving {
       if let audit = try audit(amidst: false) { return audit }
@@ -25,7 +26,8 @@ extension PostgresReading {
 
   private static let looksAtArriving = 300
 
-  /// - Parameter amidst: if false, the result is nil while a large request is being moved.
+  /// - Parameter amidst: if false, the result is nil while the customers of a large request are being moved to their
+  ///   lines.
   private func audit(amidst: Bool) throws(StoreError) -> StoreAudit? {
     try connection.inSnapshot { () throws(StoreError) in
       let staged = try connection.ask(.once("SELECT EXISTS (SELECT FROM bank.staged_batch)"))[0]

@@ -33,8 +33,8 @@ extension PostgresReading {
     return first <= all.upperBound ? try customers(first...all.upperBound, limit: limit) : []
   }
 
-  /// Lane at which a list continues. A line has several lanes if branches have lanes of their own. In this case the
-  /// branch that issued the ticket determines the lane.
+  /// Lane at which a list continues. A line has several lanes if each is served by one branch only. In this case
+  /// the branch that issued the ticket determines the lane.
   private func lane(of cursor: TicketCursor) throws(StoreError) -> Int64? {
     let lanes = lanes(of: cursor.line)
     guard lanes.count > 1 else { return lanes.first }

@@ -1,8 +1,8 @@
 // Receipts of all branches for a client that follows them: of each branch, the receipts after the last ones that the
 // client has seen.
 // Invariant: the commits of a branch take effect in order, also across its epochs. A new receipt of a branch
-// therefore never has a place before a receipt already seen, whatever other branches do. Cancellations have an order
-// of their own. One statement reads all receipts in one snapshot.
+// therefore never has a place before a receipt already seen, whatever other branches do. Receipts of
+// cancelled customers have a separate order. One statement reads all receipts in one snapshot.
 import BankModel
 import Postgres
 import PostgresStore
@@ -84,7 +84,7 @@ extension PostgresReading {
       ORDER BY c.epoch, c.commit_no, r.ticket LIMIT share.rows)
     """
 
-  /// Cancelled receipts have an index of their own.
+  /// Receipts of cancelled customers have a separate index.
   private static let cancelled = """
     (SELECT * FROM bank.receipt AS r
       WHERE k.kind = 1 AND r.outcome = 2 AND r.branch = b.id AND r.day >= $6 AND \(wanted)

@@ -22,7 +22,7 @@ package final class ReadingConnection: PostgresHandler {
   private var connection: PostgresConnection?
   private var isConnected = false
   private var loss: PostgresError?
-  /// Index of the first host of the next attempt.
+  /// Index of the host to which the next connection is tried first.
   private var host = 0
   private var isInSnapshot = false
   /// Identity of the database: `known` returns the one that the caller remembers, and `seen` is the one that a server
@@ -147,8 +147,8 @@ package final class ReadingConnection: PostgresHandler {
   private func ready() throws(PostgresError) -> PostgresConnection {
     if let connection, connection.isReady { return connection }
     guard !isInSnapshot else { throw loss ?? PostgresError(.closed, at: name) }
-    // Each host is tried once, because a silent host takes the whole timeout for connecting. The first acceptable host
-    // is used if the identity of the database is known, or else the writable host with the highest timeline.
+    // Each host is tried once, because a silent host takes the whole timeout for connecting. The first host with
+    // the known identity and timeline is used. If there is none, the accepted host with the highest timeline is used.
     var best: (host: Int, sight: BooksSight)?
     var trouble: PostgresError?
     for host in host..<(host + place.hostCount) {

@@ -10,7 +10,7 @@ enum BookColumns {
   /// waiting customers by the number of the line. `served_by_service` and `paused` contain the served
   /// customers, and 1 for a paused service, in the order of the services' numbers. See ``DayCounts``.
   static let present = ["waiting", "served_by_service", "paused"]
-  /// Number of backward steps of the wall clock, over all days up to the end of this one.
+  /// Number of backward steps of the wall clock, over all days up to the end of the row's day.
   static let clock = "clock_steps"
   static let all = ["issued", "served", "cancelled", "delayed", "dead", "business_ns"] + present + [clock]
   static let list = all.joined(separator: ", ")

@@ -1,7 +1,7 @@
 // Customers of a request that is larger than a transaction. They are stored in several commits, under numbers
 // that are not issued yet. They become valid with the commit that issues the numbers.
-// Invariant: while such rows exist, their lowest number is in `meta`. It is deleted in the transaction that
-// deletes the last row or issues the numbers. So a request is stored as a whole or not at all, also after a
+// Invariant: while such customers are stored, their lowest number is in `meta`. It is deleted in the transaction
+// that deletes the last of them or issues the numbers. So a request is stored as a whole or not at all, also after a
 // crash.
 
 import BankModel

@@ -124,7 +124,7 @@ extension SQLiteStore {
     try statements.insertKey.run(broken: Remark(.keyRemembered, tickets.first, tickets.last, tickets.day))
   }
 
-  /// Position of a customer's row. Throws if the line has no number, because it has no customers then.
+  /// Position of a customer's row. Throws if the line has no number, because a line without a number has no customers.
   private func position(
     _ customer: Customer, in state: CustomerState
   ) throws(StoreError) -> CustomerPosition {

@@ -148,7 +148,8 @@ extension SQLiteStore {
 
   /// Number of receipts of a day with the outcome `out_of_stock`. See `QueueStore`.
   ///
-  /// It counts tickets with shortages. Each such receipt has at least one shortage, so no receipts are read.
+  /// It counts tickets with shortages. A receipt with this outcome has at least one shortage, and no other receipt has
+  /// any, so no receipts are read.
   public func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64 {
     try settle()
     let count = try database.number(

@@ -17,8 +17,8 @@ struct Schema: Sendable {
   /// - `customer`: unfinished customers of the current day. The key is one integer of state, line and ticket,
   ///   so that the rows of one line are adjacent and in ticket order. A page of a line is one short scan, and
   ///   the next customer in line is the first row of a range. (A table keyed by the columns took 1.5 times as
-  ///   long to fill.) The three parts are readable as generated columns. The upper half of `attempts` is the
-  ///   number of attempts that count against `max_attempts`, see ``CustomerAttempts``.
+  ///   long to fill.) The three parts are readable as generated columns. The upper half of `attempts` contains
+  ///   the number of attempts that count against `max_attempts`, see ``CustomerAttempts``.
   /// - `service`: names of the services, by the numbers used in all other tables. A service that is not offered
   ///   any more keeps its row, so that its number is never reused.
   /// - `line`: lines of customers, each with its service, its priority and the number used in the keys.
@@ -43,7 +43,7 @@ struct Schema: Sendable {
   ///   row of the current day also has the waiting customers by line, the served ones by service, and the
   ///   paused services, as JSON (`SELECT * FROM day, json_each(waiting)`). In the row of a closed day these
   ///   columns are empty. `clock_steps` counts the backward steps of the wall clock over all days up to the end
-  ///   of this one. The audit does not check the order of starts in days in which it increased.
+  ///   of the row's day. The audit does not check the order of starts in days in which it increased.
   /// - `scheduled_ticket`: due times of tickets that were ordered for later. The row stays after the receipt,
   ///   because it explains why customers with higher tickets were served before.
   /// - `shortage`: missing items of a ticket that ended out of stock.
