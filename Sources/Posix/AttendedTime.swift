@@ -31,7 +31,7 @@ public struct AttendedTime: Sendable {
     left = nanosecondsOfStride
   }
 
-  /// Records a poll for input. The caller reads the input that arrived before the poll after this call.
+  /// Records a poll for input. After this call, the caller reads the input that arrived before the poll.
   public mutating func listened(at moment: MonotonicTime) {
     left = nanosecondsOfStride
     advance(to: moment)

@@ -10,7 +10,7 @@ extension EventLoop {
     return moment(at: now)
   }
 
-  /// Returns the readings as of the last poll for events.
+  /// Returns the monotonic time of the last poll for events, the present wall time, and the attended time.
   public func momentOfWaking() -> Moment { moment(at: wokeAt) }
 
   private func moment(at now: MonotonicTime) -> Moment {

@@ -7,7 +7,7 @@ import CLinux
 import Glibc
 import Time
 
-/// System calls of a process, with the names and results of the manual pages: -1 and `errno` for an error, or
+/// System calls of a process, with the results of their manual pages: -1 and `errno` for an error, or
 /// else a descriptor, a number of bytes, or 0. An optional result is nil for an error. A simulated kernel
 /// implements the calls in place of Linux.
 ///
@@ -152,7 +152,7 @@ public enum Kernel {
     init(_ calls: any SystemCalls) { self.calls = calls }
   }
 
-  /// Runs `body` on a simulated machine: all its system calls are passed to `calls`.
+  /// Runs `body` on a simulated machine: its system calls that a simulation replaces are passed to `calls`.
   ///
   /// Calls may be nested, for another process. After the inner call the outer one continues with the kernel that it
   /// was called with.

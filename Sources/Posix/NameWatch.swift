@@ -67,7 +67,7 @@ public final class NameWatch {
     if !missing().isEmpty { putOff() }
   }
 
-  /// The names that do not lead to their expected files now.
+  /// The names that do not lead to their expected files now. They count as reported from now on.
   public func losses() -> [String] {
     let lost = missing()
     told.formUnion(lost)

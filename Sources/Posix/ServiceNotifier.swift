@@ -1,7 +1,7 @@
 // Connection of a service to the manager that started it: the address of the manager, and the interval of its
 // watchdog.
 // Invariant: sending never blocks and never stops the service. A message is lost if the manager's queue is full.
-// Nil if there is no manager, or if its address has an unsupported form.
+// Errors: the initializer returns nil if there is no manager, or if its address has an unsupported form.
 import Glibc
 import Time
 

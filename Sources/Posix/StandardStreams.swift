@@ -28,8 +28,8 @@ public enum StandardStreams {
 
   /// Opens the null device for each closed standard descriptor; a shell closes one with `>&-`.
   ///
-  /// Call it before any other open. If it is not called, the first socket gets the free number, and output for
-  /// the user is sent to a server.
+  /// Call it before any other open. If it is not called, a socket may get the number of a closed output stream,
+  /// and output for the user is sent to a server.
   public static func fillGaps() {
     for fd in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(fd, F_GETFD) == -1 {
       // open returns the lowest free number, which is `fd`, because lower numbers are open by now.

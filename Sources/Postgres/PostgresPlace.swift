@@ -8,9 +8,8 @@ import CPostgres
 /// Address of a database, such as `postgres://bank@db1,db2/bank?sslmode=verify-full`.
 ///
 /// Missing parts are found as libpq finds them: a service file (`?service=NAME`), the environment (`PGHOST` …),
-/// `~/.pgpass`. Settings that this type adds take precedence over a service file, and the address takes precedence over
-/// most of them. It does not over `client_encoding` and the settings that determine the meaning of statements. libpq
-/// looks up a host name while the process blocks; IP addresses (or `hostaddr=`) and Unix sockets need no look-up.
+/// `~/.pgpass`. Settings that this type adds take precedence over a service file. The address takes precedence over most
+/// of them, but not over `client_encoding` and the settings that determine the meaning of statements. libpq looks up a host name while the process blocks; IP addresses (or `hostaddr=`) and Unix sockets need no look-up.
 /// Source: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
 public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
   struct Setting: Sendable, Hashable {

@@ -4,8 +4,8 @@
 // were started in order.
 //
 // Branches serve concurrently, so this audit does not compare the order of two pages; `PostgresReading+Claims.swift`
-// checks the order of claims. The order of starts is not checked for a branch whose clock stepped back, and for no
-// branch if a clock was set back on the day.
+// checks the order of claims. The order of starts is not checked for a branch whose clock stepped back, nor on a day on
+// which a clock was set back.
 //
 // Invariant: memory holds only counts, a portion of the rows of each query, the last page and customer of each line,
 // and a portion of receipts to look up among returned claims.

@@ -34,7 +34,7 @@ struct LineNumbers {
   /// All lines with their numbers, sorted by number.
   var all: [(number: Int64, line: Line)] { lines.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }
 
-  /// Adds a number that was read from the database.
+  /// Registers the number of a line: a permanent one, one read from the database, or a new one.
   mutating func know(_ line: Line, as number: Int64) {
     (numbers[line], lines[number]) = (number, line)
     next = max(next, number + 1)

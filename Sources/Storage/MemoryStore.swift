@@ -17,7 +17,7 @@ public final class MemoryStore: LocalQueueStore {
     /// `commit`, which fails after every change is durable: the caller receives an error, but the changes
     /// survive a crash.
     case commitThatIsKept
-    /// Any query.
+    /// Any query, an audit, a load, a start, or the assignment of numbers to services.
     case read
   }
 

@@ -1,5 +1,5 @@
 // Numbers of delayed customers by service. They are stored in `meta`, so that a start need not count ten
-// million rows. Only changed numbers are written, in the same transaction as the customers.
+// million rows. A commit writes only changed numbers, in the transaction of the customers. A start writes all of them.
 //
 // Invariant: the numbers match the rows if the program of every start since they were first written maintains
 // them. The last start of a program that does so is stored with them. An older program counts its starts but

@@ -1,5 +1,5 @@
 // Rows of the customers' payloads. They are not in the rows of the customers, because only some customers have
-// payloads, and only their work reads them. Pages and lists of customers do not read them.
+// payloads, and pages and lists of customers need not read them.
 // Invariant: a row is written and deleted in the same transaction as the row of its customer. The only exception is
 // the removal of an incomplete request, which deletes the payloads before the customers. The range of tickets with
 // payloads is known, and only tickets in this range are looked up, so most customers without a payload need no query.

@@ -268,7 +268,7 @@ struct KeptPages {
   private static let most = 32
   private var pages: [[ReceiptEntry]] = []
   private var next = 0
-  /// Index of the page in which a receipt was found last.
+  /// Index of the page that was added last, or in which a receipt was found last.
   private var latest = 0
 
   mutating func keep(_ entries: [ReceiptEntry]) {
