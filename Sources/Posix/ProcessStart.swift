@@ -23,10 +23,10 @@ public enum ProcessStart {
   /// Normalizes the inherited state. Every program calls it first.
   ///
   /// - Closed standard descriptors are opened to the null device.
-  /// - No signal is blocked, and only two are ignored, apart from those that a command keeps: SIGPIPE, because a write without a reader is an error
-  ///   (EPIPE), and SIGXFSZ, because a file at its size limit is handled like a full disk (EFBIG). In particular
-  ///   SIGCHLD is not ignored: if it were, the kernel would reap the children, and their exit status would be
-  ///   lost. `signal(7)`, `wait(2)`
+  /// - No signal is blocked, and only two are ignored, apart from those that a command keeps: SIGPIPE, because
+  ///   a write without a reader is an error (EPIPE), and SIGXFSZ, because a file at its size limit is handled
+  ///   like a full disk (EFBIG). In particular SIGCHLD is not ignored: if it were, the kernel would reap the
+  ///   children, and their exit status would be lost. `signal(7)`, `wait(2)`
   /// - A service that receives SIGABRT or SIGQUIT exits at once, as the sender expects.
   /// - New files are accessible only to their owner. `umask(2)`
   /// - A service may have as many open files as the hard limit allows. Other limits stay. `getrlimit(2)`

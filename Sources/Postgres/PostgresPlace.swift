@@ -8,8 +8,9 @@ import CPostgres
 /// Address of a database, such as `postgres://bank@db1,db2/bank?sslmode=verify-full`.
 ///
 /// Missing parts are found as libpq finds them: a service file (`?service=NAME`), the environment (`PGHOST` …),
-/// `~/.pgpass`. Settings that this type adds take precedence over a service file. The address takes precedence over most
-/// of them, but not over `client_encoding` and the settings that determine the meaning of statements. libpq looks up a host name while the process blocks; IP addresses (or `hostaddr=`) and Unix sockets need no look-up.
+/// `~/.pgpass`. Settings that this type adds take precedence over a service file. The address takes precedence over
+/// most of them, but not over `client_encoding` and the settings that determine the meaning of statements. libpq looks
+/// up a host name while the process blocks; IP addresses (or `hostaddr=`) and Unix sockets need no look-up.
 /// Source: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
 public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
   struct Setting: Sendable, Hashable {
@@ -130,8 +131,8 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
     return wished
   }
 
-  /// Options of each session: no JIT, generic plans, and TCP keepalive on the server's side. The session of a disconnected
-  /// client keeps its locks until the server detects the disconnection.
+  /// Options of each session: no JIT, generic plans, and TCP keepalive on the server's side. The session of a
+  /// disconnected client keeps its locks until the server detects the disconnection.
   private static let options = [
     "jit=off", "plan_cache_mode=force_generic_plan", "tcp_keepalives_idle=1", "tcp_keepalives_interval=1",
     "tcp_keepalives_count=3", "tcp_user_timeout=4000",

@@ -1,6 +1,7 @@
 // Settings of a session that determine the meaning of statements, in one table, and the statement that applies them.
 // Invariant: every connection applies all of these settings before its first use, so that role, database, environment
-// and address have no influence on them. Errors: a refusal of one of them ends the connection, with the server's message.
+// and address have no influence on them. Errors: a refusal of one of them ends the connection, with the server's
+// message.
 
 /// Access mode of a session, and its schemas for unqualified names.
 struct SessionSettings: Sendable, Hashable {

@@ -119,8 +119,8 @@ struct HolderAudit {
     order.visit(day.day, ticket, line, under: number, attempts: counted, startedAt: started, &record)
   }
 
-  /// Number of the page. Customers of one page are compared with each other. Pages of a line follow each other, so the state
-  /// of the preceding page is dropped.
+  /// Number of the page. Customers of one page are compared with each other. Pages of a line follow each other, so the
+  /// state of the preceding page is dropped.
   private mutating func number(of page: Page, in lane: Int64, of line: Line) -> Int {
     if let last = pages[lane] {
       if last.page == page { return last.number }

@@ -153,7 +153,8 @@ public final class PostgresReading: QueueReading {
     return line
   }
 
-  /// Lanes of a line, in order: none if the line never had a customer, several if it has lanes that only one branch serves.
+  /// Lanes of a line, in order: none if the line never had a customer, several if it has lanes that only one branch
+  /// serves.
   func lanes(of line: Line) -> [Int64] { lines.filter { $0.value == line }.map(\.key).sorted() }
 
   // MARK: - Invalid data

@@ -67,7 +67,8 @@ public class DatabaseStore {
   final var room: HeldRoom { transactions.room }
   /// Number of bytes that are reserved now.
   public final var reservedBytes: Int64 { room.bytes }
-  /// True if a part of the reserve is released, or could not be reserved. See `QueueStore`, `StockStore` and `VendingStore`.
+  /// True if a part of the reserve is released, or could not be reserved. See `QueueStore`, `StockStore` and
+  /// `VendingStore`.
   public final var isShort: Bool { room.isShort }
   /// Starts to reserve space for a full disk. No space is reserved before this call.
   public func keepReserve() { room.keep() }
