@@ -1,6 +1,6 @@
 // Decides whether a branch may use a new connection, from the identity of the server and the database.
-// Invariants: all open connections of a branch lead to one server, the one with the highest timeline that the branch
-// has seen. A branch never uses a different database, and never creates one in place of a known one.
+// Invariants: all open connections of a branch lead to one server, which has the highest timeline that the branch has
+// seen of its cluster. A branch that knows its database uses no other database, and creates none in its place.
 import BankModel
 import Postgres
 import QueueCore

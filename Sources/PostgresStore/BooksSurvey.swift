@@ -1,6 +1,8 @@
 // Survey of all hosts of an address before a branch starts: which of them accept writes, and their timelines.
-// Invariant: the chosen host has the highest timeline among those that answered. After the first answer the remaining
-// hosts have a limited time. Errors: if no host is usable, the survey reports the error and retries.
+// Invariant: the chosen host has the highest timeline among those that answered; if the branch knows a cluster, and
+// hosts of this cluster answered, among these hosts. After the first answer the remaining hosts have a limited time.
+// Errors: if no host is usable, the survey reports the error and retries. If the hosts belong to several clusters, the
+// survey reports this and ends.
 import Posix
 import Postgres
 import QueueCore
@@ -9,7 +11,8 @@ import Time
 final class BooksSurvey: PostgresHandler {
   /// Called with the chosen host.
   var chose: (_ host: Int) -> Void = { _ in }
-  /// Called when no host is usable at the moment. The survey retries.
+  /// Called when no host is usable at the moment, before the survey retries; and when the hosts belong to several
+  /// clusters, at the end of the survey.
   var failed: (PostgresError) -> Void = { _ in }
 
   private static let pause = TimeSpan.milliseconds(150)

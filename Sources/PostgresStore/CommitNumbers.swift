@@ -3,8 +3,8 @@
 // database.
 
 struct CommitNumbers {
-  /// Number of committed transactions that keep rows of their own in the database. After a failover these rows show
-  /// which commits the new server lacks.
+  /// The rows of this many latest numbers are not folded. After a failover these rows show which commits the new server
+  /// lacks.
   static let kept: Int64 = 256
 
   /// Number of transactions reported as committed.

@@ -6,7 +6,7 @@
 public struct IntakeBounds: Sendable {
   /// Maximum size in bytes of a request that gets its tickets in one transaction, without slices sent before.
   public var whole = 8 << 10
-  /// Maximum size of one slice, in bytes.
+  /// Maximum size of one slice, in bytes. A larger customer is a slice of its own.
   public var slice = 128 << 10
   /// Maximum number of customers in one slice.
   public var customers = 2_000

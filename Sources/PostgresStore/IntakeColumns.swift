@@ -1,12 +1,12 @@
 // Customers of one request for tickets, as columns of the SQL statement that issues them.
-// Invariant: every column has one entry per customer. Either the request has a key, or its customers have distinct keys
-// of their own.
+// Invariant: every column has one entry per customer. If the request has a key, its customers have no keys of their
+// own.
 import BankModel
 import Postgres
 import QueueCore
 import Time
 
-/// Customers of one request. Either all get their tickets in one transaction, or none.
+/// Customers of one request. All of them that need new tickets get them in one transaction, or none does.
 struct IntakeColumns {
   private(set) var issuedAt: WallTime
   /// Idempotency key of the whole request; nil for none.

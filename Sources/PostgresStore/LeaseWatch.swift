@@ -1,14 +1,15 @@
 // Expiry of other branches' leases, measured from poll to poll with the branch's own monotonic clock. The clock of
 // the database server may be set, so it does not show reliably how long a branch was silent.
 // Invariant: after a renewal was observed, a lease expires only if it is not renewed again for its length, by the
-// monotonic clock. The server's clock decides only about a lease that is seen for the first time.
+// monotonic clock. The server's clock alone decides about a lease of which no renewal was observed, and about an epoch
+// that was ended. Both clocks have tolerances.
 import Time
 
 /// Lease of another branch in the result of one poll.
 struct SeenLease: Equatable {
   /// Number and epoch of the branch.
   var branch: PostgresBranch
-  /// End by the server's clock, in microseconds since 1970; nil if the epoch was ended regularly.
+  /// End by the server's clock, in microseconds since 1970; nil if the branch has left or was fenced.
   var end: Int64?
 }
 
@@ -23,7 +24,7 @@ struct LeaseWatch {
 
   private struct Known {
     var lease: SeenLease
-    /// Latest possible time of the last renewal.
+    /// Time of the last renewal, computed from the server's clock; if that is not plausible, the latest possible time.
     var renewedAt: MonotonicTime
     var length: TimeSpan
     /// True if a renewal was observed, not only the lease itself.
@@ -45,7 +46,7 @@ struct LeaseWatch {
   ///
   /// - Parameters:
   ///   - leases: leases of all other branches.
-  ///   - past: branches with claims whose lease has expired by the server's clock.
+  ///   - past: branches with claims or with slices of a large request, whose lease has expired by the server's clock.
   ///   - database: server's clock, in milliseconds since 1970.
   ///   - own: length of the branch's own lease.
   mutating func see(
@@ -75,7 +76,7 @@ struct LeaseWatch {
       }
     }
     known = next
-    // A regularly ended epoch may still have claims that it could not return.
+    // A branch that has left may still have slices of a request without tickets.
     let ended = leases.filter { $0.end == nil && past.contains($0.branch) }
     return expired + ended.map { Expired(branch: $0.branch) }
   }

@@ -1,10 +1,11 @@
-// Transactions of a branch for a large request for tickets. One sends a slice. The other one moves customers that
-// have their tickets to their lines.
+// Transactions of a branch for a large request for tickets. One sends a slice. Another one moves customers that have
+// their tickets to their lines.
 import BankModel
 import Postgres
 import QueueCore
 
-/// Name of a large request in the database: branch, epoch and number of its first attempt.
+/// Name of a large request in the database: the branch, and the epoch and the number with which the branch first sent
+/// it.
 struct ArrivingName: Hashable {
   var branch: Int64
   var epoch: Int64

@@ -1,6 +1,7 @@
-// A branch in the shared database, identified by its number and epoch, and all its requests.
-// Invariant: a branch of an ended epoch changes nothing. Its requests return an empty result, which shows the branch
-// that it was fenced. Leases use the clock of the database server.
+// A branch in the shared database, identified by its number and epoch, and its requests about leases, claims, tickets
+// and receipts.
+// Invariant: a request of an ended epoch changes nothing. Its result is nil, false or empty. Leases use the clock of
+// the database server.
 import BankModel
 import Postgres
 import QueueCore
@@ -10,7 +11,7 @@ import Time
 public struct PostgresBranch: Sendable, Hashable {
   /// Number in the database.
   public let id: Int64
-  /// Incremented at every join and every fencing.
+  /// Incremented when the branch joins, when it leaves, and when it is fenced.
   public let epoch: Int64
 
   /// Consecutive tickets of a lane.
@@ -73,8 +74,8 @@ public struct PostgresBranch: Sendable, Hashable {
     return PostgresRequest(segment: request.segment) { request.read($0).map { $0 != nil } }
   }
 
-  /// Renews the lease. Returns how many transactions of the branch the database had counted at the previous renewal,
-  /// or nil if the branch was fenced.
+  /// Renews the lease. Returns the number of transactions that the previous renewal has stored, or nil if the branch
+  /// was fenced.
   ///
   /// - Parameter oldest: issue time of the longest-waiting customer of the branch, in milliseconds since 1970 by the
   ///   server's clock; nil for none.
@@ -90,13 +91,13 @@ public struct PostgresBranch: Sendable, Hashable {
     }
   }
 
-  /// Other branches that have claims and an expired lease.
+  /// Branches with an expired lease that have claims, or slices of a request without tickets.
   public static var expired: PostgresRequest<[PostgresBranch]> {
     PostgresRequest(segment: [PostgresStatements.expired()]) { $0.first.flatMap(branches) }
   }
 
-  /// Fences a branch with an expired lease and returns its claims. Returns nil if its lease was renewed or if another
-  /// branch has fenced it.
+  /// Fences a branch with an expired lease and returns its claims. Returns nil if its lease was renewed or if its epoch
+  /// has already ended.
   ///
   /// - Parameter unmoved: end of its lease, in microseconds since 1970, that did not change for the length of the
   ///   lease by the caller's monotonic clock; 0 to let the server's clock decide.
@@ -179,8 +180,8 @@ public struct PostgresBranch: Sendable, Hashable {
     }
   }
 
-  /// Returns customers of the branch's own pages to their lines. The result is the number of those customers that the
-  /// branch owned.
+  /// Returns customers of the branch's own pages to their lines. Customers that the branch does not own are unchanged.
+  /// The result is the number of the given customers that are still waiting, owned or not.
   public func giveBack(lane: Int64, _ tickets: [Int64]) -> PostgresRequest<Int64> {
     let positions = tickets.map { PostgresPosition.of(lane: lane, ticket: $0) }
     return PostgresRequest(segment: [
@@ -200,7 +201,8 @@ public struct PostgresBranch: Sendable, Hashable {
   }
 
   /// Issues tickets to customers. `number` is the number of the commit that counts the tickets, and also names the
-  /// request in this epoch. Returns nil if the branch was fenced, the bank drains, or a key was used before.
+  /// request in this epoch. Returns nil if the branch was fenced, the bank drains, the key of the request was used
+  /// before, or the key of a customer was used by a different request.
   public func take(
     _ customers: IntakeRequest, lanes: [Line: Int64], number: Int64
   ) -> PostgresRequest<SharedTickets?> {
@@ -245,7 +247,7 @@ public struct PostgresBranch: Sendable, Hashable {
     }
   }
 
-  /// Tickets that got their receipts by these commits of this epoch.
+  /// Tickets that got their receipts by these commits of this epoch, without those that the commits cancelled.
   public func receipts(of numbers: [Int64]) -> PostgresRequest<[Int64: [Int64]]> {
     PostgresRequest(segment: [PostgresStatements.receiptsOfCommits.with(fence + [.integers(numbers)])]) {
       results in

@@ -1,6 +1,6 @@
 // One request for tickets as sent to the server, and the interpretation of its result.
-// Invariant: a request is named by the epoch of its first attempt and a number. Under this name it takes effect once,
-// however often and in whichever epoch it is repeated.
+// Invariant: the name of a request is the epoch in which it was first sent, and a number. Under this name it takes
+// effect at most once, however often and in whichever epoch it is repeated.
 import BankModel
 import Postgres
 import QueueCore
@@ -9,7 +9,7 @@ import QueueCore
 struct PostgresIntake {
   /// Result of the request.
   enum Answer: Equatable {
-    /// Tickets, issued now or by an earlier attempt of the same request.
+    /// Tickets, issued now or when the same request was sent earlier; and the tickets of known keys of its customers.
     case given(SharedTickets, isNow: Bool)
     /// An earlier request with the same key has these tickets. `request` is the digest of that request.
     case known(IssuedTickets, request: Int64?)
@@ -20,7 +20,7 @@ struct PostgresIntake {
     /// Slices of the request are missing at the server; nothing was changed.
     case unstaged
 
-    /// Nil if the branch was fenced.
+    /// Nil if there are no rows, because the branch was fenced, or if a row has an unexpected shape.
     init?(_ rows: PostgresRows, isList: Bool) {
       var tickets = SharedTickets()
       var isNow = false
@@ -73,7 +73,7 @@ struct PostgresIntake {
   var lanes: [Line: Int64]
   /// Number of the commit that counts the tickets.
   var commit: Int64
-  /// Epoch of the first attempt, and the number in it.
+  /// Epoch in which the request was first sent, and its number in this epoch.
   var name: (epoch: Int64, number: Int64)
   /// True if the customers were sent in slices before.
   var isStaged = false

@@ -13,9 +13,9 @@ public final class PostgresPreparation {
     case newer(version: Int64, known: Int64)
     /// The schema `bank` belongs to another program.
     case foreign
-    /// A branch with an older program is open, or has exited without being fenced. Nothing was changed.
+    /// A branch with an older program is open, or has exited and still has claims. The migration changed nothing.
     case inUse(version: Int64)
-    /// The database refused, or the connection was lost. The started migration had no effect, or the next attempt finds
+    /// The database refused, or the connection was lost. The started migration had no effect, or the next start finds
     /// it done.
     case failed(PostgresError)
   }
@@ -26,7 +26,7 @@ public final class PostgresPreparation {
   private let connection: PostgresConnection
   private let finish: Finish
   private var former: Int64?
-  /// Consecutive refusals with an unchanged version.
+  /// Refusals since the last migration by this object.
   private var refusals = 0
 
   private init(_ connection: PostgresConnection, _ finish: @escaping Finish) {

@@ -1,5 +1,6 @@
 // Rows of the database: requested tickets, claimed customers, finished customers.
-// Invariant: all columns have the same length, with one entry per customer, as the SQL statements require.
+// Invariant: all columns of a completion except the sums have the same length, with one entry per customer, as the SQL
+// statements require.
 import BankModel
 import Posix
 import Postgres
@@ -35,9 +36,9 @@ public struct ClaimedCustomer: Sendable, Hashable {
   public let issuedMilliseconds: Int64
   /// Attempts that ended without a receipt.
   public let attempts: Int64
-  /// Attempts since the last requeue in which the teller crashed.
+  /// Attempts since the last requeue in which the worker's process exited or made no progress.
   public let crashes: Int64
-  /// Attempts since the last requeue that the teller reported as failed.
+  /// Attempts since the last requeue that the worker reported as failed.
   public let failures: Int64
   /// Attempts since the last requeue that may have started, if the service counts them.
   public let begun: Int64
@@ -151,7 +152,7 @@ public struct PostgresCompletion: Sendable, Hashable {
     ]
   }
 
-  /// Number of customers, and the change of each lane's counts if all of them are finished by this commit.
+  /// Number of customers, the lanes, and the change of each lane's counts if this commit finishes all customers.
   private var sums: [PostgresValue] {
     var lanes: [Int64] = []
     var changes: [[Int64]] = Array(repeating: [], count: 5)

@@ -8,10 +8,10 @@ import BankModel
 ///
 /// Guarantees on which a branch relies:
 ///
-/// - Every ticket of a lane up to the last one ever claimed is in exactly one row of `claim` or `returned_range`. So
-///   the next page starts after the last of both, and no branch claims the customers of another.
-/// - A row of `claim` is valid while its epoch is the epoch of its branch. Raising the epoch and moving its claims to
-///   `returned_range` is one transaction.
+/// - Every waiting customer of a lane up to the last ticket ever claimed is in exactly one row of `claim` or
+///   `returned_range`. So the next page starts after the last of both, and no branch claims the customers of another.
+/// - A row of `claim` is valid while its epoch is the epoch of its branch. Raising the epoch and moving its claims that
+///   have waiting customers to `returned_range` is one transaction.
 /// - A receipt, the deletion of its customer and the row of `counter_delta` are one transaction. The transaction
 ///   locks the branch's row against a change of the epoch: `UNIQUE (id, epoch)` makes the epoch part of a key, so
 ///   `FOR KEY SHARE` conflicts with raising the epoch but not with renewing the lease.
@@ -49,7 +49,7 @@ enum PostgresSchema {
       ('books day', 0), ('books ticket', 0)
     """,
 
-    // Business days; the last one is the present day. `draining`: the bank accepts no new customers until the day ends.
+    // Business days; the last one is the present day. `draining`: the bank accepts no new customers.
     """
     CREATE TABLE bank.day (
       day bigint PRIMARY KEY,
@@ -60,7 +60,7 @@ enum PostgresSchema {
     """,
     "INSERT INTO bank.day (day, opened_ms) VALUES (1, \(nowMilliseconds))",
 
-    // A coordinator with its tellers. `fencing` is the transaction that raised the epoch. `closed` is true after a
+    // A coordinator with its workers. `fencing` is the transaction that raised the epoch. `closed` is true after a
     // clean shutdown.
     """
     CREATE TABLE bank.branch (
@@ -122,7 +122,7 @@ enum PostgresSchema {
     """,
 
     // Cancelled tickets for which the stock of the lane's branch may have a reservation. The branch deletes a row after
-    // its stock has released the reservation.
+    // its stock has released the reservation, or has none.
     """
     CREATE TABLE bank.release (
       branch bigint NOT NULL,
@@ -259,9 +259,9 @@ enum PostgresSchema {
     """,
     partition(1, of: "receipt"), partition(1, of: "attempt"),
 
-    // Change of a lane's counts by one commit of a branch. One row per commit and lane, so that commits do not wait
-    // for each other to count; a commit that changed no count has a row with lane 0. Rows that are no longer queried
-    // are folded into one row per day and lane, with epoch 0 and commit 0.
+    // Change of a lane's counts by one commit of a branch. One row per commit and lane, so that commits do not wait for
+    // each other to count; a commit that changed no count has a row with lane 0. Rows that are no longer queried are
+    // folded into one row per branch, day and lane, with epoch 0 and commit 0.
     """
     CREATE TABLE bank.tally (
       branch bigint NOT NULL,
@@ -281,9 +281,9 @@ enum PostgresSchema {
     """,
   ]
 
-  /// One row of `commit` contains the tickets of all receipts of a commit; version 1 had an index entry per receipt.
-  /// The column `version` of a branch shows the age of its program. An older program omits this column, which has no
-  /// default, so it can never join again.
+  /// One row of `commit` contains the tickets of all receipts of a commit except cancellations; version 1 had an index
+  /// entry per receipt. The column `version` of a branch shows the age of its program. An older program omits this
+  /// column, which has no default, so it can never join again.
   private static let version2 = [
     "ALTER TABLE bank.branch ADD COLUMN version bigint NOT NULL DEFAULT 1",
     "ALTER TABLE bank.branch ALTER COLUMN version DROP DEFAULT",
@@ -314,7 +314,7 @@ enum PostgresSchema {
     "DROP INDEX bank.receipt_commit",
   ]
 
-  /// Adds the commits of all existing receipts.
+  /// Adds the commits of all existing receipts except cancellations.
   private static let commitsOfReceipts = """
     INSERT INTO bank.commit (branch, epoch, commit_no, day, tickets)
     SELECT branch, epoch, commit_no, day, array_agg(ticket ORDER BY ticket) FROM bank.receipt

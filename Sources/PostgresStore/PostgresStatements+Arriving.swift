@@ -1,7 +1,8 @@
-// SQL statements for a large request for tickets. The slices of the request are stored first, without tickets. Then
-// one short transaction issues all its tickets. Then its customers are moved to their lines, slice by slice.
+// SQL statements for a large request for tickets. The slices of the request are stored first, without tickets. Then one
+// short transaction issues all its tickets. Then its customers are moved to their lines, a few slices in each
+// transaction. A list whose customers have keys is an exception: its customers are moved when the tickets are issued.
 // Invariant: a slice is at the server before any lock is taken. A request that has its tickets is complete and durable,
-// so any branch may continue it. A request without tickets is visible to its own branch only.
+// so any branch may continue it. Only its own branch continues a request without tickets.
 import Postgres
 
 extension PostgresStatements {
@@ -142,8 +143,8 @@ extension PostgresStatements {
         UNION SELECT unnest(held.lanes) FROM held CROSS JOIN reached WHERE reached.next > held.last) AS l)
     """)
 
-  /// Large requests that have their tickets and whose move no other branch continues: those of this branch, and those
-  /// of branches that are not open. Parameter: branch.
+  /// Up to eight large requests whose customers are still being moved: those of this branch, and those of branches that
+  /// are not open. Parameter: branch.
   static let lookAtBatches = PostgresStatement(
     "bank-look-batches", [.integer],
     """
@@ -152,8 +153,8 @@ extension PostgresStatements {
     ORDER BY branch, epoch, request_number LIMIT 8
     """)
 
-  /// Deletes slices of a branch that got no tickets, except those of the given requests. Parameters: branch, epoch, and
-  /// epochs and numbers of the requests to keep.
+  /// Deletes slices of a branch that belong to no row of `staged_batch`, except those of the given requests.
+  /// Parameters: branch, epoch, and epochs and numbers of the requests to keep.
   static let forgetArriving = PostgresStatement(
     "bank-forget-arriving", [.integer, .integer, .integers, .integers],
     """

@@ -1,7 +1,7 @@
 // SQL statements of a commit: finished customers, delayed customers, new dead letters, and attempts.
-// Invariant: the first statement of a commit writes its row of `counter_delta`. It writes none if the branch was
-// fenced, or if the preceding commit is missing. Each later statement of the segment requires that row and otherwise
-// does nothing.
+// Invariant: the first statement of a commit writes its rows of `counter_delta`. It writes none if the branch was
+// fenced, or if the preceding commit is missing. Each later statement of the segment requires what the first one has
+// written and otherwise does nothing.
 import Postgres
 
 extension PostgresStatements {
@@ -20,7 +20,7 @@ extension PostgresStatements {
     "outcome", "window_number", "generation", "pid", "attempts", "debit", "credit", "started_ms",
     "finished_ms",
   ]
-  /// Further columns of a receipt, for results and shortages.
+  /// Further numeric columns of a receipt, for results.
   private static let more = [
     "duration_ns", "exit_code", "exit_signal", "output_length", "output_file_length", "stderr_length",
     "stderr_file_length",
@@ -28,18 +28,18 @@ extension PostgresStatements {
   private static let moreBytes = ["output_head", "output_tail", "stderr_head", "stderr_tail"]
 
   /// Finishes customers. The returned tickets got a receipt from this statement; no other customer was changed.
-  /// Parameters: branch, epoch, number of this commit and of the preceding one. Per customer: position, outcome,
-  /// window number (-1 for no window), generation, pid, attempts, debit and credit (both `Int64.min` if nothing was
-  /// transferred), start (-1 for none), end. Then the number of customers, and per lane the change of its counts:
-  /// waiting, delayed, dead, served, out of stock. Returns two booleans, true if the epoch is valid and if the commit
-  /// took effect, and the tickets.
+  /// Parameters: branch, epoch, number of this commit and of the preceding one. Per customer: position, outcome, window
+  /// number (-1 for no window), generation, pid, attempts, debit and credit (both `Int64.min` if nothing was
+  /// transferred), start (-1 for none), end. Then the number of customers, and per lane its number and the change of
+  /// its counts: waiting, delayed, dead, served, out of stock. Returns two booleans, true if the epoch is valid and if
+  /// the commit took effect, and the tickets.
   ///
   /// In almost every commit, all customers still exist. The branch therefore computes the sums, and the server does
   /// not examine rows. If a customer is missing, the server examines each row. The branch requests the same with -1
   /// as the number of customers, if one of them was cancelled.
   static let complete = completing("bank-complete", withResults: false)
-  /// Completes customers like ``complete``, with two more parameters per customer: result (`Int64.min` for missing
-  /// values) and shortages.
+  /// Finishes customers like ``complete``, with more parameters per customer after the end: the numbers of the result
+  /// (`Int64.min` for missing ones), first and last bytes of output and errors, and shortages.
   static let completeWithResults = completing("bank-complete-results", withResults: true)
 
   private static func completing(_ name: String, withResults: Bool) -> PostgresStatement {
@@ -184,7 +184,7 @@ extension PostgresStatements {
     WHERE branch = $1 AND epoch = $2 AND commit_no = ANY ($3)
     """)
 
-  /// Tickets served by these commits of one epoch. Parameters: branch, epoch, numbers.
+  /// Tickets finished by these commits of one epoch, without cancelled ones. Parameters: branch, epoch, numbers.
   static let receiptsOfCommits = PostgresStatement(
     "bank-receipts-of-commits", [.integer, .integer, .integers],
     """

@@ -7,9 +7,9 @@ import Postgres
 extension PostgresStatements {
   // MARK: - Cancelling
 
-  /// Cancels a customer of any branch. The branch that owns the customer is notified and recalls it. Parameters:
+  /// Cancels a customer of any branch. All branches are notified, and the owner of the customer recalls it. Parameters:
   /// branch, epoch, number of the commit, ticket. Returns true if the epoch is valid, and the former state of the
-  /// customer.
+  /// customer, or null if there is none.
   static let cancel = PostgresStatement(
     "bank-cancel", [.integer, .integer, .integer, .integer],
     """
@@ -103,8 +103,9 @@ extension PostgresStatements {
       SELECT number FROM bank.lane ORDER BY number OFFSET 0) AS l
     """)
 
-  /// Ends the drain of an earlier session that could not end the day because dead letters were left. A branch may do
-  /// this before it joins, if it was shut down cleanly and no other branch is open. Parameter: name.
+  /// Ends the drain of an earlier session that could not end the day, for example because dead letters were left. A
+  /// branch sends this before it joins. It has no effect if the branch was not shut down cleanly, or if another branch
+  /// is open. Parameter: name.
   static let goOnWithTheDay = PostgresStatement(
     "bank-go-on", [.text],
     """
@@ -128,7 +129,7 @@ extension PostgresStatements {
     SELECT EXISTS (SELECT FROM fence), coalesce((SELECT day FROM begun), \(today)), (SELECT count(pg_notify('\(channel)', '')) FROM begun)
     """)
 
-  /// Deletes the claims if this transaction has ended a day. Parameter: that day.
+  /// Deletes all rows of a table of claims if this transaction has ended a day. Parameter: that day.
   static func forgetClaims(_ table: String) -> PostgresStatement {
     PostgresStatement(
       "bank-forget-\(table)", [.integer],
@@ -150,13 +151,13 @@ extension PostgresStatements {
 
   // MARK: - Polling
 
-  /// Lanes, each with true if it has waiting customers that no branch has claimed.
+  /// Lanes, each with true if it may have waiting customers that no branch has claimed.
   static let lookAtLanes = PostgresStatement(
     "bank-look-lanes", [],
     "SELECT number, service, priority_code, branch, \(hasUnclaimed("l.number")) FROM bank.lane l ORDER BY number"
   )
 
-  /// True if a lane has waiting customers that no branch has claimed.
+  /// True if a lane may have waiting customers that no branch has claimed.
   static let lookAtLane = PostgresStatement(
     "bank-look-lane", [.integer], "SELECT \(hasUnclaimed("$1"))")
 
@@ -190,8 +191,8 @@ extension PostgresStatements {
     FROM bank.day d ORDER BY day DESC LIMIT 1
     """)
 
-  /// Maximum number of rows of `returned_range` that are searched for the longest-waiting customer; the rows with the
-  /// lowest tickets of a lane are searched first.
+  /// Maximum number of rows of `returned_range` that are searched for the longest-waiting customer; they are searched
+  /// in the order of lanes and tickets.
   private static let piecesLookedAt = 256
 
   /// Counts of the day by branch and lane, including large requests that have tickets and are still being moved.
@@ -229,7 +230,8 @@ extension PostgresStatements {
     FROM bank.branch ORDER BY id
     """)
 
-  /// Records that a clock was set back on a day, so that times stored by branches are not in order. Parameter: day.
+  /// Records that a clock was set back on a day. After that, times that branches have stored may be out of order.
+  /// Parameter: day.
   static let noteClock = PostgresStatement(
     "bank-note-clock", [.integer],
     """

@@ -1,6 +1,6 @@
 // SQL statements that issue tickets and assign numbers to lanes.
 // Invariant: tickets and keys are issued under one lock that is held until the commit. So tickets have no gaps, and no
-// key is used twice.
+// key is stored twice.
 import Postgres
 
 extension PostgresStatements {
@@ -9,8 +9,8 @@ extension PostgresStatements {
     "bank-lock-intake", [],
     "SELECT pg_advisory_xact_lock(\(PostgresSchema.lockClass), \(PostgresSchema.intakeLock))")
 
-  /// Result of a request for tickets: new tickets, the tickets of a known key, the tickets of an earlier attempt of
-  /// the same request, or no tickets because the bank drains.
+  /// Result of a request for tickets: new tickets, the tickets of a known key, the tickets that the same request got
+  /// when it was sent earlier, or no tickets because the bank drains.
   enum IntakeKind: Int64 {
     case new = 0
     case known, repeated, draining
@@ -33,7 +33,7 @@ extension PostgresStatements {
         count(*) FILTER (WHERE position >> 60 = 2)
       FROM added CROSS JOIN today GROUP BY today.day, \(lane()))
     """
-  /// Notifies the branches of lanes that had no unclaimed customers before.
+  /// Notifies all branches of the lanes that get waiting customers and had no unclaimed customers before.
   private static func told(_ bases: String) -> String {
     """
     told AS MATERIALIZED (
@@ -81,10 +81,10 @@ extension PostgresStatements {
       WHERE draining AND EXISTS (SELECT FROM fence) AND NOT EXISTS (SELECT FROM known) AND NOT EXISTS (SELECT FROM repeated)
     """)
 
-  /// Issues tickets to a list whose customers have keys of their own, or none. Parameters as in ``intake``, without the
-  /// key of the request, and per customer also key and digest (`Int64.min` for none). A customer with a known key gets
-  /// no new ticket. If a key was used by a different request, no customer gets one. Consecutive customers without keys
-  /// share one row.
+  /// Issues tickets to a list whose customers have keys of their own, or none. Parameters as in ``intake``, without
+  /// key, digest and number of customers; per customer also key and digest (`Int64.min` for none); then all these keys
+  /// without missing ones. A customer with a known key gets no new ticket. If a key was used by a different request, no
+  /// customer gets one. Consecutive customers without keys share one row.
   static let intakeList = PostgresStatement(
     "bank-intake-list",
     [

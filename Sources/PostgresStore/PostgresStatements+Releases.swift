@@ -26,7 +26,7 @@ extension PostgresStatements {
     SELECT day, ticket, issued_ms FROM bank.stock_release WHERE branch = $1 ORDER BY day, ticket LIMIT \(releasesAtOnce)
     """)
 
-  /// Deletes released tickets. Parameters: branch, epoch, and per ticket: day and number.
+  /// Deletes the rows of released tickets. Parameters: branch, epoch, and per ticket: day and number.
   static let released = PostgresStatement(
     "bank-released", [.integer, .integer, .integers, .integers],
     """

@@ -1,14 +1,14 @@
 // SQL statements that return customers to their lines: customers that are due, dead letters that an operator
 // requeues, and claimed customers that a branch returns unserved.
 //
-// Invariant: a waiting customer that was claimed before is alone in a row of `returned_range`, and in no claim. A
-// transaction that changes the claims of a lane holds the lane's lock. It also locks the rows of all branches against
-// a change of their epochs. Without these locks, a piece of a claim that is inserted while its epoch ends would never
-// be returned.
+// Invariant: a customer that was returned, and whose ticket is not above the last ticket ever claimed, is in no claim.
+// It is alone in a row of `returned_range`, unless its whole range was returned. A transaction of these statements
+// holds the locks of the lanes whose claims it changes. It also locks the rows of all branches against a change of
+// their epochs. Without these locks, a piece of a claim that is inserted while its epoch ends would never be returned.
 import Postgres
 
 extension PostgresStatements {
-  /// Maximum number of customers per transaction.
+  /// Maximum number of due customers per transaction.
   static let returnedAtOnce = 500
 
   /// Locks the rows of all branches against a change of their epochs.
@@ -67,8 +67,8 @@ extension PostgresStatements {
   /// Returns one dead letter to its line. Parameters: branch, epoch, number of the commit, ticket. Returns the number
   /// of customers.
   static let reviveTicket = returning(deadTicket, limit: "1")
-  /// Returns claimed customers that were not served. Requires the lane's lock. Parameters: branch, epoch, 0, positions.
-  /// Returns their number.
+  /// Returns claimed customers that were not served, if the branch owns them. Requires the lane's lock. Parameters:
+  /// branch, epoch, 0, positions. Returns the number of these customers that are still waiting, owned or not.
   static let giveBackUnserved = returning(unserved, limit: "ALL")
 
   private static func locking(

@@ -1,9 +1,9 @@
 // SQL statements that a branch executes often. The comment of each statement lists its parameters in order, and its
 // result.
 //
-// Invariant: a statement that changes the database for a branch contains the epoch of the branch, and locks the
-// branch's row until the commit (the fence). A late statement of an ended epoch finds no such row and changes
-// nothing.
+// Invariant: a transaction that changes customers for a branch contains the epoch of the branch, and locks the branch's
+// row until the commit (the fence). A late transaction of an ended epoch does not find the row and changes no customer.
+// Tasks that any branch may repeat have no fence, such as the move of a large request to its lines.
 //
 // A lock and the statement that it guards are two statements of one segment. The second statement sees everything
 // that was committed before the lock was acquired; a single statement would not. A fence needs no preceding lock
@@ -133,10 +133,10 @@ enum PostgresStatements {
     WHERE id = $1 AND epoch = $2 RETURNING id
     """)
 
-  /// Returns the claims of the epochs that this transaction has ended, if any. Claims whose customers are all
-  /// finished remain. The statement that ends the epoch must precede this one in the segment. The preceding statement
-  /// may have waited for a claim or a completion, which only a later statement sees. Claims before the first waiting
-  /// customer of a lane are skipped, so the claims of a long day cost nothing.
+  /// Returns the claims of the epochs that this transaction has ended, if any. Claims without waiting customers remain.
+  /// The statement that ends the epoch must precede this one in the segment. The preceding statement may have waited
+  /// for a claim or a completion, which only a later statement sees. Claims before the first waiting customer of a lane
+  /// are skipped, so the claims of a long day cost nothing.
   static let giveBack = PostgresStatement(
     "bank-give-back", [],
     """
@@ -165,7 +165,7 @@ enum PostgresStatements {
     INSERT INTO bank.returned_range SELECT lane, first, last FROM cut RETURNING lane, first, last
     """)
 
-  /// Notifies all branches that these lanes have waiting customers.
+  /// Notifies all branches of the lanes that have returned ranges.
   static let tellReturned = PostgresStatement(
     "bank-tell-returned", [],
     "SELECT count(pg_notify('\(channel)', lane::text)) FROM (SELECT DISTINCT lane FROM bank.returned_range) AS l"
@@ -176,7 +176,7 @@ enum PostgresStatements {
 
   // MARK: - Claiming
 
-  /// Lock for claiming pages of a lane.
+  /// Lock for claiming and returning customers of a lane.
   static let lockLane = PostgresStatement(
     "bank-lock-lane", [.integer],
     "SELECT pg_advisory_xact_lock(\(PostgresSchema.lockClass), $1::int)")
@@ -208,8 +208,8 @@ enum PostgresStatements {
     """
 
   /// Claims the first returned ranges of a lane, and returns their remaining customers. Requires the lane's lock in the
-  /// same segment. Parameters: branch, epoch, lane, maximum number of tickets besides the first range, and the claim's
-  /// number.
+  /// same segment. Parameters: branch, epoch, lane, maximum number of tickets in these ranges, and the claim's number.
+  /// The first range is claimed even if it has more tickets.
   static let claimReturned = PostgresStatement(
     "bank-claim-returned", [.integer, .integer, .integer, .integer, .integer],
     """

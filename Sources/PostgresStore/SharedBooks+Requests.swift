@@ -1,5 +1,5 @@
 // Requests of a branch to the shared database, apart from its transactions: pages, tickets, and operator commands.
-// Invariant: each request is answered once, as SharedHappening specifies.
+// Invariant: each request with a number is answered once, as SharedHappening specifies.
 import BankModel
 import Posix
 import Postgres
@@ -9,7 +9,8 @@ import Time
 extension SharedBooks {
   // MARK: - Customers
 
-  /// Claims the next page of a line: up to `limit` returned customers, then up to `limit` new ones.
+  /// Claims the next page of a line: up to `limit` returned customers, or more if the first returned range is longer;
+  /// then up to `limit` new ones.
   public func claim(_ line: Line, limit: Int) { claims.claim(line, limit: limit) }
 
   /// Returns customers of a page that were not served. Other branches may claim them at once.
@@ -35,7 +36,8 @@ extension SharedBooks {
     requests.ask(request, SharedOperations.requeue(ticket))
   }
 
-  /// Returns up to `limit` dead letters to their lines. Attempts with an unknown outcome are not counted in the answer.
+  /// Returns up to `limit` dead letters to their lines. If the request is repeated after an unknown outcome, the answer
+  /// counts only the dead letters that the last transmission returned.
   public func requeueDead(_ request: RequestNumber, limit: Int = 1_000) {
     requests.ask(request, SharedOperations.requeueDead(limit: limit))
   }
@@ -52,7 +54,7 @@ extension SharedBooks {
     requests.ask(nil, outlives: false, finish: { _ in }, SharedOperations.released(tickets))
   }
 
-  /// Starts the drain of the day: the whole bank accepts no new customers until the day ends.
+  /// Starts the drain of the day: the whole bank accepts no new customers.
   public func drainDay(_ request: RequestNumber) {
     requests.ask(request, SharedOperations.drain(context.day))
     context.lookSoon()

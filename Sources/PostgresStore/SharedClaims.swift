@@ -52,7 +52,7 @@ final class SharedClaims {
       guard case .waiting = claims[index].state else { continue }
       let claim = claims[index]
       guard let lane = context.lanes[claim.line] else {
-        // The lane does not exist yet, so it has no customers.
+        // The branch does not know the lane yet. The next poll reports the line if it has customers.
         claims[index].state = .here([])
         continue
       }
@@ -99,7 +99,7 @@ final class SharedClaims {
       return pump()
     case .unknown: claims[index].state = .unknown
     case .refused(let error) where error.isPassing: claims[index].state = .waiting
-    // The disk is full. The page is reported as empty, and the next poll reports the line again.
+    // For example, the disk is full. The page is reported as empty, and the next poll reports the line again.
     case .refused: claims[index].state = .here([])
     }
     tell()
@@ -141,11 +141,11 @@ final class SharedClaims {
     }
   }
 
-  /// After a failover, asks whether the new server has the last reported page. Pages are claimed in order, so a
-  /// server that has this page also has all earlier pages. A page whose customers are all finished may be missing and
-  /// counts as lost. In this case the branch rejoins without need, and no customer is lost.
+  /// After a failover, asks whether the new server has the last reported page. Pages are claimed in order, so a server
+  /// that has this page also has all earlier pages. The page may also be missing because its day has ended or its
+  /// customers were returned. In this case the branch rejoins without need, and no customer is lost.
   ///
-  /// - Returns: true if the query was sent.
+  /// - Returns: true if the query was sent or is not necessary.
   func lookForTheLast(_ finish: @escaping (Bool?) -> Void) -> Bool {
     guard let branch = context.branch, lastFilled > 0 else {
       finish(true)

@@ -2,8 +2,8 @@
 // Invariant: the transactions take effect in order. Each one contains the number of the preceding one and has no
 // effect without it. Each result is reported once, in order. A transaction with an unknown outcome is queried before
 // it is sent again.
-// Errors: if the database refuses a transaction, all later ones are dropped too. If the epoch ends, all that are not in
-// the database are lost.
+// Errors: a transaction that was refused for a temporary reason is sent again. If the refusal is not temporary, the
+// transaction and all later ones are dropped. If the epoch ends, all that are not in the database are lost.
 import BankModel
 import Posix
 import Postgres
@@ -186,7 +186,8 @@ final class SharedCommits {
   /// Reports the results of all transactions of the former epoch. The branch has rejoined, so no statement of that
   /// epoch can follow.
   ///
-  /// - Returns: true if the query was sent. If not, or if `finish` receives false, the caller repeats the call.
+  /// - Returns: true if the query was sent or is not necessary. If not, or if `finish` receives false, the caller
+  ///   repeats the call.
   func settleFormer(
     _ former: PostgresBranch, on link: SharedLink, _ finish: @escaping (Bool) -> Void
   ) -> Bool {

@@ -1,6 +1,6 @@
 // State that the parts of the shared store have in common: epoch, day, numbers of services and lanes, and events not
 // taken yet.
-// Invariant: while `branch` is nil, the store owns no customers, and no part sends requests for the branch.
+// Invariant: while `branch` is nil, the store owns no customers, and no part changes customers.
 import BankModel
 import Posix
 import Postgres
@@ -20,7 +20,7 @@ final class SharedContext {
   var fenced: () -> Void = {}
   /// Called after a change that may affect the next due time or add waiting customers.
   var lookSoon: () -> Void = {}
-  /// Known identity of the database and its server; nil before the first connection.
+  /// Known identity of the database and its server; nil if none is known yet.
   var known: BooksMark?
   /// Server that last confirmed the pages of the branch.
   var server: BooksSight?
@@ -154,7 +154,7 @@ final class SharedContext {
 }
 
 extension PostgresError {
-  /// True if the same transaction may be retried at once: a conflict with another one, or a server that is shutting
-  /// down.
+  /// True if the same transaction may be retried soon: after a conflict with another one, or while the server is
+  /// shutting down or starting.
   var isPassing: Bool { ["40", "57P", "08"].contains { sqlState?.hasPrefix($0) == true } }
 }

@@ -10,7 +10,8 @@ import Time
 public enum SharedHappening: Sendable, Equatable {
   /// The database cannot be used. No event follows.
   case refused(SharedBooksFailure)
-  /// A connection was lost or could not be made; the store retries. The loss of a connection alone loses no data.
+  /// A connection was lost, could not be made or leads to an unsuitable server, or the database accepts no writes; the
+  /// store retries. The loss of a connection alone loses no data.
   case interrupted(PostgresError)
   /// The branch has joined in a new epoch and owns no customers. Also sent after ``lost(_:)``.
   case joined(SharedOpening)
@@ -62,9 +63,9 @@ public enum SharedLoss: Sendable, Hashable {
   case fenced
   /// The lease could not be renewed in time.
   case leaseRanOut
-  /// The database is that of another server, which lacks some of the branch's transactions. Customers that these
-  /// transactions finished wait again in pages of the branch, and pages that the branch claimed may belong to other
-  /// branches.
+  /// The database is a different or an older one, or that of another server which lacks some of the branch's
+  /// transactions. Customers that these transactions finished wait again in pages of the branch, and pages that the
+  /// branch claimed may belong to other branches.
   case booksReplaced
 }
 
@@ -139,7 +140,7 @@ public enum SharedAnswer: Sendable, Equatable {
   case keyConflict(String)
   /// The bank accepts no new customers.
   case draining
-  /// A customer is not finished, so the day cannot end.
+  /// The day has not ended, because a customer is not finished.
   case notFinished
   /// The database refused the request; nothing was changed.
   case refused(StoreError)
@@ -147,7 +148,7 @@ public enum SharedAnswer: Sendable, Equatable {
 
 /// The tickets of one request.
 public struct SharedTickets: Sendable, Equatable {
-  /// Tickets issued now, in order; one range unless some customers of the list had known keys.
+  /// Tickets issued to this request, in ascending order. Adjacent ranges are merged.
   public var new: [IssuedTickets] = []
   /// Tickets issued earlier under the keys.
   public var known: [IssuedTickets] = []
@@ -156,6 +157,6 @@ public struct SharedTickets: Sendable, Equatable {
     (self.new, self.known) = (new, known)
   }
 
-  /// Number of tickets issued now.
+  /// Number of tickets in ``new``.
   public var count: Int64 { new.reduce(0) { $0 + $1.last - $1.first + 1 } }
 }

@@ -1,7 +1,8 @@
-// One connection to the shared database that is replaced after each loss, with growing pauses and a different host
-// each time. The pauses stay short for the first minute, because a standby may replace a lost server, and all
-// customers of the branch wait for the new server. A silent host blocks an attempt, so a slow attempt is abandoned if
-// another connection of the branch has reached the server.
+// One connection to the shared database that is replaced after each loss, with growing pauses. It tries a different
+// host each time, or the host of another open connection of the branch. The pauses stay short for the first minute,
+// because a standby may replace a lost server, and all customers of the branch wait for the new server. A silent host
+// blocks connecting, so the link abandons a slow host if another connection of the branch has reached the server at a
+// different host.
 // Invariant: the link is open only after the server processes of its earlier connections have exited. So every
 // request sent on an earlier connection has taken effect by then, or never will.
 import Posix
@@ -101,7 +102,8 @@ final class SharedLink: PostgresHandler {
 
   /// Closes the connection and reconnects after a pause.
   ///
-  /// - Parameter error: the refusal to report; nil for none.
+  /// - Parameter error: the refusal to report; nil for none. A refusal because the database accepts no writes is not
+  ///   reported by this method.
   func retry(after error: PostgresError?) {
     guard stage != .closed else { return }
     dropConnection()

@@ -10,7 +10,7 @@ struct SharedLook {
   /// Rows of the lanes, and the lanes that may have unclaimed customers.
   var lanes: PostgresRows
   var waiting: [Int64] = []
-  /// Branches with an expired lease and claims.
+  /// Branches with an expired lease that have claims, or slices of a request without tickets.
   var expired: [PostgresBranch] = []
   var day: BusinessDay
   var openedAt: WallTime
@@ -36,8 +36,8 @@ struct SharedLook {
   private(set) var leases: [SeenLease] = []
   /// Cancelled tickets for which the branch's stock may have reservations.
   var releases: [OwedRelease] = []
-  /// Large requests with tickets that are still being moved: those of the branch, and those of branches that are not
-  /// open.
+  /// Large requests that have their tickets and whose customers are still being moved to their lines: those of this
+  /// branch, and those of branches that are not open.
   var batches: [ArrivingName] = []
 
   /// - Parameters:

@@ -1,6 +1,6 @@
 // Operator commands and periodic tasks of a branch, each as a transaction with the interpretation of its result.
 // Invariant: each operation may be repeated after an unknown outcome. The repetition returns the result of the first
-// attempt, as far as it can be determined.
+// transmission, as far as it can be determined.
 import BankModel
 import Postgres
 import QueueCore
@@ -34,8 +34,8 @@ enum SharedOperations {
         guard results.count == 4, let count = results[2].integer(0, 0), let goesOn = results[2].boolean(0, 2)
         else { return nil }
         guard goesOn else { return .fenced }
-        // If an earlier attempt has an unknown outcome and the customer is waiting now, that attempt has requeued the
-        // customer.
+        // If an earlier transmission has an unknown outcome and the customer is waiting now, the earlier transmission
+        // counts as the one that has requeued the customer.
         let isBack = count > 0 || !tries.unknown.isEmpty && results[3].integer(0, 0) == 1
         return .answer(isBack ? .done : whereabouts(results[3], done: { _, _, _ in false }))
       }
@@ -169,8 +169,8 @@ enum SharedOperations {
     }
   }
 
-  /// Deletes the receipts and attempts of these days, and the keys of all days before one. The transaction waits for
-  /// concurrent readers for at most 1 s, because writers wait while it waits.
+  /// Deletes the receipts, attempts and commits of these days, and the keys of all days before one. The transaction
+  /// waits for each lock for at most 1 s, because writers wait while it waits.
   static func prune(_ days: [Int64], before day: BusinessDay) -> SharedRequests.Make {
     { _, _, _ in
       let tables = days.flatMap { day in PostgresSchema.partitioned.map { "bank.\($0)_\(day)" } }
@@ -194,7 +194,7 @@ enum SharedOperations {
     }
   }
 
-  /// Deletes slices of the branch that got no tickets, except those of these requests.
+  /// Deletes slices of the branch that belong to no row of `staged_batch`, except those of these requests.
   static func forgetArriving(besides kept: [(epoch: Int64, number: Int64)]) -> SharedRequests.Make {
     { branch, _, _ in
       let values: [PostgresValue] = [.integers(kept.map(\.epoch)), .integers(kept.map(\.number))]

@@ -1,7 +1,7 @@
-// Requests to the shared database that are not about the branch's own customers: tickets, operator commands, and
-// periodic tasks.
-// Invariant: requests are sent in order, and each is answered once. A request with an unknown outcome is repeated,
-// also in a later epoch. The repetition detects whether an earlier attempt has taken effect.
+// Requests to the shared database other than pages and commits: tickets, operator commands, and periodic tasks.
+// Invariant: requests that are ready are sent in order, and each request of a client is answered once. A request with
+// an unknown outcome is repeated, also in a later epoch if it outlives the epoch. The repetition detects whether an
+// earlier transmission has taken effect, as far as SharedOperations can determine it.
 import BankModel
 import Posix
 import Postgres
@@ -9,18 +9,19 @@ import QueueCore
 import Time
 
 final class SharedRequests {
-  /// Result of one attempt.
+  /// Result of one transmission.
   enum Verdict {
     case answer(SharedAnswer)
     case fenced
   }
 
-  /// Builds one attempt from the branch, the number of its commit, and the earlier attempts.
+  /// Builds the transaction for one transmission from the branch, the number of its commit, and the earlier
+  /// transmissions.
   typealias Make = (PostgresBranch, Int64, Tries) -> PostgresRequest<Verdict>
 
-  /// Earlier attempts of a request.
+  /// Earlier transmissions of a request.
   struct Tries {
-    /// Commit numbers of the attempts with unknown outcomes.
+    /// Epochs and commit numbers of the transmissions with unknown outcomes.
     var unknown: [(epoch: Int64, number: Int64)] = []
     func contains(epoch: Int64?, number: Int64?) -> Bool {
       unknown.contains { $0.epoch == epoch && $0.number == number }
@@ -32,7 +33,7 @@ final class SharedRequests {
     /// The caller's request; nil for tasks of the branch itself.
     let request: RequestNumber?
     let make: Make
-    /// Customers of a request for tickets. Several of these requests are sent in one transaction.
+    /// Customers of a request for tickets. One transaction may contain several of these requests.
     var arriving: IntakeColumns?
     var name: (epoch: Int64, number: Int64)?
     /// Progress of a request that is too large to be sent as a whole; nil for all others.
@@ -274,7 +275,7 @@ final class SharedRequests {
 
   // MARK: - Results
 
-  /// Ends an attempt. Returns the number of its commit, or nil if the attempt does not belong to the present epoch.
+  /// Ends a transmission. Returns the number of its commit, or nil if its epoch or its request has ended.
   private func land(_ id: Int64, _ branch: PostgresBranch, last: Bool = true) -> Int64? {
     guard context.branch == branch, let index = tasks.firstIndex(where: { $0.id == id }) else { return nil }
     if last { sent -= 1 }
@@ -286,7 +287,7 @@ final class SharedRequests {
   func end(_ id: Int64, _ answer: SharedAnswer?) {
     guard let index = tasks.firstIndex(where: { $0.id == id }) else { return }
     let task = tasks.remove(at: index)
-    // Outcomes of the request's attempts are not queried any more.
+    // Unknown outcomes of this request are not queried any more.
     for (epoch, number) in task.tries.unknown where epoch == context.branch?.epoch {
       context.numbers.release(number)
     }
@@ -323,7 +324,8 @@ final class SharedRequests {
     tasks[index].tries.unknown.append((branch.epoch, commit))
   }
 
-  /// Handles the loss of the epoch: the attempts in flight become attempts with an unknown outcome.
+  /// Handles the loss of the epoch: the outcomes of requests in flight become unknown, and requests that do not outlive
+  /// the epoch are dropped.
   func lose() {
     guard let branch = context.lastBranch else { return }
     for index in tasks.indices {

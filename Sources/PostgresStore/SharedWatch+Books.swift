@@ -20,7 +20,7 @@ extension SharedWatch {
     replaced()
   }
 
-  /// - Returns: false if this is not the database that the branch knows.
+  /// - Returns: false if this is not the database that the branch knows, or an older state of it.
   func recognize(_ look: SharedLook) -> Bool {
     guard let known = context.known, !Kernel.makes("usesAnyBooks") else { return true }
     guard look.books == known.books else {

@@ -57,8 +57,8 @@ extension SharedWatch {
     }
   }
 
-  /// Handles a valid lease of another home on this name. If the other branch does not renew the lease, it has exited,
-  /// and the name is free after the lease has expired.
+  /// Handles a valid lease of another home on this name. If the other branch does not renew the lease, the name is free
+  /// after the lease has expired.
   private func meet(_ found: SharedNamesake) {
     if let seen = namesake?.seen, seen.epoch != found.epoch || seen.leaseEnd != found.leaseEnd {
       return refused(.nameTaken(settings.name, host: found.host))

@@ -1,8 +1,8 @@
 // Use of the connection that is reserved for the lease: the branch joins, renews its lease, receives notifications,
 // polls the whole bank each second, and rescues the customers of exited branches.
-// Invariant: by the branch's own clock, the lease ends before it can end by the server's clock. The branch counts the
-// lease from the moment at which the renewal was sent, and subtracts a margin. The next poll finds what a lost
-// notification would have reported.
+// Invariant: by the branch's own clock, the lease ends before it ends by the server's clock, unless the server's clock
+// is set forward. The branch counts the lease from the moment at which the renewal was sent, and subtracts a margin.
+// The next poll, or a query after the reconnection, finds what a lost notification would have reported.
 import BankModel
 import Posix
 import Postgres
@@ -13,7 +13,8 @@ final class SharedWatch {
   private static let lookEvery = TimeSpan.seconds(1)
   private static let soon = TimeSpan.milliseconds(20)
   private static let recheckAfter = TimeSpan.milliseconds(5)
-  /// Time between two attempts to join while a branch of the same name is open in another home.
+  /// Time before the branch joins again while a branch of the same name is open in another home, and before it renews
+  /// the lease again while the database accepts no writes.
   static let namesakePause = TimeSpan.milliseconds(250)
 
   /// Called when the branch has an epoch, for the first time or again.
@@ -21,7 +22,7 @@ final class SharedWatch {
   /// Called when the lease has expired.
   var ranOut: () -> Void = {}
   var refused: (SharedBooksFailure) -> Void = { _ in }
-  /// Called when transactions that were reported as committed are lost.
+  /// Called when the database is a different or an older one, or lacks transactions that were reported as committed.
   var replaced: () -> Void = {}
   /// Called for a large request that has its tickets and is still being moved.
   var left: (ArrivingName) -> Void = { _ in }
@@ -46,14 +47,14 @@ final class SharedWatch {
   private var isRescuing = false
   var seen: BankNumbers?
   private var seenReleases: [OwedRelease] = []
-  /// Number of transactions of this epoch that the database had counted at the last renewal; nil before the first.
+  /// Number of transactions of this epoch that the last renewal has stored; nil before the first renewal.
   var counted: Int64?
   var isDraining = false
   /// Leases of the other branches.
   private var leases = LeaseWatch()
   /// Last reported identity of the database.
   var toldMark: BooksMark?
-  /// First observation of a branch of the same name in another home, and the time of the next attempt to join.
+  /// First observation of a branch of the same name in another home, and the time at which this branch joins again.
   var namesake: (seen: SharedNamesake, again: MonotonicTime)?
   /// True from the request for due customers until the next poll.
   private var isCalling = false

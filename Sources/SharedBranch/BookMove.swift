@@ -2,8 +2,8 @@
 // before the rows become visible.
 // Invariant: the move is one transaction. Before the commit, all rows in the database are counted by kind, and the
 // result is audited. If anything differs from the home, nothing is moved.
-// Errors: Failure `move_refused` if it is certain that nothing was moved; StoreError if the connection or the server
-// failed.
+// Errors: Failure `move_refused` if it is certain that nothing was moved; StoreError if the connection, the server or
+// the reading of the home failed.
 import BankModel
 import Coordinator
 import Postgres
@@ -28,7 +28,7 @@ final class BookMove {
   private var numbers: [ServiceName: Int64] = [:]
   private var lanes: [Line: Int64] = [:]
   private var tallies: [DayOfLane: [Int64]] = [:]
-  /// First and last ticket of each lane that were at a window on the present day.
+  /// By lane: first and last ticket that have a receipt from a window of the present day.
   private var served: [Int64: (first: Int64, last: Int64)] = [:]
   private var done: Int64 = 0
   private var total: Int64 = 0

@@ -1,6 +1,6 @@
 // Checksum of the state of a home, by which a repeated move detects that the home has changed after the first move.
-// Invariant: homes with different days, rows or sums have different checksums, up to collisions of 64 bits. The
-// checksum is stored in the database.
+// Invariant: homes with different days, numbers of rows, sums or last receipts have different checksums, up to
+// collisions of 64 bits. The checksum is stored in the database.
 import QueueCore
 
 /// 64-bit FNV-1a over the numbers of a closed bank.
@@ -9,7 +9,7 @@ struct MovedState {
 
   var mark: Int64 { Int64(bitPattern: state) }
 
-  /// Reads the days, the rows and the sums of a closed bank.
+  /// Reads the days, the sums and the last receipt of a closed bank; `rows` are its numbers of rows.
   init(_ source: any QueueExport, _ rows: ExportedRows) throws(StoreError) {
     for kind in ExportedRows.Kind.allCases { add(rows[kind]) }
     var days: [ExportedDay] = []

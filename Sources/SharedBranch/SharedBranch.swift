@@ -14,8 +14,8 @@ import Wire
 public struct SharedBranch: SharedBooksOpener {
   public init() {}
 
-  /// Timeout for joining, after which the start fails. A client that opens a bank waits for this time. A guardian
-  /// restarts the branch after the failure.
+  /// Timeout for joining, after which the start fails. A client that opens a bank waits for this time. A branch that a
+  /// guardian has restarted has no timeout.
   static let patience = TimeSpan.seconds(20)
 
   /// Opens the database at an address for reading. See ``Coordinator/SharedBooksOpener``.

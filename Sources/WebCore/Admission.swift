@@ -8,7 +8,7 @@ public struct Admission: Sendable, Equatable {
   public enum Refusal: Int, Sendable, Equatable {
     /// Method not supported by this server.
     case method = 405
-    /// Host name of another server.
+    /// Missing host name, or that of another server.
     case host = 421
     /// A POST that comes neither from a page of this server nor from the owner.
     case origin = 403
@@ -41,8 +41,8 @@ public struct Admission: Sendable, Equatable {
     request.isLocal && request.isOwners && request.headers["host"] == "localhost" && !request.isPassedOn
   }
 
-  /// Address of a request under the bank's own name; nil if the request does not come from a browser that
-  /// can be redirected to it.
+  /// Address of a request under the bank's own name; nil if there is no such name, or if the request does not come from
+  /// a browser that can be redirected to it.
   ///
   /// Browsers send cookies of 127.0.0.1 to every port, so a browser is redirected to a name that only this
   /// bank has. A program that follows a link is not redirected, because it may be unable to resolve the

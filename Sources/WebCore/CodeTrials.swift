@@ -18,7 +18,7 @@ struct CodeTrials: Sendable {
     var from: MonotonicTime?
   }
 
-  /// Sorted by the last attempt, the oldest first.
+  /// Sorted by the time of the last wrong code, the oldest first.
   private var trials: [Trial] = []
 
   /// Number of consecutive wrong codes before a pause, and its duration.

@@ -1,6 +1,7 @@
 // Authentication of visitors: sessions, the vending machine's manager, and unused links.
-// Invariant: a link starts one session, and none after its expiry. Secrets are compared in constant time. Sessions are
-// stored as text and survive this process; links are not stored.
+// Invariant: a link starts at most one session, and none after its expiry. Tokens of links and codes are compared in
+// constant time; secrets of sessions are compared by their digests. Sessions are stored as text and survive this
+// process; links are not stored.
 import Time
 
 /// The secrets of one home, and the links of one process.
@@ -9,7 +10,7 @@ public struct Credentials: Sendable {
   public struct Secrets: Sendable, Equatable {
     /// Key of the proofs with which the server shows a browser that it belongs to this bank.
     public var identity: String
-    /// Random part of the bank's own name, ten digits: `bank-NAME.localhost`.
+    /// Random part of the bank's own name, ten hexadecimal digits: `bank-NAME.localhost`.
     public var name: String
     /// Code that a user enters to become the manager.
     public var managerCode: String
@@ -117,7 +118,7 @@ public struct Credentials: Sendable {
     return begun.ended
   }
 
-  /// Deletes the cookie in the response.
+  /// Adds a header to the response that deletes the cookie in the browser.
   public func takeBack(_ response: inout HTTPResponse, isProxied: Bool) {
     response.add("Set-Cookie", cookie("", "Max-Age=0", isProxied))
   }

@@ -1,5 +1,5 @@
 // The error for an invalid field of a request.
-// Invariant: an error names exactly one field, and its English message describes the accepted values.
+// Invariant: an error names one field or concerns the whole body, and its message is English.
 
 /// An invalid field of a body, a form or a query.
 public struct FieldFault: Error, Sendable, Equatable {

@@ -1,5 +1,5 @@
 // Fields of forms and queries (application/x-www-form-urlencoded).
-// Invariant: the number of fields never exceeds the limit, and every text is UTF-8 without control
+// Invariant: in a parsed form the number of fields never exceeds the limit, and every text is UTF-8 without control
 // characters except line breaks and tabs.
 // Errors: nil for any other input; parsing never traps.
 
@@ -66,7 +66,8 @@ public struct FormFields: Sendable, Equatable {
 
 /// Percent encoding, `%41` (RFC 3986, section 2.1).
 public enum PercentText {
-  /// Decodes bytes; nil if a percent sign is not followed by two hexadecimal digits, or the result is not valid text.
+  /// Decodes bytes; nil if a percent sign is not followed by two hexadecimal digits, or if the result is not UTF-8 or
+  /// contains a control character other than tabs and line breaks.
   public static func decode(_ bytes: some Sequence<UInt8>, plusIsSpace: Bool) -> String? {
     var decoded: [UInt8] = []
     var iterator = bytes.makeIterator()
@@ -87,7 +88,7 @@ public enum PercentText {
     return String(validating: decoded, as: UTF8.self)
   }
 
-  /// Encodes every character that has a meaning in a URL.
+  /// Encodes every byte except the unreserved characters (RFC 3986, section 2.3).
   public static func encode(_ text: String) -> String {
     var encoded: [UInt8] = []
     for byte in text.utf8 {

@@ -72,7 +72,7 @@ public struct HTTPHeaders: Sendable, Equatable {
 
   public init() {}
 
-  /// Headers with these names, in lower case, and values.
+  /// Headers with these names and values; the names are converted to lower case.
   public init(_ fields: [(String, String)]) { for (name, value) in fields { add(name, value) } }
 
   /// Adds a header; names are stored in lower case.

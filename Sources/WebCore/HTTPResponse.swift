@@ -3,14 +3,14 @@
 
 /// An HTTP response.
 public struct HTTPResponse: Sendable, Equatable {
-  /// Status code (RFC 9110, section 15).
+  /// Status code (RFC 9110, section 15; RFC 6585).
   public var status: Int
   /// Headers except those that libmicrohttpd adds.
   public private(set) var headers: [(name: String, value: String)]
   /// Response body.
   public var body: [UInt8]
 
-  /// A response; `status` is one of RFC 9110, section 15.
+  /// A response with the headers that every response has. These come before `headers`.
   public init(_ status: Int, headers: [(String, String)] = [], body: [UInt8] = []) {
     self.status = status
     self.headers = []

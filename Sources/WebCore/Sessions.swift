@@ -1,6 +1,6 @@
 // Sessions of visitors: one per login, each with a random secret. Only the digest of a secret is stored.
-// Invariant: a secret is valid until its session ends or expires, and never after. There are at most `most`
-// sessions. The list survives the process as text. A damaged text contains no session.
+// Invariant: a secret is valid until its session ends or expires, and never after. There are at most `most` sessions.
+// The list survives the process as text. A damaged text is read as an empty list.
 
 /// The sessions of one server.
 public struct Sessions: Sendable, Equatable {
@@ -13,7 +13,7 @@ public struct Sessions: Sendable, Equatable {
     public let grant: WebGrant
     /// Times of login and expiry; milliseconds since 1970 UTC.
     public let since, end: Int64
-    /// Time of the last request to this process; milliseconds since 1970 UTC.
+    /// Time of the last request to this process, or of the login before the first request; milliseconds since 1970 UTC.
     public fileprivate(set) var seen: Int64
     /// True after the visitor entered the vending machine's code.
     public fileprivate(set) var hasManagerCode = false
@@ -76,7 +76,7 @@ public struct Sessions: Sendable, Equatable {
 
   /// Removes expired sessions. Returns their ids.
   public mutating func removeExpired(at now: Int64) -> [String] {
-    // After the clock was set back, a session must not last longer than its lifetime.
+    // A login that is more than a lifetime in the future means that the clock was set back since then.
     let ended = all.filter { $0.end <= now || $0.since > now + Self.lifetime }.map(\.id)
     if !ended.isEmpty { all.removeAll { ended.contains($0.id) } }
     return ended

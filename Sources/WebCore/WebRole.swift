@@ -1,6 +1,6 @@
 // Roles of sessions, and the requests that each role permits.
-// Invariant: a role never has a right that a higher one lacks. Requests that no rule names are reserved for
-// operators and managers.
+// Invariant: operators and managers have every right of viewers and kiosks. A viewer reads every page; other requests
+// that no rule names are reserved for operators and managers.
 
 /// Role of a session.
 public enum WebRole: String, Sendable, CaseIterable {

@@ -1,5 +1,5 @@
 // Position of one viewer in a feed, and its notification about new pieces.
-// Invariant: all viewers send the same encoded bytes, so a thousand viewers cost one encoding.
+// Invariant: viewers that receive the same piece share its encoded bytes, so a thousand viewers cost one encoding.
 import WebCore
 
 /// A source whose pieces are sent to viewers.

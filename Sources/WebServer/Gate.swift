@@ -1,7 +1,7 @@
 // Connections without a complete request head. Each costs a descriptor and no memory of libmicrohttpd. The gate answers
 // a head that is too large or malformed.
-// Invariant: at most `limit` connections wait, each for a limited time. One more connection closes the one that has
-// waited longest.
+// Invariant: at most `limits.waiting` connections of each kind of socket wait, each for a limited time. One more
+// connection closes the one of its kind that has waited longest.
 import Glibc
 import Posix
 import Time
@@ -169,7 +169,8 @@ final class Gate {
     }
   }
 
-  /// Answers 408 to a client that has sent data; closes a connection without any data.
+  /// Answers 408 to a client that has sent data. Closes a connection without any data, and one that was answered
+  /// before.
   private func expire(_ newcomer: Newcomer) {
     var byte: UInt8 = 0
     let hasBegun =

@@ -131,7 +131,8 @@ public final class HTTPExchange {
     }
   }
 
-  /// True if the client sends a body without waiting for `100 Continue`.
+  /// True if the client sends a body without waiting for `100 Continue`, and the length of the body is unknown or at
+  /// most ``mostExcess``.
   private var hasBody: Bool {
     let headers = request.headers
     guard headers["expect"] == nil else { return false }
