@@ -128,7 +128,7 @@ extension APIRoutes {
     _ fields: RequestFields, _ key: String, _ exchange: HTTPExchange
   ) throws(FieldFault) {
     let name = try fields.needed(try fields.text("juice"), "juice")
-    // An order for an unknown juice would become a dead letter, so it is refused here.
+    // An order for an unknown juice would become a dead letter, so this server refuses it.
     application.stock.ask(.assortment, until: deadline) { [self] answer in
       guard case .success(.assortment(let assortment)) = answer else {
         return exchange.respond(Self.refusal(answer))

@@ -3,7 +3,8 @@
 // Invariant: every request gets exactly one result, from the coordinator or at its deadline. The listener of a
 // subscription is notified when the connection is lost, and the subscription restarts with the next connection. The
 // client connects only if there are requests or a subscription.
-// Errors: a `Failure` of the protocol, or `Failure.unanswered` at the deadline.
+// Errors: a `Failure` of the protocol. At the deadline: `Failure.unanswered`, or `notOpen` if no coordinator was
+// listening at the last attempt to connect.
 import BankModel
 import Posix
 import Time
@@ -228,7 +229,8 @@ extension ControlOutcome {
   }
 }
 
-/// Each property returns the value of an answer of this kind, or nil for an answer of another kind.
+/// Each property returns the value of an answer of this kind. For an answer of another kind, it returns nil, or an
+/// empty list if its value is a page of a list.
 extension ControlAnswer {
   var status: StatusReport? { if case .status(let report) = self { report } else { nil } }
   var ticket: TicketReport? { if case .ticket(let report) = self { report } else { nil } }

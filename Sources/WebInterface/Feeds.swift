@@ -1,7 +1,7 @@
 // Data sources of the pages: board, stock, vending machine. Each source is subscribed to while a page needs it and for
 // three seconds longer, so that the event stream that follows a page request finds the subscription ready.
 // Invariant: each value is the last one received. If a source is unavailable, `isOpen` does not contain it, and its
-// last value stays.
+// last value stays until the subscription ends.
 import BankModel
 import Posix
 import StockClient
@@ -62,7 +62,7 @@ final class Feeds {
     }
   }
 
-  /// Subscribes to these sources for `linger` from now.
+  /// Subscribes to these sources for at least `linger` from now.
   func want(_ kinds: Set<FeedKind>, at now: MonotonicTime) {
     for kind in kinds {
       until[kind] = now + Self.linger

@@ -1,7 +1,7 @@
-// Selections of tickets: first the confirmation with the number of customers, then the command for exactly the
-// confirmed customers.
-// Invariant: the command applies to the day, the highest ticket and the number of the confirmation, or nothing is done.
-// The tickets of a filter are processed page by page in the order of their numbers, each ticket once.
+// Selections of tickets: first the confirmation with the number of customers, then the command for at most this number
+// of customers.
+// Invariant: the command applies only to customers of the confirmed day, up to the highest confirmed ticket and the
+// confirmed number. The tickets of a filter are processed page by page in the order of their numbers, each ticket once.
 import BankModel
 import Posix
 import WebCore
@@ -21,7 +21,7 @@ extension FormActions {
     let day: BusinessDay?
     var done: Int64 = 0
     var refused: Int64 = 0
-    /// The highest number that was processed.
+    /// The command continues after this ticket number.
     var after: Int64 = 0
 
     func answer() {
@@ -101,7 +101,7 @@ extension FormActions {
     return Confirmed(count: count, last: Limits.ticket, day: try fields.needed(day, "day"))
   }
 
-  /// Path of the list that contains the selection.
+  /// Path of the list that contains the selection, or of the only selected ticket.
   private static func page(_ choice: Choice?, _ day: BusinessDay?, _ isCancelling: Bool) -> String {
     switch choice {
     case .tickets(let tickets) where tickets.count == 1:

@@ -1,5 +1,5 @@
 // Growing files on pages: the log of a worker, and the output of a ticket's command.
-// Invariant: at most 64 KiB of a file are read, however large it is, and no name refers to a file outside its
+// Invariant: less than 68 KiB of a file are read, however large it is, and no name refers to a file outside its
 // directory. A piece has the same number and start whenever it is read.
 import Posix
 import WebPages
@@ -7,11 +7,12 @@ import WebPages
 enum GrowingFiles {
   /// Number of log lines on a page.
   static let lines = 200
-  /// Number of bytes that are read from the end of a file.
+  /// Minimum number of bytes that are read from the end of a longer file. The first byte is at a multiple of the piece
+  /// size.
   static let window: Int64 = 64 << 10
   private static let piece: Int64 = 4 << 10
 
-  /// The last lines of a log. The number of a line is its byte offset.
+  /// The last lines of a log. The number of a line is its byte offset. Nil if the file cannot be read.
   static func log(_ name: String, in directory: String) -> [LogLine]? {
     guard let (bytes, start) = end(of: Paths.join(directory, name + ".log")) else { return nil }
     var lines: [LogLine] = []
@@ -35,7 +36,7 @@ enum GrowingFiles {
   }
 
   /// Splits the output into pieces. Each piece ends after the first line break at or after a multiple of the piece
-  /// size, so no character and no line is split.
+  /// size, so no character and no line is split, except by the end of a file that is still being written.
   private static func chunks(of path: String, isError: Bool) -> (chunks: [OutputChunk], isCut: Bool) {
     guard let (bytes, start) = end(of: path) else { return ([], false) }
     var chunks: [OutputChunk] = []

@@ -20,7 +20,7 @@ struct ListPace {
   private var allowance = ListPace.burst
   private var countedAt = MonotonicTime(nanoseconds: 0)
 
-  /// Takes bytes from the credit if they may be sent now.
+  /// Takes the bytes of a large change from the credit if they may be sent now.
   ///
   /// - Returns: nil if the bytes may be sent now, or the time at which they may be sent.
   mutating func take(_ bytes: Int, at now: MonotonicTime, inCrowd: Bool) -> MonotonicTime? {

@@ -29,7 +29,7 @@ final class LivePage: EventFeed {
   /// Earliest time of the next load.
   var nextLoad = MonotonicTime(nanoseconds: 0)
   private(set) var viewers: [ObjectIdentifier: EventViewer] = [:]
-  /// Number of the last change, from 1; 0 before the first change.
+  /// Number of the last change. The first content has the number 1; 0 before it.
   private(set) var sequence: Int64 = 0
   private let epoch: UInt64
   /// The regions that viewers have received.
@@ -47,8 +47,8 @@ final class LivePage: EventFeed {
   /// Limits of the stored changes: number and bytes.
   private static let kept = 64
   private static let bytesAtMost = 256 << 10
-  /// With more than `crowd` viewers, changes are sent at this interval. Each screen still shows a change within a tenth
-  /// of a second.
+  /// With more than `crowd` viewers, the page is loaded at most once per this interval. A page that is otherwise loaded
+  /// more often still shows a change within a tenth of a second.
   private static let (crowd, intervalInCrowd) = (50, TimeSpan.milliseconds(75))
 
   init(_ key: PageKey, epoch: UInt64, onEmpty: @escaping (LivePage) -> Void) {
@@ -57,14 +57,14 @@ final class LivePage: EventFeed {
 
   private var hasCrowd: Bool { viewers.count > Self.crowd }
 
-  /// Minimum time between two changes. It is doubled while lists are held back, because there are then more changes
-  /// than a user can read.
+  /// Minimum time between two loads. It is doubled while lists are held back, because there are then more changes than
+  /// a user can read.
   var interval: TimeSpan {
     let interval = hasCrowd ? max(key.path.interval, Self.intervalInCrowd) : key.path.interval
     return heldUntil == nil ? interval : interval * 2
   }
 
-  /// Position from which a client resumes; 0 if the id is of another page or process.
+  /// Position from which a client resumes; 0 if the id is missing or invalid, or is of another page or process.
   func place(of id: String?) -> Int64 {
     guard let id = id.flatMap({ EventID($0) }), id.epoch == epoch, id.sequence <= sequence else { return 0 }
     return id.sequence

@@ -1,6 +1,6 @@
 // Requested pages, and viewed pages with their streams. `PageLoader` creates their contents.
-// Invariant: no source is subscribed to and no timer runs for a page without viewers. A request for a page is answered
-// within `patience`, with the values available by then.
+// Invariant: a few seconds after its last request or viewer, no source is subscribed to for a page, and no timer runs
+// for it. A requested page is loaded after at most `patience`, with the values available by then.
 import BankModel
 import Posix
 import Time
@@ -17,7 +17,7 @@ final class PageDirector {
     var theme: Theme
     /// Data with which the page recognises this server later.
     var knowledge: String
-    /// Earliest time of the answer. By then the sources include changes made just before the request.
+    /// Earliest time at which the page is loaded. By then the sources include changes made just before the request.
     var begin: MonotonicTime
     /// Deadline of the wait for the page's sources.
     var end: MonotonicTime
@@ -31,7 +31,7 @@ final class PageDirector {
   private var visits: [Visit] = []
   private var pages: [PageKey: LivePage] = [:]
   private var nextPulse: MonotonicTime?
-  /// Number of changes, loaded pages and closed pages.
+  /// Number of changes of sources, answered requests, loaded pages and closed pages.
   private(set) var deeds = 0
   /// Incremented for each new `LivePage`, so that a client cannot resume from a position of another page.
   private var epoch = RandomSeed.fromSystem() >> 12
@@ -107,7 +107,7 @@ final class PageDirector {
     feeds.need(pages.keys.reduce(into: []) { $0.formUnion($1.path.feeds) }, at: SystemClock.monotonic())
   }
 
-  /// The frame of a document that is not a viewed page.
+  /// The frame of a document that is not updated by a stream, such as an error page.
   func frame(_ request: HTTPRequest, isManager: Bool = false, notice: Notice? = nil) -> PageFrame {
     let (visitor, server) = knowledge(request)
     let address = (try? PagePath.page(of: request.target))?.address ?? request.target.path

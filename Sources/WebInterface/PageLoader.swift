@@ -13,7 +13,7 @@ enum PageOutcome {
   case page(any WebPage)
   /// The object does not exist.
   case missing(detail: String)
-  /// The bank or the service does not answer.
+  /// The bank or the service does not answer, or has refused the request.
   case away
 }
 
@@ -24,7 +24,7 @@ final class PageLoader {
   private let control: ControlLink
   private let home: WebHome
   private var vending: VendingClient
-  /// Measurement of the last teller killed from a page; nil for none.
+  /// Measurement of the last worker killed from a page; nil for none.
   var kill: KillWatch?
   private var audit: (page: AuditPage, at: MonotonicTime)?
   private var auditWaiters: [Done] = []
@@ -126,7 +126,7 @@ final class PageLoader {
     }
   }
 
-  /// Number of customers in a state, from the board.
+  /// Number of customers in a state, from the board; nil if the board does not contain it.
   func total(_ service: ServiceName?, _ state: CustomerState?) -> Int64? {
     guard let board = feeds.board else { return nil }
     let counts: (waiting: Int64, delayed: Int64, serving: Int64, dead: Int64)

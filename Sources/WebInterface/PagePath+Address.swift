@@ -1,6 +1,6 @@
 // Canonical address of a page: path and query in one order and spelling.
-// Invariant: requests for the same content have the same address, so the page is loaded and encoded once
-// for all of them.
+// Invariant: requests with the same parameters have the same address, so the page is loaded and encoded once for all of
+// their viewers with the same language and rights.
 import BankModel
 import WebPages
 

@@ -1,5 +1,6 @@
 // Maps an address to its page, with the sources and the minimum interval of the page.
-// Invariant: two addresses with an equal value show the same content, so their viewers share one encoding.
+// Invariant: two addresses with an equal value show the same content, so their viewers with the same language and
+// rights share one encoding.
 import BankModel
 import Time
 import WebCore

@@ -1,6 +1,6 @@
 // The forms of the shop's pages: juices, stock, vending machine and its manager's side.
-// Invariant: the manager's socket is used only for sessions with the manager's right. The form's key is the order id of
-// every change, so a repeated form is executed once.
+// Invariant: the manager's socket is used only for visitors with the manager's right. Every change has an order id or
+// an idempotency key made from the form's key, so a repeated form is executed once.
 import BankModel
 import Posix
 import StockClient
@@ -247,7 +247,7 @@ final class ShopForms {
 }
 
 extension StatusReport {
-  /// True if a juice station serves customers or is about to start.
+  /// True if a juice station of this branch works or is about to start, or if other branches have windows for juice.
   fileprivate var makesJuice: Bool {
     guard let own = services.first(where: { $0.service == .juice }), !own.paused else { return false }
     let elsewhere = (bank?.services.first { $0.service == .juice }?.windows ?? 0) > own.windows

@@ -1,6 +1,7 @@
 // Visitors of requests, and the start and end of sessions: links, logins, logouts, the list of sessions, and the proof
 // that this server is the one of a session.
-// Invariant: only the owner's own requests need no session. The streams of a session end with the session.
+// Invariant: without a session, only the owner's own requests have rights. The streams of a session end with the
+// session.
 import BankModel
 import Configuration
 import JSON
@@ -16,7 +17,7 @@ struct Visitor {
   let role: WebRole
   let mayRun: Bool
   let isManager: Bool
-  /// Id of the session; nil for the owner's requests on the socket in the home.
+  /// Id of the session; nil for the owner's requests without a session on the socket in the home.
   let session: String?
 }
 

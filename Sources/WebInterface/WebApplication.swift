@@ -1,6 +1,6 @@
 // Admission and routing of requests.
-// Invariant: without a session a client sees only the login page and the assets. A request from another
-// origin changes nothing, and a read-only server changes nothing.
+// Invariant: without a session, a client other than the owner sees only the login page, the assets and proofs of this
+// server. A POST from another origin changes nothing, and a read-only server changes nothing in the bank.
 import BankModel
 import Posix
 import Reports
@@ -111,7 +111,7 @@ final class WebApplication: HTTPHandler {
       && (["/login", "/identity"].contains(request.target.path) || request.target.segments.first == "assets")
   }
 
-  /// True for requests that change nothing in the bank.
+  /// True for the paths whose requests change nothing in the bank.
   private func isOwnBusiness(_ request: HTTPRequest) -> Bool {
     WebRole.ownBusiness.contains(request.target.path)
       || ["/links", "/sessions"].contains(request.target.path)

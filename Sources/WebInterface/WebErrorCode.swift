@@ -1,6 +1,6 @@
 // Error codes of this server, each with its HTTP status. A refusal of the coordinator, the stock or the vending machine
 // keeps its own code.
-// Invariant: one code means one condition and has one status.
+// Invariant: each code has one status.
 
 /// Reason for a refusal. The raw value is the `code` of the JSON error.
 enum WebErrorCode: String, CaseIterable, Sendable {

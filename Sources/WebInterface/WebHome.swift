@@ -1,6 +1,6 @@
 // Files of the web server in the home: socket, secrets, sessions, last port.
-// Invariant: the secrets are readable only by the owner, and are created once. The port is only a hint, and
-// any content of its file is harmless.
+// Invariant: the secrets are readable only by the owner, and new ones are created only if their file is missing or
+// invalid. The port is only a hint, and any content of its file is harmless.
 // Errors: `SystemError` if the home is not writable.
 import Posix
 import Transport
@@ -23,7 +23,7 @@ struct WebHome {
   /// Directory of the commands' output.
   var output: String { Paths.join(path, "output") }
 
-  /// Reads the secrets of this home; creates them if they are missing.
+  /// Reads the secrets of this home; creates new ones if their file is missing or invalid.
   func secrets() throws(SystemError) -> Credentials.Secrets {
     if let text = read(secretsPath), let secrets = Credentials.Secrets(text: text) { return secrets }
     let secrets = Credentials.Secrets { RandomSeed.fromSystem() }
@@ -38,20 +38,21 @@ struct WebHome {
   /// closed.
   func sessions() -> Sessions { read(sessionsPath, limit: 64 << 10).map { Sessions(text: $0) } ?? Sessions() }
 
-  /// Stores the sessions for the next process. If the disk is full, the sessions end with this process.
+  /// Stores the sessions for the next process. If this fails, for example because the disk is full, the sessions end
+  /// with this process.
   func keep(_ sessions: Sessions) {
     do throws(SystemError) { try write(sessions.text, to: sessionsPath) } catch {
       try? Directory.unlink(sessionsPath)
     }
   }
 
-  /// The port that the last process used instead of this one; nil for none.
+  /// The port that the last process used when this port was requested; nil for none.
   func lastPort(whenAskedFor port: UInt16) -> UInt16? {
     let numbers = (read(portPath) ?? "").split(separator: " ").map { UInt16($0) }
     return numbers.count == 2 && numbers[0] == port ? numbers[1] : nil
   }
 
-  /// Stores the port that is used instead of the requested one.
+  /// Stores the port in use, with the requested one.
   func remember(_ port: UInt16, askedFor: UInt16) throws(SystemError) {
     try write("\(askedFor) \(port)", to: portPath)
   }

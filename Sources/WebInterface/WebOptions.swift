@@ -1,16 +1,17 @@
 // Command line of the web server, written by the coordinator.
-// Errors: an unknown argument, or a missing home.
+// Errors: an unknown argument, an option without a valid value, or a missing home.
 import Wire
 
-/// Options of the server: `--home DIR [--port N] [--read-only] [--chaos] [--proxied NAME]…`.
+/// Options of the server: `--home DIR [--port N] [--read-only] [--chaos] [--proxied NAME]…`. `--existing` is accepted
+/// and has no effect.
 public struct WebOptions: Sendable, Equatable {
   /// Absolute path of the home.
   public var home = ""
   /// The first port to try; 0 for any free port.
   public var port: UInt16 = Self.usualPort
-  /// True if every change is refused.
+  /// True if every change of the bank is refused.
   public var isReadOnly = false
-  /// True if pages may kill tellers.
+  /// True if pages may kill workers.
   public var hasChaos = false
   /// Host names of the TLS proxies in front of this server.
   public var proxied: [String] = []

@@ -1,6 +1,7 @@
 // The web server process: command line, exit code, two listeners, loop.
-// Invariant: the process never outlives its coordinator. It listens only on 127.0.0.1 and on the socket in the home, or
-// only on the socket if it may not bind a port. After a restart it listens on the port of the preceding process.
+// Invariant: a process that a coordinator has started ends soon after this coordinator. It listens only on 127.0.0.1
+// and on the socket in the home, or only on the socket if it may not bind a port. After a restart it listens on the
+// port of the preceding process if that port is free.
 // Errors: a failed start is reported to the coordinator on descriptor 3, and on standard error.
 import BankModel
 import Glibc
@@ -169,7 +170,7 @@ private final class WebRun {
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { [unowned self] report in
       if report.signal == SIGTERM || link == nil { isAskedToEnd = true }
     }
-    // Lower priority than the tellers: if every core is busy, pages are delayed and customers are not.
+    // Lower priority than the workers: if every core is busy, pages are delayed and customers are not.
     _ = nice(5)
     link?.say(.ready)
     while !isAskedToEnd, link.map({ $0.state == .atWork }) ?? true { try turn(until: nil) }

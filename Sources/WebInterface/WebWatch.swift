@@ -1,4 +1,4 @@
-// Watch over the web server's files in the home: socket, port file, secrets, log. `HomeTable` lists them.
+// Watch over the web server's files in the home: socket, port file, sessions, secrets, log. `HomeTable` lists them.
 // Invariant: a lost file is created again from memory, and only if the home still exists. A delay before this lets the
 // process that removed the file finish.
 import BankModel

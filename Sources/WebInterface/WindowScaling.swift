@@ -1,5 +1,6 @@
 // Request for a number of windows, and its result while windows still serve their last customers.
-// Invariant: a number that the coordinator has accepted is never reported as failed.
+// Invariant: a number that the coordinator has accepted is not reported as failed, unless the coordinator stops
+// answering.
 import BankModel
 import Time
 import Wire

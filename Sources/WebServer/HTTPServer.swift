@@ -1,7 +1,7 @@
 // The daemon of libmicrohttpd, which runs within the loop of this process. Only this file calls library functions that
 // concern more than one connection. The daemon does not listen: the process passes accepted connections to it.
-// Invariant: the library runs only from `runLibrary`, and never from within its own callbacks. A callback finds its
-// object through the context given to the library. Each context is released exactly once, by `completed` or
+// Invariant: the library runs only from `runLibrary` and `deinit`, and never from within its own callbacks. A callback
+// finds its object through the context given to the library. Each context is released exactly once, by `completed` or
 // `connection`.
 // Errors: `SystemError` if the daemon cannot start. A client can end its own connection and nothing else.
 import CMicrohttpd
@@ -14,7 +14,7 @@ import WebCore
 public protocol HTTPHandler: AnyObject {
   /// Checks a request before its body arrives. Returns a response to refuse the request, or nil to accept it.
   func admit(_ request: HTTPRequest) -> HTTPResponse?
-  /// Answers a request at once or later, with ``HTTPExchange/respond(_:)`` or ``HTTPExchange/stream(_:)``.
+  /// Answers a request at once or later, with ``HTTPExchange/respond(_:)`` or ``HTTPExchange/stream(_:from:owner:)``.
   func serve(_ exchange: HTTPExchange)
   /// The response to a head that is refused with a status. The request contains only the readable part.
   func answer(refused status: Int, _ request: HTTPRequest) -> HTTPResponse
@@ -27,9 +27,10 @@ public protocol HTTPHandler: AnyObject {
 public final class HTTPServer {
   /// Limits of numbers, sizes and times.
   public struct Limits: Sendable {
-    /// Maximum number of requests in progress, for each kind of socket (TCP, socket in the home).
+    /// Maximum number of connections with a request in progress or idle after one, for each kind of socket (TCP, socket
+    /// in the home).
     public var connections = 256
-    /// Maximum number of connections without a request, for each kind of socket.
+    /// Maximum number of connections without a complete first head, for each kind of socket.
     public var waiting = 1_024
     /// Maximum number of event streams, for each kind of socket.
     public var streams = 2_000
@@ -112,7 +113,8 @@ public final class HTTPServer {
     context.deallocate()
   }
 
-  /// Adds a connection. If the limit is reached, closes the connection that has been idle the longest.
+  /// Adds a connection. If too many connections of its kind of socket wait for a complete head, closes the one that has
+  /// waited longest.
   ///
   /// - Parameters:
   ///   - isLocal: true if the connection came over the socket in the home.

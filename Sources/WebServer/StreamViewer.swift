@@ -1,6 +1,6 @@
 // A viewer that writes to the connection of its request itself, instead of libmicrohttpd.
 // Invariant: it holds a descriptor and the piece that is being written, and no request memory. It takes no CPU time
-// until its feed has a new piece.
+// until its feed has a new piece, a pulse is due, or its client sends something.
 // Errors: the connection of a client that does not read is closed after some pulses.
 import Glibc
 import Posix
@@ -136,7 +136,7 @@ final class StreamViewer: EventViewer {
     }
   }
 
-  /// Ends the viewer: its client has disconnected, or has received everything.
+  /// Ends the viewer, for example because its client has disconnected or has received everything.
   func leave() {
     guard !hasLeft else { return }
     abandon()

@@ -1,5 +1,6 @@
 // Contents of a confirmation as its form sends them: number of tickets, highest ticket, day.
-// Invariant: the digits of a confirmation parse to an equal confirmation. Any other text is rejected.
+// Invariant: the digits of a confirmation parse to an equal confirmation. Text other than 39 to 57 digits is rejected,
+// and so are numbers that are not positive.
 import BankModel
 
 /// What a user confirmed: a number of tickets, the highest possible ticket, and their business day.

@@ -1,7 +1,7 @@
-// Field names of the forms of the pages, for the server that reads them. Every form has the idempotency key `key`. The
-// script sets a new key before each press: two presses are two requests, and a repeated request is a duplicate. Without
-// scripts the server answers 303 to the page with `?notice=CODE` (``Notice/code``). To the script (`Accept:
-// application/json`) it answers 200 or 4xx with ``Notice/json(_:to:)``.
+// Field names of the forms of the pages, for the server that reads them. Every form but those of language and theme has
+// the idempotency key `key`. The script sets a new key before each press: two presses are two requests, and a repeated
+// request is a duplicate. Without scripts the server answers 303 to the page with `?notice=CODE` (``Notice/code``). To
+// the script (`Accept: application/json`) it answers with ``Notice/json(_:to:because:)`` and an HTTP status.
 // Invariant: the list is complete; the tests search the pages for every name.
 //
 // /customers             count, from (bank, kiosk), and from the kiosk service ("" for random), grade, payload.

@@ -18,7 +18,7 @@ public enum Notice: Sendable, Equatable {
   case scaled(ServiceName, windows: Int64)
   /// Accepted; surplus windows close when their customers have been served.
   case scaling(ServiceName, windows: Int64)
-  /// The teller of a window was killed.
+  /// The worker of a window was killed.
   case ended(window: String)
   case juiceReady(ItemID)
   /// A question, whose "yes" leads to the stock editor.
@@ -52,8 +52,9 @@ public enum Notice: Sendable, Equatable {
   }
 }
 
-/// Reason for a refusal. Nothing was changed, except possibly for `inDoubt`. If a script can meet the same condition,
-/// the raw value is the error code that the script receives.
+/// Reason for a refusal. Nothing was changed, with two exceptions: a request that ended with `inDoubt` may have been
+/// executed, and a juice that was not delivered may have been ordered or cancelled. If a script can meet the same
+/// condition, the raw value is the error code that the script receives.
 public enum Refusal: String, Sendable, CaseIterable {
   case notOpen = "not_open"
   case draining
@@ -103,7 +104,7 @@ public enum Refusal: String, Sendable, CaseIterable {
   /// A command line in a session whose link was not created with `--allow-run`.
   case runNotAllowed = "run_not_allowed"
   case wrongCode = "wrong_manager_code"
-  /// The server checks no codes for a while after several consecutive wrong ones.
+  /// The server checks no codes of this visitor for a while after several consecutive wrong ones.
   case codePause = "too_many_wrong_codes"
   /// The branch serves no customers until it has joined the bank again.
   case leaseLost = "lease_lost"

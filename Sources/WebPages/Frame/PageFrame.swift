@@ -1,6 +1,6 @@
 // Properties of a viewer that every page depends on, and the last notice.
-// Invariant: viewers whose frames differ only in `key` and `notice` get the same regions, so they share one
-// encoding.
+// Invariant: a stream is encoded without `key`, `theme`, `server` and `notice`, so viewers whose frames differ only in
+// these share one encoding.
 import BankModel
 
 /// Dark or light theme.
@@ -22,7 +22,7 @@ public struct PageFrame: Sendable, Equatable {
   public var key: String
   /// True if no form can be sent.
   public var isReadOnly: Bool
-  /// True if tellers may be killed.
+  /// True if the page may kill workers.
   public var hasChaos: Bool
   /// True if the session has the rights of the vending machine's manager.
   public var isManager: Bool

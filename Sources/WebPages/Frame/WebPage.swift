@@ -6,7 +6,7 @@
 public protocol WebPage: Sendable, Equatable {
   /// Title for the browser's tab, without the name of the bank.
   func title(_ frame: PageFrame) -> String
-  /// Changing regions in the order of the document. The names are the same for every value of the page.
+  /// Changing regions in the order of the document. The names are the same for every value of the page at one address.
   func parts(_ frame: PageFrame) -> [Region]
   /// Content between the header and the footer of the document.
   ///

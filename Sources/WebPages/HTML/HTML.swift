@@ -53,8 +53,8 @@ public struct HTML: Sendable, Equatable, ExpressibleByStringInterpolation {
     escaped += String(decoding: plain, as: UTF8.self)
   }
 
-  /// The five special characters of HTML, control characters, which documents must not contain, and the
-  /// first byte of characters that change the text direction.
+  /// The five special characters of HTML, control characters other than tab and line feed, and the first byte of
+  /// characters that change the text direction.
   private static func isSpecial(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "&"), UInt8(ascii: "\""), UInt8(ascii: "'"): true

@@ -1,6 +1,6 @@
 // Parts of a page that change while it is viewed.
-// Invariant: a page has the same region names for all its values, so the script needs only the names. The
-// keys of a region's rows are unique.
+// Invariant: a page has the same region names for all its values at one address, so the script needs only the names.
+// The keys of a region's rows are unique.
 
 /// A changing part of a page: the content of an element with `data-region="name"`.
 public enum Region: Sendable, Equatable {

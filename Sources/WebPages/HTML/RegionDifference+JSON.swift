@@ -113,8 +113,8 @@ private struct RowLooks {
     return written.count - 1
   }
 
-  /// The row with the placeholder instead of its key. Nil if the reverse replacement would not return the same row, or
-  /// if the row contains the placeholder.
+  /// The row with the placeholder instead of its key. Nil if the key is empty, if the row is at most twice as long as
+  /// its key, or if the row contains the placeholder.
   private static func look(_ html: String, _ key: String) -> [UInt8]? {
     let (html, key) = (Array(html.utf8), Array(key.utf8))
     guard let first = key.first, html.count > 2 * key.count else { return nil }

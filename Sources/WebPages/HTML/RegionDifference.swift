@@ -1,6 +1,6 @@
 // Difference between two values of a page, for the script in the page.
-// Invariant: a document of the first value equals the second one after the changes, including the order of
-// rows. Unchanged parts are not touched, so focus, selection and typed text are kept.
+// Invariant: a document of the first value equals the second one after the changes, including the order of rows, except
+// for skipped lists. Unchanged parts are not touched, so focus, selection and typed text are kept.
 import JSON
 
 /// Change of one region.

@@ -1,6 +1,6 @@
 // HTML of the audit and of the ledger.
-// Invariant: the result of each check is shown as a word and a number. A check that could not be made is
-// never shown as passed.
+// Invariant: the result of each check is shown as a word and a number. The row of a check that could not be made does
+// not show it as passed. The verdict above the rows depends only on the checks that were made.
 import BankModel
 
 extension AuditPage {

@@ -39,7 +39,8 @@ extension JuicePage {
       """
   }
 
-  /// Juices of two fruits are first and larger. The others are in the order of their fruits, as on the original screen.
+  /// Juices of several fruits are first and larger. The others are in the order of their fruits, as on the original
+  /// screen.
   private var ordered: [JuiceRow] {
     let places = Dictionary(
       fruits.enumerated().map { ($0.element.id, $0.offset) }, uniquingKeysWith: { first, _ in first })
@@ -74,7 +75,7 @@ extension StockPage {
   /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.words.phrases.stockEditorTitle }
 
-  /// Changing regions: only the amount of each fruit, so that typed text is not disturbed.
+  /// Changing regions, without the field for a typed amount, so that typed text is not disturbed.
   public func parts(_ frame: PageFrame) -> [Region] {
     [
       .block("shop", isOpen ? "" : #"<p class="banner bad">\#(frame.words.stockSilent)</p>"#),

@@ -1,6 +1,6 @@
 // HTML of a ticket, the kiosk and the call display.
-// Invariant: every attempt shows its window, process, generation and end, in order of time. New output of a
-// command is appended, and never replaces older output.
+// Invariant: every attempt shows its end, and its window, process and generation if they are known, in order of time.
+// New output of a command is shown after older output.
 import BankModel
 
 extension KioskPage {

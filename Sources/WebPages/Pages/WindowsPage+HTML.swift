@@ -1,5 +1,5 @@
 // HTML of windows and services for an operator, and of the log of one worker.
-// Invariant: a button that kills a teller sends window, generation and pid, so it can never kill another process.
+// Invariant: a button that kills a worker sends window, generation and pid, so it can never kill another process.
 import BankModel
 
 extension WindowsPage {
@@ -172,7 +172,7 @@ extension WindowLogPage {
 }
 
 extension LogLine {
-  /// Value of the field `level`; nil if the line has none. Quoted text is not searched.
+  /// Value of the field `level`; nil if there is none before the first quoted text of the line.
   var level: Substring? {
     let fields = text.prefix { $0 != "\"" }.split(separator: " ")
     return fields.first { $0.hasPrefix("level=") }?.dropFirst("level=".count)

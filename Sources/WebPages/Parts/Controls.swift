@@ -1,6 +1,6 @@
 // Form elements of several pages: hidden fields, buttons, choices.
-// Invariant: every form contains the key of its document. On a read-only server its buttons are disabled,
-// even without scripts.
+// Invariant: every form made by this file contains the key of its document. On a read-only server its buttons are
+// disabled, even without scripts.
 import BankModel
 
 extension PageFrame {

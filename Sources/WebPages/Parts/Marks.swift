@@ -31,7 +31,8 @@ extension PageFrame {
     }
   }
 
-  /// The class attribute for the colour; nil for the default colour, to keep long lists short.
+  /// The class attribute for the colour; nil for deposits and for services without a colour of their own, to keep long
+  /// lists short.
   func tintMark(_ service: ServiceName) -> HTML? {
     let name = tint(service)
     return name == "deposit" || name == "other" ? nil : #" class="\#(name)""#
