@@ -61,7 +61,7 @@ package final class Browser {
     return Person(name: name)
   }
 
-  /// Sends a request and waits for the answer. Events that arrive meanwhile are stored in the logs of their pages.
+  /// Sends a request and waits for the answer. Events that arrive meanwhile are stored in the records of their pages.
   @discardableResult
   func ask(
     _ method: String, _ parameters: JSONValue = [:], session: String? = nil

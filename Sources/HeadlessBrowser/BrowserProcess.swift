@@ -1,8 +1,8 @@
 // The browser process: path, arguments, the two pipes, and its end.
-// Invariant: the browser has its own directory and session. When the value is released, the session is killed and the
-// directory is removed. If this process is killed, the pipe closes and the browser exits. The processes of the browser
-// carry the mark by which `scripts/test` finds remaining ones.
-// Errors: `BrowserError`, whose text contains the package to install.
+// Invariant: the browser has its own directory and session. When the value is released, the browser is ended, with
+// SIGKILL for its session if it does not exit, and the directory is removed. If this process is killed, the pipe closes
+// and the browser exits. The processes of the browser carry the mark by which `scripts/test` finds remaining ones.
+// Errors: `BrowserError`. If the browser is missing, its text contains the command that installs it.
 import Glibc
 import Posix
 import Time

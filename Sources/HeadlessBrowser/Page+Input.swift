@@ -1,11 +1,11 @@
-// User input in a page by mouse and keyboard events, not by calls of functions.
+// User input in a page: mouse events, inserted text and keys, sent through the browser.
 // Invariant: an element that is covered cannot be clicked.
-// Errors: `BrowserError` with the covering element.
+// Errors: `BrowserError` with the reason, such as the covering element.
 
 extension Page {
   /// Clicks the middle of the first element that matches a selector.
   ///
-  /// - Throws: an error if no element matches, or if another element covers the first one.
+  /// - Throws: an error if no element matches, if it is outside the viewport, or if another element covers it.
   package func click(_ selector: String) throws(BrowserError) {
     // The layout may move until the document is complete.
     try wait(for: "document.readyState === 'complete'")
@@ -39,7 +39,7 @@ extension Page {
     return place
   }
 
-  /// Replaces the text of the first element that matches a selector by typing.
+  /// Replaces the text of the first element that matches a selector, as if the text was inserted with the keyboard.
   package func type(_ text: String, into selector: String) throws(BrowserError) {
     let found = try evaluate(
       """

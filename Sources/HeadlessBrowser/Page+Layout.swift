@@ -1,10 +1,10 @@
-// Checks of visibility and usability: no content beyond the edges, targets of sufficient size. Elements are
-// described as a user would see them.
+// Checks of visibility and usability: no content beyond the edges, targets of sufficient size. Elements are described
+// by their tag and their text or HTML.
 
 extension Page {
-  /// Elements that extend beyond the right or left edge of the window, described for a user. The document
-  /// width is not sufficient as a check, because clipped and fixed elements do not change it. Horizontal
-  /// scrolling inside an element that fits the window is allowed.
+  /// Elements that extend beyond the right or left edge of the window, with tag, id, class and text. The document width
+  /// is not sufficient as a check, because clipped and fixed elements do not change it. Horizontal scrolling inside an
+  /// element that fits the window is allowed.
   package func beyondTheEdge() throws(BrowserError) -> [String] {
     try evaluate(
       """
@@ -39,8 +39,8 @@ extension Page {
     ).items.compactMap(\.text)
   }
 
-  /// Buttons, links and fields smaller than a touch target of this many CSS pixels in both directions. A
-  /// link within a sentence may be as small as its text. WCAG 2.5.5
+  /// Buttons, links and fields that are narrower or lower than a touch target of this many CSS pixels. A link within a
+  /// sentence may be as small as its text. WCAG 2.5.5
   package func smallTargets(_ least: Int = 44) throws(BrowserError) -> [String] {
     try evaluate(
       """

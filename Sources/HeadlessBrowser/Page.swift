@@ -109,8 +109,8 @@ package final class Page {
     try evaluate("document.querySelectorAll(\(JSONValue.text(selector))).length").integer ?? 0
   }
 
-  /// Evaluates a condition, and returns the reason if it has no value. In a document that is still loading, or that was
-  /// replaced, every condition is false.
+  /// Evaluates a condition. If the evaluation fails and the browser is alive, for example because the document was
+  /// replaced, the condition counts as false, and the reason is returned.
   private func look(_ expression: String) throws(BrowserError) -> (isTrue: Bool, why: String?) {
     do throws(BrowserError) { return (try evaluate("Boolean(\(expression))").flag == true, nil) } catch {
       guard try browser.isAlive() else { throw error }

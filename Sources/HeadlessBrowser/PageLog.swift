@@ -1,4 +1,4 @@
-// Log of a page: requests, responses, errors and alerts.
+// Record of what happens in a page: requests, responses, errors and alerts.
 // Invariant: entries are in the order of the browser's events.
 
 package struct PageRequest: Sendable {

@@ -1,7 +1,7 @@
 // Throughput and recovery of whole branches on one PostgreSQL server. The branches have real coordinators and
 // tellers, each branch has its own home, and all run on the server's machine.
 // Invariant: every measurement has its own database, and its branches have exited when it ends.
-// Errors: BenchFailure.
+// Errors: BenchFailure, or the error of a client, the server or the system.
 #if HAS_POSTGRES
   import ControlClient
   import Glibc

@@ -37,8 +37,8 @@ extension Bench {
     chart(name, bars)
   }
 
-  /// Starts two beanstalkds if the program is installed. The first syncs every write, and the second stores nothing.
-  /// The targets are in the same order.
+  /// Starts one beanstalkd for each target if the program is installed, at most two. The first syncs every write, and
+  /// the second stores nothing.
   func beanstalks(
     _ targets: [Target?], _ measure: @escaping (BeanstalkServer, BeanstalkCare) throws -> Double
   ) throws -> (servers: [BeanstalkServer], rivals: [Rival]) {

@@ -1,5 +1,5 @@
-// Raw limits of the machine, which no program can exceed: a durable write, and a round trip over a socket. No
-// code of the bank is measured here, because the bank is compared with these figures.
+// Raw limits of the machine, which no program can exceed: a durable write, and a round trip over a socket. Apart from
+// the event loop, no code of the bank is measured here, because the bank is compared with these figures.
 import Glibc
 import Posix
 import Time

@@ -15,7 +15,8 @@ extension Bench {
     try measureCoordinatorKills()
   }
 
-  /// Writes a configuration with work of one hour, in which customers never become dead letters.
+  /// Writes a configuration with work of one hour, in which a customer becomes a dead letter only after a thousand
+  /// crashes.
   func patientConfiguration() throws -> String {
     try file("patient.json", #"{"work":{"deposit":"1h","loan":"1h"},"max_crashes":1000}"#)
   }

@@ -13,7 +13,7 @@ extension Bench {
     Line(service: .deposit, priority: .regular), Line(service: .loan, priority: .regular),
   ]
 
-  /// Rate of new customers of all lines in one transaction, from its start until it is on disk.
+  /// Rate of new customers of all lines except those for juice in one transaction, from its start until it is on disk.
   func arrivalsPerSecond(_ count: Int64) throws -> Double {
     try withStore { store, books in
       let begin = SystemClock.monotonic()

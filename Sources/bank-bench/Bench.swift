@@ -1,5 +1,6 @@
 // Common part of all measurements: the scratch directory, the number of rounds, and the results.
-// Invariant: every bank has its own home under the scratch directory, and is closed at the end of its measurement.
+// Invariant: every bank has its own home under the scratch directory, and is closed or killed at the end of its
+// measurement.
 import ControlClient
 import Posix
 import Time
@@ -78,9 +79,8 @@ final class Bench {
   }
 }
 
-/// Reason why something could not be measured, because an answer was wrong. Errors of the system and the client
-/// library are reported unchanged. A figure below its target is not a failure: finding it is the purpose of a
-/// benchmark.
+/// Reason why something could not be measured, such as a wrong answer. Errors of the system and the client library are
+/// reported unchanged. A figure below its target is not a failure: finding it is the purpose of a benchmark.
 struct BenchFailure: Error, CustomStringConvertible {
   let description: String
 

@@ -2,7 +2,7 @@
 // `scripts/bench`, which builds this program, creates the directory, and removes it also after a failure.
 // Invariant: measurements run in a fixed order, independent of the order of the arguments. The raw limits of the
 // machine are measured first, because other figures are compared with them.
-// Errors: BenchFailure from the first measurement that could not be made.
+// Errors: the error of the first measurement that could not be made, such as a BenchFailure.
 import Arguments
 import Console
 import Time

@@ -42,7 +42,7 @@ enum Figure {
     return String(repeating: "0", count: max(0, width - digits.count)) + digits
   }
 
-  /// A string of a JSON document (RFC 8259, section 7).
+  /// A string of a JSON document (RFC 8259, section 7). Control characters become spaces.
   static func quoted(_ text: String) -> String {
     let safe = text.unicodeScalars.map { scalar in
       switch scalar {

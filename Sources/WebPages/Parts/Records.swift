@@ -1,5 +1,5 @@
 // Elements of the record pages: filters, tables of customers and receipts, paging.
-// Invariant: every table is readable on a narrow screen, on which each cell shows the name of its column.
+// Invariant: every table is readable on a narrow screen, on which each cell with a value shows the name of its column.
 import BankModel
 
 extension PageFrame {

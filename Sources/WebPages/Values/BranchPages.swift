@@ -14,7 +14,7 @@ public struct BankPage: WebPage {
   public var timerRuns: Bool
   /// Counters of the day.
   public var counts: BranchCounts
-  /// Rates of the day.
+  /// Rates of served and issued tickets.
   public var rates: BranchRates
   /// First waiting customers, by ticket number.
   public var waiting: [WaitingRow]
@@ -48,13 +48,13 @@ public struct BranchRow: Sendable, Equatable {
   public var number: Int64
   /// Branch name.
   public var name: String
-  /// Host on which the branch was opened last.
+  /// Host on which the branch was last opened.
   public var host: String
   /// State of the branch's lease and service.
   public var state: BranchState
   /// Number of open or requested windows.
   public var windows: Int64
-  /// Customers served today.
+  /// Customers served on the business day.
   public var served: Int64
   /// Rate of served customers in thousandths per second; nil if unknown.
   public var rate: Int64?
@@ -88,9 +88,9 @@ public struct KioskPage: WebPage {
 public struct AttemptRow: Sendable, Equatable {
   /// Window; empty if unknown.
   public var window: String
-  /// Generation of the window's teller.
+  /// Generation of the process at the window.
   public var generation: Int32
-  /// Process id of the teller.
+  /// Process id of the worker.
   public var pid: Int32
   /// Start in milliseconds since 1970.
   public var startedAt: Int64
@@ -138,7 +138,7 @@ public struct ReceiptRow: Sendable, Equatable {
   public var window: String?
   /// Number of attempts.
   public var attempts: Int64
-  /// Transferred amount in won.
+  /// Amount of the customer in won; 0 for none.
   public var amount: Won
   /// Debited account.
   public var debit: String?
@@ -193,7 +193,7 @@ public struct TicketPage: WebPage {
   public var service: ServiceName
   /// Priority of the ticket.
   public var priority: Priority
-  /// Amount in won; 0 without a transfer.
+  /// Amount in won; 0 for none.
   public var amount: Won
   /// Customer's account.
   public var account: AccountNumber
@@ -278,7 +278,7 @@ public struct LobbyPage: WebPage {
   public var waiting: Int64
   /// Number of customers at windows.
   public var serving: Int64
-  /// Number of customers served today.
+  /// Number of customers served on the business day.
   public var served: Int64
   /// State of the bank.
   public var state: BankState
@@ -297,7 +297,7 @@ public struct WindowsPage: WebPage {
   public var windows: [WindowRow]
   /// All services.
   public var services: [ServiceRow]
-  /// The last teller killed from a page.
+  /// The last worker killed from a page; nil for none.
   public var death: WindowDeath?
   /// Business day of the tickets at the windows.
   public var day: BusinessDay
@@ -339,7 +339,7 @@ public struct ServicesPage: WebPage {
   public var services: [ServiceRow]
   /// Counters of the day.
   public var counts: BranchCounts
-  /// Rates of the day.
+  /// Rates of served and issued tickets.
   public var rates: BranchRates
 
   public init(

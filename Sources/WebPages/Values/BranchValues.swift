@@ -4,7 +4,8 @@
 // Invariant: these values make no decisions.
 import BankModel
 
-/// Counters of a day: always `issued = waiting + delayed + serving + served + dead + cancelled`.
+/// Counters of a day, of which the coordinator sends `issued = waiting + delayed + serving + served + dead +
+/// cancelled`.
 public struct BranchCounts: Sendable, Equatable {
   /// Issued tickets.
   public var issued: Int64
@@ -102,7 +103,7 @@ public struct EventRow: Sendable, Equatable {
   /// Kind of event.
   public enum Kind: String, Sendable, CaseIterable {
     case issued, started, served, cancelled, dead, failed, deferred
-    /// A teller's process has ended; ``EventRow/signal`` is the reason.
+    /// A worker's process has ended; ``EventRow/signal`` is the signal, if one was the reason.
     case died
     /// The queue was emptied, and ticket numbers start at 1 again.
     case reset
@@ -215,7 +216,7 @@ public struct WindowRow: Sendable, Equatable {
   public var restarts: Int64
   /// Memory of the process in bytes; nil if unknown.
   public var memoryBytes: Int64?
-  /// Sentence with the reason why the worker serves no customers.
+  /// Reason why the process could not be started, in English; nil if it was started.
   public var trouble: String?
   /// True if the coordinator has stopped restarting the worker after repeated failures.
   public var isFailed: Bool
@@ -232,7 +233,7 @@ public struct WindowRow: Sendable, Equatable {
   }
 }
 
-/// A teller killed from a page, and the result for its customer.
+/// A worker killed from a page, and the result for its customer.
 public struct WindowDeath: Sendable, Equatable {
   /// Progress of the measurement, which starts with the kill.
   public enum Stage: Sendable, Equatable {
@@ -248,7 +249,7 @@ public struct WindowDeath: Sendable, Equatable {
     case ended(ticket: TicketNumber)
   }
 
-  /// Window of the teller.
+  /// Window of the killed worker.
   public var window: String
   /// Generation of the killed process.
   public var generation: Int64

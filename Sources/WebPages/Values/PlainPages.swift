@@ -1,5 +1,5 @@
 // Pages without state of the bank: confirmation, error, login.
-// Invariant: none of them changes, so none has a region.
+// Invariant: none of them changes, so none has changing regions of its own.
 import BankModel
 
 /// A command that needs a confirmation.
@@ -10,15 +10,15 @@ public enum Confirmation: Sendable, Equatable {
   case cancel([TicketNumber], Confirmed)
   /// Requeue dead letters by their ticket numbers.
   case requeue([TicketNumber], Confirmed)
-  /// Cancel all customers of a filter.
+  /// Cancel all customers that match a filter.
   case cancelAll(RecordFilter, Confirmed)
-  /// Requeue all dead letters of a filter.
+  /// Requeue all dead letters that match a filter.
   case requeueAll(RecordFilter, Confirmed)
-  /// Kill the teller at a window.
+  /// Kill the worker at a window.
   case end(window: String, generation: Int32, pid: Int32)
 }
 
-/// Confirmation of a command that cannot be undone.
+/// Confirmation of a command that changes many customers or ends a process.
 public struct ConfirmPage: WebPage {
   /// The command.
   public var confirmation: Confirmation
@@ -32,7 +32,7 @@ public struct ConfirmPage: WebPage {
 
 /// Page for a visitor without a session: how to get a login link.
 public struct LoginPage: WebPage {
-  /// True after following a used link.
+  /// True if the visitor followed a link that is not valid any more.
   public var wasUsed: Bool
 
   public init(wasUsed: Bool = false) {

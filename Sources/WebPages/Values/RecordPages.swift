@@ -45,7 +45,7 @@ public struct TicketRow: Sendable, Equatable {
   public var issuedAt: Int64
   /// Number of attempts so far.
   public var attempts: Int64
-  /// How the last attempt of a dead letter ended.
+  /// Kind of end of the last ended attempt; nil for none.
   public var end: AttemptEnd?
   /// Name of the signal that ended the last attempt: `SIGSEGV`.
   public var signal: String?

@@ -43,7 +43,7 @@ public struct JuiceRow: Sendable, Equatable {
   public var name: String
   /// Recipe of the juice.
   public var recipe: [RecipePart]
-  /// True if there is enough fruit now.
+  /// True if the stock answers and has enough fruit.
   public var isAvailable: Bool
 
   public init(id: ItemID, name: String, recipe: [RecipePart] = [], isAvailable: Bool = false) {

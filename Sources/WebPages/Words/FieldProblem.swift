@@ -1,5 +1,5 @@
 // Error in a field of a form or of an address, in both languages.
-// Invariant: the sentence contains the name of the field.
+// Invariant: the sentence contains the name of the field, unless the whole form is invalid.
 import BankModel
 
 /// An invalid field, for a page.

@@ -1,5 +1,5 @@
 // Texts of form results, in both languages.
-// Invariant: a refusal states what was not done, and a remedy if the user has one.
+// Invariant: every notice and every refusal has a sentence in both languages.
 import Arguments
 import BankModel
 

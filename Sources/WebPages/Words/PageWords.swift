@@ -76,7 +76,8 @@ struct PageWords {
   func generation(_ number: some BinaryInteger) -> String { say("generation \(number)", "\(number)세대") }
   func attempt(_ number: Int64) -> String { say("attempt \(number)", "\(number)번째 시도") }
 
-  /// A rate in thousandths per second: `12.3/s`, `초당 12.3명`. A rate below 0.5 per second is shown per minute.
+  /// A rate in thousandths per second: `12.3/s`, `초당 12.3명`. A rate above 0 and below 0.5 per second is shown per
+  /// minute.
   func rate(_ thousandths: Int64) -> String {
     if 1..<500 ~= thousandths {
       let text = pace(thousandths * 60)

@@ -1,7 +1,7 @@
 // Other programs that run commands, as baselines for the bank's windows for commands. Each program runs the same
 // commands, two at a time. The commands are queued before the measurement or during it.
-// Invariant: every started process has the directory of its round in its command line, and has exited after the
-// round. No queue of the user is used.
+// Invariant: every started process of these programs has the directory of its round in its command line, and has exited
+// after the round. No queue of the user is used.
 // Errors: BenchFailure, or SystemError if a program cannot be run. A program that is not installed is not measured.
 import Glibc
 import Posix
