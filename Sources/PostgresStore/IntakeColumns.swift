@@ -11,7 +11,7 @@ struct IntakeColumns {
   private(set) var issuedAt: WallTime
   /// Idempotency key of the whole request; nil for none.
   let key: String?
-  /// Digest of the request; nil if the client sent none.
+  /// Digest of the request, by which a repeated request is recognised; nil for none.
   let digest: Int64?
   /// Number of customers.
   var count: Int { amounts.count }

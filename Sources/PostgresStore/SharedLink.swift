@@ -12,7 +12,7 @@ import Time
 final class SharedLink: PostgresHandler {
   /// Called when the connection is open: unknown outcomes must be queried, and requests may be sent.
   var opened: () -> Void = {}
-  /// Called after a loss or a failed attempt, after the outcomes of all sent requests were reported.
+  /// Called after a loss or a failure to connect, after the outcomes of all sent requests were reported.
   var lost: (PostgresError) -> Void = { _ in }
   var notified: (_ payload: String) -> Void = { _ in }
 
@@ -50,7 +50,7 @@ final class SharedLink: PostgresHandler {
 
   /// Index of the host of another open connection of the branch; nil for none.
   var openSister: () -> Int? = { nil }
-  /// Index of the first host of the present attempt.
+  /// Index of the host that the latest connection tries first.
   private(set) var host: Int
 
   private let place: PostgresPlace
@@ -59,7 +59,7 @@ final class SharedLink: PostgresHandler {
   private let channel: String?
   private var connection: PostgresConnection?
   private var stage = Stage.waiting
-  /// Start of the present attempt.
+  /// Time at which the link last started to connect.
   private var attemptAt = MonotonicTime(nanoseconds: 0)
   /// Start of the outage; nil while a connection is open.
   private var missedSince: MonotonicTime?

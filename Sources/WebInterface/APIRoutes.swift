@@ -225,8 +225,8 @@ final class APIRoutes {
 }
 
 extension Failure.Code {
-  /// HTTP status that corresponds to the exit code of the failure: 2 is 400, 4 is 404, 5 is 409, 3 and 75
-  /// are 503.
+  /// HTTP status that corresponds to the exit code of the failure: 1 is 500, 2 is 400, 4 is 404, 5 is 409, 3 and 75 are
+  /// 503.
   var httpStatus: Int {
     switch self {
     case .queueFull, .draining, .diskFull, .inspected, .notOpen, .leaseLost: 503

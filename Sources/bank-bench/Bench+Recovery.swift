@@ -1,6 +1,6 @@
-// Duration of the interruption after a kill. After the kill of a teller, it ends when its customer is started again.
-// After the kill of the coordinator, it ends when the successor has served the first customer. The clock starts
-// before kill(2).
+// Duration of the interruption after a kill. After the kill of a teller, the interruption ends when the teller's
+// customer is started again. After the kill of the coordinator, it ends when the successor has served the first
+// customer. The clock starts before kill(2).
 import ControlClient
 import Glibc
 import Posix

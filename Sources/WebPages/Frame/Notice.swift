@@ -53,8 +53,8 @@ public enum Notice: Sendable, Equatable {
 }
 
 /// Reason for a refusal. Nothing was changed, with two exceptions: a request that ended with `inDoubt` may have been
-/// executed, and a juice that was not delivered may have been ordered or cancelled. If a script can meet the same
-/// condition, the raw value is the error code that the script receives.
+/// executed, and a juice that was not delivered may have been ordered or cancelled. If the API for scripts has an error
+/// code for the same condition, the raw value is this code.
 public enum Refusal: String, Sendable, CaseIterable {
   case notOpen = "not_open"
   case draining
