@@ -2,7 +2,7 @@
 // the database server may be set, so it does not show reliably how long a branch was silent.
 // Invariant: after a renewal was observed, a lease expires only if it is not renewed again for its length, by the
 // monotonic clock. The server's clock alone decides about a lease of which no renewal was observed, and about an epoch
-// that was ended. Both clocks have tolerances.
+// that was ended. The monotonic times have a tolerance of one sixteenth of the lease.
 import Time
 
 /// Lease of another branch in the result of one poll.

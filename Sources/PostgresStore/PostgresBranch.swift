@@ -1,7 +1,7 @@
 // A branch in the shared database, identified by its number and epoch, and its requests about leases, claims, tickets
 // and receipts.
-// Invariant: a request of an ended epoch changes nothing. Its result is nil, false or empty. Leases use the clock of
-// the database server.
+// Invariant: a request of an ended epoch changes nothing. If it would change something, its result is nil, false, 0 or
+// empty. Leases use the clock of the database server.
 import BankModel
 import Postgres
 import QueueCore

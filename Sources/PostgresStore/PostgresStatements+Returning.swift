@@ -1,10 +1,11 @@
 // SQL statements that return customers to their lines: customers that are due, dead letters that an operator
 // requeues, and claimed customers that a branch returns unserved.
 //
-// Invariant: a customer that was returned, and whose ticket is not above the last ticket ever claimed, is in no claim.
-// It is alone in a row of `returned_range`, unless its whole range was returned. A transaction of these statements
-// holds the locks of the lanes whose claims it changes. It also locks the rows of all branches against a change of
-// their epochs. Without these locks, a piece of a claim that is inserted while its epoch ends would never be returned.
+// Invariant: a customer that was returned, and whose ticket is not above the last ticket ever claimed, is in no claim
+// until it is claimed again. It is alone in a row of `returned_range`, unless its whole range was returned. A
+// transaction of these statements holds the locks of the lanes whose claims it changes. It also locks the rows of all
+// branches against a change of their epochs. Without these locks, a piece of a claim that is inserted while its epoch
+// ends would never be returned.
 import Postgres
 
 extension PostgresStatements {

@@ -263,7 +263,7 @@ public final class SharedBooks {
   /// Drops the changes staged since the last ``commit()``. The caller uses this method after an event that reports a
   /// loss or a refusal.
   public func forgetStaged() { commits.forgetStaged() }
-  /// Number of transactions since ``commit()`` whose results were not reported yet.
+  /// Number of transactions made by ``commit()`` whose results were not reported yet.
   public var underwayCount: Int { commits.count }
 
   // MARK: - Due customers

@@ -35,8 +35,8 @@ public struct Admission: Sendable, Equatable {
     return isFromHere(request, host) ? nil : .origin
   }
 
-  /// True if the request is the bank user's own: it came over the socket in the home, from a process of
-  /// that user, for `localhost`, and has no header of a proxy.
+  /// True if the request is the bank user's own: it came over the socket in the home, from a process of that user or of
+  /// root, for `localhost`, and shows no sign of a proxy.
   public func isOwners(_ request: HTTPRequest) -> Bool {
     request.isLocal && request.isOwners && request.headers["host"] == "localhost" && !request.isPassedOn
   }

@@ -1,5 +1,5 @@
 // The forms of the bank's pages: adding and cancelling customers, windows, reset, display settings. All but the display
-// settings become requests on the control socket.
+// settings become requests on the control socket. `ShopForms` handles the forms of the shop's pages.
 // Invariant: every form gets one answer. A form that adds customers, sent again with the same key, is executed once. A
 // form that needs a confirmation does nothing unless the user confirms exactly the number that was shown.
 // Errors: a notice with the reason, and an HTTP status for scripts. An invalid field of a form is reported on an error

@@ -102,7 +102,7 @@ public struct AttemptRow: Sendable, Equatable {
   public var signal: String?
   /// Exit code of the process.
   public var code: Int32?
-  /// Message of the worker.
+  /// Text of the worker, or the last lines of the command; nil for none.
   public var words: String?
   /// True if the customer became a dead letter after this attempt.
   public var isFatal: Bool
@@ -134,7 +134,7 @@ public struct ReceiptRow: Sendable, Equatable {
   public var priority: Priority
   /// Outcome of the ticket.
   public var outcome: Outcome
-  /// Window of the last attempt.
+  /// Window of the customer; nil if no window had it.
   public var window: String?
   /// Number of attempts.
   public var attempts: Int64
@@ -203,7 +203,7 @@ public struct TicketPage: WebPage {
   public var issuedAt: Int64
   /// State of the customer.
   public var state: CustomerState
-  /// Position in the queue, from 1.
+  /// Position in the line, from 1, while the customer waits; nil if unknown.
   public var position: Int64?
   /// Expected time until service starts.
   public var etaMilliseconds: Int64?

@@ -4,8 +4,7 @@
 // Invariant: these values make no decisions.
 import BankModel
 
-/// Counters of a day, of which the coordinator sends `issued = waiting + delayed + serving + served + dead +
-/// cancelled`.
+/// Counters of a day. In those of a frame, `issued = waiting + delayed + serving + served + dead + cancelled`.
 public struct BranchCounts: Sendable, Equatable {
   /// Issued tickets.
   public var issued: Int64
@@ -15,7 +14,7 @@ public struct BranchCounts: Sendable, Equatable {
   public var delayed: Int64
   /// Customers at windows.
   public var serving: Int64
-  /// Served customers.
+  /// Served customers, including those with the outcome `out_of_stock`.
   public var served: Int64
   /// Cancelled customers.
   public var cancelled: Int64
@@ -194,25 +193,25 @@ public struct ServiceRow: Sendable, Equatable {
   }
 }
 
-/// A window or a service process.
+/// A window, or the slot of an outside worker.
 public struct WindowRow: Sendable, Equatable {
-  /// Name of the worker: `deposit-1`, `stock`.
+  /// Name of the window: `deposit-1`.
   public var name: String
-  /// Service of the window; nil for a service process.
+  /// Service of the window; nil if unknown.
   public var service: ServiceName?
   /// Process id; nil without a process.
   public var pid: Int32?
-  /// Number of the process at this window, from 1.
+  /// Number of the process at this window, from 1; 0 before the first process.
   public var generation: Int32
   /// State of the worker.
   public var state: WorkerState
-  /// Tickets in service.
+  /// Assigned tickets. The first one is being served, or was assigned first.
   public var tickets: [TicketNumber]
-  /// Start of the state in milliseconds since 1970.
+  /// Time of the first of these assignments in milliseconds since 1970; nil if no customer is assigned.
   public var since: Int64?
   /// Customers served since the bank opened.
   public var served: Int64
-  /// Number of restarts.
+  /// Number of replacements of the process since the bank opened.
   public var restarts: Int64
   /// Memory of the process in bytes; nil if unknown.
   public var memoryBytes: Int64?

@@ -45,7 +45,7 @@ public struct TicketRow: Sendable, Equatable {
   public var issuedAt: Int64
   /// Number of attempts so far.
   public var attempts: Int64
-  /// Kind of end of the last ended attempt; nil for none.
+  /// Kind of end of a dead letter's last attempt; nil for other tickets.
   public var end: AttemptEnd?
   /// Name of the signal that ended the last attempt: `SIGSEGV`.
   public var signal: String?
@@ -192,7 +192,7 @@ public struct AuditPage: WebPage {
 
 /// An account with its sums.
 public struct LedgerLine: Sendable, Equatable {
-  /// Name of the account: `cash`, `loans`, `customer-12`.
+  /// Name of the account: `cash`, `loans`, `customers`, `customer-12`.
   public var account: String
   /// Sum of debits.
   public var debit: WonSum
