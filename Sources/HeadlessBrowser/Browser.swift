@@ -16,7 +16,6 @@ package final class Browser {
   private let process: BrowserProcess
   private var lastRequest = 0
   private var pages: [String: Weak] = [:]
-  /// Browser contexts of the pages; each has its own cookies.
   private var people: [String] = []
 
   private struct Weak { weak var page: Page? }

@@ -15,8 +15,8 @@ import BankModel
 /// - A receipt, the deletion of its customer and the row of `counter_delta` are one transaction. The transaction
 ///   locks the branch's row against a change of the epoch: `UNIQUE (id, epoch)` makes the epoch part of a key, so
 ///   `FOR KEY SHARE` conflicts with raising the epoch but not with renewing the lease.
-/// - The tickets that a commit served are in that commit's row of `commit`. Commits of an epoch are in the order of
-///   their numbers. Cancellations use another connection and have an order of their own.
+/// - The tickets that a commit finished and did not cancel are in that commit's row of `commit`. Commits of an epoch
+///   are in the order of their numbers. Cancellations use another connection and have an order of their own.
 /// - A transaction that cancels a ticket in a lane of one branch also adds its row of `stock_release`.
 /// - Ticket numbers and keys of requests are issued under one lock that is held until the commit. So tickets are
 ///   committed in order and without gaps.
@@ -288,8 +288,8 @@ enum PostgresSchema {
     "ALTER TABLE bank.branch ADD COLUMN version bigint NOT NULL DEFAULT 1",
     "ALTER TABLE bank.branch ALTER COLUMN version DROP DEFAULT",
 
-    // Tickets served (not cancelled) by a commit. One partition per day. The storage is EXTERNAL, because compressing
-    // the numbers at every commit is not worth the time.
+    // Tickets that a commit finished and did not cancel. One partition per day. The storage is EXTERNAL, because
+    // compressing the numbers at every commit is not worth the time.
     """
     CREATE TABLE bank.commit (
       branch bigint NOT NULL,

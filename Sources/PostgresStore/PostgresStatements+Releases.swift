@@ -8,8 +8,8 @@ extension PostgresStatements {
   /// Maximum number of tickets per query.
   static let releasesAtOnce = 256
 
-  /// Adds the cancelled customers of a commit for which the stock may have a reservation. Requires the statement that
-  /// finished them, earlier in the segment. Parameters: branch, epoch, number of the commit, tickets.
+  /// Adds the tickets of a commit's cancelled customers, for which the stock may have reservations. Requires the
+  /// statement that finished them, earlier in the segment. Parameters: branch, epoch, number of the commit, tickets.
   static let owe = PostgresStatement(
     "bank-owe", [.integer, .integer, .integer, .integers],
     """

@@ -73,7 +73,7 @@ extension SharedBooks {
       request, SharedOperations.endDay(day ?? context.day, cancellingEverybody: cancellingEverybody))
   }
 
-  /// Deletes the receipts, attempts and keys of ended days before one.
+  /// Deletes the receipts, attempts, commits and keys of ended days before one.
   public func prune(_ request: RequestNumber, before day: BusinessDay) {
     var days: [Int64] = []
     requests.ask(

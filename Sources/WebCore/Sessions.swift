@@ -34,8 +34,8 @@ public struct Sessions: Sendable, Equatable {
 
   /// Starts a session.
   ///
-  /// - Returns: the secret for its cookie, 64 hexadecimal digits, and the ids of sessions that have expired or that
-  ///   ended to make room.
+  /// - Returns: the secret for its cookie, 64 hexadecimal digits; the session; and the ids of sessions that have
+  ///   expired or that ended to make room.
   public mutating func begin(
     _ grant: WebGrant, at now: Int64, random: () -> UInt64
   ) -> (secret: String, session: Session, ended: [String]) {

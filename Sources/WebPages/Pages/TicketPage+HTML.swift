@@ -1,5 +1,5 @@
 // HTML of a ticket, the kiosk and the call display.
-// Invariant: every attempt shows its end, and its window, process and generation if they are known, in order of time.
+// Invariant: every attempt shows its window, process, generation and end as far as they are known, in order of time.
 // New output of a command is shown after older output.
 import BankModel
 
