@@ -1,13 +1,14 @@
 // Text that carries arbitrary bytes. Arguments, environment values and paths need not be UTF-8, but a Swift
 // String always is. Each byte that is not part of valid UTF-8 becomes one scalar, U+10FF00 plus the byte
-// (U+10FF80 to U+10FFFF, private-use characters). If the input contains one of these scalars in UTF-8, each of
-// its four bytes becomes one scalar, too.
+// (U+10FF80 to U+10FFFF, the end of a plane for private use). If the input contains one of these scalars in
+// UTF-8, each of its four bytes becomes one scalar, too. A byte that a scalar carries in this way is a foreign
+// byte.
 // Invariant: `bytes(of: text(of: bytes))` equals `bytes`, and different sequences of bytes have different
 // texts.
 
 /// Conversion between arbitrary bytes and text, without loss.
 public enum ByteText {
-  /// The text of these bytes. Valid UTF-8 stays unchanged.
+  /// The text of these bytes. Valid UTF-8 without the scalars U+10FF80 to U+10FFFF stays unchanged.
   public static func text(of bytes: some Collection<UInt8>) -> String {
     let whole = bytes.withContiguousStorageIfAvailable(exactText)
     return whole ?? Array(bytes).withUnsafeBufferPointer(exactText)
@@ -37,7 +38,7 @@ public enum ByteText {
     return bytes
   }
 
-  /// True if the text carries bytes that are not UTF-8.
+  /// True if the text carries foreign bytes: it contains a scalar from U+10FF80 to U+10FFFF.
   public static func carriesForeignBytes(_ text: String) -> Bool {
     var text = text
     // In UTF-8, all these scalars start with the bytes F4 8F BE or F4 8F BF. Texts with the byte F4 are rare.
@@ -49,7 +50,7 @@ public enum ByteText {
     }
   }
 
-  /// The first byte that is not UTF-8, and the number of bytes before it; nil if there is none.
+  /// The first foreign byte, and the number of bytes before it; nil if there is none.
   public static func firstForeignByte(in text: String) -> (byte: UInt8, offset: Int)? {
     guard carriesForeignBytes(text) else { return nil }
     var offset = 0
@@ -60,7 +61,7 @@ public enum ByteText {
     return nil
   }
 
-  /// The text for display. Each byte that is not UTF-8 is written in the form `\xE9`.
+  /// The text for display. Each foreign byte is written in the form `\xE9`.
   public static func shown(_ text: String) -> String {
     guard carriesForeignBytes(text) else { return text }
     var shown = ""
@@ -74,8 +75,8 @@ public enum ByteText {
     return shown
   }
 
-  /// The text as a string literal: control characters are escaped, and each byte that is not UTF-8 is written
-  /// in the form `\xE9`.
+  /// The text as a string literal: quotes, backslashes and control characters are escaped, and each foreign
+  /// byte is written in the form `\xE9`.
   public static func quoted(_ text: String) -> String {
     guard carriesForeignBytes(text) else { return String(reflecting: text) }
     var (quoted, run) = ("\"", "")

@@ -1,4 +1,4 @@
-// Passes a text to the C library as bytes with a terminating zero byte. Invariant: the C library gets the bytes
+// Passes a text to a C function as bytes with a terminating zero byte. Invariant: the C function gets the bytes
 // that the text carries. The caller has to refuse a text with a zero byte, which would truncate the C string.
 
 extension String {

@@ -1,7 +1,7 @@
-// Implementation of the calls declared in CLinux.h, except signals and the start of programs. The only state is
-// a flag that is set if the kernel has no epoll_pwait2.
-// Invariant: every descriptor created here is closed on exec. Errors: -1 and errno, or an errno value if the
-// header says so.
+// Implementation of the calls declared in CLinux.h that no other file of this directory implements. The only
+// state is a flag that is set if epoll_pwait2(2) cannot be used, and the kernel of the current thread.
+// Invariant: every descriptor created in this file is closed on exec. Errors: -1 and errno, or an errno value if
+// the header says so.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
@@ -163,9 +163,9 @@ int linux_spawn(pid_t *pid, const char *path, char *const arguments[], char *con
     code = describe_descriptors(&actions, sources, working_directory);
     if (code == 0) code = describe_signals(&attributes, new_session);
     if (code == 0) {
-      // posix_spawn(3) has no attributes for the umask and limits, so this process sets its own while it
-      // creates the child. A process of this system that starts others has one thread, and the call returns
-      // after the child's exec, so no file is created or opened with these values.
+      // posix_spawn(3) has no attributes for the umask and limits, so this process changes its own while it
+      // creates the child. The processes of the bank that start others have one thread, and the call returns
+      // after the child's exec, so no file is created or opened with the child's values.
       struct linux_lent own;
       linux_lend_surroundings(&own);
       code = posix_spawn(pid, path, &actions, &attributes, arguments, environment);

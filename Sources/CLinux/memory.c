@@ -1,6 +1,7 @@
-// Returns clean file pages of this process to the system. Pages that may have been written are never returned:
-// those of a mapping that is writable, or that was writable while the program was loaded.
-// Invariant: the kernel reads every returned page from its file again at the next access.
+// Returns clean file pages and free heap memory of this process to the system. File pages that may have been
+// written are never returned: those of a segment that is writable, or that was written while the program was
+// loaded.
+// Invariant: at the next access the kernel maps every returned page from its file again, with the same content.
 // Errors: none; a page that cannot be returned stays in memory.
 #define _GNU_SOURCE
 #include "CLinux.h"

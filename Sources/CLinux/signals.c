@@ -1,7 +1,8 @@
 // Signal dispositions of this process: which signals it reads through a descriptor, blocks, ignores, and leaves
-// at their default. The only state is `disposed`, the set of signals that may not be at their default.
-// Invariant: after the first scan, dispositions change only through this file, so a signal that is not in
-// `disposed` is at its default. Errors: -1 and errno.
+// at their default. The only state is `disposed`, the set of signals that are possibly not at their default.
+// Invariant: in a process that calls `linux_start`, dispositions change only through this file after the first
+// scan, so a signal that is not in `disposed` is at its default. The coordinator, which does not call
+// `linux_start`, sets its handler for SIGBUS itself (Coordinator/MappedWords). Errors: -1 and errno.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
@@ -58,7 +59,7 @@ int linux_signals_unblock(const int *signals, int count) {
   return -1;
 }
 
-// Set of signals that may not be at their default: all signals until the first scan. After the scan, every
+// Set of signals that are possibly not at their default: all signals until the first scan. After a scan, every
 // change through this file adds its signal.
 static uint64_t disposed = ~(uint64_t)0;
 

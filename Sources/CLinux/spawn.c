@@ -1,15 +1,17 @@
-// Start of a program under resource limits, and queries about the children of this process.
-// posix_spawn(3) has no attribute for limits, and every workaround is worse. A parent that sets the limits on
-// itself temporarily fails in its own allocations (RLIMIT_AS), gets a signal for its own processor time
-// (RLIMIT_CPU), and can never raise a hard limit again. A parent that calls prlimit(2) sets the limits only
-// after the program has started. A helper program that sets the limits and then executes the real program needs
-// a second exec, which is half the cost of a short command. This file therefore does what the C library's
-// posix_spawn does, and sets limits: the child is a clone that shares the parent's memory, and the parent waits
-// for the child's exec. Unlike posix_spawn, which returns the same error for a missing directory and a missing
-// program, it also reports which step has failed.
-// Invariant: between clone and exec only C code of this file and system calls run, on a separate stack, with
-// all signals blocked.
-// Errors: an errno value and the step; the child is reaped.
+// Start of a program under resource limits, and a few related calls.
+// posix_spawn(3) has no attribute for limits, and the workarounds are worse. A parent that sets the limits on
+// itself temporarily may fail in its own allocations (RLIMIT_AS), may get a signal for its own processor time
+// (RLIMIT_CPU), and without privileges can never raise a hard limit again. A parent that calls prlimit(2) sets
+// the limits only after the program has started. A helper program that sets the limits and then executes the
+// real program needs a second exec, which is half the cost of a short command. This file therefore does what
+// the C library's posix_spawn does, and sets limits: the child is a clone that shares the parent's memory, and
+// the parent waits until the child has called exec or exited. posix_spawn returns the same error for a missing
+// directory and a missing program; `linux_start` also returns which step has failed.
+// Invariant: between clone and exec the child runs only C code that takes no lock and allocates no memory, on a
+// separate stack. Signals are blocked until no handler of the parent is left; the child unblocks them directly
+// before exec.
+// Errors of `linux_start`: an errno value and the step. A child that was created is reaped. The other functions
+// fail as the header says.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
@@ -95,11 +97,12 @@ static int prepare(struct shared *shared) {
 static int child(void *context) {
   struct shared *shared = context;
   const struct linux_program *program = shared->program;
-  // All signals are blocked here. Handlers are removed before signals are unblocked, because a handler of the
-  // parent would run in the parent's memory. This is a direct system call, because the C library refuses to
-  // change its two reserved signals, and leaves them ignored in children of its posix_spawn. `nothing`, all
-  // zeros, means SIG_DFL and an empty mask on every architecture. Signals known to be at their default are
-  // skipped, because sixty calls take as long as all other steps together.
+  // The parent has blocked all signals except the two that the C library reserves. Handlers are removed before
+  // the signals are unblocked, because a handler of the parent would run in the parent's memory. This is a
+  // direct system call, because the C library refuses to change its two reserved signals, and leaves them
+  // ignored in children of its posix_spawn. `nothing`, all zeros, means SIG_DFL and an empty mask on every
+  // architecture. Signals known to be at their default are skipped, because sixty calls take as long as all
+  // other steps together.
   static const long nothing[8] = {0};
   for (int number = 1; number <= LINUX_SIGNALS; number++) {
     if (linux_signal_may_be_disposed(number))
@@ -116,7 +119,7 @@ static int child(void *context) {
 // Creates a child that starts in another control group. The C library's clone() has no parameter for a group,
 // and the C library has no function for clone3(2). The child returns from the system call on its own, empty
 // stack, where compiled code of this function could not run. The few instructions up to the call of `child` are
-// therefore assembly. Moving the child to the group after its start would take 8 ms, because the kernel waits
+// therefore assembly. Moving the child to the group after its start takes about 8 ms, because the kernel waits
 // for every processor; CLONE_INTO_CGROUP has no measurable cost.
 static pid_t clone_into(int group, char *stack, struct shared *shared, int *pidfd) {
   struct clone_args arguments = {
@@ -186,7 +189,8 @@ int linux_start(const struct linux_program *program, pid_t *pid, int *pidfd, enu
                    ? clone(child, stack + STACK_SIZE, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &shared, pidfd)
                    : clone_into(program->group, stack, &shared, pidfd);
   code = made == -1 ? errno : shared.error;
-  // Every error except a shortage is caused by the group, because the same call without a group succeeds.
+  // Any error except EAGAIN and ENOMEM is attributed to the group. Only a shortage of descriptors can also cause
+  // one without a group.
   if (made == -1 && program->group != -1 && code != EAGAIN && code != ENOMEM) *step = LINUX_STEP_GROUP;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   keep_stack(stack);

@@ -14,7 +14,7 @@ static char **argument_values = NULL;
 #ifdef __GLIBC__
 // The C library calls this function before `main` with the original argument vector of execve(2). The vector
 // cannot be found later from the address of the environment, because a library that calls setenv(3) moves the
-// environment, nor from /proc.
+// environment.
 __attribute__((constructor)) static void keep_arguments(int count, char **values) {
   argument_count = count;
   argument_values = values;
@@ -47,8 +47,8 @@ bool linux_inherited_limit(int resource, uint64_t *soft, uint64_t *hard) {
   return true;
 }
 
-// Only the soft limit of open files is restored, because the processes of this system change no other limit;
-// see Posix/ProcessStart.
+// Of the limits, only the soft limit of open files is restored (see Posix/ProcessStart). The only other limit
+// that a process of the bank changes is its mark (Posix/ProcessMark), which its children have to inherit.
 void linux_lend_surroundings(struct linux_lent *own) {
   own->is_lent = has_surroundings;
   if (!has_surroundings) return;

@@ -1,6 +1,6 @@
 // Base64 with padding (RFC 4648, section 4), for byte strings in JSON.
 // Invariant: every sequence of bytes has exactly one text. Any other text is refused, with the position of its
-// first invalid character.
+// first invalid character or, if only its length is wrong, the position after its end.
 
 /// Base64 encoder and decoder.
 public enum Base64 {
@@ -8,7 +8,7 @@ public enum Base64 {
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
   private static let padding = UInt8(ascii: "=")
 
-  /// Position of the first invalid character.
+  /// Position of the first invalid character; the position after the end if only the length is wrong.
   public struct Fault: Error, Equatable {
     /// Position in bytes, from 1.
     public let place: Int

@@ -1,7 +1,7 @@
-// Parser of a JSON document into a tree, for a configuration or a customer's payload. Foundation's decoder is
-// not used because it would add three megabytes to the coordinator, and because it does not report line numbers
-// and duplicate keys.
-// Invariant: the nesting is limited, and therefore the stack.
+// Parser of a JSON document into a tree, such as a configuration, a payload or a request of a page. Foundation's
+// decoder is not used because it would add three megabytes to the coordinator, and because it does not report
+// line numbers and duplicate keys.
+// Invariant: the nesting is limited, and with it the depth of the stack.
 
 /// Parser of a whole JSON document.
 public struct JSONReader {
@@ -55,8 +55,8 @@ public struct JSONReader {
 }
 
 /// A JSON document as a tree in which every value has its line number, for error messages. Invariant: the
-/// members of an object have the order of the document, a duplicate key appears twice, and a number keeps its
-/// digits.
+/// members of an object have the order of the document, with every occurrence of a duplicate key, and a number
+/// keeps its digits.
 public struct JSONNode: Sendable, Equatable {
   /// A value of one of the six kinds of JSON.
   public enum Content: Sendable, Equatable {

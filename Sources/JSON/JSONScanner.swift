@@ -1,5 +1,5 @@
-// Strict scanner for JSON text (RFC 8259): no comments, no trailing commas, nothing after the value. Invariant:
-// any input gives a value or a typed fault with its position. No function of this file is recursive.
+// Strict scanner for JSON text (RFC 8259): no comments, no trailing commas, and only whitespace after the value.
+// Invariant: any input gives a value or a typed fault with its position. No function of this file is recursive.
 
 /// Syntax error in a JSON text.
 public struct JSONFault: Error, Sendable, Hashable {
@@ -13,9 +13,9 @@ public struct JSONFault: Error, Sendable, Hashable {
     case controlCharacter
     /// An invalid escape in a string, or half of a surrogate pair.
     case badEscape
-    /// A number such as `01`, `.5` or `1.`.
+    /// A number such as `01`, `-.5` or `1.`.
     case badNumber
-    /// Arrays and objects are nested more than 32 deep.
+    /// Arrays and objects are nested more than 32 deep. Only ``JSONReader`` throws this fault.
     case tooDeep
     case trailing
   }
@@ -112,7 +112,8 @@ public struct JSONScanner {
     return (name, begin)
   }
 
-  /// Returns true if another element follows. If none follows, consumes the closing bracket and returns false.
+  /// Consumes the closing bracket and returns false. If the bracket is not next, consumes the comma, unless
+  /// this is the first element, and returns true: an element has to follow.
   mutating func hasNext(isFirst: Bool, before close: UInt8) throws(JSONFault) -> Bool {
     skipSpace()
     if next == close {
@@ -228,7 +229,7 @@ extension JSONScanner {
 
   private mutating func codeUnit() throws(JSONFault) -> UInt32 {
     let digits = bytes[place...].prefix(4)
-    // A sign is not a hex digit, although the number parser would accept it.
+    // A sign is not a hex digit, although `UInt32(_:radix:)` would accept it.
     guard digits.count == 4, digits.allSatisfy({ $0 >= UInt8(ascii: "0") }),
       let unit = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
     else { throw fault(.badEscape) }

@@ -1,5 +1,6 @@
-// Encoder of JSON strings (RFC 8259). Invariant: any text becomes one valid JSON string on one line, in UTF-8.
-// Control characters are escaped, including DEL, because a terminal that prints the text could interpret them.
+// Encoder of JSON strings (RFC 8259). Invariant: any text becomes one valid JSON string without a line feed, in
+// UTF-8. ASCII control characters are escaped, including DEL, because a terminal that prints the text could
+// interpret them.
 
 /// Encoder of JSON strings.
 public enum JSONText {

@@ -1,8 +1,8 @@
 // Linux calls that Swift's Glibc module does not import: epoll, signalfd, pidfd, prctl, peer credentials, a
-// spawn that leaves only given descriptors open, and a few constants that are macros in C. Each function is one
-// system call, or a few of one kind. Invariant: nothing in this header needs _GNU_SOURCE, so Swift's own view
-// of the C library is unchanged. Errors: as in C, -1 and errno, or an errno value if the comment says so. A
-// call that fails with EINTR is not repeated; the caller repeats it.
+// spawn that leaves only given descriptors open, and a few constants that are macros in C. Most functions are
+// one system call, or a few of one kind. Invariant: nothing in this header needs _GNU_SOURCE, so Swift's own
+// view of the C library is unchanged. Errors: as in C, -1 and errno, or an errno value if the comment says so.
+// A call that fails with EINTR is not repeated; the caller repeats it.
 #ifndef CLINUX_H
 #define CLINUX_H
 
@@ -34,18 +34,19 @@ int linux_epoll_create(void);
 int linux_epoll_add(int epoll, int fd, uint32_t interest, uint64_t token);
 int linux_epoll_modify(int epoll, int fd, uint32_t interest, uint64_t token);
 int linux_epoll_delete(int epoll, int fd);
-// Waits at most timeout_ns nanoseconds; a negative value means no timeout. Without epoll_pwait2 the timeout is
-// rounded up to milliseconds. Returns the number of events.
+// Waits at most timeout_ns nanoseconds; a negative value means no timeout. Without epoll_pwait2(2) the timeout
+// is rounded up to milliseconds. Returns the number of events.
 int linux_epoll_wait(int epoll, struct linux_event *events, int64_t timeout_ns);
 
-// signalfd(2). Blocks the signals for the calling thread, except those that are ignored, and returns a
-// non-blocking descriptor.
+// One signal, as read from a signalfd(2).
 struct linux_signal {
   int32_t number;
   int32_t sender_pid;
   uint32_t sender_uid;
   int32_t code;
 };
+// signalfd(2). Blocks the signals for the calling thread, except those that are ignored, and returns a
+// non-blocking descriptor.
 int linux_signal_descriptor(const int *signals, int count);
 // Returns 1 if a signal was read, 0 if none is pending, or -1 and errno.
 int linux_signal_read(int fd, struct linux_signal *signal);
@@ -53,8 +54,9 @@ int linux_signals_unblock(const int *signals, int count);
 int linux_signals_ignore(int signal);
 int linux_signals_default(int signal);
 int linux_signals_reset(void);
-// Sets ignored signals to their default, except those in `kept`, and unblocks all signals. Then records which
-// signals are not at their default; from now on only the calls above may change a disposition.
+// Sets ignored signals to their default, except those in `kept`, records which signals are not at their
+// default, and unblocks all signals. A process that calls linux_start may afterwards change a disposition only
+// by the functions of this header.
 int linux_signals_heed(const int *kept, int count);
 // Signal numbers of the kernel: 1 to 64.
 enum { LINUX_SIGNALS = 64 };
@@ -69,8 +71,8 @@ int linux_realtime_signal_maximum(void);
 int linux_set_parent_death_signal(int signal);
 int linux_set_name(const char *name);
 // fcntl(2) F_OFD_SETLK: takes an exclusive lock on the whole file without waiting. The lock belongs to the open
-// file description, and is independent of locks of flock(2). -1 and EAGAIN if another open file description
-// holds the lock.
+// file description, and is independent of locks of flock(2). Returns -1 and EAGAIN if the file has a
+// conflicting lock of fcntl(2).
 int linux_lock_exclusively(int fd);
 
 // Exit of a child.
@@ -93,8 +95,8 @@ int linux_reap(pid_t pid, bool wait, struct linux_ending *ending);
 int linux_argument_count(void);
 const char *linux_argument(int place);
 
-// The umask and limits with which this process was started. The first call saves them, and every call sets
-// the umask of this process. umask(2), getrlimit(2)
+// Every call sets the umask of this process. The first call, at the start of the process, also saves the umask
+// and the limits that the process had before. umask(2), getrlimit(2)
 enum { LINUX_LIMITS = 16 };
 void linux_keep_surroundings(uint32_t own_mask);
 // The saved umask; -1 if it was never saved.
@@ -102,8 +104,9 @@ int32_t linux_inherited_mask(void);
 // Reads the saved limit of `resource`, one of the kernel's RLIMIT_ numbers. UINT64_MAX means no limit. Returns
 // false if the limit is unknown.
 bool linux_inherited_limit(int resource, uint64_t *soft, uint64_t *hard);
-// linux_lend_surroundings sets the umask and the soft limit of open files to the saved values while a child is
-// created. linux_take_back_surroundings then sets this process's own values again.
+// linux_lend_surroundings sets the umask to the saved value, and lowers the soft limit of open files to the
+// saved one, while a child is created. linux_take_back_surroundings then sets this process's values again. Both
+// do nothing if no values were saved.
 struct linux_lent {
   bool is_lent;
   uint32_t mask;
@@ -114,17 +117,18 @@ void linux_lend_surroundings(struct linux_lent *own);
 void linux_take_back_surroundings(const struct linux_lent *own);
 
 // posix_spawn(3). sources[i] becomes descriptor i of the child. For -1, descriptors 0, 1 and 2 are inherited,
-// and 3 and 4 are closed. Each source is LINUX_SPAWN_SOURCES or more, so that no dup2(2) overwrites another
-// source. Signals are set to their default; every other descriptor is closed. The child has the umask and the
-// limit of open files that this process had at its start, if they were saved. Returns an errno value, 0 for
+// and 3 and 4 are closed. Any other source is LINUX_SPAWN_SOURCES or more, so that no dup2(2) overwrites
+// another source. Signals are unblocked and set to their default; every other descriptor is closed. The child
+// gets the saved umask and limit of open files; see linux_lend_surroundings. Returns an errno value, 0 for
 // success.
 enum { LINUX_SPAWN_SOURCES = 5 };
 int linux_spawn(pid_t *pid, const char *path, char *const arguments[], char *const environment[],
                 const int sources[LINUX_SPAWN_SOURCES], bool new_session, const char *working_directory);
 
 // Starts a program under limits, as the leader of its own session (spawn.c). sources[i], each 3 or more,
-// becomes descriptor i of the child; every other descriptor is closed, and signals are set to their default.
-// Returns an errno value, 0 for success. After an error `step` is the step that failed, and there is no child.
+// becomes descriptor i of the child. Every other descriptor except `channel` is closed, and signals are
+// unblocked and set to their default. Returns an errno value, 0 for success. After an error `step` is the step
+// that failed, and there is no child.
 struct linux_limit {
   // One of the kernel's RLIMIT_ numbers.
   int resource;
@@ -149,8 +153,8 @@ struct linux_program {
   bool ends_with_parent;
   // True if orphaned descendants of the child become its children. prctl(2) PR_SET_CHILD_SUBREAPER
   bool is_subreaper;
-  // Directory of a cgroup2 control group in which the child starts; -1 for the group of its parent. clone3(2)
-  // CLONE_INTO_CGROUP
+  // Descriptor of the directory of a cgroup2 control group in which the child starts; -1 for the group of its
+  // parent. clone3(2) CLONE_INTO_CGROUP
   int group;
 };
 int linux_start(const struct linux_program *program, pid_t *pid, int *pidfd, enum linux_step *step);
@@ -159,7 +163,7 @@ int linux_start(const struct linux_program *program, pid_t *pid, int *pidfd, enu
 int linux_become_subreaper(void);
 // True if this process has a child, including one that has exited and was not reaped. waitid(2)
 bool linux_has_children(void);
-// faccessat(2) X_OK and W_OK, for the effective user.
+// faccessat(2) X_OK and W_OK, for the effective user and group.
 int linux_may_execute(const char *path);
 int linux_may_write(const char *path);
 
