@@ -1,7 +1,7 @@
 // Buffer of the answers that have not been sent to all subscribers yet. Each answer is encoded once, in order
-// of arrival. Invariant: the buffer retains at most `limit` bytes and one page. A subscriber whose place is
-// before the first retained answer has lost answers, and the server notifies the subscriber. An answer that
-// does not fit into a frame counts as lost by all subscribers.
+// of arrival. Invariant: the buffer retains at most `limit` bytes and one page. A subscriber whose place is on a
+// dropped page counts as too slow, and the server notifies the subscriber. If an answer cannot be encoded or
+// does not fit into a frame, all subscribers count as too slow.
 import Wire
 
 /// Retained answers for subscribers.
@@ -45,10 +45,11 @@ public struct AnswerFeed {
     Place(page: firstPage + Int64(pages.count) - 1, index: pages[pages.count - 1].ends.count)
   }
 
-  /// True if everything after a position is still retained.
+  /// True if the page of a position, and so everything after the position, is still retained.
   public func keeps(_ place: Place) -> Bool { place.page >= firstPage }
 
-  /// Appends an answer, which `write` encodes with ``AnswerTail``.
+  /// Appends an answer, which `write` encodes with ``AnswerTail``. If it cannot be sent in a frame, drops all
+  /// answers.
   public mutating func append(_ write: (inout [UInt8]) throws(FrameEncodingError) -> Void) {
     if pages[pages.count - 1].bytes.count >= Self.pageBytes { turnPage() }
     let last = pages.count - 1

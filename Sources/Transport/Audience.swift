@@ -1,16 +1,17 @@
 // Subscribers of a server, and their share of the loop's time. The share is the same for any number of
 // subscribers, so that requests do not wait for publications. Each subscriber gets one piece of output in turn.
-// Invariant: each period of publishing is followed by a longer rest, and the next period continues with the
-// subscriber after the last one.
+// Invariant: each period of publishing is followed by a longer rest. If a period ends at its time limit, the
+// next one continues with the subscriber after the last one.
 import Posix
 import Time
 
 /// Time limits of publishing.
 public enum ViewingTime {
-  /// Maximum length of a period of publishing.
+  /// Time after which a period of publishing ends. It may be exceeded by the output to one subscriber.
   public static let turn = TimeSpan.milliseconds(1)
-  /// Length of a rest as a multiple of the period before it: requests have seven eighths of the loop's time
-  /// with any number of subscribers. The clients that read the publications use the same processors, too.
+  /// Length of a rest as a multiple of the period before it: requests have at least seven eighths of the loop's
+  /// time with any number of subscribers. A reason for the long rest is that the clients that read the
+  /// publications use the same processors.
   public static let rest: Int64 = 7
 }
 
@@ -30,7 +31,7 @@ public final class Audience<Viewer: AnyObject> {
   public private(set) var all: [Viewer] = []
   /// False if every subscriber has received everything.
   public private(set) var isOwed = false
-  /// True if all pending subscribers wait for their clients to read.
+  /// True if every subscriber with pending output returned ``Step/waits`` in the last round.
   public private(set) var waitsForReaders = false
   /// Time before which nothing is published.
   public var due = MonotonicTime(nanoseconds: 0)
@@ -49,13 +50,13 @@ public final class Audience<Viewer: AnyObject> {
   /// Time of the next useful ``tell(at:_:)``; nil if there is nothing to publish until an event of the loop.
   public var nextDeadline: MonotonicTime? { isOwed && !waitsForReaders ? due : nil }
 
-  /// Publishes to all subscribers in turn, until the period ends or no client reads any more. Does nothing
-  /// during a rest.
+  /// Publishes to all subscribers in turn, until the period ends or no further piece can be sent now. Does
+  /// nothing during a rest, and without new output.
   ///
   /// - Parameter show: sends a subscriber its next piece. It writes to the socket at once, so that the time of
   ///   writing counts as part of the period. For a subscriber that was removed during the period it returns
   ///   ``Step/isCurrent``.
-  /// - Returns: true if it has published; false during a rest, or without new output.
+  /// - Returns: false if it did nothing.
   @discardableResult
   public func tell(at now: MonotonicTime, _ show: (Viewer) -> Step) -> Bool {
     guard isOwed, now >= due else { return false }

@@ -1,5 +1,5 @@
-// Reasons for the end of a channel. Invariant: every channel ends exactly once, with exactly one of these
-// reasons. The texts are in English, for logs.
+// Reasons for the end of a channel. Invariant: a channel ends at most once, with one of these reasons; a released
+// channel ends without one. The texts are in English, for logs.
 import BankModel
 import Posix
 
@@ -7,9 +7,9 @@ import Posix
 public enum ChannelEnd: Error, Sendable, Hashable {
   case endOfFile
   case midFrame
-  /// The peer sent bytes that are not a message of the expected type; the text names the broken rule.
+  /// The peer sent bytes that are not a message of the expected type; the text is the broken rule.
   case malformed(String)
-  /// The peer announced a message longer than the connection allows.
+  /// The peer announced a frame, or sent a line, that is longer than the connection allows.
   case oversized
   case system(SystemError)
   /// The peer reads so slowly that its backlog exceeds the limit.

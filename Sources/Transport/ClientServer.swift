@@ -1,9 +1,9 @@
 // A listening socket and its clients: which users may connect, the number of clients, their time limits for
-// hello and for a frame, and the flushing of output. The server disconnects a client that exceeds a limit,
-// without an effect on other clients.
-// Invariant: only processes of the same user and of root can connect, unless the limits admit other users. No
-// request is handled before the hello. Errors: SystemError if the socket cannot be created. No action of a
-// client is an error.
+// hello and for a message, and the flushing of output. The server disconnects a client that exceeds one of these
+// limits, without an effect on other clients.
+// Invariant: at the socket's file, the server accepts only processes of its user and of root, unless the limits
+// admit other users. No request is handled before the hello. Errors: SystemError if the socket cannot be
+// created. No action of a client is an error.
 import Glibc
 import Posix
 import Time
@@ -16,7 +16,7 @@ open class ClientServer<
 > {
   /// Called once after the connection of a client has ended.
   public final var onEnd: ((Session) -> Void)?
-  /// Called after a client that was too slow for a flush has read all its pending output.
+  /// Called when the kernel has accepted all output for a client that it did not accept at an earlier flush.
   public final var onDrained: ((Session) -> Void)?
   /// Connected clients by session number.
   public private(set) final var sessions: [UInt64: Session] = [:]
@@ -27,8 +27,8 @@ open class ClientServer<
   private final var isHearing = true
   private final var room: Int
   private final var lastID: UInt64 = 0
-  /// Time of the next check for silent clients, in attended time; nil while every client has sent its hello and
-  /// no message is incomplete. A server with quiet clients therefore needs no timer.
+  /// Time of the next check for silent clients, in attended time. Nil if, at the last check, every client had
+  /// sent its hello and no message was incomplete; a server with quiet clients therefore needs no timer.
   package private(set) final var nextCheck: MonotonicTime?
   private final var unflushed: [Session] = []
 
@@ -74,10 +74,10 @@ open class ClientServer<
   // MARK: Overridden by a server
 
   /// Handles a message of a client. An override passes a hello to ``greet(_:_:)``, and handles a request only
-  /// if ``isGreeted(_:)`` returns true. The parameter is the whole message, because a request extracted before
-  /// the call would be copied for every customer.
+  /// if ``isGreeted(_:)`` returns true. The parameter is the whole message, because extracting the request
+  /// before the call would copy it.
   open func hear(_ message: Question, from session: Session) {}
-  /// Called after output for a client was written. Some may still be pending if the client reads slowly.
+  /// Called after output for a client was written. Some output may still be pending if the client reads slowly.
   open func hasFlushed(_ session: Session) {}
   /// Called when the connection of a client has ended, before ``onEnd``.
   open func hasLeft(_ session: Session) {}
@@ -110,9 +110,9 @@ open class ClientServer<
     }
   }
 
-  /// Limit in bytes of one client's backlog. Above this limit, the server does not handle the client's requests
-  /// and produces no further page for the client. All clients have the same limit, which is lower if there are
-  /// many.
+  /// Limit in bytes of one client's backlog. From this limit on, the server does not handle the client's
+  /// requests and produces no further part of a long answer. All clients have the same limit, which is lower if
+  /// there are many.
   package final var share: Int {
     min(limits.heardWhileUnread, max(16 << 10, limits.unreadInAll / max(1, sessions.count)))
   }
@@ -128,7 +128,8 @@ open class ClientServer<
   /// while it accepts.
   package final var nextListening: MonotonicTime? { listener?.nextDeadline }
 
-  /// Refuses clients that sent no hello in time, or stopped in the middle of a frame.
+  /// Refuses clients that sent no hello in time, or stopped in the middle of a message. Accepts connections
+  /// again after a pause of the listener.
   ///
   /// - Parameters:
   ///   - moment: now, by the monotonic clock.
@@ -160,8 +161,8 @@ open class ClientServer<
   // MARK: Connections
 
   private final func admit(_ descriptor: consuming FileDescriptor) {
-    // The connection is closed if its peer cannot be identified or is another user, or if the loop cannot watch
-    // it.
+    // The connection is closed if its peer cannot be identified or belongs to another user, or if the loop
+    // cannot watch it.
     guard let peer = try? UnixSocket.peer(of: descriptor),
       limits.admitsOthers || peer.uid == CurrentProcess.uid || peer.uid == 0,
       let session = try? adopt(descriptor)

@@ -9,20 +9,21 @@ open class ClientSession<Question: FrameMessage, Answer: RefusingMessage> {
   /// Channel type of the connection.
   public typealias Channel = MessageChannel<Question, Answer>
 
-  /// Number that is unique among all sessions, including ended ones.
+  /// Number that is unique among all sessions of the server, including ended ones.
   public final let id: UInt64
   /// The connection. Its handlers belong to the server.
   public final let channel: Channel
   package final var isGreeted = false
-  /// Number of requests whose last answer was not sent yet.
+  /// Number of requests whose last answer was not queued yet.
   package final var openRequests = 0
   /// Number of subscriptions, which may last until the connection ends.
   package final var views = 0
   /// Time of the connection, in attended time, like all times that are compared with a client's limits.
   final let connectedAt: MonotonicTime
-  /// True if messages were queued since the last flush.
+  /// True if the server's next flush includes this client.
   final var isUnflushed = false
-  /// Time of the last input at the previous check, and the start of the silence after it.
+  /// Time of the last input, and the call of ``silence(until:)`` that found it: from this call on, the client
+  /// counts as silent.
   private final var lastHeard: MonotonicTime
   private final var silentSince: MonotonicTime
 

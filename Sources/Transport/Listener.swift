@@ -1,8 +1,8 @@
 // A listening socket, and its behaviour when descriptors run out.
-// Invariant: a listener never pauses for longer than `rest`. This holds whether the process or the system has
-// run out of descriptors, and even if this listener's clients hold none of them. A listener does not spin
-// either, because it pauses for `rest` after a failed accept. Errors: SystemError if the socket cannot be
-// created; later failures are not reported.
+// Invariant: a listener pauses for at most `rest` and until the next `keepTime(_:)`. This holds whether the
+// process or the system has run out of descriptors, and even if this listener's clients hold none of them. A
+// listener does not spin either, because it pauses if it cannot accept a client even with its spare descriptor.
+// Errors: SystemError if the socket cannot be created or watched; later failures are not reported.
 import Glibc
 import Posix
 import Time
@@ -15,7 +15,7 @@ import Time
 public final class Listener {
   /// Receives each accepted connection.
   public var onConnection: ((consuming FileDescriptor) -> Void)?
-  /// Length of a pause after a client could not even be accepted with the spare descriptor.
+  /// Length of a pause after a client could not be accepted even with the spare descriptor.
   private static let rest = TimeSpan.milliseconds(100)
   /// Maximum number of connections accepted in one iteration, so that many new clients do not delay the
   /// connected ones.
@@ -61,7 +61,8 @@ public final class Listener {
 
   deinit { if let registration { loop.deregister(registration) } }
 
-  /// Stops accepting connections, and removes the socket's file.
+  /// Stops accepting connections, and removes the socket's file. The socket is closed when the listener is
+  /// released.
   public func stop() {
     if let registration { loop.deregister(registration) }
     registration = nil
@@ -70,7 +71,7 @@ public final class Listener {
   }
 
   /// The wanted number of clients, but at most half of the limit of descriptors of this process, so that enough
-  /// are left to start workers, write logs and use the database.
+  /// are left to start workers, write logs and use the database; at least 1.
   public static func room(for wanted: Int) -> Int {
     let allowed = (try? ResourceLimits.openFiles()) ?? UInt64(wanted) * 2
     return min(wanted, max(1, Int(clamping: allowed / 2)))
@@ -84,7 +85,7 @@ public final class Listener {
     if let restsUntil, restsUntil <= now { watchAgain() }
   }
 
-  /// Watches the socket again, because a descriptor is free.
+  /// Ends a pause, because a client has left and its descriptor is free.
   public func someoneLeft() { if restsUntil != nil { watchAgain() } }
 
   private func watchAgain() {
@@ -109,14 +110,14 @@ public final class Listener {
     }
   }
 
-  /// Closes the spare descriptor to accept and refuse one client. Returns false if there is no spare one, or
-  /// if another process took the free descriptor.
+  /// Closes the spare descriptor to accept and refuse one client. Returns false if there is no spare one, or if
+  /// no client was accepted, for example because another process took the free descriptor.
   private func sendOneAway() -> Bool {
     guard spare != nil else { return false }
     spare = nil
     defer { spare = Self.makeSpare() }
     guard let descriptor = try? UnixSocket.accept(socket) else { return false }
-    // This does not block: the bytes fit into the empty socket buffer, or the client has disconnected.
+    // The bytes fit into the empty socket buffer, unless the client has disconnected.
     _ = try? farewell.withUnsafeBytes { try descriptor.send($0) }
     return true
   }

@@ -1,7 +1,7 @@
 // Input of a channel: events of the loop, and the path of bytes from the socket to the owner's handler.
-// Invariant: handlers are never called recursively, and if a handler pauses or closes the channel, no further
-// message is delivered. One read per readiness event is enough, because the loop is level-triggered. Errors:
-// the end of the channel.
+// Invariant: `onMessage` is never called recursively, and if a handler pauses or closes the channel, no further
+// message is delivered until reading resumes. One read per readiness event is enough, because the loop is
+// level-triggered. Errors: the end of the channel.
 import Glibc
 import Posix
 import Wire
@@ -47,14 +47,15 @@ extension MessageChannel {
     if !isReadingPaused, !isClosing, !isHeardOut {
       if isGone || readiness.contains(.read) { receive() }
     } else if isGone, let registration {
-      // epoll(7) reports a hang-up even if it is not requested, in every iteration. The channel reads the end
-      // of file when reading resumes.
+      // epoll(7) reports a hang-up even if it is not requested, in every iteration. After a pause, the channel
+      // reads the end of file when reading resumes.
       loop.deregister(registration)
       self.registration = nil
     }
   }
 
-  /// Delivers input that has arrived, without waiting for the loop. Returns false if there is none.
+  /// Delivers input that has arrived, without waiting for the loop. Returns false if there is none, or if the
+  /// channel is not reading now.
   ///
   /// For a peer whose answer is expected now, this takes one system call per message instead of two.
   public func receiveNow() -> Bool {

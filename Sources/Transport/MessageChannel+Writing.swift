@@ -1,6 +1,6 @@
-// Output of a channel, and its end. Invariant: writing calls no handler; an error is stored in `failure` until
-// `settle` reports it. An owner can therefore call `send` anywhere and need not expect a callback. Errors: the
-// end of the channel.
+// Output of a channel, and the end of the channel. Invariant: writing calls no handler; an error is stored in
+// `failure` until `settle` reports it. An owner can therefore call `send` anywhere and need not expect a
+// callback. Errors: the end of the channel.
 import Posix
 import Wire
 
@@ -60,7 +60,8 @@ extension MessageChannel {
     if let failure { end(failure) }
   }
 
-  /// Ends the channel because the peer broke a rule. Sends the result of ``lastWord`` before.
+  /// Ends the channel because the peer broke a rule. Before that, sends the result of ``lastWord`` as far as the
+  /// kernel accepts it.
   func breakOff(because reason: ChannelEnd) {
     if let word = lastWord?(reason), isOpen {
       send(word)

@@ -1,8 +1,9 @@
 // One connection that carries messages: its descriptor, the incomplete incoming message, and the unsent output.
-// Invariant: `onEnd` is called exactly once, and nothing is delivered after it. A connection has one encoding:
-// frames or, if lines are allowed, the encoding that the peer's first byte selects. The output never exceeds
-// the backlog limit by more than one message, whatever the peer does. Errors: a `ChannelEnd`. Invalid input
-// from the peer ends this channel and has no other effect.
+// Invariant: `onEnd` is called exactly once, unless the owner releases the channel before, and nothing is
+// delivered after it. A connection has one encoding: frames or, if lines are allowed, the encoding that the
+// peer's first byte selects. The output never exceeds the backlog limit by more than one call of `send`,
+// whatever the peer does. Errors: a `ChannelEnd`. Invalid input from the peer ends this channel and has no other
+// effect.
 import Posix
 import Time
 import Wire
@@ -21,11 +22,11 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   /// Called once, after the channel has ended and its descriptor is closed. All other handlers are removed
   /// before this call.
   public var onEnd: ((ChannelEnd) -> Void)?
-  /// Called when a peer that was too slow for a ``flush()`` has read all pending output, so that the owner can
-  /// continue a long reply.
+  /// Called when the kernel has accepted all output that it did not accept at an earlier ``flush()``, so that
+  /// the owner can continue a long reply.
   public var onDrained: (() -> Void)?
 
-  /// Called after a delivery if the start of an incomplete message remains.
+  /// Called after input was processed, if the start of an incomplete message remains.
   public var onPart: (() -> Void)?
 
   /// Called once after the peer broke a rule. Returns a last message for the peer, which is sent after all
@@ -41,12 +42,12 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   public private(set) var isReadingPaused = false
   let loop: EventLoop
   var descriptor: FileDescriptor?
-  /// Nil after the end, and if the peer hung up while reading was paused, because a hang-up would wake the loop
-  /// repeatedly.
+  /// Nil after the end, and if the peer hung up while the channel was not reading, because a hang-up would wake
+  /// the loop repeatedly.
   var registration: Registration?
   var decoder: FrameDecoder
-  /// Encoding of messages; nil until the peer's first byte selects it. Messages sent before are encoded as
-  /// lines, because a program in any language can print a line.
+  /// Encoding of messages. If lines are allowed, it is nil until the peer's first byte selects it. Messages sent
+  /// before are encoded as lines, because a program in any language can print a line.
   public internal(set) var encoding: MessageEncoding?
   var lines: LineDecoder
   var isDelivering = false
@@ -65,7 +66,8 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   /// True if the peer has closed the connection or its reading side, so that output is dropped. Input that the
   /// peer has sent is still read to its end.
   public internal(set) var isPeerDeaf = false
-  /// Error found while sending. The next flush reports it, so that `send` never calls a handler.
+  /// Error found while sending or in ``watch()``. The next ``settle()``, such as that of a flush, reports it, so
+  /// that `send` never calls a handler.
   var failure: ChannelEnd?
 
   /// Starts to read from a connected stream socket, which becomes non-blocking.
@@ -76,8 +78,8 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   ///   - lineLimit: maximum length of a line in bytes, in either direction; one of ``LineLimits``. With a limit
   ///     the peer may select lines by its first byte; with nil only frames are allowed.
   ///   - backlogLimit: bytes of unsent output above which the channel ends.
-  /// - Throws: an error if the descriptor is not a socket, or if the loop cannot watch it. The descriptor is
-  ///   then closed.
+  /// - Throws: an error if the descriptor cannot be made non-blocking, or if the loop cannot watch it. The
+  ///   descriptor is then closed.
   public init(
     descriptor: consuming FileDescriptor, loop: EventLoop, incomingLimit: Int, backlogLimit: Int,
     outgoingLimit: Int? = nil, lineLimit: Int? = nil
@@ -104,8 +106,8 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     guard descriptor != nil, let peer = try? UnixSocket.peer(of: descriptor!) else { return 0 }
     return peer.pid
   }
-  /// True if input has arrived that was not delivered: part of a message or, within a handler, also whole
-  /// messages.
+  /// True if input was read that was not delivered: part of a message or, within a handler or while reading is
+  /// paused, also whole messages.
   public var isMidFrame: Bool { isOpen && isMidMessage }
   var isMidMessage: Bool { encoding == .frames ? decoder.isMidFrame : lines.isMidLine }
   /// True if output waits for a ``flush()`` or for the peer.
@@ -113,7 +115,8 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   /// Bytes of output that wait for a ``flush()`` or for the peer.
   public var backlog: Int { output.count - written }
 
-  /// Queues a message. Does nothing after the end of the channel.
+  /// Queues a message. Does nothing after the end of the channel or ``closeAfterFlush()``, after an error, and
+  /// if the peer reads no more.
   ///
   /// A message that cannot be sent, or one that exceeds the backlog limit, ends the channel at the next
   /// ``flush()``. A message without a line form is skipped for a peer that uses lines.
@@ -139,7 +142,8 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     makeRoom()
   }
 
-  /// Queues whole frames that are already encoded, because many peers receive the same bytes.
+  /// Queues whole frames that are already encoded, because many peers receive the same bytes. Does nothing where
+  /// ``send(_:)`` does nothing.
   ///
   /// - Precondition: the encoding is frames.
   public func send(frames: [UInt8]) {
@@ -194,7 +198,7 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   public func close() { end(.closedHere) }
 
   /// Stops delivery, even of input that has already arrived. The peer's writes fill the kernel's buffer and
-  /// then block. The channel detects that the peer has closed the connection when reading resumes.
+  /// then block. If the peer closes the connection, the channel ends when reading resumes.
   public func pauseReading() {
     guard isOpen, !isReadingPaused else { return }
     isReadingPaused = true
@@ -202,8 +206,10 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     settle()
   }
 
-  /// Shuts down reading, and delivers every message that has already arrived before it returns. Later writes of
-  /// the peer fail. Both sides therefore agree on which messages were received.
+  /// Shuts down reading, and delivers every message that has already arrived before it returns, unless a handler
+  /// pauses or closes the channel. Later writes of the peer fail. Both sides therefore agree on which messages
+  /// were received. Do not call it from ``onMessage``: the messages would be delivered only after the handler
+  /// returns.
   public func hearOut() {
     guard isOpen, !isClosing, descriptor != nil else { return }
     // This fails if the connection has ended; no more input can then arrive.
@@ -214,7 +220,7 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     watch()
   }
 
-  /// Resumes delivery. Messages that have already arrived are delivered before this returns. If a handler calls
+  /// Resumes delivery. Messages that were already read are delivered before this returns. If ``onMessage`` calls
   /// it, they are delivered after the handler returns.
   public func resumeReading() {
     guard isOpen, isReadingPaused else { return }

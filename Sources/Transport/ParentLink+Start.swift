@@ -1,6 +1,7 @@
 // Start of a service's process. If a coordinator has started the process, the process waits for its orders.
-// Invariant: a process that a coordinator has started never outlives the coordinator. Errors: the reason to
-// exit is written to standard error, and determines the exit code.
+// Invariant: the kernel kills a process that a coordinator has started when the coordinator exits. Errors: if
+// the coordinator refuses the process or sends invalid messages, the reason is written to standard error, and
+// the exit code is 1.
 import Glibc
 import Posix
 import Wire
@@ -12,12 +13,12 @@ extension ParentLink {
     case alone
     /// A coordinator has started the process and has sent its orders.
     case supervised(ParentLink)
-    /// The coordinator refused this process, has exited, or uses another protocol. The payload is the exit
-    /// code.
+    /// The process has to exit with this code: 0 if the coordinator has exited or requests that the process
+    /// exit, 1 if it refused the process or sent invalid messages.
     case ended(Int32)
   }
 
-  /// Greets the coordinator at descriptor 3, and waits for its orders.
+  /// Greets the coordinator at descriptor 3, if there is one, and waits for its orders.
   ///
   /// - Parameters:
   ///   - role: role of the process, for its hello.

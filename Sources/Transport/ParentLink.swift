@@ -1,7 +1,7 @@
 // Channel of a service to the coordinator that supervises it: hello, orders, liveness checks, the end.
-// Invariant: a check is answered at the end of the iteration in which it arrived, after the work of that
-// iteration. The answer therefore proves that the loop does its work. Errors: the service exits if the
-// coordinator has exited or sends invalid messages.
+// Invariant: a check is answered only by `endTurn()`, which the service calls at the end of each iteration, after
+// the work of that iteration. The answer therefore proves that the loop does its work. Errors: the service exits
+// if the coordinator has exited or sends invalid messages; see `State`.
 import BankModel
 import Glibc
 import Posix
@@ -17,7 +17,7 @@ public final class ParentLink {
     /// The coordinator has requested that the service answer its pending requests and exit.
     case closing
     case gone
-    /// The coordinator refused this service or sent invalid messages. The payload is the reason.
+    /// The coordinator refused this service, or sent an invalid or unexpected message. The payload is the reason.
     case misunderstood(String)
   }
 
@@ -27,7 +27,8 @@ public final class ParentLink {
   public private(set) var orders: WorkerOrders?
   private let channel: MessageChannel<SupervisorMessage, WorkerMessage>
   private var checks: [Int64] = []
-  /// Opening of the bank that the service has to store; nil after ``takeBank()``.
+  /// The bank's current opening (see `BankMark`), which the service must store in its database; nil if there is
+  /// none that ``takeBank()`` has not returned.
   private var bank: BankMark?
   private var hasWorked = false
   private var progressAt = MonotonicTime(nanoseconds: 0)
@@ -50,8 +51,8 @@ public final class ParentLink {
     channel.flush()
   }
 
-  /// Descriptor 3 if it is a socket, whose other end belongs to the process that started this one; nil
-  /// otherwise.
+  /// Descriptor 3 if it is a socket, which a coordinator passes to the services that it starts; nil if it is
+  /// not.
   public static func inheritedChannel() -> FileDescriptor? {
     var kind: CInt = 0
     var length = socklen_t(MemoryLayout<CInt>.size)
@@ -79,7 +80,7 @@ public final class ParentLink {
     }
   }
 
-  /// Sends a message at once.
+  /// Sends a message without waiting for the end of the iteration.
   public func say(_ message: WorkerMessage) {
     channel.send(message)
     channel.flush()
@@ -105,14 +106,14 @@ public final class ParentLink {
     say(.beat(WorkerMessage.worked))
   }
 
-  /// Returns the opening of the bank that the service has to store. The next call returns nil, until the
-  /// coordinator sends another opening.
+  /// Returns the bank's current opening, which the service must store in its database; nil if the coordinator
+  /// has sent none since the last call.
   public func takeBank() -> BankMark? {
     defer { bank = nil }
     return bank
   }
 
-  /// Answers the checks that arrived in this iteration.
+  /// Answers the checks that have arrived since the last call.
   public func endTurn() {
     guard !checks.isEmpty else { return }
     for number in checks { channel.send(.beat(number)) }

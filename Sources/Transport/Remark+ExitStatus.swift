@@ -1,5 +1,5 @@
-// Conversion of an exit status into a detail that can be translated. The English text equals the description of
-// the exit status.
+// Conversion of an exit status into a detail that can be translated. Without lines of the process, the English
+// text equals the description of the exit status.
 import BankModel
 import Posix
 
@@ -13,7 +13,7 @@ extension Remark {
     }
   }
 
-  /// Detail about an exit status and the last lines that the process has written; nil for none.
+  /// Detail about an exit status and `words`, the last lines that the process has written; nil for none.
   public init(_ status: ExitStatus, saying words: String?) {
     guard let words else {
       self.init(status)

@@ -1,8 +1,8 @@
 // Client of a service: connection, several requests in flight, one subscription, and reconnection while the
 // service restarts. `ServiceCommand` describes the service. Invariant: every request gets exactly one answer or
-// error, unless the client is closed before. Every change has an order name, which the client generates if the
-// caller passes none, so a retry after a lost connection changes nothing twice. Errors: ServiceClientError. A
-// missing service is an error only after the deadline.
+// error, unless the client is closed or released before. Every change has an order name, which the client
+// generates if the caller passes none, so a retry after a lost connection changes nothing twice. Errors:
+// ServiceClientError. A missing service is an error only after the deadline.
 import BankModel
 import Posix
 import Time
@@ -49,7 +49,8 @@ public final class ServiceClient<Command: ServiceCommand> {
     /// In attended time, so that a process that was stopped or busy reads its input before the request fails.
     var deadline: MonotonicTime
     var sendings = 0
-    /// True if the request was sent on the current connection.
+    /// True if the request was sent on the current connection, and the service has not reported that the
+    /// request had no effect.
     var isSent = false
     /// True if the request was sent on an earlier connection, which ended without an answer.
     var wasLost = false
@@ -73,7 +74,7 @@ public final class ServiceClient<Command: ServiceCommand> {
   /// Limit in bytes of the pending output to a service that does not read.
   private static var backlogLimit: Int { 64 << 20 }
 
-  /// A client that connects with its first request.
+  /// A client that connects when it has its first request or subscription.
   ///
   /// - Parameter helloPatience: time limit for the service's welcome; a large audit delays it.
   public init(
@@ -98,7 +99,8 @@ public final class ServiceClient<Command: ServiceCommand> {
   /// - Parameters:
   ///   - order: order name, with which the caller can repeat a change even after the caller has crashed; nil to
   ///     generate one.
-  ///   - deadline: until this time the client sends the request again whenever it has reconnected.
+  ///   - deadline: until this time the client sends the request again whenever it has reconnected, but a long
+  ///     query at most once again.
   public func ask(
     _ command: Command, as order: OrderID? = nil, until deadline: MonotonicTime,
     _ listener: @escaping Listener
@@ -116,8 +118,8 @@ public final class ServiceClient<Command: ServiceCommand> {
     if isConnected { send(lastNumber) } else { connectIfDue() }
   }
 
-  /// Subscribes to the service from the state `seen`. The client renews the subscription after a lost
-  /// connection. It replaces the previous subscription.
+  /// Subscribes to the service from the state `seen`, instead of the previous subscription. The client renews
+  /// the subscription after a lost connection.
   public func follow(_ seen: Command.View, _ hear: @escaping (News) -> Void) {
     lastNumber &+= 1
     view = (lastNumber, seen, hear)
@@ -127,7 +129,8 @@ public final class ServiceClient<Command: ServiceCommand> {
   /// Sends a request, and runs the loop until the answer arrives.
   ///
   /// Do not call it from within a handler of the loop.
-  /// - Throws: `tryLater` if no answer arrives in time; the same order may be sent again.
+  /// - Throws: `tryLater` if no answer arrives in time; the same order may be sent again. `notPermitted`,
+  ///   `otherVersion` or `system` if the client cannot connect or the loop fails.
   public func call(
     _ command: Command, as order: OrderID? = nil, within patience: TimeSpan
   ) throws(Trouble) -> Answer {
@@ -260,7 +263,8 @@ public final class ServiceClient<Command: ServiceCommand> {
     pause = min(pause * 2, Self.longestPause)
   }
 
-  /// Fails all requests, because no answer can arrive. A later request connects again.
+  /// Fails all requests, because no answer can arrive. If there is a subscription or a later request, the client
+  /// connects again after a pause.
   private func fail(_ error: Trouble) {
     channel?.close()
     tryLater(Remark(quoting: "\(error)"))

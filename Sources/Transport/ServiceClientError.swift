@@ -5,7 +5,8 @@ import Wire
 
 /// Reason why there is no answer from a service.
 public enum ServiceClientError<Command: ServiceCommand>: Error, Sendable, Equatable {
-  /// The service did not exist, or did not answer in time. The same order may be sent again.
+  /// The service did not exist, did not answer in time, or ended each time while it answered a long query. The
+  /// same order may be sent again.
   ///
   /// `isInDoubt`: the request is a change that was sent, and the service has not reported that the request had
   /// no effect.

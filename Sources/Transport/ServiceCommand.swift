@@ -1,5 +1,5 @@
-// Description of a service for ``ServiceClient``: its requests, its answers, and the news for subscribers. A
-// new service needs only its messages and a conformance to this protocol.
+// Description of a service for ``ServiceClient``: its requests, its answers, and the news for subscribers. The
+// client of a new service needs only the service's messages and a conformance to ``ServiceCommand``.
 
 /// Requests to a service. The conforming type identifies the service.
 public protocol ServiceCommand: Codable, Sendable, Equatable {
@@ -31,7 +31,7 @@ public protocol ServiceView {
 /// Meaning of an answer for a subscriber.
 public enum ViewStep<News> {
   case news(News)
-  /// The subscriber has missed an answer. The client sends ``ServiceView/question`` again.
+  /// The subscriber has missed an answer, or was too slow. The client sends ``ServiceView/question`` again.
   case askAgain
   /// The answer contains nothing new.
   case nothing

@@ -1,6 +1,7 @@
 // Paths of a service in the home directory of a bank, such as the stock in `stock.db`, and checks whether they
-// can be used. Invariant: no existing file is changed. Missing directories are created with access only for
-// this user. Errors: a Failure with the reason why the home cannot be used.
+// can be used. Invariant: no existing file is changed, except that the holder of the lock writes its pid into
+// the lock file. Missing directories are created with access only for this user. Errors: a Failure with the
+// reason why the home cannot be used.
 import Glibc
 import BankModel
 import Posix
@@ -33,7 +34,8 @@ public struct ServiceHome: Sendable {
   /// Path of the service's log.
   public var log: String { Paths.join(logs, name + ".log") }
 
-  /// Creates missing directories. Refuses a home that belongs to another user or that other users can write to.
+  /// Creates missing directories. Refuses a home that belongs to another user, and one that other users can
+  /// write to, unless it has the sticky bit.
   public func prepare() throws(Failure) {
     do throws(SystemError) {
       for directory in [path, run, logs] { try Directory.create(path: directory) }
@@ -48,9 +50,9 @@ public struct ServiceHome: Sendable {
     }
   }
 
-  /// Refuses a database that has lost its contents. An empty database file without a service log is normal
-  /// after a crash during its creation. The service creates its log after its database, so if there is a log
-  /// there was a database.
+  /// Refuses a database file that is empty although there is a log of the service. Without a log, an empty file
+  /// is normal after a crash during its creation. The service creates its log after its database, so a log
+  /// proves that there was a database.
   ///
   /// - Parameter mustExist: true if there was a database when the bank was opened. If that database is missing,
   ///   the service must not create an empty one in its place.
@@ -65,7 +67,7 @@ public struct ServiceHome: Sendable {
     throw Failure(.damaged, subject: database, remark: Remark(.emptyBesideLog))
   }
 
-  /// Takes the lock, with attempts for three seconds, because a process that is just exiting may still hold it.
+  /// Takes the lock. Retries for three seconds, because a process that is just exiting may still hold it.
   public func takeLock(_ loop: EventLoop) throws(Failure) -> LockFile {
     let until = SystemClock.monotonic() + .seconds(3)
     do throws(SystemError) {

@@ -1,6 +1,5 @@
-// Limits on a server's clients: number, time, and pending data.
-// Invariant: each limit is above the needs of any client of this build, so only a broken or hostile client
-// reaches it.
+// Limits on a server's clients: number, time, and pending data. `heardWhileUnread` and `openRequests` only delay
+// a client's requests. A client that exceeds another limit is refused or disconnected.
 import Glibc
 import Time
 import Wire
@@ -13,9 +12,10 @@ public struct ServiceLimits: Sendable {
   public var backlog: CInt = 512
   /// Time limit for a client's hello.
   public var hello: TimeSpan = .seconds(5)
-  /// Time for which a client may be silent in the middle of a frame.
+  /// Time for which a client may be silent in the middle of a frame or a line.
   public var midFrame: TimeSpan = .seconds(10)
-  /// Interval at which these two limits are checked, while a client has sent no hello or an incomplete frame.
+  /// Interval at which ``hello`` and ``midFrame`` are checked, while a client has sent no hello or an incomplete
+  /// message.
   public var check: TimeSpan = .seconds(2)
   /// Maximum body of a frame in bytes, in either direction.
   public var frame = FrameLimits.control
@@ -24,17 +24,19 @@ public struct ServiceLimits: Sendable {
   public var line: Int?
   /// Pending output of one client in bytes, above which the client is disconnected.
   public var unread = 8 << 20
-  /// True to accept all users that may open the socket's file, instead of only its owner and root.
+  /// True to accept all users that may connect to the socket's file, instead of only the user of this process
+  /// and root.
   public var admitsOthers = false
-  /// Pending output of one client in bytes, above which its next request is not handled. The limit is lower if
-  /// many clients are connected.
+  /// Pending output of one client in bytes, from which on its next request is not handled. The limit is lower if
+  /// many clients are connected; see ``ClientServer/share``.
   public var heardWhileUnread = 256 << 10
-  /// Pending output of all clients together in bytes, above which the slowest clients are disconnected.
+  /// Pending output of all clients together in bytes, above which a ``ServiceSocket`` disconnects the clients
+  /// with the most pending output.
   public var unreadInAll = 24 << 20
   /// Number of open requests of one client, from which on its input is not read.
   public var openRequests = 64
-  /// Maximum number of subscriptions among the open requests of one client. A further subscription of the same
-  /// client would receive the same answers.
+  /// Maximum number of subscriptions among the open requests of one client. A client needs no more, because
+  /// further subscriptions would mostly receive the same answers.
   public var openViews = 4
 
   public init() {}

@@ -1,6 +1,6 @@
-// Socket of a service with flow control for its clients. Invariant: the service reads no input from a client
-// that does not read its answers. The pending output is therefore bounded, for one client and for all clients
-// together.
+// Socket of a service with flow control for its clients. Invariant: the service reads no further input from a
+// client that has too much pending output or too many open requests, and disconnects the clients with the most
+// pending output while all clients together have too much. The pending output is therefore bounded.
 import Posix
 import Time
 import Wire
@@ -17,7 +17,7 @@ public final class ServiceSocket<
   /// Session type of the clients.
   public typealias Session = ServiceSession<Request, Result>
 
-  /// Called with every request of a client that has sent its hello.
+  /// Called with every request of a client that has sent its hello, until ``ClientServer/stopHearing()``.
   public var onRequest: ((Session, Request) -> Void)?
   /// Clients with pending output after the last flush.
   private var behind: [UInt64: Session] = [:]
@@ -74,8 +74,8 @@ public final class ServiceSocket<
   }
 
   /// Writes all queued messages. The service stops reading from a client with too much pending output or too
-  /// many open requests. A call of this function resumes reading after the client has read its output and
-  /// enough requests are answered.
+  /// many open requests. Reading resumes when the kernel has accepted all output for the client, and at most
+  /// half of the maximum number of requests is open.
   public func flush() {
     writeAll()
     letGoWhoReadsLeast()
@@ -114,7 +114,8 @@ public final class ServiceSocket<
 
   /// Ends every connection as soon as its output is written. The caller has called ``stopHearing()``. The last
   /// message to a client states that its unanswered requests have changed nothing. A client with an open
-  /// request does not receive this message, because the request may still take effect.
+  /// request other than a subscription does not receive this message, because the request may still take
+  /// effect.
   public func closeAfterFlush() {
     for session in present {
       let isAnswered = session.openRequests <= session.views
@@ -131,7 +132,8 @@ public final class ServiceSocket<
     .earliest(nextListening, nextCheck.map { loop.attended.wake(for: $0) })
   }
 
-  /// Refuses clients that sent no hello in time, or stopped in the middle of a frame.
+  /// Refuses clients that sent no hello in time, or stopped in the middle of a message. Accepts connections
+  /// again after a pause of the listener.
   ///
   /// - Parameter moment: now, by the monotonic clock.
   public func keepTime(_ moment: MonotonicTime) {

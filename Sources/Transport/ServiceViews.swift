@@ -26,12 +26,13 @@ public final class ServiceViews<
   /// Socket type of the service.
   public typealias Socket = ServiceSocket<Request, Result>
 
-  /// One subscription, which lasts until its client disconnects or is too slow.
+  /// One subscription, which lasts until its client disconnects, is too slow or subscribes again, or until the
+  /// service ends it.
   public final class View {
     fileprivate enum State {
-      /// No answer was sent yet.
+      /// ``ServiceViews/begin(_:after:)`` was not called yet.
       case begins
-      /// The subscriber receives earlier answers, from a position that the service knows.
+      /// The subscriber receives earlier answers, which ``ServiceViews/missed`` returns for this position.
       case catchesUp(Int64)
       case follows(AnswerFeed.Place)
       case ended
@@ -56,7 +57,7 @@ public final class ServiceViews<
   public var missed: ((Int64) -> MissedAnswers<Result>)?
   /// Called when a subscription was too slow.
   public var onSlow: (() -> Void)?
-  /// Published answers, by topic.
+  /// Published answers that not all subscriptions have received, by topic.
   public private(set) var feeds: [AnswerFeed]
   private let tooSlow: Result
   private let audience: Audience<View>
@@ -81,8 +82,8 @@ public final class ServiceViews<
   // MARK: - Subscribing
 
   /// Makes a request a subscription, which receives no answer before ``begin(_:after:)``. Returns nil if the
-  /// client has the maximum number of subscriptions. Ends an older subscription of the same client with the
-  /// same request number.
+  /// client has the maximum number of subscriptions, and an ended subscription if the client has disconnected.
+  /// Ends an older subscription of the same client with the same request number.
   public func open(_ socket: Socket, _ session: Socket.Session, _ number: UInt32, topic: Int = 0) -> View? {
     for view in audience.all where view.session === session && view.number == number { end(view) }
     guard session.views < socket.viewsOfOne else { return nil }
@@ -129,7 +130,7 @@ public final class ServiceViews<
 
   // MARK: - Publishing
 
-  /// Publishes an answer that is on disk.
+  /// Publishes an answer about changes that are on disk.
   public func publish(_ result: Result, topic: Int = 0) {
     guard isWatched(topic) else { return }
     feeds[topic].append { bytes throws(FrameEncodingError) in try AnswerTail.append(result, to: &bytes) }
@@ -192,7 +193,7 @@ public final class ServiceViews<
     return .wasTold
   }
 
-  /// Drops the answers that all subscriptions have received.
+  /// Drops the pages of answers that all subscriptions have received.
   private func tidy() {
     if !audience.isOwed { found = nil }
     for topic in feeds.indices {
