@@ -1,5 +1,5 @@
-// Paths of a bank's sockets, and the connection of a client to the coordinator. Connecting changes nothing on
-// disk; only the coordinator removes a stale socket.
+// Paths in a bank's home, and the connection of a client to the coordinator. Connecting changes nothing on disk;
+// only the coordinator removes a stale control socket.
 import Posix
 
 /// Home directory of one bank.
@@ -15,23 +15,23 @@ public struct BankHome: Sendable, Hashable {
   public var guardianSocket: String { Paths.join(path, "run", "guardian.sock") }
   /// True if a guardian runs for this home, which restarts a coordinator that has exited.
   public var isGuarded: Bool { Datagrams.isReceived(at: guardianSocket) == true }
-  /// Process ids of the `bank-guardian` processes of this home, found by their command lines.
+  /// Process ids of the running `bank-guardian` processes that have this home among their arguments, ascending.
   public var guardians: [Int32] {
     ProcessTable.all().filter { pid in
       ProcessTable.name(of: pid) == "bank-guardian" && ProcessTable.alive(pid)
         && ProcessTable.arguments(of: pid).contains(path)
     }.sorted()
   }
-  /// Directory of the workers' logs.
+  /// Directory of the logs.
   public var logs: String { Paths.join(path, "logs") }
-  /// The coordinator's copy of its current configuration. It exists if there is a guardian. While no bank is
-  /// open, it may be out of date.
+  /// Path of the coordinator's copy of its configuration file. It exists if there is a guardian and the
+  /// coordinator uses a file. While no bank is open, the copy may be out of date.
   public var configurationInUse: String { Paths.join(path, "run", "configuration.json") }
   /// Path of the bank's own configuration; the file need not exist.
   public var configuration: String { Paths.join(path, "bank.json") }
 
-  /// Connects to the coordinator that is open on this home. Throws `notOpen`, `notPermitted`, `busy`, or an
-  /// error of ``ControlConnection/greet(_:patience:build:)``.
+  /// Connects to the coordinator that is open on this home. Throws `notOpen`, `notPermitted`, `busy`, `system`,
+  /// or another error of ``ControlConnection/greet(_:patience:build:)``.
   public func connect(
     patience: ControlConnection.Patience = .init()
   ) throws(ControlError) -> ControlConnection {

@@ -1,5 +1,5 @@
 // Start of a coordinator or of its guardian: location of the program, and its arguments.
-// Invariant: the coordinator leads its own session, so Ctrl-C in a terminal affects only the client.
+// Invariant: the started process leads its own session, so Ctrl-C in a terminal affects only the client.
 import Posix
 import Time
 
@@ -29,11 +29,11 @@ public struct LaunchOrder: Sendable, Equatable {
   public var windows: [String] = []
   /// Speed factor as text; nil for that of the configuration.
   public var speed: String?
-  /// Address of the database that several branches share; nil for that of the configuration. It contains no
-  /// password, because every user can see the arguments of a process.
+  /// Address of the database that several branches share; nil for that of the configuration. It must not contain
+  /// a password, because every user can see the arguments of a process.
   public var store: String?
-  /// True if the coordinator exits when the launching process exits. This does not apply under a guardian,
-  /// which would restart the coordinator.
+  /// True if the coordinator exits when the launching process exits. Not for a coordinator under a guardian,
+  /// which would restart it.
   public var endsWithLauncher = false
 
   /// Settings; the configuration determines those that are omitted.
@@ -51,7 +51,7 @@ public struct LaunchOrder: Sendable, Equatable {
     self.speed = speed
   }
 
-  /// Arguments of bankd.
+  /// Arguments of bankd. To inspect a bank, only the home and the store are passed.
   public var arguments: [String] {
     let shared = store.map { ["--store", $0] } ?? []
     guard purpose == .open else { return ["--inspect", "--home", home.path] + shared }
@@ -83,14 +83,14 @@ public struct BankLauncher: Sendable {
   }
 
   /// Finds the bankd that belongs to this executable: in the same directory, or in `../libexec/bank`. Throws
-  /// `programMissing`.
+  /// `programMissing`, or `system` if the path of this executable is unknown.
   public static func find() throws(ControlError) -> BankLauncher {
     let own: String
     do throws(SystemError) { own = try Paths.executable() } catch { throw .system(error) }
     return try find(belongingTo: own)
   }
 
-  /// Finds the bankd that belongs to an executable.
+  /// Finds the bankd that belongs to an executable; see ``find()``. Does not check that the guardian exists.
   static func find(belongingTo executable: String) throws(ControlError) -> BankLauncher {
     let directory = Paths.directory(of: executable)
     let places = [
@@ -111,7 +111,8 @@ public struct BankLauncher: Sendable {
   ///   exits, too, with the coordinator's status.
   /// - Parameter standardError: output for messages that cannot be logged.
   /// - Parameter patience: timeouts; opening a large database delays the welcome.
-  /// - Throws: `coordinatorEnded` if the coordinator exited before its welcome, and every error of
+  /// - Throws: `coordinatorEnded` if the coordinator exited before its welcome, `programMissing` if there is no
+  ///   guardian at its path, `system` if the process could not be started, and every error of
   ///   ``ControlConnection/greet(_:patience:build:)``.
   public func launch(
     _ order: LaunchOrder, guarded: Bool = false, standardError: ChildProcess.Output = .null,
@@ -139,7 +140,7 @@ public struct BankLauncher: Sendable {
 }
 
 /// A coordinator that this process has started. Invariant: the coordinator or its guardian is a child of this
-/// process, so its exit status is always available and explains a lost connection.
+/// process, so after its exit its status is available and explains a lost connection.
 public final class LaunchedBank {
   /// Connection on the process's descriptor 3.
   public let connection: ControlConnection
@@ -154,11 +155,11 @@ public final class LaunchedBank {
     self.process = process
   }
 
-  /// Returns `coordinatorEnded` with the exit status for `lost`, if the process has exited; any other error
-  /// unchanged.
+  /// For `lost`, waits up to ten seconds for the exit of the process, and returns `coordinatorEnded` with its
+  /// status. Returns any other error, and `lost` of a process that still runs, unchanged.
   public func explain(_ error: ControlError) -> ControlError { Self.explain(error, of: process) }
 
-  /// Waits for the exit of the process. Returns its status, or nil at the deadline.
+  /// Waits for the exit of the process. Returns its status, or nil at the deadline or if waiting fails.
   public func awaitExit(until deadline: MonotonicTime?) -> ExitStatus? {
     Self.awaitExit(of: process, until: deadline)
   }

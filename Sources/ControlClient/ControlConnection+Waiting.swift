@@ -5,7 +5,8 @@ import Posix
 import Time
 
 extension ControlConnection {
-  /// Waits until the socket is readable or, with `orWritable`, writable. Returns false at the deadline.
+  /// Waits until the socket is readable or, with `orWritable`, readable or writable. Returns false at the
+  /// deadline.
   func becomesReady(orWritable: Bool = false, until deadline: MonotonicTime?) throws(ControlError) -> Bool {
     do throws(SystemError) {
       return try Waiting.becomesReady(socket.rawValue, orWritable: orWritable, until: deadline)
@@ -14,8 +15,8 @@ extension ControlConnection {
 }
 
 enum Waiting {
-  /// Waits with poll(2) until a descriptor is readable or, with `orWritable`, writable. Returns false at the
-  /// deadline.
+  /// Waits with poll(2) until a descriptor is readable or, with `orWritable`, readable or writable. An error or
+  /// a hang-up counts as readable. Returns false at the deadline.
   static func becomesReady(
     _ fd: CInt, orWritable: Bool = false, until deadline: MonotonicTime?
   ) throws(SystemError) -> Bool {
@@ -32,8 +33,8 @@ enum Waiting {
     }
   }
 
-  /// Remaining time, or -1 without a deadline. It is rounded up, so that a wait does not end just before its
-  /// deadline and spin.
+  /// Remaining time in milliseconds, at most an hour, or -1 without a deadline. It is rounded up, so that a wait
+  /// does not end just before its deadline and spin.
   private static func milliseconds(until deadline: MonotonicTime?) -> CInt {
     guard let deadline else { return -1 }
     let (left, overflow) = deadline.nanoseconds.subtractingReportingOverflow(

@@ -1,7 +1,8 @@
 // Client side of one connection to a coordinator: hello, numbered requests, numbered answers. Invariant: every
 // wait has a deadline, unless the caller passes nil. A pause within a frame is limited by `stall`. While the
 // client sends a large request it also reads answers, so the two ends cannot block each other.
-// Errors: ControlError. After any error except `timedOut` the connection is unusable.
+// Errors: ControlError. After an error the connection must not be used any more, except after a `timedOut` of a
+// wait for an answer.
 import BankModel
 import Posix
 import Time
@@ -58,7 +59,7 @@ public final class ControlConnection {
   /// Sends hello on a connected socket and waits for the welcome.
   ///
   /// Another build is accepted if it uses the same version of the protocol.
-  /// - Throws: `otherVersion`, `refused`, `notGreeted`, `timedOut`, `lost`, `malformed`, `unexpected`.
+  /// - Throws: `otherVersion`, `refused`, `notGreeted`, `timedOut`, `lost`, `malformed`, `unexpected`, `system`.
   public static func greet(
     _ socket: consuming FileDescriptor, patience: Patience = Patience(),
     build: String = ControlConnection.build
@@ -71,8 +72,8 @@ public final class ControlConnection {
   private func exchangeHello(build: String) throws(ControlError) {
     do throws(SystemError) { try socket.setNonBlocking(true) } catch { throw .system(error) }
     try transmit(.hello(Hello(build: build, role: .client)))
-    // Count only the time in which this process could have received an answer. A pause of the whole machine,
-    // such as a suspended virtual machine, must not cause a timeout.
+    // Count only the time in which this process could have received an answer. A time in which the process did
+    // not run, for example because the whole machine was suspended, must not cause a timeout.
     var attended = AttendedTime(at: SystemClock.monotonic(), stride: patience.hello / 10)
     let deadline = attended.now + patience.hello
     var answer: BankMessage?
@@ -94,7 +95,8 @@ public final class ControlConnection {
   /// - Parameter tellsProgress: true to receive the progress of a long request.
   /// - Returns: number of the request, which every answer to it contains.
   /// - Throws: `lost`, or the refusal that the coordinator sent last, if the connection has ended; `timedOut`
-  ///   if the coordinator does not read the request.
+  ///   if the coordinator does not read the request; `malformed` if the request does not fit into a frame, or if
+  ///   the received answers are invalid or too many; `system`.
   @discardableResult
   public func send(
     _ command: ControlCommand, continuing continued: UInt32? = nil, tellsProgress: Bool? = nil,
@@ -110,7 +112,7 @@ public final class ControlConnection {
   }
 
   /// Waits for the next answer to any request. Returns nil at the deadline. With nil as the deadline, it waits
-  /// as long as the coordinator runs.
+  /// as long as the connection lasts. Throws `timedOut` if a message stays incomplete for the time `stall`.
   public func next(until deadline: MonotonicTime?) throws(ControlError) -> ControlReply? {
     guard let message = try receive(until: deadline) else { return nil }
     switch message {
@@ -121,7 +123,7 @@ public final class ControlConnection {
   }
 
   /// Sends a request and waits for the first answer to it, or throws `timedOut`. With nil as `patience`, it
-  /// waits as long as the coordinator runs. Answers to other requests that arrive before are dropped.
+  /// waits as long as the connection lasts. Answers to other requests that arrive before are dropped.
   public func call(_ command: ControlCommand, within patience: TimeSpan?) throws(ControlError)
     -> ControlAnswer
   {
@@ -132,7 +134,8 @@ public final class ControlConnection {
   }
 
   /// Waits until the connection has ended, as it does when the coordinator exits. Returns false at the
-  /// deadline, or if a message stays incomplete. Answers are dropped.
+  /// deadline, or if a message stays incomplete. Also returns true after invalid input or a failed system call.
+  /// Answers are dropped.
   public func awaitEnd(until deadline: MonotonicTime?) -> Bool {
     while true {
       do throws(ControlError) { guard try receive(until: deadline) != nil else { return false } } catch {
@@ -142,7 +145,8 @@ public final class ControlConnection {
     }
   }
 
-  /// Ends the requests of this client. A coordinator that was started for this connection then exits.
+  /// Shuts down sending; the coordinator then ends the connection and the requests of this client. A coordinator
+  /// that was started to inspect a bank, or that could not open its bank, exits.
   public func hangUp() {
     // This fails only if the connection has already ended.
     try? UnixSocket.shutdownWriting(socket)

@@ -1,15 +1,16 @@
-// Errors of a conversation with the coordinator, except failures that the coordinator answers. The caller
-// translates the errors for users.
-// Invariant: after any of these errors except `timedOut` the connection, if there is one, is unusable.
+// Errors of a conversation with the coordinator, except the failures that the coordinator sends as answers. The
+// caller translates the errors for users.
+// Invariant: after any of these errors the connection, if there is one, must not be used any more. The only
+// exception is a `timedOut` of a wait for an answer.
 import BankModel
 import Posix
 import Wire
 
 /// Reason why a conversation with a coordinator failed.
 public enum ControlError: Error, Sendable, Equatable {
-  /// No process listens on the socket. `stale`: the socket file of a coordinator that has exited exists.
+  /// No process listens on the socket. `stale`: the socket's file exists, left by a coordinator that has exited.
   case notOpen(socket: String, stale: Bool)
-  /// The socket belongs to another user.
+  /// The permissions of the socket or its directory do not allow this user to connect.
   case notPermitted(socket: String)
   /// The queue of connections to be accepted is full.
   case busy(socket: String)
@@ -19,18 +20,19 @@ public enum ControlError: Error, Sendable, Equatable {
   case refused(Refusal)
   /// The connection ended before an expected answer.
   case lost
-  /// The coordinator accepted the connection but has not sent a welcome, because it is busy or hangs. No
-  /// request was sent.
+  /// The connection exists, but the coordinator has not sent its welcome in time, because it is busy or hangs.
+  /// No request was sent.
   case notGreeted
   /// The coordinator does not answer or does not read; `what` is the missing part of the conversation, in
   /// English.
   case timedOut(what: String)
-  /// The received bytes are not a message of this protocol; `detail` is the reason.
+  /// The received bytes are not a message of this protocol, too many answers have arrived, or the request does
+  /// not fit into a frame; `detail` is the reason.
   case malformed(detail: Remark)
   /// The coordinator sent a message that does not fit the state of the conversation.
   case unexpected(detail: Remark)
   case system(SystemError)
-  /// There is no bankd at any of these paths.
+  /// The program, bankd or bank-guardian, is at none of these paths.
   case programMissing(places: [String])
   /// The coordinator exited before it answered.
   case coordinatorEnded(ExitStatus)
