@@ -1,7 +1,7 @@
 // Output bytes, and the stack of the containers that can still grow. Invariant: every open container's head
 // contains its current number of entries, so there is no closing step. Only the innermost container grows, and
 // writing to an outer one closes the containers inside it permanently. The first failure is stored and empties
-// the stack, so that every later call throws the same failure.
+// the stack, so that every later call that adds an entry to a container throws the same failure.
 
 struct CBORBuffer {
   private struct Level {

@@ -7,7 +7,8 @@ public struct CBORDecodingError: Error, Equatable, Sendable {
   /// The broken rule.
   public let reason: Reason
 
-  /// Offset of the first byte of the offending data item, from 0.
+  /// Offset of the first byte of the offending data item, from 0. For truncated input it may be the length of the
+  /// input; for input that is too long, and for bytes after the value, it is the offset of the first excess byte.
   public let offset: Int
 
   public init(_ reason: Reason, at offset: Int) { (self.reason, self.offset) = (reason, offset) }

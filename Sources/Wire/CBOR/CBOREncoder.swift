@@ -1,6 +1,6 @@
-// Public interface from a Swift value to bytes of the profile. Invariant: the same value gives the same
-// bytes, and `CBORDecoder` accepts all output. After an error the caller's buffer is as long as it was
-// before.
+// Public interface from a Swift value to bytes of the profile. Invariant: the same value gives the same bytes if
+// its type encodes its parts in a fixed order, as all messages do, and `CBORDecoder` accepts all output. After
+// an error the caller's buffer is as long as it was before.
 
 /// Writes `Encodable` values in the CBOR profile of ``CBORProfile``.
 ///
@@ -12,7 +12,7 @@ public struct CBOREncoder: Sendable {
 
   /// The value's bytes.
   ///
-  /// - Throws: ``CBOREncodingError`` if the value's type does not fit the profile.
+  /// - Throws: ``CBOREncodingError`` if the value or its type does not fit the profile.
   public func encode<T: Encodable>(_ value: T) throws(CBOREncodingError) -> [UInt8] {
     var buffer: [UInt8] = []
     buffer.reserveCapacity(64)
@@ -22,7 +22,7 @@ public struct CBOREncoder: Sendable {
 
   /// Appends the value's bytes to a buffer; after an error the buffer is unchanged.
   ///
-  /// - Throws: ``CBOREncodingError`` if the value's type does not fit the profile.
+  /// - Throws: ``CBOREncodingError`` if the value or its type does not fit the profile.
   public func encode<T: Encodable>(_ value: T, into buffer: inout [UInt8]) throws(CBOREncodingError) {
     let lengthBefore = buffer.count
     let writer = CBORWriter()

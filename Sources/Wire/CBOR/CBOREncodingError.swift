@@ -1,6 +1,6 @@
 // Reasons why a Swift value cannot be written in the profile, and their texts. Invariant: each of these errors
-// is a bug in a message type, never the fault of a peer. An encoder that throws an error leaves the caller's
-// buffer unchanged.
+// is a bug in this program, usually in a message type, and never the fault of a peer. An encoder that throws an
+// error leaves the caller's buffer unchanged.
 
 /// Reason why a value cannot be written in the profile of ``CBORProfile``.
 public enum CBOREncodingError: Error, Equatable, Sendable {
@@ -15,7 +15,7 @@ public enum CBOREncodingError: Error, Equatable, Sendable {
   case nothingEncoded(String)
   /// A second value, or a container of another kind, in a position that already has a value.
   case secondValue
-  /// A nested container was used after its parent had continued.
+  /// A nested container was used after its parent had continued, or any container after the end of the encoding.
   case containerOutOfOrder
   /// `superEncoder()` was called; message types are not classes that inherit.
   case superEncoderUnsupported

@@ -22,7 +22,7 @@ final class CBORInput {
     bytes[(base + offset)..<(base + offset + length)]
   }
 
-  /// Reads the head at an offset, and refuses every form outside the profile.
+  /// Reads the head at an offset, and refuses every form of a head outside the profile.
   ///
   /// For major type 7 the argument is the simple value.
   @inline(__always) func head(at offset: Int) throws(CBORDecodingError) -> CBORHead {
@@ -165,8 +165,8 @@ final class CBORInput {
       guard entries <= UInt64(count - head.end) else {
         throw CBORDecodingError(.countExceedsInput(entries), at: offset)
       }
-      // The sum is less than the square of the input's length, which a frame limits to 1.25 MiB, so it does not
-      // overflow.
+      // The sum is less than twice the square of the input's length, which a frame limits to 1.25 MiB, so it
+      // does not overflow.
       pending += Int(entries) * (head.major == CBORMajor.map ? 2 : 1)
       offset = head.end + Int(length)
     }

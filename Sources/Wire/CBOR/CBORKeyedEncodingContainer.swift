@@ -1,6 +1,6 @@
 // Translation of Codable's keyed container into fields of a map. Invariant: one call writes one key and one
-// value; nothing is boxed. Calls that cannot throw, such as nested containers, store their failure in the
-// writer, and the next call throws it.
+// value, or nothing for a nil of `encodeIfPresent`; no value is boxed. Calls that cannot throw, such as those
+// for nested containers, store their failure in the writer, and the next call throws it.
 
 struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let slot: CBORSlot
@@ -31,8 +31,8 @@ struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
     try writer.append(value, level: slot.level + 1)
   }
 
-  // The methods for integers are not generic; see the comment in `CBORKeyedDecodingContainer`. A nil writes
-  // nothing.
+  // The methods for integers are not generic; see the comment in `CBORKeyedDecodingContainer`. For a nil,
+  // `encodeIfPresent` writes nothing.
 
   func encode(_ value: Int, forKey key: Key) throws { try put(Int64(value), key) }
   func encode(_ value: Int8, forKey key: Key) throws { try put(Int64(value), key) }

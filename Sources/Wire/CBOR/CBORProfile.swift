@@ -1,6 +1,6 @@
 // Definition of the bank's CBOR profile, and the limits of an input. Invariant: the comment on `CBORProfile`
-// and the codec agree; `Tests/WireTests` checks every sentence of that comment. A limit is checked before the
-// limited memory or stack is used. A value outside the profile is never repaired: it results in a typed error.
+// and the codec agree; see the tests in `Tests/WireTests`. A limit is checked before the limited memory or stack
+// is used. A value outside the profile is never repaired: it results in a typed error.
 
 /// Subset of CBOR (RFC 8949) that the bank uses: one value has exactly one encoding per field order.
 ///
@@ -25,9 +25,10 @@
 /// the skipped value is itself within the profile. A newer build may therefore add fields. A field number is
 /// never reused for another field.
 ///
-/// An absent optional is an absent field. For a reader, a missing field and a null are the same `nil`.
+/// An absent optional is an absent field. For the reader of an optional field, a missing field and a null are the
+/// same `nil`.
 ///
-/// Data with arbitrary keys is an array of records: a `Dictionary` has no order of its own, would not encode the
+/// Data with arbitrary keys is an array of records: a `Dictionary` has no defined order, might not encode the
 /// same way twice, and is outside the profile unless its keys happen to be field numbers.
 ///
 /// ## Heads
@@ -43,8 +44,8 @@
 /// and counts that the remaining bytes cannot hold, and bytes after the value. Each of these has its own case
 /// in ``CBORDecodingError/Reason``.
 ///
-/// A reader checks the whole input against the profile before it makes the first value. A refusal therefore
-/// does not depend on the requested type.
+/// A reader checks the whole input against the profile before it makes the first value. Whether an input is
+/// outside the profile therefore does not depend on the requested type.
 public enum CBORProfile {
   /// The keys a map may have: 0 to 255, at most two bytes each.
   public static let fieldNumbers: ClosedRange<Int> = 0...255

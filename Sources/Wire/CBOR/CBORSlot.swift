@@ -1,6 +1,6 @@
 // Position of one value to be written: Codable's `Encoder` and its single-value container. Invariant: exactly
 // three words, so that `any Encoder` holds a slot without an allocation. A second value in the same position
-// fails with `secondValue`.
+// fails with `secondValue`; only the same container may be requested again.
 
 struct CBORSlot {
   let writer: CBORWriter

@@ -1,6 +1,6 @@
 // Iteration over the elements of an array. Invariant: the position advances only after an element was read
-// without an error; each element is read once, so an array takes time linear in its length. Reading beyond
-// the last element throws `endOfArray`.
+// without an error; each element is read once and skipped once, so an array takes time linear in its size in
+// bytes at each depth of nesting. Reading beyond the last element throws `endOfArray`.
 
 struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
   private let input: CBORInput

@@ -1,6 +1,7 @@
 // Translation of Codable's unkeyed container into elements of an array. Invariant: one call writes one
-// element, in constant time however long the array is. Calls that cannot throw, such as nested containers,
-// store their failure in the writer, and the next call throws it.
+// element, in a time that does not depend on the length of the array, except at the three lengths at which the
+// array's head becomes longer. Calls that cannot throw, such as those for nested containers, store their failure
+// in the writer, and the next call throws it.
 
 struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
   let slot: CBORSlot

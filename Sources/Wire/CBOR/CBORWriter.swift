@@ -1,7 +1,7 @@
-// State shared by all containers of one encoding: the buffer, and the encoding of nested values. Invariant:
-// every method is one access to the buffer, so Swift checks exclusive access once per call. No type's own
-// `encode(to:)` runs during an access. An error from a type's own `encode(to:)` is converted to a
-// `CBOREncodingError` and stored.
+// State shared by all containers of one encoding: the buffer, and the encoding of nested values. Invariant: a
+// method that writes a key, an integer or another simple value is one access to the buffer, so Swift checks
+// exclusive access once per call. No type's own `encode(to:)` runs during an access. An error from a type's own
+// `encode(to:)` is converted to a `CBOREncodingError` and stored.
 
 final class CBORWriter {
   private var buffer = CBORBuffer()

@@ -1,7 +1,7 @@
 // Layout of a frame: a length of four bytes, most significant byte first, and a body. Also the limits of a body
-// and the reasons for refusing a frame. Invariant: a body is never empty and never longer than the limit that
-// both ends of a connection share; raising a limit is a change of the protocol. After a refusal the start of
-// the next frame in the stream is unknown, so the receiver ends the connection.
+// and the reasons for refusing a frame. Invariant: an accepted body is not empty, and not longer than the limit
+// that both ends of a connection share; raising a limit is a change of the protocol. After a refusal the start
+// of the next frame in the stream is unknown, so the receiver ends the connection.
 
 /// The layout of a frame: a prefix of ``headerLength`` bytes, and the body.
 public enum Frame {
@@ -47,7 +47,7 @@ extension FrameError: CustomStringConvertible {
 public enum FrameEncodingError: Error, Equatable, Sendable {
   /// The message does not fit the CBOR profile.
   case message(CBOREncodingError)
-  /// The message is longer than the connection allows.
+  /// The message is empty, or longer than the connection allows.
   case frame(FrameError)
 }
 

@@ -1,6 +1,7 @@
-// Splits a byte stream into frames. Invariant: a length is checked as soon as its four bytes have arrived,
-// before memory is used for its body. Every byte is moved a bounded number of times, however many frames one
-// read returns. After a refusal the decoder stays failed: it drops its data and throws the same error again.
+// Splits a byte stream into frames. Invariant: a length is checked by the first `next()` after its four bytes
+// have arrived, before the decoder waits for the rest of its body. Every byte is moved a bounded number of times
+// on average, however many frames one read returns. After a refusal the decoder stays failed: it drops its data
+// and throws the same error again.
 
 /// Splits a byte stream into the bodies of frames.
 ///

@@ -6,12 +6,12 @@
 
 /// One message of a connection.
 ///
-/// `Codable` defines the bytes. The few messages exchanged for each customer also have a fast path without
-/// `Codable`, which costs several microseconds per message, more than all other handling.
+/// `Codable` defines the bytes. The few messages exchanged for each customer also have a fast path that does not
+/// use `Codable`, because `Codable` takes several microseconds per message, more than all other handling.
 public protocol FrameMessage: Codable {
   /// Appends the message's bytes, without a frame, by the fast path.
   ///
-  /// - Returns: false if the message has no fast path; the buffer is then unchanged.
+  /// - Returns: false if there is no fast path for this message; the buffer is then unchanged.
   func appendDirectly(to buffer: inout [UInt8]) -> Bool
 
   /// Reads a message, without a frame, by the fast path.

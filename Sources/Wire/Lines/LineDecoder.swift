@@ -1,6 +1,6 @@
-// Splits a byte stream into lines. Invariant: a line that is too long is refused as soon as the limit is
-// exceeded; every byte is scanned once and moved a bounded number of times, in portions of any size. After a
-// refusal the decoder stays failed: it drops its data and throws the same error again.
+// Splits a byte stream into lines. Invariant: a line that is too long is refused by the first `next()` after the
+// limit is exceeded. On average every byte is scanned and moved a bounded number of times, in portions of any
+// size. After a refusal the decoder stays failed: it drops its data and throws the same error again.
 
 /// Reason for refusing a line before parsing it.
 public enum LineError: Error, Equatable, Sendable {

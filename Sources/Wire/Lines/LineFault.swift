@@ -23,7 +23,7 @@ public struct LineFault: Error, Equatable, Sendable {
     /// The line is not one object with exactly one key, which is the kind of the message.
     case notObject, noKind, severalKinds
     case unknownKind(String)
-    /// A required key is missing, or a known one occurs twice.
+    /// A required key is missing, or a known key occurs twice.
     case missing(String), twice(String)
     /// These two keys exclude each other.
     case together(String, String)

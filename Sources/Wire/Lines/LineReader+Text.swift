@@ -105,7 +105,7 @@ extension LineReader {
     return content
   }
 
-  /// The content as text. Of content longer than `limit` bytes, only its start, cut between two characters.
+  /// The content as text. Of content longer than `limit` bytes, only its start, cut between two scalars.
   func text(_ text: LineText, first limit: Int = .max) -> String {
     withBytes(of: text) { content in
       var end = min(content.count, limit)
@@ -114,7 +114,7 @@ extension LineReader {
     }
   }
 
-  /// The content as text. Of content longer than `limit` bytes, only its end, cut between two characters.
+  /// The content as text. Of content longer than `limit` bytes, only its end, cut between two scalars.
   func text(_ text: LineText, last limit: Int) -> String {
     withBytes(of: text) { content in
       var begin = max(0, content.count - limit)

@@ -1,12 +1,12 @@
-// Reader of one line of JSON (RFC 8259). The line is parsed in a single pass and without a tree, because a
-// worker may send tens of thousands of lines per second.
+// Reader of one line of JSON (RFC 8259). After a check of its UTF-8 the line is parsed in a single pass and
+// without a tree, because a worker may send tens of thousands of lines per second.
 // Invariant: any input gives a value or a typed fault with its offset. The nesting is limited, and therefore
 // the stack. The value of an unknown key is skipped, but checked as strictly as any other value. A known key
 // must not occur twice, because JSON parsers differ in which of the two values they use.
 
 /// Reads one line, from its first byte to its last.
 struct LineReader {
-  /// The keys of one object that the reader has seen so far.
+  /// The known keys of one object that the reader has seen so far.
   struct Members {
     fileprivate var seen: UInt32 = 0
     fileprivate var isFirst = true
@@ -54,7 +54,8 @@ struct LineReader {
 
   // MARK: Objects
 
-  /// Reads the only key of the line's object, and moves to its value.
+  /// Reads the first key of the line's object, and moves to its value. ``end()`` checks that there is no other
+  /// key.
   mutating func kind() throws(LineFault) -> LineWord {
     skipSpace()
     guard isAt(UInt8(ascii: "{")) else { throw fault(.notObject) }
@@ -98,12 +99,14 @@ struct LineReader {
     LineFault(.missing(word.name), at: members.begin)
   }
 
-  /// The fault for an invalid value, with the offset at which the value starts.
+  /// The fault for an invalid value, with the offset at which the value starts; `endsEarly` at the end of the
+  /// line.
   func wanted(_ word: LineWord, _ what: String, at begin: Int? = nil) -> LineFault {
     place < bytes.count ? LineFault(.wanted(word.name, what), at: begin ?? place) : fault(.endsEarly)
   }
 
-  /// Returns true if another element follows. If none follows, consumes the closing bracket and returns false.
+  /// Consumes the closing bracket and returns false. If the bracket is not next, consumes the comma, unless
+  /// this is the first element, and returns true: an element has to follow.
   mutating func hasNext(isFirst: Bool, before close: UInt8) throws(LineFault) -> Bool {
     skipSpace()
     if isAt(close) {
@@ -125,7 +128,7 @@ struct LineReader {
     return withBytes(of: text) { LineWord.of($0) }
   }
 
-  /// The key at an offset, truncated to 64 bytes, for an error message.
+  /// The key at an offset, truncated to 64 bytes, for an error message; empty if there is no valid string.
   func keyName(at begin: Int) -> String {
     var copy = self
     copy.place = begin
@@ -136,7 +139,8 @@ struct LineReader {
 
   // MARK: Values
 
-  /// Consumes `null`, which is equivalent to leaving an optional key out.
+  /// Consumes `null` and returns true, if it is next. For an optional key, `null` is equivalent to leaving the
+  /// key out.
   mutating func takesNull() -> Bool { takes("null") }
 
   /// Consumes `true` or `false`.
@@ -184,7 +188,8 @@ struct LineReader {
     return exact
   }
 
-  /// Consumes any number. Returns it rounded down to an integer and clamped to 0 … 100.
+  /// Consumes a number. Returns it rounded down to an integer and clamped to 0 … 100. A number with an exponent
+  /// is refused if it is longer than 64 bytes.
   mutating func percent(_ word: LineWord) throws(LineFault) -> UInt8 {
     let begin = place
     guard place < bytes.count, bytes[place] == UInt8(ascii: "-") || bytes[place] &- 0x30 <= 9 else {

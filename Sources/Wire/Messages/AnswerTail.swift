@@ -5,7 +5,7 @@
 
 import BankModel
 
-/// The bytes after the number of the request in an answer to a subscription.
+/// The bytes after the number of the request in an answer to a subscription, including a true `more`.
 public enum AnswerTail {
   /// Length in bytes of what precedes the tail if the number is 0: the heads of the message and of the reply,
   /// and the number.

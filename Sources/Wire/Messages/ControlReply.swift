@@ -53,7 +53,7 @@ public struct ControlReply: Codable, Sendable, Equatable {
 /// All answers of the coordinator. Large, rare ones are indirect, because the size of an enumeration is that of
 /// its largest case, and the frequent answers are copied often.
 public enum ControlAnswer: Sendable, Equatable {
-  /// The request failed, and nothing was changed.
+  /// The request failed. With a few exceptions (see ``Failure/Code``), nothing was changed.
   case failure(Failure)
   /// The state of the bank.
   indirect case status(StatusReport)
@@ -67,13 +67,13 @@ public enum ControlAnswer: Sendable, Equatable {
   case receipts([ReceiptReport])
   /// The start or end of an attempt.
   case event(BranchEvent)
-  /// No awaited ticket waits or is served any more.
+  /// No awaited ticket waits, is delayed or is served any more.
   case ended(EndedReport)
   /// Number of dead letters returned to their lines.
   case requeued(Int64)
   /// Progress of a long request.
   case progress(ProgressReport)
-  /// The bank has closed. This is the last answer of the coordinator.
+  /// The bank has closed; the coordinator then ends the connection.
   indirect case stopped(StoppedReport)
   indirect case audit(AuditReport)
   /// The sums of the ledger.

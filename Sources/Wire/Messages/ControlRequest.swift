@@ -37,12 +37,12 @@ public struct ControlRequest: Codable, Sendable, Equatable {
   public var number: UInt32
   /// Content of the request.
   public var command: ControlCommand
-  /// True if the client wants to receive the progress of a long request: answers `progress` with `more`. Nil,
-  /// as from an older build, means false. `enqueue` and `stop` always send their progress.
+  /// True if the client wants to receive the progress of `reset` or `requeueDead`: answers `progress` with
+  /// `more`. Nil, as from an older build, means false. Other long requests always send their progress.
   public var tellsProgress: Bool?
-  /// True if the answer is only the first non-empty part of a list, and `more` means that the list has further
-  /// parts. The client requests the next part when it has space. Nil means false. Only the coordinator's own
-  /// database reader supports this field.
+  /// True if the answer to `receipts` is only the first non-empty part of the list, and `more` means that the
+  /// list has further parts. The client requests the next part when it has space. Nil means false. Only a
+  /// coordinator that inspects a database, such as the reader process of a bank, supports this field.
   public var onePart: Bool?
   /// True if `awaitIdle` ignores delayed customers. Nil means false.
   public var leavesDelayed: Bool?
@@ -61,13 +61,15 @@ public struct ControlRequest: Codable, Sendable, Equatable {
 public enum ControlCommand: Sendable, Equatable {
   /// Returns the state of the bank, at once. Answer: `status`.
   case status
-  /// Returns the state of the bank now and after every change, at most ten times a second. Answers: `status`
-  /// with `more`, until the connection ends.
+  /// Returns the state of the bank now, after changes, and while the business time runs, at most ten times a
+  /// second. Answers: `status` with `more`, until the connection ends. A slow reader does not receive every
+  /// status.
   case watch
-  /// Waits until every window has reported `ready`. Answer: `status`, or `failure`.
+  /// Waits until the process of every window has reported `ready`, or cannot be started now. Answer: `status`,
+  /// or `failure`.
   case awaitOpen
-  /// Adds customers with the same properties. Answer: `enqueued` once they are on disk, or `failure` if none
-  /// was added.
+  /// Adds customers with the same properties. Answer: `progress` with `more` for a large number, then `enqueued`
+  /// once they are on disk, or `failure` if none was added.
   case enqueue(EnqueueOrder)
   /// Adds a list of customers, in several parts. The last part is answered like `enqueue`; the earlier parts
   /// have no answer. The client must not send another request on the same connection between the parts.
@@ -81,9 +83,11 @@ public enum ControlCommand: Sendable, Equatable {
   case receipts(ReceiptQuery)
   /// Subscribes to the starts and ends of attempts. Answers: `event` with `more`, until the connection ends.
   case follow
-  /// Waits until no customer waits or is served. Answer: `status`.
+  /// Waits until no customer waits, is delayed or is served; see also ``ControlRequest/leavesDelayed``. Answer:
+  /// `status`.
   case awaitIdle
-  /// Waits until none of these tickets waits or is served. Answer: `ended`.
+  /// Waits until none of these tickets waits, is delayed or is served. Answer: `ended`; at once if `day` is not
+  /// the current day.
   case awaitTickets(day: Int64, first: Int64, last: Int64)
   /// Pauses this service, or all services for nil. Answer: `status`.
   case pause(ServiceName?)
@@ -91,8 +95,8 @@ public enum ControlCommand: Sendable, Equatable {
   case resume(ServiceName?)
   /// Opens or closes windows. Answer: `status` when the change is complete.
   case scale([ServiceWindows])
-  /// Cancels a waiting customer or a dead letter. Answer: `ticket`. Refused if `day` is not the current day,
-  /// because the number now belongs to another customer.
+  /// Cancels a customer that has no receipt: waiting, delayed, at a window, or a dead letter. Answer: `ticket`.
+  /// Refused if `day` is not the current day, because the number now belongs to another customer.
   case cancel(Int64, day: Int64? = nil)
   /// Returns a dead letter to its line. Answer: `ticket`. `day` has the same meaning as in `cancel`.
   case requeue(Int64, day: Int64? = nil)
@@ -103,7 +107,7 @@ public enum ControlCommand: Sendable, Equatable {
   case reset(day: Int64?)
   /// Reads the configuration again. Answer: `status` when the change is complete.
   case reload
-  /// Closes the bank. Answers: `progress` with `more`, then `stopped`.
+  /// Closes the bank. Answers: `progress` with `more`, then `stopped`. With ``StopOrder/noWait``, `status`.
   case stop(StopOrder)
   /// Checks all invariants. Answer: `audit`.
   case audit
@@ -113,7 +117,7 @@ public enum ControlCommand: Sendable, Equatable {
   case account(Int64)
   /// Withdraws an `enqueue`, `enqueueList` or `board` of the same connection, identified by its request number.
   /// There is no answer to the withdrawal. The withdrawn request is answered with `failure` `withdrawn`, or as
-  /// usual if its customers were already being added.
+  /// usual if it is too late to withdraw it.
   case withdraw(UInt32)
   /// Subscribes to snapshots of the bank for a screen: one at once, and one after changes, at most twenty a
   /// second. Answers: `board` with `more`, until the connection ends or the request is withdrawn. A slow reader
@@ -121,7 +125,7 @@ public enum ControlCommand: Sendable, Equatable {
   case board
   /// Kills the process of a window with SIGKILL, if generation and process id are still those that the client
   /// has read in a status or a board. Answer: `status`, or `failure` `other_process` if the window now has
-  /// another process.
+  /// another process or none.
   case endTeller(window: String, generation: Int64, pid: Int32)
   /// Cancels several customers as ``cancel(_:day:)`` does. Answer: `selection`.
   case cancelAll(TicketSelection)

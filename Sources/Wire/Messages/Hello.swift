@@ -1,6 +1,6 @@
 // First messages on any connection: role, protocol version and build of the sender.
-// Invariant: the shapes of `Hello` and `Refusal` never change, in any version of the protocol, because a
-// program of another version must still understand them.
+// Invariant: the numbered fields of `Refusal`, and of the `Hello` of every role except a worker, never change, in
+// any version of the protocol, because a program of another version must still understand them.
 
 /// Protocol version of this build. Raise it with every change that an older program would misunderstand. A new
 /// key that an older program may skip needs no new version.
@@ -71,11 +71,11 @@ public struct Hello: Codable, Sendable, Equatable {
   }
 }
 
-/// The answer to a hello that was accepted on the control socket.
+/// The answer to a client's hello that the coordinator or a service has accepted.
 public struct Welcome: Codable, Sendable, Equatable {
-  /// The coordinator's ``protocolVersion``.
+  /// The sender's ``protocolVersion``.
   public var version: UInt32
-  /// The coordinator's build.
+  /// Build of the sender.
   public var build: String
 
   public init(version: UInt32 = protocolVersion, build: String) {
@@ -92,13 +92,15 @@ public struct Refusal: Codable, Sendable, Equatable {
     case version = 1
     /// The builds differ, and have to be equal for this role.
     case build = 2
-    /// The first message was not a hello, or no hello arrived in time.
+    /// The first message was not a hello, the hello has a role or content that is not accepted at this socket,
+    /// or no hello arrived in time.
     case hello = 3
-    /// A message that is malformed, too large, or not allowed at this point of the protocol.
+    /// A message is malformed, too large, incomplete for too long, or not allowed at this point of the protocol.
     case malformed = 4
-    /// The maximum number of connections is reached.
+    /// The maximum number of connections is reached, or no file descriptor is left.
     case crowded = 5
-    /// The service ends as requested. Unanswered requests of this connection have changed nothing.
+    /// A service ends as requested, and unanswered requests of this connection have changed nothing; or, for a
+    /// worker, the bank is closing.
     case closing = 6
     /// A service in the worker's offer does not exist, or does not accept outside workers.
     case service = 7
@@ -106,11 +108,11 @@ public struct Refusal: Codable, Sendable, Equatable {
 
   /// Reason of this refusal.
   public var reason: Reason
-  /// Protocol version of the coordinator.
+  /// Protocol version of the sender.
   public var version: UInt32
-  /// The coordinator's build.
+  /// Build of the sender.
   public var build: String
-  /// Details in English, for a log. For a worker, the text of the refusal.
+  /// Details in English, for a log. A worker receives them as the text of the refusal.
   public var detail: String
 
   public init(reason: Reason, version: UInt32 = protocolVersion, build: String, detail: String) {
@@ -132,7 +134,7 @@ extension KeyedDecodingContainer {
   /// The kind of a message, which is its only field.
   ///
   /// - Parameter addition: field that may occur beside the kind.
-  /// - Throws: an error if a message has no kind, several, or an unknown one.
+  /// - Throws: an error if a message has no known kind, or several. Unknown field numbers are ignored.
   func onlyKind(beside addition: Key? = nil) throws -> Key {
     // `allKeys` makes a new list at every call, so it is read once.
     var kinds = allKeys
