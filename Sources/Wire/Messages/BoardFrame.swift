@@ -1,8 +1,8 @@
 // Snapshot of a whole bank for screens: the answer to `board`, sent at most twenty times a second. Invariant:
-// the size of a frame is bounded for any size of the bank, and a frame contains the number of omitted rows of
-// each list. Each frame is complete, so a client may skip frames. Times are milliseconds, since 1970 for points
-// in time; rates are thousandths of a customer per second. Like a status, a frame may contain changes that are
-// not on disk yet.
+// the size of a frame is bounded for any size of the bank. Each frame is complete, except for the history, which
+// only the first frame contains, so a client may skip later frames. Times are milliseconds, since 1970 for
+// points in time; rates are thousandths of a customer per second. Like a status, a frame may count changes that
+// are not on disk yet.
 
 import BankModel
 import Time
@@ -24,7 +24,7 @@ public struct BoardFrame: Codable, Sendable, Equatable {
   public var counts: BoardCounts
   /// Rates of issued tickets and of served customers.
   public var rates: BoardRates
-  /// All services, at most ``servicesAtMost``.
+  /// The services of a status report, at most ``servicesAtMost``.
   public var services: [BoardService]
   /// The first waiting customers by ticket number, over all lines, at most ``waitingAtMost``.
   public var waiting: [BoardWaiting]
@@ -34,15 +34,15 @@ public struct BoardFrame: Codable, Sendable, Equatable {
   public var events: [BoardEvent]
   /// All windows and all outside workers, at most ``windowsAtMost``.
   public var windows: [BoardWindow]
-  /// Number of rows omitted from the lists.
+  /// Number of rows omitted from some of the lists.
   public var hidden: BoardHidden
   /// Served customers before the subscription; nil in all frames but the first of a subscription.
   public var history: BoardHistory?
   /// The branches of a shared bank, including this one, at most ``branchesAtMost``; nil for a bank with a
   /// database in its home.
   public var branches: [BranchReport]?
-  /// Counters of all branches together, whereas ``counts`` are those of this branch alone. Nil if ``branches``
-  /// is nil.
+  /// Counters of all branches together, whereas ``counts`` are those of this branch alone. Customers at the
+  /// windows of other branches are counted as waiting. Nil if ``branches`` is nil.
   public var bank: BoardCounts?
 
   /// Business time of the day, to the millisecond.
@@ -85,7 +85,7 @@ public struct BoardFrame: Codable, Sendable, Equatable {
   }
 }
 
-/// The coordinator's process and opening.
+/// The coordinator's process, and the time at which it opened the bank.
 public struct BoardCoordinator: Codable, Sendable, Equatable {
   /// Process id.
   public var pid: Int32
@@ -144,9 +144,9 @@ public struct BoardRates: Codable, Sendable, Equatable {
   }
 }
 
-/// Number of rows omitted from each list of a frame because the list has its maximum length.
+/// Numbers of rows that a frame omits, because a list has its maximum length or a row is not known yet.
 public struct BoardHidden: Codable, Sendable, Equatable {
-  /// Omitted rows of each list.
+  /// Omitted rows of these lists.
   public var services, waiting, serving, windows: Int64
 
   public init(services: Int64 = 0, waiting: Int64 = 0, serving: Int64 = 0, windows: Int64 = 0) {

@@ -103,7 +103,7 @@ public struct BoardServing: Codable, Sendable, Equatable {
 public struct BoardWindow: Codable, Sendable, Equatable {
   /// Name: `deposit-1`.
   public var window: String
-  /// Service of the window.
+  /// Service of the window, or the first service of an outside worker.
   public var service: ServiceName
   /// Process id; nil if there is no process now.
   public var pid: Int32?
@@ -148,7 +148,7 @@ public struct BoardWindow: Codable, Sendable, Equatable {
 public struct BoardEvent: Codable, Sendable, Equatable {
   /// Kind of the event.
   public enum Kind: UInt8, Named {
-    /// Tickets were issued: `ticket` to `last`. `service` is set if all of them have the same service.
+    /// Tickets were issued: `ticket` to `last`.
     case issued = 1
     /// A customer was assigned to a window.
     case started = 2
@@ -158,12 +158,12 @@ public struct BoardEvent: Codable, Sendable, Equatable {
     case cancelled = 4
     /// A customer became a dead letter.
     case dead = 5
-    /// An attempt failed, and the customer will be retried.
+    /// An attempt ended without a receipt because of a failure, an expired lease or a lost worker.
     case failed = 6
     /// An attempt was impossible at that time, and the customer will be retried.
     case deferred = 7
-    /// The process at a window exited, with `signal` or `code`. `ticket` is the customer that it was serving,
-    /// or nil.
+    /// The process at a window exited, with `signal` or `code` if they are known. `ticket` is the customer that
+    /// it was serving, or nil.
     case died = 8
     /// The queue was emptied, and a new day started.
     case reset = 9
@@ -186,7 +186,7 @@ public struct BoardEvent: Codable, Sendable, Equatable {
   public var ticket: Int64?
   /// The last of several ticket numbers; nil for a single ticket.
   public var last: Int64?
-  /// Service of the ticket; nil if the tickets have different services.
+  /// Service of the ticket; nil for `issued`, `cancelled` and `reset`.
   public var service: ServiceName?
   /// Name of the window.
   public var window: String?

@@ -19,7 +19,7 @@ public struct BranchReport: Codable, Sendable, Equatable {
   public var leaseMilliseconds: Int64
   /// Number of windows that are open or being opened.
   public var windows: Int64
-  /// Receipts of the current day with the outcome `served`.
+  /// Receipts of the current day with the outcomes `served` and `out_of_stock`.
   public var served: Int64
   /// Rate at which the branch serves customers now, in thousandths per second; nil if not measured yet.
   public var rate: Int64?
@@ -51,11 +51,13 @@ public struct BranchReport: Codable, Sendable, Equatable {
   }
 }
 
-/// State of all branches of a shared bank together.
+/// State of all branches of a shared bank together. Customers at the windows of other branches are counted as
+/// waiting.
 public struct SharedBankReport: Codable, Sendable, Equatable {
   /// Counters of the day.
   public var queue: QueueReport
-  /// All services, each with the windows of all open branches.
+  /// The services of this branch, with the counters of all branches. The numbers of windows are those of this
+  /// branch.
   public var services: [ServiceReport]
 
   public init(queue: QueueReport, services: [ServiceReport]) {

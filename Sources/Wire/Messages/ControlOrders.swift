@@ -3,7 +3,7 @@
 
 import BankModel
 
-/// Customers with the same properties. A property that is nil is drawn at random.
+/// Customers with the same properties. Service, amount and account are drawn at random if they are nil.
 public struct EnqueueOrder: Codable, Sendable, Equatable {
   /// Number of customers, 1 … ``Limits/customersPerCommand``.
   public var count: Int64
@@ -83,7 +83,8 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
   public var priority: Priority
   /// Amount in won, and account.
   public var amount, account: Int64
-  /// Idempotency key: a known key adds no customer. A known key with another customer is refused.
+  /// Idempotency key: a known key adds no customer. The list is refused if a known key belongs to another
+  /// customer.
   public var key: String?
   /// Properties that the client has drawn at random; they are not compared when a key is repeated. Nil if
   /// unknown; a repeated key is then accepted without a comparison.
@@ -179,7 +180,7 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
   public var after: Int64
   /// Requested service; nil for all.
   public var service: ServiceName?
-  /// Maximum number of receipts, 1 … ``TicketQuery/limitAtMost``; nil for all. Not allowed with `follow`.
+  /// Maximum number of receipts, 1 … ``TicketQuery/limitAtMost``; nil for all. Must be nil with `follow`.
   public var limit: Int64?
   /// With `follow` in a shared bank, replaces `after`: marks of the last receipts received from each branch,
   /// one for customers finished by workers and one for cancelled customers. At most ``marksAtMost``; nil for

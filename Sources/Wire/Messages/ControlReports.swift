@@ -3,11 +3,11 @@
 
 import BankModel
 
-/// Reason why a request failed. Nothing was changed.
+/// Reason why a request failed. Nothing was changed, except where a ``Code`` says otherwise.
 public struct Failure: Codable, Sendable, Equatable, Error {
   /// Reason of the failure. Scripts can rely on its ``name``.
   public enum Code: String, Sendable, Codable, CaseIterable {
-    /// The number of waiting customers is at its maximum.
+    /// Too many customers, payload bytes or priorities would wait; `subject` is the limit.
     case queueFull = "queue_full"
     /// The bank accepts no new customers because it is closing.
     case draining
@@ -15,13 +15,14 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     case diskFull = "disk_full"
     /// The bank is not open.
     case notOpen = "not_open"
-    /// The bank is already open; `subject` is the coordinator's pid.
+    /// The bank is already open; `subject` is the coordinator's pid, if it is known.
     case alreadyOpen = "already_open"
     /// There is no ticket with this number; `subject` is the number.
     case noSuchTicket = "no_such_ticket"
     /// There is no business day with this number; `subject` is the number.
     case noSuchDay = "no_such_day"
-    /// The state of the ticket does not allow the operation; `subject` is `NUMBER STATE`.
+    /// The state of the ticket does not allow the operation; `subject` is `NUMBER STATE`. Or the day of a reset is
+    /// not the current day.
     case wrongState = "wrong_state"
     /// The request contradicts itself, or violates a limit.
     case badRequest = "bad_request"
@@ -33,7 +34,7 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     case newerSchema = "newer_schema"
     /// The home directory cannot be used: permissions, owner, disk.
     case badHome = "bad_home"
-    /// Some windows did not become ready; `subject` has their names.
+    /// Some windows did not become ready; `subject` has their names. The other windows may be open.
     case windowsFailed = "windows_failed"
     /// A system call failed.
     case system
@@ -47,14 +48,14 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     /// database is missing although its log exists; `detail` is then the log.
     case removed
     /// The request was withdrawn before its customers were added: by its client or, if there is a remark, by a
-    /// reset.
+    /// reset. Or the client has withdrawn a `board`.
     case withdrawn
     /// The client reads events more slowly than they occur. It receives no further events.
     case tooSlow = "too_slow"
     /// The bank offers no service of this name; `subject` is the name, and the details list the services it
     /// offers.
     case noSuchService = "no_such_service"
-    /// There is no window and no outside worker with this name; `subject` is the name.
+    /// There is no window with this name; `subject` is the name. Slots of outside workers are no windows.
     case noSuchWindow = "no_such_window"
     /// The window now has another process or none; `subject` is `NAME GENERATION PID`, with pid 0 for none.
     case otherProcess = "other_process"
@@ -127,8 +128,8 @@ public struct EnqueuedReport: Codable, Sendable, Equatable {
   /// Customers that were not added because their keys were known. For a list, `count` does not include them.
   /// For a single request with a key, all of its customers or none.
   public var known: Int64
-  /// Tickets of the known customers of a list, ordered by day and number, at most ``TicketSpan/limit`` spans;
-  /// nil for none.
+  /// Tickets of the known customers of a list, ordered by day and number, at most ``TicketSpan/limit`` spans; nil
+  /// for none, and for a request that is not a list.
   public var knownTickets: [TicketSpan]?
 
   public init(
@@ -143,7 +144,7 @@ public struct EnqueuedReport: Codable, Sendable, Equatable {
 /// Consecutive tickets of one day.
 public struct TicketSpan: Codable, Sendable, Equatable {
   /// Maximum number of spans in one answer. If there are more, the last span of a day is extended to the next
-  /// known ticket, and then includes other tickets, too.
+  /// known ticket, and then includes other tickets, too. If there are too many days, the earliest are left out.
   public static let limit = 4_096
 
   /// Business day, first number and last number.
@@ -169,7 +170,8 @@ public struct EndedReport: Codable, Sendable, Equatable {
 public struct AuditReport: Codable, Sendable, Equatable {
   /// Issued tickets of all days.
   public var issued: Int64
-  /// Receipts with these outcomes.
+  /// Receipts of customers whose work was done or that were turned away because of a shortage (`served` and
+  /// `out_of_stock`), and receipts with the outcome `cancelled`.
   public var served, cancelled: Int64
   /// Customers in line or at a window; delayed ones; dead letters.
   public var waiting, delayed, dead: Int64
@@ -188,7 +190,8 @@ public struct AuditReport: Codable, Sendable, Equatable {
   /// The problems as kinds and their values, in the same order, for translation; nil for none, and from an
   /// older coordinator.
   public var remarks: [Remark]?
-  /// The notes as kinds and their values, in the same order, for translation.
+  /// The notes as kinds and their values, in the same order, for translation; nil for none, and from an older
+  /// coordinator.
   public var noteRemarks: [Remark]?
 
   public init(
@@ -237,11 +240,11 @@ extension AuditReport {
 public struct BranchEvent: Codable, Sendable, Equatable {
   /// Kind of the event.
   public enum Happening: UInt8, Sendable, Codable {
-    /// A customer was assigned to a teller.
+    /// The attempt has started.
     case started = 1
-    /// A teller reported that the work for a customer is done.
+    /// The attempt ended with a receipt, of any outcome but `cancelled`.
     case completed = 2
-    /// A teller exited or reported a failure, and its customer returns to the line.
+    /// The attempt ended without a receipt: the customer waits again, is delayed, or became a dead letter.
     case interrupted = 3
   }
 

@@ -9,7 +9,7 @@ public struct ProgressReport: Codable, Sendable, Equatable {
   public enum Phase: UInt8, Sendable, Codable {
     /// Customers are added to the queue.
     case enqueuing = 1
-    /// Waiting customers are served.
+    /// Customers are served, in a drain or while a client waits for tickets.
     case serving = 2
     /// The work for customers at windows is being finished.
     case finishing = 3
@@ -72,7 +72,7 @@ public struct DrainStepReport: Codable, Sendable, Equatable {
 
 /// Result of closing a bank.
 public struct StoppedReport: Codable, Sendable, Equatable {
-  /// The current day, and the number of customers served on it.
+  /// The current day, and the number of its receipts with the outcomes `served` and `out_of_stock`.
   public var day, served: Int64
   /// The day's business time in milliseconds.
   public var businessMilliseconds: Int64
@@ -82,15 +82,16 @@ public struct StoppedReport: Codable, Sendable, Equatable {
   public var dead: Int64
   /// True if the business day has ended.
   public var isDayClosed: Bool
-  /// Customers served since the drain started; nil from an older build.
+  /// Increase of `served` since the drain started; nil from an older build.
   public var finished: Int64?
   /// Number of tellers that had to be killed; their customers are included in `waiting`.
   public var killed: Int64?
-  /// The steps of the drain, in order.
+  /// The steps of the drain, in order; nil from an older build.
   public var steps: [DrainStepReport]?
-  /// Number of finished customers with the outcome `out_of_stock`; nil from an older build.
+  /// Number of customers with the outcome `out_of_stock` among `served`; nil if it could not be counted, and from
+  /// an older build.
   public var sentAway: Int64?
-  /// Branches of a shared bank that have customers that no other branch can serve.
+  /// Branches of a shared bank that have customers that no other branch can serve; nil for none.
   public var branches: [BranchReport]?
   /// Number of the branch if `served` counts only this branch of a shared bank. This is so while other branches
   /// are open, and if the day has ended and the counts of all branches are unknown. While other branches are

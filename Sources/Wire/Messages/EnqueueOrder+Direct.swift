@@ -59,7 +59,7 @@ extension ClientMessage: FrameMessage {
 }
 
 extension BankMessage: AnswerMessage {
-  /// Fast path for `enqueued` without known tickets of a list.
+  /// Fast path for an `enqueued` answer without `knownTickets`.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
     guard case .reply(let reply) = self, case .enqueued(let tickets) = reply.answer,
       tickets.knownTickets == nil
@@ -77,7 +77,7 @@ extension BankMessage: AnswerMessage {
     return true
   }
 
-  /// Fast path for `enqueued` without known tickets of a list.
+  /// Fast path for an `enqueued` answer without `knownTickets`.
   public static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> BankMessage? {
     var reader = DirectReader(body)
     reader.expectHeads(kind: 3, fields: 3)

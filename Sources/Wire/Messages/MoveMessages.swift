@@ -28,7 +28,7 @@ public struct MovedRows: Codable, Sendable, Equatable {
 
 /// Result of a move.
 public struct MoveReport: Codable, Sendable, Equatable {
-  /// Location of the database without its password.
+  /// Location of the database. It contains no password.
   public var place: String
   /// The current day.
   public var day: Int64

@@ -5,7 +5,8 @@
 
 import BankModel
 
-/// Digest of a request: 64-bit FNV-1a over its parts. Each part follows a byte that marks its presence.
+/// Digest of a request: 64-bit FNV-1a over its parts. A number follows a byte that marks its presence; a text
+/// and a payload follow their length.
 struct RequestDigest {
   private var state: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -47,7 +48,7 @@ struct RequestDigest {
     }
   }
 
-  /// Digest of customers with the same properties; nil for properties that are drawn at random.
+  /// Digest of customers with the same properties. A nil service, amount or account is drawn at random.
   init(
     count: Int64, service: Service?, priority: Priority, amount: Int64?, account: Int64?, article: String,
     seed: UInt64?, payload: [UInt8]?, dueAt: Int64?, delay: Int64?

@@ -1,4 +1,4 @@
-// Snapshot of a whole bank: the answer to `status` and to commands that change the bank. Times are
+// State of a whole bank: the answer to `status` and to several commands that change the bank. Times are
 // milliseconds, since 1970 for points in time.
 
 import BankModel
@@ -19,9 +19,9 @@ public struct StatusReport: Codable, Sendable, Equatable {
   public var businessMilliseconds: Int64
   /// Counters of the day.
   public var queue: QueueReport
-  /// All services of the bank.
+  /// The configured services, and others that have customers on the current day.
   public var services: [ServiceReport]
-  /// All worker processes.
+  /// All windows, outside workers and service processes.
   public var workers: [WorkerReport]
   /// Process id of the guardian that restarts the coordinator; nil if there is none.
   public var guardianPid: Int32?
@@ -29,8 +29,8 @@ public struct StatusReport: Codable, Sendable, Equatable {
   public var cancelledByReset: Int64?
   /// The branch that sent the answer; nil for a bank with a database in its home.
   public var branch: BranchReport?
-  /// Counters of all branches together, whereas ``queue`` and ``services`` are those of this branch alone. Nil
-  /// for a bank with a database in its home.
+  /// Counters of all branches together, whereas ``queue`` and ``services`` are those of this branch alone (but
+  /// the oldest wait is that of the whole bank). Nil for a bank with a database in its home.
   public var bank: SharedBankReport?
 
   public init(
@@ -62,13 +62,13 @@ public struct QueueReport: Codable, Sendable, Equatable {
   public var issued: Int64
   /// Customers in line, delayed ones, and those at a window.
   public var waiting, delayed, serving: Int64
-  /// Receipts with the outcome `served`.
+  /// Receipts with the outcomes `served` and `out_of_stock`.
   public var served: Int64
   /// Dead letters.
   public var dead: Int64
   /// Receipts with the outcome `cancelled`.
   public var cancelled: Int64
-  /// Waiting time of the first customer in line, in milliseconds; 0 if the line is empty.
+  /// Waiting time of the customer that has waited longest, in milliseconds; 0 if no customer waits.
   public var oldestWaitMilliseconds: Int64
   /// Due time of the first delayed customer, in milliseconds since 1970; nil if there is none, or if unknown.
   public var delayedUntil: Int64?
@@ -94,7 +94,7 @@ public struct ServiceReport: Codable, Sendable, Equatable {
   public var service: ServiceName
   /// Number of windows that are open or being opened.
   public var windows: Int64
-  /// Customers in line, at a window, and served today.
+  /// Customers in line, at a window, and with a receipt of the current day that is not a cancellation.
   public var waiting, serving, served: Int64
   /// True if the service is paused: no customers are assigned.
   public var paused: Bool
@@ -114,38 +114,39 @@ public struct ServiceReport: Codable, Sendable, Equatable {
   }
 }
 
-/// One worker process.
+/// One window, outside worker or service process.
 public struct WorkerReport: Codable, Sendable, Equatable {
   /// Name: `deposit-1`.
   public var name: String
   /// Role of the process.
   public var role: WorkerRole
-  /// Service of its window; nil for a worker without a window.
+  /// Service of its window, or the first service of an outside worker; nil for a service process.
   public var service: ServiceName?
-  /// Number of its window, from 1; nil for a worker without a window.
+  /// Number of its window, from 1; nil for an outside worker and a service process.
   public var window: Int32?
   /// Process id, 0 if there is no process now, and generation.
   public var pid, generation: Int32
   /// State of the process.
   public var state: WorkerState
-  /// Ticket being served.
+  /// Ticket being served, or one of several; nil for none.
   public var ticket: Int64?
-  /// Replacements of this window's teller since the bank opened.
+  /// Replacements of the process since the bank opened.
   public var restarts: Int64
-  /// Customers served at this window since the bank opened.
+  /// Customers served at this window since the bank opened; 0 for a service process.
   public var served: Int64
-  /// Resident memory of the process, in KiB.
+  /// Resident memory of the process, in KiB; 0 if unknown.
   public var residentKilobytes: Int64
-  /// True if no teller is started at this window any more, because too many of them exited before they were
-  /// ready. `state` is then `stopped`.
+  /// True if no process is started any more, because too many of them exited before they were ready. `state` is
+  /// then `stopped`.
   public var isFailed: Bool?
-  /// Exit of the last teller at this window; nil if there was none.
+  /// Exit of the last process at this window; nil if none has exited, and for a worker without a window.
   public var lastExit: ExitReport?
-  /// Reason why a worker without a window is out of order, in English; nil while it works.
+  /// Reason why a service process is out of order, or why no process is started at a window now, in English; nil
+  /// for none.
   public var trouble: String?
-  /// The failure that the worker has reported, whose `subject` is the file; nil if it has reported none.
+  /// The failure that a service process has reported; nil if it has reported none.
   public var failure: Failure?
-  /// Mismatch between the worker's database and the bank's; nil for none.
+  /// Mismatch between the database of a service process and the bank's; nil for none.
   public var mismatch: DatabaseMismatch?
   /// `trouble` as a kind and its values, for translation; nil if there is only text.
   public var troubleRemark: Remark?
@@ -175,7 +176,8 @@ public struct WorkerReport: Codable, Sendable, Equatable {
 public struct ExitReport: Codable, Sendable, Equatable {
   /// Exit code, or signal that ended the process.
   public var code, signal: Int32?
-  /// Reason why the process could not be started, in English; nil if it was started.
+  /// Reason for the end of the process, or why it could not be started, if there is neither a code nor a signal;
+  /// in English.
   public var trouble: String?
 
   public init(code: Int32?, signal: Int32?, trouble: String? = nil) {

@@ -15,8 +15,8 @@ public enum StockCommand: Sendable, Equatable {
   case assortment
   /// Returns a snapshot of the stock.
   case look
-  /// Subscribes to the stock. The service sends a snapshot and every later change. With a place, it sends only
-  /// the changes after that place.
+  /// Subscribes to the stock. The service sends a snapshot and every later change. With a place in the same
+  /// ledger, it sends only the changes after that place, unless there are too many.
   case follow(StockPlace?)
   /// Takes all amounts or nothing; needs an order name. Pieces that have expired on the day `today` are not
   /// taken; nil for the service's day.

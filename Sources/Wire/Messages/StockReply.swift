@@ -82,7 +82,7 @@ public struct StockFailure: Codable, Sendable, Equatable, Error {
     case tooManyLots = "too_many_lots"
     /// The disk is full.
     case diskFull = "disk_full"
-    /// This client has the maximum number of requests in progress.
+    /// This client has the maximum number of subscriptions.
     case crowded
     /// The subscriber reads more slowly than changes occur. It receives no further changes.
     case tooSlow = "too_slow"

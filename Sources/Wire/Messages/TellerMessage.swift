@@ -1,6 +1,6 @@
-// Messages from a teller to the coordinator. Rule of the conversation: every `assign` is answered by exactly
-// one of `done`, `worked`, `failed`, `outOfStock` and `returned`, and each of these answers requests the next
-// customer. `ready` requests the first customer.
+// Messages from a teller or another worker to the coordinator. Rule of the conversation: every `assign` or
+// `entrust` is answered by exactly one of `done`, `worked`, `failed`, `outOfStock` and `returned`, and each of
+// these answers requests the next customer. `ready` requests the first customer.
 
 import BankModel
 

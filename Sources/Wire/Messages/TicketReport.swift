@@ -17,9 +17,10 @@ public struct TicketReport: Codable, Sendable, Equatable {
   public var issuedAt: Int64
   /// State of the customer.
   public var state: CustomerState
-  /// Position in the line, from 1, while waiting; nil if counting it would take long.
+  /// Position in the line, from 1, while waiting; nil if it was not determined, as in lists.
   public var position: Int64?
-  /// Estimated time until service starts, in milliseconds, while waiting.
+  /// Estimated time until the customer has been served, in milliseconds, while waiting. Nil if it was not
+  /// estimated: in lists, without windows, and while the service is paused.
   public var etaMilliseconds: Int64?
   /// Due time in milliseconds since 1970, while delayed.
   public var dueAt: Int64?
@@ -31,8 +32,8 @@ public struct TicketReport: Codable, Sendable, Equatable {
   public var receipt: ReceiptReport?
   /// Name of the ordered article; nil for none.
   public var article: String?
-  /// Number of customers of the service finished on the current day, which shows a waiting client that the line
-  /// advances. Nil in lists, and from an older coordinator.
+  /// Number of customers of the service finished on the current day, without cancelled ones. It shows a waiting
+  /// client that the line advances. Nil in lists, if it is unknown, and from an older coordinator.
   public var servedOfService: Int64?
   /// Payload; nil if there is none, in lists, and once there is a receipt.
   public var payload: [UInt8]?
@@ -40,7 +41,7 @@ public struct TicketReport: Codable, Sendable, Equatable {
   public var progress: WorkProgress?
   /// Attempts that count towards the service's `max_attempts`; nil for none, and for a finished ticket.
   public var counted: Int32?
-  /// Number of ended attempts, only in lists, which omit the attempts themselves; nil for none.
+  /// Number of ended attempts, only in lists, which omit most attempts themselves; nil for none.
   public var tried: Int32?
 
   public init(
@@ -66,9 +67,9 @@ public struct TicketReport: Codable, Sendable, Equatable {
 
 /// One attempt at a customer.
 public struct AttemptReport: Codable, Sendable, Equatable {
-  /// Name of the window; empty if unknown. The teller is then unknown, too.
+  /// Name of the window; empty if unknown. The process is then unknown, too.
   public var window: String
-  /// Generation of the teller, and its process id.
+  /// Generation of the process at the window, and its process id.
   public var generation, pid: Int32
   /// Start in milliseconds since 1970.
   public var startedAt: Int64
@@ -76,7 +77,7 @@ public struct AttemptReport: Codable, Sendable, Equatable {
   public var endedAt: Int64?
   /// Kind of end; nil while in progress.
   public var end: AttemptEnd?
-  /// Signal or code with which the process exited.
+  /// Signal or code with which the process or the command exited; nil if unknown.
   public var signal, code: Int32?
   /// True if the customer became a dead letter after this attempt; nil if not, or if it was not recorded.
   public var isFatal: Bool?
@@ -93,7 +94,7 @@ public struct AttemptReport: Codable, Sendable, Equatable {
     (self.endedAt, self.end, self.signal, self.code) = (endedAt, end, signal, code)
   }
 
-  /// Maximum length of ``words`` in a list, in characters.
+  /// Maximum length of ``words`` in a list, in characters, without a leading ellipsis.
   public static let longestInList = 240
 
   /// ``words`` without a first line that only repeats the exit code; nil for none.
@@ -143,7 +144,8 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
   public var shortages: [Shortage]?
   /// Result of the work; nil for none.
   public var result: WorkResult?
-  /// Key of the customer, the same in every attempt; a command received it as `BANK_KEY`. Nil for none.
+  /// Key of the customer, the same in every attempt; a command received it as `BANK_KEY`. Nil if the receipt has
+  /// no result.
   public var key: String?
   /// Branch of a shared bank that wrote the receipt; nil for a bank with a database in its home.
   public var branch: Int64?

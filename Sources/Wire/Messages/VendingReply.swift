@@ -21,7 +21,7 @@ public enum VendingResult: Sendable, Equatable {
   case news(VendingNews)
   /// Purchases, oldest first.
   case history([MoneyChange])
-  /// Drinks were added or removed, with these changes of the stock.
+  /// Drinks were added, removed or discarded, with these changes of the stock.
   case stocked([StockChange])
   case audit(VendingAuditReport)
 
@@ -82,7 +82,7 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
     case stockUnavailable = "stock_unavailable"
     /// The disk is full.
     case diskFull = "disk_full"
-    /// The maximum number of requests is in progress.
+    /// The maximum number of purchases is in progress, or this client has the maximum number of subscriptions.
     case crowded
     /// The subscriber reads more slowly than changes occur. It receives no further changes.
     case tooSlow = "too_slow"

@@ -1,5 +1,5 @@
 // Request to the coordinator about the web server. Decoding checks only the form. The coordinator checks the
-// port and the host name.
+// port, and the characters of the host name.
 
 /// Settings of the web server.
 public struct WebOrder: Codable, Sendable, Equatable {
@@ -16,8 +16,8 @@ public struct WebOrder: Codable, Sendable, Equatable {
     (self.port, self.isReadOnly, self.hasChaos, self.host) = (port, isReadOnly, hasChaos, host)
   }
 
-  /// True if the name is a host name in lower case, with a port if the port is not the default, or if there is
-  /// no name.
+  /// True if there is no name, or if it has 1 to 253 bytes and only characters of a host name in lower case and
+  /// its port: `a` to `z`, `0` to `9`, `.`, `-` and `:`.
   public var hasGoodHost: Bool {
     host.map { host in
       (1...253).contains(host.utf8.count)

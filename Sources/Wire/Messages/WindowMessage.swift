@@ -1,5 +1,5 @@
-// Messages from the coordinator to a teller at a window. TellerMessage.swift has the messages from a teller and
-// the rule of the conversation.
+// Messages from the coordinator to a teller or another worker. TellerMessage.swift has the messages from a
+// worker and the rule of the conversation.
 
 import BankModel
 
@@ -135,8 +135,8 @@ public struct Assignment: Codable, Sendable, Equatable {
   /// Name of the ordered article; nil for none.
   public var article: String?
   /// Unique key of the customer, the same in every attempt: its order name at the stock, and the `BANK_KEY` of
-  /// a command. Nil if the work does not use the stock, or if the order name consists of the day and the ticket
-  /// number.
+  /// a command. Nil if the work neither uses the stock nor receives a payload. Without a key, the order name at
+  /// the stock consists of the day and the ticket number.
   public var order: OrderID?
   /// Payload, if the work needs it; nil for none.
   public var payload: [UInt8]?

@@ -7,14 +7,15 @@ import BankModel
 public enum WorkerMessage: Sendable, Equatable {
   /// The first message.
   case hello(Hello)
-  /// The service has opened its database and listens on its sockets.
+  /// The service has opened its database, if it has one, and listens on its sockets.
   case ready
-  /// The service cannot start; the process exits.
+  /// The service cannot start or cannot continue; the process exits.
   case failed(Failure)
-  /// The answer to a check. The loop that does the work sends it, after all earlier messages.
+  /// The answer to the check with this number, or ``progress``, or ``worked``. The loop that does the work sends
+  /// an answer, after all earlier messages.
   case beat(Int64)
-  /// Identity of the service's database, and the last opening of the bank that is stored in it. The service
-  /// sends this before `ready`, and after it has stored the opening of ``SupervisorMessage/bank(_:)``.
+  /// Identity of the service's database, and the last opening of the bank that is stored in it. A service with a
+  /// database sends this before `ready`, and after it has stored the opening of ``SupervisorMessage/bank(_:)``.
   case database(DatabaseMark)
 
   private enum Kind: Int, CodingKey {
