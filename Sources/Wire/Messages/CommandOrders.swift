@@ -27,7 +27,7 @@ public struct CommandOrders: Codable, Sendable, Equatable {
     enum CodingKeys: Int, CodingKey { case code = 1, consequence }
   }
 
-  /// Resource limits of a command. For nil, the command inherits the limit of the runner.
+  /// Resource limits of a command. For nil, the command has the limit with which the runner was started.
   public struct Limits: Codable, Sendable, Hashable {
     /// Address space in bytes.
     public var memory: Int64?

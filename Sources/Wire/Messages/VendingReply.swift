@@ -11,7 +11,7 @@ public typealias VendingReply = NumberedReply<VendingResult>
 
 /// All answers of a vending machine.
 public enum VendingResult: Sendable, Equatable {
-  /// The request failed, and nothing was changed.
+  /// The request failed; see ``VendingFailure``.
   case failure(VendingFailure)
   /// The request is done and on disk, with this change.
   case done(MoneyChange)
@@ -56,7 +56,7 @@ extension VendingResult: Codable {
   }
 }
 
-/// Reason why a vending machine refused a request. Nothing was changed.
+/// Reason why a vending machine refused a request. Nothing was changed, except where a ``Code`` says otherwise.
 public struct VendingFailure: Codable, Sendable, Equatable, Error {
   /// Reason of the failure. Scripts can rely on its ``name``.
   public enum Code: String, Sendable, Codable, CaseIterable {
@@ -78,7 +78,7 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
     case shelfFull = "shelf_full"
     /// A manager's request arrived on the customers' socket, or a customer's request on the manager's socket.
     case wrongSide = "wrong_side"
-    /// The stock service does not answer.
+    /// The stock service does not answer. It may still execute a manager's change that was sent to it.
     case stockUnavailable = "stock_unavailable"
     /// The disk is full.
     case diskFull = "disk_full"

@@ -3,7 +3,8 @@
 
 /// Settings of the web server.
 public struct WebOrder: Codable, Sendable, Equatable {
-  /// Port that the server tries first; nil for the current port or, if the server is not running, the default.
+  /// Requested port; if it is taken, the server tries the following ones. Nil for the port of a running server
+  /// that satisfies the rest of the request, or else the default.
   public var port: Int64?
   /// True if the web server only shows the bank and refuses every change.
   public var isReadOnly: Bool

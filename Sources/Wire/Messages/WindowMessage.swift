@@ -3,7 +3,7 @@
 
 import BankModel
 
-/// Messages from the coordinator to a teller.
+/// Messages from the coordinator to a teller or another worker.
 public enum WindowMessage: Sendable, Equatable {
   /// The coordinator accepted the hello; these are the teller's orders.
   case welcome(TellerOrders)
