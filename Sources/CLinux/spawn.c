@@ -189,8 +189,8 @@ int linux_start(const struct linux_program *program, pid_t *pid, int *pidfd, enu
                    ? clone(child, stack + STACK_SIZE, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &shared, pidfd)
                    : clone_into(program->group, stack, &shared, pidfd);
   code = made == -1 ? errno : shared.error;
-  // Any error except EAGAIN and ENOMEM is attributed to the group. Only a shortage of descriptors can also cause
-  // one without a group.
+  // Any error except EAGAIN and ENOMEM is attributed to the group. Without a group, the same call fails only if
+  // there is a shortage, such as of descriptors.
   if (made == -1 && program->group != -1 && code != EAGAIN && code != ENOMEM) *step = LINUX_STEP_GROUP;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   keep_stack(stack);

@@ -32,8 +32,8 @@ public struct LaunchOrder: Sendable, Equatable {
   /// Address of the database that several branches share; nil for that of the configuration. It must not contain
   /// a password, because every user can see the arguments of a process.
   public var store: String?
-  /// True if the coordinator exits when the launching process exits. Not for a coordinator under a guardian,
-  /// which would restart it.
+  /// True if the coordinator exits when the launching process exits. This is of no use under a guardian, which
+  /// would restart the coordinator.
   public var endsWithLauncher = false
 
   /// Settings; the configuration determines those that are omitted.

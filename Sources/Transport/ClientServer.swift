@@ -16,7 +16,8 @@ open class ClientServer<
 > {
   /// Called once after the connection of a client has ended.
   public final var onEnd: ((Session) -> Void)?
-  /// Called when the kernel has accepted all output for a client that it did not accept at an earlier flush.
+  /// Called when the kernel has accepted the rest of a client's output, after a flush at which it did not accept
+  /// everything.
   public final var onDrained: ((Session) -> Void)?
   /// Connected clients by session number.
   public private(set) final var sessions: [UInt64: Session] = [:]

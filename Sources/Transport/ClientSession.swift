@@ -22,8 +22,8 @@ open class ClientSession<Question: FrameMessage, Answer: RefusingMessage> {
   final let connectedAt: MonotonicTime
   /// True if the server's next flush includes this client.
   final var isUnflushed = false
-  /// Time of the last input, and the call of ``silence(until:)`` that found it: from this call on, the client
-  /// counts as silent.
+  /// Time of the last input at the previous call of ``silence(until:)``, and the time of the call that first saw
+  /// this input, at which the silence starts.
   private final var lastHeard: MonotonicTime
   private final var silentSince: MonotonicTime
 

@@ -1,6 +1,6 @@
 // A listening socket, and its behaviour when descriptors run out.
-// Invariant: a listener pauses for at most `rest` and until the next `keepTime(_:)`. This holds whether the
-// process or the system has run out of descriptors, and even if this listener's clients hold none of them. A
+// Invariant: a pause ends at the latest at the first `keepTime(_:)` after `rest`. This holds whether the process
+// or the system has run out of descriptors, and even if this listener's clients hold none of them. A
 // listener does not spin either, because it pauses if it cannot accept a client even with its spare descriptor.
 // Errors: SystemError if the socket cannot be created or watched; later failures are not reported.
 import Glibc

@@ -22,8 +22,8 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   /// Called once, after the channel has ended and its descriptor is closed. All other handlers are removed
   /// before this call.
   public var onEnd: ((ChannelEnd) -> Void)?
-  /// Called when the kernel has accepted all output that it did not accept at an earlier ``flush()``, so that
-  /// the owner can continue a long reply.
+  /// Called when the kernel has accepted the rest of the output, after a ``flush()`` at which it did not accept
+  /// everything, so that the owner can continue a long reply.
   public var onDrained: (() -> Void)?
 
   /// Called after input was processed, if the start of an incomplete message remains.

@@ -14,7 +14,7 @@ extension ParentLink {
     /// A coordinator has started the process and has sent its orders.
     case supervised(ParentLink)
     /// The process has to exit with this code: 0 if the coordinator has exited or requests that the process
-    /// exit, 1 if it refused the process or sent invalid messages.
+    /// exit, 1 if the coordinator refused the process or sent an invalid message.
     case ended(Int32)
   }
 

@@ -27,8 +27,8 @@ public final class ParentLink {
   public private(set) var orders: WorkerOrders?
   private let channel: MessageChannel<SupervisorMessage, WorkerMessage>
   private var checks: [Int64] = []
-  /// The bank's current opening (see `BankMark`), which the service must store in its database; nil if there is
-  /// none that ``takeBank()`` has not returned.
+  /// The bank's current opening (see `BankMark`), which the service must store in its database; nil before the
+  /// coordinator has sent it, and after ``takeBank()``.
   private var bank: BankMark?
   private var hasWorked = false
   private var progressAt = MonotonicTime(nanoseconds: 0)
@@ -51,8 +51,8 @@ public final class ParentLink {
     channel.flush()
   }
 
-  /// Descriptor 3 if it is a socket, which a coordinator passes to the services that it starts; nil if it is
-  /// not.
+  /// Descriptor 3 if it is a socket; nil if it is not. A coordinator passes a socket as descriptor 3 to the
+  /// services that it starts.
   public static func inheritedChannel() -> FileDescriptor? {
     var kind: CInt = 0
     var length = socklen_t(MemoryLayout<CInt>.size)

@@ -55,7 +55,7 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     /// The bank offers no service of this name; `subject` is the name, and the details list the services it
     /// offers.
     case noSuchService = "no_such_service"
-    /// There is no window with this name; `subject` is the name. Slots of outside workers are no windows.
+    /// There is no window with this name; `subject` is the name. An outside worker has no window.
     case noSuchWindow = "no_such_window"
     /// The window now has another process or none; `subject` is `NAME GENERATION PID`, with pid 0 for none.
     case otherProcess = "other_process"
@@ -121,7 +121,8 @@ public struct Failure: Codable, Sendable, Equatable, Error {
 public struct EnqueuedReport: Codable, Sendable, Equatable {
   /// Business day of the tickets.
   public var day: Int64
-  /// The first and the last ticket number; 0 if no customer was added.
+  /// The first and the last number of the issued tickets or, for a repeated key, of those that the first request
+  /// issued; 0 if a list has added no customer.
   public var first, last: Int64
   /// Number of issued tickets. For a repeated key, the number of tickets that the first request issued.
   public var count: Int64

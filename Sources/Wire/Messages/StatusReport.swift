@@ -19,7 +19,7 @@ public struct StatusReport: Codable, Sendable, Equatable {
   public var businessMilliseconds: Int64
   /// Counters of the day.
   public var queue: QueueReport
-  /// The configured services, and others that have customers on the current day.
+  /// The configured services, and others that have customers on the current day; `run` only if it has customers.
   public var services: [ServiceReport]
   /// All windows, outside workers and service processes.
   public var workers: [WorkerReport]

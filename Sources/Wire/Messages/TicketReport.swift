@@ -19,12 +19,12 @@ public struct TicketReport: Codable, Sendable, Equatable {
   public var state: CustomerState
   /// Position in the line, from 1, while waiting; nil if it was not determined, as in lists.
   public var position: Int64?
-  /// Estimated time until the customer has been served, in milliseconds, while waiting. Nil if it was not
-  /// estimated: in lists, without windows, and while the service is paused.
+  /// Estimated time until service starts, in milliseconds, while waiting. Nil if it was not estimated: in lists,
+  /// without windows, and while the service is paused.
   public var etaMilliseconds: Int64?
   /// Due time in milliseconds since 1970, while delayed.
   public var dueAt: Int64?
-  /// Name of the window, while being served.
+  /// Name of the window, while the customer is served.
   public var window: String?
   /// All attempts, in order. In lists, a dead letter has its last attempt, and other tickets have none.
   public var attempts: [AttemptReport]
