@@ -28,7 +28,7 @@ public struct ServiceLimits: Sendable {
   /// and root.
   public var admitsOthers = false
   /// Pending output of one client in bytes, from which on its next request is not handled. The limit is lower if
-  /// many clients are connected; see ``ClientServer/share``.
+  /// many clients are connected.
   public var heardWhileUnread = 256 << 10
   /// Pending output of all clients together in bytes, above which a ``ServiceSocket`` disconnects the clients
   /// with the most pending output.
