@@ -1,8 +1,8 @@
 // Signal dispositions of this process: which signals it reads through a descriptor, blocks, ignores, and leaves
 // at their default. The only state is `disposed`, the set of signals that are possibly not at their default.
-// Invariant: in a process that calls `linux_start`, dispositions change only through this file after the first
-// scan, so a signal that is not in `disposed` is at its default. The coordinator, which does not call
-// `linux_start`, sets its handler for SIGBUS itself (Coordinator/MappedWords). Errors: -1 and errno.
+// Invariant: after the first scan, dispositions change only through this file, so a signal that is not in
+// `disposed` is at its default. The only exception is the coordinator's handler for SIGBUS
+// (Coordinator/MappedWords), which a child of `linux_start` keeps until exec. Errors: -1 and errno.
 #define _GNU_SOURCE
 #include "CLinux.h"
 

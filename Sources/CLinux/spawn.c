@@ -8,8 +8,8 @@
 // the parent waits until the child has called exec or exited. posix_spawn returns the same error for a missing
 // directory and a missing program; `linux_start` also returns which step has failed.
 // Invariant: between clone and exec the child runs only C code that takes no lock and allocates no memory, on a
-// separate stack. Signals are blocked until no handler of the parent is left; the child unblocks them directly
-// before exec.
+// separate stack. Signals are blocked until the child has set those that are not at their default (`disposed` in
+// signals.c) to their default; the child unblocks them directly before exec.
 // Errors of `linux_start`: an errno value and the step. A child that was created is reaped. The other functions
 // fail as the header says.
 #define _GNU_SOURCE

@@ -55,8 +55,8 @@ int linux_signals_ignore(int signal);
 int linux_signals_default(int signal);
 int linux_signals_reset(void);
 // Sets ignored signals to their default, except those in `kept`, records which signals are not at their
-// default, and unblocks all signals. A process that calls linux_start may afterwards change a disposition only
-// by the functions of this header.
+// default, and unblocks all signals. Afterwards dispositions may change only through the functions of this
+// header; signals.c names the exception.
 int linux_signals_heed(const int *kept, int count);
 // Signal numbers of the kernel: 1 to 64.
 enum { LINUX_SIGNALS = 64 };
