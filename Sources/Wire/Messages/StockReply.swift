@@ -15,7 +15,7 @@ public enum StockResult: Sendable, Equatable {
   case failure(StockFailure)
   /// The request is done and on disk, with these changes.
   case done([StockChange])
-  /// Too few pieces of these items; nothing was taken.
+  /// There are too few pieces of these items; nothing was taken or removed.
   case short([Shortage])
   /// Snapshot of the stock.
   case picture(StockPicture)

@@ -97,7 +97,8 @@ public struct VendingPicture: Codable, Sendable, Equatable {
   public var balance, free: Won
   /// The day used to determine which pieces have expired.
   public var today: DayNumber
-  /// Every product, in display order.
+  /// Every product, in display order. Only those with expired pieces in the answer to `expired`, and none in the
+  /// answer to `balance`.
   public var products: [ProductReport]
   /// Number of purchases of each product. Products that were never bought are left out.
   public var sales: [SalesReport]
@@ -125,7 +126,7 @@ public struct VendingNews: Codable, Sendable, Equatable {
   public var balance, free: Won
   /// The day used to determine which pieces have expired.
   public var today: DayNumber
-  /// Products whose quantities have changed.
+  /// Products whose quantities have changed; all products if the day has changed.
   public var products: [ProductReport]
   /// New purchases, oldest first.
   public var purchases: [MoneyChange]
