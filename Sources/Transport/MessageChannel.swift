@@ -208,8 +208,7 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
 
   /// Shuts down reading, and delivers every message that has already arrived before it returns, unless a handler
   /// pauses or closes the channel. Later writes of the peer fail. Both sides therefore agree on which messages
-  /// were received. Do not call it from ``onMessage``: the messages would be delivered only after the handler
-  /// returns.
+  /// were received. If ``onMessage`` calls it, the messages are delivered after the handler returns.
   public func hearOut() {
     guard isOpen, !isClosing, descriptor != nil else { return }
     // This fails if the connection has ended; no more input can then arrive.

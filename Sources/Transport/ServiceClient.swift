@@ -93,8 +93,8 @@ public final class ServiceClient<Command: ServiceCommand> {
 
   // MARK: - Requests
 
-  /// Sends a request. The listener receives the answer or the error in a later iteration of the loop. Only an
-  /// error of connecting is passed to the listener before this function returns.
+  /// Sends a request. The listener receives the answer or the error after this function has returned. Only an
+  /// error of connecting is passed to the listener before.
   ///
   /// - Parameters:
   ///   - order: order name, with which the caller can repeat a change even after the caller has crashed; nil to

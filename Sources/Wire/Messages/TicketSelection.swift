@@ -3,8 +3,9 @@
 
 import BankModel
 
-/// Filter of a list of customers. A list filtered by nothing but the state is in the order of the lines. Any
-/// other list is in the order of the ticket numbers.
+/// Filter of a list of customers. A list without a filter, or with only that of the state, contains one state after
+/// the other, and the waiting customers in the order of the lines. Any other list is in the order of the ticket
+/// numbers.
 public struct TicketQuery: Codable, Sendable, Equatable {
   /// State of the customers; nil for all states except done.
   public var state: CustomerState?
