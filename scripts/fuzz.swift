@@ -173,7 +173,7 @@ private func fuzzLines(_ input: [UInt8]) {
 
 private func fuzzLine(_ line: [UInt8]) {
   line.withUnsafeBufferPointer { bytes in
-    do throws(LineFault) {
+    do throws(LineParseError) {
       var reader = try LineReader(bytes)
       let kind = try reader.kind()
       var members = try reader.open(kind)

@@ -24,7 +24,7 @@ extension CommandTable {
       }
       faults += self.faults(of: command)
     }
-    for path in commands.flatMap(\.formerPaths) where leads(path) {
+    for path in commands.flatMap(\.formerPaths) where isCommandPrefix(path) {
       faults.append("the former command '\(path.joined(separator: " "))' is in use")
     }
     return faults + ambiguousOptions()

@@ -19,7 +19,7 @@ extension CommandTable {
     var page = PageLayout(width: width, colour: colour)
     if let command = command(at: path) {
       write(command, to: &page, language)
-    } else if !path.isEmpty, leads(path) {
+    } else if !path.isEmpty, isCommandPrefix(path) {
       write(groupAt: path, to: &page, language)
     } else {
       writeOverview(to: &page, language)
@@ -37,7 +37,7 @@ extension CommandTable {
     }
     writeGlobalOptions(to: &page, language)
     writeExitCodes(to: &page, language)
-    page.gap()
+    page.blankLine()
     page.paragraph(HelpMessages.more(program)[language])
   }
 
@@ -49,7 +49,7 @@ extension CommandTable {
     page.synopsis([program] + path + [HelpMessages.command[language], HelpMessages.options[language]])
     page.section(HelpMessages.commands[language], commands.map { entry($0, language) })
     writeGlobalOptions(to: &page, language)
-    page.gap()
+    page.blankLine()
     page.paragraph(HelpMessages.more(([program] + path).joined(separator: " "))[language])
   }
 
@@ -60,7 +60,7 @@ extension CommandTable {
     page.heading(HelpMessages.description[language])
     page.paragraph(Self.sentence(command.summary[language], command.notes(language)), indent: 2)
     if let details = command.details {
-      page.gap()
+      page.blankLine()
       page.paragraph(details[language], indent: 2)
     }
     let below = commands(below: command.path)

@@ -1,5 +1,5 @@
 // Parses a command line into an invocation or a usage error. This second pass checks the options and operands
-// of the command that `LineScan` found. It does not read the environment, print or exit; the caller does.
+// of the command that `ArgumentScanner` found. It does not read the environment, print or exit; the caller does.
 // Invariant: every list of strings gives a result or an error. Nothing is guessed, and no suggestion is
 // run.
 
@@ -13,7 +13,7 @@ extension CommandTable {
   /// - Throws: The first error of a command word; otherwise the first error of an option; otherwise that of an
   ///   operand.
   public func parse(_ arguments: [String]) throws(UsageError) -> ParsedLine {
-    let scan = LineScan(arguments, table: self)
+    let scan = ArgumentScanner(arguments, table: self)
     if let error = scan.commandError { throw error }
     if scan.wantsHelp { return .help(scan.path) }
     if scan.wantsVersion { return .version }
@@ -33,7 +33,7 @@ extension CommandTable {
   /// Returns the arguments without the words that name the command. A command that executes another program
   /// passes them to that program.
   public func withoutCommand(_ arguments: [String]) -> [String] {
-    let places = LineScan(arguments, table: self).pathPlaces
+    let places = ArgumentScanner(arguments, table: self).pathIndexes
     return arguments.indices.filter { !places.contains($0) }.map { arguments[$0] }
   }
 
@@ -41,8 +41,8 @@ extension CommandTable {
   ///
   /// An error must be reported in the language and format that the faulty line itself requests. Invalid
   /// options are skipped. If an option occurs twice and is not repeatable, its first valid value counts.
-  public func globalValues(glimpsedIn arguments: [String]) -> Values {
-    let scan = LineScan(arguments, table: self)
+  public func globalValues(inPossiblyInvalid arguments: [String]) -> Values {
+    let scan = ArgumentScanner(arguments, table: self)
     var values = Values()
     for option in allGlobalOptions {
       values.declare(option.name, option.kind)
@@ -56,7 +56,7 @@ extension CommandTable {
     return values
   }
 
-  private func options(_ scan: LineScan, of command: CommandSpec) throws(UsageError) -> Values {
+  private func options(_ scan: ArgumentScanner, of command: CommandSpec) throws(UsageError) -> Values {
     let specs = command.options + allGlobalOptions
     var values = Values()
     for spec in specs { values.declare(spec.name, spec.kind) }
@@ -80,7 +80,7 @@ extension CommandTable {
   }
 
   private func check(
-    _ occurrence: LineScan.Occurrence, _ spec: OptionSpec, _ command: CommandSpec
+    _ occurrence: ArgumentScanner.Occurrence, _ spec: OptionSpec, _ command: CommandSpec
   ) throws(UsageError) -> Value {
     guard spec.takesValue else { return .flag }
     guard let text = occurrence.value else {
@@ -92,7 +92,7 @@ extension CommandTable {
   }
 
   private func operands(
-    _ scan: LineScan, _ options: Values, of command: CommandSpec
+    _ scan: ArgumentScanner, _ options: Values, of command: CommandSpec
   ) throws(UsageError) -> Values {
     func isGiven(_ option: String) -> Bool { options.declares(option) && options.has(option) }
     var values = Values()

@@ -56,7 +56,7 @@ public struct CommandTable: Sendable, Hashable {
   /// True for a program without subcommands.
   var hasOnlyCommand: Bool { commands.count == 1 && commands[0].path.isEmpty }
   /// True if these words are a command or the start of one.
-  func leads(_ path: [String]) -> Bool {
+  func isCommandPrefix(_ path: [String]) -> Bool {
     commands.contains { $0.paths.contains { $0.starts(with: path) } }
   }
 

@@ -13,7 +13,7 @@ public enum CompletionShell: String, Sendable, Hashable, CaseIterable {
   case fish
 }
 
-enum Offer: Hashable {
+enum CompletionOffer: Hashable {
   /// A free value, such as a number.
   case nothing
   case files
@@ -51,7 +51,7 @@ enum Offer: Hashable {
 }
 
 /// One place after the words of a command or of a group of commands.
-struct CompletionPlace {
+struct CompletionContext {
   /// The command words before this place; empty at the start of the line.
   let path: [String]
   /// The possible next words, with their summaries.
@@ -59,7 +59,7 @@ struct CompletionPlace {
   /// The options of the command; only the global ones if no command is complete.
   let options: [OptionSpec]
   /// The offers for the operands in order; the last one repeats if `isLastRepeating`.
-  let operands: [Offer]
+  let operands: [CompletionOffer]
   let isLastRepeating: Bool
 
   /// The path as written in the scripts.
@@ -72,7 +72,7 @@ struct CompletionPlace {
 }
 
 extension OptionSpec {
-  var offer: Offer { Offer(kind, known: offers, isList: true) }
+  var offer: CompletionOffer { CompletionOffer(kind, known: offers, isList: true) }
   /// All spellings of the option: `--number`, `-n`.
   var spellings: [String] { longNames.map { "--" + $0 } + (short.map { ["-\($0)"] } ?? []) }
 }
@@ -97,7 +97,7 @@ enum ShellQuoting {
 
 extension CommandTable {
   /// Every place of the line, the start first, then in table order.
-  var completionPlaces: [CompletionPlace] {
+  var completionContexts: [CompletionContext] {
     var paths: [[String]] = [[]]
     for whole in commands.filter({ !$0.isHidden }).flatMap(\.paths) {
       for length in 1...max(1, whole.count) {
@@ -108,11 +108,11 @@ extension CommandTable {
     return paths.map { path in
       let command = command(at: path).flatMap { $0.isHidden ? nil : $0 }
       let operands = command?.operands ?? []
-      return CompletionPlace(
+      return CompletionContext(
         path: path,
         next: nextWords(after: path).map { (word: $0, summary: summary(of: path + [$0])) },
         options: (command?.options ?? []) + allGlobalOptions,
-        operands: operands.map { Offer($0.kind, known: $0.offers) },
+        operands: operands.map { CompletionOffer($0.kind, known: $0.offers) },
         isLastRepeating: operands.last?.arity.repeats ?? false)
     }
   }
@@ -145,8 +145,8 @@ extension CommandTable {
 
   /// The options with a value, each with the path of its command and its offer. After them, every spelling follows
   /// once without a path, for lines on which the option precedes the command.
-  var optionOffers: [(path: String?, spellings: [String], offer: Offer)] {
-    var offers: [(path: String?, spellings: [String], offer: Offer)] = []
+  var optionOffers: [(path: String?, spellings: [String], offer: CompletionOffer)] {
+    var offers: [(path: String?, spellings: [String], offer: CompletionOffer)] = []
     for command in commands where !command.isHidden {
       for option in command.options where option.takesValue {
         for path in command.paths {
@@ -188,7 +188,7 @@ extension CommandTable {
         }
         """
     }
-    let places = completionPlaces
+    let places = completionContexts
     let next = places.filter { !$0.next.isEmpty }.map { place in
       (ShellQuoting.posix(place.key), place.next.map { described($0.word, $0.summary) })
     }

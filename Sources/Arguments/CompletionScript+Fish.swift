@@ -4,7 +4,7 @@
 
 extension CommandTable {
   func fishCompletion(_ language: TextLanguage) -> String {
-    let places = completionPlaces
+    let places = completionContexts
     var lines = [fishDriver(places)]
     for option in allGlobalOptions { lines.append(fishOption(option, condition: nil, language)) }
     for place in places {
@@ -27,7 +27,7 @@ extension CommandTable {
   }
 
   /// Argument of `-a`; nil for an offer without words.
-  private func fishWords(_ offer: Offer) -> String? {
+  private func fishWords(_ offer: CompletionOffer) -> String? {
     switch offer {
     case .nothing, .files: nil
     case .words(let words): ShellQuoting.fish(words.joined(separator: " "))
@@ -37,7 +37,7 @@ extension CommandTable {
     }
   }
 
-  private func fishOperands(_ place: CompletionPlace) -> [String] {
+  private func fishOperands(_ place: CompletionContext) -> [String] {
     place.operands.enumerated().compactMap { index, offer in
       let what = fishWords(offer).map { "-a " + $0 } ?? (offer == .files ? "-F" : nil)
       return what.map { fishLine("\(place.key):\(place.pattern(ofOperand: index))", $0, nil) }
@@ -56,7 +56,7 @@ extension CommandTable {
   }
 
   /// Shell functions that print the possible next words, and the place of the cursor as "PATH:PLACE".
-  private func fishDriver(_ places: [CompletionPlace]) -> String {
+  private func fishDriver(_ places: [CompletionContext]) -> String {
     let stem = functionStem
     let withValue = spellingsWithValue.map(ShellQuoting.fish).joined(separator: " ")
     let next = places.filter { !$0.next.isEmpty }.map { place in

@@ -51,7 +51,7 @@ public enum DurationText {
     var nextUnit = 0
     while !rest.isEmpty {
       guard let number = DecimalText(consuming: &rest) else { throw .malformed }
-      let name = takeUnit(from: &rest)
+      let name = scanUnit(from: &rest)
       if name.isEmpty { throw rest.isEmpty ? .missingUnit : .malformed }
       guard let index = units.firstIndex(where: { $0.name == name }) else { throw .unknownUnit(name) }
       if index < nextUnit { throw .unitsOutOfOrder }
@@ -82,7 +82,7 @@ public enum DurationText {
     return text
   }
 
-  private static func takeUnit(from rest: inout ArraySlice<UInt8>) -> String {
+  private static func scanUnit(from rest: inout ArraySlice<UInt8>) -> String {
     let unit = rest.prefix { !DecimalText.isDigit($0) && $0 != UInt8(ascii: ".") }
     rest = rest.dropFirst(unit.count)
     return String(decoding: unit, as: UTF8.self)

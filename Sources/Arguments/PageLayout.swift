@@ -14,7 +14,7 @@ struct PageLayout {
   private let width: Int
   private let colour: Bool
   /// Minimum width of an explanation beside its term, in columns.
-  private static let readable = 24
+  private static let minExplanationWidth = 24
 
   /// A page of `width` columns, clamped to 20…120.
   init(width: Int, colour: Bool) {
@@ -52,7 +52,7 @@ struct PageLayout {
     lines.append(Self.spaces(margin) + bold(text))
   }
 
-  mutating func gap() { lines.append("") }
+  mutating func blankLine() { lines.append("") }
 
   /// Adds an indented synopsis, broken between its parts. A part is broken only if it is wider than a line.
   mutating func synopsis(_ parts: [String]) {
@@ -87,7 +87,7 @@ struct PageLayout {
     let limit = width * 2 / 5
     let widths = entries.map { DisplayWidth.of($0.term) }
     let column = widths.filter { $0 <= limit }.max() ?? limit
-    guard width - column - 4 >= Self.readable || column <= width / 4 else { return stack(entries) }
+    guard width - column - 4 >= Self.minExplanationWidth || column <= width / 4 else { return stack(entries) }
     for entry in entries {
       let explanation = wrapped(entry.explanation, indent: column + 4)
       let margin = Self.spaces(column + 4)

@@ -40,9 +40,9 @@ extension UsageError {
   private static func english(_ name: String, _ error: ValueError) -> String {
     switch error {
     case .empty: return "\(name) must not be empty."
-    case .foreignByte(let text, let byte, let offset):
+    case .invalidUTF8Byte(let text, let byte, let offset):
       return
-        "\(name) must be text in UTF-8, but its byte \(offset + 1) is \(ByteText.spelled(byte)): \(quoted(text)). Write it in UTF-8."
+        "\(name) must be text in UTF-8, but its byte \(offset + 1) is \(ByteText.escapedByte(byte)): \(quoted(text)). Write it in UTF-8."
     case .notANumber(let text, let range):
       return "\(name) \(quoted(text)) is not a number. Write a whole number \(english(range))."
     case .outOfRange(let text, let range): return "\(name) must be \(english(range)), not \(shortened(text))."

@@ -1,6 +1,6 @@
 // The Korean sentences of usage errors. Tests contain every sentence literally.
 // Invariant: one line with the object, the reason and, where possible, the remedy. The last sentence names the help
-// page. `Particle` chooses a particle after an inserted word. Statements end in -습니다 and requests in -세요, as in the
+// page. `KoreanParticle` chooses a particle after an inserted word. Statements end in -습니다 and requests in -세요, as in the
 // whole project.
 import ByteText
 
@@ -16,9 +16,9 @@ extension UsageError {
     case .unknownCommand(let word, let under, let suggestions):
       let whole = (under + [word]).joined(separator: " ")
       let meant = suggestions.map { (under + [$0]).joined(separator: " ") }
-      return "알 수 없는 명령입니다: \(Self.quoted(whole)).\(Self.perhaps(meant))"
+      return "알 수 없는 명령입니다: \(Self.quoted(whole)).\(Self.didYouMeanInKorean(meant))"
     case .unknownOption(let option, let suggestions):
-      return "'\(commandLine)' 명령에 없는 옵션입니다: \(Self.quoted(option)).\(Self.perhaps(suggestions))"
+      return "'\(commandLine)' 명령에 없는 옵션입니다: \(Self.quoted(option)).\(Self.didYouMeanInKorean(suggestions))"
     case .optionWithoutDashes(let option):
       return "'\(commandLine)' 명령에 없는 옵션입니다: \(Self.quoted(option)). 실행할 명령 앞에 --를 쓰세요."
     case .missingValue(let option, let placeholder):
@@ -30,7 +30,7 @@ extension UsageError {
     case .missingOperand(let name, let summary):
       return "'\(commandLine)' 명령에 \(name) 인수가 필요합니다(\(Self.remark(summary.korean)))."
     case .unexpectedOperand(let word, let expected):
-      let whose = Particle.topic.on(Self.quoted(word))
+      let whose = KoreanParticle.topic.on(Self.quoted(word))
       return "\(whose) 필요 없는 인수입니다. '\(commandLine)' 명령\(Self.amount(expected))."
     case .operandWithOption(let operand, let value, let option):
       return "\(operand) 인수(\(Self.quoted(value)))와 \(option) 옵션은 함께 쓸 수 없습니다. 하나만 쓰세요."
@@ -41,16 +41,16 @@ extension UsageError {
   private static func korean(_ name: String, _ error: ValueError) -> String {
     switch error {
     case .empty: return "\(name) 값은 비어 있을 수 없습니다."
-    case .foreignByte(let text, let byte, let offset):
+    case .invalidUTF8Byte(let text, let byte, let offset):
       return
-        "\(name) 값은 UTF-8 텍스트여야 하지만 \(offset + 1)번째 바이트가 \(ByteText.spelled(byte))입니다: \(quoted(text)). UTF-8로 쓰세요."
+        "\(name) 값은 UTF-8 텍스트여야 하지만 \(offset + 1)번째 바이트가 \(ByteText.escapedByte(byte))입니다: \(quoted(text)). UTF-8로 쓰세요."
     case .notANumber(let text, let range):
       return "\(name) 값이 숫자가 아닙니다: \(quoted(text)). \(korean(range)) 정수를 쓰세요."
     case .outOfRange(let text, let range):
       return "\(name) 값은 \(korean(range)) 정수여야 합니다 (받은 값: \(shortened(text)))."
     case .notAChoice(let text, let choices, let suggestions):
       let list = choices.joined(separator: ", ")
-      return "\(name) 값은 다음 중 하나여야 합니다: \(list) (받은 값: \(quoted(text))).\(perhaps(suggestions))"
+      return "\(name) 값은 다음 중 하나여야 합니다: \(list) (받은 값: \(quoted(text))).\(didYouMeanInKorean(suggestions))"
     case .neitherNumberNorWord(let text, let range, let words):
       let list = words.joined(separator: ", ")
       return "\(name) 값은 \(korean(range)) 정수이거나 다음 중 하나여야 합니다: \(list) (받은 값: \(quoted(text)))."
@@ -104,7 +104,7 @@ extension UsageError {
     }
   }
 
-  private static func perhaps(_ words: [String]) -> String {
+  private static func didYouMeanInKorean(_ words: [String]) -> String {
     words.isEmpty ? "" : " 혹시 " + words.map { "'\($0)'" }.joined(separator: " 또는 ") + "인가요?"
   }
 

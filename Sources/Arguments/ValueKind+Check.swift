@@ -9,7 +9,7 @@ public indirect enum ValueError: Error, Sendable, Hashable {
   /// Empty value.
   case empty
   /// Byte that is not UTF-8 in a text; `offset` bytes precede it.
-  case foreignByte(String, byte: UInt8, offset: Int)
+  case invalidUTF8Byte(String, byte: UInt8, offset: Int)
   /// Not a whole number in ASCII digits; with the accepted range.
   case notANumber(String, ClosedRange<Int64>)
   /// Whole number out of range.
@@ -37,8 +37,8 @@ extension ValueKind {
   /// - Throws: A ``ValueError`` with the reason.
   public func check(_ text: String) throws(ValueError) -> Value {
     if text.isEmpty, self != .bytes { throw .empty }
-    if self != .bytes, self != .path, let (byte, offset) = ByteText.firstForeignByte(in: text) {
-      throw .foreignByte(text, byte: byte, offset: offset)
+    if self != .bytes, self != .path, let (byte, offset) = ByteText.firstNonUTF8Byte(in: text) {
+      throw .invalidUTF8Byte(text, byte: byte, offset: offset)
     }
     switch self {
     case .flag: return .flag

@@ -25,13 +25,13 @@ public struct Values: Sendable, Hashable {
   }
 
   /// True if the flag was given.
-  public func flag(_ name: String) -> Bool { !values(name, asked: "a flag", { $0 == .flag }) { $0 }.isEmpty }
+  public func flag(_ name: String) -> Bool { !values(name, expected: "a flag", { $0 == .flag }) { $0 }.isEmpty }
   /// The number; nil if no value was given, or if a word was given instead.
   public func integer(_ name: String) -> Int64? { integers(name).first }
 
   /// All numbers, in the given order.
   public func integers(_ name: String) -> [Int64] {
-    values(name, asked: "an integer", \.holdsIntegers) {
+    values(name, expected: "an integer", \.holdsIntegers) {
       if case .integer(let number) = $0 { number } else { nil }
     }
   }
@@ -41,12 +41,12 @@ public struct Values: Sendable, Hashable {
 
   /// All texts, in the given order.
   public func texts(_ name: String) -> [String] {
-    values(name, asked: "a text", \.holdsTexts) { if case .text(let text) = $0 { text } else { nil } }
+    values(name, expected: "a text", \.holdsTexts) { if case .text(let text) = $0 { text } else { nil } }
   }
 
   /// The duration; nil if none was given.
   public func duration(_ name: String) -> TimeSpan? {
-    let values = values(name, asked: "a duration", { $0 == .duration }) {
+    let values = values(name, expected: "a duration", { $0 == .duration }) {
       if case .duration(let span) = $0 { span } else { nil }
     }
     return values.first
@@ -54,7 +54,7 @@ public struct Values: Sendable, Hashable {
 
   /// The speed factor; nil if none was given.
   public func speed(_ name: String) -> SpeedFactor? {
-    let values = values(name, asked: "a speed", { $0 == .speed }) {
+    let values = values(name, expected: "a speed", { $0 == .speed }) {
       if case .speed(let speed) = $0 { speed } else { nil }
     }
     return values.first
@@ -62,18 +62,18 @@ public struct Values: Sendable, Hashable {
 
   /// All assignments, in the given order.
   public func assignments(_ name: String) -> [Assignment] {
-    values(name, asked: "an assignment", { if case .assignment = $0 { true } else { false } }) {
+    values(name, expected: "an assignment", { if case .assignment = $0 { true } else { false } }) {
       if case .assignment(let assignment) = $0 { assignment } else { nil }
     }
   }
 
   private func values<Wanted>(
-    _ name: String, asked: String, _ fits: (ValueKind) -> Bool, _ taken: (Value) -> Wanted?
+    _ name: String, expected: String, _ fits: (ValueKind) -> Bool, _ taken: (Value) -> Wanted?
   ) -> [Wanted] {
     guard let kind = kinds[name] else {
       preconditionFailure("no option or operand named '\(name)' is declared for this command")
     }
-    precondition(fits(kind), "'\(name)' is not declared as \(asked)")
+    precondition(fits(kind), "'\(name)' is not declared as \(expected)")
     return (byName[name] ?? []).compactMap(taken)
   }
 }

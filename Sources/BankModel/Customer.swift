@@ -31,11 +31,11 @@ public enum Limits {
   /// Maximum number of windows of one service.
   public static let windowsPerService: Int64 = 256
   /// The longest name of an ordered article, in bytes of UTF-8.
-  public static let articleLength = 1_024
+  public static let itemNameLength = 1_024
   /// The longest payload that a configuration can allow, in bytes.
   public static let payloadLength = 1 << 20
   /// Maximum number of customers that one worker may hold at once, if an operator allows prefetching.
-  public static let customersInHand = 64
+  public static let customersPerWorker = 64
   /// Longest time by which a customer may be scheduled ahead, in milliseconds: ten years.
   public static let delay: Int64 = 3_653 * 86_400_000
   /// The highest ticket number of a day.
@@ -65,22 +65,22 @@ public struct Customer: Sendable, Equatable {
   public var failures: Int32
   /// Attempts since the last requeue that may have started, including the current one; 0 if the service does
   /// not count them (`max_attempts`).
-  public var begun: Int16
+  public var startedAttempts: Int16
   /// True if the last started attempt has not ended. If a store returns true for a customer that is at no window, a
   /// coordinator that has exited since has started the attempt.
-  public var isBegun: Bool
+  public var isAttemptRunning: Bool
   /// Name of the ordered article, such as a juice; empty if none. The queue never reads the name. The payload of a
   /// customer is separate: only the store has it.
-  public var article: String
+  public var itemName: String
 
   public init(
     ticket: TicketNumber, service: Service, priority: Priority, amount: Won, account: AccountNumber,
-    issuedAt: WallTime, attempts: Int32 = 0, crashes: Int32 = 0, failures: Int32 = 0, begun: Int16 = 0,
-    isBegun: Bool = false, article: String = ""
+    issuedAt: WallTime, attempts: Int32 = 0, crashes: Int32 = 0, failures: Int32 = 0, startedAttempts: Int16 = 0,
+    isAttemptRunning: Bool = false, itemName: String = ""
   ) {
     (self.ticket, self.service, self.priority, self.amount) = (ticket, service, priority, amount)
     (self.account, self.issuedAt, self.attempts, self.crashes) = (account, issuedAt, attempts, crashes)
-    (self.failures, self.begun, self.isBegun, self.article) = (failures, begun, isBegun, article)
+    (self.failures, self.startedAttempts, self.isAttemptRunning, self.itemName) = (failures, startedAttempts, isAttemptRunning, itemName)
   }
 
   /// The waiting line for this service and priority.
@@ -98,28 +98,28 @@ public struct CustomerOrder: Sendable, Equatable {
   /// Number of the customer's account.
   public var account: AccountNumber
   /// Name of the ordered article; empty if none.
-  public var article: String
+  public var itemName: String
   /// Earliest time at which the customer may be served, by the wall clock; nil if the customer may be served at once.
   public var dueAt: WallTime?
 
   public init(
-    service: Service, priority: Priority, amount: Won, account: AccountNumber, article: String = "",
+    service: Service, priority: Priority, amount: Won, account: AccountNumber, itemName: String = "",
     dueAt: WallTime? = nil
   ) {
     (self.service, self.priority, self.amount) = (service, priority, amount)
-    (self.account, self.article, self.dueAt) = (account, article, dueAt)
+    (self.account, self.itemName, self.dueAt) = (account, itemName, dueAt)
   }
 
   /// The customer that results when this order gets a ticket.
   public func customer(ticket: TicketNumber, issuedAt: WallTime) -> Customer {
     Customer(
       ticket: ticket, service: service, priority: priority, amount: amount, account: account,
-      issuedAt: issuedAt, article: article)
+      issuedAt: issuedAt, itemName: itemName)
   }
 }
 
 /// State of a customer.
-public enum CustomerState: UInt8, Named {
+public enum CustomerState: UInt8, NameCodable {
   case waiting = 1
   /// Waiting for a point in time: the retry after a failure, or the time for which the customer was
   /// scheduled.

@@ -2,9 +2,9 @@
 // Invariant: the raw values are part of the wire format and never get a new meaning.
 
 /// A step of closing a bank. All steps occur, in the order of the raw values. A step may end at once.
-public enum DrainStep: UInt8, Named, Comparable {
+public enum DrainStep: UInt8, NameCodable, Comparable {
   /// No new customers are accepted; requests that have arrived in part are completed.
-  case closeDoor = 1
+  case stopAccepting = 1
   /// Waiting customers are served.
   case serveWaiting = 2
   /// No customer is assigned any more; customers at a window are finished.

@@ -4,7 +4,7 @@
 /// Accounts between which a served customer's amount is transferred.
 public struct PostingRule: Hashable, Sendable {
   /// Side of a transfer.
-  public enum Side: UInt8, Named {
+  public enum Side: UInt8, NameCodable {
     /// The bank's cash.
     case cash = 1
     /// Money that the bank has lent.

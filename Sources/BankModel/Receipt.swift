@@ -4,7 +4,7 @@
 import Time
 
 /// Outcome of a ticket.
-public enum Outcome: UInt8, Named {
+public enum Outcome: UInt8, NameCodable {
   /// The work was done.
   case served = 1
   /// An operator removed the customer from the queue.
@@ -13,7 +13,7 @@ public enum Outcome: UInt8, Named {
   case outOfStock = 3
 
   /// True if a worker finished the customer, with any outcome. The day counters count such receipts as served.
-  public var isAttended: Bool { self != .cancelled }
+  public var isFinishedByWorker: Bool { self != .cancelled }
 
   /// Names in JSON, in the order of the raw values.
   public static let names = ["served", "cancelled", "out_of_stock"]
@@ -98,7 +98,7 @@ public struct Receipt: Hashable, Sendable {
   /// End of the ticket.
   public var finishedAt: WallTime
   /// Name of the ordered article; empty if none.
-  public var article: String
+  public var itemName: String
   /// Missing items, if the outcome is ``Outcome/outOfStock``.
   public var shortages: [Shortage]
   /// Result of the work; nil if there is none.
@@ -115,7 +115,7 @@ public struct Receipt: Hashable, Sendable {
     sequence: Int64 = 0, day: BusinessDay, ticket: TicketNumber, service: Service, priority: Priority,
     outcome: Outcome, window: Window?, generation: Generation, pid: Int32, attempts: Int32, amount: Won,
     account: AccountNumber, issuedAt: WallTime, startedAt: WallTime?, finishedAt: WallTime,
-    article: String = "", shortages: [Shortage] = [], result: WorkResult? = nil,
+    itemName: String = "", shortages: [Shortage] = [], result: WorkResult? = nil,
     postingRule: PostingRule? = nil
   ) {
     (self.sequence, self.day, self.ticket) = (sequence, day, ticket)
@@ -123,7 +123,7 @@ public struct Receipt: Hashable, Sendable {
     (self.window, self.generation, self.pid) = (window, generation, pid)
     (self.attempts, self.amount, self.account) = (attempts, amount, account)
     (self.issuedAt, self.startedAt, self.finishedAt) = (issuedAt, startedAt, finishedAt)
-    (self.article, self.shortages, self.result) = (article, shortages, result)
+    (self.itemName, self.shortages, self.result) = (itemName, shortages, result)
     let rule = service.postingRule ?? postingRule
     self.postingRule = outcome == .served && amount > 0 ? rule : nil
   }
@@ -135,7 +135,7 @@ public struct Receipt: Hashable, Sendable {
 }
 
 /// End of an attempt.
-public enum AttemptEnd: UInt8, Named {
+public enum AttemptEnd: UInt8, NameCodable {
   case served = 1
   /// The teller's process exited, violated the protocol or reported a crash, or an outside worker disconnected.
   case killed = 2
@@ -178,7 +178,7 @@ public struct Attempt: Hashable, Sendable {
   /// Exit of the process; nil if it did not exit, or if its exit is unknown.
   public var processEnd: ProcessEnd?
   /// Details of a failure: the worker's reason, or the last lines of a command's output; empty for none. At most
-  /// ``longestWords`` bytes.
+  /// ``maxFailureTextBytes`` bytes.
   public var words = ""
   /// True if the customer became a dead letter after this attempt. Only a store sets the flag, in the values that it
   /// returns.
@@ -187,7 +187,7 @@ public struct Attempt: Hashable, Sendable {
   /// Number of the branch that made the attempt; nil if the bank is not a shared bank.
   public var branch: Int64?
   /// Limit of ``words`` in bytes.
-  public static let longestWords = 2_048
+  public static let maxFailureTextBytes = 2_048
 
   public init(
     day: BusinessDay, ticket: TicketNumber, number: Int32, window: Window, generation: Generation,

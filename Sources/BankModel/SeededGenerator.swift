@@ -32,7 +32,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
 
 /// Generator of customers for requests that do not specify all properties. Missing properties are random; a service
 /// that moves no money gets amount and account 0 instead.
-public struct CustomerDraw: Sendable {
+public struct CustomerGenerator: Sendable {
   /// Range of random amounts in won, in multiples of ``amountStep``.
   public static let amounts: ClosedRange<Won> = 10_000...1_000_000
   /// Step of a random amount, in won.
@@ -48,18 +48,18 @@ public struct CustomerDraw: Sendable {
   /// Fixed account. If it is nil, the account is random, or 0 if the service moves no money.
   public var account: AccountNumber?
   /// Name of the ordered article; never random.
-  public var article: String
+  public var itemName: String
   /// Earliest time at which the customers may be served; nil if they may be served at once.
   public var dueAt: WallTime?
   private var generator: SeededGenerator
 
   /// Creates a generator. Values that are not nil apply to all customers. The others are drawn with the seed.
   public init(
-    service: Service?, priority: Priority, amount: Won?, account: AccountNumber?, article: String = "",
+    service: Service?, priority: Priority, amount: Won?, account: AccountNumber?, itemName: String = "",
     dueAt: WallTime? = nil, seed: UInt64
   ) {
     (self.service, self.priority, self.amount) = (service, priority, amount)
-    (self.account, self.article, self.dueAt) = (account, article, dueAt)
+    (self.account, self.itemName, self.dueAt) = (account, itemName, dueAt)
     generator = SeededGenerator(seed: seed)
   }
 
@@ -68,7 +68,7 @@ public struct CustomerDraw: Sendable {
     let service = service ?? (generator.next() >> 63 == 0 ? .deposit : .loan)
     guard service.movesMoney else {
       return CustomerOrder(
-        service: service, priority: priority, amount: amount ?? 0, account: account ?? 0, article: article,
+        service: service, priority: priority, amount: amount ?? 0, account: account ?? 0, itemName: itemName,
         dueAt: dueAt)
     }
     return CustomerOrder(
@@ -76,12 +76,12 @@ public struct CustomerDraw: Sendable {
       priority: priority,
       amount: amount ?? drawAmount(),
       account: account ?? generator.draw(Self.accounts),
-      article: article,
+      itemName: itemName,
       dueAt: dueAt)
   }
 
   /// A copy that continues after this number of customers.
-  public func dropping(_ customers: Int64) -> CustomerDraw {
+  public func dropping(_ customers: Int64) -> CustomerGenerator {
     var draw = self
     // Each random value consumes one number; see `next()`.
     var numbers: Int64 = service == nil ? 1 : 0

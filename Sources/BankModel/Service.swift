@@ -32,9 +32,9 @@ public struct Service: Hashable, Sendable {
   /// True if serving a customer moves money in every bank, so that every customer needs an amount.
   public var movesMoney: Bool { postingRule != nil }
   /// True if serving a customer takes items from the stock, which are returned if the ticket is cancelled.
-  public var drawsOnStock: Bool { self == .juice }
+  public var usesStock: Bool { self == .juice }
   /// True if a served customer may have a result: for all services except the three that every bank has.
-  public var leavesResults: Bool { number > 3 }
+  public var mayStoreResult: Bool { number > 3 }
 }
 
 extension Service: Comparable {

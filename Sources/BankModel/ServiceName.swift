@@ -14,8 +14,8 @@ public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertib
     var text = String(text)
     // A contiguous buffer avoids a bounds check and a call for each byte.
     let isName = text.withUTF8 { bytes in
-      guard let first = bytes.first, bytes.count <= Self.longest, Self.mayBegin(first) else { return false }
-      return bytes.allSatisfy { Self.mayFollow($0) }
+      guard let first = bytes.first, bytes.count <= Self.longest, Self.isFirstCharacter(first) else { return false }
+      return bytes.allSatisfy { Self.isLaterCharacter($0) }
     }
     guard isName else { return nil }
     self.text = text
@@ -52,7 +52,7 @@ public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertib
   }
 
   /// Placeholder for an unknown name: the service's number.
-  public init(standingFor service: Service) { text = String(service.number) }
+  public init(placeholderFor service: Service) { text = String(service.number) }
 
   /// Same as `text`.
   public var description: String { text }
@@ -60,15 +60,15 @@ public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertib
   /// Ordered by bytes.
   public static func < (left: ServiceName, right: ServiceName) -> Bool { left.text < right.text }
 
-  private static func mayBegin(_ byte: UInt8) -> Bool {
+  private static func isFirstCharacter(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
     default: false
     }
   }
 
-  private static func mayFollow(_ byte: UInt8) -> Bool {
-    mayBegin(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-")
+  private static func isLaterCharacter(_ byte: UInt8) -> Bool {
+    isFirstCharacter(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-")
   }
 }
 

@@ -34,17 +34,17 @@ public struct OrderID: RawRepresentable, Hashable, Sendable, Codable, CustomStri
 ///
 /// The names sort in the order of creation. So an index of the names grows at one place for each client, instead of
 /// at a random page for each order.
-public struct OrderNames: Sendable {
-  private let beginning: String
-  private var given: UInt64 = 0
+public struct OrderIDGenerator: Sendable {
+  private let prefix: String
+  private var created: UInt64 = 0
 
   /// Creates a generator whose names differ from those of every other seed.
-  public init(seed: UInt64) { beginning = "x" + String(seed, radix: 16, digits: 16) + "-" }
+  public init(seed: UInt64) { prefix = "x" + String(seed, radix: 16, digits: 16) + "-" }
 
   /// Returns a new name.
   public mutating func next() -> OrderID {
-    given &+= 1
-    return OrderID(beginning + String(given, radix: 16, digits: 8))
+    created &+= 1
+    return OrderID(prefix + String(created, radix: 16, digits: 8))
   }
 }
 
@@ -63,7 +63,7 @@ public enum StockAction: Hashable, Sendable {
   case take([ItemAmount], today: DayNumber)
   /// Returns to the stock the pieces that the order with this name has taken. An order that has not arrived yet takes
   /// nothing when it arrives. Needs an order name.
-  case giveBack
+  case returnItems
   /// Sets the number of pieces of an item without dates.
   case set(ItemID, Quantity)
   /// Adds pieces, or removes them if the number is negative. If `dates` is not nil, the lot with these dates is
@@ -78,7 +78,7 @@ public enum StockAction: Hashable, Sendable {
   public var content: String {
     switch self {
     case .take(let amounts, _): "take" + amounts.map { " \($0.item)*\($0.quantity)" }.sorted().joined()
-    case .giveBack: ""
+    case .returnItems: ""
     case .set(let item, let quantity): "set \(item)*\(quantity)"
     case .change(let item, let difference, let dates):
       "change \(item)*\(difference)" + (dates.map { " \($0.made)..\($0.expires)" } ?? "")
@@ -101,7 +101,7 @@ public enum StockAction: Hashable, Sendable {
 /// One row of the stock's ledger: a change of a lot.
 public struct StockChange: Hashable, Sendable, Codable {
   /// Reason for the change.
-  public enum Kind: UInt8, Named {
+  public enum Kind: UInt8, NameCodable {
     /// Initial quantity of a new item.
     case initial = 1
     case added = 2
@@ -152,7 +152,7 @@ public struct StockChange: Hashable, Sendable, Codable {
 }
 
 /// An order as stored by the stock.
-public struct KeptOrder: Hashable, Sendable, Codable {
+public struct OrderRecord: Hashable, Sendable, Codable {
   /// State of an order.
   public enum State: UInt8, Sendable, Codable, CaseIterable {
     /// The order has taken its pieces.
@@ -161,7 +161,7 @@ public struct KeptOrder: Hashable, Sendable, Codable {
     /// The order was returned before it arrived, so it can never take anything.
     case void = 3
     /// The order has taken its pieces, and they were returned.
-    case givenBack = 4
+    case wasReturned = 4
   }
 
   /// Name of the order.
@@ -213,20 +213,20 @@ public enum StockRefusal: Hashable, Sendable {
   /// Invalid days, or days in the wrong order.
   case badDates(ItemID)
   /// The name belongs to an order with another content.
-  case otherOrder(OrderID)
+  case orderConflict(OrderID)
   /// The order was returned, so it holds no pieces and can take none.
-  case givenBack(OrderID)
+  case wasReturned(OrderID)
   /// The item would exceed ``StockLimits/quantity`` pieces.
   case overflow(ItemID, present: Quantity)
   /// The item has lots with dates, so its amount cannot be set.
-  case datedItem(ItemID)
+  case itemHasDates(ItemID)
   /// The stock would exceed ``StockLimits/lots`` lots.
   case tooManyLots(ItemID)
   case diskFull
 }
 
 /// Snapshot of the whole stock at one position in its ledger.
-public struct StockPicture: Hashable, Sendable, Codable {
+public struct StockSnapshot: Hashable, Sendable, Codable {
   /// Identity of the ledger in which `sequence` counts. Each database has a different ledger.
   public var ledger: Int64
   /// The last change that the snapshot contains; 0 before the first.
@@ -251,5 +251,5 @@ public enum StockAnswer: Hashable, Sendable {
   /// The stock has too few pieces of these items; nothing was taken.
   case short([Shortage])
   case refused(StockRefusal)
-  case picture(StockPicture)
+  case snapshot(StockSnapshot)
 }

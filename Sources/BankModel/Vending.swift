@@ -12,7 +12,7 @@ public enum VendingLimits {
   /// Maximum price of a product, in won.
   public static let price: Won = 1_000_000
   /// Maximum number of purchases that are in progress, or abandoned and not yet released by the stock.
-  public static let openPurchases = 1_000
+  public static let maxOpenPurchases = 1_000
   /// Maximum length of a request's name in bytes: enough for the key of a form or a script. For a manager's request,
   /// the machine derives the name of its order at the stock from this name.
   public static let requestLength = 60
@@ -31,7 +31,7 @@ public enum VendingAction: Hashable, Sendable {
 /// One row of a machine's ledger: a change of its balance.
 public struct MoneyChange: Hashable, Sendable, Codable {
   /// Reason for the change.
-  public enum Kind: UInt8, Named {
+  public enum Kind: UInt8, NameCodable {
     case inserted = 1
     case bought = 2
     /// The balance without the money for purchases in progress was paid out; the amount may be 0.
@@ -82,17 +82,17 @@ public enum VendingRefusal: Hashable, Sendable {
   case badRequest(String)
   case unknownProduct(ItemID)
   /// The name belongs to a request with another content.
-  case otherRequest(OrderID)
+  case requestConflict(OrderID)
   /// The product costs more than the available money.
   case tooLittleMoney(ItemID, price: Won, available: Won)
   case soldOut(ItemID)
   /// All remaining pieces of the product have expired.
   case onlyExpired(ItemID)
   /// The balance would exceed ``VendingLimits/balance``.
-  case tillFull(balance: Won)
+  case balanceLimit(balance: Won)
   /// The stock refused or did not answer in time. The machine makes the stock return what it takes for this request.
-  case stockAway(ItemID)
-  /// The machine has ``VendingLimits/openPurchases`` unfinished purchases.
+  case stockUnavailable(ItemID)
+  /// The machine has ``VendingLimits/maxOpenPurchases`` unfinished purchases.
   case crowded
   case diskFull
 }

@@ -75,7 +75,7 @@ public enum ProcessEnd: Hashable, Sendable {
 }
 
 /// Role of a process of the bank.
-public enum WorkerRole: UInt8, Named {
+public enum WorkerRole: UInt8, NameCodable {
   case teller = 1
   case juice = 2
   case stock = 3
@@ -92,7 +92,7 @@ public enum WorkerRole: UInt8, Named {
 }
 
 /// State of a worker.
-public enum WorkerState: UInt8, Named {
+public enum WorkerState: UInt8, NameCodable {
   /// Started, and not ready yet.
   case starting = 1
   /// Ready, without a customer.
@@ -107,7 +107,7 @@ public enum WorkerState: UInt8, Named {
 }
 
 /// State of the whole bank.
-public enum BankState: UInt8, Named {
+public enum BankState: UInt8, NameCodable {
   /// Accepts and serves customers.
   case open = 1
   /// Accepts customers; every service is paused.
@@ -122,7 +122,7 @@ public enum BankState: UInt8, Named {
 }
 
 /// State of one branch of a shared bank, by the database's clock.
-public enum BranchState: UInt8, Named {
+public enum BranchState: UInt8, NameCodable {
   /// The lease of the branch is valid.
   case open = 1
   /// The lease has run out, and the branch did not close: it was killed, or cannot reach the database.

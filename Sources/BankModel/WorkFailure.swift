@@ -21,7 +21,7 @@ public final class WorkFailure: Hashable, Sendable {
     case pause = 5
   }
 
-  /// Reason for the failure, at most ``Attempt/longestWords`` bytes. For a command, the text contains its last lines
+  /// Reason for the failure, at most ``Attempt/maxFailureTextBytes`` bytes. For a command, the text contains its last lines
   /// of output.
   public let words: String
   /// Consequence for the customer.
@@ -32,24 +32,24 @@ public final class WorkFailure: Hashable, Sendable {
   public let after: TimeSpan?
   /// True if the work did not start, so that the attempt does not count towards `max_attempts`. Either the worker
   /// started nothing, or the system or a shell reported that it cannot execute the program.
-  public let isUnbegun: Bool
+  public let isNotStarted: Bool
 
   /// - Parameters:
   ///   - words: reason for the failure; truncated at the front if it is too long.
-  ///   - isUnbegun: true if the worker is certain that nothing was started.
+  ///   - isNotStarted: true if the worker is certain that nothing was started.
   public init(
     _ words: String, _ consequence: Consequence = .again, processEnd: ProcessEnd? = nil,
-    after: TimeSpan? = nil, isUnbegun: Bool = false
+    after: TimeSpan? = nil, isNotStarted: Bool = false
   ) {
-    self.isUnbegun = isUnbegun || consequence == .pause && Self.meansNoProgram(processEnd)
-    self.words = words.utf8.count <= Attempt.longestWords ? words : Self.cut(words)
+    self.isNotStarted = isNotStarted || consequence == .pause && Self.isProgramMissing(processEnd)
+    self.words = words.utf8.count <= Attempt.maxFailureTextBytes ? words : Self.cut(words)
     (self.consequence, self.processEnd, self.after) = (consequence, processEnd, after)
   }
 
   /// Compares all properties.
   public static func == (left: WorkFailure, right: WorkFailure) -> Bool {
     left.words == right.words && left.consequence == right.consequence && left.processEnd == right.processEnd
-      && left.after == right.after && left.isUnbegun == right.isUnbegun
+      && left.after == right.after && left.isNotStarted == right.isNotStarted
   }
 
   /// Hashes all properties.
@@ -58,12 +58,12 @@ public final class WorkFailure: Hashable, Sendable {
     hasher.combine(consequence)
     hasher.combine(processEnd)
     hasher.combine(after)
-    hasher.combine(isUnbegun)
+    hasher.combine(isNotStarted)
   }
 
   /// True if no process was started (no such program or directory), and for the exit codes 126 and 127, with which a
   /// shell reports that it cannot execute a program.
-  private static func meansNoProgram(_ end: ProcessEnd?) -> Bool {
+  private static func isProgramMissing(_ end: ProcessEnd?) -> Bool {
     switch end {
     case nil, .code(126), .code(127): true
     case .code, .signal: false
@@ -73,8 +73,8 @@ public final class WorkFailure: Hashable, Sendable {
   /// Removes text from the front, because the end of the text usually contains the reason.
   private static func cut(_ words: String) -> String {
     var rest = Substring(words)
-    while rest.utf8.count > Attempt.longestWords - 3 {
-      rest = rest.dropFirst(max(1, (rest.utf8.count - Attempt.longestWords + 3) / 4))
+    while rest.utf8.count > Attempt.maxFailureTextBytes - 3 {
+      rest = rest.dropFirst(max(1, (rest.utf8.count - Attempt.maxFailureTextBytes + 3) / 4))
     }
     return "…" + rest
   }

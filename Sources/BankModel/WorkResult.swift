@@ -5,7 +5,7 @@
 import Time
 
 /// Retained part of a stream of bytes.
-public struct Excerpt: Hashable, Sendable {
+public struct TruncatedOutput: Hashable, Sendable {
   /// The first bytes of the stream.
   public let first: [UInt8]
   /// The last bytes of the stream that are not in ``first``.
@@ -30,18 +30,18 @@ public struct Excerpt: Hashable, Sendable {
   }
 
   /// A copy with the lengths and without the bytes.
-  public var withoutBytes: Excerpt { Excerpt(length: length, filed: filed) }
+  public var withoutBytes: TruncatedOutput { TruncatedOutput(length: length, filed: filed) }
 
   /// An empty stream.
-  public static let nothing = Excerpt()
+  public static let nothing = TruncatedOutput()
 
   /// This excerpt, shortened to `limit` bytes: half of them from the start of the stream, half from its end.
-  public func cut(to limit: Int) -> Excerpt {
+  public func cut(to limit: Int) -> TruncatedOutput {
     guard first.count + last.count > limit else { return self }
     let whole = isCut ? nil : bytes
     let head = limit - limit / 2
     let tail = (whole ?? last).suffix(limit - min(head, first.count))
-    return Excerpt(
+    return TruncatedOutput(
       first: Array((whole ?? first).prefix(head)), last: Array(tail), length: length, filed: filed)
       ?? withoutBytes
   }
@@ -67,13 +67,13 @@ public final class WorkResult: Sendable {
   /// Time from start to end of the work.
   public let duration: TimeSpan
   /// The result: standard output of a command, or the answer of a worker.
-  public let output: Excerpt
+  public let output: TruncatedOutput
   /// Standard error of a command.
-  public let errors: Excerpt
+  public let errors: TruncatedOutput
 
   /// Creates a result. An omitted stream is empty.
   public init(
-    ending: ProcessEnd? = nil, duration: TimeSpan, output: Excerpt = .nothing, errors: Excerpt = .nothing
+    ending: ProcessEnd? = nil, duration: TimeSpan, output: TruncatedOutput = .nothing, errors: TruncatedOutput = .nothing
   ) {
     (self.ending, self.duration, self.output, self.errors) = (ending, duration, output, errors)
   }

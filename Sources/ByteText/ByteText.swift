@@ -25,11 +25,11 @@ public enum ByteText {
 
   /// The bytes that a text carries.
   public static func bytes(of text: String) -> [UInt8] {
-    guard carriesForeignBytes(text) else { return Array(text.utf8) }
+    guard containsNonUTF8Bytes(text) else { return Array(text.utf8) }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count)
     for scalar in text.unicodeScalars {
-      if let byte = foreignByte(scalar) {
+      if let byte = nonUTF8Byte(scalar) {
         bytes.append(byte)
       } else {
         bytes.append(contentsOf: UTF8.encode(scalar)!)
@@ -39,7 +39,7 @@ public enum ByteText {
   }
 
   /// True if the text carries foreign bytes: it contains a scalar from U+10FF80 to U+10FFFF.
-  public static func carriesForeignBytes(_ text: String) -> Bool {
+  public static func containsNonUTF8Bytes(_ text: String) -> Bool {
     var text = text
     // In UTF-8, all these scalars start with the bytes F4 8F BE or F4 8F BF. Texts with the byte F4 are rare.
     return text.withUTF8 { bytes in
@@ -51,11 +51,11 @@ public enum ByteText {
   }
 
   /// The first foreign byte, and the number of bytes before it; nil if there is none.
-  public static func firstForeignByte(in text: String) -> (byte: UInt8, offset: Int)? {
-    guard carriesForeignBytes(text) else { return nil }
+  public static func firstNonUTF8Byte(in text: String) -> (byte: UInt8, offset: Int)? {
+    guard containsNonUTF8Bytes(text) else { return nil }
     var offset = 0
     for scalar in text.unicodeScalars {
-      if let byte = foreignByte(scalar) { return (byte, offset) }
+      if let byte = nonUTF8Byte(scalar) { return (byte, offset) }
       offset += UTF8.width(scalar)
     }
     return nil
@@ -63,11 +63,11 @@ public enum ByteText {
 
   /// The text for display. Each foreign byte is written in the form `\xE9`.
   public static func shown(_ text: String) -> String {
-    guard carriesForeignBytes(text) else { return text }
+    guard containsNonUTF8Bytes(text) else { return text }
     var shown = ""
     for scalar in text.unicodeScalars {
-      if let byte = foreignByte(scalar) {
-        shown += spelled(byte)
+      if let byte = nonUTF8Byte(scalar) {
+        shown += escapedByte(byte)
       } else {
         shown.unicodeScalars.append(scalar)
       }
@@ -78,43 +78,43 @@ public enum ByteText {
   /// The text as a string literal: quotes, backslashes and control characters are escaped, and each foreign
   /// byte is written in the form `\xE9`.
   public static func quoted(_ text: String) -> String {
-    guard carriesForeignBytes(text) else { return String(reflecting: text) }
+    guard containsNonUTF8Bytes(text) else { return String(reflecting: text) }
     var (quoted, run) = ("\"", "")
     func flush() {
       quoted += String(reflecting: run).dropFirst().dropLast()
       run = ""
     }
     for scalar in text.unicodeScalars {
-      guard let byte = foreignByte(scalar) else {
+      guard let byte = nonUTF8Byte(scalar) else {
         run.unicodeScalars.append(scalar)
         continue
       }
       flush()
-      quoted += spelled(byte)
+      quoted += escapedByte(byte)
     }
     flush()
     return quoted + "\""
   }
 
   /// A byte in the form `\xE9`.
-  public static func spelled(_ byte: UInt8) -> String {
+  public static func escapedByte(_ byte: UInt8) -> String {
     let digits = String(byte, radix: 16, uppercase: true)
     return "\\x" + (byte < 0x10 ? "0" : "") + digits
   }
 
   private static let first: UInt32 = 0x10ff00
 
-  private static func foreignByte(_ scalar: Unicode.Scalar) -> UInt8? {
+  private static func nonUTF8Byte(_ scalar: Unicode.Scalar) -> UInt8? {
     scalar.value >= first + 0x80 ? UInt8(scalar.value - first) : nil
   }
 
   private static func exactText(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
     // In the usual case the bytes are copied once.
-    if let text = String(validating: bytes, as: UTF8.self), !carriesForeignBytes(text) { return text }
+    if let text = String(validating: bytes, as: UTF8.self), !containsNonUTF8Bytes(text) { return text }
     var text = ""
     var place = 0
     while place < bytes.count {
-      if let scalar = scalar(in: bytes, at: place), foreignByte(scalar) == nil {
+      if let scalar = scalar(in: bytes, at: place), nonUTF8Byte(scalar) == nil {
         text.unicodeScalars.append(scalar)
         place += UTF8.width(scalar)
       } else {

@@ -4,7 +4,7 @@
 extension String {
   /// Calls `body` with the bytes that this text carries, as a C string.
   public func withByteString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
-    guard ByteText.carriesForeignBytes(self) else { return withCString(body) }
+    guard ByteText.containsNonUTF8Bytes(self) else { return withCString(body) }
     let bytes = ByteText.bytes(of: self).map { CChar(bitPattern: $0) } + [0]
     return bytes.withUnsafeBufferPointer { body($0.baseAddress!) }
   }

@@ -12,17 +12,17 @@ public struct CapturedOutput: Sendable, Hashable {
   /// Length of the whole stream in bytes.
   public var length: Int64
   /// Length of the file in bytes. The file contains the start of the stream.
-  public var lengthOfFile: Int64
+  public var fileLength: Int64
   /// Error because of which the file is shorter than its limit allows; nil if there was none, or if no file was
   /// requested.
   public var fileFailure: SystemError?
 
   public init(
-    first: [UInt8] = [], last: [UInt8] = [], length: Int64 = 0, lengthOfFile: Int64 = 0,
+    first: [UInt8] = [], last: [UInt8] = [], length: Int64 = 0, fileLength: Int64 = 0,
     fileFailure: SystemError? = nil
   ) {
     (self.first, self.last, self.length) = (first, last, length)
-    (self.lengthOfFile, self.fileFailure) = (lengthOfFile, fileFailure)
+    (self.fileLength, self.fileFailure) = (fileLength, fileFailure)
   }
 
   /// Bytes between `first` and `last` that are in neither.

@@ -15,7 +15,7 @@ public struct CommandOutcome: Sendable, Hashable {
   }
 
   /// Exit code or signal of the command, or that its exit status is unknown.
-  public var ending: ExitStatus.Ending
+  public var ending: ExitStatus.Termination
   /// Time from the start of the command to its own exit. The time in which the runner ends its descendants is
   /// not included.
   public var duration: TimeSpan
@@ -29,7 +29,7 @@ public struct CommandOutcome: Sendable, Hashable {
   public var leftBehind: [pid_t]
 
   public init(
-    ending: ExitStatus.Ending, duration: TimeSpan, interruption: Interruption? = nil,
+    ending: ExitStatus.Termination, duration: TimeSpan, interruption: Interruption? = nil,
     output: CapturedOutput = CapturedOutput(), errors: CapturedOutput = CapturedOutput(),
     leftBehind: [pid_t] = []
   ) {

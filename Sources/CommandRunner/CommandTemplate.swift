@@ -22,12 +22,12 @@ public struct CommandTemplate: Sendable, Hashable {
   ///
   /// - Returns: nil if there are no words, if the first is empty or a placeholder, or if a word contains a
   ///   zero byte.
-  public init?(_ words: [String]) {
-    guard let program = words.first, !program.isEmpty, program != Self.payload, program != Self.key,
-      !words.contains(where: { $0.utf8.contains(0) })
+  public init?(_ argv: [String]) {
+    guard let program = argv.first, !program.isEmpty, program != Self.payload, program != Self.key,
+      !argv.contains(where: { $0.utf8.contains(0) })
     else { return nil }
     self.program = program
-    arguments = Array(words.dropFirst())
+    arguments = Array(argv.dropFirst())
   }
 
   /// True if the payload is an argument of the command. The command can also read the payload from its standard
@@ -38,22 +38,22 @@ public struct CommandTemplate: Sendable, Hashable {
   ///
   /// A word that contains a placeholder and other characters, such as `--text={payload}`, stays unchanged.
   /// - Returns: a refusal if the payload is to be an argument and cannot be one.
-  public func words(payload: [UInt8], key: String) -> Result<[[UInt8]], CommandRefusal> {
+  public func argv(payload: [UInt8], key: String) -> Result<[[UInt8]], CommandStartError> {
     if takesPayload {
       guard payload.count <= Self.longestArgument else {
         return .failure(.argumentTooLong(bytes: payload.count))
       }
       guard !payload.contains(0) else { return .failure(.zeroByteInArgument) }
     }
-    var words = [ByteText.bytes(of: program)]
-    words.reserveCapacity(arguments.count + 1)
+    var argv = [ByteText.bytes(of: program)]
+    argv.reserveCapacity(arguments.count + 1)
     for argument in arguments {
       switch argument {
-      case Self.payload: words.append(payload)
-      case Self.key: words.append(Array(key.utf8))
-      default: words.append(ByteText.bytes(of: argument))
+      case Self.payload: argv.append(payload)
+      case Self.key: argv.append(Array(key.utf8))
+      default: argv.append(ByteText.bytes(of: argument))
       }
     }
-    return .success(words)
+    return .success(argv)
   }
 }

@@ -63,10 +63,10 @@ public struct ExitTable: Sendable, Hashable {
     case .code(let code): self[code]
     case .signal: signals
     // The exit status is unknown, so success cannot be assumed.
-    case .unseen: signals
+    case .unknown: signals
     }
   }
 
   /// The verdict on a command that could not start.
-  public func verdict(of refusal: CommandRefusal) -> CommandVerdict { self[refusal.exitCode] }
+  public func verdict(of refusal: CommandStartError) -> CommandVerdict { self[refusal.exitCode] }
 }

@@ -10,13 +10,13 @@ import Time
 
 /// Traces by which the search recognizes left-behind processes.
 public struct OrphanTraces: Sendable {
-  fileprivate let environment: EnvironmentSearch?
+  fileprivate let environment: EnvironmentMatcher?
   fileprivate let mark: ProcessMark?
   fileprivate let keeper: pid_t?
 
   /// The traces of one customer's attempts: its `BANK_KEY`.
   public init(key: String) {
-    environment = EnvironmentSearch(Orphans.variable, key)
+    environment = EnvironmentMatcher(Orphans.variable, key)
     (mark, keeper) = (nil, nil)
   }
 
@@ -29,37 +29,37 @@ public struct OrphanTraces: Sendable {
   ///   - keeper: a process whose children, other than this process, were all left behind by attempts of this
   ///     home; nil for none.
   public init(keysFrom prefix: String, mark: ProcessMark?, keeper: pid_t?) {
-    environment = EnvironmentSearch(Orphans.variable, prefix, isPrefix: true)
+    environment = EnvironmentMatcher(Orphans.variable, prefix, isPrefix: true)
     (self.mark, self.keeper) = (mark, keeper)
   }
 
   /// Service number in the trace of a process, 0 if the trace contains none; nil for a process without a trace.
-  fileprivate func service(of pid: pid_t, _ kinship: ProcessTable.Kinship) -> UInt16? {
+  fileprivate func service(of pid: pid_t, _ kinship: ProcessTable.ParentInfo) -> UInt16? {
     let marks = mark == nil ? [] : ProcessMark.marks(of: pid)
-    if let own = marks.first(where: { mark?.isKin(of: $0) == true }) { return own.service }
+    if let own = marks.first(where: { mark?.sharesOwner(of: $0) == true }) { return own.service }
     if kinship.parent == keeper { return 0 }
     return marks.isEmpty && environment?.matches(pid) == true ? 0 : nil
   }
 
   /// Finds the processes with a trace. Descendants without a trace are not searched.
   func find() -> [pid_t] {
-    let family = OwnFamily()
+    let family = OwnProcessTree()
     return ProcessTable.all().filter { pid in
-      guard let kinship = ProcessTable.kinship(of: pid), kinship.isAlive else { return false }
+      guard let kinship = ProcessTable.parentInfo(of: pid), kinship.isAlive else { return false }
       return service(of: pid, kinship) != nil && !family.contains(pid)
     }.sorted()
   }
 }
 
 /// This process, its ancestors and its descendants. None of them ever counts as an orphan.
-private struct OwnFamily {
+private struct OwnProcessTree {
   private let own = CurrentProcess.pid
-  private let above: Set<pid_t>
+  private let ancestors: Set<pid_t>
 
-  init() { above = Set(Self.line(from: CurrentProcess.pid)) }
+  init() { ancestors = Set(Self.line(from: CurrentProcess.pid)) }
 
   func contains(_ pid: pid_t) -> Bool {
-    pid <= 1 || above.contains(pid) || Self.line(from: pid).contains(own)
+    pid <= 1 || ancestors.contains(pid) || Self.line(from: pid).contains(own)
   }
 
   /// A process and its ancestors. The parents are read one after the other and may change meanwhile. So a cycle
@@ -77,118 +77,118 @@ private struct OwnFamily {
 final class OrphanSearch {
   /// If a process exited before it was identified, it counts as a possible orphan. This applies for this time
   /// after the last process with a trace, and for at least this number of full scans.
-  private static let (suspicion, looks) = (TimeSpan.milliseconds(100), 10)
+  private static let (suspicionTime, fullScans) = (TimeSpan.milliseconds(100), 10)
   /// After a change, this number of short scans follow. Each covers this number of the newest process ids and
   /// takes less time than a process needs to start another one and exit.
-  private static let (chases, reach) = (20, 32)
+  private static let (quickScans, quickScanSize) = (20, 32)
 
   private let traces: OrphanTraces
   /// Ids of processes without a trace, and of threads. A full scan clears the set first.
-  private var strangers: Set<pid_t> = []
+  private var unrelatedPIDs: Set<pid_t> = []
   /// Number of short scans before the next full one.
-  private var chasesLeft = 0
+  private var quickScansLeft = 0
   private var seenAt: MonotonicTime?
   /// Full scans since `seenAt`.
-  private var looksSince = 0
+  private var fullScansSince = 0
   /// All orphans found so far, with their services.
-  private(set) var found: [Orphans.Left] = []
+  private(set) var found: [Orphans.LeftoverProcess] = []
 
   init(_ traces: OrphanTraces) { self.traces = traces }
 
-  /// Scans once. See ``ProcessEnding/Search``.
-  func look(for signal: CInt, room: Int, _ isHeld: (pid_t) -> Bool) throws(SystemError) -> ProcessEnding.Found
+  /// Scans once. See ``ProcessTerminator/Search``.
+  func scan(for signal: CInt, room: Int, _ isHeld: (pid_t) -> Bool) throws(SystemError) -> ProcessTerminator.ScanResult
   {
-    let isChase = chasesLeft > 0
-    if isChase { chasesLeft -= 1 } else { strangers.removeAll() }
-    let family = OwnFamily()
-    var looked = ProcessEnding.Found()
+    let isQuickScan = quickScansLeft > 0
+    if isQuickScan { quickScansLeft -= 1 } else { unrelatedPIDs.removeAll() }
+    let family = OwnProcessTree()
+    var scanResult = ProcessTerminator.ScanResult()
     var (hasLost, hasMissed) = (false, false)
     // Newest first: an orphan that keeps replacing itself by a child is among the newest processes, and each
     // child runs only briefly.
-    let pids = isChase ? ProcessTable.latest(Self.reach) : ProcessTable.newestFirst()
-    for pid in pids where !strangers.contains(pid) && !isHeld(pid) {
-      guard looked.processes.count < room else { break }
-      guard let kinship = ProcessTable.kinship(of: pid) else {
+    let pids = isQuickScan ? ProcessTable.latest(Self.quickScanSize) : ProcessTable.newestFirst()
+    for pid in pids where !unrelatedPIDs.contains(pid) && !isHeld(pid) {
+      guard scanResult.processes.count < room else { break }
+      guard let kinship = ProcessTable.parentInfo(of: pid) else {
         hasMissed = true
         continue
       }
-      guard kinship.isAlive, !resists(pid, kinship) else { continue }
+      guard kinship.isAlive, !cannotSignal(pid, kinship) else { continue }
       guard let service = traces.service(of: pid, kinship), !family.contains(pid) else {
-        strangers.insert(pid)
+        unrelatedPIDs.insert(pid)
         continue
       }
-      let orphan = Orphans.Left(pid: pid, startTime: kinship.startTime, service: service)
-      if try !take(orphan, signal, room: room, &looked, isHeld) { hasLost = true }
+      let orphan = Orphans.LeftoverProcess(pid: pid, startTime: kinship.startTime, service: service)
+      if try !signalTree(orphan, signal, room: room, &scanResult, isHeld) { hasLost = true }
     }
-    settle(isChase: isChase, hasLost: hasLost, hasMissed: hasMissed, &looked)
-    return looked
+    scheduleNextScan(isQuickScan: isQuickScan, hasLost: hasLost, hasMissed: hasMissed, &scanResult)
+    return scanResult
   }
 
   /// Decides whether another scan follows at once, and whether it is a short one.
-  private func settle(isChase: Bool, hasLost: Bool, hasMissed: Bool, _ looked: inout ProcessEnding.Found) {
+  private func scheduleNextScan(isQuickScan: Bool, hasLost: Bool, hasMissed: Bool, _ scanResult: inout ProcessTerminator.ScanResult) {
     let now = SystemClock.monotonic()
-    if hasLost || !looked.processes.isEmpty || seenAt == nil { (seenAt, looksSince) = (now, 0) }
+    if hasLost || !scanResult.processes.isEmpty || seenAt == nil { (seenAt, fullScansSince) = (now, 0) }
     var isChanging = hasLost
-    if !isChase {
-      looksSince += 1
-      let isRecent = looksSince <= Self.looks || seenAt.map { now.since($0) < Self.suspicion } == true
+    if !isQuickScan {
+      fullScansSince += 1
+      let isRecent = fullScansSince <= Self.fullScans || seenAt.map { now.since($0) < Self.suspicionTime } == true
       if hasMissed && isRecent { isChanging = true }
     }
-    if isChanging { chasesLeft = Self.chases }
+    if isChanging { quickScansLeft = Self.quickScans }
     // The last scan has to be a full one, so a short scan is always followed by another scan.
-    looked.isChanging = isChanging || isChase
+    scanResult.isChanging = isChanging || isQuickScan
   }
 
   /// Opens pidfds for an orphan and its descendants, and sends the signal to each. Descendants are handled
   /// first: when their parent exits, they lose the parent by which they are found.
   ///
   /// - Returns: false if the orphan exited before its pidfd was open.
-  private func take(
-    _ orphan: Orphans.Left, _ signal: CInt, room: Int, _ looked: inout ProcessEnding.Found,
+  private func signalTree(
+    _ orphan: Orphans.LeftoverProcess, _ signal: CInt, room: Int, _ scanResult: inout ProcessTerminator.ScanResult,
     _ isHeld: (pid_t) -> Bool
   ) throws(SystemError) -> Bool {
-    let process: OtherProcess?
-    do throws(SystemError) { process = try OtherProcess(pid: orphan.pid) } catch {
+    let process: ProcessHandle?
+    do throws(SystemError) { process = try ProcessHandle(pid: orphan.pid) } catch {
       // The id belongs to a thread. The search finds the process of the thread by another id.
       if error.code == EINVAL || error.code == ENOENT {
-        strangers.insert(orphan.pid)
+        unrelatedPIDs.insert(orphan.pid)
         return true
       }
       // Keep the processes whose pidfds are open. The search finds the remaining ones after these have exited.
-      guard looked.processes.isEmpty else { return true }
+      guard scanResult.processes.isEmpty else { return true }
       throw error
     }
     // Only an open pidfd keeps the number from being reused, so the identity is checked after opening it.
     guard let process, orphan.isAlive else { return false }
     for pid in ProcessTable.descendants(directlyBelow: orphan.pid) {
-      guard looked.processes.count + 1 < room else { break }
-      guard pid != CurrentProcess.pid, !isHeld(pid), !looked.processes.contains(where: { $0.pid == pid }),
-        let kinship = ProcessTable.kinship(of: pid), kinship.isAlive, kinship.parent == orphan.pid,
-        !resists(pid, kinship)
+      guard scanResult.processes.count + 1 < room else { break }
+      guard pid != CurrentProcess.pid, !isHeld(pid), !scanResult.processes.contains(where: { $0.pid == pid }),
+        let kinship = ProcessTable.parentInfo(of: pid), kinship.isAlive, kinship.parent == orphan.pid,
+        !cannotSignal(pid, kinship)
       else { continue }
-      strangers.remove(pid)
-      let child = Orphans.Left(pid: pid, startTime: kinship.startTime, service: orphan.service)
-      _ = try take(child, signal, room: room - 1, &looked, isHeld)
+      unrelatedPIDs.remove(pid)
+      let child = Orphans.LeftoverProcess(pid: pid, startTime: kinship.startTime, service: orphan.service)
+      _ = try signalTree(child, signal, room: room - 1, &scanResult, isHeld)
     }
     if !found.contains(orphan) { found.append(orphan) }
     guard process.kill(signal) || !orphan.isAlive else {
-      resisting.insert(orphan)
+      unsignalable.insert(orphan)
       return true
     }
-    looked.processes.append(Orphan(process))
+    scanResult.processes.append(Orphan(process))
     return true
   }
 
   /// Orphans that this process may not signal.
-  private(set) var resisting: Set<Orphans.Left> = []
+  private(set) var unsignalable: Set<Orphans.LeftoverProcess> = []
 
-  private func resists(_ pid: pid_t, _ kinship: ProcessTable.Kinship) -> Bool {
-    resisting.contains { $0.pid == pid && $0.startTime == kinship.startTime }
+  private func cannotSignal(_ pid: pid_t, _ kinship: ProcessTable.ParentInfo) -> Bool {
+    unsignalable.contains { $0.pid == pid && $0.startTime == kinship.startTime }
   }
 
-  private final class Orphan: HeldProcess {
-    private let process: OtherProcess
-    init(_ process: OtherProcess) { self.process = process }
+  private final class Orphan: TerminableProcess {
+    private let process: ProcessHandle
+    init(_ process: ProcessHandle) { self.process = process }
     var pid: pid_t { process.pid }
     var fd: CInt { process.fd }
     func end(by signal: CInt) { process.kill(signal) }

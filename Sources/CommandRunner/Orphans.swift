@@ -13,7 +13,7 @@ public final class Orphans {
   public static let variable = "BANK_KEY"
 
   /// A process that an attempt has left behind.
-  public struct Left: Sendable, Hashable {
+  public struct LeftoverProcess: Sendable, Hashable {
     /// Process id.
     public var pid: pid_t
     /// Start time in clock ticks since boot. Together with the process id it identifies one process.
@@ -27,22 +27,22 @@ public final class Orphans {
 
     /// True if the process exists and has not exited.
     public var isAlive: Bool {
-      ProcessTable.kinship(of: pid).map { $0.isAlive && $0.startTime == startTime } == true
+      ProcessTable.parentInfo(of: pid).map { $0.isAlive && $0.startTime == startTime } == true
     }
   }
 
-  private let ending: ProcessEnding
+  private let terminator: ProcessTerminator
   private let search: OrphanSearch
 
   /// Prepares a search for all processes with these traces, and their descendants. It ends none before
   /// ``end(grace:at:)``.
   ///
-  /// - Parameter patience: time to wait after SIGKILL for the remaining processes to exit.
-  public init(_ traces: OrphanTraces, on loop: EventLoop, patience: TimeSpan = .seconds(10)) {
+  /// - Parameter killTimeout: time to wait after SIGKILL for the remaining processes to exit.
+  public init(_ traces: OrphanTraces, on loop: EventLoop, killTimeout: TimeSpan = .seconds(10)) {
     let search = OrphanSearch(traces)
     self.search = search
-    ending = ProcessEnding(on: loop, patience: patience) { signal, room, isHeld throws(SystemError) in
-      try search.look(for: signal, room: room, isHeld)
+    terminator = ProcessTerminator(on: loop, killTimeout: killTimeout) { signal, room, isHeld throws(SystemError) in
+      try search.scan(for: signal, room: room, isHeld)
     }
   }
 
@@ -52,27 +52,27 @@ public final class Orphans {
 
   /// True if a process was started with `BANK_KEY=key`.
   public static func belongs(_ pid: pid_t, toKey key: String) -> Bool {
-    EnvironmentSearch(variable, key).matches(pid)
+    EnvironmentMatcher(variable, key).matches(pid)
   }
 
   /// True if a process was started with a `BANK_KEY` that starts with this prefix.
   public static func belongs(_ pid: pid_t, toKeysFrom prefix: String) -> Bool {
-    EnvironmentSearch(variable, prefix, isPrefix: true).matches(pid)
+    EnvironmentMatcher(variable, prefix, isPrefix: true).matches(pid)
   }
 
   /// True if no orphan is left, or only orphans that could not be ended. False before ``end(grace:at:)``.
-  public var areGone: Bool { ending.isDone }
+  public var areGone: Bool { terminator.isDone }
   /// Orphans that are known to run: they could not be ended, or have not exited yet.
-  public var left: [Left] {
-    let held = Set(ending.remaining)
-    return search.found.filter { $0.isAlive && (held.contains($0.pid) || search.resisting.contains($0)) }
+  public var left: [LeftoverProcess] {
+    let held = Set(terminator.remaining)
+    return search.found.filter { $0.isAlive && (held.contains($0.pid) || search.unsignalable.contains($0)) }
   }
-  /// Latest time for the next ``turn(at:)``; nil if no call is due before the next event.
-  public var deadline: MonotonicTime? { ending.deadline }
+  /// Latest time for the next ``runIteration(at:)``; nil if no call is due before the next event.
+  public var deadline: MonotonicTime? { terminator.deadline }
 
   /// Sends SIGTERM to all orphans, and SIGKILL after `grace`; SIGKILL at once if `grace` is zero.
-  public func end(grace: TimeSpan, at now: MonotonicTime) { ending.begin(grace: grace, at: now) }
+  public func end(grace: TimeSpan, at now: MonotonicTime) { terminator.begin(grace: grace, at: now) }
 
   /// Does the work that is due: the next scan, or the step from SIGTERM to SIGKILL.
-  public func turn(at now: MonotonicTime) { ending.turn(at: now) }
+  public func runIteration(at now: MonotonicTime) { terminator.runIteration(at: now) }
 }

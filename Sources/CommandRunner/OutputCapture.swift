@@ -25,23 +25,23 @@ public final class OutputCapture {
   private static let pieceSize = 64 << 10
   /// A pipe holds 64 KiB, or up to 1 MiB after a process has enlarged it. So reading this many bytes empties
   /// it. `pipe(7)`
-  private static let mostInOneTurn = 1 << 20
+  private static let maximumPerRead = 1 << 20
 
   private let loop: EventLoop
   private var pipe: FileDescriptor?
   private let number: CInt
   private var registration: Registration?
-  private var ends: OutputEnds
+  private var ends: HeadTailBuffer
   private let file: OutputFile?
   private let piece: UnsafeMutableRawBufferPointer
 
-  /// Takes ownership of the reading end of a pipe. Nothing is read before ``attend()``.
+  /// Takes ownership of the reading end of a pipe. Nothing is read before ``startReading()``.
   public init(
     _ pipe: consuming FileDescriptor, keeping bounds: Bounds, on loop: EventLoop
   ) throws(SystemError) {
     try pipe.setNonBlocking(true)
     self.loop = loop
-    ends = OutputEnds(firstLimit: bounds.first, lastLimit: bounds.last)
+    ends = HeadTailBuffer(firstLimit: bounds.first, lastLimit: bounds.last)
     file = bounds.file.map { OutputFile(path: $0, bound: bounds.fileLength) }
     piece = .allocate(byteCount: Self.pieceSize, alignment: 16)
     number = pipe.rawValue
@@ -50,7 +50,7 @@ public final class OutputCapture {
 
   /// Makes the loop read the data from now on. Before this call a pipe accepts 64 KiB, and a process
   /// that writes more blocks.
-  public func attend() throws(SystemError) {
+  public func startReading() throws(SystemError) {
     guard registration == nil, !isAtEnd else { return }
     registration = try loop.register(fd: number, interest: .read) { [weak self] _ in
       self?.read(atMost: 4 * Self.pieceSize, untilEmpty: false)
@@ -74,16 +74,16 @@ public final class OutputCapture {
   /// The data captured so far.
   public var captured: CapturedOutput {
     CapturedOutput(
-      first: ends.first, last: ends.last, length: ends.length, lengthOfFile: file?.length ?? 0,
+      first: ends.first, last: ends.last, length: ends.length, fileLength: file?.length ?? 0,
       fileFailure: file?.failure)
   }
 
   /// Reads all available data without waiting, and the end of file if every writer has closed its end.
-  public func readWhatIsThere() { read(atMost: Self.mostInOneTurn, untilEmpty: true) }
+  public func readAvailable() { read(atMost: Self.maximumPerRead, untilEmpty: true) }
 
   /// Reads all available data and closes the pipe, even if other processes still hold the writing end.
   public func finish() {
-    readWhatIsThere()
+    readAvailable()
     close()
   }
 
@@ -93,7 +93,7 @@ public final class OutputCapture {
       switch readOnce() {
       case .bytes(let count):
         let bytes = UnsafeRawBufferPointer(rebasing: piece[..<count])
-        ends.take(bytes)
+        ends.append(bytes)
         file?.append(bytes)
         done += count
         // A short read has emptied the pipe. The loop reports later data or the end of file.

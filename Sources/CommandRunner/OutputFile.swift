@@ -54,7 +54,7 @@ final class OutputFile {
     switch file {
     case .some(let open):
       do throws(SystemError) {
-        return try FileFacts.inspect(path, followLinks: false)?.identity != open.facts().identity
+        return try FileMetadata.inspect(path, followLinks: false)?.identity != open.metadata().identity
       } catch { return false }
     case .none: return false
     }

@@ -15,7 +15,7 @@ import Time
 public final class ProcessTree {
   private let root: ChildProcess?
   private let adopts: (pid_t) -> Bool
-  private let ending: ProcessEnding
+  private let terminator: ProcessTerminator
   private let group: EndedGroup?
 
   /// Watches a tree until the caller ends it.
@@ -26,11 +26,11 @@ public final class ProcessTree {
   ///   - group: control group in which the root was started, and in which no process has to survive. Before
   ///     each search with SIGKILL, all its members are killed in one system call. Descendants outside the
   ///     group are still ended one by one.
-  ///   - patience: time to wait after SIGKILL for the remaining processes to exit.
+  ///   - killTimeout: time to wait after SIGKILL for the remaining processes to exit.
   ///   - adopts: returns true for a child of this process, other than the root, that belongs to the tree. These
   ///     are all children that this process has not started itself. It is called repeatedly.
   public init(
-    root: ChildProcess?, in group: ControlGroup? = nil, on loop: EventLoop, patience: TimeSpan = .seconds(10),
+    root: ChildProcess?, in group: ControlGroup? = nil, on loop: EventLoop, killTimeout: TimeSpan = .seconds(10),
     adopts: @escaping (pid_t) -> Bool
   ) {
     self.root = root
@@ -38,30 +38,30 @@ public final class ProcessTree {
     let rootPid = root?.pid
     let ended = group.map { EndedGroup($0) }
     self.group = ended
-    ending = ProcessEnding(on: loop, patience: patience) { signal, room, isHeld throws(SystemError) in
+    terminator = ProcessTerminator(on: loop, killTimeout: killTimeout) { signal, room, isHeld throws(SystemError) in
       // This call also kills a process that forks faster than the scan finds its children.
       if signal == SIGKILL, let ended, Subreaper.hasChildren { ended.kill() }
-      return try Self.look(for: signal, room: room, ofGroup: rootPid) {
+      return try Self.scan(for: signal, room: room, ofGroup: rootPid) {
         $0 != rootPid && !isHeld($0) && adopts($0)
       }
     }
-    if let root { ending.hold(known: Root(root)) { root.reap() != nil } }
+    if let root { terminator.hold(known: Root(root)) { root.reap() != nil } }
   }
 
   /// Reaps adopted descendants that have exited, while the tree is not being ended. Call it on SIGCHLD: if it
   /// is not called, a command that keeps starting background processes fills the process table with zombies.
-  public func collect() {
-    guard !ending.isBegun else { return }
+  public func reapDescendants() {
+    guard !terminator.isBegun else { return }
     for pid in Subreaper.children() where pid != root?.pid && adopts(pid) {
       _ = try? ChildProcess.adopted(pid)?.reap()
     }
   }
 
   /// Signals those children of this process that belong to the tree, and reaps those that have exited.
-  private static func look(
+  private static func scan(
     for signal: CInt, room: Int, ofGroup group: pid_t?, _ belongs: (pid_t) -> Bool
-  ) throws(SystemError) -> ProcessEnding.Found {
-    var found = ProcessEnding.Found()
+  ) throws(SystemError) -> ProcessTerminator.ScanResult {
+    var found = ProcessTerminator.ScanResult()
     for pid in Subreaper.children() where belongs(pid) {
       guard found.processes.count < room else { break }
       let child: ChildProcess?
@@ -84,19 +84,19 @@ public final class ProcessTree {
   /// ``ControlGroup/kill()``.
   public var hasEndedGroup: Bool { group?.isEnded ?? false }
   /// True if no process is left, or only processes that could not be ended. False before ``end(grace:at:)``.
-  public var isGone: Bool { ending.isDone }
+  public var isGone: Bool { terminator.isDone }
   /// Ids of the processes of the tree that are known to run: the root, and other children of this process.
-  public var remaining: [pid_t] { ending.remaining }
-  /// Latest time for the next ``turn(at:)``; nil if no call is due before the next event.
-  public var deadline: MonotonicTime? { ending.deadline }
+  public var remaining: [pid_t] { terminator.remaining }
+  /// Latest time for the next ``runIteration(at:)``; nil if no call is due before the next event.
+  public var deadline: MonotonicTime? { terminator.deadline }
 
   /// Sends SIGTERM to the root's process group and to the other children of this process that belong to the
   /// tree, and SIGKILL to the whole tree after `grace`; SIGKILL at once if `grace` is zero. A second call can
   /// only shorten the time until SIGKILL.
-  public func end(grace: TimeSpan, at now: MonotonicTime) { ending.begin(grace: grace, at: now) }
+  public func end(grace: TimeSpan, at now: MonotonicTime) { terminator.begin(grace: grace, at: now) }
 
   /// Does the work that is due: a scan, or the step from SIGTERM to SIGKILL.
-  public func turn(at now: MonotonicTime) { ending.turn(at: now) }
+  public func runIteration(at now: MonotonicTime) { terminator.runIteration(at: now) }
 
   private final class EndedGroup {
     private let group: ControlGroup
@@ -109,7 +109,7 @@ public final class ProcessTree {
     }
   }
 
-  private final class Root: HeldProcess {
+  private final class Root: TerminableProcess {
     private let child: ChildProcess
     init(_ child: ChildProcess) { self.child = child }
     var pid: pid_t { child.pid }
@@ -121,7 +121,7 @@ public final class ProcessTree {
     func release() { _ = child.reap() }
   }
 
-  private final class Descendant: HeldProcess {
+  private final class Descendant: TerminableProcess {
     private let child: ChildProcess
     private let groupOfRoot: pid_t?
     init(_ child: ChildProcess, ofGroup group: pid_t?) { (self.child, groupOfRoot) = (child, group) }

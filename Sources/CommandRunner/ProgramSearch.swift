@@ -22,7 +22,7 @@ public enum ProgramSearch {
   ///   - directory: directory in which the command will start; nil for that of this process.
   public static func find(
     _ program: String, path: String?, directory: String? = nil
-  ) -> Result<String, CommandRefusal> {
+  ) -> Result<String, CommandStartError> {
     guard !program.isEmpty else { return .failure(.programMissing(program, searched: nil)) }
     // Paths are relative to the command's directory, but are examined from the directory of this process.
     func seen(_ path: String) -> String { Paths.join(directory ?? "", path) }
@@ -31,7 +31,7 @@ public enum ProgramSearch {
       if code == 0 { return .success(program) }
       // If the directory is missing, the refusal names the directory, because no relative path can exist in it.
       if isAbsent(code), program.utf8.first != UInt8(ascii: "/"), let directory,
-        (try? FileFacts.inspect(directory)) == .some(.none)
+        (try? FileMetadata.inspect(directory)) == .some(.none)
       {
         let error = SystemError(call: "chdir", subject: directory, code: ENOENT)
         return .failure(.directoryUnusable(directory, reason: error.reason))
@@ -41,7 +41,7 @@ public enum ProgramSearch {
           ? .programMissing(seen(program), searched: nil) : notExecutable(seen(program), code))
     }
     let searched = path ?? defaultPath
-    var refused: CommandRefusal?
+    var refused: CommandStartError?
     for place in searched.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false) {
       let candidate = Paths.join(place.isEmpty ? "." : String(Substring(place)), program)
       let code = check(seen(candidate))
@@ -55,9 +55,9 @@ public enum ProgramSearch {
   /// Returns 0 or an errno value.
   private static func check(_ path: String) -> CInt {
     do throws(SystemError) {
-      guard let facts = try FileFacts.inspect(path) else { return ENOENT }
+      guard let facts = try FileMetadata.inspect(path) else { return ENOENT }
       guard facts.isFile else { return facts.isDirectory ? EISDIR : EACCES }
-      return FileFacts.execution(of: path)
+      return FileMetadata.executionError(of: path)
     } catch {
       return error.code
     }
@@ -65,7 +65,7 @@ public enum ProgramSearch {
 
   private static func isAbsent(_ code: CInt) -> Bool { code == ENOENT || code == ENOTDIR }
 
-  private static func notExecutable(_ path: String, _ code: CInt) -> CommandRefusal {
+  private static func notExecutable(_ path: String, _ code: CInt) -> CommandStartError {
     .notExecutable(path, reason: SystemError(call: "execve", subject: path, code: code).reason)
   }
 }

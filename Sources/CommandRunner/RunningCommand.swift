@@ -10,18 +10,18 @@ import Time
 
 /// A command that was started for one customer.
 ///
-/// Not Sendable: it belongs to the loop on which it waits. The caller runs the loop and calls ``turn(at:)``
+/// Not Sendable: it belongs to the loop on which it waits. The caller runs the loop and calls ``runIteration(at:)``
 /// after each iteration, and at ``deadline`` at the latest. If the object is released while the command runs,
 /// the command, its process group and its control group are killed.
 public final class RunningCommand {
   private enum Phase {
-    /// The command runs. Its output stays in the pipes until `attendAt`, which is nil once the loop reads the
+    /// The command runs. Its output stays in the pipes until `readAt`, which is nil once the loop reads the
     /// output.
-    case running(attendAt: MonotonicTime?)
+    case running(readAt: MonotonicTime?)
     /// The command has exited, but its descendants may still write to its output.
     case lingering(until: MonotonicTime)
     /// The command has exited, and the processes that it left behind are being ended.
-    case clearing
+    case endingDescendants
     case over(CommandOutcome)
   }
 
@@ -29,7 +29,7 @@ public final class RunningCommand {
   private let group: ControlGroup?
   private let tree: ProcessTree
   /// Nil for a command without a payload.
-  private let feed: PayloadFeed?
+  private let feed: PayloadWriter?
   private let output: OutputCapture
   private let errors: OutputCapture
   private let startedAt: MonotonicTime
@@ -39,8 +39,8 @@ public final class RunningCommand {
   private var endedAt: MonotonicTime
   private var interruption: CommandOutcome.Interruption?
   /// True if ``end(at:)`` has killed everything at once, because this process exits.
-  private var isGivenUp = false
-  private var phase = Phase.running(attendAt: nil)
+  private var isAborted = false
+  private var phase = Phase.running(readAt: nil)
 
   /// Pause before the loop is asked again to read the output, after kernel memory has run out.
   private static let pause = TimeSpan.milliseconds(10)
@@ -49,7 +49,7 @@ public final class RunningCommand {
   ///
   /// - Parameters:
   ///   - now: time of the start. The duration and the timeout are measured from it.
-  ///   - unattended: time during which the output stays in the pipes, which hold 64 KiB each, while the loop
+  ///   - readDelay: time during which the output stays in the pipes, which hold 64 KiB each, while the loop
   ///     waits only for the exit. A command that exits within this time costs a third less. A command that
   ///     writes more than the pipes hold blocks until this time is over.
   ///   - adopts: returns true for the children of this process that belong to the command, other than the
@@ -60,10 +60,10 @@ public final class RunningCommand {
   ///   The command has not started then. A failure after the start is not thrown: the step is retried while
   ///   the command runs.
   public static func start(
-    _ order: CommandOrder, on loop: EventLoop, at now: MonotonicTime, unattended: TimeSpan = .zero,
+    _ order: CommandInvocation, on loop: EventLoop, at now: MonotonicTime, readDelay: TimeSpan = .zero,
     adopts: @escaping (pid_t) -> Bool
-  ) throws(SystemError) -> Result<RunningCommand, CommandRefusal> {
-    var feed: PayloadFeed?
+  ) throws(SystemError) -> Result<RunningCommand, CommandStartError> {
+    var feed: PayloadWriter?
     let input = try standardInput(order.payload, from: &feed, on: loop)
     let outputPipe = try DescriptorPair.pipe()
     let errorPipe = try DescriptorPair.pipe()
@@ -80,24 +80,24 @@ public final class RunningCommand {
     }
     return .success(
       RunningCommand(
-        order, root, feed, output: output, errors: errors, on: loop, at: now, unattended: unattended,
+        order, root, feed, output: output, errors: errors, on: loop, at: now, readDelay: readDelay,
         adopts: adopts))
   }
 
   /// Returns the reading end of a pipe that contains the payload. Without a payload it is the null device,
   /// which costs less.
   private static func standardInput(
-    _ payload: [UInt8], from feed: inout PayloadFeed?, on loop: EventLoop
+    _ payload: [UInt8], from feed: inout PayloadWriter?, on loop: EventLoop
   ) throws(SystemError) -> FileDescriptor {
     guard !payload.isEmpty else { return try FileDescriptor.open("/dev/null", .readOnly) }
     let pipe = try DescriptorPair.pipe()
-    feed = try PayloadFeed(payload, into: pipe.second, on: loop)
+    feed = try PayloadWriter(payload, into: pipe.second, on: loop)
     return pipe.first
   }
 
   private init(
-    _ order: CommandOrder, _ root: ChildProcess, _ feed: PayloadFeed?, output: OutputCapture,
-    errors: OutputCapture, on loop: EventLoop, at now: MonotonicTime, unattended: TimeSpan,
+    _ order: CommandInvocation, _ root: ChildProcess, _ feed: PayloadWriter?, output: OutputCapture,
+    errors: OutputCapture, on loop: EventLoop, at now: MonotonicTime, readDelay: TimeSpan,
     adopts: @escaping (pid_t) -> Bool
   ) {
     (self.root, self.feed, group) = (root, feed, order.program.group)
@@ -105,7 +105,7 @@ public final class RunningCommand {
     (grace, linger) = (order.grace, order.linger)
     tree = ProcessTree(root: root, in: order.program.group, on: loop, adopts: adopts)
     (self.output, self.errors) = (output, errors)
-    if unattended > .zero { phase = .running(attendAt: now + unattended) } else { attend(at: now) }
+    if readDelay > .zero { phase = .running(readAt: now + readDelay) } else { startReading(at: now) }
   }
 
   deinit {
@@ -114,7 +114,7 @@ public final class RunningCommand {
     root.killGroup(SIGKILL)
     // Waiting takes only a moment, because the process is killed. No later code would reap it, unless this
     // process exits and the new parent reaps it.
-    if isGivenUp { root.kill(SIGKILL) } else { root.end() }
+    if isAborted { root.kill(SIGKILL) } else { root.end() }
   }
 
   /// Process id of the command; also the id of its session and its process group.
@@ -124,65 +124,65 @@ public final class RunningCommand {
   public var hasEndedGroup: Bool { tree.hasEndedGroup }
 
   /// Standard output and standard error captured so far.
-  public var said: (output: CapturedOutput, errors: CapturedOutput) { (output.captured, errors.captured) }
+  public var capturedOutput: (output: CapturedOutput, errors: CapturedOutput) { (output.captured, errors.captured) }
 
-  /// Latest time for the next ``turn(at:)``; nil if no call is due before the next event.
+  /// Latest time for the next ``runIteration(at:)``; nil if no call is due before the next event.
   public var deadline: MonotonicTime? {
     switch phase {
-    case .running(let attendAt):
-      .earliest(attendAt, interruption == nil ? timeoutAt : nil, tree.deadline)
-    case .clearing: tree.deadline
+    case .running(let readAt):
+      .earliest(readAt, interruption == nil ? timeoutAt : nil, tree.deadline)
+    case .endingDescendants: tree.deadline
     case .lingering(let until): until
     case .over: nil
     }
   }
 
   /// True while the output of the command stays in the pipes and its orphaned descendants are not reaped.
-  public var isUnattended: Bool { if case .running(attendAt: _?) = phase { true } else { false } }
+  public var isReadingDelayed: Bool { if case .running(readAt: _?) = phase { true } else { false } }
 
   /// Ends the command with all its descendants: see ``ProcessTree/end(grace:at:)``. Does nothing if the
   /// command has exited already, or is being ended.
   public func cancel(at now: MonotonicTime) { interrupt(.cancel, at: now) }
 
   /// Kills everything at once by SIGKILL, whatever the command's grace is, because this process exits. The
-  /// caller discards the outcome then, but ``turn(at:)`` still reports when no process is left.
+  /// caller discards the outcome then, but ``runIteration(at:)`` still reports when no process is left.
   public func end(at now: MonotonicTime) {
-    isGivenUp = true
+    isAborted = true
     switch phase {
     case .running:
       if interruption == nil, root.reap() == nil { interruption = .cancel }
       tree.end(grace: .zero, at: now)
     case .lingering: phase = .lingering(until: now)
-    case .clearing, .over: break
+    case .endingDescendants, .over: break
     }
   }
 
-  /// Reaps background descendants that have exited. See ``ProcessTree/collect()``
-  public func collect() { tree.collect() }
+  /// Reaps background descendants that have exited. See ``ProcessTree/reapDescendants()``
+  public func reapDescendants() { tree.reapDescendants() }
 
   /// Does the work that is due. Call it after each iteration of the loop.
   ///
   /// - Returns: the outcome, once no process of the command is left, or only processes that could not be
   ///   ended; nil before.
-  public func turn(at now: MonotonicTime) -> CommandOutcome? {
+  public func runIteration(at now: MonotonicTime) -> CommandOutcome? {
     if case .running = phase, let timeoutAt, timeoutAt <= now { interrupt(.timeout, at: now) }
-    if case .running(let attendAt?) = phase, attendAt <= now, !root.isReaped { attend(at: now) }
-    tree.turn(at: now)
+    if case .running(let readAt?) = phase, readAt <= now, !root.isReaped { startReading(at: now) }
+    tree.runIteration(at: now)
     // A command that waits for a disk that does not respond is given up. Its exit status stays unknown.
     if case .running = phase, root.isReaped || tree.isGone {
       endedAt = now
       feed?.close()
-      output.readWhatIsThere()
-      errors.readWhatIsThere()
+      output.readAvailable()
+      errors.readAvailable()
       // If the runner ended the command, the rest of its tree is being ended, too, and may still write error
       // messages.
-      phase = interruption == nil ? .lingering(until: lingerEnd(at: now)) : .clearing
+      phase = interruption == nil ? .lingering(until: lingerEnd(at: now)) : .endingDescendants
     }
     if case .lingering(let until) = phase, until <= now || output.isAtEnd && errors.isAtEnd {
-      if !Kernel.makes("leavesTheTreeOfTheEnded") { tree.end(grace: .zero, at: now) }
-      phase = .clearing
+      if !Kernel.hasPlantedBug("leavesTheTreeOfTheEnded") { tree.end(grace: .zero, at: now) }
+      phase = .endingDescendants
     }
-    if case .clearing = phase, tree.isGone || Kernel.makes("leavesTheTreeOfTheEnded") {
+    if case .endingDescendants = phase, tree.isGone || Kernel.hasPlantedBug("leavesTheTreeOfTheEnded") {
       phase = .over(outcome())
     }
     if case .over(let outcome) = phase { return outcome }
@@ -191,23 +191,23 @@ public final class RunningCommand {
 
   /// End of the time in which descendants may still write: now, if the loop cannot read the output.
   private func lingerEnd(at now: MonotonicTime) -> MonotonicTime {
-    do throws(SystemError) { try attend() } catch { return now }
+    do throws(SystemError) { try startReading() } catch { return now }
     return now + linger
   }
 
-  private func attend(at now: MonotonicTime) {
+  private func startReading(at now: MonotonicTime) {
     do throws(SystemError) {
-      try attend()
-      phase = .running(attendAt: nil)
+      try startReading()
+      phase = .running(readAt: nil)
     } catch {
       // The kernel is out of memory, which is temporary. Until the retry a command with much output blocks.
-      phase = .running(attendAt: now + Self.pause)
+      phase = .running(readAt: now + Self.pause)
     }
   }
 
-  private func attend() throws(SystemError) {
-    try output.attend()
-    try errors.attend()
+  private func startReading() throws(SystemError) {
+    try output.startReading()
+    try errors.startReading()
   }
 
   private func interrupt(_ reason: CommandOutcome.Interruption, at now: MonotonicTime) {
@@ -221,25 +221,25 @@ public final class RunningCommand {
     output.finish()
     errors.finish()
     return CommandOutcome(
-      ending: root.exitStatus?.ending ?? .unseen, duration: endedAt.since(startedAt),
+      ending: root.exitStatus?.ending ?? .unknown, duration: endedAt.since(startedAt),
       interruption: interruption,
       output: output.captured, errors: errors.captured, leftBehind: tree.remaining)
   }
 
   /// Refusal for a start that failed because of the command; nil for any other cause, such as a temporary
   /// state of the machine.
-  private static func refusal(of program: ChildProcess.Program, _ error: SystemError) -> CommandRefusal? {
-    let passing = [EAGAIN, ENOMEM, EMFILE, ENFILE, ETXTBSY, EINTR, EIO]
-    guard !passing.contains(error.code) else { return nil }
+  private static func refusal(of program: ChildProcess.Program, _ error: SystemError) -> CommandStartError? {
+    let transientErrors = [EAGAIN, ENOMEM, EMFILE, ENFILE, ETXTBSY, EINTR, EIO]
+    guard !transientErrors.contains(error.code) else { return nil }
     switch (error.call, error.code) {
     case ("chdir", _): return .directoryUnusable(error.subject, reason: error.reason)
     case ("execve", E2BIG): return .argumentTooLong(bytes: program.words.map(\.count).max() ?? 0)
     case ("execve", ENOENT):
       let path = Paths.join(program.directory ?? "", program.path)
-      guard let facts = try? FileFacts.inspect(path), facts.isFile else {
+      guard let facts = try? FileMetadata.inspect(path), facts.isFile else {
         return .programMissing(path, searched: nil)
       }
-      let fault = FirstLine.fault(
+      let fault = ShebangLine.fault(
         of: path, search: program.environment["PATH"], directory: program.directory)
       return .notExecutable(path, reason: fault ?? "its interpreter is missing")
     case ("execve", ENOEXEC):

@@ -8,13 +8,13 @@ import Wire
 
 struct CommandEnvironment: Sendable {
   /// Variables of a command whose customer brings no environment.
-  let common: Variables
+  let common: EnvironmentVariables
 
   /// - Parameters:
   ///   - settings: `NAME=VALUE` each, as the service configures them; the last value of a repeated name applies.
   ///   - own: the variables of this process.
-  init(_ settings: [String], own: Variables) {
-    common = CommandSurroundings.common(settings, own: own)
+  init(_ settings: [String], own: EnvironmentVariables) {
+    common = InheritedEnvironment.common(settings, own: own)
   }
 
   /// Variables of one customer's command.
@@ -23,8 +23,8 @@ struct CommandEnvironment: Sendable {
   ///   - variables: the variables to use instead of ``common``; nil for ``common``.
   ///   - deadline: time at which the command will be ended; nil for never.
   func variables(
-    of customer: CommandCustomer, deadline: WallTime?, over variables: Variables? = nil
-  ) -> Variables {
+    of customer: CommandCustomer, deadline: WallTime?, over variables: EnvironmentVariables? = nil
+  ) -> EnvironmentVariables {
     var all = variables ?? common
     all["BANK_KEY"] = customer.key
     all["BANK_ATTEMPT"] = String(customer.attempt)
@@ -50,6 +50,6 @@ struct CommandCustomer: Sendable, Hashable {
     (attempt, ticket, day) = (assignment.attempt, assignment.ticket, assignment.day)
     self.service = service.text
     let key = (assignment.order ?? OrderID(day: assignment.day, ticket: assignment.ticket)).text
-    self.key = Kernel.makes("putsTheAttemptIntoTheKey") ? "\(key)-\(assignment.attempt)" : key
+    self.key = Kernel.hasPlantedBug("putsTheAttemptIntoTheKey") ? "\(key)-\(assignment.attempt)" : key
   }
 }

@@ -7,24 +7,24 @@ import Posix
 struct CommandGroup {
   /// Group of the window.
   private var window: ControlGroup?
-  private var present: ControlGroup?
+  private var current: ControlGroup?
   /// Number of groups made; together with the process id it makes their names unique at the window.
   private var made = 0
 
   init(below window: ControlGroup?) { self.window = window }
 
   /// The group of the next command; nil for none.
-  mutating func forNext() -> ControlGroup? {
+  mutating func groupForNext() -> ControlGroup? {
     guard let window else { return nil }
-    if let present { return present }
+    if let current { return current }
     made += 1
-    present = try? window.made("\(CurrentProcess.pid)-\(made)")
-    return present
+    current = try? window.subgroup("\(CurrentProcess.pid)-\(made)")
+    return current
   }
 
   /// Drops the current group, which was killed.
-  mutating func leave() {
-    present?.remove()
-    present = nil
+  mutating func dropCurrent() {
+    current?.remove()
+    current = nil
   }
 }

@@ -12,11 +12,11 @@ import Posix
 /// each) and `input_b64`.
 struct CommandLinePayload: Equatable {
   /// The program and its arguments.
-  var words: [String] = []
+  var argv: [String] = []
   /// Working directory; nil for that of the bank.
   var directory: String?
   /// The environment to which the variables about the customer are added; nil for the common variables of the service.
-  var environment: Variables?
+  var environment: EnvironmentVariables?
   /// True if a client waits for the end and exits with the command's code.
   var isWaited = false
   /// Standard input.
@@ -50,13 +50,13 @@ struct CommandLinePayload: Equatable {
     where seen.contains(ExactText(name)) && seen.contains(ExactText(other)) {
       throw Fault("\"\(name)\" and \"\(other)\" conflict")
     }
-    guard !words.isEmpty else { throw Fault("\"command\" is missing") }
+    guard !argv.isEmpty else { throw Fault("\"command\" is missing") }
   }
 
   private mutating func take(_ member: JSONNode.Member) throws(Fault) {
     let value = member.value
     switch member.key {
-    case "command", "command_b64": words = try Self.words(member)
+    case "command", "command_b64": argv = try Self.argv(member)
     case "directory": directory = try Self.directory(Self.text(value, of: "\"directory\""))
     case "directory_b64": directory = try Self.directory(Self.decoded(value, of: "\"directory_b64\""))
     case "environment": environment = try Self.environment(value).overlaid(by: environment ?? [:])
@@ -78,7 +78,7 @@ struct CommandLinePayload: Equatable {
     }
   }
 
-  private static func words(_ member: JSONNode.Member) throws(Fault) -> [String] {
+  private static func argv(_ member: JSONNode.Member) throws(Fault) -> [String] {
     let name = "\"\(member.key)\""
     guard case .array(let elements) = member.value.content else {
       throw Fault("\(name) is not a list of strings")
@@ -98,11 +98,11 @@ struct CommandLinePayload: Equatable {
     return path
   }
 
-  private static func environment(_ node: JSONNode) throws(Fault) -> Variables {
+  private static func environment(_ node: JSONNode) throws(Fault) -> EnvironmentVariables {
     guard case .object(let members) = node.content else {
       throw Fault("\"environment\" is not an object of names and values")
     }
-    var variables = Variables()
+    var variables = EnvironmentVariables()
     for member in members {
       guard !member.key.isEmpty, !member.key.utf8.contains(UInt8(ascii: "=")), !member.key.utf8.contains(0)
       else { throw Fault("\(quoted(member.key)) is not a valid variable name") }
@@ -111,12 +111,12 @@ struct CommandLinePayload: Equatable {
     return variables
   }
 
-  private static func encodedEnvironment(_ node: JSONNode) throws(Fault) -> Variables {
+  private static func encodedEnvironment(_ node: JSONNode) throws(Fault) -> EnvironmentVariables {
     let what = "\"environment_b64\""
     guard case .array(let elements) = node.content else { throw Fault("\(what) is not a list of variables") }
-    var variables = Variables()
+    var variables = EnvironmentVariables()
     for element in elements {
-      guard let (name, value) = Variables.parts(of: try decoded(element, of: "a variable of \(what)")) else {
+      guard let (name, value) = EnvironmentVariables.parts(of: try decoded(element, of: "a variable of \(what)")) else {
         throw Fault("a variable of \(what) is not NAME=VALUE")
       }
       variables[name] = value
@@ -151,7 +151,7 @@ struct CommandLinePayload: Equatable {
     let text = try anyText(node, of: what)
     guard !text.utf8.contains(0) else { throw Fault("\(what) contains a NUL byte") }
     // A private character represents a byte that is not UTF-8, and such bytes have to be base64 in the payload.
-    guard !ByteText.carriesForeignBytes(text) else { throw Fault("\(what) contains a private character") }
+    guard !ByteText.containsNonUTF8Bytes(text) else { throw Fault("\(what) contains a private character") }
     return text
   }
 

@@ -21,20 +21,20 @@ import Time
 import Wire
 
 /// Runs a command for the whole work of each customer.
-public final class CommandProvider: Provider {
+public final class CommandProvider: ResourceProvider {
   /// Receives the result of each customer's work.
-  public var onProvided: ((Lease, Provision) -> Void)?
+  public var onResult: ((Lease, ProvisionResult) -> Void)?
 
   private enum Stage {
     case idle
     /// Unless the last command was short, the command starts in an iteration of its own: the start blocks this process,
     /// and earlier messages about the customer are sent before that.
-    case wanted(Assignment, isFresh: Bool)
-    case running(Assignment, CommandOrder, RunningCommand)
+    case requested(Assignment, isFresh: Bool)
+    case running(Assignment, CommandInvocation, RunningCommand)
     /// The result, which is reported at the end of the next iteration.
-    case decided(Assignment, Provision)
+    case finished(Assignment, ProvisionResult)
     /// The customer would be retried, but waits for the end of processes that this process could not end.
-    case heldUp(Assignment, Provision, lookAt: MonotonicTime)
+    case awaitingOrphans(Assignment, ProvisionResult, checkAt: MonotonicTime)
     /// This process is about to exit, and first ends the command.
     case ending(RunningCommand, until: MonotonicTime)
     /// The command could not be ended in time.
@@ -44,36 +44,36 @@ public final class CommandProvider: Provider {
   /// Time for which this process waits for the end of its command before it exits. Ending a tree of processes that
   /// resist takes two milliseconds, and took at most half a second on a busy build machine. A process that still exists
   /// after this time waits for a failed disk.
-  static let patience = TimeSpan.milliseconds(800)
+  static let exitTimeout = TimeSpan.milliseconds(800)
 
   /// Interval between two checks of processes that could not be ended.
-  private static let look = TimeSpan.milliseconds(250)
+  private static let checkInterval = TimeSpan.milliseconds(250)
 
   /// Duration below which a command is short: the next one is expected to be short, too, and gets the
   /// cheapest handling.
-  static let briefness = TimeSpan.milliseconds(3)
+  static let shortCommandLimit = TimeSpan.milliseconds(3)
   /// Limit in bytes of a short command's output: half of a pipe's capacity.
-  private static let fewBytes: Int64 = 32 << 10
+  private static let shortOutputLimit: Int64 = 32 << 10
 
   private let loop: EventLoop
   private let home: String?
-  private let complain: (String) -> Void
+  private let reportError: (String) -> Void
   /// Groups in which the commands start; this process is in none of them.
   private var group: CommandGroup
   private var plan: CommandPlan?
-  private let places = ProgramPlaces()
+  private let programPaths = ProgramPathCache()
   private var stage = Stage.idle
   private var signals: SignalSource?
   /// True if all orphaned descendants become children of this process, and it has no other children.
   private var adoptsAll = false
   /// True if a child has exited since children were last reaped.
-  private var hasLostChildren = false
+  private var hasExitedChildren = false
   /// Processes of earlier customers that could not be ended.
   private var leftBehind: Set<pid_t> = []
   /// True if the last command was short.
-  public private(set) var isBrief = false
+  public private(set) var isWorkShort = false
   /// True after a failure to write output was reported.
-  private var hasComplained = false
+  private var hasReportedError = false
 
   /// A provider that waits on this loop.
   ///
@@ -81,90 +81,90 @@ public final class CommandProvider: Provider {
   ///   - home: default working directory of commands; nil for that of this process.
   ///   - group: control group for all commands, and for nothing else; nil if the machine has none for this
   ///     window.
-  ///   - complain: receives one line for the operator of the bank.
+  ///   - reportError: receives one line for the operator of the bank.
   public init(
     loop: EventLoop, home: String? = nil, group: ControlGroup? = nil,
-    complain: @escaping (String) -> Void = {
+    reportError: @escaping (String) -> Void = {
       _ = try? StandardStreams.write("bank-runner: \($0)\n", to: .error)
     }
   ) {
-    (self.loop, self.home, self.group, self.complain) = (loop, home, CommandGroup(below: group), complain)
+    (self.loop, self.home, self.group, self.reportError) = (loop, home, CommandGroup(below: group), reportError)
   }
 
   /// Makes this process the subreaper of all descendants of its commands. From now on every child of this process is a
   /// command, or a descendant that a command left. Call it before the first command.
   public func adoptDescendants() throws(SystemError) {
     try Subreaper.become()
-    signals = try SignalSource([SIGCHLD], on: loop) { [weak self] _ in self?.hasLostChildren = true }
+    signals = try SignalSource([SIGCHLD], on: loop) { [weak self] _ in self?.hasExitedChildren = true }
     adoptsAll = true
   }
 
   /// Receives the orders with the command to run.
-  public func begin(_ orders: TellerOrders) {
-    guard let command = orders.command else { return }
+  public func begin(_ settings: TellerSettings) {
+    guard let command = settings.command else { return }
     plan = CommandPlan(
-      command, service: orders.serviceName, home: home, own: Environment.all(), places: places)
+      command, service: settings.serviceName, home: home, own: Environment.all(), programPaths: programPaths)
     guard command.outputBytes > 0, !command.outputDirectory.isEmpty else { return }
     do throws(SystemError) { try Directory.create(path: command.outputDirectory, recursive: false) } catch {
-      complainOnce("the output of commands is not written to files: \(error)")
+      reportErrorOnce("the output of commands is not written to files: \(error)")
     }
   }
 
-  /// Requests the start of this customer's command. It starts in the next call of ``endTurn()`` if the last command was
+  /// Requests the start of this customer's command. It starts in the next call of ``finishIteration()`` if the last command was
   /// short, and in the call after that if it was not.
   public func provide(_ assignment: Assignment) {
     switch stage {
-    case .idle, .wanted, .decided: stage = .wanted(assignment, isFresh: true)
-    case .running, .heldUp, .ending, .givenUp:
+    case .idle, .requested, .finished: stage = .requested(assignment, isFresh: true)
+    case .running, .awaitingOrphans, .ending, .givenUp:
       preconditionFailure("one customer at a time, and none after the end")
     }
   }
 
-  /// Time of the next useful ``endTurn()``.
+  /// Time of the next useful ``finishIteration()``.
   public var nextDeadline: MonotonicTime? {
     switch stage {
     case .idle, .givenUp: nil
-    case .wanted, .decided: loop.wokeAt
-    case .heldUp(_, _, let lookAt): lookAt
+    case .requested, .finished: loop.wokeAt
+    case .awaitingOrphans(_, _, let checkAt): checkAt
     case .running(_, _, let command): command.deadline
     case .ending(let command, let until): MonotonicTime.earlier(command.deadline, until)
     }
   }
 
   /// Starts the requested command, continues the running one, and reports its result.
-  public func endTurn() {
+  public func finishIteration() {
     switch stage {
-    case .idle: collect()
+    case .idle: reapDescendants()
     case .givenUp: break
-    case .wanted(let assignment, isFresh: true) where !isBrief: stage = .wanted(assignment, isFresh: false)
-    case .wanted(let assignment, _): start(assignment)
+    case .requested(let assignment, isFresh: true) where !isWorkShort: stage = .requested(assignment, isFresh: false)
+    case .requested(let assignment, _): start(assignment)
     case .running(let assignment, let order, let command):
-      if let outcome = command.turn(at: SystemClock.monotonic()) {
-        if command.hasEndedGroup { group.leave() }
+      if let outcome = command.runIteration(at: SystemClock.monotonic()) {
+        if command.hasEndedGroup { group.dropCurrent() }
         finish(assignment, order, outcome)
-      } else if !command.isUnattended {
-        hearOfChildren()
-        if hasLostChildren, adoptsAll { command.collect() }
-        hasLostChildren = false
+      } else if !command.isReadingDelayed {
+        enableChildSignals()
+        if hasExitedChildren, adoptsAll { command.reapDescendants() }
+        hasExitedChildren = false
       }
-    case .decided(let assignment, let provision):
+    case .finished(let assignment, let provisionResult):
       stage = .idle
-      onProvided?(assignment.lease, provision)
-    case .heldUp(let assignment, let provision, _): wait(assignment, provision)
+      onResult?(assignment.lease, provisionResult)
+    case .awaitingOrphans(let assignment, let provisionResult, _): wait(assignment, provisionResult)
     case .ending(let command, let until):
       let now = SystemClock.monotonic()
-      if command.turn(at: now) != nil { stage = .idle } else if until <= now { stage = .givenUp(command) }
+      if command.runIteration(at: now) != nil { stage = .idle } else if until <= now { stage = .givenUp(command) }
     }
   }
 
   /// Ends the command; see `RunningCommand.cancel(at:)`. The customer of a command that has not started is returned.
   public func abandon() {
     switch stage {
-    case .wanted(let assignment, _), .decided(let assignment, .later): stage = .decided(assignment, .returned)
-    case .running where Kernel.makes("cancelsInWords"): break
+    case .requested(let assignment, _), .finished(let assignment, .later): stage = .finished(assignment, .returned)
+    case .running where Kernel.hasPlantedBug("cancelsInWords"): break
     case .running(_, _, let command): command.cancel(at: SystemClock.monotonic())
-    case .heldUp(let assignment, let provision, _): stage = .decided(assignment, provision)
-    case .idle, .decided, .ending, .givenUp: break
+    case .awaitingOrphans(let assignment, let provisionResult, _): stage = .finished(assignment, provisionResult)
+    case .idle, .finished, .ending, .givenUp: break
     }
   }
 
@@ -174,121 +174,121 @@ public final class CommandProvider: Provider {
     case .running(_, _, let command):
       let now = SystemClock.monotonic()
       command.end(at: now)
-      stage = .ending(command, until: now + Self.patience)
-    case .idle, .wanted, .decided, .heldUp: stage = .idle
+      stage = .ending(command, until: now + Self.exitTimeout)
+    case .idle, .requested, .finished, .awaitingOrphans: stage = .idle
     case .ending, .givenUp: break
     }
   }
 
-  /// False while the command's processes exit after ``end()``, for at most ``patience``.
+  /// False while the command's processes exit after ``end()``, for at most ``exitTimeout``.
   public var hasEnded: Bool { if case .ending = stage { false } else { true } }
 
   // MARK: One command
 
   private func start(_ assignment: Assignment) {
     guard let plan else {
-      return stage = .decided(assignment, .failed(WorkFailure("the orders name no command", .pause)))
+      return stage = .finished(assignment, .failed(WorkFailure("the orders name no command", .pause)))
     }
     if !leftBehind.isEmpty { leftBehind.formIntersection(Subreaper.children()) }
     let (adoptsAll, leftBehind) = (adoptsAll, leftBehind)
-    do throws(CommandPlan.Unserved) {
+    do throws(CommandPlan.UnservableCustomer) {
       var order = try plan.order(for: assignment, at: SystemClock.wall())
-      order.program.group = group.forNext()
+      order.program.group = group.groupForNext()
       do throws(SystemError) {
         let started = try RunningCommand.start(
-          order, on: loop, at: SystemClock.monotonic(), unattended: isBrief ? Self.briefness : .zero
+          order, on: loop, at: SystemClock.monotonic(), readDelay: isWorkShort ? Self.shortCommandLimit : .zero
         ) { adoptsAll && !leftBehind.contains($0) }
         switch started {
         case .success(let command):
           stage = .running(assignment, order, command)
-          if command.isUnattended { signals?.pause() } else { hearOfChildren() }
+          if command.isReadingDelayed { signals?.pause() } else { enableChildSignals() }
         // The cached path may be outdated, because the program was moved: search once more.
-        case .failure where places.forget(): start(assignment)
+        case .failure where programPaths.forget(): start(assignment)
         case .failure(let refusal):
-          stage = .decided(assignment, .failed(plan.judgement.failure(of: refusal)))
+          stage = .finished(assignment, .failed(plan.classifier.failure(of: refusal)))
         }
       } catch  where error.call == ControlGroup.call {
         // Another process has removed the group. The tree of a command can be ended without a group, too.
-        complain("commands start without a control group: \(error)")
+        reportError("commands start without a control group: \(error)")
         group = CommandGroup(below: nil)
         start(assignment)
       } catch {
         // Nothing has started: the runner may ask again within the same attempt.
-        stage = .decided(assignment, .later("the command cannot be started now: \(error)"))
+        stage = .finished(assignment, .later("the command cannot be started now: \(error)"))
       }
     } catch {
-      stage = .decided(assignment, .failed(error.failure))
+      stage = .finished(assignment, .failed(error.failure))
     }
   }
 
-  private func finish(_ assignment: Assignment, _ order: CommandOrder, _ outcome: CommandOutcome) {
+  private func finish(_ assignment: Assignment, _ order: CommandInvocation, _ outcome: CommandOutcome) {
     guard let plan else { preconditionFailure("nothing runs without a plan") }
     stage = .idle
     // All children were reaped with the command, except those in `leftBehind`.
-    hasLostChildren = false
+    hasExitedChildren = false
     leftBehind.formUnion(outcome.leftBehind)
-    if !leftBehind.isEmpty { hearOfChildren() }
-    isBrief =
-      leftBehind.isEmpty && outcome.duration < Self.briefness
-      && outcome.output.length + outcome.errors.length <= Self.fewBytes
-    let provision = plan.provision(of: outcome, for: assignment)
-    if case .worked(let result) = provision {
+    if !leftBehind.isEmpty { enableChildSignals() }
+    isWorkShort =
+      leftBehind.isEmpty && outcome.duration < Self.shortCommandLimit
+      && outcome.output.length + outcome.errors.length <= Self.shortOutputLimit
+    let provisionResult = plan.provisionResult(of: outcome, for: assignment)
+    if case .worked(let result) = provisionResult {
       clear(order.output, outcome.output, result.output)
       clear(order.errors, outcome.errors, result.errors)
     }
     if let failure = outcome.output.fileFailure ?? outcome.errors.fileFailure {
-      complainOnce("the output of the command of ticket \(assignment.ticket) is incomplete: \(failure)")
-    } else if outcome.output.lengthOfFile > 0 || outcome.errors.lengthOfFile > 0 {
-      hasComplained = false
+      reportErrorOnce("the output of the command of ticket \(assignment.ticket) is incomplete: \(failure)")
+    } else if outcome.output.fileLength > 0 || outcome.errors.fileLength > 0 {
+      hasReportedError = false
     }
     guard !outcome.leftBehind.isEmpty else {
-      onProvided?(assignment.lease, provision)
+      onResult?(assignment.lease, provisionResult)
       return
     }
     let pids = outcome.leftBehind.map(String.init).joined(separator: ", ")
-    complain("processes of the command of ticket \(assignment.ticket) cannot be ended: \(pids)")
+    reportError("processes of the command of ticket \(assignment.ticket) cannot be ended: \(pids)")
     // A finished customer does not wait. For a recalled customer the next coordinator searches for the processes. A
     // customer who would be retried here has to wait while any process of this attempt runs.
     var isOver = outcome.interruption == .cancel
-    if case .worked = provision { isOver = true }
-    if isOver { onProvided?(assignment.lease, provision) } else { wait(assignment, provision) }
+    if case .worked = provisionResult { isOver = true }
+    if isOver { onResult?(assignment.lease, provisionResult) } else { wait(assignment, provisionResult) }
   }
 
   /// Reports a customer's result once no process of the attempt is left.
-  private func wait(_ assignment: Assignment, _ provision: Provision) {
+  private func wait(_ assignment: Assignment, _ provisionResult: ProvisionResult) {
     for pid in Subreaper.children() where leftBehind.contains(pid) {
       _ = try? ChildProcess.adopted(pid)?.reap()
     }
     leftBehind.formIntersection(Subreaper.children())
     guard leftBehind.isEmpty else {
-      return stage = .heldUp(assignment, provision, lookAt: SystemClock.monotonic() + Self.look)
+      return stage = .awaitingOrphans(assignment, provisionResult, checkAt: SystemClock.monotonic() + Self.checkInterval)
     }
     stage = .idle
-    onProvided?(assignment.lease, provision)
+    onResult?(assignment.lease, provisionResult)
   }
 
   /// Removes the output file of a stream if nothing was written to it, or if the result contains the whole
   /// stream.
-  private func clear(_ bounds: OutputCapture.Bounds, _ stream: CapturedOutput, _ excerpt: Excerpt) {
-    guard excerpt.filed == 0, stream.lengthOfFile > 0 || stream.fileFailure != nil, let file = bounds.file
+  private func clear(_ bounds: OutputCapture.Bounds, _ stream: CapturedOutput, _ excerpt: TruncatedOutput) {
+    guard excerpt.filed == 0, stream.fileLength > 0 || stream.fileFailure != nil, let file = bounds.file
     else { return }
     _ = try? Directory.unlink(file)
   }
 
   /// Enables SIGCHLD. If that fails now, the next iteration tries again.
-  private func hearOfChildren() { try? signals?.resume() }
+  private func enableChildSignals() { try? signals?.resume() }
 
   /// Reaps processes that could not be ended with their command, and have exited since.
-  private func collect() {
-    guard hasLostChildren else { return }
-    hasLostChildren = false
+  private func reapDescendants() {
+    guard hasExitedChildren else { return }
+    hasExitedChildren = false
     guard adoptsAll else { return }
     for pid in Subreaper.children() { _ = try? ChildProcess.adopted(pid)?.reap() }
   }
 
-  private func complainOnce(_ words: String) {
-    guard !hasComplained else { return }
-    hasComplained = true
-    complain(words)
+  private func reportErrorOnce(_ message: String) {
+    guard !hasReportedError else { return }
+    hasReportedError = true
+    reportError(message)
   }
 }

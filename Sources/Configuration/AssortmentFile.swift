@@ -21,7 +21,7 @@ public enum AssortmentFile {
   /// Parses an assortment; `path` is the file's name for errors.
   public static func decode(bytes: [UInt8], path: String) throws(ConfigurationError) -> Assortment {
     let root = try ConfigurationFile.root(of: bytes, path: path)
-    let parts = try root.parts(needed: ["fruits", "juices"], open: [])
+    let parts = try root.parts(required: ["fruits", "juices"], open: [])
     let (fruitList, juiceList) = (try root.part("fruits", parts), try root.part("juices", parts))
     var fruits: [Fruit] = []
     var names: Set<String> = []
@@ -38,7 +38,7 @@ public enum AssortmentFile {
   private static func fruit(
     _ entry: ConfigurationReader, _ names: inout Set<String>
   ) throws(ConfigurationError) -> Fruit {
-    let parts = try entry.parts(needed: ["id", "ko", "en", "emoji"], open: ["initial"])
+    let parts = try entry.parts(required: ["id", "ko", "en", "emoji"], open: ["initial"])
     let (id, korean, english) = try entry.names(parts, atMost: longestName, &names)
     var initial: Quantity = 10
     if let value = parts["initial"] { initial = try value.wholeNumber(in: 0...StockLimits.quantity) }
@@ -49,7 +49,7 @@ public enum AssortmentFile {
   private static func juice(
     _ entry: ConfigurationReader, of fruits: [Fruit], _ names: inout Set<String>
   ) throws(ConfigurationError) -> Juice {
-    let parts = try entry.parts(needed: ["id", "ko", "en", "recipe"], open: [])
+    let parts = try entry.parts(required: ["id", "ko", "en", "recipe"], open: [])
     let (id, korean, english) = try entry.names(parts, atMost: longestName, &names)
     let recipe = try recipe(try entry.part("recipe", parts), of: fruits)
     return Juice(id: id, korean: korean, english: english, recipe: recipe)
@@ -59,7 +59,7 @@ public enum AssortmentFile {
     _ value: ConfigurationReader, of fruits: [Fruit]
   ) throws(ConfigurationError) -> [ItemAmount] {
     var recipe: [ItemAmount] = []
-    for (name, amount) in try value.freeMembers() {
+    for (name, amount) in try value.membersWithAnyKey() {
       let item = ItemID(name)
       guard fruits.contains(where: { $0.id == item }) else {
         let suggestion = Suggestions.nearest(to: name, among: fruits.map(\.id.name)).first

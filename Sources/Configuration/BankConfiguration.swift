@@ -7,7 +7,7 @@ import Posix
 import Time
 
 /// One value for each service.
-public struct ByService<Value: Sendable & Equatable>: Sendable, Equatable {
+public struct PerService<Value: Sendable & Equatable>: Sendable, Equatable {
   private var values: [ServiceName: Value]
   /// Value of services that the configuration does not name.
   private let otherwise: Value
@@ -24,7 +24,7 @@ public struct ByService<Value: Sendable & Equatable>: Sendable, Equatable {
   }
 }
 
-extension ByService<Int32> {
+extension PerService<Int32> {
   /// One number for each built-in service; for ``ServiceName/run`` the number of available processors.
   public init(deposit: Value, loan: Value, juice: Value) {
     self.init(deposit: deposit, loan: loan, juice: juice, otherwise: 0)
@@ -32,7 +32,7 @@ extension ByService<Int32> {
   }
 }
 
-extension ByService<TimeSpan> {
+extension PerService<TimeSpan> {
   /// One time span for each built-in service.
   public init(deposit: Value, loan: Value, juice: Value) {
     self.init(deposit: deposit, loan: loan, juice: juice, otherwise: .zero)
@@ -72,9 +72,9 @@ public struct BankConfiguration: Sendable, Equatable {
   /// Settings of services other than their windows. `services`
   private var settings: [ServiceName: ServiceSettings] = [.run: .commandLines]
   /// Number of windows of each service. `windows`
-  public var windows = ByService<Int32>(deposit: 2, loan: 1, juice: 1)
+  public var windows = PerService<Int32>(deposit: 2, loan: 1, juice: 1)
   /// Simulated service time of a customer, before ``speed``. `work`
-  public var work = ByService<TimeSpan>(
+  public var work = PerService<TimeSpan>(
     deposit: .milliseconds(700), loan: .milliseconds(1100), juice: .milliseconds(500))
   /// Factor that divides every simulated time span. `speed`
   public var speed = Speed.one
@@ -89,7 +89,7 @@ public struct BankConfiguration: Sendable, Equatable {
   /// Time of silence between the coordinator and its guardian after which each checks the other's state. The
   /// same time applies to a service process, such as the stock, that does not answer a ping.
   /// `watchdog_timeout`
-  public var standstill = TimeSpan.seconds(10)
+  public var watchdogTimeout = TimeSpan.seconds(10)
   /// Maximum number of customers assigned to a teller at a time. `prefetch`
   public var prefetch: Int32 = 1
   /// Crashed attempts after which a customer becomes a dead letter. `max_crashes`
@@ -97,23 +97,23 @@ public struct BankConfiguration: Sendable, Equatable {
   /// Failed attempts after which a customer becomes a dead letter. `max_failures`
   public var maxFailures: Int32 = 5
   /// Delay before the first retry after a failure. `retry_initial_delay`
-  public var retryFirst = TimeSpan.seconds(1)
+  public var retryInitialDelay = TimeSpan.seconds(1)
   /// Maximum delay before a retry. `retry_max_delay`
-  public var retryLimit = TimeSpan.seconds(60)
+  public var retryMaxDelay = TimeSpan.seconds(60)
   /// Time for which commits are gathered under load. `commit_delay`
   public var gather = TimeSpan.milliseconds(1)
   /// Delay before a restart after the first teller of a window exited before it was ready. The delay doubles
   /// with each further exit of this kind. `restart_initial_delay`
-  public var restartFirst = TimeSpan.milliseconds(100)
+  public var restartInitialDelay = TimeSpan.milliseconds(100)
   /// Maximum delay before a restart of a teller. `restart_max_delay`
-  public var restartLimit = TimeSpan.seconds(30)
+  public var restartMaxDelay = TimeSpan.seconds(30)
   /// Number of customers after which a teller is replaced; 0 for never. `max_customers_per_teller`
-  public var recycleAfterCustomers: Int64 = 0
+  public var maxCustomersPerTeller: Int64 = 0
   /// Resident memory in MiB above which a teller is replaced; 0 for never. `max_teller_memory_mb`
-  public var recycleAboveMegabytes: Int64 = 0
+  public var maxTellerMegabytes: Int64 = 0
   /// Time for which output files of commands are kept after the last write; 0 for no limit.
   /// `output_retention`
-  public var keepOutput = TimeSpan.zero
+  public var outputRetention = TimeSpan.zero
   /// Logs of the workers. `log`
   public var log = Log()
   /// The database that several branches share. `store`

@@ -27,7 +27,7 @@ extension ConfigurationError {
     case .renamedKey(let name): return "\(subject) has another name now: write \(quoted(name))"
     case .duplicateKey: return "\(subject) appears twice; keep one of them"
     case .wrongKind(let expected, let found):
-      return "\(subject) is \(found.words.english); write \(expected.words.english)"
+      return "\(subject) is \(found.labels.english); write \(expected.labels.english)"
     case .notWhole(let text):
       return "\(subject) is \(shown(text)), which is not a 64-bit integer"
     case .notAFraction(let text):
@@ -42,7 +42,7 @@ extension ConfigurationError {
     case .outOfRange(let text, let from, let to):
       return "\(subject) is \(shown(text)); write a value from \(from) to \(to)"
     case .retryOrder(let first, let limit):
-      return "\(subject) is \(limit), shorter than \(quoted(firstPause)) (\(first)); make it at least as long"
+      return "\(subject) is \(limit), shorter than \(quoted(firstDelayKey)) (\(first)); make it at least as long"
     case .missing(let name):
       return "\(quoted(name)) is missing\(key.map { " in \(quoted($0))" } ?? ""); add it"
     case .empty: return "\(subject) must not be empty"
@@ -59,13 +59,13 @@ extension ConfigurationError {
     case .badName(let name):
       return
         "\(subject) is \(quoted(name)); write lower-case letters, digits and \"-\", beginning with a letter"
-    case .nameTwice(let name): return "the name \(quoted(name)) is used twice (\(subject)); names must differ"
+    case .duplicateName(let name): return "the name \(quoted(name)) is used twice (\(subject)); names must differ"
     case .unknownFruit(let name, let suggestion):
       let hint = suggestion.map { "did you mean \(quoted($0))?" } ?? "add it to the fruits"
       return "there is no fruit \(quoted(name)) (\(subject)) — \(hint)"
-    case .noWords:
+    case .missingProgram:
       return "\(subject) must not be empty; write the name or path of a program and its arguments"
-    case .wordOfCustomer(let word):
+    case .placeholderOfCustomer(let word):
       return
         "\(subject) is \(quoted(word)), but placeholders are not allowed in \"worker\", which starts before its "
         + "customers arrive; remove it"
@@ -78,11 +78,11 @@ extension ConfigurationError {
         + "is reserved"
     case .badMask(let text):
       return "\(subject) is \(quoted(text)); write an octal umask such as \"022\""
-    case .badEnding(let name):
+    case .badExitKey(let name):
       return
         "\(quoted(name)) (\(subject)) is not an exit condition; write a code from 0 to 255, \"signal\", \"timeout\" or "
         + "\"other\""
-    case .badWord:
+    case .invalidArgument:
       return "\(subject) is too long for an argument of a command, or contains a NUL byte"
     case .noKind: return "\(subject) needs one of \(list(ServiceKind.allCases))"
     case .twoKinds(let one, let line, let other, let otherLine):
@@ -122,7 +122,7 @@ extension ConfigurationError {
     case .renamedKey(let name): return "\(subject) 설정의 이름이 바뀌었습니다. \(quoted(name))로 쓰세요."
     case .duplicateKey: return "키가 두 번 나옵니다: \(subject). 하나만 남기세요."
     case .wrongKind(let expected, let found):
-      return "\(subject) 값의 종류가 다릅니다 (\(found.words.korean)). \(expected.words.korean) 형식으로 쓰세요."
+      return "\(subject) 값의 종류가 다릅니다 (\(found.labels.korean)). \(expected.labels.korean) 형식으로 쓰세요."
     case .notWhole(let text): return "\(subject) 값이 64비트 정수가 아닙니다: \(shown(text)). 정수를 쓰세요."
     case .notAFraction(let text):
       return "\(subject) 값이 범위를 벗어났습니다: \(shown(text)). 0 이상 1 이하의 수를 0.25처럼 소수점 아래 세 자리까지로 쓰세요."
@@ -135,7 +135,7 @@ extension ConfigurationError {
     case .outOfRange(let text, let from, let to):
       return "\(subject) 값이 범위를 벗어났습니다: \(shown(text)). \(from) 이상 \(to) 이하로 쓰세요."
     case .retryOrder(let first, let limit):
-      return "\(subject) 값(\(limit))이 \(quoted(firstPause)) 값(\(first))보다 짧습니다. 같거나 길게 쓰세요."
+      return "\(subject) 값(\(limit))이 \(quoted(firstDelayKey)) 값(\(first))보다 짧습니다. 같거나 길게 쓰세요."
     case .missing(let name):
       return "빠진 키가 있습니다: \(quoted(name))\(key.map { " (\(shown($0)))" } ?? ""). 써 넣으세요."
     case .empty: return "\(subject) 값이 비어 있습니다. 하나 이상 쓰세요."
@@ -149,12 +149,12 @@ extension ConfigurationError {
       return "업무는 \(limit)개까지 쓸 수 있습니다: \(subject). 줄이세요."
     case .badName(let name):
       return "\(subject) 값이 올바르지 않습니다: \(quoted(name)). 영어 소문자로 시작해 소문자, 숫자, \"-\"만 쓰세요."
-    case .nameTwice(let name): return "같은 이름이 두 번 나옵니다: \(quoted(name)) (\(subject)). 서로 다르게 쓰세요."
+    case .duplicateName(let name): return "같은 이름이 두 번 나옵니다: \(quoted(name)) (\(subject)). 서로 다르게 쓰세요."
     case .unknownFruit(let name, let suggestion):
       let hint = suggestion.map { "혹시 \(quoted($0))인가요?" } ?? "과일 목록에 먼저 쓰세요."
       return "없는 과일입니다: \(quoted(name)) (\(subject)). \(hint)"
-    case .noWords: return "\(subject) 값이 비어 있습니다. 프로그램의 이름이나 경로와 그 인수를 쓰세요."
-    case .wordOfCustomer(let word):
+    case .missingProgram: return "\(subject) 값이 비어 있습니다. 프로그램의 이름이나 경로와 그 인수를 쓰세요."
+    case .placeholderOfCustomer(let word):
       return
         "\(subject)에는 다음을 쓸 수 없습니다: \(quoted(word)). \"worker\"는 고객이 오기 전에 시작하므로 자리표시자를 쓸 수 없습니다. 지우세요."
     case .noProgram(let word): return "\(subject) 값이 프로그램이 아닙니다: \(quoted(word)). 프로그램의 이름이나 경로로 시작하세요."
@@ -164,10 +164,10 @@ extension ConfigurationError {
         "환경 변수의 이름으로 쓸 수 없습니다: \(quoted(name)) (\(subject)). \"=\"를 빼고, 은행이 정하는 \"BANK_\"로 시작하지 마세요."
     case .badMask(let text):
       return "\(subject) 값이 umask가 아닙니다: \(quoted(text)). \"022\"처럼 뺄 권한을 8진수로 쓰세요."
-    case .badEnding(let name):
+    case .badExitKey(let name):
       return
         "종료 방식이 아닙니다: \(quoted(name)) (\(subject)). 0부터 255까지의 코드나 \"signal\", \"timeout\", \"other\"를 쓰세요."
-    case .badWord: return "\(subject) 값이 명령의 인수로는 너무 길거나 널 바이트가 들어 있습니다. 다르게 쓰세요."
+    case .invalidArgument: return "\(subject) 값이 명령의 인수로는 너무 길거나 널 바이트가 들어 있습니다. 다르게 쓰세요."
     case .noKind: return "처리 방식이 없습니다: \(subject). \(list(ServiceKind.allCases)) 중 하나를 쓰세요."
     case .twoKinds(let one, let line, let other, let otherLine):
       return
@@ -194,13 +194,13 @@ extension ConfigurationError {
   /// The members that select these kinds of service: `"run", "worker" or "outside"`. Without a conjunction,
   /// the list contains only commas.
   private func list(_ kinds: [ServiceKind], _ or: String? = nil) -> String {
-    let words = kinds.map { quoted($0.rawValue) }
-    guard let or, let last = words.last, words.count > 1 else { return words.joined(separator: ", ") }
-    return words.dropLast().joined(separator: ", ") + " \(or) \(last)"
+    let labels = kinds.map { quoted($0.rawValue) }
+    guard let or, let last = labels.last, labels.count > 1 else { return labels.joined(separator: ", ") }
+    return labels.dropLast().joined(separator: ", ") + " \(or) \(last)"
   }
 
   /// Key of the initial delay that belongs to the faulty maximum delay.
-  private var firstPause: String {
+  private var firstDelayKey: String {
     let key = key ?? ""
     return key.hasSuffix("max_delay") ? key.dropLast("max_delay".count) + "initial_delay" : key
   }
@@ -248,7 +248,7 @@ extension ConfigurationError {
 }
 
 extension JSONKind {
-  fileprivate var words: (english: String, korean: String) {
+  fileprivate var labels: (english: String, korean: String) {
     switch self {
     case .null: ("null", "null")
     case .bool: ("true or false", "참/거짓")
@@ -261,7 +261,7 @@ extension JSONKind {
 }
 
 extension ConfigurationError.Expected {
-  fileprivate var words: (english: String, korean: String) {
+  fileprivate var labels: (english: String, korean: String) {
     switch self {
     case .object: ("an object in braces", "중괄호 { }")
     case .wholeNumber: ("a whole number without quotes", "따옴표 없는 정수")

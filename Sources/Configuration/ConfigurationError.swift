@@ -48,13 +48,13 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case badServiceName(String)
     /// More services than this number.
     case tooManyServices(Int)
-    case nameTwice(String)
+    case duplicateName(String)
     /// Recipe with an unknown fruit, and the most similar known one.
     case unknownFruit(String, suggestion: String?)
     /// Empty list where a program and its arguments are required.
-    case noWords
+    case missingProgram
     /// Placeholder such as `{payload}` in a program that is started before it receives a customer.
-    case wordOfCustomer(String)
+    case placeholderOfCustomer(String)
     /// First word of a command if it is empty or a placeholder such as `{payload}`.
     case noProgram(String)
     /// Path that does not start with a slash.
@@ -64,9 +64,9 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     /// Invalid umask.
     case badMask(String)
     /// Text that is neither an exit code nor the name of another kind of exit.
-    case badEnding(String)
+    case badExitKey(String)
     /// Argument, directory or value of a variable that is too long for execve(2), or contains a zero byte.
-    case badWord
+    case invalidArgument
     /// Service without a kind of work.
     case noKind
     /// Two kinds of work in one service, each with its line.

@@ -8,48 +8,48 @@ import Posix
 
 extension ConfigurationReader {
   /// Maximum number of arguments of a command.
-  private static let mostWords = 1_000
+  private static let maxArguments = 1_000
   /// Maximum length of an argument, and of the value of a variable, in bytes. Source: MAX_ARG_STRLEN in execve(2), 32
   /// pages of 4 KiB with the final zero byte.
-  private static let longestWord = (128 << 10) - 1
+  private static let maxArgumentBytes = (128 << 10) - 1
 
   /// Program and arguments; empty if the payload of each customer contains them.
   func command() throws(ConfigurationError) -> [String] {
-    let parts = try elements(atMost: Self.mostWords)
-    var words: [String] = []
-    for part in parts { words.append(try part.word()) }
-    guard let program = words.first else { return [] }
+    let parts = try elements(atMost: Self.maxArguments)
+    var arguments: [String] = []
+    for part in parts { arguments.append(try part.argument()) }
+    guard let program = arguments.first else { return [] }
     guard !program.isEmpty, program != "{payload}", program != "{key}" else {
       throw parts[0].fail(.noProgram(program))
     }
-    return words
+    return arguments
   }
 
   /// Program and arguments of a process that is started before it receives a customer.
   func program() throws(ConfigurationError) -> [String] {
-    let words = try command()
-    if words.isEmpty { throw fail(.noWords) }
-    for (word, part) in zip(words, try elements(atMost: Self.mostWords))
-    where word == "{payload}" || word == "{key}" { throw part.fail(.wordOfCustomer(word)) }
-    return words
+    let arguments = try command()
+    if arguments.isEmpty { throw fail(.missingProgram) }
+    for (argument, part) in zip(arguments, try elements(atMost: Self.maxArguments))
+    where argument == "{payload}" || argument == "{key}" { throw part.fail(.placeholderOfCustomer(argument)) }
+    return arguments
   }
 
   /// An absolute path of a directory.
   func directory() throws(ConfigurationError) -> String {
-    let path = try word()
+    let path = try argument()
     guard path.hasPrefix("/") else { throw fail(.notAbsolute(path)) }
     return path
   }
 
-  func variables() throws(ConfigurationError) -> Variables {
-    var variables = Variables()
-    for (name, value) in try freeMembers() {
-      guard !name.isEmpty, name.utf8.count <= Self.longestWord, !name.utf8.contains(UInt8(ascii: "=")),
+  func variables() throws(ConfigurationError) -> EnvironmentVariables {
+    var variables = EnvironmentVariables()
+    for (name, value) in try membersWithAnyKey() {
+      guard !name.isEmpty, name.utf8.count <= Self.maxArgumentBytes, !name.utf8.contains(UInt8(ascii: "=")),
         !name.utf8.contains(0), !name.hasPrefix("BANK_")
       else { throw value.fail(.badVariable(name)) }
-      let word = try value.word()
+      let argument = try value.argument()
       guard variables[name] == nil else { throw value.fail(.duplicateKey) }
-      variables[name] = word
+      variables[name] = argument
     }
     return variables
   }
@@ -62,13 +62,13 @@ extension ConfigurationReader {
   }
 
   /// Meanings by exit condition: an exit code, `signal`, `timeout` or `other`.
-  func meanings() throws(ConfigurationError) -> [String: EndingMeaning] {
-    var meanings: [String: EndingMeaning] = [:]
-    for (name, value) in try freeMembers() {
-      guard EndingMeaning.isKey(name) else { throw value.fail(.badEnding(name)) }
+  func meanings() throws(ConfigurationError) -> [String: ExitMeaning] {
+    var meanings: [String: ExitMeaning] = [:]
+    for (name, value) in try membersWithAnyKey() {
+      guard ExitMeaning.isKey(name) else { throw value.fail(.badExitKey(name)) }
       let text = try value.text(atMost: 40)
-      guard let meaning = EndingMeaning(rawValue: text) else {
-        throw value.fail(.notAChoice(text, EndingMeaning.allCases.map(\.rawValue)))
+      guard let meaning = ExitMeaning(rawValue: text) else {
+        throw value.fail(.notAChoice(text, ExitMeaning.allCases.map(\.rawValue)))
       }
       guard meanings.updateValue(meaning, forKey: name) == nil else { throw value.fail(.duplicateKey) }
     }
@@ -84,11 +84,11 @@ extension ConfigurationReader {
     return side
   }
 
-  private func word() throws(ConfigurationError) -> String {
-    guard case .string(let word) = node.content else {
+  private func argument() throws(ConfigurationError) -> String {
+    guard case .string(let argument) = node.content else {
       throw fail(.wrongKind(expected: .text, found: node.kind))
     }
-    guard word.utf8.count <= Self.longestWord, !word.utf8.contains(0) else { throw fail(.badWord) }
-    return word
+    guard argument.utf8.count <= Self.maxArgumentBytes, !argument.utf8.contains(0) else { throw fail(.invalidArgument) }
+    return argument
   }
 }

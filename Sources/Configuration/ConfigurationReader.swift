@@ -43,7 +43,7 @@ struct ConfigurationReader {
   }
 
   /// The members of an object with arbitrary keys, in their order.
-  func freeMembers() throws(ConfigurationError) -> [(String, ConfigurationReader)] {
+  func membersWithAnyKey() throws(ConfigurationError) -> [(String, ConfigurationReader)] {
     try entries().map { ($0.name, $0.value) }
   }
 
@@ -57,10 +57,10 @@ struct ConfigurationReader {
   }
 
   /// The values of an object by key: required ones and optional ones.
-  func parts(needed: [String], open: [String]) throws(ConfigurationError) -> [String: ConfigurationReader] {
+  func parts(required: [String], open: [String]) throws(ConfigurationError) -> [String: ConfigurationReader] {
     var parts: [String: ConfigurationReader] = [:]
-    try members(known: needed + open) { key, value throws(ConfigurationError) in parts[key] = value }
-    for name in needed where parts[name] == nil { throw fail(.missing(name)) }
+    try members(known: required + open) { key, value throws(ConfigurationError) in parts[key] = value }
+    for name in required where parts[name] == nil { throw fail(.missing(name)) }
     return parts
   }
 
@@ -90,7 +90,7 @@ struct ConfigurationReader {
     if !id.isValid { throw idPart.fail(.badName(id.name)) }
     let (korean, english) = (try koreanPart.text(atMost: longest), try englishPart.text(atMost: longest))
     let names = [(id.name, idPart), (korean, koreanPart), (english, englishPart)]
-    for (name, reader) in names where given.contains(name) { throw reader.fail(.nameTwice(name)) }
+    for (name, reader) in names where given.contains(name) { throw reader.fail(.duplicateName(name)) }
     given.formUnion(names.map(\.0))
     return (id, korean, english)
   }
@@ -185,7 +185,7 @@ enum ConfigurationFile {
   /// All bytes of a file. A missing file is ``ConfigurationError/Reason/notFound``.
   static func bytes(of path: String) throws(ConfigurationError) -> [UInt8] {
     // Opening a pipe would block until it has a writer, and a reload must not block the bank.
-    if let facts = try? FileFacts.inspect(path), !facts.isFile, !facts.isDirectory {
+    if let facts = try? FileMetadata.inspect(path), !facts.isFile, !facts.isDirectory {
       throw ConfigurationError(path: path, reason: .notAFile)
     }
     do throws(SystemError) { return try FileDescriptor.open(path, .readOnly).readAll(limit: longest) } catch {

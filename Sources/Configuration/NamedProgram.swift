@@ -26,7 +26,7 @@ public struct NamedProgram: Sendable, Hashable {
   }
 }
 
-extension ReadConfiguration {
+extension LoadedConfiguration {
   /// Every external program of the services that the file adds, in the order of the services.
   public var namedPrograms: [NamedProgram] {
     configuration.ownServices.flatMap { service in

@@ -19,7 +19,7 @@ public enum ProductFile {
   /// Parses a product table; `path` is the file's name for errors.
   public static func decode(bytes: [UInt8], path: String) throws(ConfigurationError) -> ProductTable {
     let root = try ConfigurationFile.root(of: bytes, path: path)
-    let parts = try root.parts(needed: ["products"], open: ["customers_group"])
+    let parts = try root.parts(required: ["products"], open: ["customers_group"])
     let list = try root.part("products", parts)
     var products: [Product] = []
     var names: Set<String> = []
@@ -33,11 +33,11 @@ public enum ProductFile {
   private static func product(
     _ entry: ConfigurationReader, _ names: inout Set<String>
   ) throws(ConfigurationError) -> Product {
-    let drink = DrinkReader(parts: try entry.freeParts(), entry: entry)
+    let drink = DrinkReader(parts: try entry.partsWithAnyKey(), entry: entry)
     let className = try entry.part("class", drink.parts).choice(DrinkReader.classes.keys.sorted())
     let own = DrinkReader.classes[className] ?? []
     let parts = try entry.parts(
-      needed: ["id", "class", "brand", "ml", "price", "ko", "en", "emoji"] + own, open: ["shelf_life_days"])
+      required: ["id", "class", "brand", "ml", "price", "ko", "en", "emoji"] + own, open: ["shelf_life_days"])
     let (id, korean, english) = try entry.names(parts, atMost: longestName, &names)
     var shelfLife = ProductTable.shelfLife
     if let value = parts["shelf_life_days"] { shelfLife = try value.wholeNumber(in: 0...36_500) }
@@ -108,9 +108,9 @@ private struct DrinkReader {
 
 extension ConfigurationReader {
   /// The values of an object by arbitrary keys. If a key is repeated, the first value is returned.
-  /// `parts(needed:open:)` reports the repetition.
-  fileprivate func freeParts() throws(ConfigurationError) -> [String: ConfigurationReader] {
-    Dictionary(try freeMembers(), uniquingKeysWith: { first, _ in first })
+  /// `parts(required:open:)` reports the repetition.
+  fileprivate func partsWithAnyKey() throws(ConfigurationError) -> [String: ConfigurationReader] {
+    Dictionary(try membersWithAnyKey(), uniquingKeysWith: { first, _ in first })
   }
 
   /// A text with a fixed set of values.

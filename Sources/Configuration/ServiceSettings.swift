@@ -20,13 +20,13 @@ public struct ServiceSettings: Sendable, Equatable {
   /// Time between SIGTERM and SIGKILL. `grace`
   public var grace: TimeSpan?
   /// Environment of a command or worker, in addition to the standard variables. `environment`
-  public var environment: Variables = [:]
+  public var environment: EnvironmentVariables = [:]
   /// Working directory of a command or worker. `directory`
   public var directory: String?
   /// Limit of the address space in bytes. `limits.memory`
   public var memory: Int64?
   /// Limit of the processor time. `limits.cpu_time`
-  public var processor: TimeSpan?
+  public var cpuTime: TimeSpan?
   /// The umask; nil for the one with which the bank was opened. `umask`
   public var mask: UInt32?
   /// Limit of open files; nil for the limit with which the bank was opened. `limits.open_files`
@@ -37,7 +37,7 @@ public struct ServiceSettings: Sendable, Equatable {
   public var resultBytes: Int64?
   /// Meanings of the exit conditions of a command, by the keys of the file: an exit code, `signal`, `timeout`
   /// or `other`. `exit`
-  public var exit: [String: EndingMeaning] = [:]
+  public var exit: [String: ExitMeaning] = [:]
   /// Time without progress after which a worker that has a customer counts as stuck. `lease`
   public var lease: TimeSpan?
   /// Maximum number of customers assigned to a worker at a time. `prefetch`
@@ -47,9 +47,9 @@ public struct ServiceSettings: Sendable, Equatable {
   /// Failed attempts after which a customer becomes a dead letter. `retries.max_failures`
   public var failures: Int32?
   /// Delay before the first retry after a failure. `retries.initial_delay`
-  public var retryFirst: TimeSpan?
+  public var retryInitialDelay: TimeSpan?
   /// Maximum delay before a retry. `retries.max_delay`
-  public var retryLimit: TimeSpan?
+  public var retryMaxDelay: TimeSpan?
   /// Random variation of a delay in both directions, in thousandths. `retries.jitter`
   public var retryJitter: Int32?
   /// Maximum number of waiting customers of the service. A request that would exceed it is refused. `max_waiting`
@@ -89,9 +89,9 @@ public struct ServiceSettings: Sendable, Equatable {
   }()
 
   /// Default time that a command may take to exit after SIGTERM.
-  public static let standardGrace = TimeSpan.seconds(10)
+  public static let defaultGrace = TimeSpan.seconds(10)
   /// Default size limit of an output file: 1 GiB.
-  public static let standardOutput: Int64 = 1 << 30
+  public static let defaultOutputBytes: Int64 = 1 << 30
 }
 
 /// Kinds of work of a service. The raw value is the member that selects the kind.
@@ -107,7 +107,7 @@ public enum ServiceKind: String, Sendable, CaseIterable {
 }
 
 /// Meaning of the exit of a command for its customer.
-public enum EndingMeaning: String, Sendable, CaseIterable {
+public enum ExitMeaning: String, Sendable, CaseIterable {
   case served, later, dead, pause, crash, failed
 
   /// Consequence for the customer; nil for served.

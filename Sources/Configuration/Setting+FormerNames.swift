@@ -15,8 +15,8 @@ extension Setting {
   static let formerNames = [
     "gather": "commit_delay",
     "standstill": "watchdog_timeout",
-    "retry_first": retryFirstKey,
-    "retry_limit": retryLimitKey,
+    "retry_first": retryInitialDelayKey,
+    "retry_limit": retryMaxDelayKey,
     "restart_first": "restart_initial_delay",
     "restart_limit": "restart_max_delay",
     "recycle_after_customers": "max_customers_per_teller",

@@ -22,24 +22,24 @@ struct Setting {
     case flag(WritableKeyPath<BankConfiguration, Bool>)
     case speed, language
     /// Optional values, nil if absent.
-    case openNumber(WritableKeyPath<BankConfiguration, Int64?>, ClosedRange<Int64>)
-    case openSmallNumber(WritableKeyPath<BankConfiguration, Int32?>, ClosedRange<Int64>)
-    case openSpan(WritableKeyPath<BankConfiguration, TimeSpan?>, ClosedRange<TimeSpan>)
+    case optionalNumber(WritableKeyPath<BankConfiguration, Int64?>, ClosedRange<Int64>)
+    case optionalSmallNumber(WritableKeyPath<BankConfiguration, Int32?>, ClosedRange<Int64>)
+    case optionalSpan(WritableKeyPath<BankConfiguration, TimeSpan?>, ClosedRange<TimeSpan>)
     /// Number from 0 to 1, in thousandths.
-    case openFraction(WritableKeyPath<BankConfiguration, Int32?>)
+    case optionalFraction(WritableKeyPath<BankConfiguration, Int32?>)
     case path(WritableKeyPath<BankConfiguration, String?>)
     /// Address of a shared database.
     case address(WritableKeyPath<BankConfiguration, StoreAddress?>)
     /// Name on one line, with its maximum length in characters.
-    case openName(WritableKeyPath<BankConfiguration, String?>, Int)
+    case optionalName(WritableKeyPath<BankConfiguration, String?>, Int)
     /// Program and arguments; empty if the payload of each customer contains them.
     case command(WritableKeyPath<BankConfiguration, [String]?>)
     /// Program and arguments, at least one.
     case program(WritableKeyPath<BankConfiguration, [String]?>)
-    case variables(WritableKeyPath<BankConfiguration, Variables>)
+    case variables(WritableKeyPath<BankConfiguration, EnvironmentVariables>)
     /// umask.
     case mask(WritableKeyPath<BankConfiguration, UInt32?>)
-    case meanings(WritableKeyPath<BankConfiguration, [String: EndingMeaning]>)
+    case meanings(WritableKeyPath<BankConfiguration, [String: ExitMeaning]>)
     /// Account that a transfer debits or credits.
     case side(WritableKeyPath<BankConfiguration, PostingRule.Side?>)
   }
@@ -51,13 +51,13 @@ struct Setting {
 
   /// True if `config show` prints the setting only if it was set: most settings of added services are
   /// unused.
-  var isHiddenUntilSaid = false
+  var isHiddenUnlessSet = false
 
   private init(_ key: String, _ place: Place, of kinds: [ServiceKind] = ServiceKind.allCases) {
     (self.key, self.place, self.kinds) = (key, place, kinds)
   }
 
-  private init(_ key: String, _ place: Place, saying kind: ServiceKind) {
+  private init(_ key: String, _ place: Place, selecting kind: ServiceKind) {
     (self.key, self.place, self.kind, self.kinds) = (key, place, kind, [kind])
   }
 
@@ -71,11 +71,11 @@ struct Setting {
 
   /// The settings of one service in `services`.
   static func ofService(_ service: ServiceName) -> [Setting] {
-    let above = "\(servicesKey).\(service)."
+    let keyPrefix = "\(servicesKey).\(service)."
     return [
-      Setting(above + windowsMember, .smallNumber(\.windows[service], 0...Limits.windowsPerService)),
-      Setting(above + workMember, .span(\.work[service], .zero...day), saying: .work),
-    ] + rules(of: service, above) + program(of: service, above)
+      Setting(keyPrefix + windowsMember, .smallNumber(\.windows[service], 0...Limits.windowsPerService)),
+      Setting(keyPrefix + workMember, .span(\.work[service], .zero...day), selecting: .work),
+    ] + rules(of: service, keyPrefix) + program(of: service, keyPrefix)
   }
 
   /// The settings that the configured kind of a service can have.
@@ -84,51 +84,51 @@ struct Setting {
     return ofService(service).filter { $0.kinds.contains(kind) }.map { setting in
       var setting = setting
       let isBasic = setting.kind == .work || setting.key == windowsKey(service) && kind != .outside
-      setting.isHiddenUntilSaid = service == .run || !isBasic
+      setting.isHiddenUnlessSet = service == .run || !isBasic
       return setting
     }
   }
 
   /// Rules that a service can override.
-  private static func rules(of service: ServiceName, _ above: String) -> [Setting] {
+  private static func rules(of service: ServiceName, _ keyPrefix: String) -> [Setting] {
     [
-      Setting(above + "lease", .openSpan(\.[service].lease, .milliseconds(100)...day)),
-      Setting(above + "prefetch", .openSmallNumber(\.[service].prefetch, 1...Int64(Limits.customersInHand))),
-      Setting(above + "retries.max_crashes", .openSmallNumber(\.[service].crashes, 1...1000)),
-      Setting(above + "retries.max_failures", .openSmallNumber(\.[service].failures, 1...1000)),
-      Setting(pauseKeys(of: service).first, .openSpan(\.[service].retryFirst, .zero...day)),
-      Setting(pauseKeys(of: service).limit, .openSpan(\.[service].retryLimit, .zero...day)),
-      Setting(above + "retries.jitter", .openFraction(\.[service].retryJitter)),
-      Setting(above + maxWaitingKey, .openNumber(\.[service].maxWaiting, mayWait)),
-      Setting(above + "max_attempts", .openSmallNumber(\.[service].maxAttempts, 1...1000)),
+      Setting(keyPrefix + "lease", .optionalSpan(\.[service].lease, .milliseconds(100)...day)),
+      Setting(keyPrefix + "prefetch", .optionalSmallNumber(\.[service].prefetch, 1...Int64(Limits.customersPerWorker))),
+      Setting(keyPrefix + "retries.max_crashes", .optionalSmallNumber(\.[service].crashes, 1...1000)),
+      Setting(keyPrefix + "retries.max_failures", .optionalSmallNumber(\.[service].failures, 1...1000)),
+      Setting(delayKeys(of: service).first, .optionalSpan(\.[service].retryInitialDelay, .zero...day)),
+      Setting(delayKeys(of: service).limit, .optionalSpan(\.[service].retryMaxDelay, .zero...day)),
+      Setting(keyPrefix + "retries.jitter", .optionalFraction(\.[service].retryJitter)),
+      Setting(keyPrefix + maxWaitingKey, .optionalNumber(\.[service].maxWaiting, maxWaitingBounds)),
+      Setting(keyPrefix + "max_attempts", .optionalSmallNumber(\.[service].maxAttempts, 1...1000)),
       Setting(sideKeys(of: service).debit, .side(\.[service].debited)),
       Setting(sideKeys(of: service).credit, .side(\.[service].credited)),
     ]
   }
 
   /// Settings of the programs that serve the customers of a service.
-  private static func program(of service: ServiceName, _ above: String) -> [Setting] {
+  private static func program(of service: ServiceName, _ keyPrefix: String) -> [Setting] {
     let started: [ServiceKind] = [.run, .worker]
     let programs: [ServiceKind] = [.run, .worker, .outside]
     let year = day * 365
     return [
-      Setting(above + runMember, .command(\.[service].command), saying: .run),
-      Setting(above + workerMember, .program(\.[service].worker), saying: .worker),
-      Setting(above + outsideMember, .flag(\.[service].isOutside), saying: .outside),
-      Setting(above + "timeout", .openSpan(\.[service].timeout, .milliseconds(1)...year), of: programs),
-      Setting(above + "grace", .openSpan(\.[service].grace, .zero...day), of: started),
-      Setting(above + "directory", .path(\.[service].directory), of: started),
-      Setting(above + "environment", .variables(\.[service].environment), of: started),
-      Setting(above + "umask", .mask(\.[service].mask), of: started),
-      Setting(above + "exit", .meanings(\.[service].exit), of: [.run]),
+      Setting(keyPrefix + runMember, .command(\.[service].command), selecting: .run),
+      Setting(keyPrefix + workerMember, .program(\.[service].worker), selecting: .worker),
+      Setting(keyPrefix + outsideMember, .flag(\.[service].isOutside), selecting: .outside),
+      Setting(keyPrefix + "timeout", .optionalSpan(\.[service].timeout, .milliseconds(1)...year), of: programs),
+      Setting(keyPrefix + "grace", .optionalSpan(\.[service].grace, .zero...day), of: started),
+      Setting(keyPrefix + "directory", .path(\.[service].directory), of: started),
+      Setting(keyPrefix + "environment", .variables(\.[service].environment), of: started),
+      Setting(keyPrefix + "umask", .mask(\.[service].mask), of: started),
+      Setting(keyPrefix + "exit", .meanings(\.[service].exit), of: [.run]),
       Setting(
-        above + "max_result_bytes", .openNumber(\.[service].resultBytes, 0...Int64(Excerpt.longest)),
+        keyPrefix + "max_result_bytes", .optionalNumber(\.[service].resultBytes, 0...Int64(TruncatedOutput.longest)),
         of: programs),
-      Setting(above + "limits.memory", .openNumber(\.[service].memory, leastMemory...1 << 50), of: started),
-      Setting(above + "limits.cpu_time", .openSpan(\.[service].processor, .seconds(1)...year), of: started),
+      Setting(keyPrefix + "limits.memory", .optionalNumber(\.[service].memory, leastMemory...1 << 50), of: started),
+      Setting(keyPrefix + "limits.cpu_time", .optionalSpan(\.[service].cpuTime, .seconds(1)...year), of: started),
       Setting(
-        above + "limits.open_files", .openNumber(\.[service].files, leastFiles...1_048_576), of: started),
-      Setting(above + "limits.output_bytes", .openNumber(\.[service].output, 0...1 << 50), of: [.run]),
+        keyPrefix + "limits.open_files", .optionalNumber(\.[service].files, leastFiles...1_048_576), of: started),
+      Setting(keyPrefix + "limits.output_bytes", .optionalNumber(\.[service].output, 0...1 << 50), of: [.run]),
     ]
   }
 
@@ -150,31 +150,31 @@ struct Setting {
 
   private static var ofCustomers: [Setting] {
     [
-      Setting(maxWaitingKey, .number(\.maxWaiting, mayWait)),
+      Setting(maxWaitingKey, .number(\.maxWaiting, maxWaitingBounds)),
       Setting("max_payload", .number(\.maxPayload, 0...Int64(Limits.payloadLength))),
       Setting("lease", .span(\.lease, .milliseconds(100)...day)),
-      Setting("watchdog_timeout", .span(\.standstill, .milliseconds(500)...day)),
-      Setting("prefetch", .smallNumber(\.prefetch, 1...Int64(Limits.customersInHand))),
+      Setting("watchdog_timeout", .span(\.watchdogTimeout, .milliseconds(500)...day)),
+      Setting("prefetch", .smallNumber(\.prefetch, 1...Int64(Limits.customersPerWorker))),
       Setting("max_crashes", .smallNumber(\.maxCrashes, 1...1000)),
       Setting("max_failures", .smallNumber(\.maxFailures, 1...1000)),
-      Setting(retryFirstKey, .span(\.retryFirst, .zero...day)),
-      Setting(retryLimitKey, .span(\.retryLimit, .zero...day)),
+      Setting(retryInitialDelayKey, .span(\.retryInitialDelay, .zero...day)),
+      Setting(retryMaxDelayKey, .span(\.retryMaxDelay, .zero...day)),
     ]
   }
 
   private static var ofTellers: [Setting] {
     [
-      Setting("restart_initial_delay", .span(\.restartFirst, .milliseconds(1)...day)),
-      Setting("restart_max_delay", .span(\.restartLimit, .milliseconds(1)...day)),
-      Setting("max_customers_per_teller", .number(\.recycleAfterCustomers, 0...1_000_000_000_000)),
-      Setting("max_teller_memory_mb", .number(\.recycleAboveMegabytes, 0...1_048_576)),
+      Setting("restart_initial_delay", .span(\.restartInitialDelay, .milliseconds(1)...day)),
+      Setting("restart_max_delay", .span(\.restartMaxDelay, .milliseconds(1)...day)),
+      Setting("max_customers_per_teller", .number(\.maxCustomersPerTeller, 0...1_000_000_000_000)),
+      Setting("max_teller_memory_mb", .number(\.maxTellerMegabytes, 0...1_048_576)),
       Setting("commit_delay", .span(\.gather, .zero...TimeSpan.milliseconds(100))),
     ]
   }
 
   private static var ofLogs: [Setting] {
     [
-      Setting("output_retention", .span(\.keepOutput, .zero...day * 36_500)),
+      Setting("output_retention", .span(\.outputRetention, .zero...day * 36_500)),
       Setting("log.customer_events", .flag(\.log.customers)),
       Setting("log.rotate_bytes", .number(\.log.rotateBytes, 4096...1_099_511_627_776)),
       Setting("log.keep_files", .smallNumber(\.log.keep, 0...100)),
@@ -185,7 +185,7 @@ struct Setting {
     [
       Setting(storeAddressKey, .address(\.store.address)),
       Setting("store.claim_size", .smallNumber(\.store.page, 1...10_000)),
-      Setting("store.branch", .openName(\.store.branch, 64)),
+      Setting("store.branch", .optionalName(\.store.branch, 64)),
     ]
   }
 
@@ -206,21 +206,21 @@ struct Setting {
       ? "\(windowsMember).\(service)" : "\(servicesKey).\(service).\(windowsMember)"
   }
   static let maxWaitingKey = "max_waiting"
-  private static let mayWait: ClosedRange<Int64> = 1...1_000_000_000
+  private static let maxWaitingBounds: ClosedRange<Int64> = 1...1_000_000_000
   static let speedKey = "speed"
   static let languageKey = "lang"
-  static let retryFirstKey = "retry_initial_delay"
-  static let retryLimitKey = "retry_max_delay"
+  static let retryInitialDelayKey = "retry_initial_delay"
+  static let retryMaxDelayKey = "retry_max_delay"
   /// Keys of a service's own retry delays.
-  static func pauseKeys(of service: ServiceName) -> (first: String, limit: String) {
+  static func delayKeys(of service: ServiceName) -> (first: String, limit: String) {
     ("\(servicesKey).\(service).retries.initial_delay", "\(servicesKey).\(service).retries.max_delay")
   }
 
   static let ledgerMember = "ledger"
   /// Keys of the accounts of a service.
   static func sideKeys(of service: ServiceName) -> (debit: String, credit: String) {
-    let above = "\(servicesKey).\(service).\(ledgerMember)."
-    return (above + "debit", above + "credit")
+    let keyPrefix = "\(servicesKey).\(service).\(ledgerMember)."
+    return (keyPrefix + "debit", keyPrefix + "credit")
   }
 
   // MARK: Reading and printing
@@ -235,14 +235,14 @@ struct Setting {
       configuration[keyPath: place] = try value.wholeNumber(in: bounds)
     case .span(let place, let bounds): configuration[keyPath: place] = try value.span(in: bounds)
     case .flag(let place): configuration[keyPath: place] = try value.bool()
-    case .openNumber(let place, let bounds): configuration[keyPath: place] = try value.wholeNumber(in: bounds)
-    case .openSmallNumber(let place, let bounds):
+    case .optionalNumber(let place, let bounds): configuration[keyPath: place] = try value.wholeNumber(in: bounds)
+    case .optionalSmallNumber(let place, let bounds):
       configuration[keyPath: place] = try value.wholeNumber(in: bounds) as Int32
-    case .openSpan(let place, let bounds): configuration[keyPath: place] = try value.span(in: bounds)
-    case .openFraction(let place): configuration[keyPath: place] = try value.thousandths()
+    case .optionalSpan(let place, let bounds): configuration[keyPath: place] = try value.span(in: bounds)
+    case .optionalFraction(let place): configuration[keyPath: place] = try value.thousandths()
     case .path(let place): configuration[keyPath: place] = try value.directory()
     case .address(let place): configuration[keyPath: place] = try value.address()
-    case .openName(let place, let limit):
+    case .optionalName(let place, let limit):
       configuration[keyPath: place] = value.isNull ? nil : try value.text(atMost: limit)
     case .command(let place): configuration[keyPath: place] = try value.command()
     case .program(let place): configuration[keyPath: place] = try value.program()
@@ -270,11 +270,11 @@ struct Setting {
     case .smallNumber(let place, _): .number(Int64(configuration[keyPath: place]))
     case .span(let place, _): .text(DurationText.print(configuration[keyPath: place]))
     case .flag(let place): .flag(configuration[keyPath: place])
-    case .openNumber(let place, _): configuration[keyPath: place].map { .number($0) } ?? .null
-    case .openSmallNumber(let place, _): configuration[keyPath: place].map { .number(Int64($0)) } ?? .null
-    case .openSpan(let place, _): configuration[keyPath: place].map { .text(DurationText.print($0)) } ?? .null
-    case .openFraction(let place): configuration[keyPath: place].map { .thousandths($0) } ?? .null
-    case .path(let place), .openName(let place, _): configuration[keyPath: place].map { .words($0) } ?? .null
+    case .optionalNumber(let place, _): configuration[keyPath: place].map { .number($0) } ?? .null
+    case .optionalSmallNumber(let place, _): configuration[keyPath: place].map { .number(Int64($0)) } ?? .null
+    case .optionalSpan(let place, _): configuration[keyPath: place].map { .text(DurationText.print($0)) } ?? .null
+    case .optionalFraction(let place): configuration[keyPath: place].map { .thousandths($0) } ?? .null
+    case .path(let place), .optionalName(let place, _): configuration[keyPath: place].map { .words($0) } ?? .null
     case .address(let place): configuration[keyPath: place].map { .words($0.description) } ?? .null
     case .command(let place), .program(let place):
       configuration[keyPath: place].map { .list($0) } ?? .null
@@ -282,7 +282,7 @@ struct Setting {
     case .mask(let place): configuration[keyPath: place].map { .text(FileMask.text($0)) } ?? .null
     case .meanings(let place):
       .table(
-        Variables(configuration[keyPath: place].map { (key: $0.key, value: $0.value.rawValue) }))
+        EnvironmentVariables(configuration[keyPath: place].map { (key: $0.key, value: $0.value.rawValue) }))
     case .side(let place): configuration[keyPath: place].map { .text($0.name) } ?? .null
     case .speed: .text(configuration.speed.text)
     case .language: configuration.language.map { .text($0.code) } ?? .null

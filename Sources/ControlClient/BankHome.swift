@@ -14,7 +14,7 @@ public struct BankHome: Sendable, Hashable {
   /// Path of the guardian's datagram socket, which receives the coordinator's messages.
   public var guardianSocket: String { Paths.join(path, "run", "guardian.sock") }
   /// True if a guardian runs for this home, which restarts a coordinator that has exited.
-  public var isGuarded: Bool { Datagrams.isReceived(at: guardianSocket) == true }
+  public var isGuarded: Bool { Datagrams.hasReceiver(at: guardianSocket) == true }
   /// Process ids of the running `bank-guardian` processes that have this home among their arguments, ascending.
   public var guardians: [Int32] {
     ProcessTable.all().filter { pid in
@@ -31,17 +31,17 @@ public struct BankHome: Sendable, Hashable {
   public var configuration: String { Paths.join(path, "bank.json") }
 
   /// Connects to the coordinator that is open on this home. Throws `notOpen`, `notPermitted`, `busy`, `system`,
-  /// or another error of ``ControlConnection/greet(_:patience:build:)``.
+  /// or another error of ``ControlConnection/greet(_:timeouts:build:)``.
   public func connect(
-    patience: ControlConnection.Patience = .init()
+    timeouts: ControlConnection.Timeouts = .init()
   ) throws(ControlError) -> ControlConnection {
     let outcome: UnixSocket.ConnectOutcome
     do throws(SystemError) { outcome = try UnixSocket.connect(path: socket, nonBlocking: true) } catch {
       throw .system(error)
     }
     switch consume outcome {
-    case .connected(let socket): return try ControlConnection.greet(socket, patience: patience)
-    case .notThere: throw .notOpen(socket: socket, stale: false)
+    case .connected(let socket): return try ControlConnection.greet(socket, timeouts: timeouts)
+    case .noSuchFile: throw .notOpen(socket: socket, stale: false)
     case .refused: throw .notOpen(socket: socket, stale: true)
     case .permissionDenied: throw .notPermitted(socket: socket)
     case .busy: throw .busy(socket: socket)

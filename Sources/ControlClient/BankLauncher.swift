@@ -4,7 +4,7 @@ import Posix
 import Time
 
 /// Settings with which a coordinator is started.
-public struct LaunchOrder: Sendable, Equatable {
+public struct LaunchSettings: Sendable, Equatable {
   /// Purpose of the start.
   public enum Purpose: Sendable, Equatable {
     case open
@@ -55,17 +55,17 @@ public struct LaunchOrder: Sendable, Equatable {
   public var arguments: [String] {
     let shared = store.map { ["--store", $0] } ?? []
     guard purpose == .open else { return ["--inspect", "--home", home.path] + shared }
-    var words = ["--home", home.path]
-    if let configuration { words += ["--config", configuration] }
-    words += ["--lang", language]
-    if let deposit { words += ["--deposit", String(deposit)] }
-    if let loan { words += ["--loan", String(loan)] }
-    if let juice { words += ["--juice", String(juice)] }
-    for choice in windows { words += ["--windows", choice] }
-    if let speed { words += ["--speed", speed] }
-    words += shared
-    if endsWithLauncher { words += ["--opener", String(CurrentProcess.pid)] }
-    return words
+    var arguments = ["--home", home.path]
+    if let configuration { arguments += ["--config", configuration] }
+    arguments += ["--lang", language]
+    if let deposit { arguments += ["--deposit", String(deposit)] }
+    if let loan { arguments += ["--loan", String(loan)] }
+    if let juice { arguments += ["--juice", String(juice)] }
+    for choice in windows { arguments += ["--windows", choice] }
+    if let speed { arguments += ["--speed", speed] }
+    arguments += shared
+    if endsWithLauncher { arguments += ["--opener", String(CurrentProcess.pid)] }
+    return arguments
   }
 }
 
@@ -97,7 +97,7 @@ public struct BankLauncher: Sendable {
       Paths.join(directory, "bankd"), Paths.join(Paths.directory(of: directory), "libexec/bank/bankd"),
     ]
     for place in places {
-      if let facts = try? FileFacts.inspect(place), facts.isFile {
+      if let facts = try? FileMetadata.inspect(place), facts.isFile {
         let guardian = Paths.join(Paths.directory(of: place), "bank-guardian")
         return BankLauncher(program: place, guardian: guardian)
       }
@@ -110,23 +110,23 @@ public struct BankLauncher: Sendable {
   ///   restarts a coordinator that crashes. If the coordinator exits before the bank is open, the guardian
   ///   exits, too, with the coordinator's status.
   /// - Parameter standardError: output for messages that cannot be logged.
-  /// - Parameter patience: timeouts; opening a large database delays the welcome.
+  /// - Parameter timeouts: timeouts; opening a large database delays the welcome.
   /// - Throws: `coordinatorEnded` if the coordinator exited before its welcome, `programMissing` if there is no
   ///   guardian at its path, `system` if the process could not be started, and every error of
-  ///   ``ControlConnection/greet(_:patience:build:)``.
+  ///   ``ControlConnection/greet(_:timeouts:build:)``.
   public func launch(
-    _ order: LaunchOrder, guarded: Bool = false, standardError: ChildProcess.Output = .null,
-    patience: ControlConnection.Patience = .init(hello: .seconds(60))
+    _ order: LaunchSettings, guarded: Bool = false, standardError: ChildProcess.Output = .null,
+    timeouts: ControlConnection.Timeouts = .init(hello: .seconds(60))
   ) throws(ControlError) -> LaunchedBank {
     let process: ChildProcess
     let ours: FileDescriptor
     let isGuarded = guarded && guardian != nil
     let executable = isGuarded ? guardian ?? program : program
-    let words = isGuarded ? ["--home", order.home.path, "--"] + order.arguments : order.arguments
+    let arguments = isGuarded ? ["--home", order.home.path, "--"] + order.arguments : order.arguments
     do throws(SystemError) {
       let pair = try UnixSocket.pair()
       process = try ChildProcess.spawn(
-        executable: executable, arguments: words, environment: Environment.all(), channel: pair.second,
+        executable: executable, arguments: arguments, environment: Environment.all(), channel: pair.second,
         standardOutput: .null, standardError: standardError, newSession: true)
       ours = pair.first
     } catch {
@@ -134,7 +134,7 @@ public struct BankLauncher: Sendable {
       throw .programMissing(places: [executable])
     }
     do throws(ControlError) {
-      return LaunchedBank(try ControlConnection.greet(ours, patience: patience), process)
+      return LaunchedBank(try ControlConnection.greet(ours, timeouts: timeouts), process)
     } catch { throw LaunchedBank.explain(error, of: process) }
   }
 }
@@ -148,7 +148,7 @@ public final class LaunchedBank {
   public let process: ChildProcess
 
   /// Time limit for the exit of a process that has closed its end of the connection.
-  private static let farewell = TimeSpan.seconds(10)
+  private static let exitTimeout = TimeSpan.seconds(10)
 
   init(_ connection: ControlConnection, _ process: ChildProcess) {
     self.connection = connection
@@ -166,14 +166,14 @@ public final class LaunchedBank {
 
   static func explain(_ error: ControlError, of process: ChildProcess) -> ControlError {
     guard error == .lost else { return error }
-    guard let status = awaitExit(of: process, until: SystemClock.monotonic() + farewell) else { return error }
+    guard let status = awaitExit(of: process, until: SystemClock.monotonic() + exitTimeout) else { return error }
     return .coordinatorEnded(status.asCoordinator)
   }
 
   private static func awaitExit(of process: ChildProcess, until deadline: MonotonicTime?) -> ExitStatus? {
     if let status = process.reap() { return status }
     // An error of the wait counts as a timeout.
-    guard (try? Waiting.becomesReady(process.fd, until: deadline)) == true else { return nil }
+    guard (try? DescriptorPoll.waitUntilReady(process.fd, until: deadline)) == true else { return nil }
     return process.reap()
   }
 }

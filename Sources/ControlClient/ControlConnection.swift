@@ -12,7 +12,7 @@ import Wire
 /// A client's connection to a coordinator, used by one thread. Not Sendable.
 public final class ControlConnection {
   /// Timeouts of a conversation.
-  public struct Patience: Sendable, Equatable {
+  public struct Timeouts: Sendable, Equatable {
     /// Limit for the answer to the hello, which a large commit of the coordinator may delay.
     public var hello: TimeSpan
     /// Limit of a pause in receiving one frame, and of a pause in which the coordinator does not read a
@@ -35,21 +35,21 @@ public final class ControlConnection {
   public private(set) var coordinator = Welcome(version: 0, build: "")
 
   let socket: FileDescriptor
-  let patience: Patience
+  let timeouts: Timeouts
   private var inbound = FrameDecoder(maximumBodyLength: FrameLimits.control)
   private var lastArrival: MonotonicTime
   private var nextNumber: UInt32 = 1
   private var hasEnded = false
   /// Answers that were received before a write found the connection closed.
-  private var heard: [BankMessage] = []
+  private var bufferedMessages: [BankMessage] = []
   private let chunk: UnsafeMutableRawBufferPointer
 
   /// Limit in bytes of the unprocessed input while a request is being sent.
   private static let inboundLimit = 64 << 20
 
-  private init(_ socket: consuming FileDescriptor, patience: Patience) {
+  private init(_ socket: consuming FileDescriptor, timeouts: Timeouts) {
     self.socket = socket
-    self.patience = patience
+    self.timeouts = timeouts
     lastArrival = SystemClock.monotonic()
     chunk = .allocate(byteCount: 64 << 10, alignment: 16)
   }
@@ -59,12 +59,12 @@ public final class ControlConnection {
   /// Sends hello on a connected socket and waits for the welcome.
   ///
   /// Another build is accepted if it uses the same version of the protocol.
-  /// - Throws: `otherVersion`, `refused`, `notGreeted`, `timedOut`, `lost`, `malformed`, `unexpected`, `system`.
+  /// - Throws: `otherVersion`, `refused`, `noWelcome`, `timedOut`, `lost`, `malformed`, `unexpected`, `system`.
   public static func greet(
-    _ socket: consuming FileDescriptor, patience: Patience = Patience(),
+    _ socket: consuming FileDescriptor, timeouts: Timeouts = Timeouts(),
     build: String = ControlConnection.build
   ) throws(ControlError) -> ControlConnection {
-    let connection = ControlConnection(socket, patience: patience)
+    let connection = ControlConnection(socket, timeouts: timeouts)
     try connection.exchangeHello(build: build)
     return connection
   }
@@ -74,32 +74,32 @@ public final class ControlConnection {
     try transmit(.hello(Hello(build: build, role: .client)))
     // Count only the time in which this process could have received an answer. A time in which the process did
     // not run, for example because the whole machine was suspended, must not cause a timeout.
-    var attended = AttendedTime(at: SystemClock.monotonic(), stride: patience.hello / 10)
-    let deadline = attended.now + patience.hello
+    var listeningTime = ListeningClock(at: SystemClock.monotonic(), stride: timeouts.hello / 10)
+    let deadline = listeningTime.now + timeouts.hello
     var answer: BankMessage?
     repeat {
-      answer = try receive(until: attended.wake(for: deadline))
-      attended.listened(at: SystemClock.monotonic())
-    } while answer == nil && attended.now < deadline
-    guard let message = answer else { throw .notGreeted }
+      answer = try receive(until: listeningTime.wakeTime(for: deadline))
+      listeningTime.recordPoll(at: SystemClock.monotonic())
+    } while answer == nil && listeningTime.now < deadline
+    guard let message = answer else { throw .noWelcome }
     switch message {
     case .welcome(let welcome) where welcome.version == protocolVersion: coordinator = welcome
     case .welcome(let welcome): throw .otherVersion(theirs: welcome.version, build: welcome.build)
     case .refused(let refusal): throw Self.error(of: refusal)
-    case .reply: throw .unexpected(detail: Remark(.earlyAnswer))
+    case .reply: throw .unexpected(detail: MessageDetail(.replyBeforeWelcome))
     }
   }
 
   /// Sends a request without waiting for its answer.
   /// - Parameter continued: number of the request of which this one is a further part; nil for a new request.
-  /// - Parameter tellsProgress: true to receive the progress of a long request.
+  /// - Parameter reportsProgress: true to receive the progress of a long request.
   /// - Returns: number of the request, which every answer to it contains.
   /// - Throws: `lost`, or the refusal that the coordinator sent last, if the connection has ended; `timedOut`
   ///   if the coordinator does not read the request; `malformed` if the request does not fit into a frame, or if
   ///   the received answers are invalid or too many; `system`.
   @discardableResult
   public func send(
-    _ command: ControlCommand, continuing continued: UInt32? = nil, tellsProgress: Bool? = nil,
+    _ command: ControlCommand, continuing continued: UInt32? = nil, reportsProgress: Bool? = nil,
     leavesDelayed: Bool? = nil
   ) throws(ControlError) -> UInt32 {
     let number = continued ?? nextNumber
@@ -107,7 +107,7 @@ public final class ControlConnection {
     try transmit(
       .request(
         ControlRequest(
-          number: number, command: command, tellsProgress: tellsProgress, leavesDelayed: leavesDelayed)))
+          number: number, command: command, reportsProgress: reportsProgress, leavesDelayed: leavesDelayed)))
     return number
   }
 
@@ -118,17 +118,17 @@ public final class ControlConnection {
     switch message {
     case .reply(let reply): return reply
     case .refused(let refusal): throw Self.error(of: refusal)
-    case .welcome: throw .unexpected(detail: Remark(.secondWelcome))
+    case .welcome: throw .unexpected(detail: MessageDetail(.secondWelcome))
     }
   }
 
-  /// Sends a request and waits for the first answer to it, or throws `timedOut`. With nil as `patience`, it
+  /// Sends a request and waits for the first answer to it, or throws `timedOut`. With nil as `timeouts`, it
   /// waits as long as the connection lasts. Answers to other requests that arrive before are dropped.
-  public func call(_ command: ControlCommand, within patience: TimeSpan?) throws(ControlError)
+  public func call(_ command: ControlCommand, within timeouts: TimeSpan?) throws(ControlError)
     -> ControlAnswer
   {
     let number = try send(command)
-    let deadline = patience.map { SystemClock.monotonic() + $0 }
+    let deadline = timeouts.map { SystemClock.monotonic() + $0 }
     while let reply = try next(until: deadline) { if reply.number == number { return reply.answer } }
     throw .timedOut(what: "a response")
   }
@@ -162,21 +162,21 @@ extension ControlConnection {
   /// The next message, or nil at the deadline.
   private func receive(until deadline: MonotonicTime?) throws(ControlError) -> BankMessage? {
     while true {
-      if !heard.isEmpty { return heard.removeFirst() }
-      if let message = try takeMessage() { return message }
-      if hasEnded { throw inbound.isMidFrame ? .malformed(detail: Remark(.endsMidFrame)) : .lost }
+      if !bufferedMessages.isEmpty { return bufferedMessages.removeFirst() }
+      if let message = try decodeMessage() { return message }
+      if hasEnded { throw inbound.isMidFrame ? .malformed(detail: MessageDetail(.endsMidFrame)) : .lost }
       // Handle the input that has arrived before checking the clock.
-      if try takeIn() { continue }
+      if try readInput() { continue }
       if hasEnded { continue }
-      let stall = inbound.isMidFrame ? lastArrival + patience.stall : nil
+      let stall = inbound.isMidFrame ? lastArrival + timeouts.stall : nil
       let limit = MonotonicTime.earliest(deadline, stall)
-      if try becomesReady(until: limit) { continue }
+      if try waitUntilReady(until: limit) { continue }
       if let stall, stall == limit { throw .timedOut(what: "the rest of a message") }
       return nil
     }
   }
 
-  private func takeMessage() throws(ControlError) -> BankMessage? {
+  private func decodeMessage() throws(ControlError) -> BankMessage? {
     let body: ArraySlice<UInt8>?
     do throws(FrameError) { body = try inbound.next() } catch { throw .malformed(detail: "\(error)") }
     guard let body else { return nil }
@@ -186,7 +186,7 @@ extension ControlConnection {
     }
   }
 
-  private func takeIn() throws(ControlError) -> Bool {
+  private func readInput() throws(ControlError) -> Bool {
     let result: ReadResult
     do throws(SystemError) { result = try socket.read(into: chunk) } catch { throw .system(error) }
     switch result {
@@ -214,15 +214,15 @@ extension ControlConnection {
         sent += count
         lastProgress = SystemClock.monotonic()
       case .wouldBlock:
-        guard try becomesReady(orWritable: true, until: lastProgress + patience.stall) else {
+        guard try waitUntilReady(orWritable: true, until: lastProgress + timeouts.stall) else {
           throw .timedOut(what: "it does not read the request")
         }
-        _ = try takeIn()
-        if hasEnded { throw try farewell() }
+        _ = try readInput()
+        if hasEnded { throw try readFinalMessage() }
         guard inbound.bufferedByteCount <= Self.inboundLimit else {
-          throw .malformed(detail: Remark(.tooManyAnswers))
+          throw .malformed(detail: MessageDetail(.tooManyReplies))
         }
-      case .peerClosed: throw try farewell()
+      case .peerClosed: throw try readFinalMessage()
       }
     }
   }
@@ -239,11 +239,11 @@ extension ControlConnection {
 
   /// Error for a write to a closed connection. If the coordinator's last message is a refusal, the refusal is
   /// the error, because it explains more than `lost`. Answers before it are stored for the next call.
-  private func farewell() throws(ControlError) -> ControlError {
-    while try takeIn() {}
-    while let message = try takeMessage() {
+  private func readFinalMessage() throws(ControlError) -> ControlError {
+    while try readInput() {}
+    while let message = try decodeMessage() {
       if case .refused(let refusal) = message { return Self.error(of: refusal) }
-      heard.append(message)
+      bufferedMessages.append(message)
     }
     return .lost
   }

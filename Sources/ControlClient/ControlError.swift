@@ -22,15 +22,15 @@ public enum ControlError: Error, Sendable, Equatable {
   case lost
   /// The connection exists, but the coordinator has not sent its welcome in time, because it is busy or hangs.
   /// No request was sent.
-  case notGreeted
+  case noWelcome
   /// The coordinator does not answer or does not read; `what` is the missing part of the conversation, in
   /// English.
   case timedOut(what: String)
   /// The received bytes are not a message of this protocol, too many answers have arrived, or the request does
   /// not fit into a frame; `detail` is the reason.
-  case malformed(detail: Remark)
+  case malformed(detail: MessageDetail)
   /// The coordinator sent a message that does not fit the state of the conversation.
-  case unexpected(detail: Remark)
+  case unexpected(detail: MessageDetail)
   case system(SystemError)
   /// The program, bankd or bank-guardian, is at none of these paths.
   case programMissing(places: [String])
@@ -51,7 +51,7 @@ extension ControlError: CustomStringConvertible {
       "the coordinator (build \(build)) uses protocol \(theirs), this program protocol \(protocolVersion)"
     case .refused(let refusal): "the coordinator ended the connection: \(refusal.detail)"
     case .lost: "the connection to the coordinator was lost"
-    case .notGreeted: "the coordinator did not send its welcome in time"
+    case .noWelcome: "the coordinator did not send its welcome in time"
     case .timedOut(let what): "the coordinator did not respond in time (\(what))"
     case .malformed(let detail): "the coordinator sent a malformed message: \(detail)"
     case .unexpected(let detail): "the coordinator sent an unexpected response: \(detail)"

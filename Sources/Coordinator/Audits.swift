@@ -13,104 +13,104 @@ import Time
 import VendingClient
 import Wire
 
-final class Audits: BankPart {
-  private let readings: Readings
-  private let services: BranchServices
-  private let marks: DatabaseMarks
+final class Audits: CoordinatorComponent {
+  private let durableReads: DurableReads
+  private let services: ServiceProcesses
+  private let databaseIdentities: DatabaseIdentities
   private let outside: OutsideWorkers
-  private(set) var current: Auditing?
+  private(set) var current: AuditRun?
   /// Clients that share the next audit.
-  private(set) var seats: [Seat] = []
+  private(set) var requesters: [RequestHandle] = []
   /// Reader processes of audits, until they are reaped.
-  private var readers: [RowCount] = []
+  private var readers: [AuditReaderProcess] = []
 
   init(
-    _ ground: BankPart, _ readings: Readings, _ services: BranchServices, _ marks: DatabaseMarks,
+    _ dependencies: CoordinatorComponent, _ durableReads: DurableReads, _ services: ServiceProcesses, _ databaseIdentities: DatabaseIdentities,
     _ outside: OutsideWorkers
   ) {
-    (self.readings, self.outside) = (readings, outside)
+    (self.durableReads, self.outside) = (durableReads, outside)
     self.services = services
-    self.marks = marks
-    super.init(ground)
+    self.databaseIdentities = databaseIdentities
+    super.init(dependencies)
   }
 
-  func ask(_ seat: Seat) {
-    seats.append(seat)
+  func ask(_ requester: RequestHandle) {
+    requesters.append(requester)
     begin()
   }
 
   func count(of session: ControlSession) -> Int {
-    seats.count { $0.session === session } + (current?.seats.count { $0.session === session } ?? 0)
+    requesters.count { $0.session === session } + (current?.requesters.count { $0.session === session } ?? 0)
   }
 
   func forget(_ session: ControlSession) {
-    seats.removeAll { $0.session === session }
-    current?.seats.removeAll { $0.session === session }
+    requesters.removeAll { $0.session === session }
+    current?.requesters.removeAll { $0.session === session }
     // No client waits for the audit any more.
-    if current?.seats.isEmpty == true { current?.count?.stop() }
+    if current?.requesters.isEmpty == true { current?.count?.stop() }
   }
 
   /// Starts an audit for all waiting clients, if none is running.
   private func begin() {
-    guard current == nil, !seats.isEmpty else { return }
-    let (strangers, missing) = (strangers, missing)
-    let isClean = strangers.isEmpty && missing.isEmpty && !isStarting
-    let nextLook = isClean ? nil : context.now.monotonic + HomeAudit.nextLook
-    current = Auditing(seats, strangers, missing, nextLook: nextLook, books: context.booksName)
-    seats.removeAll()
+    guard current == nil, !requesters.isEmpty else { return }
+    let (unknownProcesses, missing) = (unknownProcesses, missing)
+    let isClean = unknownProcesses.isEmpty && missing.isEmpty && !isStarting
+    let nextCheck = isClean ? nil : context.now.monotonic + HomeAudit.nextCheck
+    current = AuditRun(requesters, unknownProcesses, missing, nextCheck: nextCheck, bankID: context.bankID)
+    requesters.removeAll()
   }
 
   /// Notes about customers that wait for services that are not configured any more: no window serves them.
-  private var takenOut: [Remark] {
-    context.services.takenOut.compactMap { service in
+  private var unconfigured: [MessageDetail] {
+    context.services.unconfigured.compactMap { service in
       let waiting = queue.machine.numbers(of: service).waiting
       return waiting == 0
-        ? nil : Remark(.serviceTakenOut, context.services.directory[service].text, waiting)
+        ? nil : MessageDetail(.serviceRemoved, context.services.directory[service].text, waiting)
     }
   }
 
-  private var strangers: Set<HomeAudit.Stranger> {
-    HomeAudit(home: context.home).strangers(known: knownProcesses)
+  private var unknownProcesses: Set<HomeAudit.UnknownProcess> {
+    HomeAudit(home: context.home).unknownProcesses(known: knownProcesses)
   }
 
   /// Missing files of the home. An audit reports only those that are missing at each of its checks.
-  private var missing: Set<HomeEntry> {
+  private var missing: Set<HomeFile> {
     guard context.bindings.hasHome, !context.isEnding else { return [] }
-    var owners: Set<HomeEntry.Owner> = [.coordinator]
+    var owners: Set<HomeFile.Owner> = [.coordinator]
     if outside.isListening { owners.insert(.workers) }
-    if context.bindings.guardianship?.isGuarded == true { owners.insert(.guardian) }
-    for post in serviceSupervisor.posts where post.phase == .ready {
-      if let owner = HomeEntry.Owner(serviceNamed: post.specification.name) { owners.insert(owner) }
+    if context.bindings.guardianSupervisor?.isGuarded == true { owners.insert(.guardian) }
+    for slot in serviceSupervisor.slots where slot.phase == .ready {
+      if let owner = HomeFile.Owner(serviceNamed: slot.specification.name) { owners.insert(owner) }
     }
     return HomeAudit(home: context.home).missing(of: owners)
   }
 
   /// Largest number of checks while a service starts; together they take ten seconds.
-  private static let startingLooks = 50
+  private static let maxStartingChecks = 50
 
   /// True while the stock or the vending machine starts or restarts. A start takes only moments, so a missing answer
   /// is not a finding yet.
   private var isStarting: Bool {
     guard context.bindings.hasHome, !context.isEnding else { return false }
-    return serviceSupervisor.posts.contains { post in
-      [.stock, .vending].contains(post.specification.workerRole) && post.isWanted && !post.isGivenUp
-        && post.phase != .ready
+    return serviceSupervisor.slots.contains { slot in
+      [.stock, .vending].contains(slot.specification.workerRole) && slot.isWanted && !slot.isGivenUp
+        && slot.phase != .ready
     }
   }
 
   /// Repeats the check for the unknown processes and missing files that were found earlier.
-  func keepTime() {
-    guard !queue.engine.isEmptying, let audit = current, let due = audit.nextLook,
+  func runTimers() {
+    guard !queue.engine.isResetting, let audit = current, let due = audit.nextCheck,
       due <= context.now.monotonic
     else { return }
-    audit.strangers.formIntersection(strangers)
+    audit.unknownProcesses.formIntersection(unknownProcesses)
     audit.missing.formIntersection(missing)
-    audit.looks += 1
+    audit.checks += 1
     let isQuiet =
-      audit.strangers.isEmpty && audit.missing.isEmpty
-      || HomeAudit.areToStay(audit.strangers, after: audit.looks)
-    let isDone = isQuiet && (!isStarting || audit.looks >= Self.startingLooks)
-    audit.nextLook = isDone ? nil : context.now.monotonic + HomeAudit.nextLook
+      audit.unknownProcesses.isEmpty && audit.missing.isEmpty
+      || HomeAudit.arePersistent(audit.unknownProcesses, after: audit.checks)
+    let isDone = isQuiet && (!isStarting || audit.checks >= Self.maxStartingChecks)
+    audit.nextCheck = isDone ? nil : context.now.monotonic + HomeAudit.nextCheck
   }
 
   // MARK: - Rows
@@ -119,65 +119,65 @@ final class Audits: BankPart {
   private static let counts = 3
 
   /// Examines rows, memory and home. Returns false if the rows are still being read.
-  private func examine(_ audit: Auditing) throws(StoreError) -> Bool {
+  private func examine(_ audit: AuditRun) throws(StoreError) -> Bool {
     var report: AuditReport
     if let rows = audit.takeRows() {
       report = rows
     } else {
-      audit.besides = besides(audit.strangers, audit.missing)
-      if try beginCount(audit) { return false }
+      audit.otherFindings = otherFindings(audit.unknownProcesses, audit.missing)
+      if try startAuditReader(audit) { return false }
       report = AuditReport(try store.audit())
     }
-    report.add(everythingOf: audit.besides)
+    report.add(contentsOf: audit.otherFindings)
     audit.report = report
     return true
   }
 
   /// Returns the findings that do not come from the rows.
-  private func besides(
-    _ strangers: Set<HomeAudit.Stranger>, _ missing: Set<HomeEntry>
+  private func otherFindings(
+    _ unknownProcesses: Set<HomeAudit.UnknownProcess>, _ missing: Set<HomeFile>
   ) -> AuditReport {
     var report = AuditReport(StoreAudit())
-    report.add(queue.machine.contradictions(context.services.directory) + HomeAudit.remarks(on: strangers))
-    report.add(HomeAudit.remarks(on: missing) + HomeAudit(home: context.home).permissions())
-    marks.addMismatches(to: &report)
-    for remark in takenOut { report.note(remark) }
+    report.add(queue.machine.inconsistencies(context.services.directory) + HomeAudit.messageDetails(on: unknownProcesses))
+    report.add(HomeAudit.messageDetails(on: missing) + HomeAudit(home: context.home).permissions())
+    databaseIdentities.addMismatches(to: &report)
+    for messageDetail in unconfigured { report.note(messageDetail) }
     return report
   }
 
   /// Starts a process that reads the rows of a large database as of the last commit. Returns false if the
   /// coordinator has to read them, for example because they are few or no process could be started.
-  private func beginCount(_ audit: Auditing) throws(StoreError) -> Bool {
-    guard let memory = context.bindings.memory, audit.counts < Self.counts, try memory.isLong() else {
+  private func startAuditReader(_ audit: AuditRun) throws(StoreError) -> Bool {
+    guard let memory = context.bindings.databaseRecords, audit.counts < Self.counts, try memory.isLong() else {
       return false
     }
     guard try memory.freeze(onThaw: { [weak audit] in audit?.count?.stop() }) else { return false }
     audit.counts += 1
     audit.wait()
     do throws(SystemError) {
-      let count = try RowCount(
+      let count = try AuditReaderProcess(
         home: context.home, program: tellerSupervisor.programs.coordinator,
         environment: serviceSupervisor.environment, loop: context.loop
       ) { [weak audit, unowned memory] rows in
-        audit?.hear(rows)
+        audit?.handle(rows)
         memory.thaw()
       }
       audit.count = count
-      know(count)
+      register(count)
       return true
     } catch {
       context.write(event: "spawn_failed", level: .error) {
         $0.field("worker_name", "audit")
         $0.field("msg", error.description)
       }
-      audit.hear(nil as AuditReport?)
+      audit.handle(nil as AuditReport?)
       memory.thaw()
       return false
     }
   }
 
   /// Registers a reader process as one of this bank's processes until it is reaped.
-  func know(_ reader: RowCount) {
+  func register(_ reader: AuditReaderProcess) {
     readers.removeAll { $0.pid == nil }
     readers.append(reader)
   }
@@ -190,18 +190,18 @@ final class Audits: BankPart {
 
   /// True if the stock can be queried. After the services were dismissed it cannot be queried. This is not a
   /// finding: the bank is closing, and a client can audit the closed bank.
-  private var canAskStock: Bool { !services.isDismissed || Kernel.makes("auditsTheDismissed") }
-  var canGoOn: Bool { canAskStock && current?.canGoOn == true }
-  var nextDeadline: MonotonicTime? { current?.nextLook }
+  private var canQueryStock: Bool { !services.isDismissed || Kernel.hasPlantedBug("auditsTheDismissed") }
+  var canContinue: Bool { canQueryStock && current?.canContinue == true }
+  var nextDeadline: MonotonicTime? { current?.nextCheck }
 
   func advance() {
-    guard queue.engine.isKept, canGoOn, let audit = current else { return }
+    guard queue.engine.isDurable, canContinue, let audit = current else { return }
     do throws(StoreError) {
       // All clients of this audit have disconnected.
-      if audit.seats.isEmpty { return end() }
+      if audit.requesters.isEmpty { return end() }
       try advance(audit)
     } catch {
-      for seat in audit.seats { readings.failed(error, seat) }
+      for requester in audit.requesters { durableReads.failed(error, requester) }
       end()
     }
   }
@@ -214,44 +214,44 @@ final class Audits: BankPart {
     if current == nil { services.vending.close() }
   }
 
-  private func advance(_ audit: Auditing) throws(StoreError) {
-    if audit.isStockDone { return try advanceMachine(audit) }
+  private func advance(_ audit: AuditRun) throws(StoreError) {
+    if audit.hasFinishedStock { return try advanceVending(audit) }
     if !audit.hasBegun { guard try examine(audit) else { return } }
-    if let trouble = services.trouble(of: .stock) { audit.reckoning.fail(trouble) }
-    // Reached only with the fault injection in `canAskStock`.
-    if services.isDismissed { audit.reckoning.fail(Remark(.noAnswer)) }
+    if let trouble = services.trouble(of: .stock) { audit.reconciliation.fail(trouble) }
+    // Reached only with the fault injection in `canQueryStock`.
+    if services.isDismissed { audit.reconciliation.fail(MessageDetail(.noAnswer)) }
     switch try audit.takeAnswer() {
-    case .stock(let result): try audit.reckoning.hear(result, store, day: queue.engine.keptBooks.day)
-    case .silent(let reason): audit.reckoning.fail(reason)
+    case .stock(let result): try audit.reconciliation.handle(result, store, day: queue.engine.durableCounters.day)
+    case .silent(let reason): audit.reconciliation.fail(reason)
     case .machine, .diskFull, nil: break
     }
-    guard let question = try audit.reckoning.question(from: store) else {
-      audit.reckoning.complete(&audit.report)
+    guard let question = try audit.reconciliation.question(from: store) else {
+      audit.reconciliation.complete(&audit.report)
       audit.report.add(releases.problems())
-      audit.isStockDone = true
-      return try advanceMachine(audit)
+      audit.hasFinishedStock = true
+      return try advanceVending(audit)
     }
     ask(question, for: audit)
   }
 
-  private func ask(_ question: StockCommand, for audit: Auditing) {
+  private func ask(_ question: StockCommand, for audit: AuditRun) {
     audit.wait()
     let patience = question == .audit ? Self.longestCount : Self.patience
     services.stock.ask(question, until: SystemClock.monotonic() + patience) { [weak audit] answer in
-      audit?.hear(Auditing.Answer(answer))
+      audit?.handle(AuditRun.Answer(answer))
     }
-    services.stock.endTurn()
+    services.stock.finishIteration()
   }
 
   /// Queries the vending machine after the stock, because the audit compares the two.
-  private func advanceMachine(_ audit: Auditing) throws(StoreError) {
+  private func advanceVending(_ audit: AuditRun) throws(StoreError) {
     if let trouble = services.trouble(of: .vending) ?? services.trouble(of: .stock) {
       audit.vending.fail(trouble)
     }
     switch try audit.takeAnswer() {
-    case .machine(.audit(let report)): audit.vending.hear(report)
-    case .machine: audit.vending.fail(Remark(.strangeAnswer))
-    case .stock(let result): audit.vending.hear(result)
+    case .machine(.audit(let report)): audit.vending.handle(report)
+    case .machine: audit.vending.fail(MessageDetail(.unexpectedReply))
+    case .stock(let result): audit.vending.handle(result)
     case .silent(let reason): audit.vending.fail(reason)
     case .diskFull, nil: break
     }
@@ -259,13 +259,13 @@ final class Audits: BankPart {
     case .machine:
       audit.wait()
       services.vending.ask(.audit, until: SystemClock.monotonic() + Self.longestCount) {
-        [weak audit] answer in audit?.hear(Auditing.Answer(answer))
+        [weak audit] answer in audit?.handle(AuditRun.Answer(answer))
       }
-      services.vending.endTurn()
+      services.vending.finishIteration()
     case .stock(let question): ask(question, for: audit)
     case nil:
       audit.vending.complete(&audit.report)
-      for seat in audit.seats { server.answer(seat, .audit(audit.report)) }
+      for requester in audit.requesters { server.answer(requester, .audit(audit.report)) }
       end()
     }
   }
@@ -274,50 +274,50 @@ final class Audits: BankPart {
   /// readers of audits.
   var knownProcesses: Set<Int32> {
     Set(
-      [CurrentProcess.pid, context.bindings.guardianship?.pid ?? 0]
-        + tellerSupervisor.posts.values.compactMap { $0.child?.pid }
-        + serviceSupervisor.posts.compactMap { $0.child?.pid } + readers.compactMap(\.pid))
+      [CurrentProcess.pid, context.bindings.guardianSupervisor?.pid ?? 0]
+        + tellerSupervisor.slots.values.compactMap { $0.child?.pid }
+        + serviceSupervisor.slots.compactMap { $0.child?.pid } + readers.compactMap(\.pid))
   }
 }
 
 /// State of one audit: its findings and the pending answer, from the reader of the rows, the stock, the vending
 /// machine, or the check for unknown processes.
 /// Invariant: the audit waits for one answer at a time, and takes each answer once.
-final class Auditing {
+final class AuditRun {
   enum Answer {
     case stock(StockResult)
     case machine(VendingResult)
     /// No answer arrived, for this reason.
-    case silent(Remark)
+    case silent(MessageDetail)
     /// The service had no disk space for the query: the audit fails without findings.
-    case diskFull(Remark)
+    case diskFull(MessageDetail)
 
     init(_ answer: Result<StockResult, StockClientError>) {
       switch answer {
       case .success(.failure(let failure)) where failure.code == .diskFull:
-        self = .diskFull(failure.remark ?? Remark(quoting: failure.detail))
+        self = .diskFull(failure.messageDetail ?? MessageDetail(quoting: failure.detail))
       case .success(let result): self = .stock(result)
-      case .failure(let error): self = .silent(error.remark)
+      case .failure(let error): self = .silent(error.messageDetail)
       }
     }
 
     init(_ answer: Result<VendingResult, VendingClientError>) {
       switch answer {
       case .success(.failure(let failure)) where failure.code == .diskFull:
-        self = .diskFull(failure.remark ?? Remark(quoting: failure.detail))
+        self = .diskFull(failure.messageDetail ?? MessageDetail(quoting: failure.detail))
       case .success(let result): self = .machine(result)
-      case .failure(let error): self = .silent(error.remark)
+      case .failure(let error): self = .silent(error.messageDetail)
       }
     }
   }
 
-  var seats: [Seat]
-  /// Unknown processes that every check so far has found. `nextLook` is the time of the next check.
-  var strangers: Set<HomeAudit.Stranger>
+  var requesters: [RequestHandle]
+  /// Unknown processes that every check so far has found. `nextCheck` is the time of the next check.
+  var unknownProcesses: Set<HomeAudit.UnknownProcess>
   /// Files of the home that were missing at every check so far.
-  var missing: Set<HomeEntry>
-  var nextLook: MonotonicTime?
-  var looks = 0
+  var missing: Set<HomeFile>
+  var nextCheck: MonotonicTime?
+  var checks = 0
   /// Findings so far; set after the rows were examined.
   var report: AuditReport {
     get {
@@ -330,40 +330,40 @@ final class Auditing {
   }
   var hasBegun: Bool { examined != nil }
   private var examined: AuditReport?
-  var count: RowCount?
+  var count: AuditReaderProcess?
   /// Number of starts of a reader process, including failed ones.
   var counts = 0
   /// Findings that do not come from the rows, as of the moment at which reading the rows began.
-  var besides = AuditReport(StoreAudit())
+  var otherFindings = AuditReport(StoreAudit())
   private var rows: AuditReport?
-  var reckoning: StockReckoning
-  var vending = VendingReckoning()
+  var reconciliation: StockReconciliation
+  var vending = VendingReconciliation()
   /// True after all answers of the stock were handled.
-  var isStockDone = false
+  var hasFinishedStock = false
   /// True while an answer is pending.
   private var isWaiting = false
   private var answer: Answer?
 
   init(
-    _ seats: [Seat], _ strangers: Set<HomeAudit.Stranger>, _ missing: Set<HomeEntry>,
-    nextLook: MonotonicTime?,
-    books: BooksName
+    _ requesters: [RequestHandle], _ unknownProcesses: Set<HomeAudit.UnknownProcess>, _ missing: Set<HomeFile>,
+    nextCheck: MonotonicTime?,
+    bankID: BankID
   ) {
-    self.seats = seats
-    (self.strangers, self.missing) = (strangers, missing)
-    self.nextLook = nextLook
-    reckoning = StockReckoning(books)
+    self.requesters = requesters
+    (self.unknownProcesses, self.missing) = (unknownProcesses, missing)
+    self.nextCheck = nextCheck
+    reconciliation = StockReconciliation(bankID)
   }
 
-  var canGoOn: Bool { !isWaiting && nextLook == nil }
+  var canContinue: Bool { !isWaiting && nextCheck == nil }
   func wait() { isWaiting = true }
-  func hear(_ answer: Answer) {
+  func handle(_ answer: Answer) {
     self.answer = answer
     isWaiting = false
   }
 
   /// Stores the result of the reader process; nil if the process failed.
-  func hear(_ rows: AuditReport?) {
+  func handle(_ rows: AuditReport?) {
     count = nil
     self.rows = rows
     isWaiting = false
@@ -383,10 +383,10 @@ final class Auditing {
 }
 
 extension AuditReport {
-  mutating func add(_ problems: [Remark]) { for problem in problems { add(problem) } }
+  mutating func add(_ problems: [MessageDetail]) { for problem in problems { add(problem) } }
 }
 
-extension HomeEntry.Owner {
+extension HomeFile.Owner {
   /// Owner of the files of the service with this name; nil if the name is unknown.
   fileprivate init?(serviceNamed name: String) {
     switch name {

@@ -19,17 +19,17 @@ final class BankContext {
   let log: LogFile
   let incarnation: Int64
   /// Identity of the bank's database, which is part of the names of its orders at the stock.
-  let booksName: BooksName
+  let bankID: BankID
   /// Marks that identify the bank's commands and workers; nil on a simulated machine and for a missing home.
-  let lineage: Lineage?
+  let processIdentity: HomeProcessIdentity?
   let openedAt: Moment
   /// Resources that tie the bank to its home.
-  let bindings: HomeBindings
+  let bindings: HomeResources
 
   private(set) var configuration: BankConfiguration
   /// Service names, and the set of configured services.
   private(set) var services: OfferedServices
-  /// Reading of all clocks, as of the start of this iteration or the last call of ``takeTime()``.
+  /// Reading of all clocks, as of the start of this iteration or the last call of ``updateTime()``.
   private(set) var now: Moment
   private(set) var isEnding = false
   /// Exit code of the process; nil until it is to exit.
@@ -37,12 +37,12 @@ final class BankContext {
   /// True if no guarantee can be given any more, because the state of the disk is unknown or the database is gone.
   /// Staged changes are not stored, and queued messages are not sent; for the exception see
   /// `HomeKeeper.sayFarewell()`.
-  private(set) var isCutOff = false
+  private(set) var isHalted = false
 
   init(
     home: BankHome, options: CoordinatorOptions, configuration: BankConfiguration,
-    services: ServiceDirectory, loop: EventLoop, log: LogFile, incarnation: Int64, booksName: BooksName,
-    now: Moment, bindings: HomeBindings
+    services: ServiceDirectory, loop: EventLoop, log: LogFile, incarnation: Int64, bankID: BankID,
+    now: Moment, bindings: HomeResources
   ) {
     self.home = home
     self.options = options
@@ -52,8 +52,8 @@ final class BankContext {
     self.loop = loop
     self.log = log
     self.incarnation = incarnation
-    self.booksName = booksName
-    lineage = Lineage(of: home, booksName)
+    self.bankID = bankID
+    processIdentity = HomeProcessIdentity(of: home, bankID)
     self.now = now
     self.bindings = bindings
     openedAt = now
@@ -65,22 +65,22 @@ final class BankContext {
   func name(of window: Window) -> String { services.directory.name(of: window) }
 
   var language: Language { options.language ?? configuration.language ?? .english }
-  func takeTime() { now = loop.moment() }
+  func updateTime() { now = loop.moment() }
   /// Sets the time to the moment at which the loop woke up with events.
-  func takeTimeOfWaking() { now = loop.momentOfWaking() }
+  func updateTimeToWakeup() { now = loop.momentOfLastPoll() }
 
   /// Limits how much of a lease or of a service's timeout one iteration can use up, however long the iteration
   /// takes.
-  func listenByLease() {
-    let shortest = min(configuration.lease, configuration.standstill)
-    loop.attend(inStridesOf: min(shortest / 4, .seconds(1)))
+  func limitIterationShare() {
+    let shortest = min(configuration.lease, configuration.watchdogTimeout)
+    loop.trackListening(inStepsOf: min(shortest / 4, .seconds(1)))
   }
 
   func adopt(_ configuration: BankConfiguration, _ directory: ServiceDirectory) {
     self.configuration = configuration
     services = OfferedServices(directory, offering: configuration.services)
     kinds = ServiceKinds(configuration, services)
-    listenByLease()
+    limitIterationShare()
   }
 
   func write(event: StaticString, level: LogLevel = .info, _ fill: (inout LogFields) -> Void = { _ in }) {
@@ -89,28 +89,28 @@ final class BankContext {
 
   func beginEnding() { isEnding = true }
   /// Lets the process exit after this iteration. No effect after a cut-off.
-  func end(with code: Int32) { if !isCutOff { exitCode = code } }
+  func end(with code: Int32) { if !isHalted { exitCode = code } }
 
-  /// Cuts the process off: from now on it gives no guarantees; see ``isCutOff``.
+  /// Cuts the process off: from now on it gives no guarantees; see ``isHalted``.
   /// - Parameter code: Exit code if the process is to exit at once; nil if the final messages are still to be
   ///   sent.
-  func cutOff(with code: Int32?) { (isCutOff, exitCode) = (true, code) }
+  func halt(with code: Int32?) { (isHalted, exitCode) = (true, code) }
 }
 
 /// Resources that tie an open bank to its home on disk: files, lock and guardian. A simulation provides only some of
 /// them.
-struct HomeBindings {
+struct HomeResources {
   /// True if all files of the home exist; false in a simulation without a disk.
   var hasHome = false
   /// Database in the home, which also records the identities of the services' databases; nil for a shared bank and
   /// in a simulation.
-  var memory: SQLiteStore?
+  var databaseRecords: SQLiteStore?
   /// Files of the database, for the check that they were not removed.
   var files: DatabaseFiles?
   /// Table of customers in flight at commands and workers, for the next coordinator; nil if there is none.
-  var hands: HandTable?
+  var inFlightTable: InFlightTable?
   /// Link to the guardian, which restarts this process when it dies.
-  var guardianship: Guardianship?
+  var guardianSupervisor: GuardianSupervisor?
   /// Closes the store and releases the lock, after everything is stored and before the final answer is sent.
   var close: () -> Void = {}
   /// Takes the lock again after its file was removed. Returns false if the lock could not be taken, for example
@@ -119,7 +119,7 @@ struct HomeBindings {
   /// Allocates the disk reserve again after it was removed.
   var renewReserve: () -> Void = {}
   /// Writes the marker file again that names the opened database.
-  var renewStoreNote: () -> Void = {}
+  var restoreStoreMarkerFile: () -> Void = {}
   /// Redirects standard error again after the log directory was removed and created again.
-  var renewLogs: () -> Void = {}
+  var reopenLogs: () -> Void = {}
 }

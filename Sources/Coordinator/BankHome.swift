@@ -20,26 +20,26 @@ struct BankHome: Sendable {
   var run: String { Paths.join(path, "run") }
   var socket: String { Paths.join(run, "bank.sock") }
   /// Socket on which the guardian's answers to heartbeats arrive.
-  var answers: String { Paths.join(run, "answers.sock") }
+  var heartbeatReplies: String { Paths.join(run, "answers.sock") }
   var stockSocket: String { Paths.join(run, "stock.sock") }
   var windows: String { Paths.join(run, "windows") }
   /// Marker file with the reasons of paused services.
   var pauses: String { Paths.join(run, "pauses") }
   /// Table of customers in flight at commands and workers.
-  var hands: String { Paths.join(run, "hands") }
+  var inFlightTable: String { Paths.join(run, "hands") }
   var configurationCopy: String { Paths.join(run, "configuration.json") }
   /// Marker file that names the opened database.
-  var storeNote: String { Paths.join(run, "store") }
+  var storeMarkerFile: String { Paths.join(run, "store") }
   /// Marker file that exists if a command may have been started since the last search for processes left by
   /// commands.
-  var commandsNote: String { Paths.join(run, "commands") }
+  var commandsMarkerFile: String { Paths.join(run, "commands") }
   /// Output of commands, in one directory per day.
   var output: String { Paths.join(path, "output") }
   var logs: String { Paths.join(path, "logs") }
   func log(of worker: String) -> String { Paths.join(logs, worker + ".log") }
 
   /// Default name of this home's branch in a shared database.
-  var branchName: String { "\(Machine.name):\(path)" }
+  var branchName: String { "\(LocalHost.name):\(path)" }
 
   /// Socket for outside workers.
   var workerSocket: String { Paths.join(run, "worker.sock") }
@@ -49,7 +49,7 @@ struct BankHome: Sendable {
 
   /// Standard error of a child process: the file ``standardError``, or `.null` if the file cannot be opened, for
   /// example while the log directory is missing.
-  var placeForErrors: ChildProcess.Output {
+  var standardErrorOutput: ChildProcess.Output {
     let isThere =
       (try? FileDescriptor.open(standardError, [.writeOnly, .create, .append], mode: 0o600)) != nil
     return isThere ? .append(path: standardError) : .null
@@ -65,17 +65,17 @@ struct BankHome: Sendable {
   func prepare() throws(Failure) {
     guard database.utf8.count <= Self.longestDatabase else {
       let most = Self.longestDatabase - (database.utf8.count - path.utf8.count)
-      throw Failure(.badHome, subject: path, remark: Remark(.pathTooLong, path.utf8.count, most))
+      throw Failure(.badHome, subject: path, messageDetail: MessageDetail(.pathTooLong, path.utf8.count, most))
     }
     do throws(SystemError) {
       try Directory.create(path: path)
-      guard let facts = try FileFacts.inspect(path), facts.isDirectory else {
+      guard let facts = try FileMetadata.inspect(path), facts.isDirectory else {
         throw SystemError(call: "mkdir", subject: path, code: ENOTDIR)
       }
       guard facts.owner == geteuid() else { throw SystemError(call: "open", subject: path, code: EPERM) }
     } catch { throw failure(error) }
     do throws(SystemError) {
-      if let facts = try FileFacts.inspect(path), facts.mode & 0o077 != 0 { try shut(facts) }
+      if let facts = try FileMetadata.inspect(path), facts.mode & 0o077 != 0 { try restrictPermissions(facts) }
       try Directory.create(path: run)
       try Directory.create(path: logs)
       guard path.withByteString({ access($0, W_OK | X_OK) }) == 0 else {
@@ -85,14 +85,14 @@ struct BankHome: Sendable {
   }
 
   /// Names that may exist in a home before its database.
-  private static let ownNames: Set<String> = ["bank.json", "bank.lock", "logs", "run"]
+  private static let allowedNames: Set<String> = ["bank.json", "bank.lock", "logs", "run"]
 
   /// Removes the permissions of other users from a home. The mode of a directory that was not made for a bank,
   /// such as /tmp, is not changed; the directory is refused if other users can write to it.
-  private func shut(_ facts: FileFacts) throws(SystemError) {
+  private func restrictPermissions(_ facts: FileMetadata) throws(SystemError) {
     let names = try Directory.entries(of: path)
     let isShared = facts.mode & 0o1000 != 0
-    if !isShared, names.contains("bank.db") || names.allSatisfy(Self.ownNames.contains) {
+    if !isShared, names.contains("bank.db") || names.allSatisfy(Self.allowedNames.contains) {
       _ = path.withByteString { chmod($0, 0o700) }
     } else if facts.mode & 0o022 != 0 {
       throw SystemError(call: "chmod", subject: path, code: EPERM)
@@ -107,25 +107,25 @@ struct BankHome: Sendable {
   /// contents.
   func examineDatabase() throws(Failure) {
     let wal = database + "-wal"
-    if (try? FileFacts.inspect(database, followLinks: false)) ?? nil == nil,
-      let facts = try? FileFacts.inspect(wal), facts.size > 0
+    if (try? FileMetadata.inspect(database, followLinks: false)) ?? nil == nil,
+      let facts = try? FileMetadata.inspect(wal), facts.size > 0
     {
       throw Failure(.removed, subject: database, detail: wal)
     }
-    guard let facts = try? FileFacts.inspect(database), facts.isFile, facts.size == 0,
-      let log = try? FileFacts.inspect(log(of: "coordinator")), log.size > 0
+    guard let facts = try? FileMetadata.inspect(database), facts.isFile, facts.size == 0,
+      let log = try? FileMetadata.inspect(log(of: "coordinator")), log.size > 0
     else { return }
-    throw Failure(.damaged, subject: database, remark: Remark(.emptyAfterOpening))
+    throw Failure(.damaged, subject: database, messageDetail: MessageDetail(.emptyAfterOpening))
   }
 
   private func failure(_ error: SystemError) -> Failure {
-    let remark =
+    let messageDetail =
       switch (error.call, error.code) {
-      case ("mkdir", EEXIST), (_, ENOTDIR): Remark(.notDirectory)
-      case ("open", EPERM): Remark(.belongsToOther)
-      case ("chmod", EPERM): Remark(.writableByOthers)
-      default: Remark(quoting: error.description)
+      case ("mkdir", EEXIST), (_, ENOTDIR): MessageDetail(.notDirectory)
+      case ("open", EPERM): MessageDetail(.belongsToOther)
+      case ("chmod", EPERM): MessageDetail(.writableByOthers)
+      default: MessageDetail(quoting: error.description)
       }
-    return Failure(.badHome, subject: path, remark: remark)
+    return Failure(.badHome, subject: path, messageDetail: messageDetail)
   }
 }

@@ -8,16 +8,16 @@ import QueueCore
 import Time
 import Wire
 
-final class BankReports: BankPart {
+final class BankReports: CoordinatorComponent {
   private let outside: OutsideWorkers
 
-  init(_ ground: BankPart, _ outside: OutsideWorkers) {
+  init(_ dependencies: CoordinatorComponent, _ outside: OutsideWorkers) {
     self.outside = outside
-    super.init(ground)
+    super.init(dependencies)
   }
 
   func status() -> StatusReport {
-    let books = queue.machine.books
+    let dayCounters = queue.machine.dayCounters
     let issued = queue.machine.issuedCount
     let waiting = queue.machine.waitingCount
     // The last query of the shared database also covers customers that this branch has not claimed.
@@ -25,24 +25,24 @@ final class BankReports: BankPart {
     let oldest = waitingSince.map { max(0, context.now.wall.milliseconds - $0.milliseconds) } ?? 0
     let customers = QueueReport(
       issued: issued, waiting: waiting, delayed: queue.machine.delayedCount, serving: queue.machine.serving,
-      served: books.served, dead: books.dead, cancelled: books.cancelled, oldestWaitMilliseconds: oldest,
+      served: dayCounters.served, dead: dayCounters.dead, cancelled: dayCounters.cancelled, oldestWaitMilliseconds: oldest,
       delayedUntil: queue.machine.delayedUntil?.milliseconds)
     let services = services.map { service, name, numbers in
       ServiceReport(
         service: name, windows: numbers.windows, waiting: numbers.waiting, serving: numbers.serving,
-        served: numbers.served, paused: numbers.isPaused, pausedBecause: pauseReason(of: service, numbers))
+        served: numbers.served, paused: numbers.isPaused, pauseReason: pauseReason(of: service, numbers))
     }
     var status = StatusReport(
-      state: state, day: books.day,
+      state: state, day: dayCounters.day,
       pid: CurrentProcess.pid, generation: context.incarnation, since: context.openedAt.wall.milliseconds,
       businessMilliseconds: queue.machine.businessTime(at: context.now.monotonic).milliseconds,
       queue: customers, services: services,
       workers: windows(memory: ProcessMemory.residentBytes).map(\.report)
-        + serviceSupervisor.posts.filter {
+        + serviceSupervisor.slots.filter {
           $0.isWanted || $0.child != nil || $0.specification.workerRole != .web
         }
         .map { report(on: $0) },
-      guardianPid: context.bindings.guardianship?.pid)
+      guardianPid: context.bindings.guardianSupervisor?.pid)
     if let shared {
       status.bank = shared.report(context.services.directory, own: status)
       status.branch = shared.ownReport
@@ -53,8 +53,8 @@ final class BankReports: BankPart {
   var state: BankState { context.isEnding ? .draining : queue.machine.isPaused ? .paused : .open }
 
   /// Services in a status report, with their numbers.
-  var services: [(service: Service, name: ServiceName, numbers: QueueMachine.ServiceNumbers)] {
-    (context.services.names.compactMap { context.services[$0] } + context.services.takenOut).compactMap {
+  var services: [(service: Service, name: ServiceName, numbers: QueueMachine.ServiceCounters)] {
+    (context.services.names.compactMap { context.services[$0] } + context.services.unconfigured).compactMap {
       service in
       let numbers = queue.machine.numbers(of: service)
       let name = context.services.directory[service]
@@ -65,7 +65,7 @@ final class BankReports: BankPart {
     }
   }
 
-  func pauseReason(of service: Service, _ numbers: QueueMachine.ServiceNumbers) -> String? {
+  func pauseReason(of service: Service, _ numbers: QueueMachine.ServiceCounters) -> String? {
     numbers.isPaused ? queue.pauseReasons[service] : nil
   }
 
@@ -73,8 +73,8 @@ final class BankReports: BankPart {
   ///
   /// - Parameter memory: Resident bytes of a process; nil if unknown.
   func windows(memory: (Int32) -> Int64?) -> [(report: WorkerReport, places: [Window])] {
-    tellerSupervisor.posts.values.map { (report(on: $0, memory), [$0.window]) }
-      + outside.present.map { (report(on: $0, memory), $0.places) }
+    tellerSupervisor.slots.values.map { (report(on: $0, memory), [$0.window]) }
+      + outside.present.map { (report(on: $0, memory), $0.servedWindows) }
   }
 
   /// Earliest issue time of the waiting customers; nil if no customer waits. While the disk is full only the
@@ -84,7 +84,7 @@ final class BankReports: BankPart {
     // While the disk is full the store has discarded staged changes and could return customers who have left
     // the queue.
     guard queue.engine.isWorking else { return oldest }
-    for (line, cursor) in queue.machine.unreadLines {
+    for (line, cursor) in queue.machine.unloadedLines {
       do throws(StoreError) {
         guard let first = try store.page(of: line, after: cursor, limit: 1).first else { continue }
         oldest = min(oldest ?? first.issuedAt, first.issuedAt)
@@ -96,30 +96,30 @@ final class BankReports: BankPart {
     return oldest
   }
 
-  private func report(on post: SupervisedTeller, _ memory: (Int32) -> Int64?) -> WorkerReport {
-    let numbers = queue.machine.numbers(of: post.window)
-    let lease = numbers?.generation == post.generation ? numbers?.lease : nil
+  private func report(on slot: SupervisedTeller, _ memory: (Int32) -> Int64?) -> WorkerReport {
+    let numbers = queue.machine.numbers(of: slot.window)
+    let lease = numbers?.generation == slot.generation ? numbers?.lease : nil
     var report = report(
-      on: post, context.name(of: post.window),
-      tellerSupervisor.kinds[post.window.service].workerRole(of: post.window.service),
+      on: slot, context.name(of: slot.window),
+      tellerSupervisor.kinds[slot.window.service].workerRole(of: slot.window.service),
       atWork: lease != nil ? .serving : .idle, memory)
-    (report.service, report.window) = (context.services.directory[post.window.service], post.window.place)
+    (report.service, report.window) = (context.services.directory[slot.window.service], slot.window.place)
     (report.ticket, report.served) = (lease?.ticket, numbers?.served ?? 0)
     report.progress = lease.flatMap { queue.progress[$0.ticket] }
-    report.lastExit = lastExit(at: post)
-    if let holdUp = post.holdUp {
-      (report.state, report.trouble, report.troubleRemark) = (.backoff, holdUp.description, holdUp)
+    report.lastExit = lastExit(at: slot)
+    if let holdUp = slot.holdUp {
+      (report.state, report.trouble, report.troubleDetail) = (.backoff, holdUp.description, holdUp)
     }
     return report
   }
 
   /// Report of an outside worker. If the worker holds several customers, the report names one of them.
   private func report(on session: WorkerSession, _ memory: (Int32) -> Int64?) -> WorkerReport {
-    let places = session.places
-    let numbers = places.compactMap { queue.machine.numbers(of: $0) }
+    let servedWindows = session.servedWindows
+    let numbers = servedWindows.compactMap { queue.machine.numbers(of: $0) }
     let ticket = numbers.lazy.compactMap(\.lease?.ticket).first
     var report = WorkerReport(
-      name: context.name(of: places[0]), role: .outside,
+      name: context.name(of: servedWindows[0]), role: .outside,
       service: context.services.directory[session.services[0]],
       window: nil, pid: session.pid, generation: session.generation, state: ticket == nil ? .idle : .serving,
       ticket: ticket, restarts: 0, served: numbers.reduce(0) { $0 + $1.served },
@@ -129,59 +129,59 @@ final class BankReports: BankPart {
   }
 
   private func report<Incoming, Outgoing>(
-    on post: SupervisedProcess<Incoming, Outgoing>, _ name: String, _ role: WorkerRole, atWork: WorkerState,
+    on slot: SupervisedProcess<Incoming, Outgoing>, _ name: String, _ role: WorkerRole, atWork: WorkerState,
     _ memory: (Int32) -> Int64?
   ) -> WorkerReport {
     let state: WorkerState =
-      switch post.phase {
-      case .empty: post.isGivenUp ? .stopped : .backoff
+      switch slot.phase {
+      case .empty: slot.isGivenUp ? .stopped : .backoff
       case .starting, .welcomed: .starting
       case .ready, .leaving: atWork
       }
-    let resident = post.pid > 0 ? memory(post.pid) ?? 0 : 0
+    let resident = slot.pid > 0 ? memory(slot.pid) ?? 0 : 0
     return WorkerReport(
-      name: name, role: role, service: nil, window: nil, pid: post.pid, generation: post.generation,
-      state: state, ticket: nil, restarts: post.restarts, served: 0, residentKilobytes: resident / 1024,
-      isFailed: post.isGivenUp ? true : nil)
+      name: name, role: role, service: nil, window: nil, pid: slot.pid, generation: slot.generation,
+      state: state, ticket: nil, restarts: slot.restarts, served: 0, residentKilobytes: resident / 1024,
+      isFailed: slot.isGivenUp ? true : nil)
   }
 
-  private func lastExit(at post: SupervisedTeller) -> ExitReport? {
-    switch post.lastExit {
+  private func lastExit(at slot: SupervisedTeller) -> ExitReport? {
+    switch slot.lastExit {
     case .code(let code): ExitReport(code: code, signal: nil)
     case .signal(let signal): ExitReport(code: nil, signal: signal)
-    case nil: post.lastEnd.map { ExitReport(code: nil, signal: nil, trouble: $0.description) }
+    case nil: slot.lastExitReason.map { ExitReport(code: nil, signal: nil, trouble: $0.description) }
     }
   }
 
-  private func report(on post: SupervisedService) -> WorkerReport {
+  private func report(on slot: SupervisedService) -> WorkerReport {
     var report = report(
-      on: post, post.specification.name, post.specification.workerRole, atWork: .idle,
+      on: slot, slot.specification.name, slot.specification.workerRole, atWork: .idle,
       ProcessMemory.residentBytes)
-    report.trouble = post.lastEnd?.description
-    report.troubleRemark = post.lastEnd.flatMap { $0.kind == .quoted ? nil : $0 }
-    (report.failure, report.mismatch) = (post.failure, post.mismatch)
+    report.trouble = slot.lastExitReason?.description
+    report.troubleDetail = slot.lastExitReason.flatMap { $0.kind == .literal ? nil : $0 }
+    (report.failure, report.mismatch) = (slot.failure, slot.mismatch)
     return report
   }
 
   /// Returns the history of a ticket of the given business day, or of the present day if `day` is nil. Call
   /// only while nothing is staged.
   func ticket(_ ticket: Int64, day: Int64?) -> ControlAnswer {
-    let keptBooks = queue.engine.keptBooks
-    var archive = TicketArchive(
-      store: store, booksName: context.booksName, presentDay: keptBooks.day, issued: keptBooks.issued)
+    let durableCounters = queue.engine.durableCounters
+    var archive = TicketHistoryReader(
+      store: store, bankID: context.bankID, presentDay: durableCounters.day, issued: durableCounters.issued)
     let directory = context.services.directory
-    archive.isServed = { [queue] number in
-      guard queue.machine.books.day == keptBooks.day else { return nil }
-      return queue.machine.atWindows.first { $0.customer.ticket == number }.map {
+    archive.currentAttempt = { [queue] number in
+      guard queue.machine.dayCounters.day == durableCounters.day else { return nil }
+      return queue.machine.servingCustomers.first { $0.customer.ticket == number }.map {
         AttemptReport(
           window: directory.name(of: $0.window), generation: $0.generation, pid: $0.pid,
           startedAt: $0.since.milliseconds, endedAt: nil, end: nil, signal: nil, code: nil)
       }
     }
     do throws(Failure) {
-      var report = try archive.story(of: ticket, day: day)
-      if report.state == .waiting { try addPlace(to: &report) }
-      if report.state == .serving, day ?? keptBooks.day == keptBooks.day {
+      var report = try archive.history(of: ticket, day: day)
+      if report.state == .waiting { try addQueuePosition(to: &report) }
+      if report.state == .serving, day ?? durableCounters.day == durableCounters.day {
         report.progress = queue.progress[ticket]
       }
       report.servedOfService = directory[report.service].map { queue.machine.numbers(of: $0).served }
@@ -191,7 +191,7 @@ final class BankReports: BankPart {
 
   /// Adds the position of a waiting customer. Also adds the expected time until its work is done, if the service has
   /// windows and is not paused.
-  private func addPlace(to report: inout TicketReport) throws(Failure) {
+  private func addQueuePosition(to report: inout TicketReport) throws(Failure) {
     guard let service = context.services.directory[report.service] else { return }
     let customer = Customer(
       ticket: report.ticket, service: service, priority: report.priority, amount: report.amount,
@@ -221,6 +221,6 @@ extension AuditReport {
       issued: audit.issued, served: audit.served, cancelled: audit.cancelled, waiting: audit.waiting,
       delayed: audit.delayed, dead: audit.dead, lost: audit.lost, duplicated: audit.duplicated,
       ledgerDifference: audit.ledgerDifference, problems: audit.problems)
-    remarks = audit.remarks.isEmpty ? nil : audit.remarks
+    messageDetails = audit.messageDetails.isEmpty ? nil : audit.messageDetails
   }
 }

@@ -9,53 +9,53 @@ import Storage
 import Time
 import Wire
 
-final class ClosedBank: InspectedBooks {
+final class ClosedBank: InspectedStore {
   private let home: BankHome
   private let store: SQLiteStore
-  private let numbers: InspectedNumbers
+  private let numbers: InspectedState
   /// Identity of the bank; nil if none was ever assigned.
-  let name: BooksName?
+  let name: BankID?
   /// Business day in the database. After the end of a day this is the next day, which has not started.
   private let day: BusinessDay
 
   init(_ home: BankHome, now: WallTime) throws(StoreError) {
     self.home = home
     store = try SQLiteStore(inspecting: home.database)
-    name = try store.knownBooksName()
-    let books = try store.load(now: now).books
-    day = books.day
-    let isUnopened = books.issued == 0 && books.day > 1
-    numbers = InspectedNumbers(
-      name: name ?? .none, presentDay: isUnopened ? books.day - 1 : books.day,
-      issued: isUnopened ? Limits.ticket : books.issued)
+    name = try store.storedBankID()
+    let dayCounters = try store.load(now: now).dayCounters
+    day = dayCounters.day
+    let isUnopened = dayCounters.issued == 0 && dayCounters.day > 1
+    numbers = InspectedState(
+      name: name ?? .none, presentDay: isUnopened ? dayCounters.day - 1 : dayCounters.day,
+      issued: isUnopened ? Limits.ticket : dayCounters.issued)
   }
 
-  var reading: any QueueReading { store }
+  var reading: any QueueReader { store }
   /// Row-by-row export of the store, for a move.
   var export: any QueueExport { store }
 
   /// The numbers stay valid, because the lock of the home keeps other processes from changing the database.
-  func look() -> InspectedNumbers { numbers }
+  func refresh() -> InspectedState { numbers }
 
   /// Audits the bank. An unknown process may be exiting, so the audit waits for it; the wait delays no other client.
   /// Returns nil if a process may be opening the bank, because that process waits for this one to exit.
   func audit() throws(StoreError) -> AuditReport? {
     let outside = HomeAudit(home: home)
-    var strangers = outside.strangers(known: [CurrentProcess.pid])
-    if strangers.contains(where: \.mayBeOpening) { return nil }
-    var looks = 0
-    while !strangers.isEmpty, !HomeAudit.areToStay(strangers, after: looks) {
-      _ = poll(nil, 0, CInt(clamping: HomeAudit.nextLook.milliseconds))
-      looks += 1
-      let present = outside.strangers(known: [CurrentProcess.pid])
+    var unknownProcesses = outside.unknownProcesses(known: [CurrentProcess.pid])
+    if unknownProcesses.contains(where: \.mayBeOpening) { return nil }
+    var checks = 0
+    while !unknownProcesses.isEmpty, !HomeAudit.arePersistent(unknownProcesses, after: checks) {
+      _ = poll(nil, 0, CInt(clamping: HomeAudit.nextCheck.milliseconds))
+      checks += 1
+      let present = outside.unknownProcesses(known: [CurrentProcess.pid])
       if present.contains(where: \.mayBeOpening) { return nil }
-      strangers.formIntersection(present)
+      unknownProcesses.formIntersection(present)
     }
     var report = AuditReport(try store.audit())
-    report.add(HomeAudit.remarks(on: strangers) + outside.permissions())
-    let services = ServiceInspection(home: home, day: day, books: numbers.name, bank: store, reading: store)
+    report.add(HomeAudit.messageDetails(on: unknownProcesses) + outside.permissions())
+    let services = ClosedServiceAudit(home: home, day: day, bankID: numbers.name, bank: store, reading: store)
     try services.auditStock(into: &report)
-    try services.auditMachine(into: &report)
+    try services.auditVending(into: &report)
     return report
   }
 }

@@ -2,7 +2,7 @@
 // also defers reads of the queue: all of them while the disk is full or a reset is written, and the requeue of dead
 // letters if an iteration has lasted too long.
 // Invariant: while the disk is full nothing is staged or committed and no read of the queue runs, because the store
-// has discarded staged changes and the queue is ahead of it. After a cut-off (see `BankContext.isCutOff`) the same
+// has discarded staged changes and the queue is ahead of it. After a cut-off (see `BankContext.isHalted`) the same
 // holds permanently.
 // Errors: StoreError, handled by `QueueDriver.fail(_:)`.
 
@@ -16,58 +16,58 @@ final class CommitEngine {
   static let diskPause = TimeSpan.milliseconds(250)
 
   /// Longest time for which queries of the store wait because some transaction is always in flight.
-  static let longestUnkept = TimeSpan.milliseconds(250)
+  static let longestUndurable = TimeSpan.milliseconds(250)
 
-  private(set) var keptBooks: Books
+  private(set) var durableCounters: DayCounters
   /// Time of the next retry after a full disk; nil if the disk is not full.
   private(set) var retryAt: MonotonicTime?
 
   private let context: BankContext
   private let store: any QueueStore
   /// True for a store on a remote server, which can report results at any time.
-  private let isFar: Bool
+  private let isRemote: Bool
   /// Time at which the first change of the open transaction was staged; nil if nothing is staged.
   private var stagedSince: MonotonicTime?
   private var pacing = CommitPacing()
   /// Day counters of the transactions in flight, oldest first.
-  private var underway: [Books] = []
+  private var underway: [DayCounters] = []
   /// Number of store queries whose results are pending.
-  private var open = 0
+  private var openQueries = 0
   /// Time since which the store contains changes that are not on disk.
-  private var unkeptSince = MonotonicTime(nanoseconds: 0)
+  private var undurableSince = MonotonicTime(nanoseconds: 0)
   /// Effects that wait for disk space, mostly reads that were requested or failed while the disk was full.
-  private var heldBack: [QueueEffect] = []
+  private var blockedReads: [QueueEffect] = []
   /// Reads for a later iteration.
   private var postponed: [QueueEffect] = []
   /// Schedule of the checks for disk space while the store is short of it.
-  private var room = RoomWatch()
+  private var freeSpaceMonitor = DiskSpaceMonitor()
 
-  init(_ store: any QueueStore, kept books: Books, _ context: BankContext) {
+  init(_ store: any QueueStore, durable dayCounters: DayCounters, _ context: BankContext) {
     self.store = store
     self.context = context
-    isFar = !store.canBeAwaited
-    keptBooks = books
+    isRemote = !store.canBlockForResults
+    durableCounters = dayCounters
   }
 
   /// True if changes can be staged, and the store can be read, now.
-  var isWorking: Bool { retryAt == nil && !context.isCutOff }
+  var isWorking: Bool { retryAt == nil && !context.isHalted }
   /// True if the store contains only what is on disk: nothing is staged or in flight. False after a cut-off.
-  var isKept: Bool { !context.isCutOff && !store.hasStagedChanges }
+  var isDurable: Bool { !context.isHalted && !store.hasStagedChanges }
   /// True while a reset is written; staged changes stay in the open transaction until it is complete.
-  var isEmptying: Bool { store.emptying != nil }
-  var emptying: EmptyingProgress? { store.emptying }
+  var isResetting: Bool { store.resetProgress != nil }
+  var resetProgress: ResetProgress? { store.resetProgress }
 
   /// Adds a change to the open transaction. While the disk is full the change is not staged; the queue keeps
   /// it.
   func stage(_ change: StoreChange) throws(StoreError) {
-    guard isWorking || Kernel.makes("stagesTwice") && !context.isCutOff else { return }
+    guard isWorking || Kernel.hasPlantedBug("stagesTwice") && !context.isHalted else { return }
     try store.stage(change)
     if stagedSince == nil { noteStaged() }
   }
 
   private func noteStaged() {
     stagedSince = context.now.monotonic
-    if underway.isEmpty { unkeptSince = context.now.monotonic }
+    if underway.isEmpty { undurableSince = context.now.monotonic }
   }
 
   /// True if changes were staged since the last commit was started.
@@ -75,9 +75,9 @@ final class CommitEngine {
 
   /// Removes at most `limit` customers of requests that stayed incomplete; no client has received their
   /// tickets.
-  func withdrawArrivals(limit: Int) throws(StoreError) {
+  func removeUnissuedCustomers(limit: Int) throws(StoreError) {
     guard isWorking else { return }
-    try store.withdrawArrivals(limit: limit)
+    try store.removeUnissuedCustomers(limit: limit)
     if stagedSince == nil { noteStaged() }
   }
 
@@ -86,29 +86,29 @@ final class CommitEngine {
   /// contain customers who have left the queue.
   func read(_ effect: QueueEffect) throws(StoreError) -> QueueEvent? {
     guard isWorking else {
-      if !Kernel.makes("forgetsWhatItHeldBack") { heldBack.append(effect) }
+      if !Kernel.hasPlantedBug("forgetsWhatItHeldBack") { blockedReads.append(effect) }
       return nil
     }
     // The requeue of very many dead letters takes more than one iteration.
     let isLong = if case .loadDead = effect { true } else { false }
-    if isEmptying
-      || isLong && SystemClock.monotonic().since(context.now.monotonic) >= LongRequests.turn
+    if isResetting
+      || isLong && SystemClock.monotonic().since(context.now.monotonic) >= IncrementalCommands.timeLimit
     {
       postponed.append(effect)
       return nil
     }
     do throws(StoreError) {
       let answer = try store.ask(question(of: effect))
-      if answer == nil { open += 1 }
+      if answer == nil { openQueries += 1 }
       return answer
     } catch {
       // The queue does not repeat a read, and a line whose page never arrives would not be served any more.
-      heldBack.append(effect)
+      blockedReads.append(effect)
       throw error
     }
   }
 
-  private func question(of effect: QueueEffect) -> StoreQuestion {
+  private func question(of effect: QueueEffect) -> StoreQuery {
     switch effect {
     case .loadPage(let line, let after, let limit): .page(line, after: after, limit: limit)
     case .loadDelayed(let after, let limit): .delayed(after: after, limit: limit)
@@ -126,8 +126,8 @@ final class CommitEngine {
   }
 
   /// Continues to write a reset until a deadline.
-  func emptyFurther(until: MonotonicTime) throws(StoreError) {
-    while isEmptying, SystemClock.monotonic() < until { try store.emptyFurther() }
+  func continueReset(until: MonotonicTime) throws(StoreError) {
+    while isResetting, SystemClock.monotonic() < until { try store.continueReset() }
   }
 
   /// True if the staged changes may be committed now. False while a reset is written. False while the disk is
@@ -135,35 +135,35 @@ final class CommitEngine {
   /// of a partly admitted request may be committed, but do not count before the last slice of the request; see
   /// ``QueueMachine/arriving``.
   var canCommit: Bool {
-    (isWorking || Kernel.makes("commitsToAFullDisk") && !context.isCutOff) && !isEmptying
+    (isWorking || Kernel.hasPlantedBug("commitsToAFullDisk") && !context.isHalted) && !isResetting
   }
 
   /// Deadline of the commit of the open transaction; nil if there is nothing to commit, or no commit is possible.
   ///
   /// If a client waits for a reply, the commit is due at once. Changes for which no client waits are gathered while
   /// the bank is busy; see ``CommitPacing``. After a quiet time they are committed at once.
-  func due(isUnsettled: Bool, isAwaited: Bool) -> MonotonicTime? {
+  func due(hasUncommittedChanges: Bool, isAwaited: Bool) -> MonotonicTime? {
     guard canCommit else { return nil }
-    guard let stagedSince else { return isUnsettled ? context.now.monotonic : nil }
+    guard let stagedSince else { return hasUncommittedChanges ? context.now.monotonic : nil }
     return isAwaited
       ? stagedSince : pacing.due(stagedSince: stagedSince, gather: context.configuration.gather)
   }
 
   /// Commits staged changes and these day counters, or starts the commit. Updates the current time.
-  func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) -> CommitProgress {
+  func commit(_ dayCounters: DayCounters, arriving: InProgressEnqueue?) throws(StoreError) -> CommitProgress {
     precondition(
       canCommit, "no commit after a loss of staged changes, or during a reset")
-    if stagedSince == nil, underway.isEmpty { unkeptSince = context.now.monotonic }
+    if stagedSince == nil, underway.isEmpty { undurableSince = context.now.monotonic }
     let begin = SystemClock.monotonic()
-    let progress = try store.commit(books, arriving: arriving)
-    context.takeTime()
+    let progress = try store.commit(dayCounters, arriving: arriving)
+    context.updateTime()
     stagedSince = nil
     pacing.committed(from: begin, to: context.now.monotonic)
     switch progress {
-    case .underway: underway.append(books)
+    case .underway: underway.append(dayCounters)
     case .onDisk:
       precondition(underway.isEmpty, "a later change is on disk before a transaction in flight")
-      keptBooks = books
+      durableCounters = dayCounters
     }
     return progress
   }
@@ -171,41 +171,41 @@ final class CommitEngine {
   /// True if a transaction is in flight.
   var isUnderway: Bool { !underway.isEmpty }
 
-  var mayHaveResults: Bool { isUnderway || open > 0 || isFar }
+  var mayHaveResults: Bool { isUnderway || openQueries > 0 || isRemote }
 
   /// Next result of a transaction or query, or the next change by another branch of a shared database; nil if there
   /// is none yet, or while the disk is full.
   func takeResult() throws(StoreError) -> QueueEvent? {
     guard mayHaveResults, isWorking, let event = try store.takeResult() else { return nil }
-    context.takeTime()
+    context.updateTime()
     switch event {
-    case .committed: keptBooks = underway.removeFirst()
-    case .pageLoaded, .delayedLoaded, .found, .deadLoaded: open -= 1
+    case .committed: durableCounters = underway.removeFirst()
+    case .pageLoaded, .delayedLoaded, .found, .deadLoaded: openQueries -= 1
     // Queries sent before the branch lost its lease get no results.
-    case .branchLost: forgetUncertain()
+    case .claimsLost: discardUncommitted()
     default: break
     }
     return event
   }
 
-  private func forgetUncertain() {
+  private func discardUncommitted() {
     stagedSince = nil
     underway.removeAll()
-    open = 0
+    openQueries = 0
   }
 
   /// Blocks until the results of all transactions in flight can be taken, and updates the current time. Does nothing
   /// for a store on a remote server.
   func awaitResults() {
-    guard isUnderway, isWorking, !isFar else { return }
+    guard isUnderway, isWorking, !isRemote else { return }
     store.awaitResults()
-    context.takeTime()
+    context.updateTime()
   }
 
   /// True if the store has contained changes that are not on disk for too long. With transactions in immediate
   /// succession this state would never end by itself, and clients that query the store would wait forever.
-  var isKeptTooRarely: Bool {
-    isUnderway && !isFar && unkeptSince + Self.longestUnkept <= context.now.monotonic
+  var isDurableTooRarely: Bool {
+    isUnderway && !isRemote && undurableSince + Self.longestUndurable <= context.now.monotonic
   }
 
   /// Payload of a customer of the present day.
@@ -215,13 +215,13 @@ final class CommitEngine {
   /// Assigns numbers to services that have none.
   ///
   /// - Throws: `.diskFull` also if staged changes could not be committed just now.
-  func giveNumbers(to names: [ServiceName]) throws(StoreError) {
-    guard isWorking, !store.hasStagedChanges else { throw .diskFull(detail: Remark(quoting: "not now")) }
-    try store.giveNumbers(to: names)
-    keptBooks.know(services: store.services.count)
+  func assignNumbers(to names: [ServiceName]) throws(StoreError) {
+    guard isWorking, !store.hasStagedChanges else { throw .diskFull(detail: MessageDetail(quoting: "not now")) }
+    try store.assignNumbers(to: names)
+    durableCounters.know(services: store.services.count)
   }
 
-  func tidyUp() throws(StoreError) { if isWorking { try store.tidyUp() } }
+  func runDeferredWork() throws(StoreError) { if isWorking { try store.runDeferredWork() } }
 
   /// Discards staged changes and transactions in flight, after a full disk. The store has freed what space it
   /// could, so the first retry is immediate.
@@ -234,16 +234,16 @@ final class CommitEngine {
 
   func beginRetry() { retryAt = nil }
   /// Defers an effect until the disk has free space.
-  func holdBack(_ effect: QueueEffect) { heldBack.append(effect) }
+  func holdBack(_ effect: QueueEffect) { blockedReads.append(effect) }
 
   func takeHeldBack() -> [QueueEffect] {
-    defer { heldBack.removeAll() }
-    return heldBack
+    defer { blockedReads.removeAll() }
+    return blockedReads
   }
 
   /// Next deadline of the engine, apart from the commit.
   var nextDeadline: MonotonicTime? {
-    let own = MonotonicTime.earlier(retryAt, room.dueAt)
+    let own = MonotonicTime.earlier(retryAt, freeSpaceMonitor.dueAt)
     guard mayHaveResults, let next = store.nextResult else { return own }
     // Until the retry after a full disk no results are taken, so a pending result must not wake the loop.
     return isWorking || next > context.now.monotonic ? .earlier(own, next) : own
@@ -251,16 +251,16 @@ final class CommitEngine {
 
   /// Returns true if the store was using its disk reserve at its last check. While the reserve is in use, the
   /// store checks every second. At other times there are no checks, so that an idle bank sleeps.
-  func noteRoom() -> Bool {
-    let isShort = store.isShort
-    room.note(isShort: isShort, at: context.now.monotonic)
-    return isShort
+  func updateDiskSpace() -> Bool {
+    let isLowOnSpace = store.isLowOnSpace
+    freeSpaceMonitor.note(isLowOnSpace: isLowOnSpace, at: context.now.monotonic)
+    return isLowOnSpace
   }
 
   /// Lets the store check for disk space if a check is due. Returns true if the store checked.
-  func lookForRoomIfDue() -> Bool {
-    guard room.takeDue(at: context.now.monotonic) else { return false }
-    store.lookForRoom()
+  func checkDiskSpaceIfDue() -> Bool {
+    guard freeSpaceMonitor.takeDue(at: context.now.monotonic) else { return false }
+    store.refreshDiskSpace()
     return true
   }
 

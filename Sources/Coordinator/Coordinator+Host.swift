@@ -15,13 +15,13 @@ extension Coordinator {
   ///   read instead.
   /// - Parameter policy: Rules of the queue, instead of those of the configuration.
   /// - Parameter ties: Lock and guardian of the home; nil for none.
-  /// - Parameter hands: Table of customers in flight, left by the previous coordinator; nil for none.
+  /// - Parameter inFlightTable: Table of customers in flight, left by the previous coordinator; nil for none.
   package convenience init(
     home: String, configurationFile: String, configuration: BankConfiguration, policy: QueuePolicy,
     limits: CoordinatorLimits, loop: EventLoop, server: ControlServer, log: LogFile,
     store: any LocalQueueStore,
-    contents: StoredQueue, incarnation: Int64, booksName: BooksName = .none, programs: WorkerPrograms,
-    now: Moment, ties: HomeTies? = nil, hands: HandTable? = nil
+    contents: StoredQueue, incarnation: Int64, bankID: BankID = .none, programs: ProgramPaths,
+    now: Moment, ties: HomeOwnership? = nil, inFlightTable: InFlightTable? = nil
   ) throws(Failure) {
     let options: CoordinatorOptions
     if let ties {
@@ -31,13 +31,13 @@ extension Coordinator {
     }
     var bindings =
       ties.map {
-        $0.bindings($0.beginPulse(loop: loop, patience: configuration.standstill), loop: loop, log: log)
-      } ?? HomeBindings()
-    bindings.hands = hands
+        $0.homeResources($0.beginHeartbeats(loop: loop, patience: configuration.watchdogTimeout), loop: loop, log: log)
+      } ?? HomeResources()
+    bindings.inFlightTable = inFlightTable
     self.init(
       home: BankHome(home), options: options,
       configuration: configuration, loop: loop, server: server, log: log, store: store, reading: store,
-      contents: contents, incarnation: incarnation, booksName: booksName, programs: programs, now: now,
+      contents: contents, incarnation: incarnation, bankID: bankID, programs: programs, now: now,
       policy: policy,
       limits: limits,
       bindings: bindings)
@@ -47,38 +47,38 @@ extension Coordinator {
   package convenience init(
     home: String, configurationFile: String, configuration: BankConfiguration, policy: QueuePolicy,
     limits: CoordinatorLimits, loop: EventLoop, server: ControlServer, log: LogFile,
-    joined: (books: any BranchStore, opening: BranchOpening), programs: WorkerPrograms
+    joined: (books: any SharedQueueStore, opening: BranchJoinState), programs: ProgramPaths
   ) throws(Failure) {
-    let books = OpenedBooks(joined, address: nil)
+    let openedStore = OpenedStore(joined, address: nil)
     self.init(
       home: BankHome(home), options: try CoordinatorOptions(["--home", home, "--config", configurationFile]),
-      configuration: configuration, loop: loop, server: server, log: log, store: books.store,
-      reading: books.reading, shared: books.shared, contents: books.contents, incarnation: books.incarnation,
-      booksName: books.name, programs: programs, now: books.openedAt, policy: policy, limits: limits)
+      configuration: configuration, loop: loop, server: server, log: log, store: openedStore.store,
+      reading: openedStore.reading, shared: openedStore.shared, contents: openedStore.contents, incarnation: openedStore.incarnation,
+      bankID: openedStore.name, programs: programs, now: openedStore.openedAt, policy: policy, limits: limits)
   }
 
   package static func socket(inHome path: String) -> String { BankHome(path).socket }
   package var machine: QueueMachine { _read { yield queue.machine } }
 
-  package var witness: (any QueueWitness)? {
+  package var witness: (any QueueObserver)? {
     get { queue.witness }
     set { queue.witness = newValue }
   }
 
   /// Runs all workers and services in this process from now on (simulation) instead of starting processes.
-  package func begin(_ residents: @escaping ResidentWorkers) {
-    (tellerSupervisor.residents, serviceSupervisor.residents) = (residents, residents)
+  package func begin(_ inProcessWorkers: @escaping InProcessWorkerFactory) {
+    (tellerSupervisor.inProcessWorkers, serviceSupervisor.inProcessWorkers) = (inProcessWorkers, inProcessWorkers)
   }
 
-  package func happen(_ event: QueueEvent) {
-    context.takeTime()
-    queue.happen(event)
+  package func process(_ event: QueueEvent) {
+    context.updateTime()
+    queue.process(event)
   }
 
   package var exitCode: Int32? { context.exitCode }
   package var hasDismissedServices: Bool { services.isDismissed }
   /// True after the bank has opened: all windows and services were settled; see ``TellerSupervisor/isSettled``.
   package var hasOpened: Bool { tellerSupervisor.hasOpened }
-  /// True if staged changes and queued messages are discarded; see ``BankContext/isCutOff``.
-  package var isCutOff: Bool { context.isCutOff }
+  /// True if staged changes and queued messages are discarded; see ``BankContext/isHalted``.
+  package var isHalted: Bool { context.isHalted }
 }

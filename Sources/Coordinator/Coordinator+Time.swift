@@ -11,7 +11,7 @@ extension Coordinator {
   /// True if a time of the monotonic clock has passed.
   func isDue(_ moment: MonotonicTime?) -> Bool { moment.map { $0 <= context.now.monotonic } ?? false }
   /// True if a point in attended time (see `AttendedTime`) has passed.
-  func isJudged(_ moment: MonotonicTime?) -> Bool { moment.map { $0 <= context.now.attended } ?? false }
+  func isSilenceTimeoutDue(_ moment: MonotonicTime?) -> Bool { moment.map { $0 <= context.now.listeningTime } ?? false }
 
   /// Next timeout for a silent process, in attended time (see `AttendedTime`).
   private var nextJudgement: MonotonicTime? {
@@ -19,18 +19,18 @@ extension Coordinator {
     earliest = .earlier(earliest, serviceSupervisor.nextJudgement)
     earliest = .earlier(earliest, server.nextJudgement)
     earliest = .earlier(earliest, outside.nextJudgement)
-    return .earlier(earliest, context.bindings.guardianship?.nextJudgement)
+    return .earlier(earliest, context.bindings.guardianSupervisor?.nextJudgement)
   }
 
   /// True if a timeout for a silent process, or the time limit of a drain step, has passed.
-  var isJudgementDue: Bool { isJudged(nextJudgement) || isDue(ending.nextStep) }
+  var isSilenceCheckDue: Bool { isSilenceTimeoutDue(nextJudgement) || isDue(shutdownController.nextStep) }
 
   /// True if there is work that no message will trigger.
   var hasOwnWork: Bool {
     // While changes are staged the store cannot be read for answers; the parts that wait continue after the
     // commit.
-    let canRead = queue.engine.isKept && (streams.isDue || audits.canGoOn)
-    return intake.hasWorkNow || long.hasWork || selections.hasWork || canRead || router.canHearCrowded
+    let canRead = queue.engine.isDurable && (streams.isDue || audits.canContinue)
+    return enqueueHandler.hasWorkNow || incrementalCommands.hasWork || selections.hasWork || canRead || router.canReadThrottled
   }
 
   /// Time at which the loop has to wake up without a message.
@@ -38,29 +38,29 @@ extension Coordinator {
     if hasOwnWork { return context.now.monotonic }
     var earliest = queue.nextDeadline
     func consider(_ moment: MonotonicTime?) { earliest = .earlier(earliest, moment) }
-    consider(nextJudgement.map { context.loop.wake(for: $0) })
-    consider(queue.commitDue(isHurried: intake.isShared))
-    consider(intake.nextDeadline)
+    consider(nextJudgement.map { context.loop.wakeTime(for: $0) })
+    consider(queue.commitDue(isImmediate: enqueueHandler.isShared))
+    consider(enqueueHandler.nextDeadline)
     consider(streams.nextDeadline)
     consider(board.nextDeadline)
-    consider(followers.nextDeadline(isTimerRunning: queue.machine.isTimerRunning))
+    consider(subscriptions.nextDeadline(isTimerRunning: queue.machine.isTimerRunning))
     consider(server.nextDeadline)
     consider(outside.nextDeadline)
     consider(tellerSupervisor.nextDeadline)
     consider(serviceSupervisor.nextDeadline)
     consider(services.nextDeadline)
     consider(opening.nextDeadline)
-    consider(ending.nextDeadline)
+    consider(shutdownController.nextDeadline)
     consider(audits.nextDeadline)
     consider(home.nextDeadline)
-    if sharesBooks {
+    if sharesStore {
       consider(reader?.nextDeadline)
       consider(router.waits?.nextDeadline)
     }
     consider(output.nextDeadline)
-    consider(context.bindings.guardianship?.nextDeadline)
+    consider(context.bindings.guardianSupervisor?.nextDeadline)
     consider(context.log.nextFlush)
-    consider(queue.journal.nextFlush)
+    consider(queue.workerLog.nextFlush)
     return earliest
   }
 }

@@ -22,275 +22,275 @@ package final class Coordinator {
   let server: ControlServer
   let tellerSupervisor: TellerSupervisor
   let serviceSupervisor: ServiceSupervisor
-  let followers = Followers()
+  let subscriptions = Subscriptions()
   let releases: ReleaseQueue
   let queue: QueueDriver
-  let readings: Readings
+  let durableReads: DurableReads
   let reports: BankReports
-  let streams: AnswerStreams
-  let pictures: BoardPictures
+  let streams: ResultStreams
+  let boardSnapshots: BoardSnapshots
   let board: BoardFeed
-  let views: LiveViews
-  let intake: Intake
-  let long: LongRequests
-  let tellers: Tellers
+  let views: SubscriptionSender
+  let enqueueHandler: EnqueueHandler
+  let incrementalCommands: IncrementalCommands
+  let tellers: TellerEventHandler
   let outside: OutsideWorkers
-  let marks: DatabaseMarks
-  let services: BranchServices
-  let page: PageServer
+  let databaseIdentities: DatabaseIdentities
+  let services: ServiceProcesses
+  let webServer: WebServerProcess
   let windows: WindowPlan
   let selections: Selections
-  let opening: Opening
-  let ending: Ending
+  let opening: StartupController
+  let shutdownController: ShutdownController
   let audits: Audits
-  let home: HomeKeeper
-  let output: OutputKeeper
+  let home: HomeRepair
+  let output: OutputRetention
   /// Reader of a shared database for clients; nil without the address of such a database.
-  let reader: BooksReader?
+  let reader: SharedStoreReader?
   let router: RequestRouter
-  let branch: BranchDesk
+  let branch: SharedStoreEventHandler
 
   /// Time for which the coordinator polls after a message, about as long as an idle teller takes to answer.
   /// With tellers that block between messages, polling raised throughput from 36,000 to 38,000 customers a
   /// second. The polling of the tellers relies on it; see `TellerProcess`.
-  private static let wakefulness = TimeSpan.microseconds(50)
-  static let roundPause = TimeSpan.milliseconds(1)
+  private static let spinDuration = TimeSpan.microseconds(50)
+  static let periodicWorkPause = TimeSpan.milliseconds(1)
   /// True if the database is one that several branches can share.
-  let sharesBooks: Bool
+  let sharesStore: Bool
   /// True after a message, because the next one may follow soon.
-  private var isAwaited = false
-  /// True if no message was handled since the last round; see ``turn()``.
-  private var wasRound = true
-  private var roundDue = MonotonicTime(nanoseconds: 0)
+  private var expectsMessage = false
+  /// True if no message was handled since the last round; see ``runIteration()``.
+  private var periodicWorkIsDone = true
+  private var periodicWorkDue = MonotonicTime(nanoseconds: 0)
 
   init(
     home: BankHome, options: CoordinatorOptions, configuration: BankConfiguration, loop: EventLoop,
-    server: ControlServer, log: LogFile, store: any QueueStore, reading: any QueueReading,
-    shared: SharedBank? = nil, contents: StoredQueue, incarnation: Int64,
-    booksName: BooksName, programs: WorkerPrograms, now: Moment, policy: QueuePolicy? = nil,
-    limits: CoordinatorLimits = CoordinatorLimits(), bindings: HomeBindings = HomeBindings()
+    server: ControlServer, log: LogFile, store: any QueueStore, reading: any QueueReader,
+    shared: SharedStoreSession? = nil, contents: StoredQueue, incarnation: Int64,
+    bankID: BankID, programs: ProgramPaths, now: Moment, policy: QueuePolicy? = nil,
+    limits: CoordinatorLimits = CoordinatorLimits(), bindings: HomeResources = HomeResources()
   ) {
     self.server = server
-    sharesBooks = shared != nil
+    sharesStore = shared != nil
     context = BankContext(
       home: home, options: options, configuration: configuration, services: store.services, loop: loop,
-      log: log, incarnation: incarnation, booksName: booksName, now: now, bindings: bindings)
+      log: log, incarnation: incarnation, bankID: bankID, now: now, bindings: bindings)
     tellerSupervisor = TellerSupervisor(
       home: home.path, loop: loop, log: log, programs: programs, services: store.services,
       policy: configuration.restarts, seed: RandomSeed.fromSystem())
     tellerSupervisor.kinds = context.kinds
     serviceSupervisor = ServiceSupervisor(
-      loop: loop, log: log, policy: configuration.restarts, standstill: configuration.standstill,
+      loop: loop, log: log, policy: configuration.restarts, watchdogTimeout: configuration.watchdogTimeout,
       seed: RandomSeed.fromSystem())
     let stock = StockClient(socket: home.stockSocket, loop: loop)
-    releases = ReleaseQueue(stock, booksName, patience: limits.release)
-    let engine = CommitEngine(store, kept: contents.books, context)
-    let falls = bindings.hands?.begin(books: booksName, day: contents.books.day) ?? [:]
+    releases = ReleaseQueue(stock, bankID, patience: limits.release)
+    let engine = CommitEngine(store, durable: contents.dayCounters, context)
+    let coordinatorCrashes = bindings.inFlightTable?.begin(bankID: bankID, day: contents.dayCounters.day) ?? [:]
     queue = QueueDriver(
       QueueMachine(
         contents,
         policy: (policy ?? configuration.policy(store.services))
           .sharing(page: shared == nil ? nil : Int(configuration.store.page)), at: now,
-        falls: Kernel.makes("forgetsWhoWasInHand") ? [:] : falls),
+        coordinatorCrashes: Kernel.hasPlantedBug("forgetsWhoWasInHand") ? [:] : coordinatorCrashes),
       engine,
       context,
-      tellerSupervisor, followers, releases)
-    let ground = BankPart(
-      context, queue, reading, shared, server, tellerSupervisor, serviceSupervisor, followers, releases)
+      tellerSupervisor, subscriptions, releases)
+    let dependencies = CoordinatorComponent(
+      context, queue, reading, shared, server, tellerSupervisor, serviceSupervisor, subscriptions, releases)
 
-    readings = Readings(ground)
-    outside = OutsideWorkers(ground)
-    reports = BankReports(ground, outside)
-    streams = AnswerStreams(ground, readings)
-    let pictures = BoardPictures(ground, reports)
-    self.pictures = pictures
-    board = BoardFeed(ground, pictures)
-    views = LiveViews(ground, reports, board)
-    intake = Intake(ground, readings, limits)
-    long = LongRequests(ground, intake)
+    durableReads = DurableReads(dependencies)
+    outside = OutsideWorkers(dependencies)
+    reports = BankReports(dependencies, outside)
+    streams = ResultStreams(dependencies, durableReads)
+    let boardSnapshots = BoardSnapshots(dependencies, reports)
+    self.boardSnapshots = boardSnapshots
+    board = BoardFeed(dependencies, boardSnapshots)
+    views = SubscriptionSender(dependencies, reports, board)
+    enqueueHandler = EnqueueHandler(dependencies, durableReads, limits)
+    incrementalCommands = IncrementalCommands(dependencies, enqueueHandler)
 
-    tellers = Tellers(ground)
-    marks = DatabaseMarks(ground)
-    services = BranchServices(ground, programs, stock, marks)
-    page = PageServer(ground, programs)
-    windows = WindowPlan(ground, tellers, outside, services, marks, reports)
+    tellers = TellerEventHandler(dependencies)
+    databaseIdentities = DatabaseIdentities(dependencies)
+    services = ServiceProcesses(dependencies, programs, stock, databaseIdentities)
+    webServer = WebServerProcess(dependencies, programs)
+    windows = WindowPlan(dependencies, tellers, outside, services, databaseIdentities, reports)
 
-    selections = Selections(ground, readings)
+    selections = Selections(dependencies, durableReads)
     reader = shared?.address.map { address in
-      BooksReader(
+      SharedStoreReader(
         program: (try? Paths.executable()) ?? "bankd",
         arguments: [
-          "--inspect", "--home", home.path, "--store", address, "--lang", ground.context.language.code,
+          "--inspect", "--home", home.path, "--store", address, "--lang", dependencies.context.language.code,
         ],
         environment: Environment.all(), loop: loop, server: server, policy: configuration.restarts,
         seed: RandomSeed.fromSystem())
     }
-    opening = Opening(ground, reports)
-    ending = Ending(ground, intake, outside, services, LastWords(ground, streams, views, reports, board))
-    audits = Audits(ground, readings, services, marks, outside)
-    self.home = HomeKeeper(ground, windows, outside, page)
-    output = OutputKeeper(ground)
+    opening = StartupController(dependencies, reports)
+    shutdownController = ShutdownController(dependencies, enqueueHandler, outside, services, ShutdownReport(dependencies, streams, views, reports, board))
+    audits = Audits(dependencies, durableReads, services, databaseIdentities, outside)
+    self.home = HomeRepair(dependencies, windows, outside, webServer)
+    output = OutputRetention(dependencies)
     router = RequestRouter(
-      ground, readings, reports, views, streams, intake, long, windows, opening, ending, audits,
-      WindowEndings(ground, reports), selections, page, OwnWork(ground, outside), reader)
-    branch = BranchDesk(ground, intake, router, ending)
+      dependencies, durableReads, reports, views, streams, enqueueHandler, incrementalCommands, windows, opening, shutdownController, audits,
+      WindowKills(dependencies, reports), selections, webServer, SelfWaitGuard(dependencies, outside), reader)
+    branch = SharedStoreEventHandler(dependencies, enqueueHandler, router, shutdownController)
     connect()
   }
 
   private func connect() {
     let shared = branch.shared
-    reader?.decorate = { [unowned reports] in reports.withWhoeverIsHere($0) }
-    reader?.onEvent = { [unowned context] event, pid, words in
+    reader?.decorate = { [unowned reports] in reports.addingLocalAttempt($0) }
+    reader?.onEvent = { [unowned context] event, pid, detail in
       context.write(event: event, level: .warn) {
         $0.field("child", pid)
-        $0.field("msg", words)
+        $0.field("msg", detail)
       }
     }
-    queue.onPaused = { [unowned queue] in shared?.books.keepPaused(queue.machine.pausedServices, for: 0) }
-    queue.onForward = { order, request in shared?.books.perform(order, for: request) }
+    queue.onPaused = { [unowned queue] in shared?.store.savePaused(queue.machine.pausedServices, for: 0) }
+    queue.onForward = { order, request in shared?.store.perform(order, for: request) }
     queue.onReply = { [unowned router] request, answer in router.finish(request, with: answer) }
-    queue.onDrained = { [unowned ending] in ending.drained() }
+    queue.onDrained = { [unowned shutdownController] in shutdownController.drained() }
     queue.onCommitted = { [unowned self] in
       streams.noteCommit()
-      answerReadings()
+      answerDurableReads()
     }
-    queue.onRefused = { [unowned intake] in intake.diskIsFull() }
-    queue.onBroken = { [unowned self] error in sayLastWords(error) }
-    tellers.onGivenUp = { [unowned opening] in opening.windowGivenUp($0, lastEnd: $1) }
+    queue.onRefused = { [unowned enqueueHandler] in enqueueHandler.handleDiskFull() }
+    queue.onStoreFailure = { [unowned self] error in failFatally(error) }
+    tellers.onGivenUp = { [unowned opening] in opening.windowGivenUp($0, lastExitReason: $1) }
     server.mayQuote = { [unowned queue] in
-      queue.engine.isKept || queue.isReplying || shared != nil || Kernel.makes("answersAKeyTooEarly")
-        || Kernel.makes("saysCommittedTooEarly") || Kernel.makes("takesAFullDiskForACommit")
+      queue.engine.isDurable || queue.isReplying || shared != nil || Kernel.hasPlantedBug("answersAKeyTooEarly")
+        || Kernel.hasPlantedBug("saysCommittedTooEarly") || Kernel.hasPlantedBug("takesAFullDiskForACommit")
     }
-    server.onCommand = { [unowned router] session, request in router.hear(request, from: session) }
+    server.onCommand = { [unowned router] session, request in router.handle(request, from: session) }
     server.onEnd = { [unowned router] session in router.forget(session) }
   }
 
   // MARK: - From opening to exit
 
   package func open() throws(SystemError) {
-    context.loop.onWake = { [unowned context] in context.takeTimeOfWaking() }
-    context.listenByLease()
+    context.loop.onWake = { [unowned context] in context.updateTimeToWakeup() }
+    context.limitIterationShare()
     tellers.listen()
     context.write(event: "opening") {
-      $0.field("day", queue.machine.books.day)
+      $0.field("day", queue.machine.dayCounters.day)
       $0.field("incarnation", context.incarnation)
       $0.field("waiting", queue.machine.waitingCount)
       $0.field("build", BuildIdentity.current)
     }
-    services.holdBackForJuices()
+    services.reserveForJuice()
     queue.readPauseReasons()
-    queue.noteRoom()
+    queue.updateDiskSpace()
     services.open()
-    page.open()
+    webServer.open()
     windows.open()
-    guard !context.isCutOff else { return }
+    guard !context.isHalted else { return }
     try outside.follow()
     try server.listen(at: context.home.socket)
     home.begin()
   }
 
   func run() throws(SystemError) -> Int32 {
-    while context.exitCode == nil { try turn() }
+    while context.exitCode == nil { try runIteration() }
     return leave()
   }
 
   /// Cleans up after the last iteration and returns the exit code.
   @discardableResult
   package func leave() -> Int32 {
-    if !context.isCutOff {
-      if ending.isAbandoned { leaveAtOnce() } else if context.exitCode != 0 { ending.turnAwayForGood() }
+    if !context.isHalted {
+      if shutdownController.isAbandoned { exitImmediately() } else if context.exitCode != 0 { shutdownController.refusePermanently() }
     }
     reader?.close()
-    context.bindings.hands?.close()
+    context.bindings.inFlightTable?.close()
     context.log.flush()
-    queue.journal.flush()
+    queue.workerLog.flush()
     return context.exitCode ?? 0
   }
 
   /// Exits without a drain, as after a kill, but ends the child processes.
-  func leaveAtOnce() {
-    ending.breakOff()
+  func exitImmediately() {
+    shutdownController.breakOff()
     // While the final messages are sent, killed processes exit and other processes may still answer. Ignore
     // both.
     tellers.stopListening()
     services.stopListening()
     home.stop()
-    ending.leave()
+    shutdownController.leave()
   }
 
   /// Reports a store error that leaves the state of the disk unknown, so this process exits and the next one
   /// reads the disk again.
-  private func sayLastWords(_ error: StoreError) {
+  private func failFatally(_ error: StoreError) {
     context.write(event: "store_failed", level: .error) { $0.field("msg", error.description) }
     context.log.flush()
     _ = try? StandardStreams.write("bankd: \(error.description)\n", to: .error)
   }
 
   /// Handles a signal. Signals are ignored after the bank has ended, while the final messages are sent.
-  package func hear(signal: Int32) {
+  package func handle(signal: Int32) {
     guard mayBegin else { return }
-    context.takeTime()
-    if signal == SIGHUP { windows.reloadBySignal() } else { ending.stopBySignal(now: signal != SIGINT) }
+    context.updateTime()
+    if signal == SIGHUP { windows.reloadBySignal() } else { shutdownController.stopBySignal(now: signal != SIGINT) }
   }
 
-  package func openerIsGone() { if mayBegin { ending.openerIsGone() } }
+  package func handleOpenerExit() { if mayBegin { shutdownController.handleOpenerExit() } }
   /// True while new work may start: the process is neither about to exit nor cut off.
-  private var mayBegin: Bool { context.exitCode == nil && !context.isCutOff }
+  private var mayBegin: Bool { context.exitCode == nil && !context.isHalted }
 
   // MARK: - Loop iteration
 
   /// Runs one iteration: handles messages, serves customers and commits. If the iteration includes a round, all
   /// other parts also do their periodic work.
   ///
-  /// After a cut-off (see ``BankContext/isCutOff``) nothing more is sent, not even messages that are already queued.
+  /// After a cut-off (see ``BankContext/isHalted``) nothing more is sent, not even messages that are already queued.
   /// Only the reason for the loss of the database is still sent.
-  package func turn() throws(SystemError) {
-    if context.isCutOff { return home.sayFarewell() }
-    let isRound = try hear()
-    if !context.isCutOff { home.meetLosses() }
-    guard !context.isCutOff else { return }
-    queue.takeResults()
-    if sharesBooks { branch.hear() }
-    guard !context.isCutOff else { return }
-    if isRound { try keepTime() }
+  package func runIteration() throws(SystemError) {
+    if context.isHalted { return home.flushAndExit() }
+    let includesPeriodicWork = try handle()
+    if !context.isHalted { home.handleMissingFiles() }
+    guard !context.isHalted else { return }
+    queue.handleResults()
+    if sharesStore { branch.handle() }
+    guard !context.isHalted else { return }
+    if includesPeriodicWork { try runTimers() }
     // The process is about to exit: ``leave()`` does the rest.
     guard mayBegin else { return }
-    intake.advance()
+    enqueueHandler.advance()
     router.advanceLongRequests()
     selections.advance()
-    guard !context.isCutOff else { return }
+    guard !context.isHalted else { return }
     tellerSupervisor.flush()
-    queue.commitIfDue(isHurried: intake.isShared)
-    if isRound, !context.isCutOff { makeRound() }
-    guard !context.isCutOff else { return }
+    queue.commitIfDue(isImmediate: enqueueHandler.isShared)
+    if includesPeriodicWork, !context.isHalted { runPeriodicWork() }
+    guard !context.isHalted else { return }
     tellerSupervisor.flush()
     outside.flush()
-    while queue.sendHeldOrders() {
+    while queue.sendDeferredAssignments() {
       tellerSupervisor.flush()
       outside.flush()
     }
     server.flush()
-    queue.tidyUp()
-    if sharesBooks {
-      branch.shared?.books.endTurn()
-      reader?.endTurn()
+    queue.runDeferredWork()
+    if sharesStore {
+      branch.shared?.store.finishIteration()
+      reader?.finishIteration()
     }
-    intake.endTurn()
+    enqueueHandler.finishIteration()
   }
 
-  private func makeRound() {
+  private func runPeriodicWork() {
     windows.openForCommandLines()
-    if sharesBooks {
+    if sharesStore {
       branch.advance()
-      router.waits?.look()
+      router.waits?.poll()
     }
     services.advance()
     audits.advance()
     reportProgress()
     context.log.flushIfDue(context.now.monotonic)
-    queue.journal.flushIfDue(context.now.monotonic)
-    wasRound = true
-    roundDue = context.now.monotonic + Self.roundPause
+    queue.workerLog.flushIfDue(context.now.monotonic)
+    periodicWorkIsDone = true
+    periodicWorkDue = context.now.monotonic + Self.periodicWorkPause
   }
 
   /// Waits for messages and handles them.
@@ -299,83 +299,83 @@ package final class Coordinator {
   /// fifth of the coordinator's CPU time (measured with perf). After the last message there is always a round
   /// before the loop sleeps.
   /// - Returns: True if this iteration includes a round.
-  private func hear() throws(SystemError) -> Bool {
-    if isAwaited, try context.loop.runAwake(for: hasOwnWork ? .zero : Self.wakefulness) > 0 {
-      wasRound = false
-      return context.now.monotonic >= roundDue
+  private func handle() throws(SystemError) -> Bool {
+    if expectsMessage, try context.loop.spin(for: hasOwnWork ? .zero : Self.spinDuration) > 0 {
+      periodicWorkIsDone = false
+      return context.now.monotonic >= periodicWorkDue
     }
-    isAwaited = false
-    guard wasRound else {
-      context.takeTime()
+    expectsMessage = false
+    guard periodicWorkIsDone else {
+      context.updateTime()
       return true
     }
-    isAwaited = try context.loop.runOnce(until: nextDeadline) > 0
-    context.takeTime()
+    expectsMessage = try context.loop.runOnce(until: nextDeadline) > 0
+    context.updateTime()
     return true
   }
 
-  private func keepTime() throws(SystemError) {
-    if isJudgementDue {
+  private func runTimers() throws(SystemError) {
+    if isSilenceCheckDue {
       // Handle everything received so far before silence is taken for a hang.
-      try context.loop.hearEverybody()
-      context.takeTime()
+      try context.loop.handlePendingInput()
+      context.updateTime()
       guard mayBegin else { return }
     }
-    tellerSupervisor.keepTime(context.now)
-    serviceSupervisor.keepTime(context.now)
-    server.keepTime(context.now)
-    outside.keepTime(context.now)
-    if isDue(queue.nextRetry) || isJudged(queue.nextLeaseEnd) { queue.happen(.tick) }
+    tellerSupervisor.runTimers(context.now)
+    serviceSupervisor.runTimers(context.now)
+    server.runTimers(context.now)
+    outside.runTimers(context.now)
+    if isDue(queue.nextRetry) || isSilenceTimeoutDue(queue.nextLeaseEnd) { queue.process(.tick) }
     queue.retryIfDue()
-    queue.lookForRoomIfDue()
-    opening.keepTime()
-    home.keepTime()
-    output.keepTime()
-    guard !context.isCutOff else { return }
-    if Kernel.makes("givesBackTooEarly") { services.advance() }
-    audits.keepTime()
+    queue.checkDiskSpaceIfDue()
+    opening.runTimers()
+    home.runTimers()
+    output.runTimers()
+    guard !context.isHalted else { return }
+    if Kernel.hasPlantedBug("givesBackTooEarly") { services.advance() }
+    audits.runTimers()
     tellers.continueRecycling()
-    ending.advance()
-    context.bindings.guardianship?.keepTime(context.now)
+    shutdownController.advance()
+    context.bindings.guardianSupervisor?.runTimers(context.now)
   }
 
   func reportProgress() {
-    opening.tellWaiting()
-    pictures.look()
-    views.tell()
+    opening.answerWaitingClients()
+    boardSnapshots.poll()
+    views.notify()
     // This also answers clients that wait for tickets that had already ended.
-    answerReadings()
-    followers.tickets.count(at: context.now.monotonic)
-    if followers.tickets.owesAnEnd, !queue.machine.isUnsettled, queue.engine.isKept { answerTicketWatches() }
-    if !followers.idleWaiters.isEmpty, queue.machine.isIdleBesidesDelayed, !queue.machine.isUnsettled,
-      intake.isEmpty
+    answerDurableReads()
+    subscriptions.tickets.count(at: context.now.monotonic)
+    if subscriptions.tickets.hasUnreportedCompletion, !queue.machine.hasUncommittedChanges, queue.engine.isDurable { answerTicketWaiters() }
+    if !subscriptions.idleWaiters.isEmpty, queue.machine.isIdleBesidesDelayed, !queue.machine.hasUncommittedChanges,
+      enqueueHandler.isEmpty
     {
       // Other branches may have admitted customers that this branch has not seen yet: the shared database must
       // be queried first.
-      if !sharesBooks || branch.shared?.lookedAt != nil {
-        let seats = followers.takeIdleWaiters(
-          since: branch.shared?.lookedAt, hasDelayed: !queue.machine.isIdle)
-        let report = seats.isEmpty ? nil : reports.status()
-        for seat in seats { if let report { server.answer(seat, .status(report)) } }
+      if !sharesStore || branch.shared?.polledAt != nil {
+        let requesters = subscriptions.takeIdleWaiters(
+          since: branch.shared?.polledAt, hasDelayed: !queue.machine.isIdle)
+        let report = requesters.isEmpty ? nil : reports.status()
+        for requester in requesters { if let report { server.answer(requester, .status(report)) } }
       }
     }
     streams.pump()
-    ending.advance()
-    ending.tellProgress()
-    router.hearCrowded()
+    shutdownController.advance()
+    shutdownController.sendProgress()
+    router.readThrottled()
   }
 
   /// Answers the clients that have waited until nothing is staged.
-  private func answerReadings() {
-    guard queue.engine.isKept else { return }
-    readings.answerWaiting()
+  private func answerDurableReads() {
+    guard queue.engine.isDurable else { return }
+    durableReads.answerWaiting()
     audits.advance()
     streams.pump()
   }
 
-  private func answerTicketWatches() {
-    for watch in followers.tickets.takeEnded() {
-      server.answer(watch.seat, .ended(EndedReport(dead: watch.dead, counting: watch.cancelled)))
+  private func answerTicketWaiters() {
+    for watch in subscriptions.tickets.takeEnded() {
+      server.answer(watch.requester, .ended(AwaitedTicketsReport(dead: watch.dead, counting: watch.cancelled)))
     }
   }
 }

@@ -1,6 +1,6 @@
 // Limits on the coordinator's work per step, and its timeouts for its own requests.
 // Invariant: the numbers of `CoordinatorLimits` affect durations, and the ticket numbers of concurrent requests. Only
-// `keepsUnreadPayloads` affects the outcome of a request.
+// `storesUnreadPayloads` affects the outcome of a request.
 
 import BankModel
 import Posix
@@ -26,7 +26,7 @@ package struct CoordinatorLimits: Sendable {
 
   /// True to store payloads of services whose tellers read none. A real bank refuses these payloads; a
   /// simulation stores them and checks them on its disk.
-  package var keepsUnreadPayloads = false
+  package var storesUnreadPayloads = false
 
   package init() {}
 }
@@ -43,11 +43,11 @@ enum ClientLimits {
   }
   /// Time for handling requests in one loop iteration; after it, each client is still read once. Also the time for
   /// the pages of long answers, and for the tickets of selections.
-  static let turn = TimeSpan.milliseconds(4)
+  static let timeLimit = TimeSpan.milliseconds(4)
   /// Open requests of one client at the queue. The server does not read a client that has this many.
   static let openRequests = 4_096
   /// Queries of one client that wait for the disk. The server does not read a client that has this many.
-  static let openReadings = 128
+  static let openReads = 128
   /// Open answers of one client: lists, subscriptions, waits.
   static let openAnswers = 256
 }
@@ -75,7 +75,7 @@ struct BeatCount {
 enum TellerLimits {
   static let frame = FrameLimits.teller
   /// Unread bytes allowed for one teller: as many customers as it can have in flight, each with a payload.
-  static let unread = BankModel.Limits.customersInHand * (BankModel.Limits.payloadLength + 1_024) + 1 << 20
+  static let unread = BankModel.Limits.customersPerWorker * (BankModel.Limits.payloadLength + 1_024) + 1 << 20
   /// Timeout for a new teller to become ready.
   static let ready = TimeSpan.seconds(10)
   /// Progress reports allowed within a second. A teller of this build sends forty at the shortest possible

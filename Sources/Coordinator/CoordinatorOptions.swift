@@ -42,12 +42,12 @@ struct CoordinatorOptions: Sendable, Equatable {
   /// True after a crash of the previous coordinator: the numbers of windows stay as they were.
   var isRecovery = false
   /// Reason found by the guardian why no bank can open.
-  var obstacle: Obstacle?
+  var startBlocker: StartBlocker?
   /// Arguments with which every coordinator of this bank is started.
-  var lasting: [String] = []
+  var persistentArguments: [String] = []
 
   /// Obstacle to the opening, found by the guardian.
-  enum Obstacle: Sendable, Equatable {
+  enum StartBlocker: Sendable, Equatable {
     /// Another process holds the home.
     case occupied(by: String)
     /// Another process has been inspecting the closed bank for too long.
@@ -58,17 +58,17 @@ struct CoordinatorOptions: Sendable, Equatable {
 
   /// Parses the arguments after the program name.
   init(_ arguments: [String]) throws(Failure) {
-    var words = arguments[...]
-    while let word = words.popFirst() {
-      switch word {
+    var remaining = arguments[...]
+    while let argument = remaining.popFirst() {
+      switch argument {
       case "--inspect": isInspection = true
       case "--recover": isRecovery = true
-      case "--inspected": obstacle = .inspected
+      case "--inspected": startBlocker = .inspected
       default:
-        guard let value = words.popFirst() else {
-          throw Failure(.badRequest, subject: word, detail: "the option has no value")
+        guard let value = remaining.popFirst() else {
+          throw Failure(.badRequest, subject: argument, detail: "the option has no value")
         }
-        if try take(word, value) { lasting += [word, value] }
+        if try apply(argument, value) { persistentArguments += [argument, value] }
       }
     }
     guard home.hasPrefix("/") || isInspection && store != nil else {
@@ -84,28 +84,28 @@ struct CoordinatorOptions: Sendable, Equatable {
     do throws(SystemError) { options.config = try Paths.absolute(config) } catch {
       throw Failure(.system, subject: config, detail: error.description)
     }
-    for place in lasting.indices where lasting[place] == "--config" && place + 1 < lasting.count {
-      options.lasting[place + 1] = options.config ?? config
+    for place in persistentArguments.indices where persistentArguments[place] == "--config" && place + 1 < persistentArguments.count {
+      options.persistentArguments[place + 1] = options.config ?? config
     }
     return options
   }
 
   /// Applies an option. Returns true if every coordinator of this bank is started with it.
-  private mutating func take(_ option: String, _ value: String) throws(Failure) -> Bool {
+  private mutating func apply(_ option: String, _ value: String) throws(Failure) -> Bool {
     switch option {
     case "--guardian": guardian = try Self.process(option, value)
     case "--count": countsFor = try Self.process(option, value)
     case "--opener": opener = try Self.process(option, value)
-    case "--occupied": obstacle = .occupied(by: value)
-    case "--unusable": obstacle = .unusable(value)
+    case "--occupied": startBlocker = .occupied(by: value)
+    case "--unusable": startBlocker = .unusable(value)
     default:
-      try takeLasting(option, value)
+      try applyPersistent(option, value)
       return true
     }
     return false
   }
 
-  private mutating func takeLasting(_ option: String, _ value: String) throws(Failure) {
+  private mutating func applyPersistent(_ option: String, _ value: String) throws(Failure) {
     switch option {
     case "--home": home = value
     case "--config": config = value
@@ -147,11 +147,11 @@ struct CoordinatorOptions: Sendable, Equatable {
 /// Merges the command line and the configuration file; options take precedence.
 extension CoordinatorOptions {
   /// Files that configure the bank.
-  var files: BranchFiles { BranchFiles(home: home, configuration: config) }
+  var files: BankFiles { BankFiles(home: home, configuration: config) }
 
   /// Reads the configuration file now and applies the options to it.
   func configuration() throws(Failure) -> BankConfiguration {
-    let read: ReadConfiguration
+    let read: LoadedConfiguration
     do throws(ConfigurationError) { read = try files.readConfiguration() } catch {
       throw Failure(error, in: language ?? .english)
     }
@@ -159,25 +159,25 @@ extension CoordinatorOptions {
   }
 
   /// Applies the options to a configuration that was read.
-  func configuration(over read: ReadConfiguration) throws(Failure) -> BankConfiguration {
+  func configuration(over read: LoadedConfiguration) throws(Failure) -> BankConfiguration {
     var configuration = read.configuration
     for (service, count) in windows.sorted(by: { $0.key < $1.key }) {
       guard configuration.services.contains(service) else {
         throw OfferedServices.unknown(service, among: configuration.services)
       }
       guard count == 0 || !configuration.isOutside(service) else {
-        throw Failure(.badRequest, remark: Remark(.noWindowsOutside, service.text))
+        throw Failure(.badRequest, messageDetail: MessageDetail(.outsideServiceWithoutWindows, service.text))
       }
-      configuration.adopt(.windows(service, Int32(count)))
+      configuration.apply(.windows(service, Int32(count)))
     }
-    if let language { configuration.adopt(.language(language)) }
+    if let language { configuration.apply(.language(language)) }
     if let store {
-      do throws(StoreAddress.Fault) { configuration.adopt(.store(try StoreAddress(store))) } catch {
+      do throws(StoreAddress.Fault) { configuration.apply(.store(try StoreAddress(store))) } catch {
         throw Failure(.badRequest, subject: "--store", detail: "it \(error.message(in: .english))")
       }
     }
     if let speed {
-      do throws(SpeedText.Failure) { configuration.adopt(.speed(Speed(try SpeedText.parse(speed)))) } catch {
+      do throws(SpeedText.Failure) { configuration.apply(.speed(Speed(try SpeedText.parse(speed)))) } catch {
         throw Failure(.badRequest, subject: "--speed", detail: error.advice(in: .english))
       }
     }
@@ -196,8 +196,8 @@ extension BankConfiguration {
     policy.prefetch = Int(prefetch)
     policy.maxCrashes = maxCrashes
     policy.maxFailures = maxFailures
-    policy.retryFirst = retryFirst
-    policy.retryLimit = retryLimit
+    policy.retryInitialDelay = retryInitialDelay
+    policy.retryMaxDelay = retryMaxDelay
     for name in services {
       guard let service = directory[name], let own = self.policy(of: name, common: policy.common) else {
         continue
@@ -210,13 +210,13 @@ extension BankConfiguration {
   /// Pauses before the successor of a dead worker or service starts.
   var restarts: RestartPolicy {
     var policy = RestartPolicy()
-    policy.firstPause = restartFirst
-    policy.longestPause = restartLimit
+    policy.firstPause = restartInitialDelay
+    policy.longestPause = restartMaxDelay
     return policy
   }
 
   var recycling: RecyclePolicy {
-    RecyclePolicy(afterCustomers: recycleAfterCustomers, aboveBytes: recycleAboveMegabytes << 20)
+    RecyclePolicy(afterCustomers: maxCustomersPerTeller, aboveBytes: maxTellerMegabytes << 20)
   }
 
   func tellerOrdersDiffer(from other: BankConfiguration) -> Bool {

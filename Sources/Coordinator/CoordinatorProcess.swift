@@ -20,17 +20,17 @@ public enum CoordinatorProcess {
   /// the exit code.
   ///
   /// - Parameter shared: Opener of shared databases; nil if this build does not support PostgreSQL.
-  public static func run(arguments: [String], shared opener: (any SharedBooksOpener)? = nil) -> Int32 {
+  public static func run(arguments: [String], shared opener: (any SharedStoreOpener)? = nil) -> Int32 {
     ProcessStart.prepare(as: .service)
     let starter = inheritedSocket()
     do {
       let options = try CoordinatorOptions(arguments).absolute()
-      ProcessStart.leaveDirectory()
+      ProcessStart.leaveStartDirectory()
       if let coordinator = options.countsFor {
-        return RowCount.run(BankHome(options.home), for: coordinator, on: starter)
+        return AuditReaderProcess.run(BankHome(options.home), for: coordinator, on: starter)
       }
       if options.store != nil, opener == nil {
-        throw Failure(.badRequest, subject: "--store", remark: Remark(.noPostgres))
+        throw Failure(.badRequest, subject: "--store", messageDetail: MessageDetail(.noPostgres))
       }
       // Descriptor 4 must be taken before any other file is opened: without a lock from the guardian, a file
       // could get this number.
@@ -42,7 +42,7 @@ public enum CoordinatorProcess {
         : try open(options, opener, starter, shared, loop, server)
     } catch {
       let failure = (error as? StoreError).map { Failure(store: $0) } ?? Failure(.system, detail: "\(error)")
-      tell(error as? Failure ?? failure, on: starter)
+      reportFailure(error as? Failure ?? failure, on: starter)
     }
     return 1
   }
@@ -66,108 +66,108 @@ public enum CoordinatorProcess {
   // MARK: - An open bank
 
   private static func open(
-    _ options: CoordinatorOptions, _ opener: (any SharedBooksOpener)?, _ starter: CInt?,
+    _ options: CoordinatorOptions, _ opener: (any SharedStoreOpener)?, _ starter: CInt?,
     _ shared: consuming FileDescriptor?, _ loop: EventLoop, _ server: ControlServer
   ) throws -> Int32 {
     let home = BankHome(options.home)
-    var trouble: Failure?
-    var configuration = try RecoveryNote.configuration(of: options, home, trouble: &trouble)
+    var fileError: Failure?
+    var configuration = try RecoveryMarkerFile.configuration(of: options, home, fileError: &fileError)
     let address = options.store ?? configuration.store.address?.description
     if address != nil, opener == nil {
-      throw Failure(.badRequest, subject: "store", remark: Remark(.noPostgres))
+      throw Failure(.badRequest, subject: "store", messageDetail: MessageDetail(.noPostgres))
     }
-    if address == nil { try home.requireOwnBooks() }
-    if address == nil, options.isRecovery, try FileFacts.inspect(home.database) == nil {
+    if address == nil { try home.requireOwnDatabase() }
+    if address == nil, options.isRecovery, try FileMetadata.inspect(home.database) == nil {
       // Opening a missing database would create another, empty bank.
-      throw Failure(.badHome, subject: home.path, remark: Remark(.databaseRemoved))
+      throw Failure(.badHome, subject: home.path, messageDetail: MessageDetail(.databaseRemoved))
     }
     try home.prepare()
-    let ties = try HomeTies(options, lock: shared, guardian: sibling("bank-guardian"))
+    let ties = try HomeOwnership(options, lock: shared, guardian: sibling("bank-guardian"))
     redirectStandardError(to: home.standardError)
     CurrentProcess.setName("bankd")
-    let pulse = ties.beginPulse(loop: loop, patience: configuration.standstill)
-    let books: OpenedBooks
+    let heartbeat = ties.beginHeartbeats(loop: loop, patience: configuration.watchdogTimeout)
+    let openedStore: OpenedStore
     if let address, let opener {
-      var branch = JoiningBranch(
-        address: address, name: configuration.store.branch ?? home.branchName, host: Machine.name,
+      var branch = BranchJoinRequest(
+        address: address, name: configuration.store.branch ?? home.branchName, host: LocalHost.name,
         services: configuration.services, language: options.language ?? configuration.language ?? .english,
-        proof: BranchProof.text(of: home), isReturning: options.isRecovery)
-      let note = BooksNote.read(from: home.booksNote)
+        homeIdentity: BranchIdentityProof.text(of: home), isReturning: options.isRecovery)
+      let note = SharedStoreMarkerFile.read(from: home.sharedStoreMarkerFile)
       branch.known = note?.mark(of: branch.name)
       branch.isElsewhere = note.map { $0.address != address } ?? false
-      books = OpenedBooks(try opener.join(branch, on: loop) { pulse.progressed() }, address: address)
+      openedStore = OpenedStore(try opener.join(branch, on: loop) { heartbeat.progressed() }, address: address)
     } else {
-      books = try OpenedBooks(of: home, services: configuration.services) { pulse.progressed() }
+      openedStore = try OpenedStore(of: home, services: configuration.services) { heartbeat.progressed() }
     }
-    let now = books.openedAt
+    let now = openedStore.openedAt
     let log = try LogFile(
       path: home.log(of: "coordinator"), worker: "coordinator",
-      generation: Int32(clamping: books.incarnation),
+      generation: Int32(clamping: openedStore.incarnation),
       limit: configuration.log.rotateBytes, keep: configuration.log.keep)
     if options.isRecovery {
       recoverWindows(of: &configuration, home, log)
     } else {
-      WindowsRecord.remove(home.windows)
+      WindowsMarkerFile.remove(home.windows)
     }
     // Inspections also read this record after the bank has closed.
     var opened = configuration.store
     if let address { opened.address = try? StoreAddress(address) }
-    if !options.isRecovery { StoreRecord.keep(opened, at: home.storeNote) }
-    if let trouble {
-      log.write(event: "configuration_copy_unusable", level: .error) { $0.field("msg", trouble.detail) }
+    if !options.isRecovery { StoreMarkerFile.write(opened, at: home.storeMarkerFile) }
+    if let fileError {
+      log.write(event: "configuration_copy_unusable", level: .error) { $0.field("msg", fileError.detail) }
     } else {
-      RecoveryNote.keepConfiguration(of: options, home)
+      RecoveryMarkerFile.copyConfiguration(of: options, home)
     }
-    var bindings = ties.bindings(pulse, loop: loop, log: log, closeStore: books.close)
+    var bindings = ties.homeResources(heartbeat, loop: loop, log: log, closeStore: openedStore.close)
     bindings.hasHome = true
-    (bindings.memory, bindings.files) = (books.memory, books.memory?.files)
-    bindings.renewReserve = { books.memory?.files.renewReserve() }
-    bindings.renewStoreNote = { [opened] in StoreRecord.keep(opened, at: home.storeNote) }
-    bindings.renewLogs = { redirectStandardError(to: home.standardError) }
-    bindings.hands = hands(of: home, log)
+    (bindings.databaseRecords, bindings.files) = (openedStore.databaseRecords, openedStore.databaseRecords?.files)
+    bindings.renewReserve = { openedStore.databaseRecords?.files.renewReserve() }
+    bindings.restoreStoreMarkerFile = { [opened] in StoreMarkerFile.write(opened, at: home.storeMarkerFile) }
+    bindings.reopenLogs = { redirectStandardError(to: home.standardError) }
+    bindings.inFlightTable = inFlightTable(of: home, log)
     let coordinator = Coordinator(
       home: home, options: options, configuration: configuration, loop: loop, server: server, log: log,
-      store: books.store, reading: books.reading, shared: books.shared, contents: books.contents,
-      incarnation: books.incarnation, booksName: books.name, programs: try WorkerPrograms(), now: now,
+      store: openedStore.store, reading: openedStore.reading, shared: openedStore.shared, contents: openedStore.contents,
+      incarnation: openedStore.incarnation, bankID: openedStore.name, programs: try ProgramPaths(), now: now,
       bindings: bindings)
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) {
-      coordinator.hear(signal: $0.signal)
+      coordinator.handle(signal: $0.signal)
     }
     if let starter { try server.adopt(FileDescriptor(owning: starter)) }
     ties.begin()
     // Orphans of runners are reparented to this process.
     try Subreaper.become()
-    let others = try collectOthers(of: coordinator, on: loop)
+    let others = try reapOrphans(of: coordinator, on: loop)
     defer { withExtendedLifetime(others) {} }
-    let clearing = CommandClearing(of: coordinator, books.contents.books)
+    let clearing = OrphanReaper(of: coordinator, openedStore.contents.dayCounters)
     while !clearing.isDone {
-      try clearing.turn()
-      pulse.progressed()
+      try clearing.runIteration()
+      heartbeat.progressed()
     }
-    coordinator.tellerSupervisor.inherit(coordinator.context.lineage, clearing.left)
+    coordinator.tellerSupervisor.inherit(coordinator.context.processIdentity, clearing.remainingProcesses)
     // If the client that opened the bank has exited by now, the bank is not opened.
-    let openerWatch = try options.opener.map { try OpenerWatch($0, on: loop) { coordinator.openerIsGone() } }
+    let openerWatch = try options.opener.map { try OpenerWatch($0, on: loop) { coordinator.handleOpenerExit() } }
     if coordinator.context.exitCode == nil { try coordinator.open() }
     let code = try coordinator.run()
     withExtendedLifetime((signals, openerWatch)) {}
-    guard !coordinator.context.isCutOff else {
+    guard !coordinator.context.isHalted else {
       // The database is not closed: closing would write to a disk whose state is unknown, or to another bank's
       // files. The kernel releases the lock when this process and all others that share it have exited.
       _ = Unmanaged.passRetained(coordinator)
       return code
     }
     withExtendedLifetime(coordinator) {
-      coordinator.tellerSupervisor.leaveGroups()
-      let farewell = Farewell(server, loop)
-      while (try? farewell.turn()) == false {}
+      coordinator.tellerSupervisor.removeControlGroups()
+      let finalFlush = FinalFlush(server, loop)
+      while (try? finalFlush.runIteration()) == false {}
     }
     return code
   }
 
   /// Opens the table of customers in flight; nil if the file is unusable. Without the table a crash of the
   /// coordinator is attributed to no customer; nothing else is affected.
-  private static func hands(of home: BankHome, _ log: LogFile) -> HandTable? {
-    do throws(SystemError) { return try HandTable(at: home.hands) } catch {
+  private static func inFlightTable(of home: BankHome, _ log: LogFile) -> InFlightTable? {
+    do throws(SystemError) { return try InFlightTable(at: home.inFlightTable) } catch {
       log.write(event: "hands_file_unusable", level: .warn) { $0.field("msg", error.description) }
       return nil
     }
@@ -175,12 +175,12 @@ public enum CoordinatorProcess {
 
   /// As process 1 of a container, the coordinator reaps all orphans. While it kills the orphans of a runner, it
   /// does not reap them: the code that kills them waits for each exit.
-  private static func collectOthers(
+  private static func reapOrphans(
     of coordinator: Coordinator, on loop: EventLoop
   ) throws(SystemError) -> SignalSource? {
     guard CurrentProcess.pid == 1 else { return nil }
     return try SignalSource([SIGCHLD], on: loop) { _ in
-      if !coordinator.tellerSupervisor.isClearing { Subreaper.collectOthers() }
+      if !coordinator.tellerSupervisor.isReaping { Subreaper.reapOrphans() }
     }
   }
 
@@ -192,15 +192,15 @@ public enum CoordinatorProcess {
   private static func recoverWindows(
     of configuration: inout BankConfiguration, _ home: BankHome, _ log: LogFile
   ) {
-    let kept = WindowsRecord.read(from: home.windows)
+    let recorded = WindowsMarkerFile.read(from: home.windows)
     log.write(event: "recovering", level: .warn) {
-      let words = kept.map { kept in configuration.services.map { "\($0)=\(kept[$0] ?? 0)" } }
+      let words = recorded.map { recorded in configuration.services.map { "\($0)=\(recorded[$0] ?? 0)" } }
       $0.field("windows", words?.joined(separator: ","))
-      if kept == nil {
+      if recorded == nil {
         $0.field("msg", "there is no record of the windows; their number comes from the configuration")
       }
     }
-    for (service, count) in kept ?? [:] where configuration.services.contains(service) {
+    for (service, count) in recorded ?? [:] where configuration.services.contains(service) {
       configuration.windows[service] = count
     }
   }
@@ -211,7 +211,7 @@ public enum CoordinatorProcess {
   /// Redirects standard error to a file: the message of a broken invariant is written to it, and a daemon has
   /// no terminal.
   private static func redirectStandardError(to path: String) {
-    if let facts = try? FileFacts.inspect(path), facts.size > longestStandardError {
+    if let facts = try? FileMetadata.inspect(path), facts.size > longestStandardError {
       try? Directory.rename(path, to: path + ".1")
     }
     if let file = try? FileDescriptor.open(path, [.writeOnly, .create, .append], mode: 0o600) {
@@ -222,29 +222,29 @@ public enum CoordinatorProcess {
   // MARK: - Inspection of a closed bank
 
   private static func inspect(
-    _ options: CoordinatorOptions, _ opener: (any SharedBooksOpener)?, _ starter: CInt?, _ loop: EventLoop,
+    _ options: CoordinatorOptions, _ opener: (any SharedStoreOpener)?, _ starter: CInt?, _ loop: EventLoop,
     _ server: ControlServer
   ) throws -> Int32 {
     let home = BankHome(options.home)
-    let store = options.store ?? StoreRecord.read(from: home.storeNote)?.address?.description
+    let store = options.store ?? StoreMarkerFile.read(from: home.storeMarkerFile)?.address?.description
     if let store, let opener {
       // A coordinator that uses this process as its reader is the parent of this process. It may exit while
       // this process waits for the database.
-      if let opener = options.opener, !ParentDeath.followParent(expectedParent: opener) { return 0 }
+      if let opener = options.opener, !ParentDeath.dieWithParent(expectedParent: opener) { return 0 }
       CurrentProcess.setName("bank-reader")
-      let branch = StoreRecord.read(from: home.storeNote)?.branch ?? home.branchName
-      let stock = StockVisit(home: home, branch: branch, isOpen: options.opener != nil, loop: loop)
+      let branch = StoreMarkerFile.read(from: home.storeMarkerFile)?.branch ?? home.branchName
+      let stock = StockAuditTask(home: home, branch: branch, isOpen: options.opener != nil, loop: loop)
       return try answer(
         from: try opener.inspect(store, in: options.language ?? .english) {
-          BooksNote.read(from: home.booksNote).flatMap { $0.address == store ? $0.mark : nil }
+          SharedStoreMarkerFile.read(from: home.sharedStoreMarkerFile).flatMap { $0.address == store ? $0.mark : nil }
         }, starter, loop, server, stock: options.home.isEmpty ? nil : stock,
         HomeMove.again(in: home, opener))
     }
-    if try FileFacts.inspect(home.database) == nil { try home.examineDatabase() }
-    guard try FileFacts.inspect(home.database) != nil else {
-      throw Failure(.notOpen, subject: home.path, remark: Remark(.neverOpened))
+    if try FileMetadata.inspect(home.database) == nil { try home.examineDatabase() }
+    guard try FileMetadata.inspect(home.database) != nil else {
+      throw Failure(.notOpen, subject: home.path, messageDetail: MessageDetail(.neverOpened))
     }
-    let lock = try HomeLock(visiting: home)
+    let lock = try HomeLock(inspecting: home)
     defer { lock.release() }
     try home.examineDatabase()
     let now = WallTime(milliseconds: SystemClock.wall().milliseconds)
@@ -254,21 +254,21 @@ public enum CoordinatorProcess {
   }
 
   private static func answer(
-    from books: any InspectedBooks, _ starter: CInt?, _ loop: EventLoop, _ server: ControlServer,
-    stock: StockVisit? = nil, _ move: @escaping HomeMove.Handler
+    from inspectedStore: any InspectedStore, _ starter: CInt?, _ loop: EventLoop, _ server: ControlServer,
+    stock: StockAuditTask? = nil, _ move: @escaping HomeMove.Handler
   ) throws -> Int32 {
     guard let starter else {
       throw Failure(.badRequest, subject: "--inspect", detail: "descriptor 3 is not a socket; use bankctl")
     }
     try server.adopt(FileDescriptor(owning: starter))
-    try Inspector(books, loop: loop, server: server, stock: stock, move: move).run()
+    try Inspector(inspectedStore, loop: loop, server: server, stock: stock, move: move).run()
     return 0
   }
 
   // MARK: - Failure to start
 
   /// Answers the requests of the process that started this one with the reason of the failure.
-  private static func tell(_ failure: Failure, on starter: CInt?) {
+  private static func reportFailure(_ failure: Failure, on starter: CInt?) {
     let words = [failure.code.name, failure.subject, failure.detail].filter { !$0.isEmpty }
     guard let starter, fcntl(starter, F_GETFD) != -1, let loop = try? EventLoop() else {
       _ = try? StandardStreams.write("bankd: \(words.joined(separator: ": "))\n", to: .error)
@@ -297,13 +297,13 @@ public enum CoordinatorProcess {
 /// lose its connection and still run.
 /// Errors: SystemError if the watch cannot be created; the bank is not opened then.
 final class OpenerWatch {
-  private let process: OtherProcess?
+  private let process: ProcessHandle?
 
   /// Starts the watch. If the process has already exited or is not the parent of this one, `onEnd` is called before
   /// this returns.
   /// - Parameter pid: Process that started this one.
   init(_ pid: Int32, on loop: EventLoop, onEnd: @escaping () -> Void) throws(SystemError) {
-    process = try OtherProcess(pid: pid)
+    process = try ProcessHandle(pid: pid)
     // If the process is still the parent after the watch was created, its process id was not reused before, and
     // the watch is on the right process.
     guard let process, CurrentProcess.parentPid == pid else {

@@ -1,4 +1,4 @@
-// Checks of an audit outside of the database: missing files of `HomeTable`, permissions of the home, and processes of
+// Checks of an audit outside of the database: missing files of `HomeFileTable`, permissions of the home, and processes of
 // the home. The audit changes nothing. A file that cannot be examined is a finding.
 
 import BankModel
@@ -11,12 +11,12 @@ struct HomeAudit {
 
   /// Pause before an unknown process is checked again, and number of checks. A process that is exiting may
   /// need a while on a busy machine. A process that remains is reported.
-  static let nextLook = TimeSpan.milliseconds(200)
-  private static let looks = 15
+  static let nextCheck = TimeSpan.milliseconds(200)
+  private static let checks = 15
   /// Largest number of checks if a process may be exiting or opening a bank.
-  private static let longestLooks = 150
+  private static let maxChecks = 150
 
-  struct Stranger: Hashable {
+  struct UnknownProcess: Hashable {
     var pid: Int32
     var name: String
     /// Identifies the process together with its id, because ids are reused.
@@ -39,8 +39,8 @@ struct HomeAudit {
   private static let opening = TimeSpan.seconds(12)
 
   /// True if processes that remain after this many checks are to be reported.
-  static func areToStay(_ strangers: Set<Stranger>, after looks: Int) -> Bool {
-    looks >= longestLooks || looks >= Self.looks && !strangers.contains { $0.mayBeOpening || $0.isAtWork }
+  static func arePersistent(_ unknownProcesses: Set<UnknownProcess>, after checks: Int) -> Bool {
+    checks >= maxChecks || checks >= Self.checks && !unknownProcesses.contains { $0.mayBeOpening || $0.isAtWork }
   }
 
   /// Programs checked for unknown processes, by process name; `bank-web` and `bank-reader` are not among them.
@@ -49,40 +49,40 @@ struct HomeAudit {
   ]
 
   /// Processes of this home that are not among the known ones.
-  func strangers(known: Set<Int32>) -> Set<Stranger> {
-    guard let facts = try? FileFacts.inspect(home.path) else { return [] }
-    var found: Set<Stranger> = []
+  func unknownProcesses(known: Set<Int32>) -> Set<UnknownProcess> {
+    guard let facts = try? FileMetadata.inspect(home.path) else { return [] }
+    var found: Set<UnknownProcess> = []
     for pid in ProcessTable.all() where !known.contains(pid) {
       guard let name = ProcessTable.name(of: pid), Self.programs.contains(name), ProcessTable.alive(pid),
         ProcessTable.arguments(of: pid).contains(where: { names($0, facts) }),
         let startedAt = ProcessTable.startTime(pid)
       else { continue }
-      found.insert(Stranger(pid: pid, name: name, startedAt: startedAt))
+      found.insert(UnknownProcess(pid: pid, name: name, startedAt: startedAt))
     }
     return found
   }
 
   /// True if an argument is the path of this home, or another path to the same directory.
-  private func names(_ word: String, _ facts: FileFacts) -> Bool {
+  private func names(_ word: String, _ facts: FileMetadata) -> Bool {
     let path = word.hasPrefix("--home=") ? String(word.dropFirst("--home=".count)) : word
     if path == home.path { return true }
-    guard path.hasPrefix("/"), let other = try? FileFacts.inspect(path) else { return false }
+    guard path.hasPrefix("/"), let other = try? FileMetadata.inspect(path) else { return false }
     return other.isDirectory && other.inode == facts.inode && other.device == facts.device
   }
 
   /// Findings about unknown processes.
-  static func remarks(on strangers: Set<Stranger>) -> [Remark] {
-    strangers.sorted { $0.pid < $1.pid }.map { Remark(.stranger, $0.pid, $0.name) }
+  static func messageDetails(on unknownProcesses: Set<UnknownProcess>) -> [MessageDetail] {
+    unknownProcesses.sorted { $0.pid < $1.pid }.map { MessageDetail(.unknownProcess, $0.pid, $0.name) }
   }
 
-  /// Files of `HomeTable` that are missing although their owners are running.
-  func missing(of owners: Set<HomeEntry.Owner>) -> Set<HomeEntry> {
+  /// Files of `HomeFileTable` that are missing although their owners are running.
+  func missing(of owners: Set<HomeFile.Owner>) -> Set<HomeFile> {
     Set(
-      HomeTable.entries.filter { entry in
-        guard entry.isAlwaysThere, owners.contains(entry.owner) else { return false }
+      HomeFileTable.entries.filter { entry in
+        guard entry.isPermanent, owners.contains(entry.owner) else { return false }
         // A file that cannot be examined is reported by `permissions()`.
         do throws(SystemError) {
-          return try FileFacts.inspect(Paths.join(home.path, entry.path)) == nil
+          return try FileMetadata.inspect(Paths.join(home.path, entry.path)) == nil
         } catch {
           return false
         }
@@ -90,16 +90,16 @@ struct HomeAudit {
   }
 
   /// Findings about missing files.
-  static func remarks(on missing: Set<HomeEntry>) -> [Remark] {
-    missing.sorted { $0.path < $1.path }.map { Remark(.missingInHome, $0.path, $0.owner.rawValue) }
+  static func messageDetails(on missing: Set<HomeFile>) -> [MessageDetail] {
+    missing.sorted { $0.path < $1.path }.map { MessageDetail(.homeFileMissing, $0.path, $0.owner.rawValue) }
   }
 
   /// Findings about files that other users own, could enter, read or write, and about files that cannot be examined.
-  func permissions() -> [Remark] {
-    var found: [Remark] = []
+  func permissions() -> [MessageDetail] {
+    var found: [MessageDetail] = []
     let shared = sharedWithCustomers
     if let problem = problem(home.path, isHome: true, shared) { found.append(problem) }
-    var paths = HomeTable.entries.map { Paths.join(home.path, $0.path) }
+    var paths = HomeFileTable.entries.map { Paths.join(home.path, $0.path) }
     for name in ["bank.db", "stock.db", "vending.db"] {
       for suffix in ["-shm", "-journal"] { paths.append(Paths.join(home.path, name) + suffix) }
     }
@@ -116,25 +116,25 @@ struct HomeAudit {
   /// socket of the machine, if it is open to a group, and for the directories above it.
   private var sharedWithCustomers: [String: UInt32] {
     let socket = Paths.join(home.run, "vending.sock")
-    guard let facts = try? FileFacts.inspect(socket, followLinks: false), facts.mode & 0o060 == 0o060 else {
+    guard let facts = try? FileMetadata.inspect(socket, followLinks: false), facts.mode & 0o060 == 0o060 else {
       return [:]
     }
     return [home.path: 0o010, home.run: 0o010, socket: 0o060]
   }
 
-  private func problem(_ path: String, isHome: Bool, _ shared: [String: UInt32]) -> Remark? {
-    let facts: FileFacts
+  private func problem(_ path: String, isHome: Bool, _ shared: [String: UInt32]) -> MessageDetail? {
+    let facts: FileMetadata
     do throws(SystemError) {
       // The mode of a symbolic link grants nothing: its target is checked.
-      guard let found = try FileFacts.inspect(path) else { return nil }
+      guard let found = try FileMetadata.inspect(path) else { return nil }
       facts = found
-    } catch { return Remark(.cannotLook, path, error.description) }
+    } catch { return MessageDetail(.cannotInspect, path, error.description) }
     let mode = String(facts.mode & 0o7777, radix: 8)
-    if facts.owner != CurrentProcess.uid { return Remark(.otherOwner, path, facts.owner) }
+    if facts.owner != CurrentProcess.uid { return MessageDetail(.otherOwner, path, facts.owner) }
     // A shared directory such as /tmp was not made for a bank; the permissions of its contents protect them.
     if isHome, facts.mode & 0o1000 != 0 { return nil }
     let wanted = facts.isDirectory ? "700" : "600"
     return UInt32(facts.mode) & 0o077 & ~(shared[path] ?? 0) == 0
-      ? nil : Remark(.openToOthers, path, mode, wanted)
+      ? nil : MessageDetail(.modeTooPermissive, path, mode, wanted)
   }
 }

@@ -31,9 +31,9 @@ final class HomeLock {
   }
 
   /// Keeps coordinators and other inspectors out for the lifetime of this object.
-  init(visiting home: BankHome) throws(Failure) {
+  init(inspecting home: BankHome) throws(Failure) {
     let outcome: LockFile.Outcome
-    do throws(SystemError) { outcome = try LockFile.visit(path: home.lock) } catch {
+    do throws(SystemError) { outcome = try LockFile.acquireForInspection(path: home.lock) } catch {
       throw Failure(.badHome, subject: home.path, detail: error.description)
     }
     lock = try Self.lock(outcome, home)
@@ -46,7 +46,7 @@ final class HomeLock {
     case .acquired(let lock): return lock
     case .heldBy(let pid):
       throw Failure(.alreadyOpen, subject: pid.map { String($0) } ?? "", detail: home.path)
-    case .visited: throw Failure(.inspected, subject: home.path)
+    case .underInspection: throw Failure(.inspected, subject: home.path)
     }
   }
 

@@ -11,11 +11,11 @@ import Time
 import Wire
 
 /// Move of a home's database to a shared one.
-public struct MovingBooks {
+public struct MoveInput {
   /// Data to be moved.
   public var source: any QueueExport
   /// Identity of the bank, which it keeps.
-  public var name: BooksName
+  public var name: BankID
   /// Name of the branch that this home becomes, and to which the history so far belongs.
   public var branch: String
   /// Name of the machine.
@@ -25,7 +25,7 @@ public struct MovingBooks {
 }
 
 /// Result of a move.
-public struct MovedBooks {
+public struct MoveResult {
   /// Destination without secrets, for display.
   public var place: String
   /// Number of rows at the destination.
@@ -41,56 +41,56 @@ public struct MovedBooks {
 }
 
 /// Observer of a move.
-public protocol MoveWatch: AnyObject {
+public protocol MoveObserver: AnyObject {
   /// Reports the number of tickets moved so far, which are not visible yet; returns false to cancel.
   func moved(_ done: Int64, of total: Int64) -> Bool
   /// Called before the commit. After this call the move may be complete.
-  func isCommitting() throws
+  func willCommit() throws
 }
 
-final class HomeMove: MoveWatch {
+final class HomeMove: MoveObserver {
   private let home: BankHome
-  private let books: ClosedBank
-  private let opener: any SharedBooksOpener
+  private let closedBank: ClosedBank
+  private let opener: any SharedStoreOpener
   private var address = ""
-  private var tell: ((ProgressReport) -> Bool)?
+  private var onProgress: ((ProgressReport) -> Bool)?
 
-  init(_ home: BankHome, _ books: ClosedBank, _ opener: any SharedBooksOpener) {
-    (self.home, self.books, self.opener) = (home, books, opener)
+  init(_ home: BankHome, _ closedBank: ClosedBank, _ opener: any SharedStoreOpener) {
+    (self.home, self.closedBank, self.opener) = (home, closedBank, opener)
   }
 
   /// Moves the database.
   ///
-  /// - Parameter told: Receives progress; returns false to cancel.
-  func run(_ order: MoveOrder, _ told: @escaping (ProgressReport) -> Bool) throws -> MoveReport {
+  /// - Parameter observer: Receives progress; returns false to cancel.
+  func run(_ order: MoveParameters, _ observer: @escaping (ProgressReport) -> Bool) throws -> MoveReport {
     // A repeated move to the same place determines the result of the earlier move.
-    if let former = MovedNote.read(from: home.movedNote), former.address != order.address {
+    if let former = MoveMarkerFile.read(from: home.moveMarkerFile), former.address != order.address {
       throw home.booksMoved(former)
     }
-    guard let name = books.name else { throw Failure(.notMoved, remark: Remark(.booksUnnamed)) }
-    (address, tell) = (order.address, told)
-    defer { tell = nil }
-    let before = try books.export.countRows()
+    guard let name = closedBank.name else { throw Failure(.notMoved, messageDetail: MessageDetail(.bankIDMissing)) }
+    (address, onProgress) = (order.address, observer)
+    defer { onProgress = nil }
+    let before = try closedBank.export.countRows()
     let moved = try opener.move(
-      MovingBooks(
-        source: books.export, name: name, branch: order.branch ?? home.branchName, host: Machine.name,
-        address: order.address), told: self)
-    try keep(MovedNote(address: order.address, isDone: true))
+      MoveInput(
+        source: closedBank.export, name: name, branch: order.branch ?? home.branchName, host: LocalHost.name,
+        address: order.address), observer: self)
+    try write(MoveMarkerFile(address: order.address, isDone: true))
     return MoveReport(
-      place: moved.place, day: books.look().presentDay,
+      place: moved.place, day: closedBank.refresh().presentDay,
       rows: ExportedRows.Kind.allCases.map {
         MovedRows(name: $0.rawValue, before: before[$0], after: moved.rows[$0])
-      }, ledger: moved.balance.rows, isRepeated: moved.isRepeated, note: home.movedNote)
+      }, ledger: moved.balance.rows, isRepeated: moved.isRepeated, note: home.moveMarkerFile)
   }
 
   func moved(_ done: Int64, of total: Int64) -> Bool {
-    tell?(ProgressReport(phase: .moving, done: done, total: total)) ?? true
+    onProgress?(ProgressReport(phase: .moving, done: done, total: total)) ?? true
   }
 
-  func isCommitting() throws { try keep(MovedNote(address: address, isDone: false)) }
+  func willCommit() throws { try write(MoveMarkerFile(address: address, isDone: false)) }
 
-  private func keep(_ note: MovedNote) throws(Failure) {
-    do throws(SystemError) { try note.keep(at: home.movedNote) } catch {
+  private func write(_ note: MoveMarkerFile) throws(Failure) {
+    do throws(SystemError) { try note.write(at: home.moveMarkerFile) } catch {
       throw Failure(.badHome, subject: home.path, detail: error.description)
     }
   }
@@ -99,45 +99,45 @@ final class HomeMove: MoveWatch {
 extension HomeMove {
   /// Executes a request to move the database of a home. The second parameter receives progress and returns false
   /// to cancel.
-  typealias Handler = (MoveOrder, @escaping (ProgressReport) -> Bool) throws -> MoveReport
+  typealias Handler = (MoveParameters, @escaping (ProgressReport) -> Bool) throws -> MoveReport
 
   /// Handler of a build without PostgreSQL, which refuses every move.
   static func unavailable(
-    _ order: MoveOrder, _ told: @escaping (ProgressReport) -> Bool
-  ) throws -> MoveReport { throw Failure(.badRequest, remark: Remark(.noPostgres)) }
+    _ order: MoveParameters, _ observer: @escaping (ProgressReport) -> Bool
+  ) throws -> MoveReport { throw Failure(.badRequest, messageDetail: MessageDetail(.noPostgres)) }
 
   /// Handler for a home whose bank uses a shared database. If the home was moved to this database, its own
   /// database still exists: the same move determines the result of the first one, and any other move is
   /// refused.
-  static func again(in home: BankHome, _ opener: any SharedBooksOpener) -> Handler {
-    { order, told in
-      guard !home.path.isEmpty, let note = MovedNote.read(from: home.movedNote) else {
-        throw Failure(.notInSharedBank, subject: "move")
+  static func again(in home: BankHome, _ opener: any SharedStoreOpener) -> Handler {
+    { order, observer in
+      guard !home.path.isEmpty, let note = MoveMarkerFile.read(from: home.moveMarkerFile) else {
+        throw Failure(.unsupportedWithSharedStore, subject: "move")
       }
-      guard note.address == order.address, try FileFacts.inspect(home.database) != nil else {
+      guard note.address == order.address, try FileMetadata.inspect(home.database) != nil else {
         throw home.booksMoved(note)
       }
-      let lock = try HomeLock(visiting: home)
+      let lock = try HomeLock(inspecting: home)
       defer { lock.release() }
       try home.examineDatabase()
       let bank = try ClosedBank(home, now: WallTime(milliseconds: SystemClock.wall().milliseconds))
-      return try HomeMove(home, bank, opener).run(order, told)
+      return try HomeMove(home, bank, opener).run(order, observer)
     }
   }
 }
 
 extension BankHome {
   /// Marker file with the new place of the database after a move.
-  var movedNote: String { Paths.join(path, "moved") }
+  var moveMarkerFile: String { Paths.join(path, "moved") }
 
   /// Refuses a home whose database was moved away.
-  func requireOwnBooks() throws(Failure) {
-    if let note = MovedNote.read(from: movedNote) { throw booksMoved(note) }
+  func requireOwnDatabase() throws(Failure) {
+    if let note = MoveMarkerFile.read(from: moveMarkerFile) { throw booksMoved(note) }
   }
 
-  func booksMoved(_ note: MovedNote) -> Failure {
+  func booksMoved(_ note: MoveMarkerFile) -> Failure {
     note.isDone
-      ? Failure(.booksMoved, subject: note.address, detail: movedNote)
-      : Failure(.booksMoved, subject: note.address, remark: Remark(.moveUnknown, movedNote))
+      ? Failure(.databaseMoved, subject: note.address, detail: moveMarkerFile)
+      : Failure(.databaseMoved, subject: note.address, messageDetail: MessageDetail(.moveOutcomeUnknown, moveMarkerFile))
   }
 }

@@ -11,92 +11,92 @@ import Wire
 final class Inspector {
   private let loop: EventLoop
   private let server: ControlServer
-  private let books: any InspectedBooks
+  private let inspectedStore: any InspectedStore
   /// Moves the database of the home to another store, or refuses the move.
   private let executeMove: HomeMove.Handler
   /// Audits the services in the home of a branch; nil for a database in a home, and without a home.
-  private let stock: StockVisit?
+  private let stock: StockAuditTask?
   /// Unanswered requests. They are answered outside of event handlers: a long answer runs the loop until its
   /// reader has room, which a handler must not do.
-  private var asked: [(request: ControlRequest, session: ControlSession)] = []
+  private var pendingRequests: [(request: ControlRequest, session: ControlSession)] = []
   private var hasEnded = false
 
   init(
-    _ books: any InspectedBooks, loop: EventLoop, server: ControlServer, stock: StockVisit? = nil,
+    _ inspectedStore: any InspectedStore, loop: EventLoop, server: ControlServer, stock: StockAuditTask? = nil,
     move: @escaping HomeMove.Handler
   ) {
-    self.books = books
+    self.inspectedStore = inspectedStore
     (executeMove, self.stock) = (move, stock)
     self.loop = loop
     self.server = server
   }
 
-  private var store: any QueueReading { books.reading }
+  private var store: any QueueReader { inspectedStore.reading }
 
   func run() throws(SystemError) {
     server.onCommand = { [unowned self] session, request in
-      asked.append((request, session))
+      pendingRequests.append((request, session))
       // One request at a time: the client is read again after its answer.
       session.channel.pauseReading()
     }
     server.onEnd = { [unowned self] _ in hasEnded = true }
     while !hasEnded {
-      try loop.runOnce(until: server.nextJudgement.map { loop.wake(for: $0) })
-      server.keepTime(loop.moment())
+      try loop.runOnce(until: server.nextJudgement.map { loop.wakeTime(for: $0) })
+      server.runTimers(loop.moment())
       answerAll()
       server.flush()
     }
   }
 
   private func answerAll() {
-    while !asked.isEmpty {
-      let (request, session) = asked.removeFirst()
-      serve(request, Seat(session: session, number: request.number))
+    while !pendingRequests.isEmpty {
+      let (request, session) = pendingRequests.removeFirst()
+      serve(request, RequestHandle(session: session, number: request.number))
       // This call delivers the messages that were held back, before it returns.
       session.channel.resumeReading()
     }
   }
 
-  private func serve(_ request: ControlRequest, _ seat: Seat) {
+  private func serve(_ request: ControlRequest, _ requester: RequestHandle) {
     do throws(StoreError) {
       switch request.command {
       case .receipts(let query):
-        try tellReceipts(query, try books.look(), seat, onePart: request.onePart == true)
-      case .tickets(let query): try tellTickets(query, try books.look(), seat)
+        try sendReceipts(query, try inspectedStore.refresh(), requester, onePart: request.onePart == true)
+      case .tickets(let query): try sendTickets(query, try inspectedStore.refresh(), requester)
       case .ticket(let ticket, let day):
-        let numbers = try books.look()
-        let archive = TicketArchive(
-          store: store, booksName: numbers.name, presentDay: numbers.presentDay, issued: numbers.issued)
-        do throws(Failure) { server.answer(seat, .ticket(try archive.story(of: ticket, day: day))) } catch {
-          server.answer(seat, .failure(error))
+        let numbers = try inspectedStore.refresh()
+        let archive = TicketHistoryReader(
+          store: store, bankID: numbers.name, presentDay: numbers.presentDay, issued: numbers.issued)
+        do throws(Failure) { server.answer(requester, .ticket(try archive.history(of: ticket, day: day))) } catch {
+          server.answer(requester, .failure(error))
         }
-      case .ledger: server.answer(seat, try store.ledgerAnswer())
+      case .ledger: server.answer(requester, try store.ledgerAnswer())
       case .account(let number):
-        _ = try books.look()
-        server.answer(seat, try store.accountAnswer(number))
+        _ = try inspectedStore.refresh()
+        server.answer(requester, try store.accountAnswer(number))
       case .awaitTickets(let day, let first, let last):
-        server.answer(seat, try left(of: first...max(first, last), on: day, try books.look()))
+        server.answer(requester, try left(of: first...max(first, last), on: day, try inspectedStore.refresh()))
       case .audit:
-        guard var report = try books.audit() else {
-          return server.answer(seat, .failure(Failure(.alreadyOpen)))
+        guard var report = try inspectedStore.audit() else {
+          return server.answer(requester, .failure(Failure(.alreadyOpen)))
         }
-        try stock?.audit(books, into: &report)
-        server.answer(seat, .audit(report))
-      case .move(let order): move(order, seat)
-      default: server.answer(seat, .failure(Failure(.notOpen)))
+        try stock?.audit(inspectedStore, into: &report)
+        server.answer(requester, .audit(report))
+      case .move(let order): move(order, requester)
+      default: server.answer(requester, .failure(Failure(.notOpen)))
       }
-    } catch { server.answer(seat, .failure(Failure(store: error))) }
+    } catch { server.answer(requester, .failure(Failure(store: error))) }
   }
 
   /// Returns `progress` if some of the tickets are unfinished, and `ended` if none is. On a day other than the
   /// present one all tickets count as finished.
   private func left(
-    of tickets: ClosedRange<TicketNumber>, on day: BusinessDay, _ numbers: InspectedNumbers
+    of tickets: ClosedRange<TicketNumber>, on day: BusinessDay, _ numbers: InspectedState
   ) throws(StoreError) -> ControlAnswer {
     let left = day == numbers.presentDay ? try store.countUnfinished(tickets) : 0
     guard left > 0 else {
       let dead = day == numbers.presentDay ? try store.countDead(tickets) : 0
-      return .ended(EndedReport(dead: dead, counting: try store.countCancelled(tickets, on: day)))
+      return .ended(AwaitedTicketsReport(dead: dead, counting: try store.countCancelled(tickets, on: day)))
     }
     let total = tickets.upperBound - tickets.lowerBound + 1
     return .progress(ProgressReport(phase: .serving, done: max(0, total - left), total: total))
@@ -104,22 +104,22 @@ final class Inspector {
 
   /// Moves the database and sends progress reports. The move is cancelled if the client disconnects or closes its
   /// reading side.
-  private func move(_ order: MoveOrder, _ seat: Seat) {
+  private func move(_ order: MoveParameters, _ requester: RequestHandle) {
     do {
       let report = try executeMove(order) { [unowned self] progress in
-        server.answer(seat, .progress(progress), more: true)
+        server.answer(requester, .progress(progress), more: true)
         server.flush()
-        return isHeard(seat)
+        return isHeard(requester)
       }
-      server.answer(seat, .moved(report))
+      server.answer(requester, .moved(report))
     } catch {
       let failure = (error as? StoreError).map { Failure(store: $0) } ?? Failure(.system, detail: "\(error)")
-      server.answer(seat, .failure(error as? Failure ?? failure))
+      server.answer(requester, .failure(error as? Failure ?? failure))
     }
   }
 
-  private func tellReceipts(
-    _ query: ReceiptQuery, _ numbers: InspectedNumbers, _ seat: Seat, onePart: Bool
+  private func sendReceipts(
+    _ query: ReceiptQuery, _ numbers: InspectedState, _ requester: RequestHandle, onePart: Bool
   ) throws(StoreError) {
     let presentDay = numbers.presentDay
     var day: BusinessDay?
@@ -128,8 +128,8 @@ final class Inspector {
     case .all: day = nil
     case .day(let chosen):
       guard (1...presentDay).contains(chosen) else {
-        let failure = Failure(.noSuchDay, subject: String(chosen), remark: Remark(.lastDay, presentDay))
-        return server.answer(seat, .failure(failure))
+        let failure = Failure(.noSuchDay, subject: String(chosen), messageDetail: MessageDetail(.lastDay, presentDay))
+        return server.answer(requester, .failure(failure))
       }
       day = chosen
     }
@@ -137,21 +137,21 @@ final class Inspector {
     var left: Int64?
     let service: Service?
     do throws(Failure) {
-      left = try AnswerStreams.bound(query.limit)
+      left = try ResultStreams.bound(query.limit)
       service = try self.service(query.service)
       if query.follow, left != nil { throw Failure(.badRequest, detail: "a limit conflicts with follow") }
-      if (query.behind?.count ?? 0) > ReceiptQuery.marksAtMost { throw Failure(.badRequest, detail: "marks") }
-    } catch { return server.answer(seat, .failure(error)) }
+      if (query.positions?.count ?? 0) > ReceiptQuery.positionsAtMost { throw Failure(.badRequest, detail: "marks") }
+    } catch { return server.answer(requester, .failure(error)) }
     if query.follow,
-      try tellFollower(query, numbers, from: day ?? 1, of: service, seat, onePart: onePart)
+      try sendToFollower(query, numbers, from: day ?? 1, of: service, requester, onePart: onePart)
     {
       return
     }
-    while isHeard(seat) {
-      let page = try store.receipts(day: day, after: after, limit: AnswerStream.page)
+    while isHeard(requester) {
+      let page = try store.receipts(day: day, after: after, limit: ResultStream.page)
       let shown = page.first(left, of: service)
       left = left.map { $0 - Int64(shown.count) }
-      let more = left != 0 && page.mayGoOn(limit: AnswerStream.page)
+      let more = left != 0 && page.mayHaveMore(limit: ResultStream.page)
       // For a single part the client continues after the last receipt that it received, so an empty part is
       // skipped.
       if onePart, more, shown.isEmpty, let last = page.last {
@@ -159,32 +159,32 @@ final class Inspector {
         continue
       }
       let reports = shown.map { ReceiptReport($0, store.services, key: numbers.name.key(of: $0)) }
-      server.answer(seat, .receipts(reports), more: more)
+      server.answer(requester, .receipts(reports), more: more)
       guard more, !onePart, let last = page.last else { return }
       after = last.sequence
-      try waitForReader(seat.session)
+      try waitForReader(requester.session)
     }
   }
 
   /// Sends the receipts of all branches up to now, or one part of them. Returns false if the database has no
   /// branches.
-  private func tellFollower(
-    _ query: ReceiptQuery, _ numbers: InspectedNumbers, from day: BusinessDay, of service: Service?,
-    _ seat: Seat, onePart: Bool
+  private func sendToFollower(
+    _ query: ReceiptQuery, _ numbers: InspectedState, from day: BusinessDay, of service: Service?,
+    _ requester: RequestHandle, onePart: Bool
   ) throws(StoreError) -> Bool {
     var query = query
-    while isHeard(seat) {
+    while isHeard(requester) {
       guard
-        let page = try books.receipts(
-          from: day, behind: query.behind ?? [], of: service, limit: AnswerStream.page)
+        let page = try inspectedStore.receipts(
+          from: day, behind: query.positions ?? [], of: service, limit: ResultStream.page)
       else { return false }
       let reports = page.entries.map {
         ReceiptReport($0.receipt, store.services, key: numbers.name.key(of: $0.receipt), mark: $0.mark)
       }
-      server.answer(seat, .receipts(reports), more: !page.isWhole)
-      guard !page.isWhole, !onePart else { break }
+      server.answer(requester, .receipts(reports), more: !page.isComplete)
+      guard !page.isComplete, !onePart else { break }
       for report in reports { query.goOn(behind: report) }
-      try waitForReader(seat.session)
+      try waitForReader(requester.session)
     }
     return true
   }
@@ -197,57 +197,57 @@ final class Inspector {
   }
 
   /// Sends customers by number, up to the limit of the query.
-  private func tellNumbered(
-    _ query: TicketQuery, _ states: [CustomerState], day: BusinessDay, _ seat: Seat
+  private func sendNumbered(
+    _ query: TicketQuery, _ states: [CustomerState], day: BusinessDay, _ requester: RequestHandle
   ) throws(StoreError) {
     let limit: Int64?
     let service: Service?
     do throws(Failure) {
-      limit = try AnswerStreams.bound(query.limit)
+      limit = try ResultStreams.bound(query.limit)
       service = try self.service(query.service)
-    } catch { return server.answer(seat, .failure(error)) }
+    } catch { return server.answer(requester, .failure(error)) }
     var (after, left) = (max(0, query.after ?? 0), limit ?? .max)
-    while isHeard(seat) {
-      let page = Int(min(left, Int64(AnswerStream.page)))
+    while isHeard(requester) {
+      let page = Int(min(left, Int64(ResultStream.page)))
       let found = try store.customersByNumber(in: states, of: service, after: after, limit: page)
       left -= Int64(found.count)
       let more = found.count == page && left > 0
-      server.answer(seat, .tickets(try store.listed(found, store.services, day: day)), more: more)
+      server.answer(requester, .tickets(try store.listed(found, store.services, day: day)), more: more)
       guard more, let last = found.last else { return }
       after = last.customer.ticket
-      try waitForReader(seat.session)
+      try waitForReader(requester.session)
     }
   }
 
-  private func tellTickets(
-    _ query: TicketQuery, _ numbers: InspectedNumbers, _ seat: Seat
+  private func sendTickets(
+    _ query: TicketQuery, _ numbers: InspectedState, _ requester: RequestHandle
   ) throws(StoreError) {
     let kept: [CustomerState] = [.waiting, .delayed, .dead]
     let states = (query.state.map { [$0] } ?? kept).filter(kept.contains)
-    if query.isByNumber { return try tellNumbered(query, states, day: numbers.presentDay, seat) }
+    if query.isByNumber { return try sendNumbered(query, states, day: numbers.presentDay, requester) }
     for state in states {
       var cursor: TicketCursor?
-      while isHeard(seat) {
-        let page = try store.customers(in: state, after: cursor, limit: AnswerStream.page)
+      while isHeard(requester) {
+        let page = try store.customers(in: state, after: cursor, limit: ResultStream.page)
         let reports = try store.listed(page, store.services, day: numbers.presentDay)
-        if !reports.isEmpty { server.answer(seat, .tickets(reports), more: true) }
-        guard page.count == AnswerStream.page, let last = page.last else { break }
+        if !reports.isEmpty { server.answer(requester, .tickets(reports), more: true) }
+        guard page.count == ResultStream.page, let last = page.last else { break }
         cursor = TicketCursor(state: state, line: last.customer.line, after: last.customer.ticket)
-        try waitForReader(seat.session)
+        try waitForReader(requester.session)
       }
     }
-    server.answer(seat, .tickets([]))
+    server.answer(requester, .tickets([]))
   }
 
   /// True if the client can still receive answers.
-  private func isHeard(_ seat: Seat) -> Bool { seat.session.isOpen && !seat.session.channel.isPeerDeaf }
+  private func isHeard(_ requester: RequestHandle) -> Bool { requester.session.isOpen && !requester.session.channel.isPeerReadClosed }
 
   /// Waits for a slow reader; no other client is waiting.
   private func waitForReader(_ session: ControlSession) throws(StoreError) {
     server.flush()
     while session.isOpen, session.channel.backlog > server.share {
       do throws(SystemError) { try loop.runOnce(until: nil) } catch {
-        throw StoreError.failed(path: "descriptor 3", detail: Remark(quoting: error.description))
+        throw StoreError.failed(path: "descriptor 3", detail: MessageDetail(quoting: error.description))
       }
     }
   }

@@ -18,7 +18,7 @@ struct SliceKey {
   func isRepeated(by other: Int64?) -> Bool { digest == nil || other == nil || digest == other }
 }
 
-enum SliceTrouble: Error {
+enum SliceError: Error {
   /// The request itself is invalid.
   case request(Failure)
   /// The spooled list cannot be read back.
@@ -27,13 +27,13 @@ enum SliceTrouble: Error {
 }
 
 struct ListSlices {
-  let store: any QueueReading
+  let store: any QueueReader
   let services: ServiceDirectory
   let day: BusinessDay
 
   /// Counts the customers of a held-back part that are new to the store. All held-back parts are counted
   /// before any customer of the list is admitted.
-  func lookThrough(_ part: Int, of order: inout EnqueueIntake.Order) throws(SliceTrouble) {
+  func countNewCustomers(_ part: Int, of order: inout EnqueueQueue.Order) throws(SliceError) {
     guard case .list(var list) = order.source else { return }
     let entries = try read { () throws(Failure) in try list.list.part(part) }
     var fresh = Int64(entries.count)
@@ -49,7 +49,7 @@ struct ListSlices {
       }
       fresh -= 1
       order.known += 1
-      order.knownTickets.add(known.tickets)
+      order.alreadyIssuedTickets.add(known.tickets)
     }
     list.count(fresh: fresh, under: keys)
     order.source = .list(list)
@@ -59,20 +59,20 @@ struct ListSlices {
   /// - Parameter arriving: Numbers of the customers admitted so far; nil before the first part.
   /// - Parameter issued: The highest assigned number.
   func next(
-    of sliced: SlicedList, _ order: inout EnqueueIntake.Order, with baggage: inout SliceBaggage,
-    after arriving: ArrivingRequest?, issued: TicketNumber
-  ) throws(SliceTrouble) -> [CustomerOrder] {
+    of sliced: SlicedList, _ order: inout EnqueueQueue.Order, with attachments: inout SliceAttachments,
+    after arriving: InProgressEnqueue?, issued: TicketNumber
+  ) throws(SliceError) -> [CustomerOrder] {
     var list = sliced
     let expected = list.expected
     let entries = try read { () throws(Failure) in
-      guard let entries = try list.next() else { throw Failure(.system, remark: Remark(.listEnded)) }
+      guard let entries = try list.next() else { throw Failure(.system, messageDetail: MessageDetail(.listEnded)) }
       return entries
     }
     let place = order.placement(
       of: expected ?? 0, heldBack: list.heldBack, after: arriving, issued: issued)
     order.source = .list(list)
     let slice = try newcomers(
-      among: entries, of: &order, with: &baggage, at: place, areKnownCounted: expected != nil)
+      among: entries, of: &order, with: &attachments, at: place, countsKnownAlready: expected != nil)
     // Keys known during the count can vanish only by the rollback after a full disk. Admission of this part
     // would leave unassigned numbers.
     guard expected == nil || expected == Int64(slice.count) else { throw .request(Failure(.diskFull)) }
@@ -81,9 +81,9 @@ struct ListSlices {
   }
 
   private func newcomers(
-    among entries: [EnqueueEntry], of order: inout EnqueueIntake.Order, with baggage: inout SliceBaggage,
-    at place: ArrivingRequest.Placement, areKnownCounted: Bool
-  ) throws(SliceTrouble) -> [CustomerOrder] {
+    among entries: [EnqueueEntry], of order: inout EnqueueQueue.Order, with attachments: inout SliceAttachments,
+    at place: InProgressEnqueue.TicketPlacement, countsKnownAlready: Bool
+  ) throws(SliceError) -> [CustomerOrder] {
     var slice: [CustomerOrder] = []
     slice.reserveCapacity(entries.count)
     // Indexed by bytes, as in the store: strings in Swift are equal under canonical equivalence.
@@ -94,30 +94,30 @@ struct ListSlices {
         let bytes = Array(key.utf8)
         if let first = fresh[bytes] {
           // A repeated entry gets the ticket of its first occurrence in this list.
-          guard baggage.keys[first].isRepeated(by: digest) else { throw .request(.conflict(key)) }
+          guard attachments.keys[first].isRepeated(by: digest) else { throw .request(.conflict(key)) }
           order.known += 1
-          let ticket = baggage.keys[first].ticket
-          order.knownTickets.add(IssuedTickets(day: day, first: ticket, last: ticket))
+          let ticket = attachments.keys[first].ticket
+          order.alreadyIssuedTickets.add(IssuedTickets(day: day, first: ticket, last: ticket))
           continue
         }
         if let known = try request(under: key) {
           guard known.isRepeated(by: digest) else { throw .request(.conflict(key)) }
-          if !areKnownCounted {
+          if !countsKnownAlready {
             order.known += 1
-            order.knownTickets.add(known.tickets)
+            order.alreadyIssuedTickets.add(known.tickets)
           }
           continue
         }
-        fresh[bytes] = baggage.keys.count
-        baggage.keys.append(SliceKey(key: key, digest: digest, ticket: place.ticket(Int64(slice.count))))
+        fresh[bytes] = attachments.keys.count
+        attachments.keys.append(SliceKey(key: key, digest: digest, ticket: place.ticket(Int64(slice.count))))
       }
       if let payload = entry.payload {
-        let next = Int64(slice.count) + (Kernel.makes("givesPayloadsToTheNeighbour") ? 1 : 0)
+        let next = Int64(slice.count) + (Kernel.hasPlantedBug("givesPayloadsToTheNeighbour") ? 1 : 0)
         let ticket = place.ticket(next)
-        baggage.payloads.append(SlicePayload(payload: payload, tickets: ticket...ticket))
+        attachments.payloads.append(SlicePayload(payload: payload, tickets: ticket...ticket))
       }
       var customer = entry.order(for: service(of: entry))
-      customer.dueAt = WallTime(dueAt: entry.dueAt, delay: entry.delay, asked: order.asked)
+      customer.dueAt = WallTime(dueAt: entry.dueAt, delay: entry.delay, requestedAt: order.requestedAt)
       slice.append(customer)
     }
     return slice
@@ -131,11 +131,11 @@ struct ListSlices {
     return service
   }
 
-  private func read(_ part: () throws(Failure) -> [EnqueueEntry]) throws(SliceTrouble) -> [EnqueueEntry] {
+  private func read(_ part: () throws(Failure) -> [EnqueueEntry]) throws(SliceError) -> [EnqueueEntry] {
     do throws(Failure) { return try part() } catch { throw .spool(error) }
   }
 
-  private func request(under key: String) throws(SliceTrouble) -> KeyedRequest? {
+  private func request(under key: String) throws(SliceError) -> KeyedRequest? {
     do throws(StoreError) { return try store.request(forKey: key) } catch { throw .store(error) }
   }
 }
@@ -143,12 +143,12 @@ struct ListSlices {
 extension Failure { static func conflict(_ key: String) -> Failure { Failure(.keyConflict, subject: key) } }
 
 /// Order in which the parts of a long list are admitted. The first parts are admitted last, so that a gap before the
-/// numbers of the other parts is free for other requests until the list is complete; see `ArrivingRequest`.
+/// numbers of the other parts is free for other requests until the list is complete; see `InProgressEnqueue`.
 /// Invariant: each part is admitted once, and `heldBack` is exactly the number of tickets still to be issued to
 /// held-back customers. So all held-back customers with known keys are counted before the first admission. If a key of
 /// the watched parts may repeat in the list, no part is held back: the count would be known too late.
 struct SlicedList {
-  let list: ListSpool
+  let list: EnqueueListSpool
   /// Number of new customers that are held back: they precede the admitted ones in list order.
   private(set) var heldBack: Int64 = 0
   private let begin: Int
@@ -159,13 +159,13 @@ struct SlicedList {
   private var keysHeldBack: Set<Int> = []
   private var taken = 0
 
-  /// Holds back at most half of the parts. Of a list with keys at most `ListSpool.watchedParts` parts are held back,
+  /// Holds back at most half of the parts. Of a list with keys at most `EnqueueListSpool.checkedParts` parts are held back,
   /// and of a list without keys at most `limit` customers. A limit of 0 admits all parts in list order.
-  init(_ list: ListSpool, heldBackAtMost limit: Int64) {
+  init(_ list: EnqueueListSpool, heldBackLimit limit: Int64) {
     self.list = list
-    let most = list.hasKeys ? ListSpool.watchedParts : Int(limit) / list.partLimit
+    let most = list.hasKeys ? EnqueueListSpool.checkedParts : Int(limit) / list.partLimit
     begin = limit == 0 || list.mayRepeat ? 0 : min(list.parts / 2, most)
-    lookAnew()
+    lookUpAgain()
   }
 
   /// Next part to be counted before the first admission; nil if all held-back parts are counted.
@@ -175,17 +175,17 @@ struct SlicedList {
   mutating func count(fresh count: Int64, under keys: [String]) {
     fresh.append(count)
     heldBack += count
-    for key in keys { keysHeldBack.insert(ListSpool.hash(of: key)) }
+    for key in keys { keysHeldBack.insert(EnqueueListSpool.hash(of: key)) }
   }
 
   /// True if no request with this key may be admitted before the list. For a long list this applies to the keys
   /// of held-back customers that were counted as new. Any other key is looked up when its part is admitted.
   func reserves(_ key: String) -> Bool {
-    list.hasSeveralParts ? keysHeldBack.contains(ListSpool.hash(of: key)) : list.hasKeyInRest(key)
+    list.hasSeveralParts ? keysHeldBack.contains(EnqueueListSpool.hash(of: key)) : list.hasUnspooledKey(key)
   }
 
   /// Discards the counts, because keys were rolled back.
-  mutating func lookAnew() {
+  mutating func lookUpAgain() {
     precondition(taken == 0, "counts are final once the first part is accepted")
     // Without keys every customer is new.
     fresh = list.hasKeys ? [] : (0..<begin).map { Int64(list.count(ofPart: $0)) }

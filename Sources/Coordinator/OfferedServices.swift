@@ -36,7 +36,7 @@ struct OfferedServices: Sendable {
   }
 
   /// Services that are not configured any more.
-  var takenOut: [Service] { directory.services.filter { offered[directory[$0]] == nil } }
+  var unconfigured: [Service] { directory.services.filter { offered[directory[$0]] == nil } }
 
   /// Offered service of this name. Throws `noSuchService` if it is not offered.
   func service(_ name: ServiceName) throws(Failure) -> Service {
@@ -50,14 +50,14 @@ struct OfferedServices: Sendable {
     return service
   }
 
-  private static let told = 40
+  private static let maxListedNames = 40
 
   /// Failure that lists the configured services, up to a limit.
   private func unknown(_ name: ServiceName) -> Failure { Self.unknown(name, among: names) }
 
   static func unknown(_ name: ServiceName, among names: [ServiceName]) -> Failure {
-    var known = names.prefix(told).map(\.text).joined(separator: ", ")
-    if names.count > told { known += ", …" }
-    return Failure(.noSuchService, subject: name.text, remark: Remark(.servicesAre, known))
+    var known = names.prefix(maxListedNames).map(\.text).joined(separator: ", ")
+    if names.count > maxListedNames { known += ", …" }
+    return Failure(.noSuchService, subject: name.text, messageDetail: MessageDetail(.servicesAre, known))
   }
 }

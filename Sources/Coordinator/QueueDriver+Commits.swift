@@ -13,19 +13,19 @@ import Time
 extension QueueDriver {
   /// Deadline of the next commit; nil if there is nothing to commit or the limit of transactions in flight is
   /// reached.
-  /// - Parameter isHurried: True to commit in this iteration although no client waits. This applies to a slice
+  /// - Parameter isImmediate: True to commit in this iteration although no client waits. This applies to a slice
   ///   of a large request that was staged while other customers are served: the commit then counts as work of
   ///   the intake.
-  func commitDue(isHurried: Bool) -> MonotonicTime? {
+  func commitDue(isImmediate: Bool) -> MonotonicTime? {
     guard machine.hasRoomUnderway else { return nil }
     return engine.due(
-      isUnsettled: machine.isUnsealed,
-      isAwaited: machine.hasPromises || followers.tickets.owesAnEnd || isHurried)
+      hasUncommittedChanges: machine.isUnsealed,
+      isAwaited: machine.hasRepliesToCommit || subscriptions.tickets.hasUnreportedCompletion || isImmediate)
   }
 
-  /// Commits if the deadline has passed; see ``commitDue(isHurried:)``.
-  func commitIfDue(isHurried: Bool) {
-    guard let due = commitDue(isHurried: isHurried), due <= context.now.monotonic else { return }
+  /// Commits if the deadline has passed; see ``commitDue(isImmediate:)``.
+  func commitIfDue(isImmediate: Bool) {
+    guard let due = commitDue(isImmediate: isImmediate), due <= context.now.monotonic else { return }
     commit()
   }
 
@@ -37,63 +37,63 @@ extension QueueDriver {
     guard machine.hasRoomUnderway else { return }
     // If only the business time has changed, the commit can wait for the transactions in flight.
     guard engine.canCommit, !engine.isUnderway || engine.hasStaged || machine.isUnsealed else { return }
-    let isSaidBefore = Kernel.makes("saysCommittedTooEarly") && !machine.isTakingIn
-    if isSaidBefore { happen(.committed) }
+    let isReportedEarly = Kernel.hasPlantedBug("saysCommittedTooEarly") && !machine.isTakingIn
+    if isReportedEarly { process(.committed) }
     var progress = CommitProgress.onDisk
-    do throws(StoreError) { progress = try engine.commit(machine.books, arriving: machine.arriving) } catch {
-      guard case .diskFull = error, Kernel.makes("takesAFullDiskForACommit") else { return fail(error) }
+    do throws(StoreError) { progress = try engine.commit(machine.dayCounters, arriving: machine.arriving) } catch {
+      guard case .diskFull = error, Kernel.hasPlantedBug("takesAFullDiskForACommit") else { return fail(error) }
     }
-    guard progress == .onDisk else { return putOnItsWay() }
-    followers.confirmEvents()
-    if !isSaidBefore { apply(.committed) }
-    tell()
-    noteRoom()
+    guard progress == .onDisk else { return startCommit() }
+    subscriptions.confirmEvents()
+    if !isReportedEarly { apply(.committed) }
+    notifyWaiters()
+    updateDiskSpace()
   }
 
-  private func putOnItsWay() {
-    followers.sealEvents()
-    if !Kernel.makes("forgetsToSeal") { apply(.sealed) }
-    noteRoom()
-    if engine.isKeptTooRarely { awaitResults() }
+  private func startCommit() {
+    subscriptions.sealEvents()
+    if !Kernel.hasPlantedBug("forgetsToSeal") { apply(.sealed) }
+    updateDiskSpace()
+    if engine.isDurableTooRarely { awaitResults() }
   }
 
   /// Blocks until no transaction is in flight, and handles the results.
   func awaitResults() {
     engine.awaitResults()
-    takeResults()
+    handleResults()
   }
 
   /// Handles the results that have arrived, and notifies waiting clients after each committed transaction: the effects
   /// of a transaction may change the answers to the clients of the next one.
-  func takeResults() {
+  func handleResults() {
     while engine.mayHaveResults {
-      let wasJammed = machine.isJammed
+      let wasJammed = machine.isDiskFull
       var result: QueueEvent?
       do throws(StoreError) { result = try engine.takeResult() } catch { return fail(error) }
       guard let result else { return }
       guard case .committed = result else {
-        if case .branchLost = result {
-          followers.forgetUncertainEvents()
-          hands?.leaveAll()
+        if case .claimsLost = result {
+          subscriptions.discardUncommittedEvents()
+          inFlightTable?.markAllReturned()
         }
-        happen(result)
+        process(result)
         continue
       }
-      followers.confirmEvents()
+      subscriptions.confirmEvents()
       apply(.committed)
-      if wasJammed { noteRoomAgain() }
-      tell()
-      noteRoom()
+      if wasJammed { logDiskAvailable() }
+      notifyWaiters()
+      updateDiskSpace()
     }
   }
 
   /// Notifies waiting clients before any effect is performed, and so before anything is staged. If no other
   /// transaction is in flight, the store now contains only what is on disk. A notified part may cause more
   /// effects, for example an audit that receives released stock; these are performed after the others.
-  private func tell() {
-    isTelling = true
+  private func notifyWaiters() {
+    isNotifying = true
     onCommitted()
-    isTelling = false
+    isNotifying = false
     perform()
   }
 }

@@ -7,20 +7,20 @@ import QueueCore
 extension QueueDriver {
   /// Reads the reasons for services that an earlier coordinator has paused.
   func readPauseReasons() {
-    guard machine.books.paused.contains(true) else { return }
-    for (name, reason) in PauseNote.read(from: context.home.pauses) {
+    guard machine.dayCounters.paused.contains(true) else { return }
+    for (name, reason) in PauseMarkerFile.read(from: context.home.pauses) {
       guard let service = context.services.directory[name],
-        machine.books.paused.indices.contains(service.index),
-        machine.books.paused[service.index]
+        machine.dayCounters.paused.indices.contains(service.index),
+        machine.dayCounters.paused[service.index]
       else { continue }
       pauseReasons[service] = reason
     }
   }
 
   /// Stores the reasons for the next coordinator.
-  func keepPauseReasons() {
+  func storePauseReasons() {
     let directory = context.services.directory
     let named = pauseReasons.map { (directory[$0.key], $0.value) }
-    PauseNote.keep(Dictionary(uniqueKeysWithValues: named), at: context.home.pauses)
+    PauseMarkerFile.write(Dictionary(uniqueKeysWithValues: named), at: context.home.pauses)
   }
 }

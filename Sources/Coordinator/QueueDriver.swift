@@ -2,7 +2,7 @@
 // `QueueDriver+Commits.swift` handles commits.
 // Invariants: events reach the machine only through `apply(_:into:)`. A change is staged before any effect requested
 // after it. Effects that wait for a commit are performed before anything else can be staged.
-// Errors: a store error that leaves the state of the disk unknown ends the process; see `BankContext.cutOff(with:)`.
+// Errors: a store error that leaves the state of the disk unknown ends the process; see `BankContext.halt(with:)`.
 
 import BankModel
 import Posix
@@ -11,15 +11,15 @@ import Time
 import Wire
 
 /// Observer of a queue, through which every event is applied.
-package protocol QueueWitness: AnyObject {
+package protocol QueueObserver: AnyObject {
   /// Applies an event at a moment and appends the requested effects, which are performed in order.
   func apply(
     _ event: QueueEvent, to machine: inout QueueMachine, at now: Moment, into effects: inout [QueueEffect])
 }
 
 /// Effect for an outside worker.
-enum OutsideWish {
-  case tell(WindowMessage)
+enum OutsideWorkerCommand {
+  case send(MessageToTeller)
   case expel(Generation, reason: String)
 }
 
@@ -28,9 +28,9 @@ final class QueueDriver {
   let engine: CommitEngine
 
   /// Called with an effect for an outside worker.
-  var onOutside: (OutsideWish, Window) -> Void = { _, _ in }
+  var onOutsideCommand: (OutsideWorkerCommand, Window) -> Void = { _, _ in }
   /// Called with an order for customers whom this branch has not claimed; the shared database executes it.
-  var onForward: (OperatorOrder, RequestNumber) -> Void = { _, _ in }
+  var onForward: (OperatorCommand, RequestNumber) -> Void = { _, _ in }
   /// Called when the queue has paused a service.
   var onPaused: () -> Void = {}
   var onReply: (RequestNumber, QueueAnswer) -> Void = { _, _ in }
@@ -43,7 +43,7 @@ final class QueueDriver {
   var onRefused: () -> Void = {}
   /// Called when the store has failed and the state of the disk is unknown, so that the final messages are
   /// sent.
-  var onBroken: (StoreError) -> Void = { _ in }
+  var onStoreFailure: (StoreError) -> Void = { _ in }
 
   /// Reasons why the queue has paused services. A reason is removed when its service is resumed.
   var pauseReasons: [Service: String] = [:]
@@ -51,21 +51,21 @@ final class QueueDriver {
   /// Latest progress reports of workers, for customers in flight.
   private(set) var progress: [TicketNumber: WorkProgress] = [:]
 
-  var witness: (any QueueWitness)?
+  var witness: (any QueueObserver)?
 
   /// Log entries for workers that keep no log of their own.
-  let journal: WorkerJournal
+  let workerLog: ExternalWorkerLog
 
   let context: BankContext
   let tellerSupervisor: TellerSupervisor
   /// Customers in flight at commands and workers, stored for the next coordinator; nil if there is no table.
-  let hands: HandTable?
+  let inFlightTable: InFlightTable?
   /// Orders for workers that have not read earlier messages.
-  var heldOrders = HeldOrders()
+  var deferredAssignments = DeferredAssignments()
   /// Returns the number of bytes that are queued for the outside worker with this number and not yet written to its
   /// socket.
   var outsideBacklog: (Int32) -> Int = { _ in 0 }
-  let followers: Followers
+  let subscriptions: Subscriptions
   private let releases: ReleaseQueue
   private var effects: [QueueEffect] = []
   private var isPerforming = false
@@ -73,31 +73,31 @@ final class QueueDriver {
   /// machine. Assignments made before the reset are still orders of that day.
   private(set) var effectsDay: BusinessDay
   /// True while the clients that waited for a commit are notified.
-  var isTelling = false
+  var isNotifying = false
   /// True while a request is answered: the facts in the reply are on disk, even if other changes are not.
   private(set) var isReplying = false
-  /// Number of changes still to be staged again after a full disk. ``Followers`` has already counted them.
+  /// Number of changes still to be staged again after a full disk. ``Subscriptions`` has already counted them.
   private var repeats = 0
 
   init(
     _ machine: consuming QueueMachine, _ engine: CommitEngine, _ context: BankContext,
-    _ tellerSupervisor: TellerSupervisor, _ followers: Followers, _ releases: ReleaseQueue
+    _ tellerSupervisor: TellerSupervisor, _ subscriptions: Subscriptions, _ releases: ReleaseQueue
   ) {
-    hands = context.bindings.hands
-    effectsDay = machine.books.day
+    inFlightTable = context.bindings.inFlightTable
+    effectsDay = machine.dayCounters.day
     self.machine = machine
     self.engine = engine
     self.context = context
-    journal = WorkerJournal(context)
+    workerLog = ExternalWorkerLog(context)
     self.tellerSupervisor = tellerSupervisor
-    self.followers = followers
+    self.subscriptions = subscriptions
     self.releases = releases
   }
 
   // MARK: - Events
 
   /// Applies an event and performs its effects.
-  func happen(_ event: QueueEvent) {
+  func process(_ event: QueueEvent) {
     apply(event)
     perform()
   }
@@ -109,7 +109,7 @@ final class QueueDriver {
   private func apply(_ event: QueueEvent, into effects: inout [QueueEffect]) {
     if case .resume(_, let service) = event, !pauseReasons.isEmpty {
       if let service { pauseReasons[service] = nil } else { pauseReasons.removeAll() }
-      keepPauseReasons()
+      storePauseReasons()
     }
     guard let witness else { return machine.apply(event, at: context.now, into: &effects) }
     witness.apply(event, to: &machine, at: context.now, into: &effects)
@@ -119,12 +119,12 @@ final class QueueDriver {
   func note(_ progress: WorkProgress, of lease: Lease, at window: Window) {
     guard machine.holds(lease, at: window) else { return }
     self.progress[lease.ticket] = progress
-    followers.changed = true
+    subscriptions.changed = true
   }
 
   func adopt(_ policy: QueuePolicy) { machine.adopt(policy) }
   /// Number of customers cancelled by the reset that is answered now; nil for other requests.
-  func takeCancelled(by request: RequestNumber) -> Int64? { machine.takeCancelled(by: request) }
+  func takeCancelledCount(by request: RequestNumber) -> Int64? { machine.takeCancelledCount(by: request) }
 
   // MARK: - Effects
 
@@ -132,18 +132,18 @@ final class QueueDriver {
   ///
   /// An effect can cause events with more effects; these are appended and performed in order.
   func perform() {
-    guard !isPerforming, !isTelling else { return }
+    guard !isPerforming, !isNotifying else { return }
     isPerforming = true
-    if effectsDay != machine.books.day { effectsDay = firstEndedDay ?? machine.books.day }
-    defer { (isPerforming, effectsDay) = (false, machine.books.day) }
-    let isShuffled = Kernel.makes("performsLastFirst")
-    var place = 0
-    while place < effects.count, !context.isCutOff {
-      if isShuffled { swapStages(from: place) }
+    if effectsDay != machine.dayCounters.day { effectsDay = firstEndedDay ?? machine.dayCounters.day }
+    defer { (isPerforming, effectsDay) = (false, machine.dayCounters.day) }
+    let isShuffled = Kernel.hasPlantedBug("performsLastFirst")
+    var index = 0
+    while index < effects.count, !context.isHalted {
+      if isShuffled { swapStages(from: index) }
       // The effect is moved, not copied, to avoid retain and release of its contents.
       var effect = QueueEffect.reportDrained
-      swap(&effect, &effects[place])
-      place += 1
+      swap(&effect, &effects[index])
+      index += 1
       perform(effect)
     }
     effects.removeAll(keepingCapacity: true)
@@ -151,61 +151,61 @@ final class QueueDriver {
 
   /// Day that the first reset among the effects ends; nil if there is none.
   private var firstEndedDay: BusinessDay? {
-    effects.lazy.compactMap { if case .stage(.cancelEveryone(let day, _)) = $0 { day } else { nil } }.first
+    effects.lazy.compactMap { if case .stage(.cancelAllCustomers(let day, _)) = $0 { day } else { nil } }.first
   }
 
   /// Fault injection in simulations only: stages a change after its successor.
-  private func swapStages(from place: Int) {
-    guard case .stage = effects[place] else { return }
-    let next = effects[(place + 1)...].firstIndex { if case .stage = $0 { true } else { false } }
-    if let next { effects.swapAt(place, next) }
+  private func swapStages(from index: Int) {
+    guard case .stage = effects[index] else { return }
+    let next = effects[(index + 1)...].firstIndex { if case .stage = $0 { true } else { false } }
+    if let next { effects.swapAt(index, next) }
   }
 
   private func perform(_ effect: QueueEffect) {
     switch effect {
     case .stage(let change):
-      if case .cancelEveryone(let ended, _) = change { effectsDay = ended + 1 }
+      if case .cancelAllCustomers(let ended, _) = change { effectsDay = ended + 1 }
       stage(change)
     case .loadPage, .loadDelayed, .lookUp, .loadDead: read(effect)
     case .forward(let request, let order): onForward(order, request)
     case .assign(let window, let lease, let customer):
-      if let hands, context.kinds[window.service].takesPayload { hands.take(lease.ticket) }
+      if let inFlightTable, context.kinds[window.service].takesPayload { inFlightTable.markAssigned(lease.ticket) }
       entrust(customer, lease, at: window)
     case .acknowledge(let window, let lease):
       // A worker program, which need not be of this build, receives only the messages of the worker protocol, in either
       // encoding.
       guard !window.isOutside, !context.kinds[window.service].isForeign else { break }
-      tellerSupervisor.tell(window, .acknowledged(lease), canWait: machine.numbers(of: window)?.lease != nil)
+      tellerSupervisor.send(window, .acknowledged(lease), canBeDelayed: machine.numbers(of: window)?.lease != nil)
     case .recall(let window, let lease): recall(lease, from: window)
-    case .announceClosing(let window): tellerSupervisor.tell(window, .closing)
+    case .notifyNoMoreCustomers(let window): tellerSupervisor.send(window, .closing)
     case .openWindow(let window): tellerSupervisor.open(window, at: context.now)
     case .closeWindow(let window): tellerSupervisor.close(window)
     case .dismissTeller(let window): tellerSupervisor.dismiss(window, at: context.now)
-    case .endStuckTeller(let window, let generation):
+    case .killStuckTeller(let window, let generation):
       tellerSupervisor.abort(window, generation, at: context.now)
-    case .endRogueTeller(let window, let generation, let reason):
+    case .killRogueTeller(let window, let generation, let reason):
       if window.isOutside {
-        onOutside(.expel(generation, reason: reason), window)
+        onOutsideCommand(.expel(generation, reason: reason), window)
       } else {
         tellerSupervisor.expel(window, generation, reason: reason, at: context.now)
       }
-    case .announce(let happening, let window, let lease, let customer):
-      if happening != .started, !progress.isEmpty { progress[lease.ticket] = nil }
-      journal.announce(happening, window, lease, customer, day: effectsDay)
-      followers.announce(happening, window, lease, customer, day: effectsDay, in: context)
-    case .reportDead(let customer, let window, let end, let processEnd):
+    case .announce(let phase, let window, let lease, let customer):
+      if phase != .started, !progress.isEmpty { progress[lease.ticket] = nil }
+      workerLog.announce(phase, window, lease, customer, day: effectsDay)
+      subscriptions.announce(phase, window, lease, customer, day: effectsDay, in: context)
+    case .logDeadLetter(let customer, let window, let end, let processEnd):
       reportDead(customer, window, end, processEnd)
-    case .reportWithoutEffect(let customer, let receipt):
+    case .logRejectedCompletion(let customer, let receipt):
       context.write(event: "completion_rejected", level: .warn) {
         $0.field("day", receipt.day)
         $0.field("ticket", customer.ticket)
         $0.field("msg", "the customer was already finished elsewhere")
       }
-    case .reportPause(let service, let failure):
+    case .logPause(let service, let failure):
       pauseReasons[service] = failure.words
-      keepPauseReasons()
+      storePauseReasons()
       onPaused()
-      followers.changed = true
+      subscriptions.changed = true
       context.write(event: "service_paused", level: .error) {
         $0.field("service", context.services.directory[service].text)
         $0.field("msg", failure.words)
@@ -219,17 +219,17 @@ final class QueueDriver {
   }
 
   /// Sends a message to the teller or outside worker at a window.
-  func tell(_ window: Window, _ message: WindowMessage) {
-    if window.isOutside { onOutside(.tell(message), window) } else { tellerSupervisor.tell(window, message) }
+  func send(_ window: Window, _ message: MessageToTeller) {
+    if window.isOutside { onOutsideCommand(.send(message), window) } else { tellerSupervisor.send(window, message) }
   }
 
   func stage(_ change: StoreChange) {
-    guard !isTelling else { return effects.append(.stage(change)) }
+    guard !isNotifying else { return effects.append(.stage(change)) }
     let isRepeated = repeats > 0
-    if isRepeated { repeats -= 1 } else { noteHands(change) }
-    followers.note(change, isRepeated: isRepeated, at: context.now.wall)
-    if change.leavesSomethingPutBy { releases.look() }
-    if !isRepeated, case .record(let attempt) = change { journal.note(attempt) }
+    if isRepeated { repeats -= 1 } else { updateInFlightTable(change) }
+    subscriptions.note(change, isRepeated: isRepeated, at: context.now.wall)
+    if change.mayLeaveReservation { releases.requestScan() }
+    if !isRepeated, case .record(let attempt) = change { workerLog.note(attempt) }
     do throws(StoreError) { try engine.stage(change) } catch { fail(error) }
   }
 
@@ -240,7 +240,7 @@ final class QueueDriver {
   /// Performs the reads that were postponed because they take long.
   func readPostponed() {
     guard engine.hasPostponed else { return }
-    context.takeTime()
+    context.updateTime()
     effects.append(contentsOf: engine.takePostponed())
     perform()
   }
@@ -248,14 +248,14 @@ final class QueueDriver {
   private func reportDead(
     _ customer: Customer, _ window: Window, _ end: AttemptEnd, _ processEnd: ProcessEnd?
   ) {
-    followers.noteDead(customer, window, processEnd, at: context.now.wall)
+    subscriptions.noteDead(customer, window, processEnd, at: context.now.wall)
     context.write(event: "dead", level: .warn) {
       $0.field("day", effectsDay)
       $0.field("ticket", customer.ticket)
       $0.field("service", context.services.directory[customer.service].text)
       if !window.isUnknown { $0.field("window", context.name(of: window)) }
       $0.field("attempts", customer.attempts)
-      if let most = machine.policy[customer.service.index].maxAttempts, customer.begun >= most {
+      if let most = machine.policy[customer.service.index].maxAttempts, customer.startedAttempts >= most {
         $0.field("max_attempts", Int64(most))
       }
       $0.field("end", end.name)
@@ -270,23 +270,23 @@ final class QueueDriver {
   // MARK: - Requests to the store
 
   /// True if customers may be admitted or removed in this iteration.
-  var mayTakeIn: Bool { !context.isCutOff && !engine.isEmptying && !machine.holdsBackIntake }
+  var mayAdmitOrRemove: Bool { !context.isHalted && !engine.isResetting && !machine.delaysEnqueues }
 
   /// Assigns numbers to services that have none, durably. Staged changes are committed first.
-  func giveNumbers(to names: [ServiceName]) throws(StoreError) {
+  func assignNumbers(to names: [ServiceName]) throws(StoreError) {
     guard names.contains(where: { engine.services[$0] == nil }) else { return }
     commit()
     awaitResults()
-    try engine.giveNumbers(to: names)
+    try engine.assignNumbers(to: names)
   }
 
   /// Lets the store do deferred maintenance, after all replies of this iteration were sent.
-  func tidyUp() { do throws(StoreError) { try engine.tidyUp() } catch { fail(error) } }
+  func runDeferredWork() { do throws(StoreError) { try engine.runDeferredWork() } catch { fail(error) } }
 
   /// Removes some customers of requests that stayed incomplete, and commits the removal. Returns false if the store
   /// could not stage the removal.
-  func withdrawArrivals(limit: Int) -> Bool {
-    do throws(StoreError) { try engine.withdrawArrivals(limit: limit) } catch {
+  func removeUnissuedCustomers(limit: Int) -> Bool {
+    do throws(StoreError) { try engine.removeUnissuedCustomers(limit: limit) } catch {
       fail(error)
       return false
     }
@@ -295,8 +295,8 @@ final class QueueDriver {
   }
 
   /// Continues to write a reset until a deadline. Returns false if the store failed.
-  func emptyFurther(until: MonotonicTime) -> Bool {
-    do throws(StoreError) { try engine.emptyFurther(until: until) } catch {
+  func continueReset(until: MonotonicTime) -> Bool {
+    do throws(StoreError) { try engine.continueReset(until: until) } catch {
       fail(error)
       return false
     }
@@ -308,18 +308,18 @@ final class QueueDriver {
   /// Handles a store error. A full disk is retried later. After any other error the state of the disk is
   /// unknown, so this process exits and the next one reads the disk again.
   func fail(_ error: StoreError) {
-    guard !context.isCutOff else { return }
+    guard !context.isHalted else { return }
     var isFull = false
     if case .diskFull = error { isFull = true }
-    guard isFull || Kernel.makes("takesEveryErrorForAFullDisk") else {
-      context.cutOff(with: 1)
-      return onBroken(error)
+    guard isFull || Kernel.hasPlantedBug("takesEveryErrorForAFullDisk") else {
+      context.halt(with: 1)
+      return onStoreFailure(error)
     }
-    releases.putOff()
-    let isFirst = !machine.isJammed
+    releases.postpone()
+    let isFirst = !machine.isDiskFull
     engine.rollBack(isFirst: isFirst)
-    followers.unsealEvents()
-    noteRoom()
+    subscriptions.unsealEvents()
+    updateDiskSpace()
     if isFirst { refuse(because: error) }
   }
 
@@ -328,14 +328,14 @@ final class QueueDriver {
   private func refuse(because error: StoreError) {
     context.write(event: "disk_full", level: .error) { $0.field("msg", error.description) }
     var refused: [QueueEffect] = []
-    var repeats = machine.unsettledCount
+    var repeats = machine.uncommittedCount
     apply(.commitRefused, into: &refused)
     for effect in refused {
-      guard case .stage(let change) = effect, !Kernel.makes("stagesTwice") else {
+      guard case .stage(let change) = effect, !Kernel.hasPlantedBug("stagesTwice") else {
         effects.append(effect)
         continue
       }
-      if repeats == 0 { followers.note(change, isRepeated: false, at: context.now.wall) }
+      if repeats == 0 { subscriptions.note(change, isRepeated: false, at: context.now.wall) }
       repeats = max(0, repeats - 1)
     }
     onRefused()
@@ -352,43 +352,43 @@ final class QueueDriver {
     guard engine.isWorking else { return }
     commit()
     guard engine.isWorking else { return }
-    // If the result arrives later, `takeResults()` writes the log entry.
-    if !machine.isJammed { noteRoomAgain() }
+    // If the result arrives later, `handleResults()` writes the log entry.
+    if !machine.isDiskFull { logDiskAvailable() }
     effects.append(contentsOf: engine.takeHeldBack())
     perform()
   }
 
   /// Stages all discarded changes again. Other changes caused by the same event are new.
   private func stageAgain() {
-    repeats = machine.unsettledCount
-    happen(.commitRefused)
+    repeats = machine.uncommittedCount
+    process(.commitRefused)
     repeats = 0
   }
 
   // MARK: - Disk space
 
-  func noteRoomAgain() { context.write(event: "disk_available") }
+  func logDiskAvailable() { context.write(event: "disk_available") }
 
   /// Notifies the queue if the store has started or stopped using its disk reserve.
-  func noteRoom() {
-    let isShort = engine.noteRoom()
-    guard isShort != machine.isShort else { return }
+  func updateDiskSpace() {
+    let isLowOnSpace = engine.updateDiskSpace()
+    guard isLowOnSpace != machine.isLowOnSpace else { return }
     context.write(
-      event: isShort ? "disk_reserve_in_use" : "disk_reserve_free", level: isShort ? .error : .info
+      event: isLowOnSpace ? "disk_reserve_in_use" : "disk_reserve_free", level: isLowOnSpace ? .error : .info
     ) {
       let words =
-        isShort
+        isLowOnSpace
         ? "the disk reserve is in use: no new customers are accepted, the present ones are served"
         : "there is space again: new customers are accepted"
       $0.field("msg", words)
     }
-    happen(.roomChanged(isShort: isShort))
+    process(.roomChanged(isLowOnSpace: isLowOnSpace))
   }
 
   /// Lets a store that is short of disk space check again if the pause is over.
-  func lookForRoomIfDue() { if engine.lookForRoomIfDue() { noteRoom() } }
+  func checkDiskSpaceIfDue() { if engine.checkDiskSpaceIfDue() { updateDiskSpace() } }
   var nextDeadline: MonotonicTime? { .earlier(nextRetry, engine.nextDeadline) }
-  var nextRetry: MonotonicTime? { Kernel.makes("neverWakes") ? nil : machine.nextRetry }
+  var nextRetry: MonotonicTime? { Kernel.hasPlantedBug("neverWakes") ? nil : machine.nextRetry }
   /// Earliest end of a lease, in attended time; see `AttendedTime`.
-  var nextLeaseEnd: MonotonicTime? { Kernel.makes("neverWakes") ? nil : machine.nextLeaseEnd }
+  var nextLeaseEnd: MonotonicTime? { Kernel.hasPlantedBug("neverWakes") ? nil : machine.nextLeaseEnd }
 }

@@ -14,7 +14,7 @@ import Transport
 import Wire
 
 /// Query to a reader process.
-final class ReaderQuestion {
+final class ReaderQuery {
   let command: ControlCommand
   /// Timeout from the moment at which the query is sent.
   let patience: TimeSpan
@@ -22,7 +22,7 @@ final class ReaderQuestion {
   let onePart: Bool
   /// Called with each part of the answer, and with true if more parts follow.
   fileprivate let onAnswer: (ControlAnswer, Bool) -> Void
-  fileprivate var isTold = false
+  fileprivate var isAnswered = false
   fileprivate var deaths = 0
 
   init(
@@ -40,7 +40,7 @@ final class ReaderProcess {
   struct Program {
     var path: String
     var arguments: [String]
-    var environment: Variables
+    var environment: EnvironmentVariables
   }
 
   /// Called with events of the process, for the log.
@@ -55,13 +55,13 @@ final class ReaderProcess {
   private var child: ChildProcess?
   private var registration: Registration?
   private var channel: Channel?
-  private var waiting: [ReaderQuestion] = []
-  private var current: (question: ReaderQuestion, number: UInt32, until: MonotonicTime)?
+  private var waiting: [ReaderQuery] = []
+  private var current: (question: ReaderQuery, number: UInt32, until: MonotonicTime)?
   private var lastNumber: UInt32 = 0
   /// Earliest start time of a successor.
   private var restartAt: MonotonicTime?
   /// Reason of the last failure. Clients receive it while no process can be started.
-  private var trouble = ""
+  private var unavailableReason = ""
   /// True if this object has killed the process because its query was withdrawn, or in ``close()``.
   private var isEnding = false
   private var isClosed = false
@@ -77,25 +77,25 @@ final class ReaderProcess {
 
   // MARK: - Queries
 
-  func ask(_ question: ReaderQuestion) {
-    guard !isClosed else { return fail(question, Remark(.readerEnded)) }
+  func ask(_ question: ReaderQuery) {
+    guard !isClosed else { return fail(question, MessageDetail(.readerExited)) }
     if let restartAt, restartAt > SystemClock.monotonic() + Self.longestWait {
-      return fail(question, Remark(.readerUnavailable, trouble))
+      return fail(question, MessageDetail(.readerUnavailable, unavailableReason))
     }
     waiting.append(question)
-    goOn()
+    continueWork()
   }
 
-  /// Withdraws a query. With `endsWork` the process that works on the query is killed, because it would keep other
+  /// Withdraws a query. With `killsProcess` the process that works on the query is killed, because it would keep other
   /// queries waiting and the database server busy. Without it, a query in flight still receives its answer.
-  func withdraw(_ question: ReaderQuestion, endsWork: Bool) {
+  func withdraw(_ question: ReaderQuery, killsProcess: Bool) {
     waiting.removeAll { $0 === question }
-    guard endsWork, current?.question === question else { return }
+    guard killsProcess, current?.question === question else { return }
     current = nil
     end("reader_ended", isWanted: false)
   }
 
-  private func goOn() {
+  private func continueWork() {
     guard current == nil, !waiting.isEmpty else { return }
     guard let channel else { return start() }
     let question = waiting.removeFirst()
@@ -108,24 +108,24 @@ final class ReaderProcess {
     channel.flush()
   }
 
-  private func hear(_ message: BankMessage) {
+  private func handle(_ message: BankMessage) {
     switch message {
     case .welcome: history.becameReady(at: SystemClock.monotonic())
     case .refused(let refusal):
-      trouble = refusal.detail.isEmpty ? "\(refusal.reason)" : refusal.detail
+      unavailableReason = refusal.detail.isEmpty ? "\(refusal.reason)" : refusal.detail
       end("reader_lost")
     case .reply(let reply):
       guard let current, current.number == reply.number else { return }
-      current.question.isTold = true
-      if case .failure(let failure) = reply.answer { trouble = failure.detail } else { history.didWork() }
+      current.question.isAnswered = true
+      if case .failure(let failure) = reply.answer { unavailableReason = failure.detail } else { history.didWork() }
       if !reply.more || current.question.onePart { self.current = nil }
       current.question.onAnswer(reply.answer, reply.more)
-      goOn()
+      continueWork()
     }
   }
 
-  private func fail(_ question: ReaderQuestion, _ remark: Remark) {
-    question.onAnswer(.failure(Failure(.system, remark: remark)), false)
+  private func fail(_ question: ReaderQuery, _ messageDetail: MessageDetail) {
+    question.onAnswer(.failure(Failure(.system, messageDetail: messageDetail)), false)
   }
 
   // MARK: - Process
@@ -139,26 +139,26 @@ final class ReaderProcess {
         executable: program.path, arguments: program.arguments, environment: program.environment
       ) { child, descriptor throws(SystemError) in try watch(child, descriptor) }
     } catch {
-      trouble = error.description
-      onEvent?("reader_spawn_failed", 0, trouble)
+      unavailableReason = error.description
+      onEvent?("reader_spawn_failed", 0, unavailableReason)
       return died()
     }
     onEvent?("reader_started", child?.pid ?? 0, "")
     channel?.send(.hello(Hello(build: BuildIdentity.current, role: .client)))
     channel?.flush()
-    goOn()
+    continueWork()
   }
 
   private func watch(_ child: ChildProcess, _ descriptor: consuming FileDescriptor) throws(SystemError) {
     let channel = try Channel(
       descriptor: descriptor, loop: loop, incomingLimit: FrameLimits.control, backlogLimit: Self.backlogLimit)
-    channel.onMessage = { [weak self] in self?.hear($0) }
+    channel.onMessage = { [weak self] in self?.handle($0) }
     channel.onEnd = { [weak self] reason in
-      self?.trouble = "\(reason)"
+      self?.unavailableReason = "\(reason)"
       self?.end("reader_lost")
     }
     // This closure retains the object until the process is reaped, even if no other part does.
-    registration = try loop.register(fd: child.fd, interest: .read) { [self] _ in collect() }
+    registration = try loop.register(fd: child.fd, interest: .read) { [self] _ in reapChild() }
     self.child = child
     self.channel = channel
   }
@@ -171,18 +171,18 @@ final class ReaderProcess {
     channel.onEnd = nil
     channel.close()
     child?.kill(SIGKILL)
-    onEvent?(event, child?.pid ?? 0, isWanted ? trouble : "")
+    onEvent?(event, child?.pid ?? 0, isWanted ? unavailableReason : "")
   }
 
-  private func collect() {
+  private func reapChild() {
     guard let status = child?.reap(), let registration else { return }
     loop.deregister(registration)
     // The last messages of the process may be unread.
     while channel?.receiveNow() == true {}
-    if channel != nil { trouble = "\(Remark(status))" }
+    if channel != nil { unavailableReason = "\(MessageDetail(status))" }
     end("reader_lost")
     (self.registration, child) = (nil, nil)
-    if isEnding { goOn() } else { died() }
+    if isEnding { continueWork() } else { died() }
   }
 
   private func died() {
@@ -193,13 +193,13 @@ final class ReaderProcess {
     case .giveUp:
       // The first query after this pause starts the process again.
       restartAt = now + policy.longestPause
-      history.forgive()
+      history.clearHistory()
     }
     if let question = current?.question {
       current = nil
       question.deaths += 1
-      if question.isTold || question.deaths > 1 || isClosed {
-        fail(question, Remark(.readerEnded))
+      if question.isAnswered || question.deaths > 1 || isClosed {
+        fail(question, MessageDetail(.readerExited))
       } else {
         waiting.insert(question, at: 0)
       }
@@ -207,9 +207,9 @@ final class ReaderProcess {
     if isClosed || (restartAt ?? now) > now + Self.longestWait {
       let failed = waiting
       waiting = []
-      for question in failed { fail(question, Remark(.readerUnavailable, trouble)) }
+      for question in failed { fail(question, MessageDetail(.readerUnavailable, unavailableReason)) }
     }
-    goOn()
+    continueWork()
   }
 
   /// Ends the process; open queries fail.
@@ -219,7 +219,7 @@ final class ReaderProcess {
     let open = (current.map { [$0.question] } ?? []) + waiting
     (current, waiting) = (nil, [])
     end("reader_ended", isWanted: false)
-    for question in open { fail(question, Remark(.readerEnded)) }
+    for question in open { fail(question, MessageDetail(.readerExited)) }
   }
 
   // MARK: - Deadlines
@@ -229,10 +229,10 @@ final class ReaderProcess {
   }
 
   /// Starts a successor that is due, and kills a process that does not answer in time.
-  func keepTime() {
+  func runTimers() {
     let now = SystemClock.monotonic()
     if let current, current.until <= now, channel != nil {
-      trouble = "\(Remark(.noAnswer))"
+      unavailableReason = "\(MessageDetail(.noAnswer))"
       current.question.deaths += 1
       end("reader_lost")
     }

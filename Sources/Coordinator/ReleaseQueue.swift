@@ -16,117 +16,117 @@ package final class ReleaseQueue {
   package var onReleased: ((TicketOfDay) -> Void)?
   /// Called when the stock refuses a release, which should never happen; for the log. Repeated refusals for a ticket in
   /// `refused` are not reported.
-  package var onTrouble: ((TicketOfDay, String) -> Void)?
+  package var onReleaseRefused: ((TicketOfDay, String) -> Void)?
 
   private let stock: StockClient
-  private let books: BooksName
+  private let bankID: BankID
   private let patience: TimeSpan
-  private var asked: Set<TicketOfDay> = []
+  private var inFlight: Set<TicketOfDay> = []
   /// True if there may be records that no walk has covered.
   private var isDue = true
   /// Position of the present walk through the records; nil if there is none.
-  private var walk: Walk?
+  private var scan: ReleaseScan?
   private var retryAt: MonotonicTime?
   /// Refused tickets, with the stock's message.
   private(set) var refused: [TicketOfDay: String] = [:]
   private var refusedAt: MonotonicTime?
 
-  private struct Walk {
+  private struct ReleaseScan {
     /// Last record covered.
-    var place: TicketOfDay?
+    var position: TicketOfDay?
     /// True to retry refused tickets, too.
-    var isThorough: Bool
+    var retriesRefused: Bool
   }
 
   /// Largest number of requests in flight.
   static let limit = 64
   /// Largest number of refused tickets in memory; the releases of others are requested again in each walk.
-  static let remembered = 4_096
+  static let maxRefused = 4_096
   /// Pauses after the stock did not answer or had a full disk, and after it has refused a release.
   private static let pause = TimeSpan.seconds(1)
   static let longPause = TimeSpan.seconds(30)
 
-  package init(_ stock: StockClient, _ books: BooksName = .none, patience: TimeSpan = .seconds(10)) {
+  package init(_ stock: StockClient, _ bankID: BankID = .none, patience: TimeSpan = .seconds(10)) {
     self.stock = stock
-    self.books = books
+    self.bankID = bankID
     self.patience = patience
   }
 
-  package func look() { isDue = true }
+  package func requestScan() { isDue = true }
 
   /// Postpones the walk because the disk is full and releases cannot be recorded. The walk continues after a
   /// pause: without a pause, a release whose record the store has discarded would be requested again at once,
   /// repeatedly.
-  package func putOff() {
+  package func postpone() {
     isDue = false
-    if !Kernel.makes("putsOffForGood") { tryLater() }
+    if !Kernel.hasPlantedBug("putsOffForGood") { tryLater() }
   }
 
   package var nextDeadline: MonotonicTime? { .earlier(retryAt, refusedAt) }
 
   /// Requests the release of recorded tickets. Only records on disk are used: a cancellation that a crash
   /// undoes must not have released anything.
-  package func advance(_ store: any QueueReading, now: MonotonicTime) throws(StoreError) {
+  package func advance(_ store: any QueueReader, now: MonotonicTime) throws(StoreError) {
     if let due = retryAt, due <= now {
       retryAt = nil
       isDue = true
     }
-    let isThorough = refusedAt.map { $0 <= now } ?? false
-    guard isDue || isThorough || walk != nil, !store.hasStagedChanges || Kernel.makes("givesBackTooEarly")
+    let retriesRefused = refusedAt.map { $0 <= now } ?? false
+    guard isDue || retriesRefused || scan != nil, !store.hasStagedChanges || Kernel.hasPlantedBug("givesBackTooEarly")
     else { return }
-    if walk == nil || isThorough {
-      (isDue, refusedAt) = (false, isThorough ? nil : refusedAt)
-      walk = Walk(place: nil, isThorough: isThorough)
+    if scan == nil || retriesRefused {
+      (isDue, refusedAt) = (false, retriesRefused ? nil : refusedAt)
+      scan = ReleaseScan(position: nil, retriesRefused: retriesRefused)
     }
-    try goOn(store)
+    try continueScan(store)
   }
 
   /// Continues the walk within the limit of requests in flight.
-  private func goOn(_ store: any QueueReading) throws(StoreError) {
-    while asked.count < Self.limit, let walk {
-      let page = try store.unreleased(after: walk.place, limit: Self.limit)
-      for ticket in page where asked.count < Self.limit {
+  private func continueScan(_ store: any QueueReader) throws(StoreError) {
+    while inFlight.count < Self.limit, let scan {
+      let page = try store.unreleased(after: scan.position, limit: Self.limit)
+      for ticket in page where inFlight.count < Self.limit {
         // An immediate answer may have ended the walk.
-        guard self.walk != nil else { return }
-        self.walk?.place = ticket
-        guard walk.isThorough || refused[ticket] == nil else { continue }
-        if Kernel.makes("neverGivesBack") {
+        guard self.scan != nil else { return }
+        self.scan?.position = ticket
+        guard scan.retriesRefused || refused[ticket] == nil else { continue }
+        if Kernel.hasPlantedBug("neverGivesBack") {
           released(ticket)
           continue
         }
-        guard asked.insert(ticket).inserted else { continue }
-        let issued = try store.momentOfIssue(ofUnreleased: ticket)
-        let order = issued.map { books.order(day: ticket.day, ticket: ticket.ticket, issuedAt: $0) }
+        guard inFlight.insert(ticket).inserted else { continue }
+        let issued = try store.issueTime(ofUnreleased: ticket)
+        let order = issued.map { bankID.order(day: ticket.day, ticket: ticket.ticket, issuedAt: $0) }
         ask(for: ticket, as: order ?? OrderID(day: ticket.day, ticket: ticket.ticket))
       }
-      if page.count < Self.limit, self.walk?.place == page.last ?? walk.place { self.walk = nil }
+      if page.count < Self.limit, self.scan?.position == page.last ?? scan.position { self.scan = nil }
     }
   }
 
   private func ask(for ticket: TicketOfDay, as order: OrderID) {
-    stock.ask(.giveBack, as: order, until: SystemClock.monotonic() + patience) { [weak self] result in
+    stock.ask(.returnItems, as: order, until: SystemClock.monotonic() + patience) { [weak self] result in
       guard let self else { return }
-      if !Kernel.makes("asksForEachTicketOnce") { self.asked.remove(ticket) }
+      if !Kernel.hasPlantedBug("asksForEachTicketOnce") { self.inFlight.remove(ticket) }
       switch result {
       case .success(.done): self.released(ticket)
       // An earlier request has released the stock.
-      case .success(.failure(let failure)) where failure.code == .givenBack: self.released(ticket)
+      case .success(.failure(let failure)) where failure.code == .wasReturned: self.released(ticket)
       case .success(.failure(let failure)) where failure.code == .diskFull:
-        if Kernel.makes("takesAFullStockForGivenBack") { self.released(ticket) } else { self.tryLater() }
+        if Kernel.hasPlantedBug("takesAFullStockForGivenBack") { self.released(ticket) } else { self.tryLater() }
       case .success(.failure(let failure)): self.refused(ticket, "\(failure.code.name) \(failure.detail)")
       case .success(let other): self.refused(ticket, "an unexpected response: \(other)")
-      case .failure where Kernel.makes("takesSilenceForGivenBack"): self.released(ticket)
+      case .failure where Kernel.hasPlantedBug("takesSilenceForGivenBack"): self.released(ticket)
       case .failure: self.tryLater()
       }
     }
   }
 
   /// Refused releases: at most `limit` of them, and the number of the others.
-  func problems(limit: Int = 100) -> [Remark] {
+  func problems(limit: Int = 100) -> [MessageDetail] {
     let tickets = refused.keys.sorted { ($0.day, $0.ticket) < ($1.day, $1.ticket) }
-    let told = tickets.prefix(limit).map { Remark(.notReturned, $0.ticket, $0.day, refused[$0] ?? "") }
-    let untold = tickets.count - told.count
-    return untold > 0 ? told + [Remark(.moreNotReturned, untold)] : told
+    let reported = tickets.prefix(limit).map { MessageDetail(.notReturned, $0.ticket, $0.day, refused[$0] ?? "") }
+    let unreported = tickets.count - reported.count
+    return unreported > 0 ? reported + [MessageDetail(.moreNotReturned, unreported)] : reported
   }
 
   private func released(_ ticket: TicketOfDay) {
@@ -134,16 +134,16 @@ package final class ReleaseQueue {
     onReleased?(ticket)
   }
 
-  private func refused(_ ticket: TicketOfDay, _ words: String) {
+  private func refused(_ ticket: TicketOfDay, _ message: String) {
     if refusedAt == nil { refusedAt = SystemClock.monotonic() + Self.longPause }
     guard refused[ticket] == nil else { return }
-    if refused.count < Self.remembered { refused[ticket] = words }
-    onTrouble?(ticket, words)
+    if refused.count < Self.maxRefused { refused[ticket] = message }
+    onReleaseRefused?(ticket, message)
   }
 
   /// Ends the walk and starts another one after a pause.
   private func tryLater() {
-    walk = nil
+    scan = nil
     retryAt = retryAt ?? SystemClock.monotonic() + Self.pause
   }
 }

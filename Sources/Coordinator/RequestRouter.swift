@@ -9,60 +9,60 @@ import QueueCore
 import Time
 import Wire
 
-final class RequestRouter: BankPart {
-  private let readings: Readings
+final class RequestRouter: CoordinatorComponent {
+  private let durableReads: DurableReads
   private let reports: BankReports
-  private let views: LiveViews
-  private let streams: AnswerStreams
-  private let intake: Intake
-  private let long: LongRequests
+  private let views: SubscriptionSender
+  private let streams: ResultStreams
+  private let enqueueHandler: EnqueueHandler
+  private let incrementalCommands: IncrementalCommands
   private let windows: WindowPlan
-  private let opening: Opening
-  private let ending: Ending
+  private let opening: StartupController
+  private let shutdownController: ShutdownController
   private let audits: Audits
-  private let endings: WindowEndings
-  private let page: PageServer
+  private let windowKills: WindowKills
+  private let webServer: WebServerProcess
   private let selections: Selections
-  private let ownWork: OwnWork
+  private let selfWaitGuard: SelfWaitGuard
   /// Reader of a shared database for clients; nil if the bank has its own.
-  let reader: BooksReader?
+  let reader: SharedStoreReader?
   /// Waits for tickets of a shared database; nil if the bank has its own.
-  let waits: SharedWaits?
-  /// Clients that are not read for a while; see ``asksTooMuch(_:)``.
-  private var crowded: [ControlSession] = []
+  let waits: SharedTicketWaiters?
+  /// Clients that are not read for a while; see ``isOverLimit(_:)``.
+  private var throttled: [ControlSession] = []
 
   init(
-    _ ground: BankPart, _ readings: Readings, _ reports: BankReports, _ views: LiveViews,
-    _ streams: AnswerStreams, _ intake: Intake, _ long: LongRequests, _ windows: WindowPlan,
-    _ opening: Opening, _ ending: Ending, _ audits: Audits, _ endings: WindowEndings,
-    _ selections: Selections, _ page: PageServer, _ ownWork: OwnWork, _ reader: BooksReader?
+    _ dependencies: CoordinatorComponent, _ durableReads: DurableReads, _ reports: BankReports, _ views: SubscriptionSender,
+    _ streams: ResultStreams, _ enqueueHandler: EnqueueHandler, _ incrementalCommands: IncrementalCommands, _ windows: WindowPlan,
+    _ opening: StartupController, _ shutdownController: ShutdownController, _ audits: Audits, _ windowKills: WindowKills,
+    _ selections: Selections, _ webServer: WebServerProcess, _ selfWaitGuard: SelfWaitGuard, _ reader: SharedStoreReader?
   ) {
-    self.ownWork = ownWork
+    self.selfWaitGuard = selfWaitGuard
     self.reader = reader
-    waits = ground.shared == nil ? nil : SharedWaits(ground, reader)
+    waits = dependencies.shared == nil ? nil : SharedTicketWaiters(dependencies, reader)
     self.selections = selections
-    self.endings = endings
-    self.readings = readings
+    self.windowKills = windowKills
+    self.durableReads = durableReads
     self.reports = reports
     self.views = views
     self.streams = streams
-    self.intake = intake
-    self.long = long
+    self.enqueueHandler = enqueueHandler
+    self.incrementalCommands = incrementalCommands
     self.windows = windows
     self.opening = opening
-    self.ending = ending
+    self.shutdownController = shutdownController
     self.audits = audits
-    self.page = page
-    super.init(ground)
+    self.webServer = webServer
+    super.init(dependencies)
   }
 
   // MARK: - Requests
 
   /// Handles a request. Between the parts of a list, only further parts and withdrawals are allowed.
-  func hear(_ request: ControlRequest, from session: ControlSession) {
+  func handle(_ request: ControlRequest, from session: ControlSession) {
     guard isHeard(request, from: session) else { return }
     if session.list != nil {
-      if case .withdraw(let given) = request.command { return intake.withdraw(given, of: session) }
+      if case .withdraw(let given) = request.command { return enqueueHandler.withdraw(given, of: session) }
       guard case .enqueueList = request.command else {
         return server.refuse(session, .malformed, "another request between the parts of a list")
       }
@@ -74,135 +74,135 @@ final class RequestRouter: BankPart {
   /// the process is cut off.
   private func isHeard(_ request: ControlRequest, from session: ControlSession) -> Bool {
     // After a cut-off this process sends nothing.
-    guard !context.isCutOff, !opening.refuses(request, session) else { return false }
+    guard !context.isHalted, !opening.refuses(request, session) else { return false }
     guard context.exitCode != nil else { return true }
     // The bank has already ended, for example by a request that was read together with this one.
-    server.turnAway(request, of: session)
+    server.refusePending(request, of: session)
     return false
   }
 
   private func serve(_ request: ControlRequest, for session: ControlSession) {
-    let seat = Seat(session: session, number: request.number)
+    let requester = RequestHandle(session: session, number: request.number)
     guard openAnswers(of: session) < ClientLimits.openAnswers else {
-      let remark = Remark(.answersAtMost, ClientLimits.openAnswers)
-      return server.answer(seat, .failure(Failure(.badRequest, remark: remark)))
+      let messageDetail = MessageDetail(.answersAtMost, ClientLimits.openAnswers)
+      return server.answer(requester, .failure(Failure(.badRequest, messageDetail: messageDetail)))
     }
-    if long.hold(request, for: session) { return }
-    route(request, seat)
-    followers.changed = true
-    if asksTooMuch(session), !session.channel.isReadingPaused {
+    if incrementalCommands.deferUntilReset(request, for: session) { return }
+    route(request, requester)
+    subscriptions.changed = true
+    if isOverLimit(session), !session.channel.isReadingPaused {
       session.channel.pauseReading()
-      crowded.append(session)
+      throttled.append(session)
     }
   }
 
   private func openAnswers(of session: ControlSession) -> Int {
-    session.seats + session.streams.count + ending.count(of: session) + audits.count(of: session)
-      + long.count(of: session) + selections.count(of: session) + (reader?.count(of: session) ?? 0)
+    session.requesters + session.streams.count + shutdownController.count(of: session) + audits.count(of: session)
+      + incrementalCommands.count(of: session) + selections.count(of: session) + (reader?.count(of: session) ?? 0)
       + (waits?.count(of: session) ?? 0)
   }
 
-  private func route(_ request: ControlRequest, _ seat: Seat) {
-    if let refusal = ownWork.refusal(of: request.command, from: seat.session) {
-      return server.answer(seat, .failure(refusal))
+  private func route(_ request: ControlRequest, _ requester: RequestHandle) {
+    if let refusal = selfWaitGuard.refusal(of: request.command, from: requester.session) {
+      return server.answer(requester, .failure(refusal))
     }
-    if shared != nil, isAnsweredElsewhere(request.command, seat) { return }
+    if shared != nil, isAnsweredByReader(request.command, requester) { return }
     switch request.command {
-    case .status: server.answer(seat, .status(reports.status()))
-    case .watch: views.begin(seat, .state)
-    case .follow: views.begin(seat, .events)
-    case .board: views.begin(seat, .board)
-    case .awaitOpen: windows.awaitOpen(seat)
-    case .scale(let wanted): windows.scale(wanted, seat, isAskedFromWithin: ownWork.isAskedFromWithin)
-    case .reload: windows.reload(seat, isAskedFromWithin: ownWork.isAskedFromWithin)
-    case .enqueue(let order): intake.take(order, seat)
-    case .enqueueList(let part): intake.take(part, seat)
-    case .tickets(let query): streams.beginTickets(query, seat)
+    case .status: server.answer(requester, .status(reports.status()))
+    case .watch: views.begin(requester, .state)
+    case .follow: views.begin(requester, .events)
+    case .board: views.begin(requester, .board)
+    case .awaitOpen: windows.awaitOpen(requester)
+    case .scale(let wanted): windows.scale(wanted, requester, isAskedFromWithin: selfWaitGuard.isFromOwnWork)
+    case .reload: windows.reload(requester, isAskedFromWithin: selfWaitGuard.isFromOwnWork)
+    case .enqueue(let order): enqueueHandler.receive(order, requester)
+    case .enqueueList(let part): enqueueHandler.receive(part, requester)
+    case .tickets(let query): streams.beginTickets(query, requester)
     case .ticket(let ticket, let day):
-      readings.tellKept(seat) { [reports] _ in reports.ticket(ticket, day: day) }
-    case .receipts(let query): streams.beginReceipts(query, seat)
+      durableReads.answerWhenDurable(requester) { [reports] _ in reports.ticket(ticket, day: day) }
+    case .receipts(let query): streams.beginReceipts(query, requester)
     case .awaitIdle:
-      followers.awaitIdle(
-        seat, since: context.now.monotonic, leavesDelayed: request.leavesDelayed == true)
-    case .awaitTickets(let day, let first, let last): awaitTickets(day, first, last, seat)
-    case .pause(let name): steer(name, seat) { .pause($0, $1) }
-    case .resume(let name): steer(name, seat) { .resume($0, $1) }
-    case .cancel(let ticket, let day): change(ticket, of: day, seat, cancels: true) { .cancel($0, ticket) }
-    case .requeue(let ticket, let day): change(ticket, of: day, seat) { .requeue($0, ticket) }
-    case .requeueDead: long.requeueDead(seat, tellsProgress: request.tellsProgress == true)
-    case .reset(let day): long.reset(on: day, seat, tellsProgress: request.tellsProgress == true)
+      subscriptions.awaitIdle(
+        requester, since: context.now.monotonic, leavesDelayed: request.leavesDelayed == true)
+    case .awaitTickets(let day, let first, let last): awaitTickets(day, first, last, requester)
+    case .pause(let name): pauseOrResume(name, requester) { .pause($0, $1) }
+    case .resume(let name): pauseOrResume(name, requester) { .resume($0, $1) }
+    case .cancel(let ticket, let day): change(ticket, of: day, requester, cancels: true) { .cancel($0, ticket) }
+    case .requeue(let ticket, let day): change(ticket, of: day, requester) { .requeue($0, ticket) }
+    case .requeueDead: incrementalCommands.requeueDead(requester, reportsProgress: request.reportsProgress == true)
+    case .reset(let day): incrementalCommands.reset(on: day, requester, reportsProgress: request.reportsProgress == true)
     case .withdraw(let given):
-      if !views.withdraw(given, of: seat.session) { intake.withdraw(given, of: seat.session) }
-    case .stop(let order) where order.endsBank == true && shared == nil: refuse("stop --bank", seat)
-    case .stop(let order): ending.stop(order, seat) { reports.status() }
+      if !views.withdraw(given, of: requester.session) { enqueueHandler.withdraw(given, of: requester.session) }
+    case .stop(let order) where order.closesWholeBank == true && shared == nil: refuse("stop --bank", requester)
+    case .stop(let order): shutdownController.stop(order, requester) { reports.status() }
     case .branches:
-      if let shared { server.answer(seat, .branches(shared.branchReports)) } else { refuse("branches", seat) }
+      if let shared { server.answer(requester, .branches(shared.branchReports)) } else { refuse("branches", requester) }
     // The database of an open bank cannot be moved.
     case .move:
       server.answer(
-        seat, .failure(Failure(.alreadyOpen, subject: "\(CurrentProcess.pid)", detail: context.home.path)))
-    case .audit: audits.ask(seat)
-    case .web(let order): web(order, seat)
-    case .ledger: readings.tellKept(seat) { store throws(StoreError) in try store.ledgerAnswer() }
+        requester, .failure(Failure(.alreadyOpen, subject: "\(CurrentProcess.pid)", detail: context.home.path)))
+    case .audit: audits.ask(requester)
+    case .web(let order): web(order, requester)
+    case .ledger: durableReads.answerWhenDurable(requester) { store throws(StoreError) in try store.ledgerAnswer() }
     case .account(let account):
-      readings.tellKept(seat) { store throws(StoreError) in try store.accountAnswer(account) }
-    case .endTeller(let name, let generation, let pid): endings.end(name, generation, pid, seat)
+      durableReads.answerWhenDurable(requester) { store throws(StoreError) in try store.accountAnswer(account) }
+    case .killWorker(let name, let generation, let pid): windowKills.end(name, generation, pid, requester)
     case .cancelAll(let selection):
-      onDay(selection.day, seat) { [selections] in selections.begin(selection, .cancel, seat, on: $0) }
+      requirePresentDay(selection.day, requester) { [selections] in selections.begin(selection, .cancel, requester, on: $0) }
     case .requeueAll(let selection):
-      onDay(selection.day, seat) { [selections] in selections.begin(selection, .requeue, seat, on: $0) }
+      requirePresentDay(selection.day, requester) { [selections] in selections.begin(selection, .requeue, requester, on: $0) }
     }
   }
 
   /// Refuses a request about other branches: this bank has its database in its home.
-  private func refuse(_ asked: String, _ seat: Seat) {
-    server.answer(seat, .failure(Failure(.notShared, subject: asked)))
+  private func refuse(_ asked: String, _ requester: RequestHandle) {
+    server.answer(requester, .failure(Failure(.requiresSharedStore, subject: asked)))
   }
 
-  private func web(_ order: WebOrder?, _ seat: Seat) {
+  private func web(_ order: WebServerSettings?, _ requester: RequestHandle) {
     do throws(Failure) {
-      try page.take(order, seat)
-      server.answer(seat, .status(reports.status()))
-    } catch { server.answer(seat, .failure(error)) }
+      try webServer.receive(order, requester)
+      server.answer(requester, .status(reports.status()))
+    } catch { server.answer(requester, .failure(error)) }
   }
 
   /// Pauses or resumes a service or all of them, including services that are not configured any more.
-  private func steer(_ name: ServiceName?, _ seat: Seat, _ event: (RequestNumber, Service?) -> QueueEvent) {
+  private func pauseOrResume(_ name: ServiceName?, _ requester: RequestHandle, _ event: (RequestNumber, Service?) -> QueueEvent) {
     do throws(Failure) {
       var service: Service?
       if let name { service = try context.services.known(name) }
-      let request = requests.open(seat, for: .status)
-      guard let shared else { return queue.happen(event(request, service)) }
+      let request = requests.open(requester, for: .status)
+      guard let shared else { return queue.process(event(request, service)) }
       // Request number 0: the queue's answer is dropped, and the client is answered when the database has
       // stored the change.
-      queue.happen(event(0, service))
-      shared.books.keepPaused(queue.machine.pausedServices, for: request)
-    } catch { server.answer(seat, .failure(error)) }
+      queue.process(event(0, service))
+      shared.store.savePaused(queue.machine.pausedServices, for: request)
+    } catch { server.answer(requester, .failure(error)) }
   }
 
   /// True if the client is not to be read for a while: it has too many open requests, queries or payload bytes, it does
   /// not read its answers, or this iteration has lasted long enough. One read can contain thousands of requests, and
   /// tellers must not wait for all of them.
-  private func asksTooMuch(_ session: ControlSession) -> Bool {
-    session.openRequests >= ClientLimits.openRequests || session.openReadings >= ClientLimits.openReadings
-      || session.payloadBytes >= PayloadRoom.ofClient || session.channel.backlog >= server.share
-      || SystemClock.monotonic() >= context.now.monotonic + ClientLimits.turn
+  private func isOverLimit(_ session: ControlSession) -> Bool {
+    session.openRequests >= ClientLimits.openRequests || session.openReads >= ClientLimits.openReads
+      || session.payloadBytes >= PayloadMemoryLimiter.ofClient || session.channel.backlog >= server.share
+      || SystemClock.monotonic() >= context.now.monotonic + ClientLimits.timeLimit
   }
 
-  func hearCrowded() {
-    guard !crowded.isEmpty else { return }
+  func readThrottled() {
+    guard !throttled.isEmpty else { return }
     let share = server.share
-    let ready = crowded.filter { $0.canBeHeard(within: share) }
-    crowded.removeAll { $0.canBeHeard(within: share) }
+    let ready = throttled.filter { $0.canBeRead(within: share) }
+    throttled.removeAll { $0.canBeRead(within: share) }
     for session in ready { session.channel.resumeReading() }
   }
 
-  var canHearCrowded: Bool { crowded.contains { $0.canBeHeard(within: server.share) } }
+  var canReadThrottled: Bool { throttled.contains { $0.canBeRead(within: server.share) } }
 
   /// Continues long requests for a while, and serves the requests that were waiting for them.
   func advanceLongRequests() {
     // A later request may have ended the bank or the connection meanwhile.
-    for (request, session) in long.advance() where session.isOpen && isHeard(request, from: session) {
+    for (request, session) in incrementalCommands.advance() where session.isOpen && isHeard(request, from: session) {
       serve(request, for: session)
     }
   }
@@ -210,11 +210,11 @@ final class RequestRouter: BankPart {
   /// Forgets a client that has disconnected. Its requests that have reached the queue are executed, but not answered.
   func forget(_ session: ControlSession) {
     requests.forget(session)
-    readings.forget(session)
-    crowded.removeAll { $0 === session }
-    followers.forget(session)
-    ending.forget(session)
-    ownWork.forget(session)
+    durableReads.forget(session)
+    throttled.removeAll { $0 === session }
+    subscriptions.forget(session)
+    shutdownController.forget(session)
+    selfWaitGuard.forget(session)
     audits.forget(session)
     reader?.forget(session)
     waits?.forget(session)
@@ -224,33 +224,33 @@ final class RequestRouter: BankPart {
 
   func finish(_ request: RequestNumber, with answer: QueueAnswer) {
     guard request > 0 else { return }
-    let cancelled = queue.takeCancelled(by: request)
-    long.forget(request)
-    if case .enqueued(let tickets) = answer { followers.noteIssued(tickets, at: context.now.wall) }
+    let cancelled = queue.takeCancelledCount(by: request)
+    incrementalCommands.forget(request)
+    if case .enqueued(let tickets) = answer { subscriptions.noteIssued(tickets, at: context.now.wall) }
     guard let entry = requests.close(request) else { return }
-    let seat = entry.seat
-    if case .drain = entry.purpose { return shared?.drainIsKnown(at: context.now.monotonic) ?? () }
+    let requester = entry.requester
+    if case .drain = entry.purpose { return shared?.recordStoredDrain(at: context.now.monotonic) ?? () }
     if case .selected(let ticket, let work) = entry.purpose {
       return selections.note(answer, ticket, of: work)
     }
     if case .ticket(let ticket, let day, let cancels) = entry.purpose, answer != .refused(.diskFull) {
       // If the day has ended since, do not announce the cancellation: the number now belongs to another
       // customer.
-      if cancels, answer == .done, day == queue.machine.books.day {
-        followers.noteCancelled(ticket, at: context.now.wall)
+      if cancels, answer == .done, day == queue.machine.dayCounters.day {
+        subscriptions.noteCancelled(ticket, at: context.now.wall)
       }
       if shared != nil {
         guard case .refused(let refusal) = answer else {
-          return read(.ticket(number: ticket, day: day), seat)
+          return read(.ticket(number: ticket, day: day), requester)
         }
-        return server.answer(seat, .failure(Failure(refusal: refusal, context.services.directory)))
+        return server.answer(requester, .failure(Failure(refusal: refusal, context.services.directory)))
       }
       // An answer about a ticket, even a refusal, may depend on staged changes.
-      return readings.whenKept(seat, isInStep: true) { [unowned self] store throws(StoreError) in
-        server.answer(seat, try ticketAnswer(to: answer, ticket, of: day, store))
+      return durableReads.whenDurable(requester, mustMatchMemory: true) { [unowned self] store throws(StoreError) in
+        server.answer(requester, try ticketAnswer(to: answer, ticket, of: day, store))
       }
     }
-    server.answer(seat, controlAnswer(to: entry, answer, cancelled))
+    server.answer(requester, controlAnswer(to: entry, answer, cancelled))
   }
 
   private func controlAnswer(
@@ -258,12 +258,12 @@ final class RequestRouter: BankPart {
   ) -> ControlAnswer {
     switch (answer, entry.purpose) {
     case (.refused(let refusal), _): return .failure(Failure(refusal: refusal, context.services.directory))
-    case (.enqueued(let tickets), .enqueue(let known, let knownTickets)):
+    case (.enqueued(let tickets), .enqueue(let known, let alreadyIssuedTickets)):
       let count = tickets.last - tickets.first + 1
       return .enqueued(
         EnqueuedReport(
           day: tickets.day, first: count > 0 ? tickets.first : 0, last: count > 0 ? tickets.last : 0,
-          count: count, known: known, knownTickets: knownTickets.report))
+          count: count, known: known, alreadyIssuedTickets: alreadyIssuedTickets.report))
     case (.requeued(let count), .requeueDead): return .requeued(count)
     case (_, .reset):
       var report = reports.status()
@@ -274,28 +274,28 @@ final class RequestRouter: BankPart {
   }
 
   private func change(
-    _ ticket: TicketNumber, of day: BusinessDay?, _ seat: Seat, cancels: Bool = false,
+    _ ticket: TicketNumber, of day: BusinessDay?, _ requester: RequestHandle, cancels: Bool = false,
     _ event: (RequestNumber) -> QueueEvent
   ) {
-    onDay(day, seat) { queue.happen(event(requests.open(seat, for: .ticket(ticket, $0, cancels: cancels)))) }
+    requirePresentDay(day, requester) { queue.process(event(requests.open(requester, for: .ticket(ticket, $0, cancels: cancels)))) }
   }
 
   /// Acts on tickets of the present day. Numbers start again every day, so tickets of another day are refused: their
   /// numbers may now belong to other customers.
-  private func onDay(_ day: BusinessDay?, _ seat: Seat, _ act: (BusinessDay) -> Void) {
-    let present = queue.machine.books.day
-    guard let day, day != present, !Kernel.makes("takesEveryDayForToday") else { return act(present) }
+  private func requirePresentDay(_ day: BusinessDay?, _ requester: RequestHandle, _ act: (BusinessDay) -> Void) {
+    let present = queue.machine.dayCounters.day
+    guard let day, day != present, !Kernel.hasPlantedBug("takesEveryDayForToday") else { return act(present) }
     // The requested day may have just ended, and its end may not be on disk.
-    readings.whenKept(seat, isInStep: true) { [queue, server] _ in
-      let keptDay = queue.engine.keptBooks.day
-      let code: Failure.Code = (1..<keptDay).contains(day) ? .wrongDay : .noSuchDay
-      server.answer(seat, .failure(Failure(code, subject: String(day), remark: Remark(.presentDay, keptDay))))
+    durableReads.whenDurable(requester, mustMatchMemory: true) { [queue, server] _ in
+      let durableDay = queue.engine.durableCounters.day
+      let code: Failure.Code = (1..<durableDay).contains(day) ? .wrongDay : .noSuchDay
+      server.answer(requester, .failure(Failure(code, subject: String(day), messageDetail: MessageDetail(.presentDay, durableDay))))
     }
   }
 
   /// Answer to a request to change one ticket, made from the answer of the queue.
   private func ticketAnswer(
-    to answer: QueueAnswer, _ ticket: TicketNumber, of day: BusinessDay, _ store: any QueueReading
+    to answer: QueueAnswer, _ ticket: TicketNumber, of day: BusinessDay, _ store: any QueueReader
   ) throws(StoreError) -> ControlAnswer {
     guard case .refused(let refusal) = answer else { return reports.ticket(ticket, day: day) }
     if case .noSuchTicket = refusal, try store.receipt(day: day, ticket: ticket) != nil {
@@ -304,23 +304,23 @@ final class RequestRouter: BankPart {
     return .failure(Failure(refusal: refusal, context.services.directory))
   }
 
-  private func awaitTickets(_ day: Int64, _ first: Int64, _ last: Int64, _ seat: Seat) {
+  private func awaitTickets(_ day: Int64, _ first: Int64, _ last: Int64, _ requester: RequestHandle) {
     guard first >= 1, first <= last else {
-      return server.answer(seat, .failure(Failure(.badRequest, remark: Remark(.noRange, first, last))))
+      return server.answer(requester, .failure(Failure(.badRequest, messageDetail: MessageDetail(.ticketRangeInvalid, first, last))))
     }
     // From now on the watch counts staged changes, so the count must start when nothing is staged.
-    readings.whenKept(seat, isInStep: true) { [queue, server, followers] store throws(StoreError) in
-      guard day == queue.engine.keptBooks.day else {
+    durableReads.whenDurable(requester, mustMatchMemory: true) { [queue, server, subscriptions] store throws(StoreError) in
+      guard day == queue.engine.durableCounters.day else {
         let cancelled = try store.countCancelled(first...last, on: day)
-        return server.answer(seat, .ended(EndedReport(dead: 0, counting: cancelled)))
+        return server.answer(requester, .ended(AwaitedTicketsReport(dead: 0, counting: cancelled)))
       }
       let (remaining, dead) = (try store.countUnfinished(first...last), try store.countDead(first...last))
       // This query reads all receipts of the day, so it runs only if the day has a cancelled customer.
       let cancelled =
-        queue.engine.keptBooks.cancelled > 0 ? try store.countCancelled(first...last, on: day) : 0
-      followers.tickets.add(
-        TicketWatches.Watch(
-          seat: seat, tickets: first...last, remaining: remaining, dead: dead, cancelled: cancelled))
+        queue.engine.durableCounters.cancelled > 0 ? try store.countCancelled(first...last, on: day) : 0
+      subscriptions.tickets.add(
+        TicketWaiters.TicketWaiter(
+          requester: requester, tickets: first...last, remaining: remaining, dead: dead, cancelled: cancelled))
     }
   }
 }

@@ -9,7 +9,7 @@ import Wire
 final class RequestTable {
   enum Purpose {
     /// Issue of tickets. Customers of a list whose keys are known keep their earlier tickets.
-    case enqueue(known: Int64, KnownTickets)
+    case enqueue(known: Int64, AlreadyIssuedTickets)
     case status
     /// Change of one ticket; `cancels` is true for a cancellation.
     case ticket(TicketNumber, BusinessDay, cancels: Bool)
@@ -19,11 +19,11 @@ final class RequestTable {
     /// Drain of all branches of the bank; no client waits for an answer.
     case drain
     /// One of several selected tickets.
-    case selected(TicketNumber, SelectionWork)
+    case selected(TicketNumber, ActiveSelection)
   }
 
   struct Entry {
-    var seat: Seat
+    var requester: RequestHandle
     var purpose: Purpose
   }
 
@@ -33,21 +33,21 @@ final class RequestTable {
 
   init(_ server: ControlServer) { self.server = server }
 
-  func open(_ seat: Seat, for purpose: Purpose) -> RequestNumber {
+  func open(_ requester: RequestHandle, for purpose: Purpose) -> RequestNumber {
     last += 1
-    seat.session.openRequests += 1
-    entries[last] = Entry(seat: seat, purpose: purpose)
+    requester.session.openRequests += 1
+    entries[last] = Entry(requester: requester, purpose: purpose)
     return last
   }
 
   /// Removes the request and returns its entry, for the answer; nil if its client has disconnected.
   func close(_ request: RequestNumber) -> Entry? {
     guard let entry = entries.removeValue(forKey: request) else { return nil }
-    entry.seat.session.openRequests -= 1
+    entry.requester.session.openRequests -= 1
     return entry
   }
 
-  func setKnown(_ known: Int64, _ tickets: KnownTickets, for request: RequestNumber) {
+  func setKnown(_ known: Int64, _ tickets: AlreadyIssuedTickets, for request: RequestNumber) {
     guard known > 0 else { return }
     entries[request]?.purpose = .enqueue(known: known, tickets)
   }
@@ -58,7 +58,7 @@ final class RequestTable {
   /// have the same number, the first one is returned.
   func enqueue(_ number: UInt32, of session: ControlSession) -> RequestNumber? {
     var first: RequestNumber?
-    for (request, entry) in entries where entry.seat.session === session && entry.seat.number == number {
+    for (request, entry) in entries where entry.requester.session === session && entry.requester.number == number {
       if case .enqueue = entry.purpose { first = min(first ?? request, request) }
     }
     return first
@@ -66,12 +66,12 @@ final class RequestTable {
 
   /// Sends the failure to the client, if it is still connected and was not answered.
   func fail(_ request: RequestNumber, _ failure: Failure) {
-    if let entry = close(request) { server.answer(entry.seat, .failure(failure)) }
+    if let entry = close(request) { server.answer(entry.requester, .failure(failure)) }
   }
 
   /// Forgets a client that has disconnected. Its requests are executed, but not answered.
   func forget(_ session: ControlSession) {
     guard session.openRequests > 0 else { return }
-    entries = entries.filter { $0.value.seat.session !== session }
+    entries = entries.filter { $0.value.requester.session !== session }
   }
 }

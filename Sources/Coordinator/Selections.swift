@@ -11,7 +11,7 @@ import Time
 import Wire
 
 /// Action on each ticket.
-enum SelectionAct {
+enum SelectionAction {
   case cancel, requeue
 
   func event(_ request: RequestNumber, _ ticket: TicketNumber) -> QueueEvent {
@@ -23,9 +23,9 @@ enum SelectionAct {
 }
 
 /// Selection in progress.
-final class SelectionWork {
-  let seat: Seat
-  let act: SelectionAct
+final class ActiveSelection {
+  let requester: RequestHandle
+  let action: SelectionAction
   let day: BusinessDay
   /// Unprocessed tickets, lowest last.
   fileprivate var left: [TicketNumber]
@@ -33,37 +33,37 @@ final class SelectionWork {
   fileprivate var open = 0
   fileprivate var done: Int64 = 0
   fileprivate var refused: [(ticket: TicketNumber, refusal: QueueRefusal)] = []
-  fileprivate var isLate = false
+  fileprivate var isOutdated = false
 
-  fileprivate init(_ seat: Seat, _ act: SelectionAct, day: BusinessDay, _ tickets: [TicketNumber]) {
-    (self.seat, self.act, self.day, left) = (seat, act, day, tickets.reversed())
+  fileprivate init(_ requester: RequestHandle, _ action: SelectionAction, day: BusinessDay, _ tickets: [TicketNumber]) {
+    (self.requester, self.action, self.day, left) = (requester, action, day, tickets.reversed())
   }
 }
 
-final class Selections: BankPart {
-  private let readings: Readings
-  private var works: [SelectionWork] = []
+final class Selections: CoordinatorComponent {
+  private let durableReads: DurableReads
+  private var active: [ActiveSelection] = []
 
-  init(_ ground: BankPart, _ readings: Readings) {
-    self.readings = readings
-    super.init(ground)
+  init(_ dependencies: CoordinatorComponent, _ durableReads: DurableReads) {
+    self.durableReads = durableReads
+    super.init(dependencies)
   }
 
   /// True if there is work that no message will trigger.
-  var hasWork: Bool { !works.isEmpty && !context.isCutOff && !queue.engine.isEmptying }
-  func count(of session: ControlSession) -> Int { works.count { $0.seat.session === session } }
+  var hasWork: Bool { !active.isEmpty && !context.isHalted && !queue.engine.isResetting }
+  func count(of session: ControlSession) -> Int { active.count { $0.requester.session === session } }
 
   /// Starts a selection or refuses it. The client receives `selection` at the end.
   ///
   /// - Parameter day: The present day, to which the selection applies.
-  func begin(_ selection: TicketSelection, _ act: SelectionAct, _ seat: Seat, on day: BusinessDay) {
+  func begin(_ selection: TicketSelection, _ action: SelectionAction, _ requester: RequestHandle, on day: BusinessDay) {
     guard let tickets = Self.tickets(of: selection) else {
       return server.answer(
-        seat, .failure(Failure(.badRequest, detail: "1 to \(TicketSelection.ticketsAtMost) tickets at once")))
+        requester, .failure(Failure(.badRequest, detail: "1 to \(TicketSelection.ticketsAtMost) tickets at once")))
     }
-    let work = SelectionWork(seat, act, day: day, tickets)
-    guard !tickets.isEmpty else { return tell(work) }
-    works.append(work)
+    let selection = ActiveSelection(requester, action, day: day, tickets)
+    guard !tickets.isEmpty else { return sendReport(selection) }
+    active.append(selection)
   }
 
   /// Tickets of a selection in ascending order without repetition; nil if there are too many or a span is
@@ -86,54 +86,54 @@ final class Selections: BankPart {
   /// Sends a few more tickets to the queue, within the time limit of an iteration.
   func advance() {
     guard hasWork else { return }
-    let until = SystemClock.monotonic() + ClientLimits.turn
-    while hasWork, let work = works.first {
-      guard work.day == queue.machine.books.day else {
-        (work.isLate, works) = (true, Array(works.dropFirst()))
-        finishIfDone(work)
+    let until = SystemClock.monotonic() + ClientLimits.timeLimit
+    while hasWork, let selection = active.first {
+      guard selection.day == queue.machine.dayCounters.day else {
+        (selection.isOutdated, active) = (true, Array(active.dropFirst()))
+        finishIfDone(selection)
         continue
       }
-      guard let ticket = work.left.popLast() else {
-        works.removeFirst()
+      guard let ticket = selection.left.popLast() else {
+        active.removeFirst()
         continue
       }
-      work.open += 1
-      queue.happen(work.act.event(requests.open(work.seat, for: .selected(ticket, work)), ticket))
+      selection.open += 1
+      queue.process(selection.action.event(requests.open(selection.requester, for: .selected(ticket, selection)), ticket))
       guard SystemClock.monotonic() < until else { break }
     }
   }
 
   /// Handles the queue's answer for one ticket.
-  func note(_ answer: QueueAnswer, _ ticket: TicketNumber, of work: SelectionWork) {
-    work.open -= 1
+  func note(_ answer: QueueAnswer, _ ticket: TicketNumber, of selection: ActiveSelection) {
+    selection.open -= 1
     if case .refused(let refusal) = answer {
-      work.refused.append((ticket, refusal))
+      selection.refused.append((ticket, refusal))
     } else {
-      work.done += 1
-      if work.act == .cancel { followers.noteCancelled(ticket, at: context.now.wall) }
+      selection.done += 1
+      if selection.action == .cancel { subscriptions.noteCancelled(ticket, at: context.now.wall) }
     }
-    finishIfDone(work)
+    finishIfDone(selection)
   }
 
-  private func finishIfDone(_ work: SelectionWork) {
-    if work.open == 0, work.left.isEmpty || work.isLate { tell(work) }
+  private func finishIfDone(_ selection: ActiveSelection) {
+    if selection.open == 0, selection.left.isEmpty || selection.isOutdated { sendReport(selection) }
   }
 
-  private func tell(_ work: SelectionWork) {
+  private func sendReport(_ selection: ActiveSelection) {
     // An answer about a ticket, even a refusal, may depend on staged changes.
-    readings.whenKept(work.seat, isInStep: !queue.machine.isJammed) { [server] store throws(StoreError) in
+    durableReads.whenDurable(selection.requester, mustMatchMemory: !queue.machine.isDiskFull) { [server] store throws(StoreError) in
       var refused: [RefusedTicket] = []
-      for (ticket, refusal) in work.refused {
-        refused.append(try Self.report(ticket, refusal, on: work.day, store))
+      for (ticket, refusal) in selection.refused {
+        refused.append(try Self.report(ticket, refusal, on: selection.day, store))
       }
-      refused += work.left.map { RefusedTicket(ticket: $0, reason: .wrongDay) }
+      refused += selection.left.map { RefusedTicket(ticket: $0, reason: .wrongDay) }
       refused.sort { $0.ticket < $1.ticket }
-      server.answer(work.seat, .selection(SelectionReport(done: work.done, refused: refused)))
+      server.answer(selection.requester, .selection(SelectionReport(done: selection.done, refused: refused)))
     }
   }
 
   private static func report(
-    _ ticket: TicketNumber, _ refusal: QueueRefusal, on day: BusinessDay, _ store: any QueueReading
+    _ ticket: TicketNumber, _ refusal: QueueRefusal, on day: BusinessDay, _ store: any QueueReader
   ) throws(StoreError) -> RefusedTicket {
     switch refusal {
     case .wrongState(_, let state): RefusedTicket(ticket: ticket, reason: .wrongState, state: state)

@@ -13,31 +13,31 @@ import Wire
 
 package final class ServiceSupervisor {
   package var onChange: (() -> Void)?
-  package var orders: ((SupervisedService) -> WorkerOrders)?
-  var onDatabase: ((SupervisedService, DatabaseMark) -> Void)?
-  private(set) var posts: [SupervisedService] = []
+  package var orders: ((SupervisedService) -> ServiceProcessSettings)?
+  var onDatabase: ((SupervisedService, DatabaseIdentity) -> Void)?
+  private(set) var slots: [SupervisedService] = []
 
   let loop: EventLoop
   let log: LogFile
-  let environment: Variables
-  var residents: ResidentWorkers?
+  let environment: EnvironmentVariables
+  var inProcessWorkers: InProcessWorkerFactory?
   /// Restart rules; they may change while the bank is open.
-  var policy: RestartPolicy { didSet { for post in posts { post.history.adopt(policy) } } }
+  var policy: RestartPolicy { didSet { for slot in slots { slot.history.adopt(policy) } } }
   /// Interval of health checks, and time for an answer before the process is examined.
-  var standstill: TimeSpan
+  var watchdogTimeout: TimeSpan
   private var chance: SeededGenerator
 
   /// Timeout for becoming ready: a large database is checked first.
   static let patience = TimeSpan.seconds(60)
-  static let leaveGrace = TimeSpan.seconds(3)
+  static let exitGrace = TimeSpan.seconds(3)
   package init(
-    loop: EventLoop, log: LogFile, policy: RestartPolicy, standstill: TimeSpan = Standstill.patience,
+    loop: EventLoop, log: LogFile, policy: RestartPolicy, watchdogTimeout: TimeSpan = StallDetector.patience,
     seed: UInt64
   ) {
     self.loop = loop
     self.log = log
     self.policy = policy
-    self.standstill = standstill
+    self.watchdogTimeout = watchdogTimeout
     chance = SeededGenerator(seed: seed)
     environment = ServiceNotifier.strip(Environment.all())
   }
@@ -48,263 +48,263 @@ package final class ServiceSupervisor {
   package func open(
     _ specification: SupervisedService.Specification, hasDatabase: Bool = false, at now: Moment
   ) -> SupervisedService {
-    let post = SupervisedService(specification, history: RestartHistory(policy: policy, seed: chance.next()))
-    post.hasDatabase = hasDatabase
-    posts.append(post)
-    start(post, at: now)
-    return post
+    let slot = SupervisedService(specification, history: RestartHistory(policy: policy, seed: chance.next()))
+    slot.hasDatabase = hasDatabase
+    slots.append(slot)
+    start(slot, at: now)
+    return slot
   }
 
   /// Stops a process until `bringBack` starts it again.
-  func dismiss(_ post: SupervisedService, at now: Moment) {
-    (post.isWanted, post.restartAt, post.isReplaced) = (false, nil, false)
-    if post.child != nil { leave(post, at: now) }
+  func dismiss(_ slot: SupervisedService, at now: Moment) {
+    (slot.isWanted, slot.restartAt, slot.isReplaced) = (false, nil, false)
+    if slot.child != nil { askToExit(slot, at: now) }
     onChange?()
   }
 
   /// Starts a process of the present specification, after the running process has exited.
-  func bringBack(_ post: SupervisedService, at now: Moment) {
-    post.history.forgive()
-    (post.isWanted, post.isGivenUp, post.restartAt) = (true, false, nil)
-    guard post.child != nil else { return start(post, at: now) }
-    if post.phase != .leaving { leave(post, at: now) }
-    post.readyBy = nil
-    post.isReplaced = true
+  func bringBack(_ slot: SupervisedService, at now: Moment) {
+    slot.history.clearHistory()
+    (slot.isWanted, slot.isGivenUp, slot.restartAt) = (true, false, nil)
+    guard slot.child != nil else { return start(slot, at: now) }
+    if slot.phase != .leaving { askToExit(slot, at: now) }
+    slot.readyDeadline = nil
+    slot.isReplaced = true
   }
 
   /// Restarts the processes that were given up, wait for their next start, or failed recently. A running process is
   /// first asked to exit.
   package func retryFailing(at now: Moment) {
-    for post in posts where post.isWanted && !post.isReplaced && post.phase != .ready {
-      guard post.isGivenUp || post.restartAt != nil || post.history.earlyDeaths > 0 else { continue }
-      if post.child != nil {
-        replace(post, at: now)
+    for slot in slots where slot.isWanted && !slot.isReplaced && slot.phase != .ready {
+      guard slot.isGivenUp || slot.restartAt != nil || slot.history.deathsBeforeReady > 0 else { continue }
+      if slot.child != nil {
+        replace(slot, at: now)
       } else {
-        (post.isGivenUp, post.restartAt) = (false, nil)
-        post.history.forgive()
-        start(post, at: now)
+        (slot.isGivenUp, slot.restartAt) = (false, nil)
+        slot.history.clearHistory()
+        start(slot, at: now)
       }
     }
   }
 
   /// Replaces a process, for example because its specification or orders have changed. The running process answers its
   /// open requests first.
-  func replace(_ post: SupervisedService, at now: Moment) {
-    guard post.isWanted, !post.isReplaced else { return }
-    post.history.forgive()
-    guard post.child != nil else {
+  func replace(_ slot: SupervisedService, at now: Moment) {
+    guard slot.isWanted, !slot.isReplaced else { return }
+    slot.history.clearHistory()
+    guard slot.child != nil else {
       // The next process uses the new specification anyway, so start it now.
-      return (post.isGivenUp, post.restartAt) = (false, now.monotonic)
+      return (slot.isGivenUp, slot.restartAt) = (false, now.monotonic)
     }
-    post.isReplaced = true
-    post.readyBy = nil
-    leave(post, at: now)
-    write("replaced", about: post, at: now) {
-      $0.field("child", post.pid)
-      $0.field("child_gen", post.generation)
+    slot.isReplaced = true
+    slot.readyDeadline = nil
+    askToExit(slot, at: now)
+    write("replaced", about: slot, at: now) {
+      $0.field("child", slot.pid)
+      $0.field("child_gen", slot.generation)
     }
   }
 
   /// True if the opening of the bank need not wait for any process: each is ready, or has failed.
   var isSettled: Bool {
-    posts.allSatisfy { $0.phase == .ready || $0.isGivenUp || !$0.isReplaced && $0.history.deathsInARow > 0 }
+    slots.allSatisfy { $0.phase == .ready || $0.isGivenUp || !$0.isReplaced && $0.history.consecutiveDeaths > 0 }
   }
 
   /// True if the stock service was given up.
-  var isStockGivenUp: Bool { posts.contains { $0.specification.workerRole == .stock && $0.isGivenUp } }
-  package var count: Int { posts.count { $0.child != nil } }
+  var isStockGivenUp: Bool { slots.contains { $0.specification.workerRole == .stock && $0.isGivenUp } }
+  package var count: Int { slots.count { $0.child != nil } }
 
   /// Asks all processes to exit; they answer their open requests first.
   package func closeAll(at now: Moment) {
-    for post in posts {
-      (post.isWanted, post.restartAt) = (false, nil)
-      if post.child != nil { leave(post, at: now) } else { post.endChecks() }
+    for slot in slots {
+      (slot.isWanted, slot.restartAt) = (false, nil)
+      if slot.child != nil { askToExit(slot, at: now) } else { slot.endChecks() }
     }
   }
 
-  private func leave(_ post: SupervisedService, at now: Moment) {
-    post.phase = .leaving
-    post.endChecks()
-    post.killAt = now.attended + Self.leaveGrace
-    say(.close, to: post)
+  private func askToExit(_ slot: SupervisedService, at now: Moment) {
+    slot.phase = .leaving
+    slot.endChecks()
+    slot.killAt = now.listeningTime + Self.exitGrace
+    send(.close, to: slot)
   }
 
-  package func killAll() { for post in posts { post.child?.kill(SIGKILL) } }
+  package func killAll() { for slot in slots { slot.child?.kill(SIGKILL) } }
 
   // MARK: - Deadlines
 
-  package var nextDeadline: MonotonicTime? { nextDeadline(of: posts) }
+  package var nextDeadline: MonotonicTime? { nextDeadline(of: slots) }
   /// Next timeout, in attended time; see `AttendedTime`.
-  package var nextJudgement: MonotonicTime? { nextJudgement(of: posts) }
+  package var nextJudgement: MonotonicTime? { nextSilenceTimeout(of: slots) }
 
   /// Applies deadlines that have passed. The caller has handled all received messages before.
-  package func keepTime(_ now: Moment) {
-    let heard = Kernel.makes("blamesServicesForItsOwnPause") ? now.monotonic : now.attended
-    for post in posts {
-      restartIfDue(post, at: now)
-      if let due = post.readyBy, due <= heard {
+  package func runTimers(_ now: Moment) {
+    let heard = Kernel.hasPlantedBug("blamesServicesForItsOwnPause") ? now.monotonic : now.listeningTime
+    for slot in slots {
+      restartIfDue(slot, at: now)
+      if let due = slot.readyDeadline, due <= heard {
         // A process that waits for a disk cannot report progress.
-        let isExcused = post.sight == .excused
-        post.readyBy = isExcused ? now.attended + Self.patience : nil
-        if !isExcused { abort(post, reason: "was not ready in time", at: now) }
+        let isExempt = slot.observation == .excused
+        slot.readyDeadline = isExempt ? now.listeningTime + Self.patience : nil
+        if !isExempt { abort(slot, reason: "was not ready in time", at: now) }
       }
-      endOverdue(post, heard: heard)
-      if let due = post.silence?.lookAt, due <= heard,
-        post.silence?.seen(post.sight, at: heard) == true || Kernel.makes("judgesBySilence")
+      enforceDeadlines(slot, heard: heard)
+      if let due = slot.stallDetector?.nextCheckAt, due <= heard,
+        slot.stallDetector?.isHung(slot.observation, at: heard) == true || Kernel.hasPlantedBug("judgesBySilence")
       {
-        abort(post, reason: "is stuck", at: now)
+        abort(slot, reason: "is stuck", at: now)
       }
-      if let due = post.checkAt, due <= now.monotonic { check(post, at: now) }
+      if let due = slot.checkAt, due <= now.monotonic { check(slot, at: now) }
     }
   }
 
   /// Sends a health check. The process answers it from the loop that does the work, or during long work. A
-  /// process that does not answer is examined before it counts as stuck; see ``Standstill``.
-  private func check(_ post: SupervisedService, at now: Moment) {
-    post.checkAt = Kernel.makes("checksOnce") ? nil : now.monotonic + standstill
-    guard post.unanswered == nil else { return }
-    post.checks += 1
-    post.unanswered = post.checks
-    post.silence = Standstill(patience: standstill, at: now.attended)
-    say(.check(post.checks), to: post)
+  /// process that does not answer is examined before it counts as stuck; see ``StallDetector``.
+  private func check(_ slot: SupervisedService, at now: Moment) {
+    slot.checkAt = Kernel.hasPlantedBug("checksOnce") ? nil : now.monotonic + watchdogTimeout
+    guard slot.unanswered == nil else { return }
+    slot.checks += 1
+    slot.unanswered = slot.checks
+    slot.stallDetector = StallDetector(patience: watchdogTimeout, at: now.listeningTime)
+    send(.check(slot.checks), to: slot)
   }
 
   /// Kills a process: SIGABRT first, so that a core dump shows the cause, and SIGKILL soon after.
-  func abort(_ post: SupervisedService, reason: String, at now: Moment) {
-    write("stuck", .warn, about: post, at: now) {
-      $0.field("child", post.pid)
-      $0.field("child_gen", post.generation)
-      $0.field("msg", "\(post.specification.name) \(reason)")
+  func abort(_ slot: SupervisedService, reason: String, at now: Moment) {
+    write("stuck", .warn, about: slot, at: now) {
+      $0.field("child", slot.pid)
+      $0.field("child_gen", slot.generation)
+      $0.field("msg", "\(slot.specification.name) \(reason)")
     }
-    post.endChecks()
-    abort(post, at: now)
+    slot.endChecks()
+    abort(slot, at: now)
   }
 }
 
 // MARK: - Process life cycle
 
 extension ServiceSupervisor: ProcessSupervisor {
-  typealias Incoming = WorkerMessage
+  typealias Incoming = ServiceProcessMessage
   typealias Outgoing = SupervisorMessage
-  typealias Post = SupervisedService
+  typealias Slot = SupervisedService
 
   static let limits = ProcessLimits(unread: 1 << 16)
 
-  func name(of post: SupervisedService) -> (key: StaticString, value: String) {
-    ("worker_name", post.specification.name)
+  func name(of slot: SupervisedService) -> (key: StaticString, value: String) {
+    ("worker_name", slot.specification.name)
   }
 
-  func command(for post: SupervisedService) -> (program: String, arguments: [String]) {
-    (post.specification.program, post.specification.arguments + (post.hasDatabase ? ["--existing"] : []))
+  func command(for slot: SupervisedService) -> (program: String, arguments: [String]) {
+    (slot.specification.program, slot.specification.arguments + (slot.hasDatabase ? ["--existing"] : []))
   }
 
-  func nextGeneration(at post: SupervisedService) -> Generation { post.generation + 1 }
+  func nextGeneration(at slot: SupervisedService) -> Generation { slot.generation + 1 }
 
-  func began(_ post: SupervisedService, at now: Moment) {
-    post.readyBy = now.attended + Self.patience
+  func began(_ slot: SupervisedService, at now: Moment) {
+    slot.readyDeadline = now.listeningTime + Self.patience
     onChange?()
   }
 
-  func hear(_ message: WorkerMessage, from post: SupervisedService) {
-    switch (post.phase, message) {
-    case (.starting, .hello(let hello)): greet(hello, at: post)
-    case (.welcomed, .ready): becomeReady(post)
+  func handle(_ message: ServiceProcessMessage, from slot: SupervisedService) {
+    switch (slot.phase, message) {
+    case (.starting, .hello(let hello)): greet(hello, at: slot)
+    case (.welcomed, .ready): becomeReady(slot)
     case (.welcomed, .failed(let failure)), (.ready, .failed(let failure)):
       // The process is about to exit, for this reason.
-      post.failure = failure
-      post.lastEnd = Self.remark(on: failure)
-      post.hasExplained = true
-      write("failed", .error, about: post) {
+      slot.failure = failure
+      slot.lastExitReason = Self.messageDetail(on: failure)
+      slot.hasReportedFailure = true
+      write("failed", .error, about: slot) {
         $0.field("code", failure.code.name)
         $0.field("subject", failure.subject)
         $0.field("msg", failure.detail)
       }
-    case (.starting, .beat(WorkerMessage.progress)), (.welcomed, .beat(WorkerMessage.progress)):
-      post.readyBy = loop.moment().attended + Self.patience
-    case (.ready, .beat(WorkerMessage.progress)):
-      if !Kernel.makes("isDeafToProgress") { post.silence?.heard(at: loop.moment().attended) }
-    case (.ready, .beat(WorkerMessage.worked)): post.history.didWork()
-    case (.ready, .beat(let number)) where number == post.unanswered:
-      (post.unanswered, post.silence) = (nil, nil)
-      post.history.didWork()
-    case (.welcomed, .database(let mark)), (.ready, .database(let mark)): onDatabase?(post, mark)
+    case (.starting, .beat(ServiceProcessMessage.progress)), (.welcomed, .beat(ServiceProcessMessage.progress)):
+      slot.readyDeadline = loop.moment().listeningTime + Self.patience
+    case (.ready, .beat(ServiceProcessMessage.progress)):
+      if !Kernel.hasPlantedBug("isDeafToProgress") { slot.stallDetector?.heard(at: loop.moment().listeningTime) }
+    case (.ready, .beat(ServiceProcessMessage.worked)): slot.history.didWork()
+    case (.ready, .beat(let number)) where number == slot.unanswered:
+      (slot.unanswered, slot.stallDetector) = (nil, nil)
+      slot.history.didWork()
+    case (.welcomed, .database(let mark)), (.ready, .database(let mark)): onDatabase?(slot, mark)
     case (.leaving, _): break
     // An exited process is not aborted for earlier messages: the state of its requests is no longer known.
     default:
-      if post.exitStatus == nil || Kernel.makes("killsTheSuccessor") {
-        abort(post, reason: "sent a message out of turn", at: loop.moment())
+      if slot.exitStatus == nil || Kernel.hasPlantedBug("killsTheSuccessor") {
+        abort(slot, reason: "sent a message out of turn", at: loop.moment())
       }
     }
   }
 
-  private func greet(_ hello: Hello, at post: SupervisedService) {
-    guard post.channel != nil, let orders = orders?(post) else { return }
-    if let reason = objection(to: hello, as: post.specification.peerRole) {
-      let detail = Remark(.otherBuild, post.specification.name, hello.version, hello.build)
-      post.lastEnd = detail
+  private func greet(_ hello: Hello, at slot: SupervisedService) {
+    guard slot.channel != nil, let orders = orders?(slot) else { return }
+    if let reason = objection(to: hello, as: slot.specification.peerRole) {
+      let detail = MessageDetail(.otherBuild, slot.specification.name, hello.version, hello.build)
+      slot.lastExitReason = detail
       let build = BuildIdentity.current
-      return refuse(post, .refused(Refusal(reason: reason, build: build, detail: detail.description)))
+      return refuse(slot, .refused(Refusal(reason: reason, build: build, detail: detail.description)))
     }
-    post.phase = .welcomed
-    post.told = orders
-    say(.welcome(orders), to: post)
+    slot.phase = .welcomed
+    slot.sentOrders = orders
+    send(.welcome(orders), to: slot)
   }
 
-  private func becomeReady(_ post: SupervisedService) {
+  private func becomeReady(_ slot: SupervisedService) {
     let now = loop.moment()
-    post.phase = .ready
-    (post.readyBy, post.lastEnd, post.failure) = (nil, nil, nil)
-    post.hasDatabase = true
-    post.endChecks()
-    post.checkAt = now.monotonic + standstill
-    post.history.becameReady(at: now.monotonic)
-    write("service_open", about: post, at: now) {
-      $0.field("child", post.pid)
-      $0.field("child_gen", post.generation)
+    slot.phase = .ready
+    (slot.readyDeadline, slot.lastExitReason, slot.failure) = (nil, nil, nil)
+    slot.hasDatabase = true
+    slot.endChecks()
+    slot.checkAt = now.monotonic + watchdogTimeout
+    slot.history.becameReady(at: now.monotonic)
+    write("service_open", about: slot, at: now) {
+      $0.field("child", slot.pid)
+      $0.field("child_gen", slot.generation)
     }
     onChange?()
   }
 
   /// A process without a channel cannot be asked to exit; it gets time to exit by itself.
-  func channelEnded(_ post: SupervisedService, _ end: ChannelEnd) {
-    guard post.child != nil else { return }
-    post.phase = .leaving
-    post.endChecks()
-    if post.killAt == nil { post.killAt = loop.moment().attended + Self.leaveGrace }
+  func channelEnded(_ slot: SupervisedService, _ end: CloseReason) {
+    guard slot.child != nil else { return }
+    slot.phase = .leaving
+    slot.endChecks()
+    if slot.killAt == nil { slot.killAt = loop.moment().listeningTime + Self.exitGrace }
   }
 
-  func ended(_ post: SupervisedService, _ status: ExitStatus) {
+  func ended(_ slot: SupervisedService, _ status: ExitStatus) {
     // A reason reported by the process itself is more precise than its exit code.
-    if !post.hasExplained { (post.lastEnd, post.failure) = (Remark(status), nil) }
-    post.hasExplained = false
+    if !slot.hasReportedFailure { (slot.lastExitReason, slot.failure) = (MessageDetail(status), nil) }
+    slot.hasReportedFailure = false
   }
 
-  func decide(_ post: SupervisedService, at now: Moment, couldNotStart: Bool) {
+  func decide(_ slot: SupervisedService, at now: Moment, couldNotStart: Bool) {
     defer { onChange?() }
-    guard post.isWanted else { return }
-    if post.isReplaced {
-      post.isReplaced = false
-      post.history.forgive()
-      return start(post, at: now)
+    guard slot.isWanted else { return }
+    if slot.isReplaced {
+      slot.isReplaced = false
+      slot.history.clearHistory()
+      return start(slot, at: now)
     }
     // Without the operator, removed or damaged data does not recover, and data of a newer build stays unreadable.
-    if let code = post.failure?.code, [.removed, .damaged, .newerSchema].contains(code) {
-      return giveUp(post, at: now)
+    if let code = slot.failure?.code, [.removed, .damaged, .newerSchema].contains(code) {
+      return giveUp(slot, at: now)
     }
-    succeed(post, at: now)
+    startSuccessor(slot, at: now)
   }
 
-  func gaveUp(_ post: SupervisedService) {}
+  func gaveUp(_ slot: SupervisedService) {}
 
   /// Reason of a failure, in a few words.
-  private static func remark(on failure: Failure) -> Remark {
-    if failure.code == .damaged { return Remark(.fileDamaged, failure.subject, failure.detail) }
-    return failure.remark ?? Remark(quoting: failure.detail.isEmpty ? failure.code.name : failure.detail)
+  private static func messageDetail(on failure: Failure) -> MessageDetail {
+    if failure.code == .damaged { return MessageDetail(.fileDamaged, failure.subject, failure.detail) }
+    return failure.messageDetail ?? MessageDetail(quoting: failure.detail.isEmpty ? failure.code.name : failure.detail)
   }
 }
 
 /// Post of one service process: the stock, the vending machine or the web server.
-package final class SupervisedService: SupervisedProcess<WorkerMessage, SupervisorMessage> {
+package final class SupervisedService: SupervisedProcess<ServiceProcessMessage, SupervisorMessage> {
   package struct Specification {
     /// Name in reports and logs, for example `stock`.
     package var name: String
@@ -316,13 +316,13 @@ package final class SupervisedService: SupervisedProcess<WorkerMessage, Supervis
 
   package var specification: Specification
   /// Examination of a process that has not answered a health check; nil if all are answered.
-  var silence: Standstill?
+  var stallDetector: StallDetector?
   var checkAt: MonotonicTime?
   /// Number of the unanswered health check.
   var unanswered: Int64?
   var checks: Int64 = 0
   /// Orders that were last sent to a process at this post; nil if none were sent.
-  var told: WorkerOrders?
+  var sentOrders: ServiceProcessSettings?
   /// True if the present process was asked to exit so that a successor replaces it.
   var isReplaced = false
   /// Failure reported by the last process; nil if it reported none, or its successor works.
@@ -336,7 +336,7 @@ package final class SupervisedService: SupervisedProcess<WorkerMessage, Supervis
   /// True if the operator has accepted the present database.
   var isAccepted = false
   /// True if the present process has reported why it cannot work.
-  var hasExplained = false
+  var hasReportedFailure = false
 
   init(_ specification: Specification, history: RestartHistory) {
     self.specification = specification
@@ -344,14 +344,14 @@ package final class SupervisedService: SupervisedProcess<WorkerMessage, Supervis
   }
 
   override var nextDeadline: MonotonicTime? { .earlier(super.nextDeadline, checkAt) }
-  override var nextJudgement: MonotonicTime? { .earlier(super.nextJudgement, silence?.lookAt) }
+  override var nextJudgement: MonotonicTime? { .earlier(super.nextJudgement, stallDetector?.nextCheckAt) }
 
-  override func expectNothing() {
-    super.expectNothing()
+  override func clearDeadlines() {
+    super.clearDeadlines()
     endChecks()
   }
 
-  var sight: Standstill.Sight {
+  var observation: StallDetector.Observation {
     guard let activity = ProcessTable.activity(of: pid) else { return .excused }
     return switch activity.state {
     case .stopped: .stopped
@@ -362,5 +362,5 @@ package final class SupervisedService: SupervisedProcess<WorkerMessage, Supervis
     }
   }
 
-  func endChecks() { (checkAt, silence, unanswered) = (nil, nil, nil) }
+  func endChecks() { (checkAt, stallDetector, unanswered) = (nil, nil, nil) }
 }

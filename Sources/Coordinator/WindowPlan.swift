@@ -9,47 +9,47 @@ import Posix
 import QueueCore
 import Wire
 
-final class WindowPlan: BankPart {
+final class WindowPlan: CoordinatorComponent {
   /// True after windows for command lines were opened, either for the first customer with a command line or by
   /// a client's request.
   private var hasOpenedForCommandLines = false
-  private let tellers: Tellers
+  private let tellers: TellerEventHandler
   private let outside: OutsideWorkers
-  private let services: BranchServices
+  private let services: ServiceProcesses
   private let reports: BankReports
-  private let marks: DatabaseMarks
+  private let databaseIdentities: DatabaseIdentities
 
   init(
-    _ ground: BankPart, _ tellers: Tellers, _ outside: OutsideWorkers, _ services: BranchServices,
-    _ marks: DatabaseMarks, _ reports: BankReports
+    _ dependencies: CoordinatorComponent, _ tellers: TellerEventHandler, _ outside: OutsideWorkers, _ services: ServiceProcesses,
+    _ databaseIdentities: DatabaseIdentities, _ reports: BankReports
   ) {
     self.reports = reports
     self.tellers = tellers
     self.outside = outside
     self.services = services
-    self.marks = marks
-    super.init(ground)
+    self.databaseIdentities = databaseIdentities
+    super.init(dependencies)
   }
 
   /// Changes the numbers of windows. The client waits until the windows are settled.
   ///
   /// - Parameter isAskedFromWithin: Returns true for a client that is part of the work at a window. The client is then
   ///   answered at once, because that window may close.
-  func scale(_ wanted: [ServiceWindows], _ seat: Seat, isAskedFromWithin: (ControlSession) -> Bool) {
-    if refusesWhileEnding(seat) { return }
+  func scale(_ wanted: [ServiceWindows], _ requester: RequestHandle, isAskedFromWithin: (ControlSession) -> Bool) {
+    if refusesWhileEnding(requester) { return }
     guard Set(wanted.map(\.service)).count == wanted.count else {
-      return server.answer(seat, .failure(Failure(.badRequest, remark: Remark(.serviceTwice))))
+      return server.answer(requester, .failure(Failure(.badRequest, messageDetail: MessageDetail(.serviceTwice))))
     }
     do throws(Failure) { for entry in wanted { _ = try context.services.service(entry.service) } } catch {
-      return server.answer(seat, .failure(error))
+      return server.answer(requester, .failure(error))
     }
     for entry in wanted where !(0...BankModel.Limits.windowsPerService).contains(entry.count) {
-      let remark = Remark(.windowsRange, entry.service.text, BankModel.Limits.windowsPerService, entry.count)
-      return server.answer(seat, .failure(Failure(.badRequest, remark: remark)))
+      let messageDetail = MessageDetail(.windowsRange, entry.service.text, BankModel.Limits.windowsPerService, entry.count)
+      return server.answer(requester, .failure(Failure(.badRequest, messageDetail: messageDetail)))
     }
     for entry in wanted where entry.count > 0 && context.configuration.isOutside(entry.service) {
-      let remark = Remark(.noWindowsOutside, entry.service.text)
-      return server.answer(seat, .failure(Failure(.badRequest, remark: remark)))
+      let messageDetail = MessageDetail(.outsideServiceWithoutWindows, entry.service.text)
+      return server.answer(requester, .failure(Failure(.badRequest, messageDetail: messageDetail)))
     }
     for entry in wanted {
       guard let service = context.services[entry.service] else { continue }
@@ -58,53 +58,53 @@ final class WindowPlan: BankPart {
         $0.field("service", entry.service.text)
         $0.field("windows", entry.count)
       }
-      queue.happen(.scale(service, windows: Int32(entry.count)))
+      queue.process(.scale(service, windows: Int32(entry.count)))
     }
-    noteWindows()
+    writeWindowsMarkerFile()
     tellerSupervisor.retryGivenUp(at: context.now)
     serviceSupervisor.retryFailing(at: context.now)
-    awaitWindows(seat, unless: isAskedFromWithin)
+    awaitWindows(requester, unless: isAskedFromWithin)
   }
 
   /// Reloads the configuration. The client waits until the windows are settled.
   ///
-  /// - Parameter isAskedFromWithin: See ``scale(_:_:isAskedFromWithin:)``.
-  func reload(_ seat: Seat, isAskedFromWithin: (ControlSession) -> Bool) {
-    if refusesWhileEnding(seat) { return }
+  /// - Parameter isAskedFromWithin: See ``scale(_:_:isFromOwnWork:)``.
+  func reload(_ requester: RequestHandle, isAskedFromWithin: (ControlSession) -> Bool) {
+    if refusesWhileEnding(requester) { return }
     // Read before services are retried: the operator has not seen the mismatches that are found afterwards.
-    let known = marks.mismatched
-    if let failure = reload() { return server.answer(seat, .failure(failure)) }
-    marks.accept(known)
-    awaitWindows(seat, unless: isAskedFromWithin)
+    let known = databaseIdentities.mismatched
+    if let failure = reload() { return server.answer(requester, .failure(failure)) }
+    databaseIdentities.accept(known)
+    awaitWindows(requester, unless: isAskedFromWithin)
   }
 
-  func awaitOpen(_ seat: Seat) { if !refusesWhileEnding(seat) { awaitWindows(seat) } }
+  func awaitOpen(_ requester: RequestHandle) { if !refusesWhileEnding(requester) { awaitWindows(requester) } }
 
   /// Reloads after SIGHUP, without accepting database mismatches: log rotation and service managers send this
   /// signal as well, and they have not read the mismatches.
   func reloadBySignal() {
     // New windows would serve no customer, and the closing bank would wait for their tellers.
-    guard !context.isEnding || Kernel.makes("opensWindowsWhileItCloses") else {
+    guard !context.isEnding || Kernel.hasPlantedBug("opensWindowsWhileItCloses") else {
       return context.write(event: "reload_refused", level: .warn) { $0.field("msg", "the bank is closing") }
     }
-    if reload() == nil { marks.insist() }
+    if reload() == nil { databaseIdentities.retainMismatches() }
   }
 
-  private func refusesWhileEnding(_ seat: Seat) -> Bool {
-    if context.isEnding { server.answer(seat, .failure(Failure(.draining))) }
+  private func refusesWhileEnding(_ requester: RequestHandle) -> Bool {
+    if context.isEnding { server.answer(requester, .failure(Failure(.draining))) }
     return context.isEnding
   }
 
   /// Answers a client inside the work at a window at once: the window may be waiting for the client.
-  private func awaitWindows(_ seat: Seat, unless isAskedFromWithin: (ControlSession) -> Bool) {
-    guard isAskedFromWithin(seat.session) else { return awaitWindows(seat) }
-    followers.changed = true
-    server.answer(seat, .status(reports.status()))
+  private func awaitWindows(_ requester: RequestHandle, unless isAskedFromWithin: (ControlSession) -> Bool) {
+    guard isAskedFromWithin(requester.session) else { return awaitWindows(requester) }
+    subscriptions.changed = true
+    server.answer(requester, .status(reports.status()))
   }
 
-  private func awaitWindows(_ seat: Seat) {
-    followers.awaitWindows(seat)
-    followers.changed = true
+  private func awaitWindows(_ requester: RequestHandle) {
+    subscriptions.awaitWindows(requester)
+    subscriptions.changed = true
   }
 
   /// Opens the windows of the configuration or those requested at the start. A window of a service that is
@@ -115,45 +115,45 @@ final class WindowPlan: BankPart {
       let name = services.directory[service]
       // Windows for command lines are opened only after a customer with a command line has waited, or at a client's
       // request.
-      let isOpen = services[name] != nil && (name != .run || hasOpenedForCommandLines || isWaitedFor(service))
+      let isOpen = services[name] != nil && (name != .run || hasOpenedForCommandLines || hasWaitingCustomers(service))
       if name == .run, isOpen { hasOpenedForCommandLines = true }
       let windows = isOpen ? context.configuration.windows[name] : 0
       queue.apply(.scale(service, windows: windows))
     }
-    noteWindows()
+    writeWindowsMarkerFile()
     queue.perform()
   }
 
   /// Opens the windows for command lines when the first customer with a command line waits.
   func openForCommandLines() {
     guard !hasOpenedForCommandLines, !context.isEnding, let service = context.services.commandLines,
-      isWaitedFor(service)
+      hasWaitingCustomers(service)
     else { return }
     hasOpenedForCommandLines = true
-    queue.happen(.scale(service, windows: context.configuration.windows[.run]))
-    noteWindows()
-    followers.changed = true
+    queue.process(.scale(service, windows: context.configuration.windows[.run]))
+    writeWindowsMarkerFile()
+    subscriptions.changed = true
   }
 
-  private func isWaitedFor(_ service: Service) -> Bool {
+  private func hasWaitingCustomers(_ service: Service) -> Bool {
     queue.machine.numbers(of: service).waiting > 0
       || shared.map { $0.counts(of: service).waiting > 0 } == true
   }
 
   /// Writes the files for the next coordinator again after they were removed.
-  func keepNotes() {
-    noteWindows()
-    RecoveryNote.keepConfiguration(of: context.options, context.home)
+  func restoreMarkerFiles() {
+    writeWindowsMarkerFile()
+    RecoveryMarkerFile.copyConfiguration(of: context.options, context.home)
   }
 
   /// Stores the wanted numbers of windows for the next coordinator, in case this one is killed.
-  private func noteWindows() {
-    guard context.bindings.guardianship?.isGuarded == true else { return }
+  private func writeWindowsMarkerFile() {
+    guard context.bindings.guardianSupervisor?.isGuarded == true else { return }
     let names = context.services.names.filter { $0 != .run || hasOpenedForCommandLines }
     let windows = names.map { name in
       (name, Int32(clamping: context.services[name].map { queue.machine.numbers(of: $0).windows } ?? 0))
     }
-    WindowsRecord.keep(Dictionary(uniqueKeysWithValues: windows), at: context.home.windows)
+    WindowsMarkerFile.write(Dictionary(uniqueKeysWithValues: windows), at: context.home.windows)
   }
 
   /// Reads the configuration again and applies it. Returns the error if it is invalid or its services cannot be stored;
@@ -167,9 +167,9 @@ final class WindowPlan: BankPart {
         .keeping(context.configuration.store)
       (assortment, products) = (read.assortment, read.products)
       if shared != nil, let new = fresh.services.first(where: { store.services[$0] == nil }) {
-        throw Failure(.notInSharedBank, subject: "reload \(new.text)")
+        throw Failure(.unsupportedWithSharedStore, subject: "reload \(new.text)")
       }
-      do throws(StoreError) { try queue.giveNumbers(to: fresh.services) } catch {
+      do throws(StoreError) { try queue.assignNumbers(to: fresh.services) } catch {
         if case .diskFull = error {} else { queue.fail(error) }
         throw Failure(store: error)
       }
@@ -180,12 +180,12 @@ final class WindowPlan: BankPart {
     let changesOrders = fresh.tellerOrdersDiffer(from: context.configuration)
     context.adopt(fresh, store.services)
     (tellerSupervisor.services, tellerSupervisor.kinds) = (store.services, context.kinds)
-    serviceSupervisor.standstill = fresh.standstill
-    context.bindings.guardianship?.adopt(fresh.standstill)
+    serviceSupervisor.watchdogTimeout = fresh.watchdogTimeout
+    context.bindings.guardianSupervisor?.adopt(fresh.watchdogTimeout)
     queue.adopt(fresh.policy(store.services))
     tellerSupervisor.policy = fresh.restarts
     context.write(event: "reloaded")
-    RecoveryNote.keepConfiguration(of: context.options, context.home)
+    RecoveryMarkerFile.copyConfiguration(of: context.options, context.home)
     open()
     do throws(SystemError) { try outside.follow() } catch {
       context.write(event: "reload_incomplete", level: .error) { $0.field("msg", error.description) }

@@ -10,7 +10,7 @@ struct GuardedCoordinator {
     /// Started by this guardian, which can read its exit status.
     case started(ChildProcess)
     /// Started before this guardian, which sees its exit, but not its exit status.
-    case adopted(OtherProcess)
+    case adopted(ProcessHandle)
 
     var fd: CInt {
       switch self {
@@ -23,19 +23,19 @@ struct GuardedCoordinator {
   let process: Process
   let registration: Registration
   let since: MonotonicTime
-  var silence: Standstill
+  var stallDetector: StallDetector
   /// True after the first progress report of the coordinator. A coordinator of an older build sends none.
   var hasReported = false
-  /// Time of SIGKILL, set when the process was found hanging. It is attended time, like the times in ``silence``; see
+  /// Time of SIGKILL, set when the process was found hanging. It is attended time, like the times in ``stallDetector``; see
   /// ``EventLoop/attended``.
   var killAt: MonotonicTime?
 
   /// Time between SIGABRT and SIGKILL for a hanging process.
   static let abortGrace = TimeSpan.milliseconds(200)
 
-  var nextJudgement: MonotonicTime { killAt ?? silence.lookAt }
+  var nextJudgement: MonotonicTime { killAt ?? stallDetector.nextCheckAt }
 
-  var sight: Standstill.Sight {
+  var observation: StallDetector.Observation {
     guard let activity = ProcessTable.activity(of: pid) else { return .excused }
     return switch activity.state {
     case .stopped: .stopped
@@ -60,24 +60,24 @@ struct GuardedCoordinator {
   }
 }
 
-extension CoordinatorEnd {
+extension CoordinatorExit {
   init(_ status: ExitStatus) {
     self =
       switch status.ending {
       case .code(let code): .code(code)
       case .signal(let signal, _): .signal(signal)
-      case .unseen: .unseen
+      case .unknown: .unknown
       }
   }
 }
 
-extension CoordinatorEnd: CustomStringConvertible {
+extension CoordinatorExit: CustomStringConvertible {
   /// `code 7`, `SIGKILL` or `exit status unknown`.
   public var description: String {
     switch self {
     case .code(let code): "code \(code)"
     case .signal(let signal): Signals.name(signal)
-    case .unseen: "exit status unknown"
+    case .unknown: "exit status unknown"
     }
   }
 }

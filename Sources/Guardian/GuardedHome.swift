@@ -15,14 +15,14 @@ struct GuardedHome {
   /// Socket that receives the coordinator's messages to its guardian.
   var socket: String { Paths.join(path, "run", "guardian.sock") }
   /// Socket of the coordinator that receives the acknowledgements of its progress reports.
-  var answers: String { Paths.join(path, "run", "answers.sock") }
+  var heartbeatReplies: String { Paths.join(path, "run", "answers.sock") }
   /// File that receives the standard error of a guardian in the background and of its coordinators.
   var standardError: String { Paths.join(path, "logs", "bankd.stderr") }
   private var controlSocket: String { Paths.join(path, "run", "bank.sock") }
   private var log: String { Paths.join(path, "logs", "guardian.log") }
 
   enum Outcome {
-    case taken(Equipment)
+    case taken(GuardianResources)
     /// Another coordinator or guardian holds the lock, or a coordinator without the lock serves the home.
     case occupied(pid: Int32?)
     /// An inspection of the closed bank did not end in time.
@@ -30,21 +30,21 @@ struct GuardedHome {
     case unusable(reason: String)
   }
 
-  fileprivate struct Place: Equatable {
+  fileprivate struct FileID: Equatable {
     let device: UInt64
     let inode: UInt64
   }
 
   /// Resources of a guardian, held for as long as it guards.
-  final class Equipment {
+  final class GuardianResources {
     fileprivate(set) var lock: LockFile
     fileprivate(set) var socket: FileDescriptor
     let log: LogFile
     /// Identity of the home directory. Another directory may have its name later.
-    fileprivate let place: Place
+    fileprivate let fileID: FileID
 
-    fileprivate init(lock: consuming LockFile, socket: consuming FileDescriptor, log: LogFile, place: Place) {
-      self.place = place
+    fileprivate init(lock: consuming LockFile, socket: consuming FileDescriptor, log: LogFile, fileID: FileID) {
+      self.fileID = fileID
       self.lock = lock
       self.socket = socket
       self.log = log
@@ -57,25 +57,25 @@ struct GuardedHome {
   private static let patience = TimeSpan.seconds(5)
 
   /// - Parameter inherited: the lock, if the coordinator that is to be guarded holds it already.
-  func take(_ inherited: consuming FileDescriptor?) -> Outcome {
+  func acquire(_ inherited: consuming FileDescriptor?) -> Outcome {
     do throws(SystemError) {
-      try makePlaces()
+      try createDirectories()
       let outcome: LockFile.Outcome
       if let inherited = consume inherited {
         // Do not become the recorded holder: a refused client should see the coordinator's process id, not the
         // guardian's.
         outcome = try LockFile.join(inherited, path: lock, isHolder: false)
       } else {
-        outcome = try acquireUnserved()
+        outcome = try lockUnservedHome()
       }
       switch consume outcome {
       case .heldBy(let pid): return .occupied(pid: pid)
-      case .visited: return .inspected
+      case .underInspection: return .inspected
       case .acquired(let lock):
         let socket = try Datagrams.bind(path: self.socket)
         let log = try LogFile(path: log, worker: "guardian", generation: 1, limit: Self.logLimit, keep: 2)
-        guard let place = try place() else { throw SystemError(call: "stat", subject: path, code: ENOENT) }
-        return .taken(Equipment(lock: lock, socket: socket, log: log, place: place))
+        guard let fileID = try fileID() else { throw SystemError(call: "stat", subject: path, code: ENOENT) }
+        return .taken(GuardianResources(lock: lock, socket: socket, log: log, fileID: fileID))
       }
     } catch { return .unusable(reason: error.description) }
   }
@@ -86,12 +86,12 @@ struct GuardedHome {
   /// Without the check of the control socket, this guardian would replace the sockets of the open bank before the
   /// database refuses the second coordinator. If a coordinator answers, the call waits: the coordinator of an open bank
   /// takes the new lock and is then the holder, and that of a closing bank only sends its last answers.
-  private func acquireUnserved() throws(SystemError) -> LockFile.Outcome {
+  private func lockUnservedHome() throws(SystemError) -> LockFile.Outcome {
     let deadline = SystemClock.monotonic() + Self.patience
     while true {
       switch try LockFile.acquire(path: lock, patience: Self.patience) {
       case .heldBy(let pid): return .heldBy(pid: pid)
-      case .visited: return .visited
+      case .underInspection: return .underInspection
       case .acquired(let lock):
         guard case .connected(let server) = try UnixSocket.connect(path: controlSocket, nonBlocking: true)
         else { return .acquired(lock) }
@@ -105,7 +105,7 @@ struct GuardedHome {
   /// Restores removed files before the next coordinator is started. The previous one may have taken a new lock file,
   /// which is free since its exit. Returns true if there is a new socket to watch. Throws if a file cannot be created,
   /// for example because the home is gone, or if another process holds the lock.
-  func repair(_ equipment: Equipment) throws(SystemError) -> Bool {
+  func repair(_ equipment: GuardianResources) throws(SystemError) -> Bool {
     if !equipment.lock.isAt(path: lock) {
       guard case .acquired(let fresh) = try LockFile.acquire(path: lock, patience: Self.patience) else {
         throw SystemError(call: "flock", subject: lock, code: EWOULDBLOCK)
@@ -117,16 +117,16 @@ struct GuardedHome {
   }
 
   /// Binds the socket again if it was removed. Returns true if there is a new socket to watch.
-  func renewSocket(_ equipment: Equipment) throws(SystemError) -> Bool {
-    guard Datagrams.isReceived(at: socket) == false else { return false }
+  func renewSocket(_ equipment: GuardianResources) throws(SystemError) -> Bool {
+    guard Datagrams.hasReceiver(at: socket) == false else { return false }
     try Directory.create(path: Paths.directory(of: socket), recursive: false)
     equipment.socket = try Datagrams.bind(path: socket)
     return true
   }
 
-  func watch(on loop: EventLoop) throws(SystemError) -> NameWatch {
+  func watch(on loop: EventLoop) throws(SystemError) -> FileIdentityWatcher {
     let directories = [path, Paths.directory(of: socket), Paths.directory(of: log)]
-    let watch = try NameWatch(in: directories, on: loop)
+    let watch = try FileIdentityWatcher(in: directories, on: loop)
     watch.expect([socket])
     // Log rotation renames this file regularly.
     watch.expect([log], .any)
@@ -135,23 +135,23 @@ struct GuardedHome {
   }
 
   /// True if the file for standard error can be opened.
-  var canKeepErrors: Bool {
+  var canOpenStandardError: Bool {
     (try? FileDescriptor.open(standardError, [.writeOnly, .create, .append], mode: 0o600)) != nil
   }
 
   /// True if the home was removed or moved away, even if another directory has its name now. A home that
   /// cannot be examined counts as present.
-  func isGone(_ equipment: Equipment) -> Bool {
-    do throws(SystemError) { return try place() != equipment.place } catch { return false }
+  func isGone(_ equipment: GuardianResources) -> Bool {
+    do throws(SystemError) { return try fileID() != equipment.fileID } catch { return false }
   }
 
-  private func place() throws(SystemError) -> Place? {
-    try FileFacts.inspect(path).map { Place(device: $0.device, inode: $0.inode) }
+  private func fileID() throws(SystemError) -> FileID? {
+    try FileMetadata.inspect(path).map { FileID(device: $0.device, inode: $0.inode) }
   }
 
-  private func makePlaces() throws(SystemError) {
+  private func createDirectories() throws(SystemError) {
     try Directory.create(path: path)
-    if let facts = try FileFacts.inspect(path), facts.owner != CurrentProcess.uid {
+    if let facts = try FileMetadata.inspect(path), facts.owner != CurrentProcess.uid {
       throw SystemError(call: "open", subject: path, code: EPERM)
     }
     try Directory.create(path: Paths.join(path, "run"))

@@ -22,9 +22,9 @@ extension Guardian {
     do throws(SystemError) {
       // An open pidfd always refers to the same process. The parent's id, read after it was opened, confirms that this
       // process is the coordinator.
-      guard let process = try OtherProcess(pid: other.pid), CurrentProcess.parentPid == other.pid else {
+      guard let process = try ProcessHandle(pid: other.pid), CurrentProcess.parentPid == other.pid else {
         note("adopted_too_late")
-        wardEnded(.unseen, pid: other.pid)
+        handleCoordinatorEnd(.unknown, pid: other.pid)
         return
       }
       try watch(.adopted(process), patience: other.patienceMilliseconds.map { .milliseconds($0) })
@@ -33,14 +33,14 @@ extension Guardian {
       // The coordinator may still run, and there must never be two. So this guardian exits, and the coordinator starts
       // another guardian.
       log?.write(event: "adopt_failed", level: .error) { $0.field("msg", error.description) }
-      end = .neverOpened(.unseen)
+      end = .neverOpened(.unknown)
     }
   }
 
   func restart() {
     do throws(SystemError) { try spawn(channel: nil) } catch { return couldNotStart(error) }
     note("restarted")
-    if let pid = ward?.pid { onNews?(.restarted(pid: pid)) }
+    if let pid = coordinator?.pid { onEvent?(.restarted(pid: pid)) }
   }
 
   private func spawn(channel: consuming FileDescriptor?) throws(SystemError) {
@@ -48,7 +48,7 @@ extension Guardian {
     var environment = ServiceNotifier.strip(Environment.all())
     var share: FileDescriptor?
     if let equipment {
-      if policy.hasOpened, try home.repair(equipment) { try listenAnew() }
+      if policy.hasOpened, try home.repair(equipment) { try reregisterSocket() }
       equipment.log.restore()
       share = try equipment.lock.share()
       words += ["--guardian", "\(CurrentProcess.pid)"]
@@ -59,11 +59,11 @@ extension Guardian {
     }
     if policy.hasOpened { words.append("--recover") }
     // The bank opens even if the file for standard error is missing.
-    let keepsErrors = hasHome && !order.isForeground && home.canKeepErrors
+    let redirectsErrors = hasHome && !order.isForeground && home.canOpenStandardError
     let child = try ChildProcess.spawn(
       executable: order.program, arguments: words, environment: environment, channel: channel,
       secondDescriptor: share, standardOutput: .null,
-      standardError: keepsErrors ? .append(path: home.standardError) : .inherit, newSession: true)
+      standardError: redirectsErrors ? .append(path: home.standardError) : .inherit, newSession: true)
     do throws(SystemError) { try watch(.started(child)) } catch {
       child.end()
       throw error
@@ -72,8 +72,8 @@ extension Guardian {
 
   /// Registers the new socket. The old descriptor was closed when the new one replaced it, and epoll drops a closed
   /// descriptor.
-  private func listenAnew() throws(SystemError) {
-    if let hearing { loop.deregister(hearing) }
+  private func reregisterSocket() throws(SystemError) {
+    if let socketRegistration { loop.deregister(socketRegistration) }
     try listen()
   }
 
@@ -84,10 +84,10 @@ extension Guardian {
   }
 
   /// Restores the socket and the log if they were removed. While a coordinator runs, it restores the lock itself.
-  func keepHome(_ now: MonotonicTime) {
+  func repairHome(_ now: MonotonicTime) {
     guard let watch, let due = watch.repairAt, due <= now, let equipment else { return }
     // Without its home there is no bank to guard, and the coordinator ends by itself.
-    guard !home.isGone(equipment) else { return watch.putOff() }
+    guard !home.isGone(equipment) else { return watch.postpone() }
     do throws(SystemError) {
       try renewSocket(equipment)
       equipment.log.restore()
@@ -95,44 +95,44 @@ extension Guardian {
       log?.write(event: "home_repaired", level: .warn) {
         $0.field("msg", "files of the guardian were removed and are created again")
       }
-    } catch { watch.putOff() }
+    } catch { watch.postpone() }
   }
 
   /// - Returns: true if there is a new socket.
   @discardableResult
-  private func renewSocket(_ equipment: GuardedHome.Equipment) throws(SystemError) -> Bool {
+  private func renewSocket(_ equipment: GuardedHome.GuardianResources) throws(SystemError) -> Bool {
     guard try home.renewSocket(equipment) else { return false }
-    try listenAnew()
+    try reregisterSocket()
     return true
   }
 
   // MARK: - Hang detection
 
   /// Examines a coordinator that has been silent for long. All its messages have been handled before.
-  func judgeWard(at now: MonotonicTime) {
-    guard var ward else { return }
-    defer { if self.ward?.pid == ward.pid { self.ward = ward } }
-    if ward.killAt != nil {
-      ward.killAt = now + GuardedCoordinator.abortGrace
-      return ward.kill(SIGKILL)
+  func checkSilentCoordinator(at now: MonotonicTime) {
+    guard var coordinator else { return }
+    defer { if self.coordinator?.pid == coordinator.pid { self.coordinator = coordinator } }
+    if coordinator.killAt != nil {
+      coordinator.killAt = now + GuardedCoordinator.abortGrace
+      return coordinator.kill(SIGKILL)
     }
-    let standsStill = ward.silence.seen(isDeaf() ? .excused : ward.sight, at: now)
-    guard standsStill || Kernel.makes("endsTheSilent") else { return }
+    let isHung = coordinator.stallDetector.isHung(isSocketMissing() ? .excused : coordinator.observation, at: now)
+    guard isHung || Kernel.hasPlantedBug("endsTheSilent") else { return }
     log?.write(event: "stuck", level: .error) {
-      $0.field("child", ward.pid)
+      $0.field("child", coordinator.pid)
       $0.field("msg", "the coordinator is stuck and is replaced")
     }
-    ward.kill(SIGABRT)
-    ward.kill(SIGCONT)
-    ward.killAt = now + GuardedCoordinator.abortGrace
-    if Kernel.makes("startsBesideTheLiving") {
-      loop.deregister(ward.registration)
-      wardEnded(.signal(SIGABRT), pid: ward.pid)
+    coordinator.kill(SIGABRT)
+    coordinator.kill(SIGCONT)
+    coordinator.killAt = now + GuardedCoordinator.abortGrace
+    if Kernel.hasPlantedBug("startsBesideTheLiving") {
+      loop.deregister(coordinator.registration)
+      handleCoordinatorEnd(.signal(SIGABRT), pid: coordinator.pid)
     }
   }
 
   /// True if messages of the coordinator could not arrive, because the socket or the home was removed.
-  private func isDeaf() -> Bool {
+  private func isSocketMissing() -> Bool {
     guard let equipment else { return true }
     if home.isGone(equipment) { return true }
     return (try? renewSocket(equipment)) == true
@@ -140,49 +140,49 @@ extension Guardian {
 
   func listen() throws(SystemError) {
     guard let equipment else { return }
-    hearing = try loop.register(fd: equipment.socket.rawValue, interest: .read) { [unowned self] _ in
-      hearWard()
+    socketRegistration = try loop.register(fd: equipment.socket.rawValue, interest: .read) { [unowned self] _ in
+      receiveFromCoordinator()
     }
   }
 
   private func watch(_ process: GuardedCoordinator.Process, patience: TimeSpan? = nil) throws(SystemError) {
-    let registration = try loop.register(fd: process.fd, interest: .read) { [unowned self] _ in wardIsReady()
+    let registration = try loop.register(fd: process.fd, interest: .read) { [unowned self] _ in handleCoordinatorExit()
     }
     let now = loop.moment()
-    let silence = Standstill(patience: patience ?? Standstill.patience, at: now.attended)
-    attend(for: silence.patience)
-    ward = GuardedCoordinator(
-      process: process, registration: registration, since: now.monotonic, silence: silence)
+    let stallDetector = StallDetector(patience: patience ?? StallDetector.patience, at: now.listeningTime)
+    trackListening(for: stallDetector.patience)
+    coordinator = GuardedCoordinator(
+      process: process, registration: registration, since: now.monotonic, stallDetector: stallDetector)
   }
 
   /// The pidfd is readable: the coordinator has exited.
-  private func wardIsReady() {
-    guard let ward else { return }
-    let end: CoordinatorEnd
+  private func handleCoordinatorExit() {
+    guard let coordinator else { return }
+    let end: CoordinatorExit
     var peak: Int64?
-    switch ward.process {
-    case .adopted: end = .unseen
+    switch coordinator.process {
+    case .adopted: end = .unknown
     case .started(let child):
       guard let status = child.reap() else { return }
-      end = CoordinatorEnd(status)
+      end = CoordinatorExit(status)
       peak = status.maxResidentBytes / 1024
     }
-    loop.deregister(ward.registration)
+    loop.deregister(coordinator.registration)
     // Handle the waiting messages of the coordinator before its exit.
-    hearWard()
-    let uptime = SystemClock.monotonic().since(ward.since)
+    receiveFromCoordinator()
+    let uptime = SystemClock.monotonic().since(coordinator.since)
     log?.write(event: "exit", level: end == .code(0) || policy.phase == .closed ? .info : .warn) {
-      $0.field("child", ward.pid)
+      $0.field("child", coordinator.pid)
       switch end {
       case .code(let code): $0.field("code", code)
       case .signal(let signal): $0.field("signal", signal)
-      case .unseen: break
+      case .unknown: break
       }
       $0.field("uptime_ms", uptime.milliseconds)
       if let peak { $0.field("max_rss_kb", peak) }
       $0.field("phase", policy.phase.rawValue)
     }
-    wardEnded(end, pid: ward.pid)
+    handleCoordinatorEnd(end, pid: coordinator.pid)
   }
 
   private func couldNotStart(_ error: SystemError) {
@@ -190,13 +190,13 @@ extension Guardian {
     if !hasHome || !policy.hasOpened {
       _ = try? StandardStreams.write("bank-guardian: \(error.description)\n", to: .error)
     }
-    wardEnded(.unseen, pid: 0)
+    handleCoordinatorEnd(.unknown, pid: 0)
   }
 
-  private func wardEnded(_ end: CoordinatorEnd, pid: Int32) {
-    ward = nil
-    lastEnd = end
-    if pid > 0 { onNews?(.ended(end, pid: pid)) }
+  private func handleCoordinatorEnd(_ end: CoordinatorExit, pid: Int32) {
+    coordinator = nil
+    lastExit = end
+    if pid > 0 { onEvent?(.ended(end, pid: pid)) }
     let wasStopping = policy.phase == .stopping
     let now = SystemClock.monotonic()
     // The coordinator that saw the loss cannot report it any more, because the socket was in the removed
@@ -205,13 +205,13 @@ extension Guardian {
     switch policy.ended(end, at: now) {
     case .end(let end): finish(end)
     case .restart:
-      if wasStopping { noteCutOffDrain() }
+      if wasStopping { logInterruptedDrain() }
       restart()
     case .restartAfter(let pause):
-      if wasStopping { noteCutOffDrain() }
+      if wasStopping { logInterruptedDrain() }
       restartAt = now + pause
       log?.write(event: "backoff", level: .warn) { $0.field("pause_ms", pause.milliseconds) }
-      onNews?(.pausing(pause))
+      onEvent?(.pausing(pause))
     }
     if self.end == nil {
       order.manager?.tell(.status("The coordinator ended (\(end)); opening the bank again."))
@@ -219,48 +219,48 @@ extension Guardian {
   }
 
   /// Logs that a drain was cut off. The client that requested the drain got no answer, and can repeat the request.
-  private func noteCutOffDrain() {
+  private func logInterruptedDrain() {
     log?.write(event: "drain_interrupted", level: .warn) {
       $0.field("msg", "the coordinator died while the bank was closing; the bank opens again")
     }
   }
 
-  private func note(_ event: StaticString) { log?.write(event: event) { $0.field("child", ward?.pid ?? 0) } }
+  private func note(_ event: StaticString) { log?.write(event: event) { $0.field("child", coordinator?.pid ?? 0) } }
 
   // MARK: - Messages of the coordinator
 
-  func hearWard() {
+  func receiveFromCoordinator() {
     // Bounded, because any process of this user can send datagrams.
     for _ in 0..<64 {
       guard let equipment, let bytes = try? Datagrams.receive(from: equipment.socket) else { return }
-      hear(ServiceMessage(bytes))
+      handle(ServiceMessage(bytes))
     }
   }
 
-  private func hear(_ message: ServiceMessage) {
-    guard let ward, message.mainPid == ward.pid else { return }
+  private func handle(_ message: ServiceMessage) {
+    guard let coordinator, message.mainPid == coordinator.pid else { return }
     let now = loop.moment().monotonic
-    hearProgress(message)
-    var passedOn = message.without("MAINPID").without(Self.closedField).withoutPulse
+    handleProgress(message)
+    var passedOn = message.without("MAINPID").without(Self.closedField).withoutHeartbeat
     if order.manager?.watchdog == nil { passedOn = passedOn.without("WATCHDOG") }
     if message.isReady {
       let wasOpening = policy.phase == .opening
       policy.opened(at: now)
-      if wasOpening { onNews?(.opened) }
-      if isReloadHeldBack {
-        isReloadHeldBack = false
-        ward.kill(SIGHUP)
+      if wasOpening { onEvent?(.opened) }
+      if isReloadPending {
+        isReloadPending = false
+        coordinator.kill(SIGHUP)
       }
-      if isWishHeldBack {
-        isWishHeldBack = false
-        passOn(to: ward)
+      if isStopRequestPending {
+        isStopRequestPending = false
+        deliverStopRequest(to: coordinator)
       }
     }
     if message.isStopping {
       policy.stopping()
       // After this message a service manager gives a process only a short time to exit. A drain requested by an
       // operator may take hours.
-      if !policy.isToEnd { passedOn = passedOn.without("STOPPING") }
+      if !policy.isCloseRequested { passedOn = passedOn.without("STOPPING") }
     }
     if message[Self.closedField] == Self.lost { policy.lost() }
     if message[Self.closedField] == "1" {
@@ -272,17 +272,17 @@ extension Guardian {
 
   /// The stride is longer than the coordinator's pause between two reports, so that in an idle bank only the reports
   /// wake the guardian.
-  private func attend(for patience: TimeSpan) { loop.attend(inStridesOf: patience / 2) }
+  private func trackListening(for patience: TimeSpan) { loop.trackListening(inStepsOf: patience / 2) }
 
   /// Records progress. Any message counts, and the message contains the permitted time of silence.
-  private func hearProgress(_ message: ServiceMessage) {
-    ward?.silence.heard(at: loop.moment().attended, patience: message.patience)
-    guard let number = message.pulse, let ward else { return }
-    self.ward?.hasReported = true
-    attend(for: ward.silence.patience)
-    let answer = ServiceMessage().with("MAINPID", "\(CurrentProcess.pid)").withPulse(number)
+  private func handleProgress(_ message: ServiceMessage) {
+    coordinator?.stallDetector.heard(at: loop.moment().listeningTime, patience: message.patience)
+    guard let number = message.heartbeat, let coordinator else { return }
+    self.coordinator?.hasReported = true
+    trackListening(for: coordinator.stallDetector.patience)
+    let answer = ServiceMessage().with("MAINPID", "\(CurrentProcess.pid)").withHeartbeat(number)
     // A coordinator that does not read the acknowledgement is not affected.
-    _ = try? Datagrams.send(answer.bytes, to: home.answers)
+    _ = try? Datagrams.send(answer.bytes, to: home.heartbeatReplies)
   }
 
   /// Field with which the coordinator reports that everything is stored and the home is free.

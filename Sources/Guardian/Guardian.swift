@@ -43,58 +43,58 @@ public final class Guardian {
   }
 
   /// Events for a user who stays with the guardian.
-  public enum News: Sendable, Equatable {
+  public enum Event: Sendable, Equatable {
     /// The bank is open, for the first time or again.
     case opened
-    case ended(CoordinatorEnd, pid: Int32)
+    case ended(CoordinatorExit, pid: Int32)
     case pausing(TimeSpan)
     case restarted(pid: Int32)
   }
 
   /// Signals that a guardian handles; they stay blocked when it ends. See ``listenToSignals()``.
   public static let signals = [SIGTERM, SIGINT, SIGHUP]
-  /// Signals for the exit of a child; they stay blocked, too. See ``collectOthers()``.
-  public static let endsOfChildren = [SIGCHLD]
+  /// Signals for the exit of a child; they stay blocked, too. See ``reapOrphans()``.
+  public static let childExitSignals = [SIGCHLD]
 
   /// The loop on which everything happens. The caller may register more descriptors on it.
   public let loop: EventLoop
   /// Called with each event.
-  public var onNews: ((News) -> Void)?
+  public var onEvent: ((Event) -> Void)?
   /// Forwards the n-th request to end. If it returns false, the guardian sends a signal instead.
-  public var passOnWish: ((Int) -> Bool)?
+  public var forwardStopRequest: ((Int) -> Bool)?
 
   let order: Order
   let home: GuardedHome
   var policy: GuardianPolicy
-  var ward: GuardedCoordinator?
-  var end: GuardianEnd?
-  var equipment: GuardedHome.Equipment?
+  var coordinator: GuardedCoordinator?
+  var end: GuardianOutcome?
+  var equipment: GuardedHome.GuardianResources?
   var refusal: [String] = []
-  var hearing: Registration?
+  var socketRegistration: Registration?
   /// Watch for the removal of the guardian's own files; nil if the system has no watch left.
-  var watch: NameWatch?
+  var watch: FileIdentityWatcher?
   var restartAt: MonotonicTime?
-  var lastEnd = CoordinatorEnd.unseen
-  private var wishes = 0
-  var isWishHeldBack = false
-  var isReloadHeldBack = false
-  private var pulseAt: MonotonicTime?
+  var lastExit = CoordinatorExit.unknown
+  private var stopRequests = 0
+  var isStopRequestPending = false
+  var isReloadPending = false
+  private var heartbeatAt: MonotonicTime?
 
   /// Takes the home. If that fails, the coordinator that is started next reports the reason, and does nothing else.
   /// - Parameter lock: the home's lock, inherited from a coordinator that is to be adopted.
-  /// - Parameter ward: the coordinator to adopt; nil to start one.
+  /// - Parameter coordinator: the coordinator to adopt; nil to start one.
   /// - Throws: an error if the process cannot wait for events.
   public init(
     _ order: Order, lock inherited: consuming FileDescriptor? = nil,
-    of ward: GuardianOptions.GuardedCoordinator? = nil, restarts: RestartPolicy = RestartPolicy()
+    of coordinator: GuardianOptions.GuardedCoordinator? = nil, restarts: RestartPolicy = RestartPolicy()
   ) throws(SystemError) {
     self.order = order
     home = GuardedHome(path: order.home)
     loop = try EventLoop()
     policy = GuardianPolicy(
-      phase: ward?.phase ?? .opening, hasOpened: ward?.hasOpened ?? false, policy: restarts,
+      phase: coordinator?.phase ?? .opening, hasOpened: coordinator?.hasOpened ?? false, policy: restarts,
       seed: RandomSeed.fromSystem(), at: SystemClock.monotonic())
-    switch home.take(inherited) {
+    switch home.acquire(inherited) {
     case .taken(let equipment):
       self.equipment = equipment
       try listen()
@@ -112,104 +112,104 @@ public final class Guardian {
   /// Handles the process's signals, so that no signal can end this process and leave a coordinator without a guardian.
   /// Call it before a coordinator is started, and keep the result for as long as the guardian runs.
   public func listenToSignals() throws(SystemError) -> SignalSource {
-    try SignalSource(Self.signals, on: loop) { [unowned self] report in hear(signal: report.signal) }
+    try SignalSource(Self.signals, on: loop) { [unowned self] report in handle(signal: report.signal) }
   }
 
   /// Reaps orphans that this process has inherited, now and whenever a child exits: processes left by dead coordinators
   /// and, as process 1, all orphans of a container. Keep the result for as long as the guardian runs.
-  public func collectOthers() throws(SystemError) -> SignalSource {
-    let source = try SignalSource(Self.endsOfChildren, on: loop) { _ in Subreaper.collectOthers() }
-    Subreaper.collectOthers()
+  public func reapOrphans() throws(SystemError) -> SignalSource {
+    let source = try SignalSource(Self.childExitSignals, on: loop) { _ in Subreaper.reapOrphans() }
+    Subreaper.reapOrphans()
     return source
   }
 
   /// Guards until the bank is closed, cannot be opened, or is given up. Returns which of these has happened.
-  public func run() throws(SystemError) -> GuardianEnd {
-    while true { if let end = try turn() { return end } }
+  public func run() throws(SystemError) -> GuardianOutcome {
+    while true { if let end = try runIteration() { return end } }
   }
 
   /// Runs one loop iteration. Returns the end of the guardian's work, or nil while it continues.
-  public func turn() throws(SystemError) -> GuardianEnd? {
+  public func runIteration() throws(SystemError) -> GuardianOutcome? {
     if let end {
       log?.flush()
       return end
     }
     try loop.runOnce(until: nextDeadline)
-    if let due = ward?.nextJudgement, due <= loop.moment().attended {
+    if let due = coordinator?.nextJudgement, due <= loop.moment().listeningTime {
       // Handle all messages so far, and an exit, before the silence is judged.
-      try loop.hearEverybody()
-      if let due = ward?.nextJudgement, due <= loop.moment().attended {
-        judgeWard(at: loop.moment().attended)
+      try loop.handlePendingInput()
+      if let due = coordinator?.nextJudgement, due <= loop.moment().listeningTime {
+        checkSilentCoordinator(at: loop.moment().listeningTime)
       }
     }
-    keepTime(loop.moment().monotonic)
+    runTimers(loop.moment().monotonic)
     log?.flushIfDue(SystemClock.monotonic())
     return nil
   }
 
   private var nextDeadline: MonotonicTime? {
-    let judgement = ward.map { loop.wake(for: $0.nextJudgement) }
+    let silenceTimeout = coordinator.map { loop.wakeTime(for: $0.nextJudgement) }
     let moments =
-      [restartAt, pulseAt, judgement, log?.nextFlush, watch?.repairAt].compactMap { $0 }
+      [restartAt, heartbeatAt, silenceTimeout, log?.nextFlush, watch?.repairAt].compactMap { $0 }
     return moments.min()
   }
 
-  private func keepTime(_ now: MonotonicTime) {
+  private func runTimers(_ now: MonotonicTime) {
     if let due = restartAt, due <= now {
       restartAt = nil
       restart()
     }
-    keepPulse(now)
-    keepHome(now)
+    sendOwnHeartbeat(now)
+    repairHome(now)
   }
 
   /// Sends the guardian's own progress reports to the service manager while no coordinator runs. While one runs, only
   /// the reports of the coordinator are forwarded.
-  private func keepPulse(_ now: MonotonicTime) {
-    guard let manager = order.manager, let interval = manager.watchdog, ward == nil else {
-      pulseAt = nil
+  private func sendOwnHeartbeat(_ now: MonotonicTime) {
+    guard let manager = order.manager, let interval = manager.watchdog, coordinator == nil else {
+      heartbeatAt = nil
       return
     }
-    if let due = pulseAt, due <= now {
+    if let due = heartbeatAt, due <= now {
       manager.tell(.watchdog)
-      pulseAt = nil
+      heartbeatAt = nil
     }
-    if pulseAt == nil { pulseAt = now + interval / 2 }
+    if heartbeatAt == nil { heartbeatAt = now + interval / 2 }
   }
 
   /// Handles a signal.
-  public func hear(signal: CInt) {
+  public func handle(signal: CInt) {
     if signal == SIGHUP, !order.endsOnHangUp {
       // SIGHUP would kill a coordinator that is still starting, as a request to end would.
-      isReloadHeldBack = policy.phase == .opening
-      if !isReloadHeldBack { ward?.kill(SIGHUP) }
+      isReloadPending = policy.phase == .opening
+      if !isReloadPending { coordinator?.kill(SIGHUP) }
       return
     }
-    wishes += 1
-    policy.wantEnd()
+    stopRequests += 1
+    policy.requestClose()
     log?.write(event: "shutdown_requested") {
       $0.field("signal", Signals.name(signal))
-      $0.field("request", wishes)
+      $0.field("request", stopRequests)
     }
-    guard let ward else {
-      return finish(policy.hasOpened ? .diedWhileClosing(lastEnd) : .neverOpened(lastEnd))
+    guard let coordinator else {
+      return finish(policy.hasOpened ? .diedWhileClosing(lastExit) : .neverOpened(lastExit))
     }
     // A coordinator that has only just started would be killed by a signal instead of closing the bank.
-    isWishHeldBack = wishes == 1 && policy.phase == .opening
-    passOn(to: ward)
+    isStopRequestPending = stopRequests == 1 && policy.phase == .opening
+    deliverStopRequest(to: coordinator)
   }
 
   /// Forwards the current request, if necessary by a signal. On SIGINT the coordinator serves all waiting customers, on
   /// SIGTERM only those at a window.
-  func passOn(to ward: GuardedCoordinator) {
-    if passOnWish?(wishes) == true {
-      isWishHeldBack = false
-    } else if !isWishHeldBack {
-      ward.kill(order.isForeground && wishes == 1 ? SIGINT : SIGTERM)
+  func deliverStopRequest(to coordinator: GuardedCoordinator) {
+    if forwardStopRequest?(stopRequests) == true {
+      isStopRequestPending = false
+    } else if !isStopRequestPending {
+      coordinator.kill(order.isForeground && stopRequests == 1 ? SIGINT : SIGTERM)
     }
   }
 
-  func finish(_ end: GuardianEnd) {
+  func finish(_ end: GuardianOutcome) {
     guard self.end == nil else { return }
     self.end = end
     if case .givenUp(let last) = end {

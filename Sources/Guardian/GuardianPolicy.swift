@@ -7,31 +7,31 @@ import Supervision
 import Time
 
 /// Exit of a coordinator, as far as its guardian can see it.
-public enum CoordinatorEnd: Sendable, Equatable {
+public enum CoordinatorExit: Sendable, Equatable {
   case code(Int32)
   case signal(Int32)
   /// The coordinator has exited and only its parent could read the status, or no coordinator could be started.
-  case unseen
+  case unknown
 
   /// Exit code of the guardian for this end: that of the coordinator, or 128 plus the number of a signal, as in shells.
   public var exitCode: Int32 {
     switch self {
     case .code(let code): code
     case .signal(let signal): 128 &+ signal
-    case .unseen: 1
+    case .unknown: 1
     }
   }
 }
 
 /// End of a guardian's work.
-public enum GuardianEnd: Sendable, Equatable {
+public enum GuardianOutcome: Sendable, Equatable {
   case closed
   /// The bank never opened; the client that started it has received the reason.
-  case neverOpened(CoordinatorEnd)
+  case neverOpened(CoordinatorExit)
   /// The bank was to be closed, and its coordinator exited before it had closed the bank. No customer is lost: the next
   /// coordinator reads them from the database.
-  case diedWhileClosing(CoordinatorEnd)
-  case givenUp(CoordinatorEnd)
+  case diedWhileClosing(CoordinatorExit)
+  case givenUp(CoordinatorExit)
 
   /// Exit code of the guardian's process.
   public var exitCode: Int32 {
@@ -44,10 +44,10 @@ public enum GuardianEnd: Sendable, Equatable {
 }
 
 /// Action after the exit of a coordinator.
-public enum GuardianVerdict: Sendable, Equatable {
+public enum GuardianDecision: Sendable, Equatable {
   case restart
   case restartAfter(TimeSpan)
-  case end(GuardianEnd)
+  case end(GuardianOutcome)
 }
 
 /// State of a guarded bank.
@@ -60,7 +60,7 @@ public struct GuardianPolicy: Sendable {
   /// True if the bank was ever open under this guardian or an earlier one.
   public private(set) var hasOpened: Bool
   /// True if the guardian was asked to close the bank.
-  public private(set) var isToEnd = false
+  public private(set) var isCloseRequested = false
   private var isLost = false
   /// Times of exits during work, the latest last.
   private var deathsAtWork: [MonotonicTime] = []
@@ -100,17 +100,17 @@ public struct GuardianPolicy: Sendable {
   /// Records that the database is gone: opening again would create another, empty bank.
   public mutating func lost() { isLost = true }
   /// Records a request to close the bank.
-  public mutating func wantEnd() { isToEnd = true }
+  public mutating func requestClose() { isCloseRequested = true }
 
   /// Decides after a coordinator has exited, or could not be started.
-  public mutating func ended(_ end: CoordinatorEnd, at now: MonotonicTime) -> GuardianVerdict {
-    if phase == .closed || end == .code(0), !Kernel.makes("opensTheClosed") { return .end(.closed) }
-    if isToEnd { return .end(hasOpened ? .diedWhileClosing(end) : .neverOpened(end)) }
+  public mutating func ended(_ end: CoordinatorExit, at now: MonotonicTime) -> GuardianDecision {
+    if phase == .closed || end == .code(0), !Kernel.hasPlantedBug("opensTheClosed") { return .end(.closed) }
+    if isCloseRequested { return .end(hasOpened ? .diedWhileClosing(end) : .neverOpened(end)) }
     guard hasOpened else { return .end(.neverOpened(end)) }
     if isLost { return .end(.givenUp(end)) }
     phase = .opening
     return switch history.died(at: now) {
-    case .atOnce: isStorm(at: now) ? .restartAfter(Self.stormPause) : .restart
+    case .atOnce: isStorm(at: now) ? .restartAfter(Self.crashLoopPause) : .restart
     case .after(let pause): .restartAfter(pause)
     case .giveUp: .end(.givenUp(end))
     }
@@ -120,14 +120,14 @@ public struct GuardianPolicy: Sendable {
   /// It is restarted without limit, but not in a tight loop.
   private mutating func isStorm(at now: MonotonicTime) -> Bool {
     deathsAtWork.append(now)
-    guard deathsAtWork.count > Self.stormCount else { return false }
-    return now.since(deathsAtWork.removeFirst()) < Self.stormSpan
+    guard deathsAtWork.count > Self.crashLoopCount else { return false }
+    return now.since(deathsAtWork.removeFirst()) < Self.crashLoopSpan
   }
 
-  /// Maximum number of exits during work within ``stormSpan`` that cause no pause.
-  static let stormCount = 20
+  /// Maximum number of exits during work within ``crashLoopSpan`` that cause no pause.
+  static let crashLoopCount = 20
   /// Period in which exits during work are counted.
-  static let stormSpan = TimeSpan.seconds(10)
-  /// Pause before the restart if there were more than ``stormCount`` exits.
-  static let stormPause = TimeSpan.milliseconds(500)
+  static let crashLoopSpan = TimeSpan.seconds(10)
+  /// Pause before the restart if there were more than ``crashLoopCount`` exits.
+  static let crashLoopPause = TimeSpan.milliseconds(500)
 }

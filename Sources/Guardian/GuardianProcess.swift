@@ -17,13 +17,13 @@ public enum GuardianProcess {
       let options = try GuardianOptions(arguments)
       let program = Paths.join(Paths.directory(of: try Paths.executable()), "bankd")
       var words = options.words
-      for place in words.indices.dropFirst() where words[place - 1] == "--config" {
-        words[place] = try Paths.absolute(words[place])
+      for index in words.indices.dropFirst() where words[index - 1] == "--config" {
+        words[index] = try Paths.absolute(words[index])
       }
-      ProcessStart.leaveDirectory()
+      ProcessStart.leaveStartDirectory()
       let order = Guardian.Order(home: options.home, program: program, words: words)
-      return try guardBank(order, options.ward, channel, lock)
-    } catch let mistake as GuardianOptions.Mistake {
+      return try guardBank(order, options.coordinator, channel, lock)
+    } catch let mistake as GuardianOptions.ArgumentError {
       _ = try? StandardStreams.write("bank-guardian: \(mistake.sentence)\n", to: .error)
       return 2
     } catch {
@@ -33,23 +33,23 @@ public enum GuardianProcess {
   }
 
   private static func guardBank(
-    _ order: Guardian.Order, _ ward: GuardianOptions.GuardedCoordinator?,
+    _ order: Guardian.Order, _ coordinator: GuardianOptions.GuardedCoordinator?,
     _ channel: consuming FileDescriptor?, _ lock: consuming FileDescriptor?
   ) throws(SystemError) -> Int32 {
-    let guardian = try Guardian(order, lock: lock, of: ward)
+    let guardian = try Guardian(order, lock: lock, of: coordinator)
     // Processes left by a dead coordinator become children of this process, so the next coordinator can
     // recognize them by their parent.
     try Subreaper.become()
-    let signals = [try guardian.listenToSignals(), try guardian.collectOthers()]
+    let signals = [try guardian.listenToSignals(), try guardian.reapOrphans()]
     defer { withExtendedLifetime(signals) {} }
-    if let ward {
+    if let coordinator {
       // Another process has the home: the coordinator that started this guardian has lost it.
       guard guardian.hasHome else { return 1 }
-      guardian.adopt(ward)
+      guardian.adopt(coordinator)
     } else {
       guardian.begin(channel: channel)
     }
-    if guardian.hasHome { speakInto(guardian.home.standardError) }
+    if guardian.hasHome { redirectStandardError(guardian.home.standardError) }
     return try guardian.run().exitCode
   }
 
@@ -61,7 +61,7 @@ public enum GuardianProcess {
 
   /// Redirects standard error to a file. A failed precondition writes to it, and no user reads the terminal of a
   /// daemon.
-  private static func speakInto(_ path: String) {
+  private static func redirectStandardError(_ path: String) {
     if let file = try? FileDescriptor.open(path, [.writeOnly, .create, .append], mode: 0o600) {
       _ = dup2(file.rawValue, STDERR_FILENO)
     }
@@ -73,7 +73,7 @@ public enum GuardianProcess {
 /// Errors: a sentence for standard error.
 public struct GuardianOptions: Sendable, Equatable {
   /// Error in a command line.
-  public struct Mistake: Error, Equatable {
+  public struct ArgumentError: Error, Equatable {
     /// Message in English.
     public let sentence: String
   }
@@ -93,49 +93,49 @@ public struct GuardianOptions: Sendable, Equatable {
   /// Home directory, absolute.
   public var home = ""
   /// Coordinator to adopt; nil to start one.
-  public var ward: GuardedCoordinator?
+  public var coordinator: GuardedCoordinator?
   /// Arguments of every coordinator.
   public var words: [String] = []
 
   /// Parses the arguments after the program name.
-  public init(_ arguments: [String]) throws(Mistake) {
+  public init(_ arguments: [String]) throws(ArgumentError) {
     var words = arguments[...]
     var pid: Int32?
     var phase = GuardianPolicy.Phase.opening
     var hasOpened = false
     var patience: Int64?
-    while let word = words.popFirst(), word != "--" {
-      if word == "--opened" {
+    while let argument = words.popFirst(), argument != "--" {
+      if argument == "--opened" {
         hasOpened = true
         continue
       }
-      guard let value = words.popFirst() else { throw Mistake(sentence: "\(word) has no value") }
-      switch word {
+      guard let value = words.popFirst() else { throw ArgumentError(sentence: "\(argument) has no value") }
+      switch argument {
       case "--home": home = value
       case "--adopt":
         guard let number = Int32(value), number > 0 else {
-          throw Mistake(sentence: "--adopt needs a process ID, not \(value)")
+          throw ArgumentError(sentence: "--adopt needs a process ID, not \(value)")
         }
         pid = number
       case "--phase":
         guard let known = GuardianPolicy.Phase(rawValue: value) else {
-          throw Mistake(sentence: "--phase does not accept \(value)")
+          throw ArgumentError(sentence: "--phase does not accept \(value)")
         }
         phase = known
       case "--patience":
         guard let count = Int64(value), (1...86_400_000).contains(count) else {
-          throw Mistake(sentence: "--patience needs milliseconds, not \(value)")
+          throw ArgumentError(sentence: "--patience needs milliseconds, not \(value)")
         }
         patience = count
-      default: throw Mistake(sentence: "there is no option \(word); start the bank with bankctl")
+      default: throw ArgumentError(sentence: "there is no option \(argument); start the bank with bankctl")
       }
     }
     self.words = Array(words)
-    ward = pid.map {
+    coordinator = pid.map {
       GuardedCoordinator(pid: $0, phase: phase, hasOpened: hasOpened, patienceMilliseconds: patience)
     }
     guard home.hasPrefix("/") else {
-      throw Mistake(sentence: "--home needs an absolute path; start the bank with bankctl")
+      throw ArgumentError(sentence: "--home needs an absolute path; start the bank with bankctl")
     }
   }
 }

@@ -8,15 +8,15 @@ import Time
 /// A browser process that runs as long as the value exists.
 package final class Browser {
   /// Another name of 127.0.0.1, for pages of another origin.
-  package static let foreignName = "stranger.test"
+  package static let otherOriginHost = "stranger.test"
   package static var isInstalled: Bool { BrowserProcess.path != nil }
   /// Timeout of every operation; generous, because the machine may be shared.
-  package static let patience = TimeSpan.seconds(30)
+  package static let timeout = TimeSpan.seconds(30)
 
   private let process: BrowserProcess
   private var lastRequest = 0
   private var pages: [String: Weak] = [:]
-  private var people: [String] = []
+  private var contexts: [String] = []
 
   private struct Weak { weak var page: Page? }
 
@@ -35,29 +35,29 @@ package final class Browser {
   func isAlive() throws(BrowserError) -> Bool { try !version().isEmpty }
 
   /// Opens an empty page.
-  /// - Parameter person: browser context with its cookies; nil for a new one.
-  package func page(of person: Person? = nil) throws(BrowserError) -> Page {
-    let person = if let person { person } else { try newPerson() }
+  /// - Parameter context: browser context with its cookies; nil for a new one.
+  package func page(of context: Context? = nil) throws(BrowserError) -> Page {
+    let context = if let context { context } else { try makeContext() }
     let target = try ask(
-      "Target.createTarget", ["url": "about:blank", "browserContextId": .text(person.name)])
+      "Target.createTarget", ["url": "about:blank", "browserContextId": .text(context.name)])
     let attached = try ask("Target.attachToTarget", ["targetId": target["targetId"], "flatten": true])
     guard let session = attached["sessionId"].text, let name = target["targetId"].text else {
       throw BrowserError("no page was opened: \(target) \(attached)")
     }
-    let page = Page(self, session: session, target: name, person: person)
+    let page = Page(self, session: session, target: name, context: context)
     pages[session] = Weak(page: page)
     try page.prepare()
     return page
   }
 
   /// Browser context of one user, with its own cookies.
-  package struct Person: Sendable, Hashable { let name: String }
+  package struct Context: Sendable, Hashable { let name: String }
 
-  private func newPerson() throws(BrowserError) -> Person {
+  private func makeContext() throws(BrowserError) -> Context {
     guard let name = try ask("Target.createBrowserContext")["browserContextId"].text else {
       throw BrowserError("the browser created no context")
     }
-    return Person(name: name)
+    return Context(name: name)
   }
 
   /// Sends a request and waits for the answer. Events that arrive meanwhile are stored in the records of their pages.
@@ -71,11 +71,11 @@ package final class Browser {
       "id": .number(Double(number)), "method": .text(method), "params": parameters,
     ]
     if let session { request["sessionId"] = .text(session) }
-    try process.say(.object(request))
-    let deadline = SystemClock.monotonic() + Self.patience
-    while let message = try process.hear(until: deadline) {
+    try process.send(.object(request))
+    let deadline = SystemClock.monotonic() + Self.timeout
+    while let message = try process.receive(until: deadline) {
       guard message["id"].integer == number else {
-        try note(message)
+        try handle(message)
         continue
       }
       guard message["error"].isNull else {
@@ -83,30 +83,30 @@ package final class Browser {
       }
       return message["result"]
     }
-    throw BrowserError("\(method): no answer within \(Self.patience.milliseconds) ms\n\(process.complaints)")
+    throw BrowserError("\(method): no answer within \(Self.timeout.milliseconds) ms\n\(process.standardErrorText)")
   }
 
   /// Sends a request without waiting for its answer.
-  func tell(_ method: String, _ parameters: JSONValue, session: String) throws(BrowserError) {
+  func send(_ method: String, _ parameters: JSONValue, session: String) throws(BrowserError) {
     lastRequest += 1
-    try process.say([
+    try process.send([
       "id": .number(Double(lastRequest)), "method": .text(method), "params": parameters,
       "sessionId": .text(session),
     ])
   }
 
   /// Stores events until the condition holds; false on a timeout.
-  func listen(until deadline: MonotonicTime, for condition: () -> Bool) throws(BrowserError) -> Bool {
+  func collectEvents(until deadline: MonotonicTime, for condition: () -> Bool) throws(BrowserError) -> Bool {
     while !condition() {
-      guard let message = try process.hear(until: deadline) else { return condition() }
-      try note(message)
+      guard let message = try process.receive(until: deadline) else { return condition() }
+      try handle(message)
     }
     return true
   }
 
-  private func note(_ message: JSONValue) throws(BrowserError) {
+  private func handle(_ message: JSONValue) throws(BrowserError) {
     guard let session = message["sessionId"].text, let method = message["method"].text else { return }
-    try pages[session]?.page?.note(method, message["params"])
+    try pages[session]?.page?.handle(method, message["params"])
   }
 
   func forget(_ session: String) { pages[session] = nil }

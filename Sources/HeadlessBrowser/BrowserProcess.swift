@@ -16,7 +16,7 @@ final class BrowserProcess {
   private let answers: FileDescriptor
   /// Bytes of an incomplete message.
   private var pending: [UInt8] = []
-  private var searched = 0
+  private var scannedCount = 0
 
   /// - Parameter language: value of Accept-Language, such as `ko-KR,ko`.
   init(language: String) throws {
@@ -42,32 +42,32 @@ final class BrowserProcess {
   deinit {
     // The browser exits when the pipe closes, and ends its own processes.
     commands = nil
-    _ = Self.isSoon { child.reap() != nil }
+    _ = Self.waitBriefly { child.reap() != nil }
     if !child.isReaped { kill(-child.pid, SIGKILL) }
     child.end()
-    _ = Self.isSoon { !isAnybodyLeft }
+    _ = Self.waitBriefly { !hasLiveProcesses }
     Directory.removeTree(directory)
   }
 
   /// Standard error of the browser, for a log.
-  var complaints: String {
+  var standardErrorText: String {
     let bytes = try? FileDescriptor.open("\(directory)/said", .readOnly).readAll()
     return String(decoding: bytes ?? [], as: UTF8.self)
   }
 
   /// True if a process of the browser's session is still alive.
-  private var isAnybodyLeft: Bool {
+  private var hasLiveProcesses: Bool {
     ProcessTable.all().contains { getsid($0) == child.pid && ProcessTable.alive($0) }
   }
 
   /// Path of the browser; nil if it is not installed.
   static var path: String? {
-    let places = (Environment.all()["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
-    return places.map { "\($0)/\(name)" }.first { path in path.withCString { access($0, X_OK) } == 0 }
+    let directories = (Environment.all()["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
+    return directories.map { "\($0)/\(name)" }.first { path in path.withCString { access($0, X_OK) } == 0 }
   }
 
   /// Polls a condition for at most ten seconds.
-  private static func isSoon(_ condition: () throws -> Bool) -> Bool {
+  private static func waitBriefly(_ condition: () throws -> Bool) -> Bool {
     let deadline = SystemClock.monotonic() + .seconds(10)
     while (try? condition()) != true {
       if SystemClock.monotonic() >= deadline { return false }
@@ -88,9 +88,9 @@ final class BrowserProcess {
     var arguments = [
       "--remote-debugging-pipe", "--user-data-dir=\(directory)/profile", "--accept-lang=\(language)",
       // The browser resolves no other names and reaches no other host, not even by its address.
-      "--host-resolver-rules=MAP \(Browser.foreignName) 127.0.0.1, MAP *.localhost 127.0.0.1, "
+      "--host-resolver-rules=MAP \(Browser.otherOriginHost) 127.0.0.1, MAP *.localhost 127.0.0.1, "
         + "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-      "--proxy-server=http://127.0.0.1:9", "--proxy-bypass-list=\(Browser.foreignName)",
+      "--proxy-server=http://127.0.0.1:9", "--proxy-bypass-list=\(Browser.otherOriginHost)",
       "--disable-background-networking", "--no-first-run",
       "--disable-component-update", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
       "--mute-audio", "--no-zygote", "--force-color-profile=srgb", "--font-render-hinting=none",
@@ -104,24 +104,24 @@ final class BrowserProcess {
     return arguments
   }
 
-  func say(_ message: JSONValue) throws(BrowserError) {
+  func send(_ message: JSONValue) throws(BrowserError) {
     let bytes = Array(message.description.utf8) + [0]
     do throws(SystemError) { try commands?.writeAll(bytes) } catch {
-      throw BrowserError("the browser has exited: \(error)\n\(complaints)")
+      throw BrowserError("the browser has exited: \(error)\n\(standardErrorText)")
     }
   }
 
   /// Returns the next message; nil on a timeout.
-  func hear(until deadline: MonotonicTime) throws(BrowserError) -> JSONValue? {
+  func receive(until deadline: MonotonicTime) throws(BrowserError) -> JSONValue? {
     while true {
-      if let end = pending[searched...].firstIndex(of: 0) {
+      if let end = pending[scannedCount...].firstIndex(of: 0) {
         let message = pending[..<end]
         let value = try JSONValue(parsing: message)
         pending.removeSubrange(...end)
-        searched = 0
+        scannedCount = 0
         return value
       }
-      searched = pending.count
+      scannedCount = pending.count
       guard try waitForMore(until: deadline) else { return nil }
     }
   }
@@ -136,7 +136,7 @@ final class BrowserProcess {
       throw BrowserError("the browser's messages cannot be read: \(error)")
     }
     guard case .bytes(let count) = outcome else {
-      throw BrowserError("the browser has exited\n\(complaints)")
+      throw BrowserError("the browser has exited\n\(standardErrorText)")
     }
     pending += room[..<count]
     return true

@@ -9,19 +9,19 @@ extension Page {
   package func click(_ selector: String) throws(BrowserError) {
     // The layout may move until the document is complete.
     try wait(for: "document.readyState === 'complete'")
-    let place = try middle(of: selector)
+    let point = try middle(of: selector)
     for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
       try ask(
         "Input.dispatchMouseEvent",
         [
-          "type": .text(kind), "x": place["x"], "y": place["y"],
+          "type": .text(kind), "x": point["x"], "y": point["y"],
           "button": kind == "mouseMoved" ? "none" : "left", "clickCount": kind == "mouseMoved" ? 0 : 1,
         ])
     }
   }
 
   private func middle(of selector: String) throws(BrowserError) -> JSONValue {
-    let place = try evaluate(
+    let point = try evaluate(
       """
       (() => {
         const element = document.querySelector(\(JSONValue.text(selector)));
@@ -35,8 +35,8 @@ extension Page {
         return {x, y};
       })()
       """)
-    if let why = place.text { throw BrowserError("\(selector) cannot be clicked: \(why)") }
-    return place
+    if let why = point.text { throw BrowserError("\(selector) cannot be clicked: \(why)") }
+    return point
   }
 
   /// Replaces the text of the first element that matches a selector, as if the text was inserted with the keyboard.

@@ -5,7 +5,7 @@ extension Page {
   /// Elements that extend beyond the right or left edge of the window, with tag, id, class and text. The document width
   /// is not sufficient as a check, because clipped and fixed elements do not change it. Horizontal scrolling inside an
   /// element that fits the window is allowed.
-  package func beyondTheEdge() throws(BrowserError) -> [String] {
+  package func overflowingElements() throws(BrowserError) -> [String] {
     try evaluate(
       """
       (() => {
@@ -63,7 +63,7 @@ extension Page {
   }
 
   /// Controls without an accessible name for screen readers.
-  package func namelessControls() throws(BrowserError) -> [String] {
+  package func unlabelledControls() throws(BrowserError) -> [String] {
     let tree = try ask("Accessibility.getFullAXTree")["nodes"].items
     let roles: Set = [
       "button", "link", "textbox", "combobox", "checkbox", "radio", "spinbutton", "dialog", "image", "slider",

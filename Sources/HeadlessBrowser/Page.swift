@@ -10,7 +10,7 @@ package final class Page {
   let session: String
   let target: String
   /// Browser context of the page.
-  package let person: Browser.Person
+  package let context: Browser.Context
   /// Requests, errors and alerts of the page.
   package private(set) var log = PageLog()
   /// Answer to confirmation dialogs of the page.
@@ -18,16 +18,16 @@ package final class Page {
   /// Completely loaded documents, by their loader ids.
   private var loaded: Set<String> = []
 
-  init(_ browser: Browser, session: String, target: String, person: Browser.Person) {
+  init(_ browser: Browser, session: String, target: String, context: Browser.Context) {
     self.browser = browser
     self.session = session
     self.target = target
-    self.person = person
+    self.context = context
   }
 
   deinit {
     browser.forget(session)
-    try? browser.tell("Page.close", [:], session: session)
+    try? browser.send("Page.close", [:], session: session)
   }
 
   func prepare() throws(BrowserError) {
@@ -35,7 +35,7 @@ package final class Page {
     try ask("Page.setLifecycleEventsEnabled", ["enabled": true])
     // Every page counts as focused, because several are open at the same time.
     try ask("Emulation.setFocusEmulationEnabled", ["enabled": true])
-    try view(width: 1280, height: 800)
+    try setViewport(width: 1280, height: 800)
   }
 
   @discardableResult
@@ -43,13 +43,13 @@ package final class Page {
     try browser.ask(method, parameters, session: session)
   }
 
-  func note(_ event: String, _ facts: JSONValue) throws(BrowserError) {
-    log.note(event, facts)
+  func handle(_ event: String, _ parameters: JSONValue) throws(BrowserError) {
+    log.handle(event, parameters)
     switch event {
-    case "Page.lifecycleEvent" where facts["name"].text == "load":
-      loaded.insert(facts["loaderId"].text ?? "")
+    case "Page.lifecycleEvent" where parameters["name"].text == "load":
+      loaded.insert(parameters["loaderId"].text ?? "")
     case "Page.javascriptDialogOpening":
-      try browser.tell("Page.handleJavaScriptDialog", ["accept": .flag(acceptsAlerts)], session: session)
+      try browser.send("Page.handleJavaScriptDialog", ["accept": .flag(acceptsAlerts)], session: session)
     default: break
     }
   }
@@ -66,9 +66,9 @@ package final class Page {
       throw BrowserError("\(url): \(failure)")
     }
     if let loader = answer["loaderId"].text {
-      let deadline = SystemClock.monotonic() + Browser.patience
-      guard try browser.listen(until: deadline, for: { loaded.contains(loader) }) else {
-        throw BrowserError("\(url) is not loaded within \(Browser.patience.milliseconds) ms: \(log.requests)")
+      let deadline = SystemClock.monotonic() + Browser.timeout
+      guard try browser.collectEvents(until: deadline, for: { loaded.contains(loader) }) else {
+        throw BrowserError("\(url) is not loaded within \(Browser.timeout.milliseconds) ms: \(log.requests)")
       }
     }
     return log.requests[before...].last { $0.kind == "Document" && $0.status != nil }
@@ -111,7 +111,7 @@ package final class Page {
 
   /// Evaluates a condition. If the evaluation fails and the browser is alive, for example because the document was
   /// replaced, the condition counts as false, and the reason is returned.
-  private func look(_ expression: String) throws(BrowserError) -> (isTrue: Bool, why: String?) {
+  private func evaluateCondition(_ expression: String) throws(BrowserError) -> (isTrue: Bool, why: String?) {
     do throws(BrowserError) { return (try evaluate("Boolean(\(expression))").flag == true, nil) } catch {
       guard try browser.isAlive() else { throw error }
       return (false, error.description)
@@ -119,32 +119,32 @@ package final class Page {
   }
 
   /// True if the expression is true now.
-  package func shows(_ expression: String) throws(BrowserError) -> Bool { try look(expression).isTrue }
+  package func shows(_ expression: String) throws(BrowserError) -> Bool { try evaluateCondition(expression).isTrue }
 
   /// Waits until an expression is true, also in a document that is still loading.
   ///
   /// - Parameter limit: maximum wait.
   package func wait(
-    for expression: String, within limit: TimeSpan = Browser.patience
+    for expression: String, within limit: TimeSpan = Browser.timeout
   ) throws(BrowserError) {
     let deadline = SystemClock.monotonic() + limit
     while true {
-      let (isTrue, why) = try look(expression)
+      let (isTrue, why) = try evaluateCondition(expression)
       if isTrue { return }
       let now = SystemClock.monotonic()
       guard now < deadline else {
         let seen = (try? text("document.body?.innerText ?? ''")) ?? ""
         throw BrowserError(
           "\(expression) is not true within \(limit.milliseconds) ms at \((try? text("location.href")) ?? "?"):\n"
-            + "\(why ?? "")\n\(seen.suffix(2_000))\ncomplaints: \(log.complaints)")
+            + "\(why ?? "")\n\(seen.suffix(2_000))\ncomplaints: \(log.errors)")
       }
       // Stores events for a moment before the next check.
-      _ = try browser.listen(until: now + .milliseconds(10)) { false }
+      _ = try browser.collectEvents(until: now + .milliseconds(10)) { false }
     }
   }
 
   /// Stores the events that the browser has sent so far.
-  package func catchUp() throws(BrowserError) { try ask("Runtime.evaluate", ["expression": "0"]) }
+  package func processEvents() throws(BrowserError) { try ask("Runtime.evaluate", ["expression": "0"]) }
 
   package func forget() { log = PageLog() }
 }

@@ -16,14 +16,14 @@ package struct PageRequest: Sendable {
   package var failure: String?
 
   /// True if the request goes to this machine, or needs no network (data and files).
-  package var staysHere: Bool {
+  package var isLocal: Bool {
     ["http://127.0.0.1:", "http://127.0.0.1/", "data:", "about:", "file:", "blob:"].contains {
       url.hasPrefix($0)
-    } || isOfLocalName
+    } || hasLocalhostName
   }
 
   /// True for a name below `localhost`, which always means this machine (RFC 6761, section 6.3).
-  private var isOfLocalName: Bool {
+  private var hasLocalhostName: Bool {
     let parts = url.split(separator: "/", maxSplits: 2)
     let host = parts.count > 1 && parts[0] == "http:" ? parts[1].prefix { $0 != ":" } : ""
     return host.hasSuffix(".localhost")
@@ -34,72 +34,72 @@ package struct PageRequest: Sendable {
 package struct PageLog: Sendable {
   package internal(set) var requests: [PageRequest] = []
   /// Console errors and warnings, uncaught exceptions, and resources blocked by the browser.
-  package internal(set) var complaints: [String] = []
+  package internal(set) var errors: [String] = []
   /// Texts of alerts and confirmation dialogs.
   package internal(set) var alerts: [String] = []
-  private var places: [String: Int] = [:]
+  private var indexes: [String: Int] = [:]
 
   /// URLs of requests to other machines.
-  package var strayed: [String] { requests.filter { !$0.staysHere }.map(\.url) }
+  package var externalURLs: [String] { requests.filter { !$0.isLocal }.map(\.url) }
   package var bytes: Int { requests.reduce(0) { $0 + $1.bytes } }
 
-  mutating func note(_ event: String, _ facts: JSONValue) {
-    let id = facts["requestId"].text ?? ""
+  mutating func handle(_ event: String, _ parameters: JSONValue) {
+    let id = parameters["requestId"].text ?? ""
     switch event {
-    case "Network.requestWillBeSent": begin(id, facts)
+    case "Network.requestWillBeSent": recordRequest(id, parameters)
     case "Network.responseReceived":
       update(id) { request in
-        request.kind = facts["type"].text ?? request.kind
-        request.take(facts["response"])
+        request.kind = parameters["type"].text ?? request.kind
+        request.apply(parameters["response"])
       }
     case "Network.responseReceivedExtraInfo":
       // The browser also sends this event for a response that the page cannot read.
-      update(id) { $0.status = $0.status ?? facts["statusCode"].integer }
-    case "Network.dataReceived": update(id) { $0.bytes += facts["encodedDataLength"].integer ?? 0 }
+      update(id) { $0.status = $0.status ?? parameters["statusCode"].integer }
+    case "Network.dataReceived": update(id) { $0.bytes += parameters["encodedDataLength"].integer ?? 0 }
     case "Network.loadingFinished":
-      update(id) { $0.bytes = max($0.bytes, facts["encodedDataLength"].integer ?? 0) }
+      update(id) { $0.bytes = max($0.bytes, parameters["encodedDataLength"].integer ?? 0) }
     case "Network.loadingFailed":
       update(id) { request in
-        request.failure = facts["blockedReason"].text ?? facts["errorText"].text ?? "failed"
+        request.failure = parameters["blockedReason"].text ?? parameters["errorText"].text ?? "failed"
       }
     case "Runtime.consoleAPICalled":
-      guard ["error", "warning", "assert"].contains(facts["type"].text) else { return }
-      let words = facts["args"].items.map {
+      guard ["error", "warning", "assert"].contains(parameters["type"].text) else { return }
+      let texts = parameters["args"].items.map {
         $0["value"].text ?? $0["description"].text ?? $0["value"].description
       }
-      complaints.append(words.joined(separator: " "))
+      errors.append(texts.joined(separator: " "))
     case "Runtime.exceptionThrown":
-      let details = facts["exceptionDetails"]
-      complaints.append(
+      let details = parameters["exceptionDetails"]
+      errors.append(
         details["exception"]["description"].text ?? details["text"].text ?? details.description)
     case "Log.entryAdded":
-      let entry = facts["entry"]
+      let entry = parameters["entry"]
       guard ["error", "warning"].contains(entry["level"].text) else { return }
-      complaints.append("\(entry["text"].text ?? "") \(entry["url"].text ?? "")")
-    case "Page.javascriptDialogOpening": alerts.append(facts["message"].text ?? "")
-    case "Inspector.targetCrashed": complaints.append("the page has crashed")
+      errors.append("\(entry["text"].text ?? "") \(entry["url"].text ?? "")")
+    case "Page.javascriptDialogOpening": alerts.append(parameters["message"].text ?? "")
+    case "Inspector.targetCrashed": errors.append("the page has crashed")
     default: break
     }
   }
 
   /// Adds a request. After a redirect the browser reports the next request with the same id.
-  private mutating func begin(_ id: String, _ facts: JSONValue) {
-    if !facts["redirectResponse"].isNull { update(id) { $0.take(facts["redirectResponse"]) } }
-    places[id] = requests.count
+  private mutating func recordRequest(_ id: String, _ parameters: JSONValue) {
+    if !parameters["redirectResponse"].isNull { update(id) { $0.apply(parameters["redirectResponse"]) } }
+    indexes[id] = requests.count
     requests.append(
       PageRequest(
-        url: facts["request"]["url"].text ?? "", method: facts["request"]["method"].text ?? "",
-        kind: facts["type"].text ?? ""))
+        url: parameters["request"]["url"].text ?? "", method: parameters["request"]["method"].text ?? "",
+        kind: parameters["type"].text ?? ""))
   }
 
   private mutating func update(_ id: String, _ change: (inout PageRequest) -> Void) {
-    guard let place = places[id] else { return }
-    change(&requests[place])
+    guard let index = indexes[id] else { return }
+    change(&requests[index])
   }
 }
 
 extension PageRequest {
-  fileprivate mutating func take(_ response: JSONValue) {
+  fileprivate mutating func apply(_ response: JSONValue) {
     status = response["status"].integer
     bytes += response["encodedDataLength"].integer ?? 0
     for (name, value) in response["headers"].members { headers[name.lowercased()] = value.text }

@@ -28,7 +28,7 @@ public struct JSONReader {
     case UInt8(ascii: "["): content = .array(try array(depth: depth + 1))
     case UInt8(ascii: "\""): content = .string(try scanner.string())
     case UInt8(ascii: "-"), (UInt8(ascii: "0")...UInt8(ascii: "9"))?: content = .number(try scanner.number())
-    default: content = try scanner.word().map { .bool($0) } ?? .null
+    default: content = try scanner.literal().map { .bool($0) } ?? .null
     }
     return JSONNode(content: content, line: begin)
   }

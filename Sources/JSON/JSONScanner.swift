@@ -37,29 +37,29 @@ public struct JSONFault: Error, Sendable, Hashable {
 /// Scans a JSON text from start to end.
 public struct JSONScanner {
   private let bytes: ArraySlice<UInt8>
-  private var place: Int
+  private var position: Int
   /// Current line, from 1.
   public private(set) var line = 1
-  private var beginOfLine: Int
+  private var lineStart: Int
 
   /// A scanner at the start of a text in UTF-8.
   public init(_ bytes: ArraySlice<UInt8>) {
     self.bytes = bytes
-    place = bytes.startIndex
-    beginOfLine = place
+    position = bytes.startIndex
+    lineStart = position
   }
 
   /// Current byte; nil at the end.
-  public var next: UInt8? { place < bytes.endIndex ? bytes[place] : nil }
+  public var next: UInt8? { position < bytes.endIndex ? bytes[position] : nil }
 
   func fault(_ reason: JSONFault.Reason) -> JSONFault {
-    JSONFault(reason, line: line, column: place - beginOfLine + 1)
+    JSONFault(reason, line: line, column: position - lineStart + 1)
   }
 
   /// Fault for the unexpected character at the current position.
   func unexpected() -> JSONFault {
     guard let next else { return fault(.unexpectedEnd) }
-    let first = String(decoding: bytes[place...].prefix(4), as: UTF8.self).first
+    let first = String(decoding: bytes[position...].prefix(4), as: UTF8.self).first
     return fault(.unexpected(first.map(String.init) ?? "\(next)"))
   }
 
@@ -71,10 +71,10 @@ public struct JSONScanner {
   /// Skips whitespace.
   public mutating func skipSpace() {
     while let byte = next, Self.isSpace(byte) {
-      place += 1
+      position += 1
       if byte == 0x0a {
         line += 1
-        beginOfLine = place
+        lineStart = position
       }
     }
   }
@@ -82,13 +82,13 @@ public struct JSONScanner {
   /// Consumes this byte, or throws.
   public mutating func take(_ byte: UInt8) throws(JSONFault) {
     guard next == byte else { throw unexpected() }
-    place += 1
+    position += 1
   }
 
   /// Consumes these bytes and returns true if they are next.
-  mutating func takes(_ word: some Collection<UInt8>) -> Bool {
-    guard bytes[place...].starts(with: word) else { return false }
-    place += word.count
+  mutating func consumeIfNext(_ literal: some Collection<UInt8>) -> Bool {
+    guard bytes[position...].starts(with: literal) else { return false }
+    position += literal.count
     return true
   }
 
@@ -117,7 +117,7 @@ public struct JSONScanner {
   mutating func hasNext(isFirst: Bool, before close: UInt8) throws(JSONFault) -> Bool {
     skipSpace()
     if next == close {
-      place += 1
+      position += 1
       return false
     }
     if !isFirst {
@@ -128,10 +128,10 @@ public struct JSONScanner {
   }
 
   /// Parses `true`, `false` or `null`; nil for `null`.
-  public mutating func word() throws(JSONFault) -> Bool? {
-    if takes("true".utf8) { return true }
-    if takes("false".utf8) { return false }
-    if takes("null".utf8) { return nil }
+  public mutating func literal() throws(JSONFault) -> Bool? {
+    if consumeIfNext("true".utf8) { return true }
+    if consumeIfNext("false".utf8) { return false }
+    if consumeIfNext("null".utf8) { return nil }
     throw unexpected()
   }
 
@@ -139,30 +139,30 @@ public struct JSONScanner {
 
   /// Parses a number. Returns its text as written, so that it is not rounded.
   public mutating func number() throws(JSONFault) -> String {
-    let begin = place
-    if next == UInt8(ascii: "-") { place += 1 }
-    let leading = place
+    let begin = position
+    if next == UInt8(ascii: "-") { position += 1 }
+    let leading = position
     guard digits() > 0 else { throw fault(.badNumber) }
-    if bytes[leading] == UInt8(ascii: "0"), place > leading + 1 {
-      place = leading + 1
+    if bytes[leading] == UInt8(ascii: "0"), position > leading + 1 {
+      position = leading + 1
       throw fault(.badNumber)
     }
     if next == UInt8(ascii: ".") {
-      place += 1
+      position += 1
       guard digits() > 0 else { throw fault(.badNumber) }
     }
     if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
-      place += 1
-      if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { place += 1 }
+      position += 1
+      if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { position += 1 }
       guard digits() > 0 else { throw fault(.badNumber) }
     }
-    return String(decoding: bytes[begin..<place], as: UTF8.self)
+    return String(decoding: bytes[begin..<position], as: UTF8.self)
   }
 
   private mutating func digits() -> Int {
-    let begin = place
-    while let byte = next, byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") { place += 1 }
-    return place - begin
+    let begin = position
+    while let byte = next, byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") { position += 1 }
+    return position - begin
   }
 }
 
@@ -172,11 +172,11 @@ extension JSONScanner {
   /// Parses a string. Returns its content with the escapes decoded.
   public mutating func string() throws(JSONFault) -> String {
     try take(UInt8(ascii: "\""))
-    let begin = place
+    let begin = position
     // Most strings have no escape. Their content is copied once.
-    while let byte = next, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 { place += 1 }
-    if next == UInt8(ascii: "\"") { return try text(bytes[begin..<place]) }
-    var content = Array(bytes[begin..<place])
+    while let byte = next, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 { position += 1 }
+    if next == UInt8(ascii: "\"") { return try text(bytes[begin..<position]) }
+    var content = Array(bytes[begin..<position])
     while let byte = next {
       switch byte {
       case UInt8(ascii: "\""): return try text(content[...])
@@ -184,7 +184,7 @@ extension JSONScanner {
       case ..<0x20: throw fault(.controlCharacter)
       default:
         content.append(byte)
-        place += 1
+        position += 1
       }
     }
     throw fault(.unexpectedEnd)
@@ -193,12 +193,12 @@ extension JSONScanner {
   /// Converts the content of a string to text, and consumes the closing quote at the current position.
   private mutating func text(_ content: ArraySlice<UInt8>) throws(JSONFault) -> String {
     guard let string = String(validating: content, as: UTF8.self) else { throw fault(.notUTF8) }
-    place += 1
+    position += 1
     return string
   }
 
   private mutating func escape(into content: inout [UInt8]) throws(JSONFault) {
-    place += 1
+    position += 1
     guard let kind = next else { throw fault(.unexpectedEnd) }
     let plain: UInt8? =
       switch kind {
@@ -211,7 +211,7 @@ extension JSONScanner {
       default: nil
       }
     guard plain != nil || kind == UInt8(ascii: "u") else { throw fault(.badEscape) }
-    place += 1
+    position += 1
     if let plain { return content.append(plain) }
     content.append(contentsOf: String(try escapedScalar()).utf8)
   }
@@ -219,7 +219,7 @@ extension JSONScanner {
   private mutating func escapedScalar() throws(JSONFault) -> Unicode.Scalar {
     let first = try codeUnit()
     if let scalar = Unicode.Scalar(first) { return scalar }
-    guard (0xd800..<0xdc00).contains(first), takes("\\u".utf8) else { throw fault(.badEscape) }
+    guard (0xd800..<0xdc00).contains(first), consumeIfNext("\\u".utf8) else { throw fault(.badEscape) }
     let second = try codeUnit()
     guard (0xdc00..<0xe000).contains(second),
       let scalar = Unicode.Scalar(0x10000 + (first - 0xd800) << 10 + (second - 0xdc00))
@@ -228,12 +228,12 @@ extension JSONScanner {
   }
 
   private mutating func codeUnit() throws(JSONFault) -> UInt32 {
-    let digits = bytes[place...].prefix(4)
+    let digits = bytes[position...].prefix(4)
     // A sign is not a hex digit, although `UInt32(_:radix:)` would accept it.
     guard digits.count == 4, digits.allSatisfy({ $0 >= UInt8(ascii: "0") }),
       let unit = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
     else { throw fault(.badEscape) }
-    place += 4
+    position += 4
     return unit
   }
 }

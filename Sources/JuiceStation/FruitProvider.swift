@@ -14,96 +14,96 @@ import Time
 import Wire
 
 /// Obtains the fruit for one juice at a time from the stock service.
-public final class FruitProvider: Provider {
+public final class FruitProvider: ResourceProvider {
   /// Receives the result of each customer's request.
-  public var onProvided: ((Lease, Provision) -> Void)?
+  public var onResult: ((Lease, ProvisionResult) -> Void)?
 
   private let loop: EventLoop
   private var client: StockClient?
-  private var patience = TimeSpan.seconds(5)
+  private var stockTimeout = TimeSpan.seconds(5)
   /// Assortment of the bank; nil until the stock has sent it.
   private var assortment: Assortment?
   /// Number of the connection on which the stock sent the assortment. After a reconnect another process may have read
   /// another file.
-  private var assortmentWelcome = 0
-  private var wanted: Assignment?
+  private var assortmentConnection = 0
+  private var current: Assignment?
   /// Number of calls of ``provide(_:)`` so far. An answer to a request of an earlier call is ignored.
-  private var questions: UInt64 = 0
+  private var requestCount: UInt64 = 0
 
   /// A provider that waits on this loop.
   public init(loop: EventLoop) { self.loop = loop }
 
   /// Connects to the stock named in the orders.
-  public func begin(_ orders: TellerOrders) {
+  public func begin(_ orders: TellerSettings) {
     guard let socket = orders.stockSocket else { return }
     client = StockClient(socket: socket, loop: loop)
     // The worker itself gives up after two beats, and retries or serves its next customer.
-    patience = .microseconds(orders.beatMicroseconds) * 2
+    stockTimeout = .microseconds(orders.beatMicroseconds) * 2
   }
 
   /// Starts to obtain the fruit for a juice.
   public func provide(_ assignment: Assignment) {
-    wanted = assignment
-    questions += 1
-    let isSameService = client?.isConnected == true && client?.welcomes == assortmentWelcome
+    current = assignment
+    requestCount += 1
+    let isSameService = client?.isConnected == true && client?.connectionCount == assortmentConnection
     let isKnown = assortment != nil && isSameService
-    if isKnown { take(isFresh: false) } else { askForRecipes() }
+    if isKnown { take(isFresh: false) } else { requestRecipes() }
   }
 
-  /// Time of the next useful ``endTurn()``; nil for never.
+  /// Time of the next useful ``finishIteration()``; nil for never.
   public var nextDeadline: MonotonicTime? { client?.nextDeadline }
   /// Sends pending requests at the end of a loop iteration.
-  public func endTurn() { client?.endTurn() }
-  private var deadline: MonotonicTime { SystemClock.monotonic() + patience }
+  public func finishIteration() { client?.finishIteration() }
+  private var deadline: MonotonicTime { SystemClock.monotonic() + stockTimeout }
 
-  private func askForRecipes() {
+  private func requestRecipes() {
     guard let client else { return answer(.unknown("the orders name no stock service")) }
-    let question = questions
+    let requestNumber = requestCount
     client.ask(.assortment, until: deadline) { [weak self] result in
-      guard let self, self.questions == question else { return }
+      guard let self, self.requestCount == requestNumber else { return }
       guard case .success(.assortment(let assortment)) = result else {
-        return self.answer(Self.trouble(result))
+        return self.answer(Self.errorResult(result))
       }
       self.assortment = assortment
-      self.assortmentWelcome = self.client?.welcomes ?? 0
+      self.assortmentConnection = self.client?.connectionCount ?? 0
       self.take(isFresh: true)
     }
   }
 
   /// Takes the fruit. An unknown juice may be newer than the recipes, so they are requested again once.
   private func take(isFresh: Bool) {
-    guard let assignment = wanted, let client else { return }
-    guard let juice = assortment?.juices.first(where: { $0.id.name == assignment.article }) else {
-      if !isFresh { return askForRecipes() }
-      return answer(.unknown("there is no juice \(assignment.article ?? "without a name")"))
+    guard let assignment = current, let client else { return }
+    guard let juice = assortment?.juices.first(where: { $0.id.name == assignment.itemName }) else {
+      if !isFresh { return requestRecipes() }
+      return answer(.unknown("there is no juice \(assignment.itemName ?? "without a name")"))
     }
     var order = assignment.order ?? OrderID(day: assignment.day, ticket: assignment.ticket)
-    if Kernel.makes("asksAnewEachAttempt") { order = OrderID("\(order)-\(assignment.attempt)") }
-    let question = questions
+    if Kernel.hasPlantedBug("asksAnewEachAttempt") { order = OrderID("\(order)-\(assignment.attempt)") }
+    let requestNumber = requestCount
     client.ask(.take(juice.recipe, today: nil), as: order, until: deadline) { [weak self] result in
       // A lease does not contain the day: after a reset the same lease may belong to another customer.
       guard let self else { return }
-      let isMeant = self.wanted == assignment && self.questions == question
-      guard isMeant || Kernel.makes("believesALateAnswer") else { return }
+      let isCurrent = self.current == assignment && self.requestCount == requestNumber
+      guard isCurrent || Kernel.hasPlantedBug("believesALateAnswer") else { return }
       switch result {
       case .success(.done): self.answer(.ready)
       case .success(.short(let shortages)): self.answer(.missing(shortages))
-      case .failure where Kernel.makes("takesSilenceForShortage"),
-        .success(.failure) where Kernel.makes("takesAFullStockForShortage"):
+      case .failure where Kernel.hasPlantedBug("takesSilenceForShortage"),
+        .success(.failure) where Kernel.hasPlantedBug("takesAFullStockForShortage"):
         self.answer(.missing(juice.recipe.map { Shortage(item: $0.item, needed: $0.quantity, available: 0) }))
-      default: self.answer(Self.trouble(result))
+      default: self.answer(Self.errorResult(result))
       }
     }
   }
 
-  private func answer(_ provision: Provision) {
-    guard let lease = wanted?.lease else { return }
-    wanted = nil
-    onProvided?(lease, provision)
+  private func answer(_ provisionResult: ProvisionResult) {
+    guard let lease = current?.lease else { return }
+    current = nil
+    onResult?(lease, provisionResult)
   }
 
   /// Result for an error or a refusal of the stock.
-  private static func trouble(_ result: Result<StockResult, StockClientError>) -> Provision {
+  private static func errorResult(_ result: Result<StockResult, StockClientError>) -> ProvisionResult {
     switch result {
     case .failure(let error):
       if case .tryLater = error { .later(error.description) } else { .unknown(error.description) }

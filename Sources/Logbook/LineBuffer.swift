@@ -13,12 +13,12 @@ final class LineBuffer {
   /// End of the bytes from `start` on that contain no line feed.
   private var searched = 0
   /// The first bytes of a line that did not fit, and the number of its bytes dropped so far.
-  private var long: (kept: [UInt8], dropped: Int)?
+  private var overlongLine: (kept: [UInt8], dropped: Int)?
 
   deinit { storage.deallocate() }
 
   /// Bytes that were read and not yet returned in a line.
-  var pending: Int { end - start + (long.map { $0.kept.count + $0.dropped } ?? 0) }
+  var pending: Int { end - start + (overlongLine.map { $0.kept.count + $0.dropped } ?? 0) }
 
   /// Removes and returns the next complete line without its line feed. Returns nil if no complete line is stored.
   func nextLine() -> [UInt8]? {
@@ -30,11 +30,11 @@ final class LineBuffer {
       return line(endingAt: feed)
     }
     searched = end
-    if long != nil {
-      long?.dropped += end - start
+    if overlongLine != nil {
+      overlongLine?.dropped += end - start
       empty()
     } else if end - start == Self.capacity {
-      long = (kept: Array(storage[start..<end]), dropped: 0)
+      overlongLine = (kept: Array(storage[start..<end]), dropped: 0)
       empty()
     }
     return nil
@@ -48,7 +48,7 @@ final class LineBuffer {
   }
 
   func discard() {
-    long = nil
+    overlongLine = nil
     empty()
   }
 
@@ -79,8 +79,8 @@ final class LineBuffer {
   }
 
   private func line(endingAt feed: Int) -> [UInt8] {
-    guard let (kept, dropped) = long else { return Array(storage[start..<feed]) }
-    long = nil
+    guard let (kept, dropped) = overlongLine else { return Array(storage[start..<feed]) }
+    overlongLine = nil
     let lost = dropped + feed - start
     return lost == 0 ? kept : Self.cut(kept, lost: lost)
   }

@@ -21,7 +21,7 @@ struct LogDirectory {
   ) throws(LogFailure) -> [LogSegment] {
     // A rotation renames the oldest file first. A walk from the newest file to the oldest therefore meets a renamed
     // file again and never misses it, however often it is renamed.
-    var met: [LogSegment] = []
+    var opened: [LogSegment] = []
     var (age, highest) = (0, try highestAge(of: worker))
     while true {
       if age > highest + 1 {
@@ -31,16 +31,16 @@ struct LogDirectory {
       }
       defer { age += 1 }
       guard let segment = try LogSegment.open(file(of: worker, age: age)) else { continue }
-      if let index = met.firstIndex(where: { $0.identity == segment.identity }) {
+      if let index = opened.firstIndex(where: { $0.identity == segment.identity }) {
         // The files met since its first meeting may be newer. Sorted by their last meeting, the files are ordered
         // from the newest to the oldest.
-        met.append(met.remove(at: index))
+        opened.append(opened.remove(at: index))
       } else {
         if try known(segment) { break }
-        met.append(segment)
+        opened.append(segment)
       }
     }
-    return met.reversed()
+    return opened.reversed()
   }
 
   /// Age of a worker's oldest file; 0 if there is none.

@@ -24,7 +24,7 @@ public struct LogFields {
   }
 
   /// Adds a preformatted text that contains a number.
-  public mutating func field(_ key: StaticString, _ sentence: LogSentence, _ number: Int64) {
+  public mutating func field(_ key: StaticString, _ sentence: LogMessageTemplate, _ number: Int64) {
     append(key: key)
     sentence.append(number, to: &bytes)
   }
@@ -91,7 +91,7 @@ public struct LogFragment: Sendable {
 }
 
 /// A preformatted text with a place for a number, such as `customer 12: deposit started`.
-public struct LogSentence: Sendable {
+public struct LogMessageTemplate: Sendable {
   /// The two parts in quoted form. Each has only its outer quote.
   private let before, after: [UInt8]
 

@@ -47,7 +47,7 @@ extension LogFile {
 
   /// Returns true if the path of the log refers to the open file, or cannot be inspected. Creates the file again if
   /// it has been missing for ``pause``. Does not create its directory, which the watch of the home does.
-  func hasPlace(at now: MonotonicTime) -> Bool {
+  func ensureFileExists(at now: MonotonicTime) -> Bool {
     if isInPlace {
       missingSince = nil
       return true
@@ -56,24 +56,24 @@ extension LogFile {
       missingSince = now
       return false
     }
-    return now.since(since) >= Self.pause && beginAnew()
+    return now.since(since) >= Self.pause && recreate()
   }
 
   /// Creates a removed or renamed file again at once. If the file cannot be created, the log keeps the open one.
   public func restore() {
-    if !isInPlace { _ = beginAnew() }
+    if !isInPlace { _ = recreate() }
   }
 
   private var isInPlace: Bool {
     do {
-      guard let named = try FileFacts.inspect(path) else { return false }
-      return try named.identity == descriptor.facts().identity
+      guard let named = try FileMetadata.inspect(path) else { return false }
+      return try named.identity == descriptor.metadata().identity
     } catch {
       return true
     }
   }
 
-  private func beginAnew() -> Bool {
+  private func recreate() -> Bool {
     guard let fresh = try? Self.open(path), let freshSize = try? fresh.size() else { return false }
     descriptor = fresh
     size = freshSize

@@ -2,7 +2,7 @@
 // The caller runs the loop and calls `next()` until it returns nil.
 // Invariant: each complete line that the query selects is returned once, and the lines of one worker in order. The
 // kernel reports changes, so the process sleeps while no log changes, unless the kernel has no watch left (see
-// `LogWatch`). Lines of different workers are sorted by time if each was written to its file within the gathering
+// `LogDirectoryWatcher`). Lines of different workers are sorted by time if each was written to its file within the gathering
 // time after its time stamp.
 // Errors: `LogFailure` from `next()`.
 import Posix
@@ -16,7 +16,7 @@ import Time
 ///     }
 public final class LogFollower {
   private let reader: LogReader
-  private let watch: LogWatch
+  private let watch: LogDirectoryWatcher
   private let gathering: TimeSpan
   private var isLive = false
   /// Lines up to this time belong to the present batch, in milliseconds since 1970; nil between batches.
@@ -27,7 +27,7 @@ public final class LogFollower {
 
   /// A line whose time stamp is more than this number of milliseconds after `horizon` is not held until that time.
   /// The clock was probably set back after the line was written.
-  private static let furthestAhead: Int64 = 1000
+  private static let maxClockSkew: Int64 = 1000
 
   /// Opens the logs and starts to watch them. A missing directory is not an error; its logs are read when it is
   /// created.
@@ -40,11 +40,11 @@ public final class LogFollower {
     _ query: LogQuery, on loop: EventLoop, gathering: TimeSpan = .milliseconds(20)
   ) throws(LogFailure) {
     // The watch starts before the first read, so that no change between them is lost.
-    try self.init(query, watchedBy: LogWatch(query.directory, on: loop), gathering: gathering)
+    try self.init(query, watchedBy: LogDirectoryWatcher(query.directory, on: loop), gathering: gathering)
   }
 
   init(
-    _ query: LogQuery, watchedBy watch: LogWatch, gathering: TimeSpan = .milliseconds(20)
+    _ query: LogQuery, watchedBy watch: LogDirectoryWatcher, gathering: TimeSpan = .milliseconds(20)
   ) throws(LogFailure) {
     (self.watch, self.gathering) = (watch, gathering)
     do throws(LogFailure) { reader = try LogReader(query) } catch {
@@ -74,8 +74,8 @@ public final class LogFollower {
 
   /// Time at which to call ``next()`` even if the loop has reported no event; nil if only an event requires a call.
   public var deadline: MonotonicTime? {
-    guard let news = watch.firstNews else { return nextBatch }
-    return min(news + gathering, nextBatch ?? news + gathering)
+    guard let change = watch.firstChangeAt else { return nextBatch }
+    return min(change + gathering, nextBatch ?? change + gathering)
   }
 
   private func goLive() {
@@ -86,10 +86,10 @@ public final class LogFollower {
 
   private func beginBatch() throws(LogFailure) {
     nextBatch = nil
-    if try watch.takeNews() == .names {
+    if try watch.takeChange() == .names {
       for log in try reader.open(workers()) { log.follow() }
       for log in reader.logs {
-        if watch.isMissing { log.letGo() } else { try lookForSuccessors(of: log) }
+        if watch.isMissing { log.handleDirectoryRemoval() } else { try findSuccessors(of: log) }
       }
     }
     // The clock is read before the files. A line with a later stamp may be appended to a file that was already read
@@ -100,7 +100,7 @@ public final class LogFollower {
 
   private func isDue(_ record: LogRecord) -> Bool {
     guard let horizon else { return false }
-    return record.time <= horizon || record.time > horizon + Self.furthestAhead
+    return record.time <= horizon || record.time > horizon + Self.maxClockSkew
   }
 
   private func endBatch() {
@@ -115,8 +115,8 @@ public final class LogFollower {
     }
   }
 
-  private func lookForSuccessors(of log: WorkerLog) throws(LogFailure) {
-    do throws(LogFailure) { try log.lookForSuccessors() } catch {
+  private func findSuccessors(of log: WorkerLog) throws(LogFailure) {
+    do throws(LogFailure) { try log.findSuccessors() } catch {
       // The directory was removed. Open files are read to the end, and the watch reports a new directory.
       guard case .noDirectory = error else { throw error }
     }

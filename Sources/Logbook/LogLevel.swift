@@ -3,7 +3,7 @@
 import BankModel
 
 /// Severity of an event for an operator.
-public enum LogLevel: UInt8, Named, Comparable {
+public enum LogLevel: UInt8, NameCodable, Comparable {
   /// Details for debugging.
   case debug = 1
   /// Regular operation.

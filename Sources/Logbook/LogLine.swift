@@ -48,9 +48,9 @@ public struct LogLine: Sendable, Hashable {
 
 private struct LogLineScan {
   let bytes: UnsafeBufferPointer<UInt8>
-  var place = 0
+  var position = 0
 
-  private var next: UInt8? { place < bytes.count ? bytes[place] : nil }
+  private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
   mutating func line() -> LogLine? {
     var fields: [LogLine.Field] = []
@@ -58,42 +58,42 @@ private struct LogLineScan {
     while true {
       guard let key = key(), let value = value() else { return nil }
       fields.append(LogLine.Field(key: key, value: value))
-      if place == bytes.count { return LogLine(fields: fields) }
+      if position == bytes.count { return LogLine(fields: fields) }
       guard next == UInt8(ascii: " ") else { return nil }
-      place += 1
+      position += 1
     }
   }
 
   private mutating func key() -> String? {
-    let begin = place
-    while let byte = next, LogLine.isKeyByte(byte) { place += 1 }
-    guard place > begin, next == UInt8(ascii: "=") else { return nil }
-    defer { place += 1 }
-    return text(begin..<place)
+    let begin = position
+    while let byte = next, LogLine.isKeyByte(byte) { position += 1 }
+    guard position > begin, next == UInt8(ascii: "=") else { return nil }
+    defer { position += 1 }
+    return text(begin..<position)
   }
 
   private mutating func value() -> String? {
     guard next == UInt8(ascii: "\"") else {
-      let begin = place
-      while let byte = next, LogValue.isPlain(byte) { place += 1 }
+      let begin = position
+      while let byte = next, LogValue.isPlain(byte) { position += 1 }
       // A missing value after `=` shows that the line was cut, because an empty value is written with quotes.
-      return place > begin ? text(begin..<place) : nil
+      return position > begin ? text(begin..<position) : nil
     }
-    place += 1
+    position += 1
     return quoted()
   }
 
   private mutating func quoted() -> String? {
-    let begin = place
-    while let byte = next, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") { place += 1 }
+    let begin = position
+    while let byte = next, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") { position += 1 }
     // Most values have no escape and are copied in one piece.
     if next == UInt8(ascii: "\"") {
-      defer { place += 1 }
-      return text(begin..<place)
+      defer { position += 1 }
+      return text(begin..<position)
     }
-    var value = Array(bytes[begin..<place])
+    var value = Array(bytes[begin..<position])
     while let byte = next {
-      place += 1
+      position += 1
       switch byte {
       case UInt8(ascii: "\""): return String(decoding: value, as: UTF8.self)
       case UInt8(ascii: "\\"): guard unescape(into: &value) else { return nil }
@@ -105,7 +105,7 @@ private struct LogLineScan {
 
   private mutating func unescape(into value: inout [UInt8]) -> Bool {
     guard let kind = next else { return false }
-    place += 1
+    position += 1
     switch kind {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"): value.append(kind)
     case UInt8(ascii: "n"): value.append(UInt8(ascii: "\n"))
@@ -123,11 +123,11 @@ private struct LogLineScan {
   }
 
   private mutating func hexadecimal(digits: Int) -> UInt32? {
-    guard place + digits <= bytes.count else { return nil }
+    guard position + digits <= bytes.count else { return nil }
     var number: UInt32 = 0
     for _ in 0..<digits {
-      let byte = bytes[place]
-      place += 1
+      let byte = bytes[position]
+      position += 1
       switch byte {
       case UInt8(ascii: "0")...UInt8(ascii: "9"): number = number << 4 | UInt32(byte - UInt8(ascii: "0"))
       case UInt8(ascii: "a")...UInt8(ascii: "f"): number = number << 4 | UInt32(byte - UInt8(ascii: "a") + 10)

@@ -26,22 +26,22 @@ public struct LogMerge<Source: LogSource> {
 
   /// A binary heap: the children of `i` are `2i + 1` and `2i + 2`, and none is before its parent.
   private var heap: [Head] = []
-  private var dry: [Source]
+  private var exhausted: [Source]
 
   /// Creates a merge of sources with different names. Their lines are not read before the first ``refill()``.
-  public init(_ sources: [Source]) { dry = sources }
+  public init(_ sources: [Source]) { exhausted = sources }
 
   /// Adds a source. Its first line is read by the next ``refill()``.
-  public mutating func add(_ source: Source) { dry.append(source) }
+  public mutating func add(_ source: Source) { exhausted.append(source) }
   /// The next line; nil if none is stored.
   public var first: LogRecord? { heap.first?.record }
 
   /// Reads a line from each source of which no line is stored.
   public mutating func refill() throws(LogFailure) {
     var still: [Source] = []
-    var waiting = dry[...]
-    // If a source fails, the sources not read yet stay in `dry`.
-    defer { dry = still + waiting }
+    var waiting = exhausted[...]
+    // If a source fails, the sources not read yet stay in `exhausted`.
+    defer { exhausted = still + waiting }
     while let source = waiting.first {
       if let record = try source.next() {
         insert(Head(record: record, source: source))
@@ -59,7 +59,7 @@ public struct LogMerge<Source: LogSource> {
     if let following = try head.source.next() {
       heap[0] = Head(record: following, source: head.source)
     } else {
-      dry.append(head.source)
+      exhausted.append(head.source)
       heap.swapAt(0, heap.count - 1)
       heap.removeLast()
     }

@@ -51,7 +51,7 @@ public enum LogPresentation: Sendable, Hashable {
   private static func appendVisible(_ line: [UInt8], to output: inout [UInt8]) {
     for scalar in String(decoding: line, as: UTF8.self).unicodeScalars {
       let isControl = scalar.value < 0x20 && scalar != "\t" || scalar.value == 0x7f
-      if isControl || LogValue.misleads(scalar.value) {
+      if isControl || LogValue.isMisleading(scalar.value) {
         LogValue.appendEscape(UInt8(ascii: "u"), scalar.value, digits: 4, to: &output)
       } else {
         output += UTF8.encode(scalar)!

@@ -40,8 +40,8 @@ public final class LogReader {
   public convenience init(_ query: LogQuery) throws(LogFailure) {
     self.init(empty: query)
     let known = try LogDirectory(path: query.directory).workers()
-    if let stranger = query.workers.first(where: { !known.contains($0) }) {
-      throw .unknownWorker(stranger, known: known)
+    if let unknown = query.workers.first(where: { !known.contains($0) }) {
+      throw .unknownWorker(unknown, known: known)
     }
     try open(known)
   }
@@ -80,7 +80,7 @@ public final class LogReader {
     for name in workers where query.workers.isEmpty || query.workers.contains(name) {
       if logs.contains(where: { $0.name == name }) { continue }
       let log = try WorkerLog(name, in: directory)
-      if !hasBegun { try leaveOut(from: log) }
+      if !hasBegun { try skipUnselected(from: log) }
       opened.append(log)
       logs.append(log)
       merge.add(log)
@@ -91,9 +91,9 @@ public final class LogReader {
 
   /// Skips lines that are not selected. The last `n` lines of all logs are among the last `n` lines of each log, so
   /// reading can start there.
-  private func leaveOut(from log: WorkerLog) throws(LogFailure) {
+  private func skipUnselected(from log: WorkerLog) throws(LogFailure) {
     if let last = query.last {
-      surplus += try log.keep(last: last)
+      surplus += try log.skipAllBut(last: last)
     } else if let since = query.since {
       try log.skip(before: since)
     }

@@ -4,7 +4,7 @@
 // positions.
 
 extension LogSegment {
-  struct Place: Equatable {
+  struct Position: Equatable {
     /// Start of the first line, in bytes from the start of the file.
     let offset: Int64
     /// Number of complete lines from there on.
@@ -18,24 +18,24 @@ extension LogSegment {
   ///
   /// - Parameter isFinished: true if no process writes to the file any more. A last line without a line feed is
   ///   complete in this case.
-  func place(ofLast count: Int, before end: Int64, isFinished: Bool) throws(LogFailure) -> Place {
+  func position(ofLast count: Int, before end: Int64, isFinished: Bool) throws(LogFailure) -> Position {
     var feeds = 0
     var upper = end
     while upper > 0 {
       let lower = max(0, upper - Self.stride)
       let bytes = try read(lower..<upper)
       if upper == end, isFinished, let last = bytes.last, last != 0x0a {
-        if count == 0 { return Place(offset: end, lines: 0) }
+        if count == 0 { return Position(offset: end, lines: 0) }
         feeds = 1
       }
       for index in bytes.indices.reversed() where bytes[index] == 0x0a {
         // This line feed ends the line before the selected ones.
-        if feeds == count { return Place(offset: lower + Int64(index) + 1, lines: count) }
+        if feeds == count { return Position(offset: lower + Int64(index) + 1, lines: count) }
         feeds += 1
       }
       upper = lower
     }
-    return Place(offset: 0, lines: feeds)
+    return Position(offset: 0, lines: feeds)
   }
 
   /// The last time stamp in the 64 KiB before an offset; nil if there is none.

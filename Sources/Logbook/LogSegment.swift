@@ -7,7 +7,7 @@ import Posix
 
 final class LogSegment {
   private let descriptor: FileDescriptor
-  let identity: FileFacts.Identity
+  let identity: FileMetadata.Identity
   /// Size at opening, in bytes.
   let sizeAtOpening: Int64
   private(set) var bytesRead: Int64 = 0
@@ -24,7 +24,7 @@ final class LogSegment {
   }
 
   private init?(_ descriptor: consuming FileDescriptor) throws(SystemError) {
-    let facts = try descriptor.facts()
+    let facts = try descriptor.metadata()
     guard facts.isFile else { return nil }
     identity = facts.identity
     sizeAtOpening = facts.size
@@ -34,14 +34,14 @@ final class LogSegment {
   /// Identifies a finished file after it was closed. The inode number alone is not enough, because it may have been
   /// reused.
   struct Fingerprint: Equatable {
-    let identity: FileFacts.Identity
+    let identity: FileMetadata.Identity
     let size: Int64
     let written: Int64
   }
 
   func fingerprint() throws(LogFailure) -> Fingerprint {
     try asLogFailure { () throws(SystemError) in
-      Fingerprint(identity: identity, size: try descriptor.size(), written: try descriptor.lastWritten())
+      Fingerprint(identity: identity, size: try descriptor.size(), written: try descriptor.modificationTime())
     }
   }
 

@@ -46,18 +46,18 @@ enum LogValue {
   static func write(
     _ number: Int64, endingAt end: Int, in room: UnsafeMutableBufferPointer<UInt8>
   ) -> Int {
-    var place = end
+    var position = end
     var rest = number.magnitude
     repeat {
-      place -= 1
-      room[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+      position -= 1
+      room[position] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
       rest /= 10
     } while rest > 0
     if number < 0 {
-      place -= 1
-      room[place] = UInt8(ascii: "-")
+      position -= 1
+      room[position] = UInt8(ascii: "-")
     }
-    return place
+    return position
   }
 
   /// Returns a text in quotes, even if it needs none.
@@ -69,10 +69,10 @@ enum LogValue {
   }
 
   private static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-    !EightBytes.anywhere(
+    !ByteScanner.containsByte(
       in: text,
       {
-        $0.hasByteBeyondASCII || $0.hasByte(below: 0x21) || $0.hasByte(0x7f)
+        $0.hasNonASCIIByte || $0.hasByte(below: 0x21) || $0.hasByte(0x7f)
           || $0.hasByte(UInt8(ascii: "\"")) || $0.hasByte(UInt8(ascii: "="))
           || $0.hasByte(UInt8(ascii: "\\"))
       }, or: { !isPlain($0) })
@@ -88,26 +88,26 @@ enum LogValue {
   /// Appends a value in quotes. ASCII parts without escapes are copied in one piece, not byte by byte.
   private static func appendQuoted(_ bytes: UnsafeBufferPointer<UInt8>, to line: inout [UInt8]) {
     line.append(UInt8(ascii: "\""))
-    var place = 0
-    while place < bytes.count {
-      let run = plainRun(bytes, from: place)
-      if run > place {
-        line.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[place..<run]))
-        place = run
+    var position = 0
+    while position < bytes.count {
+      let run = plainRun(bytes, from: position)
+      if run > position {
+        line.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[position..<run]))
+        position = run
         continue
       }
-      let byte = bytes[place]
-      let length = byte < 0x80 ? 1 : scalarLength(bytes, at: place)
-      if place + max(length, 1) > longest {
+      let byte = bytes[position]
+      let length = byte < 0x80 ? 1 : scalarLength(bytes, at: position)
+      if position + max(length, 1) > longest {
         line.append(contentsOf: "…".utf8)
         break
       }
       switch length {
       case 0: appendEscape(UInt8(ascii: "x"), UInt32(byte), digits: 2, to: &line)
       case 1: appendASCII(byte, to: &line)
-      default: appendScalar(bytes, at: place, length: length, to: &line)
+      default: appendScalar(bytes, at: position, length: length, to: &line)
       }
-      place += max(length, 1)
+      position += max(length, 1)
     }
     line.append(UInt8(ascii: "\""))
   }
@@ -116,11 +116,11 @@ enum LogValue {
   /// them.
   private static func plainRun(_ bytes: UnsafeBufferPointer<UInt8>, from begin: Int) -> Int {
     let end = min(bytes.count, longest)
-    var place = begin
-    while place < end, isPlain(bytes[place]) || bytes[place] == 0x20 || bytes[place] == UInt8(ascii: "=") {
-      place += 1
+    var position = begin
+    while position < end, isPlain(bytes[position]) || bytes[position] == 0x20 || bytes[position] == UInt8(ascii: "=") {
+      position += 1
     }
-    return place
+    return position
   }
 
   /// Appends a byte with the escapes for quoted values and JSON.
@@ -138,20 +138,20 @@ enum LogValue {
   }
 
   private static func appendScalar(
-    _ bytes: UnsafeBufferPointer<UInt8>, at place: Int, length: Int, to line: inout [UInt8]
+    _ bytes: UnsafeBufferPointer<UInt8>, at position: Int, length: Int, to line: inout [UInt8]
   ) {
-    var scalar = UInt32(bytes[place]) & (0x7f >> UInt32(length))
-    for offset in 1..<length { scalar = scalar << 6 | UInt32(bytes[place + offset] & 0x3f) }
-    if misleads(scalar) {
+    var scalar = UInt32(bytes[position]) & (0x7f >> UInt32(length))
+    for offset in 1..<length { scalar = scalar << 6 | UInt32(bytes[position + offset] & 0x3f) }
+    if isMisleading(scalar) {
       appendEscape(UInt8(ascii: "u"), scalar, digits: 4, to: &line)
     } else {
-      for offset in 0..<length { line.append(bytes[place + offset]) }
+      for offset in 0..<length { line.append(bytes[position + offset]) }
     }
   }
 
   /// True for the characters beyond ASCII that are escaped: C1 controls, line and paragraph separators, marks of
   /// direction, and the byte order mark. All of them have at most four hexadecimal digits.
-  static func misleads(_ scalar: UInt32) -> Bool {
+  static func isMisleading(_ scalar: UInt32) -> Bool {
     switch scalar {
     case 0x80...0x9f, 0x2028...0x202e, 0x2066...0x2069, 0x200e, 0x200f, 0x061c, 0xfeff: true
     default: false
@@ -161,17 +161,17 @@ enum LogValue {
   static func appendEscape(_ kind: UInt8, _ value: UInt32, digits: Int, to line: inout [UInt8]) {
     line.append(UInt8(ascii: "\\"))
     line.append(kind)
-    for place in (0..<digits).reversed() {
-      let digit = UInt8(truncatingIfNeeded: value >> UInt32(4 * place)) & 0xf
+    for position in (0..<digits).reversed() {
+      let digit = UInt8(truncatingIfNeeded: value >> UInt32(4 * position)) & 0xf
       line.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
     }
   }
 
-  /// Length of the multi-byte character at `place`; 0 if the bytes are not a valid character (RFC 3629, section 4).
-  private static func scalarLength(_ bytes: UnsafeBufferPointer<UInt8>, at place: Int) -> Int {
+  /// Length of the multi-byte character at `position`; 0 if the bytes are not a valid character (RFC 3629, section 4).
+  private static func scalarLength(_ bytes: UnsafeBufferPointer<UInt8>, at position: Int) -> Int {
     let length: Int
     var second: ClosedRange<UInt8> = 0x80...0xbf
-    switch bytes[place] {
+    switch bytes[position] {
     case 0xc2...0xdf: length = 2
     case 0xe0: (length, second) = (3, 0xa0...0xbf)
     case 0xed: (length, second) = (3, 0x80...0x9f)
@@ -181,8 +181,8 @@ enum LogValue {
     case 0xf4: (length, second) = (4, 0x80...0x8f)
     default: return 0
     }
-    guard place + length <= bytes.count, second.contains(bytes[place + 1]) else { return 0 }
-    for offset in 2..<max(length, 2) where bytes[place + offset] & 0xc0 != 0x80 { return 0 }
+    guard position + length <= bytes.count, second.contains(bytes[position + 1]) else { return 0 }
+    for offset in 2..<max(length, 2) where bytes[position + offset] & 0xc0 != 0x80 { return 0 }
     return length
   }
 }

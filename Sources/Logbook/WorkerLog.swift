@@ -15,13 +15,13 @@ final class WorkerLog: LogSource {
   private var limit: Int64?
   /// Fingerprints of the files that were read or skipped last. They identify older files even after the open file was
   /// removed.
-  private var past: [LogSegment.Fingerprint] = []
+  private var finishedFiles: [LogSegment.Fingerprint] = []
   /// True after the directory was removed, so that the last file can have no successor in it.
-  private var isGone = false
+  private var isDirectoryRemoved = false
   private var time = LogRecord.unknownTime
   /// Maximum number of fingerprints, more than the number of files that most logs have at one time (`log.keep_files`
   /// allows up to 101).
-  private static let remembered = 64
+  private static let maxFinishedFiles = 64
   private var bytesReadBefore: Int64 = 0
 
   var bytesRead: Int64 { segments.reduce(bytesReadBefore) { $0 + $1.bytesRead } }
@@ -39,8 +39,8 @@ final class WorkerLog: LogSource {
       if let line = buffer.nextLine() { return record(line) }
       guard let segment = segments.first else { return nil }
       if try fill(from: segment) > 0 { continue }
-      if segments.count > 1 || isGone {
-        try leave(segment)
+      if segments.count > 1 || isDirectoryRemoved {
+        try finishSegment(segment)
         if let line = buffer.lastLine() { return record(line) }
       } else if limit == nil, try segment.size() < offset {
         // The file was truncated, and its content was written after that.
@@ -63,9 +63,9 @@ final class WorkerLog: LogSource {
     return count
   }
 
-  private func leave(_ segment: LogSegment) throws(LogFailure) {
-    past.append(try segment.fingerprint())
-    if past.count > Self.remembered { past.removeFirst() }
+  private func finishSegment(_ segment: LogSegment) throws(LogFailure) {
+    finishedFiles.append(try segment.fingerprint())
+    if finishedFiles.count > Self.maxFinishedFiles { finishedFiles.removeFirst() }
     bytesReadBefore += segment.bytesRead
     segments.removeFirst()
     offset = 0
@@ -83,16 +83,16 @@ final class WorkerLog: LogSource {
 
   /// Handles the removal of the directory: reads the rest of the open files and then closes them. An open
   /// file would keep the kernel from reporting the removal of parent directories.
-  func letGo() { isGone = true }
+  func handleDirectoryRemoval() { isDirectoryRemoved = true }
 
   /// Opens files that a rotation or a replacement has created. They are read after the present file.
-  func lookForSuccessors() throws(LogFailure) {
+  func findSuccessors() throws(LogFailure) {
     let found = try directory.segments(of: name) { (met) throws(LogFailure) in
       if segments.contains(where: { $0.identity == met.identity }) { return true }
-      return past.contains(try met.fingerprint())
+      return finishedFiles.contains(try met.fingerprint())
     }
     segments += found
-    if !found.isEmpty { isGone = false }
+    if !found.isEmpty { isDirectoryRemoved = false }
   }
 
   // MARK: Start position
@@ -100,16 +100,16 @@ final class WorkerLog: LogSource {
   /// Skips all lines before the last `count`. Reads the files from their ends, only as far as necessary.
   ///
   /// - Returns: number of remaining lines, at most `count`.
-  func keep(last count: Int) throws(LogFailure) -> Int {
+  func skipAllBut(last count: Int) throws(LogFailure) -> Int {
     var lines = 0
     for index in segments.indices.reversed() {
       let segment = segments[index]
       let isLast = index == segments.count - 1
       let end = isLast ? limit ?? segment.sizeAtOpening : try segment.size()
-      let place = try segment.place(ofLast: count - lines, before: end, isFinished: !isLast)
-      lines += place.lines
+      let position = try segment.position(ofLast: count - lines, before: end, isFinished: !isLast)
+      lines += position.lines
       if lines == count {
-        try begin(in: index, at: place.offset)
+        try begin(in: index, at: position.offset)
         return lines
       }
     }
@@ -127,13 +127,13 @@ final class WorkerLog: LogSource {
   }
 
   /// Sets the position. Reads the last time stamp before it, for the case that the first line has none.
-  private func begin(in index: Int, at place: Int64) throws(LogFailure) {
-    var stamp = place > 0 ? try segments[index].stamp(before: place) : nil
-    for earlier in segments[..<index].reversed() where stamp == nil && place <= LogSegment.stride {
+  private func begin(in index: Int, at position: Int64) throws(LogFailure) {
+    var stamp = position > 0 ? try segments[index].stamp(before: position) : nil
+    for earlier in segments[..<index].reversed() where stamp == nil && position <= LogSegment.stride {
       stamp = try earlier.stamp(before: earlier.size())
     }
-    for segment in segments[..<index] { try leave(segment) }
-    offset = place
+    for segment in segments[..<index] { try finishSegment(segment) }
+    offset = position
     time = stamp ?? LogRecord.unknownTime
   }
 }

@@ -16,7 +16,7 @@ extension ChildProcess {
     /// The arguments, starting with the program's own name. They may contain any bytes but zero.
     public var words: [[UInt8]]
     /// The whole environment; no variable of this process is inherited.
-    public var environment: Variables
+    public var environment: EnvironmentVariables
     /// Working directory; nil for that of the parent. A relative `path` starts from it.
     public var directory: String?
     /// Resource limits. Unless they limit the open files, the child has the limit of open files with which this
@@ -30,7 +30,7 @@ extension ChildProcess {
     public var group: ControlGroup?
 
     public init(
-      path: String, words: [[UInt8]], environment: Variables, directory: String? = nil,
+      path: String, words: [[UInt8]], environment: EnvironmentVariables, directory: String? = nil,
       limits: [ResourceLimit] = [], mask: UInt32? = nil, isSubreaper: Bool = false, group: ControlGroup? = nil
     ) {
       (self.path, self.words, self.environment) = (path, words, environment)
@@ -43,18 +43,18 @@ extension ChildProcess {
   /// and the second end to `watch`.
   ///
   /// - Parameters:
-  ///   - said: becomes standard output and standard error of the child, and is closed in this process, even if
+  ///   - output: becomes standard output and standard error of the child, and is closed in this process, even if
   ///     the start fails.
   ///   - watch: takes ownership of the child and of this process's end of the socket; see
   ///     ``spawn(executable:arguments:environment:watch:)``.
   public static func start(
-    _ program: Program, said: consuming FileDescriptor,
+    _ program: Program, output: consuming FileDescriptor,
     watch: (ChildProcess, consuming FileDescriptor) throws(SystemError) -> Void
   ) throws(SystemError) {
     let input = try FileDescriptor.open("/dev/null", .readOnly)
-    let errors = try said.duplicate(atLeast: CInt(LINUX_SPAWN_SOURCES))
+    let errors = try output.duplicate(atLeast: CInt(LINUX_SPAWN_SOURCES))
     let pair = try UnixSocket.pair()
-    let child = try start(program, input: input, output: said, errors: errors, channel: pair.second)
+    let child = try start(program, input: input, output: output, errors: errors, channel: pair.second)
     do throws(SystemError) { try watch(child, pair.first) } catch {
       child.killGroup(SIGKILL)
       child.end()
@@ -79,10 +79,10 @@ extension ChildProcess {
     errors: consuming FileDescriptor, channel: consuming FileDescriptor? = nil
   ) throws(SystemError) -> ChildProcess {
     let variables = try settings(of: program)
-    let input = try clearOfStandardStreams(input)
-    let output = try clearOfStandardStreams(output)
-    let errors = try clearOfStandardStreams(errors)
-    let channel = try clearOfTargets(channel)
+    let input = try moveAboveStandardStreams(input)
+    let output = try moveAboveStandardStreams(output)
+    let errors = try moveAboveStandardStreams(errors)
+    let channel = try moveAboveTargets(channel)
     let sources = (input.rawValue, output.rawValue, errors.rawValue, number(of: channel))
     if let kernel = Kernel.simulated {
       let pid = try systemCall("execve", on: program.path) {
@@ -91,7 +91,7 @@ extension ChildProcess {
           environment: variables.map { ByteText.text(of: $0) },
           descriptors: [sources.0, sources.1, sources.2, sources.3, -1], leadsSession: true)
       }
-      return try watched(pid)
+      return try watching(pid)
     }
     return try start(program, variables, sources)
   }
@@ -102,12 +102,12 @@ extension ChildProcess {
     var limits = program.limits
     // This process may have raised its own limit of open files, and may have set a ``ProcessMark``, which the
     // child inherits on purpose. Its other limits are unchanged since its start, and the child inherits them.
-    if !limits.contains(where: { $0.resource == .openFiles }), let files = Surroundings.limit(.openFiles) {
+    if !limits.contains(where: { $0.resource == .openFiles }), let files = InheritedLimits.limit(.openFiles) {
       limits.append(files)
     }
     let mask = program.mask.map { CInt($0) } ?? linux_inherited_mask()
-    let limitsInC = limits.map(\.inC)
-    let group = try program.group?.opened()
+    let cLimits = limits.map(\.cValue)
+    let group = try program.group?.openDirectory()
     let groupNumber = number(of: group)
     var (pid, watch): (pid_t, CInt) = (-1, -1)
     var step = LINUX_STEP_CLONE
@@ -115,7 +115,7 @@ extension ChildProcess {
       withCStrings(variables) { variables in
         program.path.withByteString { path in
           withOptionalCString(program.directory) { directory in
-            limitsInC.withUnsafeBufferPointer { limits in
+            cLimits.withUnsafeBufferPointer { limits in
               var start = linux_program(
                 path: path, arguments: words, environment: variables, working_directory: directory,
                 sources: (sources.0, sources.1, sources.2), channel: sources.3, limits: limits.baseAddress,
@@ -168,7 +168,7 @@ extension ChildProcess {
   }
 
   /// Moves a descriptor above 2, so that dup2 in the child does not overwrite another source.
-  private static func clearOfStandardStreams(
+  private static func moveAboveStandardStreams(
     _ descriptor: consuming FileDescriptor
   ) throws(SystemError) -> FileDescriptor {
     descriptor.rawValue > STDERR_FILENO ? descriptor : try descriptor.duplicate(atLeast: STDERR_FILENO + 1)

@@ -34,7 +34,7 @@ extension ChildProcess {
   ///   ``spawn(executable:arguments:environment:channel:secondDescriptor:standardInput:standardOutput:standardError:newSession:workingDirectory:)``,
   ///   and the errors of `watch`.
   public static func spawn(
-    executable: String, arguments: [String], environment: Variables,
+    executable: String, arguments: [String], environment: EnvironmentVariables,
     watch: (ChildProcess, consuming FileDescriptor) throws(SystemError) -> Void
   ) throws(SystemError) {
     let pair = try UnixSocket.pair()
@@ -63,7 +63,7 @@ extension ChildProcess {
   ///   directory that cannot be entered; EAGAIN if no more processes are allowed; errors of `open(2)` for the
   ///   file of an output; EMFILE if no descriptor is free.
   public static func spawn(
-    executable: String, arguments: [String] = [], environment: Variables,
+    executable: String, arguments: [String] = [], environment: EnvironmentVariables,
     channel: consuming FileDescriptor? = nil, secondDescriptor: consuming FileDescriptor? = nil,
     standardInput: Input = .null,
     standardOutput: Output = .inherit, standardError: Output = .inherit, newSession: Bool = false,
@@ -77,8 +77,8 @@ extension ChildProcess {
     let input = try source(of: standardInput)
     let output = try source(of: standardOutput)
     let error = try source(of: standardError)
-    let end = try clearOfTargets(channel.take())
-    let kept = try clearOfTargets(secondDescriptor.take())
+    let end = try moveAboveTargets(channel.take())
+    let kept = try moveAboveTargets(secondDescriptor.take())
     let sources = [
       number(of: input), number(of: output), number(of: error), number(of: end), number(of: kept),
     ]
@@ -87,7 +87,7 @@ extension ChildProcess {
         kernel.spawn(
           executable, arguments: words, environment: settings, descriptors: sources, leadsSession: newSession)
       }
-      return try watched(pid)
+      return try watching(pid)
     }
     var pid: pid_t = -1
     let code = withCStrings(words) { words in
@@ -98,10 +98,10 @@ extension ChildProcess {
       }
     }
     guard code == 0 else { throw SystemError(call: "posix_spawn", subject: executable, code: code) }
-    return try watched(pid)
+    return try watching(pid)
   }
 
-  static func watched(_ pid: pid_t) throws(SystemError) -> ChildProcess {
+  static func watching(_ pid: pid_t) throws(SystemError) -> ChildProcess {
     do throws(SystemError) {
       let watch = try FileDescriptor("pidfd_open", on: "process \(pid)") { Kernel.openProcess(pid) }
       return ChildProcess(pid: pid, pidDescriptor: watch)
@@ -122,21 +122,21 @@ extension ChildProcess {
   private static func source(of input: Input) throws(SystemError) -> FileDescriptor? {
     switch input {
     case .inherit: nil
-    case .null: try clearOfTargets(try FileDescriptor.open("/dev/null", .readOnly))
+    case .null: try moveAboveTargets(try FileDescriptor.open("/dev/null", .readOnly))
     }
   }
 
   private static func source(of output: Output) throws(SystemError) -> FileDescriptor? {
     switch output {
     case .inherit: nil
-    case .null: try clearOfTargets(try FileDescriptor.open("/dev/null", .writeOnly))
+    case .null: try moveAboveTargets(try FileDescriptor.open("/dev/null", .writeOnly))
     case .append(let path):
-      try clearOfTargets(try FileDescriptor.open(path, [.writeOnly, .create, .append], mode: 0o600))
+      try moveAboveTargets(try FileDescriptor.open(path, [.writeOnly, .create, .append], mode: 0o600))
     }
   }
 
   /// Moves a descriptor above 4, so that dup2 in the child does not overwrite another source.
-  static func clearOfTargets(
+  static func moveAboveTargets(
     _ descriptor: consuming FileDescriptor?
   ) throws(SystemError) -> FileDescriptor? {
     guard let descriptor = consume descriptor else { return nil }

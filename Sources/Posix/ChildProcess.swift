@@ -81,7 +81,7 @@ public final class ChildProcess {
     guard reaped != 0 else { return nil }
     // ECHILD: other code of this process has reaped the child, or the kernel has, because SIGCHLD is ignored.
     // The pid must not be signalled any more, because it may belong to another process.
-    let status = reaped == 1 ? ExitStatus(ending) : ExitStatus(ending: .unseen, maxResidentBytes: 0)
+    let status = reaped == 1 ? ExitStatus(ending) : ExitStatus(ending: .unknown, maxResidentBytes: 0)
     exitStatus = status
     return status
   }
@@ -90,21 +90,21 @@ public final class ChildProcess {
 /// Exit status and peak memory of a child. `wait4(2)`
 public struct ExitStatus: Sendable, Hashable, CustomStringConvertible {
   /// Kind of exit.
-  public enum Ending: Sendable, Hashable {
+  public enum Termination: Sendable, Hashable {
     /// The child called exit (or returned from main) with this code, 0 to 255.
     case code(Int32)
     case signal(Int32, coreDumped: Bool)
     /// The child has exited, but its exit status is not available to this process.
-    case unseen
+    case unknown
   }
 
   /// Kind of exit, with the code or signal.
-  public let ending: Ending
+  public let ending: Termination
   /// Peak resident memory in bytes. The kernel includes the time before exec, when the child has the memory of
   /// its parent. So for a small child of a large parent it is the size of the parent.
   public let maxResidentBytes: Int64
 
-  public init(ending: Ending, maxResidentBytes: Int64) {
+  public init(ending: Termination, maxResidentBytes: Int64) {
     (self.ending, self.maxResidentBytes) = (ending, maxResidentBytes)
   }
 
@@ -121,7 +121,7 @@ public struct ExitStatus: Sendable, Hashable, CustomStringConvertible {
     switch ending {
     case .code(let code): "code \(code)"
     case .signal(let signal, let coreDumped): Signals.name(signal) + (coreDumped ? " (core dumped)" : "")
-    case .unseen: "exit status unknown"
+    case .unknown: "exit status unknown"
     }
   }
 }

@@ -33,7 +33,7 @@ public struct ControlGroup: Sendable, Hashable {
   /// group if it runs as root. The group itself is not changed: no controller, no limit, no member. So the
   /// manager's limits apply to all groups below it, and killing it kills them all.
   /// https://systemd.io/CGROUP_DELEGATION
-  public static func divisible() -> ControlGroup? {
+  public static func delegated() -> ControlGroup? {
     guard Kernel.simulated == nil, Environment.value(variable) != "no", let group = own() else { return nil }
     let members = Paths.join(group.path, "cgroup.procs")
     func mayWrite(_ path: String) -> Bool { path.withByteString { linux_may_write($0) } == 0 }
@@ -94,7 +94,7 @@ public struct ControlGroup: Sendable, Hashable {
   /// Returns the group with this name below this one, and creates it if it is missing. `mkdir(2)`
   ///
   /// - Parameter name: one path component.
-  public func made(_ name: String) throws(SystemError) -> ControlGroup {
+  public func subgroup(_ name: String) throws(SystemError) -> ControlGroup {
     let group = ControlGroup(path: Paths.join(path, name))
     try Directory.create(path: group.path, mode: 0o755, recursive: false)
     return group
@@ -104,16 +104,16 @@ public struct ControlGroup: Sendable, Hashable {
   public var below: [ControlGroup] {
     let names = (try? Directory.entries(of: path)) ?? []
     return names.map { ControlGroup(path: Paths.join(path, $0)) }.filter {
-      (try? FileFacts.inspect($0.path, followLinks: false))?.isDirectory == true
+      (try? FileMetadata.inspect($0.path, followLinks: false))?.isDirectory == true
     }
   }
 
   /// True if the group exists and can be killed in one call. The root group cannot.
-  public var isThere: Bool { (try? FileFacts.inspect(Paths.join(path, "cgroup.kill"))) != nil }
+  public var exists: Bool { (try? FileMetadata.inspect(Paths.join(path, "cgroup.kill"))) != nil }
 
   /// True if this process may start others in the group, and the kernel allows it: a system call filter may
   /// forbid `clone3(2)`. The check tries to start a path that is not a program.
-  public var takesProcesses: Bool {
+  public var acceptsProcesses: Bool {
     guard let none = try? FileDescriptor.open("/dev/null", .readWrite),
       let output = try? none.duplicate(atLeast: 3),
       let errors = try? none.duplicate(atLeast: 3)
@@ -165,7 +165,7 @@ public struct ControlGroup: Sendable, Hashable {
   }
 
   /// Opens the directory of the group, for a process that starts in it.
-  func opened() throws(SystemError) -> FileDescriptor {
+  func openDirectory() throws(SystemError) -> FileDescriptor {
     do throws(SystemError) { return try FileDescriptor.open(path, [.readOnly, .directory]) } catch {
       guard !error.isShortage else { throw error }
       throw SystemError(call: Self.call, subject: path, code: error.code)

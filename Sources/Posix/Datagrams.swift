@@ -12,7 +12,7 @@ public enum Datagrams {
     /// The kernel has queued the datagram for the receiver.
     case sent
     /// There is no receiver (ENOENT, ENOTDIR, ECONNREFUSED), or the user may not send to it (EACCES, EPERM).
-    case nobody
+    case noReceiver
     /// The receiver's queue is full (EAGAIN), or the kernel has no buffer for the datagram (ENOBUFS).
     case full
   }
@@ -29,7 +29,7 @@ public enum Datagrams {
     }
     // The file gets the permissions of the socket, so other users can never send to it.
     if Kernel.simulated == nil { try systemCall("fchmod", on: path) { fchmod(number, 0o600) } }
-    try UnixSocket.atAddress(of: path, call: "bind") { Kernel.bind(number, to: $0) }
+    try UnixSocket.withAddress(of: path, call: "bind") { Kernel.bind(number, to: $0) }
     return socket
   }
 
@@ -74,11 +74,11 @@ public enum Datagrams {
       if address.utf8.first == UInt8(ascii: "@") {
         try pathCall("sendto", address, transmit)
       } else {
-        try UnixSocket.atAddress(of: address, call: "sendto", transmit)
+        try UnixSocket.withAddress(of: address, call: "sendto", transmit)
       }
     } catch {
       switch error.code {
-      case ENOENT, ENOTDIR, ECONNREFUSED, EACCES, EPERM: return .nobody
+      case ENOENT, ENOTDIR, ECONNREFUSED, EACCES, EPERM: return .noReceiver
       case EAGAIN, ENOBUFS: return .full
       default: throw error
       }
@@ -90,10 +90,10 @@ public enum Datagrams {
   ///
   /// - Returns: true if a receiver is bound to the path; nil if the check fails for a shortage, for example of
   ///   descriptors; false for any other error.
-  public static func isReceived(at path: String) -> Bool? {
+  public static func hasReceiver(at path: String) -> Bool? {
     do throws(SystemError) {
       let socket = try FileDescriptor("socket", on: path) { Kernel.makeDatagramSocket() }
-      try UnixSocket.atAddress(of: path, call: "connect") { Kernel.connect(socket.rawValue, to: $0) }
+      try UnixSocket.withAddress(of: path, call: "connect") { Kernel.connect(socket.rawValue, to: $0) }
       return true
     } catch {
       return error.isShortage ? nil : false

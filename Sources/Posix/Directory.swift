@@ -23,7 +23,7 @@ public enum Directory {
   public static func create(path: String, mode: mode_t = 0o700, recursive: Bool = true) throws(SystemError) {
     do throws(SystemError) { try pathCall("mkdir", path) { Kernel.makeDirectory($0, mode: mode) } } catch {
       switch error.code {
-      case EEXIST: guard let facts = try FileFacts.inspect(path), facts.isDirectory else { throw error }
+      case EEXIST: guard let facts = try FileMetadata.inspect(path), facts.isDirectory else { throw error }
       case ENOENT where recursive && Paths.directory(of: path) != path && !path.isEmpty:
         try create(path: Paths.directory(of: path), mode: mode, recursive: true)
         try create(path: path, mode: mode, recursive: false)
@@ -77,7 +77,7 @@ public enum Directory {
   /// Removes a file, or a directory with all its contents. A symbolic link is removed without its target.
   /// Entries that cannot be removed are kept. `unlink(2)`, `rmdir(2)`
   public static func removeTree(_ path: String) {
-    guard let facts = try? FileFacts.inspect(path, followLinks: false) else { return }
+    guard let facts = try? FileMetadata.inspect(path, followLinks: false) else { return }
     guard facts.isDirectory else { return _ = try? unlink(path) }
     for name in (try? entries(of: path)) ?? [] { removeTree(Paths.join(path, name)) }
     _ = path.withByteString { rmdir($0) }

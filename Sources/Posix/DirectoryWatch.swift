@@ -41,7 +41,7 @@ public final class DirectoryWatch {
     /// Any change after which a name in the directory may lead to another file.
     public static let names: Changes = [.created, .deleted, .movedFrom, .movedTo]
     /// Any change after which the path of the directory may lead to another directory.
-    public static let itself: Changes = [.selfDeleted, .selfMoved]
+    public static let selfChanges: Changes = [.selfDeleted, .selfMoved]
   }
 
   /// One event.

@@ -17,12 +17,12 @@ public enum Environment {
 
   /// All variables that have a name and an equals sign. If a name occurs twice, the first value is used, as with
   /// `getenv(3)`.
-  public static func all() -> Variables {
+  public static func all() -> EnvironmentVariables {
     if let kernel = Kernel.simulated { return kernel.environment }
     guard var entry = linux_environment() else { return [:] }
-    var variables = Variables()
+    var variables = EnvironmentVariables()
     while let text = entry.pointee {
-      if let (name, value) = Variables.parts(of: ByteText.text(of: text)), variables[name] == nil {
+      if let (name, value) = EnvironmentVariables.parts(of: ByteText.text(of: text)), variables[name] == nil {
         variables[name] = value
       }
       entry += 1

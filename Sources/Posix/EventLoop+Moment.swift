@@ -6,17 +6,17 @@ extension EventLoop {
   /// Reads all clocks now, including the attended time of this loop.
   public func moment() -> Moment {
     let now = SystemClock.monotonic()
-    attend(until: now)
+    trackListening(until: now)
     return moment(at: now)
   }
 
   /// Returns the monotonic time of the last poll for events, the present wall time, and the attended time.
-  public func momentOfWaking() -> Moment { moment(at: wokeAt) }
+  public func momentOfLastPoll() -> Moment { moment(at: wokeAt) }
 
   private func moment(at now: MonotonicTime) -> Moment {
-    Moment(monotonic: now, wall: SystemClock.wall(), attended: attended.now)
+    Moment(monotonic: now, wall: SystemClock.wall(), listeningTime: listeningTime.now)
   }
 
   /// Time of the monotonic clock at which to wake up for a deadline in attended time.
-  public func wake(for deadline: MonotonicTime) -> MonotonicTime { attended.wake(for: deadline) }
+  public func wakeTime(for deadline: MonotonicTime) -> MonotonicTime { listeningTime.wakeTime(for: deadline) }
 }

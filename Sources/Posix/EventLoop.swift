@@ -25,16 +25,16 @@ public final class EventLoop {
 
   /// Time in which this loop polled for input. Use it for the timeouts of peers, so that no peer is blamed for
   /// time in which this process was stopped or waited for a disk.
-  public private(set) var attended = AttendedTime(at: SystemClock.monotonic())
+  public private(set) var listeningTime = ListeningClock(at: SystemClock.monotonic())
   private let epoll: FileDescriptor
   private let batch: UnsafeMutablePointer<linux_event>
   // Indexed by descriptor. Descriptors are small and dense numbers, so an array needs no hashing.
   private var slots: [Slot] = []
   private var isDelivering = false
-  /// Number of consecutive full polls of ``runAwake(for:asking:)`` that found no event, at most 5. `leftOut` is
+  /// Number of consecutive full polls of ``spin(for:polling:)`` that found no event, at most 5. `skippedSpins` is
   /// the number of following calls that poll only once because of them.
-  private var vain = 0
-  private var leftOut = 0
+  private var emptyPolls = 0
+  private var skippedSpins = 0
   /// Number of registrations.
   public private(set) var count = 0
 
@@ -50,7 +50,7 @@ public final class EventLoop {
   ///
   /// The caller keeps the descriptor and deregisters it before closing it. Hang-ups and errors are reported
   /// whatever the interest is.
-  /// - Parameter handler: called from ``runOnce(until:)`` and ``runAwake(for:asking:)``; it may register, modify
+  /// - Parameter handler: called from ``runOnce(until:)`` and ``spin(for:polling:)``; it may register, modify
   ///   and deregister anything.
   /// - Throws: EEXIST for a descriptor that is registered already, EPERM for a regular file, which is always
   ///   ready.
@@ -107,16 +107,16 @@ public final class EventLoop {
       && slots[index].handler != nil
   }
 
-  /// Advances ``attended`` to a reading of the monotonic clock. The loop has not polled since the last reading.
-  public func attend(until moment: MonotonicTime) { attended.advance(to: moment) }
-  /// Sets the maximum time that one iteration adds to ``attended``: a fraction of the shortest timeout that is
+  /// Advances ``listeningTime`` to a reading of the monotonic clock. The loop has not polled since the last reading.
+  public func trackListening(until moment: MonotonicTime) { listeningTime.advance(to: moment) }
+  /// Sets the maximum time that one iteration adds to ``listeningTime``: a fraction of the shortest timeout that is
   /// measured by this clock.
-  public func attend(inStridesOf span: TimeSpan) { attended.stride = span }
+  public func trackListening(inStepsOf span: TimeSpan) { listeningTime.stride = span }
 
   /// Handles the input that has arrived by now, without waiting. Call it before a peer is judged silent.
   ///
   /// The number of iterations is bounded, because peers that keep sending could block the function forever.
-  public func hearEverybody() throws(SystemError) {
+  public func handlePendingInput() throws(SystemError) {
     for _ in 0...(2 + 2 * count / Int(LINUX_EVENT_BATCH)) {
       guard try runOnce(until: wokeAt) > 0 else { return }
     }
@@ -135,14 +135,14 @@ public final class EventLoop {
       // Each retry after EINTR computes the timeout again, so it waits only for the remaining time.
       Kernel.wait(in: epoll.rawValue, batch, until: deadline)
     }
-    listened()
+    recordPoll()
     deliver(fetched)
     return Int(fetched)
   }
 
-  private func listened() {
+  private func recordPoll() {
     wokeAt = SystemClock.monotonic()
-    attended.listened(at: wokeAt)
+    listeningTime.recordPoll(at: wokeAt)
   }
 
   /// Polls repeatedly for a while, without sleeping, and calls the handlers of the first events.
@@ -156,47 +156,47 @@ public final class EventLoop {
   ///   - ask: polls only the peer that is expected to answer, without waiting, and returns true for an answer.
   ///     No other input is read during the span. Nil to poll all registrations.
   /// - Returns: number of events fetched, 1 for an answer to `ask`, 0 after the span.
-  public func runAwake(for span: TimeSpan, asking ask: (() -> Bool)? = nil) throws(SystemError) -> Int {
+  public func spin(for span: TimeSpan, polling ask: (() -> Bool)? = nil) throws(SystemError) -> Int {
     precondition(!isDelivering, "a handler must not run the loop that called it")
-    let isLeftOut = leftOut > 0 || span <= .zero
+    let isSkipped = skippedSpins > 0 || span <= .zero
     // Set after the first poll without an event, because usually an event is ready at once.
     var end: MonotonicTime?
     while true {
       if let ask {
-        listened()
+        recordPoll()
         isDelivering = true
         let isAnswered = ask()
         isDelivering = false
         if isAnswered {
-          (vain, leftOut) = (0, 0)
+          (emptyPolls, skippedSpins) = (0, 0)
           return 1
         }
-        if isEarly(&end, isLeftOut ? .zero : span) {
-          Kernel.giveWay()
+        if isWithinSpan(&end, isSkipped ? .zero : span) {
+          Kernel.yieldProcessor()
           continue
         }
       }
-      let fetched = try systemCall("epoll_wait", on: "") { Kernel.look(in: epoll.rawValue, batch) }
-      listened()
+      let fetched = try systemCall("epoll_wait", on: "") { Kernel.pollEvents(in: epoll.rawValue, batch) }
+      recordPoll()
       if fetched > 0 {
-        (vain, leftOut) = (0, 0)
+        (emptyPolls, skippedSpins) = (0, 0)
         deliver(fetched)
         return Int(fetched)
       }
-      guard isEarly(&end, isLeftOut ? .zero : span) else { break }
-      Kernel.giveWay()
+      guard isWithinSpan(&end, isSkipped ? .zero : span) else { break }
+      Kernel.yieldProcessor()
     }
-    if !isLeftOut {
-      vain = min(vain + 1, 5)
-      leftOut = 1 << vain - 1
-    } else if leftOut > 0 {
-      leftOut -= 1
+    if !isSkipped {
+      emptyPolls = min(emptyPolls + 1, 5)
+      skippedSpins = 1 << emptyPolls - 1
+    } else if skippedSpins > 0 {
+      skippedSpins -= 1
     }
     return 0
   }
 
   /// True until `span` has passed since the first call.
-  private func isEarly(_ end: inout MonotonicTime?, _ span: TimeSpan) -> Bool {
+  private func isWithinSpan(_ end: inout MonotonicTime?, _ span: TimeSpan) -> Bool {
     if let end { return wokeAt < end }
     end = wokeAt + span
     return span > .zero

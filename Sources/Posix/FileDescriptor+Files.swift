@@ -125,7 +125,7 @@ extension FileDescriptor {
   }
 
   /// The size of the file in bytes. `fstat(2)`
-  public borrowing func size() throws(SystemError) -> Int64 { try facts().size }
+  public borrowing func size() throws(SystemError) -> Int64 { try metadata().size }
   private borrowing func waitUntilWritable() throws(SystemError) { try Self.waitUntilWritable(rawValue) }
 
   static func waitUntilWritable(_ number: CInt) throws(SystemError) {

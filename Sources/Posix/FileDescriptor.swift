@@ -76,7 +76,7 @@ extension FileDescriptor {
   public borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> ReadResult {
     precondition(!buffer.isEmpty, "a read into an empty buffer looks like the end of the file")
     let number = rawValue
-    return try arrived(uninterrupted { Kernel.read(number, buffer) }, by: "read")
+    return try readResult(uninterrupted { Kernel.read(number, buffer) }, by: "read")
   }
 
   /// Reads available data from a socket, at most `buffer.count` bytes, which must be at least one. `recv(2)`
@@ -86,10 +86,10 @@ extension FileDescriptor {
   {
     precondition(!buffer.isEmpty, "a read into an empty buffer looks like the end of the stream")
     let number = rawValue
-    return try arrived(uninterrupted { Kernel.receive(number, buffer) }, by: "recv")
+    return try readResult(uninterrupted { Kernel.receive(number, buffer) }, by: "recv")
   }
 
-  private borrowing func arrived(_ count: Int, by call: String) throws(SystemError) -> ReadResult {
+  private borrowing func readResult(_ count: Int, by call: String) throws(SystemError) -> ReadResult {
     if count > 0 { return .bytes(count) }
     if count == 0 { return .endOfFile }
     switch errno {
@@ -104,24 +104,24 @@ extension FileDescriptor {
   /// A pipe without a reader raises SIGPIPE; see ``Signals/ignorePipe()``. For a socket prefer ``send(_:)``.
   public borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> WriteResult {
     let number = rawValue
-    return try written(uninterrupted { Kernel.write(number, bytes) }, by: "write")
+    return try writeResult(uninterrupted { Kernel.write(number, bytes) }, by: "write")
   }
 
   /// Writes as many bytes to a socket as the kernel accepts, and never raises SIGPIPE. `send(2)` with
   /// MSG_NOSIGNAL
   public borrowing func send(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> WriteResult {
     let number = rawValue
-    return try written(uninterrupted { Kernel.send(number, bytes) }, by: "send")
+    return try writeResult(uninterrupted { Kernel.send(number, bytes) }, by: "send")
   }
 
   /// Writes the bytes of an array; see ``write(_:)-(UnsafeRawBufferPointer)``.
   public borrowing func write(_ bytes: [UInt8]) throws(SystemError) -> WriteResult {
     let number = rawValue
     let count = uninterrupted { bytes.withUnsafeBytes { Kernel.write(number, $0) } }
-    return try written(count, by: "write")
+    return try writeResult(count, by: "write")
   }
 
-  private borrowing func written(_ count: Int, by call: String) throws(SystemError) -> WriteResult {
+  private borrowing func writeResult(_ count: Int, by call: String) throws(SystemError) -> WriteResult {
     if count >= 0 { return .bytes(count) }
     switch errno {
     case EAGAIN: return .wouldBlock

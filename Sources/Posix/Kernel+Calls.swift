@@ -82,22 +82,22 @@ extension Kernel {
   static func wait(
     in epoll: CInt, _ batch: UnsafeMutablePointer<linux_event>, until deadline: MonotonicTime?
   ) -> CInt {
-    if let simulated { return hand(simulated, epoll, batch, until: deadline) }
+    if let simulated { return copyEvents(simulated, epoll, batch, until: deadline) }
     guard let deadline else { return linux_epoll_wait(epoll, batch, -1) }
     return linux_epoll_wait(epoll, batch, max(0, deadline.nanoseconds - SystemClock.monotonic().nanoseconds))
   }
 
   /// Returns the pending events without waiting.
   @inline(__always)
-  static func look(in epoll: CInt, _ batch: UnsafeMutablePointer<linux_event>) -> CInt {
+  static func pollEvents(in epoll: CInt, _ batch: UnsafeMutablePointer<linux_event>) -> CInt {
     if let simulated {
-      return hand(simulated, epoll, batch, until: simulated.monotonic)
+      return copyEvents(simulated, epoll, batch, until: simulated.monotonic)
     }
     return linux_epoll_wait(epoll, batch, 0)
   }
 
   @inline(never)
-  private static func hand(
+  private static func copyEvents(
     _ simulated: any SystemCalls, _ epoll: CInt, _ batch: UnsafeMutablePointer<linux_event>,
     until deadline: MonotonicTime?
   ) -> CInt {
@@ -114,8 +114,8 @@ extension Kernel {
 
   /// Yields the core to other runnable processes.
   @inline(__always)
-  static func giveWay() {
-    if let simulated { simulated.giveWay() } else { sched_yield() }
+  static func yieldProcessor() {
+    if let simulated { simulated.yieldProcessor() } else { sched_yield() }
   }
 
   // MARK: Sockets

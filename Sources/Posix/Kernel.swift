@@ -15,8 +15,8 @@ import Time
 /// are pending.
 public protocol SystemCalls: AnyObject {
   /// True if this deliberate bug is enabled, so that a test can prove that the checkers find it. See
-  /// ``Kernel/makes(_:)``.
-  func makes(_ mistake: StaticString) -> Bool
+  /// ``Kernel/hasPlantedBug(_:)``.
+  func hasPlantedBug(_ bug: StaticString) -> Bool
 
   /// CLOCK_MONOTONIC. `clock_gettime(2)`
   var monotonic: MonotonicTime { get }
@@ -60,7 +60,7 @@ public protocol SystemCalls: AnyObject {
   /// `epoll_wait(2)`
   func ready(in epoll: CInt, atMost limit: Int, until deadline: MonotonicTime?) -> [(UInt64, Readiness)]?
   /// Yields to other processes. `sched_yield(2)`
-  func giveWay()
+  func yieldProcessor()
   /// `socket(2)` AF_UNIX, SOCK_STREAM
   func makeSocket(nonBlocking: Bool) -> CInt
   /// `bind(2)` to a path, with these permissions, and `listen(2)`
@@ -88,9 +88,9 @@ public protocol SystemCalls: AnyObject {
   /// `flock(2)`
   func lock(_ descriptor: CInt, _ operation: CInt) -> CInt
   /// Metadata of the file with this path; nil with ENOENT if the path does not exist. `stat(2)`
-  func facts(of path: String) -> FileFacts?
+  func metadata(of path: String) -> FileMetadata?
   /// `fstat(2)`; nil with EBADF if there is no such descriptor.
-  func facts(of descriptor: CInt) -> FileFacts?
+  func metadata(of descriptor: CInt) -> FileMetadata?
   /// `unlink(2)`
   func unlink(_ path: String) -> CInt
   /// `rename(2)`
@@ -109,7 +109,7 @@ public protocol SystemCalls: AnyObject {
   /// `getppid(2)`
   var parentID: pid_t { get }
   /// Environment with which the process was started. `environ(7)`
-  var environment: Variables { get }
+  var environment: EnvironmentVariables { get }
   /// `geteuid(2)`
   var effectiveUser: uid_t { get }
   /// Starts a program. Returns its process id, or -1. The elements of `descriptors` become 0, 1, 2, 3 and 4 of
@@ -147,7 +147,7 @@ public protocol SystemCalls: AnyObject {
 
 /// The kernel of the current thread.
 public enum Kernel {
-  private final class Seat {
+  private final class SystemCallsBox {
     let calls: any SystemCalls
     init(_ calls: any SystemCalls) { self.calls = calls }
   }
@@ -159,12 +159,12 @@ public enum Kernel {
   public static func run<Result, Failure: Error>(
     on calls: any SystemCalls, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    let seat = Seat(calls)
+    let box = SystemCallsBox(calls)
     let before = linux_thread_kernel()
-    linux_set_thread_kernel(Unmanaged.passUnretained(seat).toOpaque())
+    linux_set_thread_kernel(Unmanaged.passUnretained(box).toOpaque())
     defer {
       linux_set_thread_kernel(before)
-      withExtendedLifetime(seat) {}
+      withExtendedLifetime(box) {}
     }
     return try body()
   }
@@ -172,9 +172,9 @@ public enum Kernel {
   /// True if the deliberate bug with this name is enabled: a bug that once existed or could exist, and that the
   /// checkers of a simulation have to find. Always false on Linux.
   @inline(__always)
-  public static func makes(_ mistake: @autoclosure () -> StaticString) -> Bool {
-    guard let seat = linux_thread_kernel() else { return false }
-    return calls(of: seat).makes(mistake())
+  public static func hasPlantedBug(_ bug: @autoclosure () -> StaticString) -> Bool {
+    guard let box = linux_thread_kernel() else { return false }
+    return calls(of: box).hasPlantedBug(bug())
   }
 
   /// True if this thread calls Linux. Check it for a feature that simulations do not support, so that their
@@ -187,12 +187,12 @@ public enum Kernel {
   /// Simulated kernel of this thread; nil for Linux.
   @inline(__always)
   static var simulated: (any SystemCalls)? {
-    guard let seat = linux_thread_kernel() else { return nil }
-    return calls(of: seat)
+    guard let box = linux_thread_kernel() else { return nil }
+    return calls(of: box)
   }
 
   @inline(never)
-  private static func calls(of seat: UnsafeMutableRawPointer) -> any SystemCalls {
-    Unmanaged<Seat>.fromOpaque(seat).takeUnretainedValue().calls
+  private static func calls(of box: UnsafeMutableRawPointer) -> any SystemCalls {
+    Unmanaged<SystemCallsBox>.fromOpaque(box).takeUnretainedValue().calls
   }
 }

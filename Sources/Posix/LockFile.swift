@@ -19,7 +19,7 @@ public struct LockFile: ~Copyable {
     /// unknown.
     case heldBy(pid: pid_t?)
     /// No process holds the lock, but a visitor excludes holders and other visitors.
-    case visited
+    case underInspection
   }
 
   /// Takes the lock if it is free, and writes the pid of this process into the file for others to read.
@@ -38,16 +38,16 @@ public struct LockFile: ~Copyable {
       // no holder.
       guard try lock(number, LOCK_SH, path) else { return .heldBy(pid: holder(in: descriptor)) }
       _ = uninterrupted { Kernel.lock(number, LOCK_UN) }
-      guard SystemClock.monotonic() < deadline else { return .visited }
+      guard SystemClock.monotonic() < deadline else { return .underInspection }
       _ = poll(nil, 0, 1)
     }
-    note(pid: CurrentProcess.pid, in: descriptor)
+    recordHolder(pid: CurrentProcess.pid, in: descriptor)
     return .acquired(LockFile(descriptor: descriptor))
   }
 
   /// Takes the lock as its only visitor, if it is free; on a read-only file system there may be several visitors.
   /// The function creates a missing file, writes nothing into it and never waits.
-  public static func visit(path: String) throws(SystemError) -> Outcome {
+  public static func acquireForInspection(path: String) throws(SystemError) -> Outcome {
     var descriptor: FileDescriptor
     var isWritable = true
     do throws(SystemError) {
@@ -55,7 +55,7 @@ public struct LockFile: ~Copyable {
     } catch {
       guard error.code == EROFS else { throw error }
       isWritable = false
-      descriptor = try openWhereNobodyWrites(path)
+      descriptor = try openReadOnly(path)
     }
     let number = descriptor.rawValue
     guard try lock(number, LOCK_SH, path) else { return .heldBy(pid: holder(in: descriptor)) }
@@ -67,14 +67,14 @@ public struct LockFile: ~Copyable {
       try systemCall("fcntl", on: path) { linux_lock_exclusively(number) }
     } catch {
       guard error.code == EAGAIN || error.code == EACCES else { throw error }
-      return .visited
+      return .underInspection
     }
     return .acquired(LockFile(descriptor: descriptor))
   }
 
   /// Opens the lock file on a read-only file system: a holder may have the same file mounted writable
   /// elsewhere. If the file is missing, the directory is locked instead, because the file cannot be created.
-  private static func openWhereNobodyWrites(_ path: String) throws(SystemError) -> FileDescriptor {
+  private static func openReadOnly(_ path: String) throws(SystemError) -> FileDescriptor {
     do throws(SystemError) { return try FileDescriptor.open(path, [.readOnly, .noFollow]) } catch {
       guard error.code == ENOENT else { throw error }
       return try FileDescriptor.open(Paths.directory(of: path), [.readOnly, .directory])
@@ -100,7 +100,7 @@ public struct LockFile: ~Copyable {
     guard LockFile(descriptor: try inherited.duplicate()).isAt(path: path) else { return .heldBy(pid: nil) }
     // The call has no effect if this open file description has the lock already, which is the normal case.
     guard try lock(number, LOCK_EX, path) else { return .heldBy(pid: holder(in: inherited)) }
-    if isHolder { note(pid: CurrentProcess.pid, in: inherited) }
+    if isHolder { recordHolder(pid: CurrentProcess.pid, in: inherited) }
     return .acquired(LockFile(descriptor: inherited))
   }
 
@@ -111,7 +111,7 @@ public struct LockFile: ~Copyable {
   /// True if the file that has this path now is the locked one; false if the locked file was removed or renamed,
   /// or if the path cannot be examined.
   public borrowing func isAt(path: String) -> Bool {
-    guard let own = try? descriptor.facts(), let named = try? FileFacts.inspect(path) else { return false }
+    guard let own = try? descriptor.metadata(), let named = try? FileMetadata.inspect(path) else { return false }
     return named.identity == own.identity
   }
 
@@ -127,7 +127,7 @@ public struct LockFile: ~Copyable {
   private init(descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
 
   /// The pid is only a hint for people: on a full disk it is missing although the lock is held.
-  private static func note(pid: pid_t, in descriptor: borrowing FileDescriptor) {
+  private static func recordHolder(pid: pid_t, in descriptor: borrowing FileDescriptor) {
     try? descriptor.truncate(to: 0)
     // Write at an offset, because all processes that share an open file description also share its position.
     Array("\(pid)\n".utf8).withUnsafeBytes { bytes in _ = try? descriptor.write(bytes, at: 0) }

@@ -12,7 +12,7 @@ public enum ParentDeath {
   /// - Parameter expectedParent: pid of the parent, which the child knows from an argument or from the credentials
   ///   of a socket. `getppid` alone would return the process that adopted the orphan.
   /// - Returns: false if the parent has already exited; the caller should exit, too.
-  public static func followParent(expectedParent: pid_t, signal: CInt = SIGKILL) -> Bool {
+  public static func dieWithParent(expectedParent: pid_t, signal: CInt = SIGKILL) -> Bool {
     let result = linux_set_parent_death_signal(signal)
     precondition(result == 0, "\(Signals.name(signal)) is a signal")
     // The check follows the request, so an exit of the parent is detected by the kernel or by this check.

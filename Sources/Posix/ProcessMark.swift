@@ -17,10 +17,10 @@ public struct ProcessMark: Sendable, Hashable {
   public let service: UInt16
 
   /// True if this machine supports marks. A simulated machine has no resource limits.
-  public static var areCarried: Bool { Kernel.simulated == nil }
+  public static var areSupported: Bool { Kernel.simulated == nil }
 
   private static let ownerBits: UInt64 = (1 << 39) - 1
-  private static let deepest: UInt64 = 127
+  private static let maximumDepth: UInt64 = 127
 
   /// Makes a mark with the lower 39 bits of `owner`.
   public init(owner: UInt64, service: UInt16) {
@@ -34,7 +34,7 @@ public struct ProcessMark: Sendable, Hashable {
   }
 
   /// True if both marks have the same owner.
-  public func isKin(of other: ProcessMark) -> Bool { owner == other.owner }
+  public func sharesOwner(of other: ProcessMark) -> Bool { owner == other.owner }
 
   /// Encodes the mark as a limit. A bank may run within a marked process, and a soft limit cannot exceed the hard
   /// limit, so `height` is then one less than that of the hard limit.
@@ -45,12 +45,12 @@ public struct ProcessMark: Sendable, Hashable {
   ///
   /// In a marked process the hard limit keeps the existing mark, and the soft limit is this mark.
   public func limit() -> ResourceLimit? {
-    guard Self.areCarried else { return nil }
+    guard Self.areSupported else { return nil }
     var (soft, hard): (UInt64, UInt64) = (0, 0)
     guard linux_real_time_limit(&soft, &hard) == 0 else { return nil }
-    if hard == UInt64.max { return ResourceLimit(.realTime, number(height: Self.deepest)) }
+    if hard == UInt64.max { return ResourceLimit(.realTime, number(height: Self.maximumDepth)) }
     guard Self(limit: hard) != nil else { return nil }
-    let height = hard >> 55 & Self.deepest
+    let height = hard >> 55 & Self.maximumDepth
     return height == 0 ? nil : ResourceLimit(.realTime, number(height: height - 1), hard: hard)
   }
 
@@ -65,7 +65,7 @@ public struct ProcessMark: Sendable, Hashable {
 
   /// Marks of a process; empty if it has none or has exited. /proc/PID/limits, `proc_pid_limits(5)`
   public static func marks(of pid: pid_t) -> [ProcessMark] {
-    guard areCarried, let text = ProcessTable.text(of: "/proc/\(pid)/limits", limit: 16 << 10),
+    guard areSupported, let text = ProcessTable.text(of: "/proc/\(pid)/limits", limit: 16 << 10),
       let line = text.split(separator: "\n").last, line.hasPrefix("Max realtime timeout ")
     else { return [] }
     return line.split(separator: " ").compactMap { UInt64($0) }.compactMap { ProcessMark(limit: $0) }

@@ -18,7 +18,7 @@ public enum ProcessStart {
   }
 
   /// Signals that the user of a command may have ignored on purpose.
-  static let kept: [CInt] = [SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU]
+  static let preservedSignals: [CInt] = [SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU]
 
   /// Normalizes the inherited state. Every program calls it first.
   ///
@@ -30,15 +30,15 @@ public enum ProcessStart {
   /// - A service that receives SIGABRT or SIGQUIT exits at once, as the sender expects.
   /// - New files are accessible only to their owner. `umask(2)`
   /// - A service may have as many open files as the hard limit allows. Other limits stay. `getrlimit(2)`
-  /// - The original umask and limits are saved for the children: ``Surroundings/inherited``.
+  /// - The original umask and limits are saved for the children: ``InheritedLimits/inherited``.
   public static func prepare(as kind: Kind) {
-    StandardStreams.fillGaps()
-    let kept = kind == .command ? Self.kept : []
-    let result = linux_signals_heed(kept, CInt(kept.count))
+    StandardStreams.openClosedDescriptors()
+    let preservedSignals = kind == .command ? Self.preservedSignals : []
+    let result = linux_signals_heed(preservedSignals, CInt(preservedSignals.count))
     precondition(result == 0, "an empty mask is a valid mask")
     Signals.ignorePipe()
     Signals.ignoreFileSizeLimit()
-    if kind == .service { Signals.endAtOnceWhenAborted() }
+    if kind == .service { Signals.restoreDefaultAbort() }
     // Saved before the umask and the limits are changed here.
     linux_keep_surroundings(0o077)
     // If the limit cannot be raised, the process runs with fewer descriptors and reports an error when it needs
@@ -50,7 +50,7 @@ public enum ProcessStart {
   /// unmounted. `chdir(2)`
   ///
   /// Every process that outlives its starter calls this function. Its path arguments must be absolute before.
-  public static func leaveDirectory() {
+  public static func leaveStartDirectory() {
     // After an error, which only a process that may not search its root directory gets, the directory is kept.
     _ = chdir("/")
   }

@@ -11,8 +11,8 @@ public enum ProcessTable {
   /// True if the process exists and has not exited.
   public static func alive(_ pid: pid_t) -> Bool {
     if let kernel = Kernel.simulated { return kernel.activity(of: pid).map { $0.state != .ended } ?? false }
-    guard let facts = facts(of: pid) else { return false }
-    return facts.state != UInt8(ascii: "Z") && facts.state != UInt8(ascii: "X")
+    guard let statFields = statFields(of: pid) else { return false }
+    return statFields.state != UInt8(ascii: "Z") && statFields.state != UInt8(ascii: "X")
   }
 
   /// State of a process. `proc_pid_stat(5)`
@@ -36,12 +36,12 @@ public enum ProcessTable {
   /// State of a process; nil if there is no such process. Fields 3, 7, 14 and 15 of /proc/PID/stat
   public static func activity(of pid: pid_t) -> Activity? {
     if let kernel = Kernel.simulated { return kernel.activity(of: pid) }
-    return facts(of: pid)?.activity
+    return statFields(of: pid)?.activity
   }
 
   /// Start time in clock ticks (1/100 s) since boot; nil if there is no such process. Field 22 of
   /// /proc/PID/stat
-  public static func startTime(_ pid: pid_t) -> UInt64? { facts(of: pid)?.startTime }
+  public static func startTime(_ pid: pid_t) -> UInt64? { statFields(of: pid)?.startTime }
 
   /// All visible processes, including zombies, in no particular order.
   public static func all() -> [pid_t] {
@@ -88,11 +88,11 @@ public enum ProcessTable {
   /// Process id of the parent; nil if there is no such process.
   public static func parent(of pid: pid_t) -> pid_t? {
     if let kernel = Kernel.simulated { return kernel.parent(of: pid) }
-    return facts(of: pid)?.parent
+    return statFields(of: pid)?.parent
   }
 
   /// Identifying data of one process, from one read of /proc/PID/stat.
-  public struct Kinship: Sendable, Equatable {
+  public struct ParentInfo: Sendable, Equatable {
     /// Process id of the parent.
     public var parent: pid_t
     /// Start time in clock ticks since boot; 0 on a simulated machine.
@@ -102,13 +102,13 @@ public enum ProcessTable {
   }
 
   /// Parent and start time of a process; nil if there is no such process.
-  public static func kinship(of pid: pid_t) -> Kinship? {
+  public static func parentInfo(of pid: pid_t) -> ParentInfo? {
     if let kernel = Kernel.simulated {
       guard let activity = kernel.activity(of: pid), let parent = kernel.parent(of: pid) else { return nil }
-      return Kinship(parent: parent, startTime: 0, isAlive: activity.state != .ended)
+      return ParentInfo(parent: parent, startTime: 0, isAlive: activity.state != .ended)
     }
-    return facts(of: pid).map {
-      Kinship(parent: $0.parent, startTime: $0.startTime, isAlive: $0.activity.state != .ended)
+    return statFields(of: pid).map {
+      ParentInfo(parent: $0.parent, startTime: $0.startTime, isAlive: $0.activity.state != .ended)
     }
   }
 
@@ -151,7 +151,7 @@ public enum ProcessTable {
     return text.hasSuffix("\n") ? String(text.dropLast()) : text
   }
 
-  private struct Facts {
+  private struct StatFields {
     var state: UInt8
     var parent: pid_t
     var startTime: UInt64
@@ -169,7 +169,7 @@ public enum ProcessTable {
     }
   }
 
-  private static func facts(of pid: pid_t) -> Facts? {
+  private static func statFields(of pid: pid_t) -> StatFields? {
     guard let text = text(of: "/proc/\(pid)/stat", limit: 4096) else { return nil }
     // The name is in parentheses and may contain any character, so fields are counted from the last
     // parenthesis.
@@ -179,7 +179,7 @@ public enum ProcessTable {
       let startTime = UInt64(fields[19])
     else { return nil }
     let ticks = (UInt64(fields[11]) ?? 0) &+ (UInt64(fields[12]) ?? 0)
-    return Facts(
+    return StatFields(
       state: state, parent: parent, startTime: startTime,
       activity: Activity(state: Self.state(state), processorTicks: ticks, hasTerminal: fields[4] != "0"))
   }

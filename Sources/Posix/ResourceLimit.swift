@@ -89,5 +89,5 @@ public struct ResourceLimit: Sendable, Hashable {
     return lowest
   }
 
-  var inC: linux_limit { linux_limit(resource: resource.number, soft: soft, hard: hard) }
+  var cValue: linux_limit { linux_limit(resource: resource.number, soft: soft, hard: hard) }
 }

@@ -70,19 +70,19 @@ public struct ServiceMessage: Sendable, Equatable {
   /// Process id of the service, as stated in the message; nil if it is absent or invalid.
   public var mainPid: Int32? { self["MAINPID"].flatMap { Int32($0) } }
 
-  private static let pulseField = "X_PROGRESS"
+  private static let heartbeatField = "X_PROGRESS"
   private static let patienceField = "X_PATIENCE_MS"
 
   /// Adds a numbered progress report, which the receiver acknowledges with the same number.
   ///
   /// - Parameter patience: maximum time between two reports of the sender; nil if the receiver has it already.
-  public func withPulse(_ number: Int64, patience: TimeSpan? = nil) -> ServiceMessage {
-    let message = with(Self.pulseField, "\(number)")
+  public func withHeartbeat(_ number: Int64, patience: TimeSpan? = nil) -> ServiceMessage {
+    let message = with(Self.heartbeatField, "\(number)")
     return patience.map { message.with(Self.patienceField, "\($0.milliseconds)") } ?? message
   }
 
   /// Number of a progress report, or of its acknowledgement.
-  public var pulse: Int64? { self[Self.pulseField].flatMap { Int64($0) } }
+  public var heartbeat: Int64? { self[Self.heartbeatField].flatMap { Int64($0) } }
 
   /// Maximum time between two reports of the sender, 1 ms to 24 hours; nil if it is absent or invalid.
   public var patience: TimeSpan? {
@@ -93,5 +93,5 @@ public struct ServiceMessage: Sendable, Equatable {
   }
 
   /// The message without the fields of a progress report.
-  public var withoutPulse: ServiceMessage { without(Self.pulseField).without(Self.patienceField) }
+  public var withoutHeartbeat: ServiceMessage { without(Self.heartbeatField).without(Self.patienceField) }
 }

@@ -28,7 +28,7 @@ public struct ServiceNotifier: Sendable, Equatable {
   /// The manager whose address is in an environment; nil if there is none.
   ///
   /// - Parameter pid: id of this process. A watchdog interval for another process is ignored.
-  public init?(environment: Variables, pid: pid_t = CurrentProcess.pid) {
+  public init?(environment: EnvironmentVariables, pid: pid_t = CurrentProcess.pid) {
     guard let address = environment[Self.addressVariable], address.utf8.count > 1,
       address.hasPrefix("/") || address.hasPrefix("@")
     else { return nil }
@@ -40,7 +40,7 @@ public struct ServiceNotifier: Sendable, Equatable {
 
   /// Returns the environment without the variables of the protocol, for children that must not contact this
   /// process's manager.
-  public static func strip(_ environment: Variables) -> Variables {
+  public static func strip(_ environment: EnvironmentVariables) -> EnvironmentVariables {
     environment.filter { !variables.contains($0.key) }
   }
 

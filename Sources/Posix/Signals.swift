@@ -30,7 +30,7 @@ public enum Signals {
   /// If the tools for it are installed, the Swift runtime handles these signals by printing a backtrace.
   /// Another process sends both, and sends SIGKILL soon after. A backtracer whose process is killed waits
   /// forever and keeps inherited descriptors open.
-  static func endAtOnceWhenAborted() {
+  static func restoreDefaultAbort() {
     for signal in [SIGABRT, SIGQUIT] {
       let result = linux_signals_default(signal)
       precondition(result == 0, "SIGABRT and SIGQUIT exist and have a default")

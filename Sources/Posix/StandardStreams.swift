@@ -30,7 +30,7 @@ public enum StandardStreams {
   ///
   /// Call it before any other open. If it is not called, a socket may get the number of a closed output stream,
   /// and output for the user is sent to a server.
-  public static func fillGaps() {
+  public static func openClosedDescriptors() {
     for fd in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(fd, F_GETFD) == -1 {
       // open returns the lowest free number, which is `fd`, because lower numbers are open by now.
       _ = open("/dev/null", O_RDWR)

@@ -37,7 +37,7 @@ public enum Subreaper {
 
   /// Reaps exited children that this process has not started itself: orphaned descendants, and for process 1
   /// all orphans of its pid namespace. Call it on SIGCHLD.
-  public static func collectOthers() {
+  public static func reapOrphans() {
     for pid in children() where !ChildProcess.isOwn(pid) {
       var ending = linux_ending()
       _ = uninterrupted { linux_reap(pid, false, &ending) }

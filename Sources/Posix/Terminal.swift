@@ -43,17 +43,17 @@ public final class RawTerminal {
 
   /// Sets the terminal of a descriptor to raw mode. Keys typed before the call are kept.
   ///
-  /// - Parameter hearsSignals: true if Ctrl-C, Ctrl-\\ and Ctrl-Z continue to raise signals until the next
+  /// - Parameter keepsSignals: true if Ctrl-C, Ctrl-\\ and Ctrl-Z continue to raise signals until the next
   ///   ``take()``, because the caller does not read keys yet.
-  public init(_ fd: CInt = STDIN_FILENO, hearsSignals: Bool = false) throws(SystemError) {
+  public init(_ fd: CInt = STDIN_FILENO, keepsSignals: Bool = false) throws(SystemError) {
     self.fd = fd
-    try take(hearsSignals: hearsSignals)
+    try take(keepsSignals: keepsSignals)
   }
 
   /// Sets raw mode again, after ``restore()`` or after another process has changed the settings.
-  public func take() throws(SystemError) { try take(hearsSignals: false) }
+  public func take() throws(SystemError) { try take(keepsSignals: false) }
 
-  private func take(hearsSignals: Bool) throws(SystemError) {
+  private func take(keepsSignals: Bool) throws(SystemError) {
     if !isRaw {
       var settings = termios()
       try systemCall("tcgetattr", on: fd) { tcgetattr($0, &settings) }
@@ -61,7 +61,7 @@ public final class RawTerminal {
     }
     var settings = before
     cfmakeraw(&settings)
-    if hearsSignals { settings.c_lflag |= before.c_lflag & tcflag_t(ISIG) }
+    if keepsSignals { settings.c_lflag |= before.c_lflag & tcflag_t(ISIG) }
     // Keep the translation of newlines, because messages may be written while the terminal is raw.
     settings.c_oflag = before.c_oflag
     isRaw = true

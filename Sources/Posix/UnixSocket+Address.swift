@@ -8,7 +8,7 @@ import Glibc
 extension UnixSocket {
   /// Result of removing the socket file of a dead server.
   public enum StaleOutcome: Sendable, Hashable {
-    case notThere
+    case noSuchFile
     /// A socket without a listener, which was removed.
     case removed
     /// A process listens, or the check was not permitted. The file was not changed.
@@ -22,17 +22,17 @@ extension UnixSocket {
   /// Another server could bind the path during the call, so the caller must hold the ``LockFile`` that every
   /// server of this path takes first.
   public static func removeStaleSocket(path: String) throws(SystemError) -> StaleOutcome {
-    guard let facts = try FileFacts.inspect(path, followLinks: false) else { return .notThere }
+    guard let facts = try FileMetadata.inspect(path, followLinks: false) else { return .noSuchFile }
     guard facts.isSocket else { return .notASocket }
     switch try connect(path: path, nonBlocking: true) {
-    case .notThere: return .notThere
+    case .noSuchFile: return .noSuchFile
     case .connected: return .inUse
     case .busy: return .inUse
     case .permissionDenied: return .inUse
     case .refused: break
     }
     do throws(SystemError) { try pathCall("unlink", path) { Kernel.unlink($0) } } catch {
-      if error.code == ENOENT { return .notThere }
+      if error.code == ENOENT { return .noSuchFile }
       throw error
     }
     return .removed
@@ -45,7 +45,7 @@ extension UnixSocket {
   ///
   /// If the path is too long for an address, its directory is opened and replaced by the path of its descriptor
   /// in `/proc/self/fd`. Then only the last component of the path is limited, to somewhat more than 80 bytes.
-  static func atAddress(
+  static func withAddress(
     of path: String, call name: String, _ call: (UnsafePointer<CChar>) -> CInt
   ) throws(SystemError) {
     guard ByteText.bytes(of: path).count > Int(LINUX_SOCKET_PATH_LIMIT) else {

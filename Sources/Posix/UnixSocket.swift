@@ -11,7 +11,7 @@ public enum UnixSocket {
     /// Connected; the socket is non-blocking only if the caller requested it.
     case connected(FileDescriptor)
     /// There is no such file, or a directory of its path is missing (ENOENT, ENOTDIR).
-    case notThere
+    case noSuchFile
     /// The file exists, but no process listens: it belongs to a dead server (ECONNREFUSED).
     case refused
     /// The user may not connect to the socket (EACCES, EPERM).
@@ -51,7 +51,7 @@ public enum UnixSocket {
     // On Linux, bind gives the file the permissions of the socket, so other users can never connect before
     // chmod.
     try systemCall("fchmod", on: path) { fchmod(number, mode) }
-    try atAddress(of: path, call: "bind") { linux_unix_bind(number, $0) }
+    try withAddress(of: path, call: "bind") { linux_unix_bind(number, $0) }
     do throws(SystemError) {
       // The umask may have removed bits. No client can connect before the socket listens.
       try pathCall("chmod", path) { chmod($0, mode) }
@@ -68,10 +68,10 @@ public enum UnixSocket {
     let socket = try FileDescriptor("socket", on: path) { Kernel.makeSocket(nonBlocking: nonBlocking) }
     let number = socket.rawValue
     do throws(SystemError) {
-      try atAddress(of: path, call: "connect") { Kernel.connect(number, to: $0) }
+      try withAddress(of: path, call: "connect") { Kernel.connect(number, to: $0) }
     } catch {
       switch error.code {
-      case ENOENT, ENOTDIR: return .notThere
+      case ENOENT, ENOTDIR: return .noSuchFile
       case ECONNREFUSED: return .refused
       case EACCES, EPERM: return .permissionDenied
       case EAGAIN: return .busy

@@ -9,7 +9,7 @@ import CPostgres
 import Posix
 import Time
 
-/// Receiver of a connection's events. The loop and ``PostgresConnection/endTurn()`` call its methods.
+/// Receiver of a connection's events. The loop and ``PostgresConnection/finishIteration()`` call its methods.
 public protocol PostgresHandler: AnyObject {
   /// The connection is ready, and the server was checked.
   func connected(_ connection: PostgresConnection, to server: PostgresServer)
@@ -21,7 +21,7 @@ public protocol PostgresHandler: AnyObject {
 
 /// A connection in pipeline mode. Not Sendable: all calls are made on the thread of the loop.
 ///
-/// The caller wakes at ``nextDeadline`` and calls ``endTurn()`` at the end of each loop iteration.
+/// The caller wakes at ``nextDeadline`` and calls ``finishIteration()`` at the end of each loop iteration.
 /// Source: https://www.postgresql.org/docs/current/libpq-pipeline-mode.html
 public final class PostgresConnection {
   /// Limits on segments in flight, and their timeout.
@@ -35,14 +35,14 @@ public final class PostgresConnection {
     /// Timeout of the oldest segment, measured in the time during which the loop could receive. On a connection
     /// without notifications the timeout restarts whenever data arrives, because a long response takes time on a slow
     /// line.
-    public var patience: TimeSpan = .seconds(10)
+    public var timeout: TimeSpan = .seconds(10)
 
     public init() {}
   }
 
   private enum Stage {
     case connecting
-    case greeting
+    case checkingServer
     case ready
     case over
   }
@@ -50,13 +50,13 @@ public final class PostgresConnection {
   /// Receiver of the events; a weak reference.
   public weak var handler: (any PostgresHandler)?
   /// True if segments are accepted.
-  public var isReady: Bool { stage == .ready && trouble == nil }
+  public var isReady: Bool { stage == .ready && pendingError == nil }
   /// Number of segments in flight.
-  public var underWay: Int { pipeline?.count ?? played?.count ?? 0 }
+  public var inFlightCount: Int { pipeline?.count ?? simulated?.count ?? 0 }
   /// Pid of the server process of this connection, as in `pg_stat_activity`; 0 without one.
-  public var backend: Int32 { library.map { PQbackendPID($0) } ?? played?.backend ?? 0 }
+  public var backend: Int32 { library.map { PQbackendPID($0) } ?? simulated?.backend ?? 0 }
 
-  private let place: PostgresPlace
+  private let url: PostgresURL
   private let loop: EventLoop
   private let limits: Limits
   private let beganAt: MonotonicTime
@@ -64,42 +64,42 @@ public final class PostgresConnection {
   private var library: OpaquePointer?
   private var pipeline: PostgresPipeline?
   /// Replacement for library and server in a simulation.
-  private var played: PlayedPipeline?
+  private var simulated: SimulatedPipeline?
   private var registration: Registration?
   /// Error that has ended the connection and was not reported yet, because it was found outside the handler of the
   /// loop, for example by ``send(_:_:)``.
-  private var trouble: PostgresError.Reason?
+  private var pendingError: PostgresError.Reason?
   /// Time at which the last data arrived that can only be a response.
-  private var heardAt = MonotonicTime(nanoseconds: 0)
+  private var receivedAt = MonotonicTime(nanoseconds: 0)
   private var isListening = false
 
-  /// Starts connecting; the handler receives the result after this call, from the loop or ``endTurn()``.
-  public init(to place: PostgresPlace, loop: EventLoop, limits: Limits = Limits()) {
-    (self.place, self.loop, self.limits) = (place, loop, limits)
-    loop.attend(until: SystemClock.monotonic())
-    beganAt = loop.attended.now
-    if let server = Kernel.simulation as? any PostgresPlayer {
-      played = PlayedPipeline(server.connect())
+  /// Starts connecting; the handler receives the result after this call, from the loop or ``finishIteration()``.
+  public init(to url: PostgresURL, loop: EventLoop, limits: Limits = Limits()) {
+    (self.url, self.loop, self.limits) = (url, loop, limits)
+    loop.trackListening(until: SystemClock.monotonic())
+    beganAt = loop.listeningTime.now
+    if let server = Kernel.simulation as? any SimulatedPostgres {
+      simulated = SimulatedPipeline(server.connect())
       watch([.read])
       return
     }
-    let keywords = place.settings.map(\.keyword)
-    let values = place.settings.map(\.value)
+    let keywords = url.settings.map(\.keyword)
+    let values = url.settings.map(\.value)
     library = Self.withCStrings(keywords) { keywords in
       Self.withCStrings(values) { values in PQconnectStartParams(keywords, values, 0) }
     }
     guard let library else {
-      trouble = .unreachable("out of memory")
+      pendingError = .unreachable("out of memory")
       return
     }
     postgres_leave_out_notices(library)
-    if postgres_is_bad(library) != 0 { trouble = connectTrouble(library) } else { watch([.write]) }
+    if postgres_is_bad(library) != 0 { pendingError = connectError(library) } else { watch([.write]) }
   }
 
   deinit {
     if let registration { loop.deregister(registration) }
     if let library { PQfinish(library) }
-    played?.close()
+    simulated?.close()
   }
 
   // MARK: - Sending
@@ -109,7 +109,7 @@ public final class PostgresConnection {
   /// this call.
   ///
   /// - Throws: `full` if the limits are reached; `closed` if the connection is not ready yet or has ended, or if its
-  ///   loss was just found and is reported to the handler by ``endTurn()``. In all these cases the segment was not
+  ///   loss was just found and is reported to the handler by ``finishIteration()``. In all these cases the segment was not
   ///   sent.
   public func send(
     _ segment: [PostgresCall], _ finish: @escaping (PostgresOutcome) -> Void
@@ -118,10 +118,10 @@ public final class PostgresConnection {
     guard isReady else { throw error(.closed) }
     let size = PostgresPipeline.size(of: segment)
     // A segment larger than the limit is accepted if nothing else is in flight.
-    guard underWay < limits.segments, underWay == 0 || (pipeline?.bytes ?? 0) + size <= limits.bytes else {
+    guard inFlightCount < limits.segments, inFlightCount == 0 || (pipeline?.bytes ?? 0) + size <= limits.bytes else {
       throw error(.full)
     }
-    pass(segment, size, finish)
+    submit(segment, size, finish)
   }
 
   /// Subscribes to the notifications of a channel.
@@ -134,13 +134,13 @@ public final class PostgresConnection {
     try send([.once("LISTEN \(PostgresStatement.quoted(channel))")], finish)
   }
 
-  private func pass(
+  private func submit(
     _ segment: [PostgresCall], _ size: Int, _ finish: @escaping (PostgresOutcome) -> Void
   ) {
-    loop.attend(until: SystemClock.monotonic())
-    if let played { return played.send(segment, at: loop.attended.now, finish) }
+    loop.trackListening(until: SystemClock.monotonic())
+    if let simulated { return simulated.send(segment, at: loop.listeningTime.now, finish) }
     guard let pipeline else { preconditionFailure("a connected state has a pipeline") }
-    trouble = trouble ?? pipeline.send(segment, size: size, at: loop.attended.now, finish)
+    pendingError = pendingError ?? pipeline.send(segment, size: size, at: loop.listeningTime.now, finish)
     flush()
   }
 
@@ -153,114 +153,114 @@ public final class PostgresConnection {
 
   // MARK: - Event loop
 
-  /// The latest moment for the next call of ``endTurn()``; nil if no deadline is set.
+  /// The latest moment for the next call of ``finishIteration()``; nil if no deadline is set.
   public var nextDeadline: MonotonicTime? {
     guard stage != .over else { return nil }
-    if trouble != nil { return loop.wokeAt }
-    return deadline.map { loop.wake(for: $0) }
+    if pendingError != nil { return loop.wokeAt }
+    return deadline.map { loop.wakeTime(for: $0) }
   }
 
   /// Deadline measured in the time during which the loop could receive, so that a busy loop reads the socket before
   /// it reports a timeout.
   private var deadline: MonotonicTime? {
     switch stage {
-    case .connecting, .greeting: beganAt + .seconds(Int64(place.connectSeconds))
-    case .ready: (pipeline?.oldest ?? played?.oldest).map { max($0, heardAt) + limits.patience }
+    case .connecting, .checkingServer: beganAt + .seconds(Int64(url.connectSeconds))
+    case .ready: (pipeline?.oldest ?? simulated?.oldest).map { max($0, receivedAt) + limits.timeout }
     case .over: nil
     }
   }
 
   /// Ends the connection and notifies the handler, if the deadline has passed or if an earlier call, such as
   /// ``send(_:_:)``, has found an error. Does nothing in all other cases.
-  public func endTurn() {
-    loop.attend(until: SystemClock.monotonic())
-    if let trouble { return end(trouble) }
-    guard let deadline, loop.attended.now >= deadline else { return }
-    let patience = stage == .ready ? limits.patience.milliseconds : Int64(place.connectSeconds) * 1000
-    end(.silent(milliseconds: patience))
+  public func finishIteration() {
+    loop.trackListening(until: SystemClock.monotonic())
+    if let pendingError { return end(pendingError) }
+    guard let deadline, loop.listeningTime.now >= deadline else { return }
+    let timeout = stage == .ready ? limits.timeout.milliseconds : Int64(url.connectSeconds) * 1000
+    end(.noReply(milliseconds: timeout))
   }
 
   private func watch(_ interest: Interest) {
-    guard let descriptor = library.map({ PQsocket($0) }) ?? played?.descriptor else { return }
+    guard let descriptor = library.map({ PQsocket($0) }) ?? simulated?.descriptor else { return }
     if let registration { loop.deregister(registration) }
     registration = nil
     do throws(SystemError) {
       registration = try loop.register(fd: descriptor, interest: interest) { [weak self] _ in
-        self?.turn()
+        self?.handleReadiness()
       }
-    } catch { trouble = trouble ?? .lost("\(error)") }
+    } catch { pendingError = pendingError ?? .lost("\(error)") }
   }
 
-  private func turn() {
-    if let played { return hear(played) }
+  private func handleReadiness() {
+    if let simulated { return receive(simulated) }
     switch stage {
-    case .connecting: goOn()
-    case .greeting, .ready: hear()
+    case .connecting: continueConnecting()
+    case .checkingServer, .ready: receive()
     case .over: break
     }
   }
 
-  private func goOn() {
+  private func continueConnecting() {
     guard let library else { return }
     // The library may close its socket and open another one with the same number.
     if let registration { loop.deregister(registration) }
     registration = nil
     switch UInt32(postgres_go_on(library)) {
-    case POSTGRES_CONNECTED.rawValue: greet(library)
+    case POSTGRES_CONNECTED.rawValue: checkServer(library)
     case POSTGRES_WANTS_TO_READ.rawValue: watch([.read])
     case POSTGRES_WANTS_TO_WRITE.rawValue: watch([.write])
-    default: end(connectTrouble(library))
+    default: end(connectError(library))
     }
-    if let trouble { end(trouble) }
+    if let pendingError { end(pendingError) }
   }
 
-  private func connectTrouble(_ library: OpaquePointer) -> PostgresError.Reason {
+  private func connectError(_ library: OpaquePointer) -> PostgresError.Reason {
     PostgresError.whileConnecting(
-      words: PostgresError.oneLine(String(cString: PQerrorMessage(library))),
+      message: PostgresError.oneLine(String(cString: PQerrorMessage(library))),
       needsPassword: PQconnectionNeedsPassword(library) != 0)
   }
 
-  private func greet(_ library: OpaquePointer) {
+  private func checkServer(_ library: OpaquePointer) {
     guard PQsetnonblocking(library, 1) == 0, PQenterPipelineMode(library) == 1 else {
-      return end(.strange("it has no pipeline mode"))
+      return end(.unexpectedReply("it has no pipeline mode"))
     }
-    stage = .greeting
-    pipeline = PostgresPipeline(library, place: place.description, resultLimit: limits.resultBytes)
+    stage = .checkingServer
+    pipeline = PostgresPipeline(library, url: url.description, resultLimit: limits.resultBytes)
     watch([.read])
-    let told = PQbackendPID(library)
-    pass([place.session.call, PostgresServer.question], 0) { [weak self] outcome in
-      guard let self, self.stage == .greeting else { return }
+    let backendPID = PQbackendPID(library)
+    submit([url.session.call, PostgresServer.checkQuery], 0) { [weak self] outcome in
+      guard let self, self.stage == .checkingServer else { return }
       switch outcome {
       case .done(let results):
-        switch PostgresServer.read(results.last, backend: told) {
+        switch PostgresServer.read(results.last, backend: backendPID) {
         case .success(let server):
           self.stage = .ready
           self.handler?.connected(self, to: server)
-        case .failure(let refusal): self.trouble = refusal.reason
+        case .failure(let refusal): self.pendingError = refusal.reason
         }
-      case .refused(let error), .unknown(let error): self.trouble = error.reason
+      case .refused(let error), .unknown(let error): self.pendingError = error.reason
       }
     }
   }
 
   /// Reads available data, reports the outcomes, and writes pending data.
-  private func hear() {
+  private func receive() {
     guard let library, let pipeline else { return }
     let isWell = PQconsumeInput(library) == 1
-    if !isListening { heardAt = loop.attended.now }
+    if !isListening { receivedAt = loop.listeningTime.now }
     let found = pipeline.drain()
     guard stage != .over else { return }
-    if let reason = trouble ?? found { return end(reason) }
-    hearNotifications()
+    if let reason = pendingError ?? found { return end(reason) }
+    receiveNotifications()
     guard stage != .over else { return }
     guard isWell, postgres_is_bad(library) == 0 else {
       return end(.lost(PostgresError.oneLine(String(cString: PQerrorMessage(library)))))
     }
     flush()
-    if let trouble { end(trouble) }
+    if let pendingError { end(pendingError) }
   }
 
-  private func hearNotifications() {
+  private func receiveNotifications() {
     while stage != .over, let library, let notification = PQnotifies(library) {
       let channel = notification.pointee.relname.map { String(cString: $0) } ?? ""
       let payload = notification.pointee.extra.map { String(cString: $0) } ?? ""
@@ -270,17 +270,17 @@ public final class PostgresConnection {
   }
 
   /// Handles events of a simulated server, which needs no check.
-  private func hear(_ played: PlayedPipeline) {
-    while stage != .over, let word = played.hear() {
-      switch word {
+  private func receive(_ simulated: SimulatedPipeline) {
+    while stage != .over, let event = simulated.receive() {
+      switch event {
       case .connected(let server):
         stage = .ready
         handler?.connected(self, to: server)
       case .notified(let channel, let payload): handler?.notified(self, channel: channel, payload: payload)
-      case .lost(let words): end(.lost(words))
+      case .lost(let message): end(.lost(message))
       }
     }
-    if let trouble { end(trouble) }
+    if let pendingError { end(pendingError) }
   }
 
   /// Writes pending data, and registers for writability if some is left.
@@ -288,17 +288,17 @@ public final class PostgresConnection {
     guard let library, let registration else { return }
     let left = PQflush(library)
     if left < 0 {
-      trouble = trouble ?? .lost(PostgresError.oneLine(String(cString: PQerrorMessage(library))))
+      pendingError = pendingError ?? .lost(PostgresError.oneLine(String(cString: PQerrorMessage(library))))
     }
     do throws(SystemError) {
       try loop.modify(registration, interest: left > 0 ? [.read, .write] : [.read])
-    } catch { trouble = trouble ?? .lost("\(error)") }
+    } catch { pendingError = pendingError ?? .lost("\(error)") }
   }
 
   // MARK: - The end
 
   private func error(_ reason: PostgresError.Reason) -> PostgresError {
-    PostgresError(reason, at: place.description)
+    PostgresError(reason, at: url.description)
   }
 
   private func end(_ reason: PostgresError.Reason) {
@@ -309,8 +309,8 @@ public final class PostgresConnection {
     let error = error(reason)
     pipeline?.abandon(error)
     pipeline = nil
-    played?.abandon(error)
-    played = nil
+    simulated?.abandon(error)
+    simulated = nil
     // In non-blocking mode the library sends the Terminate message only if the socket accepts it.
     if let library { PQfinish(library) }
     library = nil

@@ -7,19 +7,19 @@ public struct PostgresError: Error, Sendable, Hashable {
   /// Reason of an error.
   public enum Reason: Sendable, Hashable {
     /// The address is invalid; the reason, or empty if its text may contain a secret.
-    case badPlace(String)
+    case invalidURL(String)
     /// The address contains a password or another secret, which arguments, logs and `ps` would show.
-    case passwordInPlace
+    case passwordInURL
     /// No server listens at the address, or the host was not found; message of the library.
     case unreachable(String)
     /// The server requires a password, and none is configured.
     case passwordMissing
     /// The server refuses this user (SQLSTATE 28…).
-    case notAdmitted(String)
+    case accessDenied(String)
     /// The server has no such database (SQLSTATE 3D000).
     case noDatabase(String)
     /// No answer within this time, in milliseconds.
-    case silent(milliseconds: Int64)
+    case noReply(milliseconds: Int64)
     /// The peer is a pooler such as PgBouncer, not a server.
     case pooler
     /// The server accepts no writes: it is a standby, or its sessions are read-only.
@@ -29,15 +29,15 @@ public struct PostgresError: Error, Sendable, Hashable {
     /// The database has this encoding, which cannot store all text.
     case encoding(String)
     /// The database has no schema of a bank, but the branch has used a bank in it before.
-    case noBooks
+    case noBankSchema
     /// The database contains a different bank than the branch has used before.
-    case otherBooks
+    case otherDatabase
     /// Another server has the same database, while the server that the branch uses still answers.
     case otherServer
     /// The server was replaced by a failover: its timeline is below the known timeline.
     case formerServer(timeline: Int64, known: Int64)
     /// Several of the named servers accept writes, and none of them is a replica of another.
-    case manyServers
+    case multiplePrimaries
     /// The connection has ended; message of the library, the server or the kernel.
     case lost(String)
     /// The server refused a statement; its segment had no effect.
@@ -49,7 +49,7 @@ public struct PostgresError: Error, Sendable, Hashable {
     /// The caller has closed the connection, or the connection is not ready or has ended.
     case closed
     /// The server sent an unexpected response; a description of it, or empty.
-    case strange(String)
+    case unexpectedReply(String)
   }
 
   /// The address as it may be displayed, such as `postgres://bank@db.example:5432/bank`.
@@ -73,9 +73,9 @@ public struct PostgresError: Error, Sendable, Hashable {
 
   /// True if a retry may succeed without an intervention: for example, no server listens yet, the server is busy or
   /// was just promoted, or the connection was lost.
-  public var mayPass: Bool {
+  public var isRetriable: Bool {
     switch reason {
-    case .unreachable, .silent, .standby, .lost, .full, .formerServer, .otherServer: true
+    case .unreachable, .noReply, .standby, .lost, .full, .formerServer, .otherServer: true
     // Conditions of the server (57P03 cannot connect now, 53300 too many connections) and conflicts (40001, 40P01).
     case .refused(let state, _):
       // A server that accepts no writes now (25006) accepts them again later.
@@ -85,24 +85,24 @@ public struct PostgresError: Error, Sendable, Hashable {
   }
 
   /// True if the peer is not the server of the database, or its database is not the known one.
-  public var isOfOtherBooks: Bool {
+  public var isOfOtherDatabase: Bool {
     switch reason {
-    case .noBooks, .otherBooks, .otherServer, .formerServer, .manyServers: true
+    case .noBankSchema, .otherDatabase, .otherServer, .formerServer, .multiplePrimaries: true
     default: false
     }
   }
 
   /// Reason of a refusal while connecting, derived from the server's message.
-  static func whileConnecting(words: String, needsPassword: Bool) -> Reason {
+  static func whileConnecting(message: String, needsPassword: Bool) -> Reason {
     if needsPassword { return .passwordMissing }
     // PgBouncer uses this message for a parameter that it cannot preserve for a client; PostgreSQL does not use it.
-    if words.contains("unsupported startup parameter") { return .pooler }
+    if message.contains("unsupported startup parameter") { return .pooler }
     // For a failed connection the library provides only the server's message, without SQLSTATE.
-    if words.contains("session is read-only") || words.contains("is in hot standby mode") { return .standby }
-    if words.contains("database \""), words.contains("does not exist") { return .noDatabase(words) }
-    if ["authentication failed", "no pg_hba.conf entry", "role \""].contains(where: words.contains) {
-      return .notAdmitted(words)
+    if message.contains("session is read-only") || message.contains("is in hot standby mode") { return .standby }
+    if message.contains("database \""), message.contains("does not exist") { return .noDatabase(message) }
+    if ["authentication failed", "no pg_hba.conf entry", "role \""].contains(where: message.contains) {
+      return .accessDenied(message)
     }
-    return .unreachable(words)
+    return .unreachable(message)
   }
 }

@@ -21,7 +21,7 @@ public enum PostgresOutcome: Sendable {
 
 final class PostgresPipeline {
   /// A sent segment.
-  private struct Flight {
+  private struct SentSegment {
     /// Number of unfinished calls. A preparation is a segment of its own, without a waiting caller.
     var callsLeft: Int
     var results: [PostgresRows] = []
@@ -41,9 +41,9 @@ final class PostgresPipeline {
   /// Bytes of the segments in flight.
   private(set) var bytes = 0
   private let library: OpaquePointer
-  private let place: String
+  private let url: String
   private let resultLimit: Int
-  private var flights: [Flight] = []
+  private var inFlight: [SentSegment] = []
   private var prepared: [String: PostgresStatement] = [:]
   /// Errors of statements that could not be prepared. They are reported to the segments that called the statements.
   private var unprepared: [String: PostgresError.Reason] = [:]
@@ -51,12 +51,12 @@ final class PostgresPipeline {
   private var isArmed = false
   private var isOver = false
 
-  init(_ library: OpaquePointer, place: String, resultLimit: Int) {
-    (self.library, self.place, self.resultLimit) = (library, place, resultLimit)
+  init(_ library: OpaquePointer, url: String, resultLimit: Int) {
+    (self.library, self.url, self.resultLimit) = (library, url, resultLimit)
   }
 
   /// Sending time of the oldest unfinished segment.
-  var oldest: MonotonicTime? { flights.first?.sentAt }
+  var oldest: MonotonicTime? { inFlight.first?.sentAt }
 
   // MARK: - Sending
 
@@ -73,15 +73,15 @@ final class PostgresPipeline {
   func send(
     _ segment: [PostgresCall], size: Int, at now: MonotonicTime, _ finish: @escaping (PostgresOutcome) -> Void
   ) -> PostgresError.Reason? {
-    var trouble = prepare(segment, at: now)
-    var flight = Flight(callsLeft: segment.count, sentAt: now, bytes: size)
+    var failure = prepare(segment, at: now)
+    var flight = SentSegment(callsLeft: segment.count, sentAt: now, bytes: size)
     flight.calls = segment.map(\.statement)
     flight.finish = finish
-    flights.append(flight)
+    inFlight.append(flight)
     count += 1
     bytes += size
-    for call in segment where trouble == nil { trouble = send(call) }
-    return trouble ?? sync()
+    for call in segment where failure == nil { failure = send(call) }
+    return failure ?? sync()
   }
 
   /// Prepares new statements before the segment, because after an error the server skips the rest of a segment, and
@@ -99,41 +99,41 @@ final class PostgresPipeline {
     }
     // Each statement is prepared in a segment of its own, so that a refused one does not affect the others.
     for statement in new {
-      flights.append(Flight(callsLeft: 1, sentAt: now, bytes: 0, prepares: [statement]))
+      inFlight.append(SentSegment(callsLeft: 1, sentAt: now, bytes: 0, prepares: [statement]))
       let types = statement.parameters.map(\.rawValue)
       guard
         PQsendPrepare(library, statement.name, statement.text, CInt(truncatingIfNeeded: types.count), types)
           == 1
-      else { return complaint }
-      if let trouble = sync() { return trouble }
+      else { return libraryError }
+      if let failure = sync() { return failure }
     }
     return nil
   }
 
   private func send(_ call: PostgresCall) -> PostgresError.Reason? {
     let parameters = PostgresParameters(call.values)
-    let count = CInt(truncatingIfNeeded: parameters.places.count)
-    let formats = [CInt](repeating: 1, count: parameters.places.count)
-    let lengths = parameters.places.map { CInt(truncatingIfNeeded: max(0, $0.length)) }
+    let count = CInt(truncatingIfNeeded: parameters.cells.count)
+    let formats = [CInt](repeating: 1, count: parameters.cells.count)
+    let lengths = parameters.cells.map { CInt(truncatingIfNeeded: max(0, $0.length)) }
     let isSent = parameters.bytes.withUnsafeBufferPointer { buffer in
       // An empty value is not NULL, so it needs a non-null pointer.
       let base = UnsafeRawPointer(buffer.baseAddress ?? UnsafePointer(Self.nowhere))
         .assumingMemoryBound(to: CChar.self)
-      let values = parameters.places.map { $0.length < 0 ? nil : base + $0.start }
+      let values = parameters.cells.map { $0.length < 0 ? nil : base + $0.start }
       if call.isPrepared {
         return PQsendQueryPrepared(library, call.statement.name, count, values, lengths, formats, 1)
       }
       let types = call.statement.parameters.map(\.rawValue)
       return PQsendQueryParams(library, call.statement.text, count, types, values, lengths, formats, 1)
     }
-    return isSent == 1 ? nil : complaint
+    return isSent == 1 ? nil : libraryError
   }
 
   nonisolated(unsafe) private static let nowhere = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
 
-  private func sync() -> PostgresError.Reason? { PQpipelineSync(library) == 1 ? nil : complaint }
+  private func sync() -> PostgresError.Reason? { PQpipelineSync(library) == 1 ? nil : libraryError }
 
-  private var complaint: PostgresError.Reason {
+  private var libraryError: PostgresError.Reason {
     .lost(PostgresError.oneLine(String(cString: PQerrorMessage(library))))
   }
 
@@ -145,7 +145,7 @@ final class PostgresPipeline {
   func drain() -> PostgresError.Reason? {
     // Consecutive null results of the library; the first one ends a command.
     var nothings = 0
-    while !isOver, !flights.isEmpty {
+    while !isOver, !inFlight.isEmpty {
       if !isArmed {
         isArmed = true
         _ = PQsetSingleRowMode(library)
@@ -153,41 +153,41 @@ final class PostgresPipeline {
       guard PQisBusy(library) == 0 else { return nil }
       guard let result = PQgetResult(library) else {
         nothings += 1
-        guard nothings < 2 else { return postgres_is_bad(library) != 0 ? complaint : nil }
+        guard nothings < 2 else { return postgres_is_bad(library) != 0 ? libraryError : nil }
         isArmed = false
         endCall()
         continue
       }
       nothings = 0
-      let trouble = take(result)
+      let failure = process(result)
       PQclear(result)
-      if let trouble { return trouble }
+      if let failure { return failure }
     }
     return nil
   }
 
-  private func take(_ result: OpaquePointer) -> PostgresError.Reason? {
+  private func process(_ result: OpaquePointer) -> PostgresError.Reason? {
     switch UInt32(postgres_kind_of(result)) {
     case POSTGRES_ROW.rawValue, POSTGRES_END.rawValue:
-      let before = flights[0].current.size
-      flights[0].current.append(result)
-      flights[0].size += flights[0].current.size - before
-      guard flights[0].size <= resultLimit else { return .tooLarge(limit: resultLimit) }
-      if let words = PQcmdTuples(result), words.pointee != 0 {
-        flights[0].current.affected = Int64(String(cString: words)) ?? 0
+      let before = inFlight[0].current.size
+      inFlight[0].current.append(result)
+      inFlight[0].size += inFlight[0].current.size - before
+      guard inFlight[0].size <= resultLimit else { return .tooLarge(limit: resultLimit) }
+      if let cString = PQcmdTuples(result), cString.pointee != 0 {
+        inFlight[0].current.affected = Int64(String(cString: cString)) ?? 0
       }
     case POSTGRES_FAILED.rawValue: return fail(result)
     case POSTGRES_LEFT_OUT.rawValue: break
     case POSTGRES_SYNC.rawValue:
       isArmed = false
-      land()
-    default: return .strange(String(cString: PQresStatus(PQresultStatus(result))))
+      finishSegment()
+    default: return .unexpectedReply(String(cString: PQresStatus(PQresultStatus(result))))
     }
     return nil
   }
 
   private func fail(_ result: OpaquePointer) -> PostgresError.Reason? {
-    func text(_ words: UnsafePointer<CChar>?) -> String { words.map { String(cString: $0) } ?? "" }
+    func text(_ cString: UnsafePointer<CChar>?) -> String { cString.map { String(cString: $0) } ?? "" }
     let state = text(postgres_state_of(result))
     let message = [text(postgres_message_of(result)), text(postgres_detail_of(result))]
       .filter { !$0.isEmpty }.joined(separator: "; ")
@@ -195,21 +195,21 @@ final class PostgresPipeline {
     guard text(postgres_severity_of(result)) == "ERROR", !state.isEmpty else {
       return .lost(message.isEmpty ? text(PQresultErrorMessage(result)) : "\(message) (SQLSTATE \(state))")
     }
-    if flights[0].refusal == nil { flights[0].refusal = .refused(state: state, message: message) }
+    if inFlight[0].refusal == nil { inFlight[0].refusal = .refused(state: state, message: message) }
     return nil
   }
 
   /// Ends a command. The next results belong to the next command of the segment.
   private func endCall() {
-    guard flights[0].callsLeft > 0 else { return }
-    flights[0].callsLeft -= 1
-    flights[0].results.append(flights[0].current)
-    flights[0].current = PostgresRows()
+    guard inFlight[0].callsLeft > 0 else { return }
+    inFlight[0].callsLeft -= 1
+    inFlight[0].results.append(inFlight[0].current)
+    inFlight[0].current = PostgresRows()
   }
 
   /// Ends a segment when the server has answered its sync.
-  private func land() {
-    let flight = flights.removeFirst()
+  private func finishSegment() {
+    let flight = inFlight.removeFirst()
     if let statement = flight.prepares.first {
       if let refusal = flight.refusal {
         prepared[statement.name] = nil
@@ -220,7 +220,7 @@ final class PostgresPipeline {
     count -= 1
     bytes -= flight.bytes
     if let refusal = flight.refusal {
-      flight.finish?(.refused(PostgresError(cause(of: refusal, in: flight), at: place)))
+      flight.finish?(.refused(PostgresError(cause(of: refusal, in: flight), at: url)))
     } else {
       flight.finish?(.done(flight.results))
     }
@@ -228,7 +228,7 @@ final class PostgresPipeline {
 
   /// Calling a statement that could not be prepared fails with 26000, so the error of the preparation is reported
   /// instead.
-  private func cause(of refusal: PostgresError.Reason, in flight: Flight) -> PostgresError.Reason {
+  private func cause(of refusal: PostgresError.Reason, in flight: SentSegment) -> PostgresError.Reason {
     guard case .refused("26000", _) = refusal else { return refusal }
     return flight.calls.lazy.compactMap { self.unprepared[$0.name] }.first ?? refusal
   }
@@ -237,12 +237,12 @@ final class PostgresPipeline {
   func abandon(_ error: PostgresError) {
     guard !isOver else { return }
     isOver = true
-    let left = flights
-    flights = []
+    let left = inFlight
+    inFlight = []
     (count, bytes) = (0, 0)
     for flight in left {
       if let refusal = flight.refusal {
-        flight.finish?(.refused(PostgresError(cause(of: refusal, in: flight), at: place)))
+        flight.finish?(.refused(PostgresError(cause(of: refusal, in: flight), at: url)))
       } else {
         flight.finish?(.unknown(error))
       }

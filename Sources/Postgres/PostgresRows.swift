@@ -31,7 +31,7 @@ public struct PostgresRows: Sendable, Hashable {
     for row in rows {
       precondition(row.count == columns, "all rows have the same columns")
       let encoded = PostgresParameters(row)
-      cells += encoded.places.map { Cell(start: bytes.count + $0.start, length: $0.length) }
+      cells += encoded.cells.map { Cell(start: bytes.count + $0.start, length: $0.length) }
       bytes += encoded.bytes
       count += 1
     }
@@ -94,18 +94,18 @@ public struct PostgresRows: Sendable, Hashable {
     guard dimensions == 1, whole.count >= 20, let count = number(at: whole.lowerBound + 12), count >= 0 else {
       return nil
     }
-    var place = whole.lowerBound + 20
+    var offset = whole.lowerBound + 20
     var numbers: [Int64] = []
     numbers.reserveCapacity(min(Int(count), whole.count / 4))
     for _ in 0..<count {
-      guard place + 4 <= whole.upperBound, let length = number(at: place), length > 0,
-        place + 4 + Int(length) <= whole.upperBound,
-        let element = integer(in: (place + 4)..<(place + 4 + Int(length)))
+      guard offset + 4 <= whole.upperBound, let length = number(at: offset), length > 0,
+        offset + 4 + Int(length) <= whole.upperBound,
+        let element = integer(in: (offset + 4)..<(offset + 4 + Int(length)))
       else { return nil }
       numbers.append(element)
-      place += 4 + Int(length)
+      offset += 4 + Int(length)
     }
-    return place == whole.upperBound ? numbers : nil
+    return offset == whole.upperBound ? numbers : nil
   }
 
   private func integer(in range: Range<Int>) -> Int64? {
@@ -115,7 +115,7 @@ public struct PostgresRows: Sendable, Hashable {
     return Int64(bitPattern: bits << shift) >> Int64(shift)
   }
 
-  private func number(at place: Int) -> Int32? {
-    integer(in: place..<(place + 4)).map { Int32(truncatingIfNeeded: $0) }
+  private func number(at offset: Int) -> Int32? {
+    integer(in: offset..<(offset + 4)).map { Int32(truncatingIfNeeded: $0) }
   }
 }

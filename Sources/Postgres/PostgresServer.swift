@@ -11,9 +11,9 @@ public struct PostgresServer: Sendable, Hashable {
   public let isSynchronous: Bool
 
   /// Oldest version with which pipelines and all statements of the bank were tested or are documented to work: 13.
-  public static let leastVersion: Int64 = 130_000
+  public static let minVersion: Int64 = 130_000
 
-  static let question = PostgresCall.once(
+  static let checkQuery = PostgresCall.once(
     """
     SELECT pg_backend_pid(), current_setting('server_version_num')::int, pg_is_in_recovery(), \
     current_setting('synchronous_standby_names') <> '' \
@@ -28,9 +28,9 @@ public struct PostgresServer: Sendable, Hashable {
     guard let rows, let pid = rows.integer(0, 0), let version = rows.integer(0, 1),
       let isStandby = rows.boolean(0, 2), let isSynchronous = rows.boolean(0, 3),
       let encoding = rows.text(0, 4)
-    else { return .failure(Refusal(reason: .strange("its response to the first query"))) }
+    else { return .failure(Refusal(reason: .unexpectedReply("its response to the first query"))) }
     if pid != Int64(backend) { return .failure(Refusal(reason: .pooler)) }
-    if version < leastVersion { return .failure(Refusal(reason: .tooOld(version, least: leastVersion))) }
+    if version < minVersion { return .failure(Refusal(reason: .tooOld(version, least: minVersion))) }
     if !encodings.contains(encoding) { return .failure(Refusal(reason: .encoding(encoding))) }
     if isStandby { return .failure(Refusal(reason: .standby)) }
     return .success(PostgresServer(version: version, isSynchronous: isSynchronous))

@@ -36,18 +36,18 @@ public enum PostgresValue: Sendable, Hashable {
 struct PostgresParameters {
   private(set) var bytes: [UInt8] = []
   /// Start and length of each parameter in ``bytes``; the length is -1 for NULL.
-  private(set) var places: [(start: Int, length: Int)] = []
+  private(set) var cells: [(start: Int, length: Int)] = []
 
   init(_ values: [PostgresValue]) {
-    places.reserveCapacity(values.count)
+    cells.reserveCapacity(values.count)
     for value in values {
       let start = bytes.count
       if case .null = value {
-        places.append((start, -1))
+        cells.append((start, -1))
         continue
       }
       append(value)
-      places.append((start, bytes.count - start))
+      cells.append((start, bytes.count - start))
     }
   }
 

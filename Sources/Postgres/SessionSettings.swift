@@ -11,7 +11,7 @@ struct SessionSettings: Sendable, Hashable {
   }
 
   /// True if the session must not change anything.
-  var readsAlone = false
+  var readOnly = false
   /// Schemas for unqualified names, after `pg_catalog`. They may contain objects of other roles, so the list is
   /// empty for the sessions of a bank.
   var schemas: [String] = []
@@ -48,12 +48,12 @@ struct SessionSettings: Sendable, Hashable {
       Setting(name: "default_table_access_method", value: "heap"),
       // Read-only mode is not switched off: a server sets it temporarily, for example when its disk is nearly full, and
       // the branch waits.
-    ] + (readsAlone ? [Setting(name: "default_transaction_read_only", value: "on")] : [])
+    ] + (readOnly ? [Setting(name: "default_transaction_read_only", value: "on")] : [])
   }
 
   /// Settings that apply from the start of the session, before the statement that applies all settings.
   var startOptions: [String] {
-    ["search_path=\(searchPath)"] + (readsAlone ? ["default_transaction_read_only=on"] : [])
+    ["search_path=\(searchPath)"] + (readOnly ? ["default_transaction_read_only=on"] : [])
       + ["statement_timeout=0"]
   }
 

@@ -7,9 +7,9 @@ import QueueCore
 
 struct SnapshotCursor {
   /// Rows per fetch.
-  private static let portion = 4_096
+  private static let rowsPerFetch = 4_096
 
-  private let connection: ReadingConnection
+  private let connection: BlockingConnection
   private let name: String
   private var rows: PostgresRows?
   private var row = -1
@@ -17,11 +17,11 @@ struct SnapshotCursor {
 
   /// - Parameters:
   ///   - name: name of the cursor, unique in the snapshot.
-  ///   - question: SQL query with an order.
-  init(_ connection: ReadingConnection, _ name: String, _ question: String) throws(StoreError) {
+  ///   - query: SQL query with an order.
+  init(_ connection: BlockingConnection, _ name: String, _ query: String) throws(StoreError) {
     self.connection = connection
     self.name = name
-    _ = try connection.ask(.once("DECLARE \(name) NO SCROLL CURSOR FOR \(question)"))
+    _ = try connection.ask(.once("DECLARE \(name) NO SCROLL CURSOR FOR \(query)"))
   }
 
   /// Advances to the next row; false after the last one.
@@ -29,9 +29,9 @@ struct SnapshotCursor {
     row += 1
     if let rows, row < rows.count { return true }
     guard !isOver else { return false }
-    let rows = try connection.ask(.once("FETCH FORWARD \(Self.portion) FROM \(name)"))[0]
+    let rows = try connection.ask(.once("FETCH FORWARD \(Self.rowsPerFetch) FROM \(name)"))[0]
     self.rows = rows
-    isOver = rows.count < Self.portion
+    isOver = rows.count < Self.rowsPerFetch
     row = 0
     return rows.count > 0
   }

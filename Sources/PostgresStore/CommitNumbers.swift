@@ -5,7 +5,7 @@
 struct CommitNumbers {
   /// The rows of this many latest numbers are not folded. After a failover these rows show which commits the new server
   /// lacks.
-  static let kept: Int64 = 256
+  static let unfoldedCount: Int64 = 256
 
   /// Number of transactions reported as committed.
   private(set) var committed: Int64 = 0
@@ -32,18 +32,18 @@ struct CommitNumbers {
   mutating func release(_ number: Int64) { open.remove(number) }
 
   /// Lower numbers may be folded, because they are never queried again.
-  var foldable: Int64 { (open.min() ?? last + 1) - Self.kept }
+  var foldable: Int64 { (open.min() ?? last + 1) - Self.unfoldedCount }
 
   /// Records that all lower numbers were folded.
   mutating func fold(below number: Int64) { recent.removeAll { $0 < number } }
   /// The queried numbers that should be in the database and were not found. Excludes numbers that were folded during
   /// the query, because their rows are merged.
   func missing(of asked: [Int64], found: Set<Int64>) -> [Int64] {
-    let kept = Set(recent)
-    return asked.filter { kept.contains($0) && !found.contains($0) }
+    let unfoldedCount = Set(recent)
+    return asked.filter { unfoldedCount.contains($0) && !found.contains($0) }
   }
   /// Removes the numbers of transactions that are lost.
-  mutating func forget(_ numbers: [Int64]) {
+  mutating func removeLost(_ numbers: [Int64]) {
     let gone = Set(numbers)
     recent.removeAll { gone.contains($0) }
   }

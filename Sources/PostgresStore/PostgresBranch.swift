@@ -15,7 +15,7 @@ public struct PostgresBranch: Sendable, Hashable {
   public let epoch: Int64
 
   /// Consecutive tickets of a lane.
-  public struct Range: Sendable, Hashable {
+  public struct TicketRange: Sendable, Hashable {
     /// Number of the lane.
     public var lane: Int64
     /// First ticket.
@@ -41,26 +41,26 @@ public struct PostgresBranch: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - epoch: the last epoch that this home has stored.
-  ///   - proof: identity of the home and of the running machine. A branch of this name with a valid lease and another
+  ///   - homeIdentity: identity of the home and of the running machine. A branch of this name with a valid lease and another
   ///     identity is not fenced.
   public static func join(
-    _ name: String, lease: TimeSpan, host: String = "", after epoch: Int64 = 0, proof: String = ""
-  ) -> PostgresRequest<(branch: PostgresBranch, returned: [Range])> {
+    _ name: String, lease: TimeSpan, host: String = "", after epoch: Int64 = 0, homeIdentity: String = ""
+  ) -> PostgresRequest<(branch: PostgresBranch, returned: [TicketRange])> {
     PostgresRequest(
-      segment: joining(name, lease: lease, host: host, after: epoch, proof: proof), read: joined)
+      segment: joining(name, lease: lease, host: host, after: epoch, homeIdentity: homeIdentity), read: joined)
   }
 
   static func joining(
-    _ name: String, lease: TimeSpan, host: String, after epoch: Int64, proof: String
+    _ name: String, lease: TimeSpan, host: String, after epoch: Int64, homeIdentity: String
   ) -> [PostgresCall] {
     [
       PostgresStatements.join(
-        .text(name), .integer(lease.milliseconds), .text(host), .integer(epoch), .text(proof)),
-      PostgresStatements.giveBack(), PostgresStatements.tellReturned(),
+        .text(name), .integer(lease.milliseconds), .text(host), .integer(epoch), .text(homeIdentity)),
+      PostgresStatements.returnClaimed(), PostgresStatements.tellReturned(),
     ]
   }
 
-  static func joined(_ results: [PostgresRows]) -> (branch: PostgresBranch, returned: [Range])? {
+  static func joined(_ results: [PostgresRows]) -> (branch: PostgresBranch, returned: [TicketRange])? {
     guard let id = results.first?.integer(0, 0), let epoch = results.first?.integer(0, 1),
       results.count >= 3, let returned = ranges(results[1])
     else { return nil }
@@ -99,11 +99,11 @@ public struct PostgresBranch: Sendable, Hashable {
   /// Fences a branch with an expired lease and returns its claims. Returns nil if its lease was renewed or if its epoch
   /// has already ended.
   ///
-  /// - Parameter unmoved: end of its lease, in microseconds since 1970, that did not change for the length of the
+  /// - Parameter unchangedEnd: end of its lease, in microseconds since 1970, that did not change for the length of the
   ///   lease by the caller's monotonic clock; 0 to let the server's clock decide.
-  public static func rescue(_ expired: PostgresBranch, unmoved: Int64 = 0) -> PostgresRequest<[Range]?> {
+  public static func rescue(_ expired: PostgresBranch, unchangedEnd: Int64 = 0) -> PostgresRequest<[TicketRange]?> {
     ending(
-      PostgresStatements.fenceExpired.with(expired.fence + [.integer(unmoved)]),
+      PostgresStatements.fenceExpired.with(expired.fence + [.integer(unchangedEnd)]),
       PostgresStatements.forgetArrivingOfEnded())
   }
 
@@ -112,17 +112,17 @@ public struct PostgresBranch: Sendable, Hashable {
   /// - Parameter endsDrain: true if the bank drains. If this is the last branch, and customers are left that no
   ///   branch could serve, the day continues, and the next branch that joins accepts customers again. The intake lock
   ///   orders concurrent transactions of this kind, so that the later one sees the effect of the earlier one.
-  public func leave(endsDrain: Bool = false) -> PostgresRequest<[Range]?> {
+  public func leave(endsDrain: Bool = false) -> PostgresRequest<[TicketRange]?> {
     let end = PostgresStatements.leave.with(fence)
     return endsDrain
-      ? Self.ending(end, behind: [PostgresStatements.lockIntake()], PostgresStatements.endDrain(.integer(1)))
+      ? Self.ending(end, after: [PostgresStatements.lockIntake()], PostgresStatements.endDrain(.integer(1)))
       : Self.ending(end)
   }
 
   private static func ending(
-    _ end: PostgresCall, behind locks: [PostgresCall] = [], _ more: PostgresCall...
-  ) -> PostgresRequest<[Range]?> {
-    let segment = locks + [end, PostgresStatements.giveBack(), PostgresStatements.tellReturned()] + more
+    _ end: PostgresCall, after locks: [PostgresCall] = [], _ more: PostgresCall...
+  ) -> PostgresRequest<[TicketRange]?> {
+    let segment = locks + [end, PostgresStatements.returnClaimed(), PostgresStatements.tellReturned()] + more
     return PostgresRequest(segment: segment) { results in
       guard results.count == segment.count, let returned = ranges(results[locks.count + 1]) else {
         return nil
@@ -157,7 +157,7 @@ public struct PostgresBranch: Sendable, Hashable {
         let next = Self.customers(results[2])
       else { return nil }
       let page = returned + next
-      return .some(page.contains { $0.position == PostgresStatements.elsewhere } ? nil : page)
+      return .some(page.contains { $0.position == PostgresStatements.oversizedPage } ? nil : page)
     }
   }
 
@@ -182,18 +182,18 @@ public struct PostgresBranch: Sendable, Hashable {
 
   /// Returns customers of the branch's own pages to their lines. Customers that the branch does not own are unchanged.
   /// The result is the number of the given customers that are still waiting, owned or not.
-  public func giveBack(lane: Int64, _ tickets: [Int64]) -> PostgresRequest<Int64> {
+  public func returnClaimed(lane: Int64, _ tickets: [Int64]) -> PostgresRequest<Int64> {
     let positions = tickets.map { PostgresPosition.of(lane: lane, ticket: $0) }
     return PostgresRequest(segment: [
-      PostgresStatements.lockLane(.integer(lane)), PostgresStatements.holdBranches(),
-      PostgresStatements.giveBackUnserved.with(fence + [.integer(0), .integers(positions)]),
+      PostgresStatements.lockLane(.integer(lane)), PostgresStatements.lockBranchRows(),
+      PostgresStatements.returnUnserved.with(fence + [.integer(0), .integers(positions)]),
     ]) { $0.last?.integer(0, 0) }
   }
 
   // MARK: - Intake and completion
 
   /// Issues tickets to several requests in one transaction; nil for each if the branch was fenced.
-  func take(_ intakes: [PostgresIntake]) -> PostgresRequest<[PostgresIntake.Answer?]> {
+  func issueTickets(_ intakes: [PostgresEnqueue]) -> PostgresRequest<[PostgresEnqueue.Answer?]> {
     PostgresRequest(segment: [PostgresStatements.lockIntake()] + intakes.map { $0.call(self) }) { results in
       guard results.count == intakes.count + 1 else { return nil }
       return zip(intakes, results.dropFirst()).map { $0.read($1) }
@@ -203,12 +203,12 @@ public struct PostgresBranch: Sendable, Hashable {
   /// Issues tickets to customers. `number` is the number of the commit that counts the tickets, and also names the
   /// request in this epoch. Returns nil if the branch was fenced, the bank drains, the key of the request was used
   /// before, or the key of a customer was used by a different request.
-  public func take(
-    _ customers: IntakeRequest, lanes: [Line: Int64], number: Int64
-  ) -> PostgresRequest<SharedTickets?> {
-    let intake = PostgresIntake(
-      customers: IntakeColumns(customers), lanes: lanes, commit: number, name: (epoch, number))
-    let request = take([intake])
+  public func issueTickets(
+    _ customers: EnqueueRequest, lanes: [Line: Int64], number: Int64
+  ) -> PostgresRequest<RequestTickets?> {
+    let intake = PostgresEnqueue(
+      customers: EnqueueColumns(customers), lanes: lanes, commit: number, name: (epoch, number))
+    let request = issueTickets([intake])
     return PostgresRequest(segment: request.segment) { results in
       request.read(results).map { answers in
         if case .given(let tickets, _) = answers[0] { tickets } else { nil }
@@ -221,7 +221,7 @@ public struct PostgresBranch: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - number: number of this commit, unique in the epoch. After a lost connection the branch queries it with
-  ///     ``kept(_:)``.
+  ///     ``stored(_:)``.
   ///   - former: number of the commit on which this one depends; 0 for none. If that commit is missing, this one has
   ///     no effect.
   public func complete(
@@ -237,11 +237,11 @@ public struct PostgresBranch: Sendable, Hashable {
   /// Returns those of the given commits of this epoch that are in the database.
   ///
   /// The answer is final only if no statement of the epoch can still be running in the server. The server may
-  /// continue for a while after a connection was lost. The answer is final after ``join(_:lease:host:after:proof:)``
+  /// continue for a while after a connection was lost. The answer is final after ``join(_:lease:host:after:homeIdentity:)``
   /// with the same name, which waits for running statements, or after the server process of that connection has
   /// exited.
-  public func kept(_ numbers: [Int64]) -> PostgresRequest<Set<Int64>> {
-    PostgresRequest(segment: [PostgresStatements.commitsKept.with(fence + [.integers(numbers)])]) { results in
+  public func stored(_ numbers: [Int64]) -> PostgresRequest<Set<Int64>> {
+    PostgresRequest(segment: [PostgresStatements.storedCommits.with(fence + [.integers(numbers)])]) { results in
       guard let rows = results.first, rows.count == 1 else { return nil }
       return Set(rows.integers(0, 0) ?? [])
     }
@@ -297,11 +297,11 @@ public struct PostgresBranch: Sendable, Hashable {
     }
   }
 
-  private static func ranges(_ rows: PostgresRows) -> [Range]? {
+  private static func ranges(_ rows: PostgresRows) -> [TicketRange]? {
     all(rows) { row in
       guard let lane = rows.integer(row, 0), let first = rows.integer(row, 1), let last = rows.integer(row, 2)
       else { return nil }
-      return Range(lane: lane, first: first, last: last)
+      return TicketRange(lane: lane, first: first, last: last)
     }
   }
 

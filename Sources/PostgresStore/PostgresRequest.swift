@@ -31,7 +31,7 @@ extension PostgresConnection {
         if let answer = request.read(rows) {
           finish(.done(answer))
         } else {
-          finish(.unknown(PostgresError(.strange("rows of an unexpected shape"), at: "")))
+          finish(.unknown(PostgresError(.unexpectedReply("rows of an unexpected shape"), at: "")))
         }
       case .refused(let error): finish(.refused(error))
       case .unknown(let error): finish(.unknown(error))

@@ -41,7 +41,7 @@ enum PostgresSchema {
     "CREATE TABLE bank.version (number bigint NOT NULL)",
     "INSERT INTO bank.version VALUES (0)",
 
-    // Named numbers. `books`, `books day` and `books ticket` are the identity of the database; see `BooksName`.
+    // Named numbers. `books`, `books day` and `books ticket` are the identity of the database; see `BankID`.
     "CREATE TABLE bank.meta (name text PRIMARY KEY, value bigint NOT NULL)",
     """
     INSERT INTO bank.meta VALUES
@@ -80,7 +80,7 @@ enum PostgresSchema {
     """,
 
     // Unfinished customers, all of the present day. position = state << 60 | lane << 40 | ticket, as in the SQLite
-    // database. State 1 is waiting, 2 is delayed until `due_ms`, 3 is dead. `begun` and `is_begun` as in
+    // database. State 1 is waiting, 2 is delayed until `due_ms`, 3 is dead. `startedAttempts` and `is_begun` as in
     // `BankModel.Customer`.
     """
     CREATE TABLE bank.customer (

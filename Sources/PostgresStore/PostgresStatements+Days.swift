@@ -20,14 +20,14 @@ extension PostgresStatements {
       RETURNING *
     ), \(cancelled)
     SELECT EXISTS (SELECT FROM fence), (SELECT position >> 60 FROM gone), (
-      SELECT count(pg_notify('\(channel)', '\(takenOut)' || \(today) || ' ' || $4)) FROM gone)
+      SELECT count(pg_notify('\(channel)', '\(cancelledElsewhere)' || \(today) || ' ' || $4)) FROM gone)
     """)
 
   /// Prefix of the notification of a cancellation, before the day and the ticket.
-  static let takenOut = "out "
+  static let cancelledElsewhere = "out "
 
   /// Tickets of the present day that were cancelled in the claims of a branch. Parameters: branch, epoch.
-  static let takenOutOf = PostgresStatement(
+  static let cancelledElsewhereOf = PostgresStatement(
     "bank-taken-out", [.integer, .integer],
     """
     SELECT array_agg(r.ticket) FROM bank.receipt r WHERE r.day = \(today) AND r.outcome = 2 AND (
@@ -36,7 +36,7 @@ extension PostgresStatements {
     """)
 
   /// Cancels all customers, if the day has not ended. Parameters: branch, epoch, number of the commit, day.
-  static let cancelEverybody = PostgresStatement(
+  static let cancelAll = PostgresStatement(
     "bank-cancel-all", [.integer, .integer, .integer, .integer],
     """
     WITH \(fence), gone AS (
@@ -63,7 +63,7 @@ extension PostgresStatements {
 
   /// State of a ticket of the present day. Parameter: ticket. Returns the state of its customer or null; then branch,
   /// epoch and commit number of its receipt, or nulls.
-  static let whereabouts = PostgresStatement(
+  static let ticketState = PostgresStatement(
     "bank-whereabouts", [.integer],
     """
     SELECT (SELECT position >> 60 FROM bank.customer WHERE position = ANY (ARRAY (
@@ -106,7 +106,7 @@ extension PostgresStatements {
   /// Ends the drain of an earlier session that could not end the day, for example because dead letters were left. A
   /// branch sends this before it joins. It has no effect if the branch was not shut down cleanly, or if another branch
   /// is open. Parameter: name.
-  static let goOnWithTheDay = PostgresStatement(
+  static let continueDay = PostgresStatement(
     "bank-go-on", [.text],
     """
     UPDATE bank.day SET draining = false WHERE day = \(today) AND draining AND NOT EXISTS (
@@ -130,7 +130,7 @@ extension PostgresStatements {
     """)
 
   /// Deletes all rows of a table of claims if this transaction has ended a day. Parameter: that day.
-  static func forgetClaims(_ table: String) -> PostgresStatement {
+  static func deleteClaims(_ table: String) -> PostgresStatement {
     PostgresStatement(
       "bank-forget-\(table)", [.integer],
       "DELETE FROM bank.\(table) WHERE (SELECT xmin FROM bank.day WHERE day = $1) = pg_current_xact_id()::xid AND \(today) > $1"
@@ -152,13 +152,13 @@ extension PostgresStatements {
   // MARK: - Polling
 
   /// Lanes, each with true if it may have waiting customers that no branch has claimed.
-  static let lookAtLanes = PostgresStatement(
+  static let pollLanes = PostgresStatement(
     "bank-look-lanes", [],
     "SELECT number, service, priority_code, branch, \(hasUnclaimed("l.number")) FROM bank.lane l ORDER BY number"
   )
 
   /// True if a lane may have waiting customers that no branch has claimed.
-  static let lookAtLane = PostgresStatement(
+  static let pollLane = PostgresStatement(
     "bank-look-lane", [.integer], "SELECT \(hasUnclaimed("$1"))")
 
   /// State of the day for a poll. Parameter: maximum age of a due time, in milliseconds. Returns:
@@ -169,7 +169,7 @@ extension PostgresStatements {
   ///
   /// The age is limited, because the index keeps the entries of dead rows while a snapshot is held. A query without
   /// the limit would visit each of them.
-  static let lookAtDay = PostgresStatement(
+  static let pollDay = PostgresStatement(
     "bank-look-day", [.integer],
     """
     SELECT day, opened_ms, draining, \(PostgresSchema.nowMilliseconds),
@@ -180,10 +180,10 @@ extension PostgresStatements {
       coalesce((SELECT last FROM bank.ticket_batch i WHERE i.day = d.day ORDER BY last DESC LIMIT 1), 0),
       least((SELECT min(first.issued_ms) FROM bank.lane l CROSS JOIN LATERAL (
           SELECT issued_ms FROM bank.customer
-          WHERE position > \(base("l.number")) + \(front("l.number")) AND position < \(base("(l.number + 1)"))
+          WHERE position > \(base("l.number")) + \(lastClaimed("l.number")) AND position < \(base("(l.number + 1)"))
           ORDER BY position LIMIT 1) AS first),
         (SELECT min(first.issued_ms) FROM (
-          SELECT lane, first, last FROM bank.returned_range ORDER BY lane, first LIMIT \(piecesLookedAt)) AS r
+          SELECT lane, first, last FROM bank.returned_range ORDER BY lane, first LIMIT \(returnedRowsSearched)) AS r
           CROSS JOIN LATERAL (
           SELECT issued_ms FROM bank.customer WHERE position BETWEEN \(base("r.lane")) + r.first AND \(base("r.lane")) + r.last
           ORDER BY position LIMIT 1) AS first),
@@ -193,10 +193,10 @@ extension PostgresStatements {
 
   /// Maximum number of rows of `returned_range` that are searched for the longest-waiting customer; they are searched
   /// in the order of lanes and tickets.
-  private static let piecesLookedAt = 256
+  private static let returnedRowsSearched = 256
 
   /// Counts of the day by branch and lane, including large requests that have tickets and are still being moved.
-  static let lookAtNumbers = PostgresStatement(
+  static let pollCounts = PostgresStatement(
     "bank-look-numbers", [],
     """
     SELECT branch, lane, sum(issued)::bigint, sum(waiting)::bigint, sum(delayed)::bigint, sum(dead)::bigint,
@@ -220,7 +220,7 @@ extension PostgresStatements {
     FROM bank.counter_delta WHERE day = \(today) - 1 AND lane > 0
     """)
 
-  static let lookAtBranches = PostgresStatement(
+  static let pollBranches = PostgresStatement(
     "bank-look-branches", [],
     """
     SELECT id, name, host, epoch, closed, windows, commits,
@@ -240,7 +240,7 @@ extension PostgresStatements {
     """)
 
   /// Identity of the database.
-  static let booksName = PostgresStatement(
+  static let bankID = PostgresStatement(
     "bank-books-name", [],
     """
     SELECT (SELECT value FROM bank.meta WHERE name = 'bank id'),

@@ -10,7 +10,7 @@ extension PostgresStatements {
 
   /// Adds the tickets of a commit's cancelled customers, for which the stock may have reservations. Requires the
   /// statement that finished them, earlier in the segment. Parameters: branch, epoch, number of the commit, tickets.
-  static let owe = PostgresStatement(
+  static let addReleases = PostgresStatement(
     "bank-owe", [.integer, .integer, .integer, .integers],
     """
     INSERT INTO bank.stock_release SELECT l.branch, r.day, r.ticket, r.issued_ms
@@ -20,7 +20,7 @@ extension PostgresStatements {
     """)
 
   /// Tickets for which the stock of a branch must be asked: day, ticket, issue time. Parameter: branch.
-  static let lookAtReleases = PostgresStatement(
+  static let pollReleases = PostgresStatement(
     "bank-look-releases", [.integer],
     """
     SELECT day, ticket, issued_ms FROM bank.stock_release WHERE branch = $1 ORDER BY day, ticket LIMIT \(releasesAtOnce)

@@ -10,19 +10,19 @@
 // statement: if it has waited for a transaction that raises the epoch, it reads the row again.
 //
 // A plan is made once, often while the tables are empty, and must also be efficient with a million rows. So every
-// statement finds its rows by a key, and the sessions disable other plans (``PostgresPlace/ofBooks(_:)``).
+// statement finds its rows by a key, and the sessions disable other plans (``PostgresURL/ofSharedStore(_:)``).
 import Postgres
 
-extension PostgresPlace {
-  /// Address of the shared database, with the settings of its sessions; see ``PostgresPlace``.
+extension PostgresURL {
+  /// Address of the shared database, with the settings of its sessions; see ``PostgresURL``.
   ///
   /// For a table that was just emptied the planner chooses a sequential scan, and a session keeps this plan when the
   /// table has grown again. The planner must also not join the finished tickets with the customers by a nested loop.
   ///
-  /// - Throws: the errors of ``PostgresPlace``.
-  public static func ofBooks(_ address: String) throws(PostgresError) -> PostgresPlace {
-    try PostgresPlace(
-      address, wishes: ["enable_seqscan=off", "enable_bitmapscan=off", "enable_nestloop=off"])
+  /// - Throws: the errors of ``PostgresURL``.
+  public static func ofSharedStore(_ address: String) throws(PostgresError) -> PostgresURL {
+    try PostgresURL(
+      address, sessionDefaults: ["enable_seqscan=off", "enable_bitmapscan=off", "enable_nestloop=off"])
   }
 }
 
@@ -40,7 +40,7 @@ enum PostgresStatements {
   /// operators have equal precedence and associate to the left.
   static func base(_ lane: String) -> String { "((1::bigint << 60) | (\(lane) << 40))" }
   /// The last ticket of a lane that was ever claimed.
-  static func front(_ lane: String) -> String {
+  static func lastClaimed(_ lane: String) -> String {
     """
     greatest(coalesce((SELECT last FROM bank.claim WHERE lane = \(lane) ORDER BY last DESC LIMIT 1), 0), \
     coalesce((SELECT max(last) FROM bank.returned_range WHERE lane = \(lane)), 0))
@@ -50,7 +50,7 @@ enum PostgresStatements {
   static func hasUnclaimed(_ lane: String) -> String {
     """
     (EXISTS (SELECT FROM bank.returned_range WHERE lane = \(lane)) OR (SELECT position FROM bank.customer
-      WHERE position > \(base(lane)) + \(front(lane)) AND position < \(base(lane)) + \(gate(lane))
+      WHERE position > \(base(lane)) + \(lastClaimed(lane)) AND position < \(base(lane)) + \(claimLimit(lane))
       ORDER BY position LIMIT 1) IS NOT NULL)
     """
   }
@@ -84,7 +84,7 @@ enum PostgresStatements {
 
   /// The open branch of this name: epoch, host name, and end of the lease in microseconds since 1970. It belongs to
   /// another home if ``join`` has returned no row. Parameter: name.
-  static let namesake = PostgresStatement(
+  static let nameHolder = PostgresStatement(
     "bank-namesake", [.text],
     "SELECT epoch, host, \(leaseEnd) FROM bank.branch WHERE name = $1 AND NOT closed"
   )
@@ -137,7 +137,7 @@ enum PostgresStatements {
   /// The statement that ends the epoch must precede this one in the segment. The preceding statement may have waited
   /// for a claim or a completion, which only a later statement sees. Claims before the first waiting customer of a lane
   /// are skipped, so the claims of a long day cost nothing.
-  static let giveBack = PostgresStatement(
+  static let returnClaimed = PostgresStatement(
     "bank-give-back", [],
     """
     WITH RECURSIVE lanes (lane) AS (
@@ -189,16 +189,16 @@ enum PostgresStatements {
   /// Number of columns of ``page``.
   static let pageColumns = 11
   /// Bytes of payloads at which a page ends.
-  static let longestPayloads = 8 << 20
+  static let maxPayloadBytes = 8 << 20
   /// Maximum bytes of a page that is sent while the lane is locked. A larger page is queried later by the claim's
   /// number. A customer without a payload takes about 128 bytes.
-  private static let longestUnderLock = 32 << 10
+  private static let maxBytesUnderLock = 32 << 10
   /// Position in the only row that is returned instead of a page that is larger than this maximum.
-  static let elsewhere: Int64 = -1
+  static let oversizedPage: Int64 = -1
   private static let marker =
-    "SELECT \(elsewhere)::bigint, 0, 0, 0, 0, 0, 0, 0, false, NULL::text, NULL::bytea"
+    "SELECT \(oversizedPage)::bigint, 0, 0, 0, 0, 0, 0, 0, false, NULL::text, NULL::bytea"
   private static func isHeavy(_ bytes: String) -> String {
-    "count(*) * 128 + coalesce(sum(\(bytes)), 0) > \(longestUnderLock)"
+    "count(*) * 128 + coalesce(sum(\(bytes)), 0) > \(maxBytesUnderLock)"
   }
 
   /// Time of a claim: not before the previous claim of the lane, even if the server's clock was set back after that
@@ -244,15 +244,15 @@ enum PostgresStatements {
     """
     WITH \(fence), long AS MATERIALIZED (
       SELECT position, octet_length(payload) AS bytes FROM bank.customer
-      WHERE EXISTS (SELECT FROM fence) AND position < \(base("$3")) + \(gate("$3"))
-        AND position > \(base("$3")) + \(front("$3"))
+      WHERE EXISTS (SELECT FROM fence) AND position < \(base("$3")) + \(claimLimit("$3"))
+        AND position > \(base("$3")) + \(lastClaimed("$3"))
       ORDER BY position LIMIT $4
     ), page AS MATERIALIZED (
-      SELECT min(position) AS first, CASE WHEN sum(bytes) >= \(longestPayloads) THEN (
+      SELECT min(position) AS first, CASE WHEN sum(bytes) >= \(maxPayloadBytes) THEN (
         SELECT max(position) FROM (
           SELECT position, sum(bytes) OVER (ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
           FROM long) AS l
-        WHERE before IS NULL OR before < \(longestPayloads)) ELSE max(position) END AS last, \(isHeavy("bytes")) AS is_heavy
+        WHERE before IS NULL OR before < \(maxPayloadBytes)) ELSE max(position) END AS last, \(isHeavy("bytes")) AS is_heavy
       FROM long
     ), taken AS (
       INSERT INTO bank.claim
@@ -298,7 +298,7 @@ enum PostgresStatements {
     FROM pg_stat_activity a WHERE pid = pg_backend_pid()
     """)
   /// Number of the database, of any version of the schema: before version 4 its name was `books`.
-  static let sight = PostgresStatement(
+  static let identity = PostgresStatement(
     "bank-sight", [], "SELECT (SELECT value FROM bank.meta WHERE name IN ('bank id', 'books') LIMIT 1)")
   private static let beganAt = "(extract(epoch FROM a.backend_start) * 1000000)::bigint"
 

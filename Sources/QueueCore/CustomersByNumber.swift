@@ -4,7 +4,7 @@
 
 import BankModel
 
-extension QueueReading {
+extension QueueReader {
   /// Returns customers in some states with numbers above `ticket`, in the order of their numbers.
   ///
   /// - Parameters:
@@ -16,10 +16,10 @@ extension QueueReading {
     in states: [CustomerState], of service: Service?, after ticket: TicketNumber, limit: Int,
     where isListed: (Customer) -> Bool = { _ in true }
   ) throws(StoreError) -> [StoredCustomer] {
-    var walks: [LineWalk] = []
+    var walks: [LineIterator] = []
     for state in states where state != .serving && state != .done {
       for line in try lines(in: state) where service == nil || line.service == service {
-        walks.append(LineWalk(self, state, line, after: ticket))
+        walks.append(LineIterator(self, state, line, after: ticket))
       }
     }
     let found = withoutActuallyEscaping(isListed) { isListed in
@@ -42,11 +42,11 @@ extension QueueReading {
 }
 
 /// Iterator over the customers of one line.
-private final class LineWalk {
+private final class LineIterator {
   /// Number of customers per read.
   private static let piece = 64
 
-  private let store: any QueueReading
+  private let store: any QueueReader
   private let state: CustomerState
   private let line: Line
   private var last: TicketNumber
@@ -56,7 +56,7 @@ private final class LineWalk {
   private(set) var seen: [TicketNumber: StoredCustomer] = [:]
   private(set) var failure: StoreError?
 
-  init(_ store: any QueueReading, _ state: CustomerState, _ line: Line, after ticket: TicketNumber) {
+  init(_ store: any QueueReader, _ state: CustomerState, _ line: Line, after ticket: TicketNumber) {
     (self.store, self.state, self.line, last) = (store, state, line, ticket)
   }
 

@@ -17,14 +17,14 @@ import Time
 struct DelayedCustomers: Sendable {
   /// Maximum time between readings of the wall clock while a customer in memory waits for a time of this clock, because
   /// the clock may be set forward.
-  static let calendarPause = TimeSpan.seconds(60)
+  static let maxWallClockWait = TimeSpan.seconds(60)
 
   private var ordered = DueHeap<WallTime>()
   private var failed = DueHeap<MonotonicTime>()
   /// Number of customers that are only in the store.
-  private(set) var beyond: Int64 = 0
+  private(set) var unloaded: Int64 = 0
   /// Position of the last customer that memory covers. The next page starts after this position.
-  private(set) var horizon = DuePlace.first
+  private(set) var horizon = DuePosition.first
   private(set) var isLoading = false
   /// True if a change after the horizon happened while a page was being loaded, so that the page may lack a customer.
   private var isStale = false
@@ -44,19 +44,19 @@ struct DelayedCustomers: Sendable {
     self.capacity = capacity
     newcomers = DelayedNewcomers(capacity: capacity)
     for customer in first.prefix(capacity) {
-      hold(customer, at: now, limit: limit)
+      insertInOrder(customer, at: now, limit: limit)
       horizon = max(horizon, customer.place)
     }
-    beyond = max(0, count - Int64(held))
+    unloaded = max(0, count - Int64(held))
   }
 
   var held: Int { ordered.entries.count + failed.entries.count }
   /// Number of delayed customers whose tickets are on disk.
-  var count: Int64 { Int64(held) + beyond }
+  var count: Int64 { Int64(held) + unloaded }
   var newcomerCount: Int64 { sealed.reduce(newcomers.count) { $0 + $1.count } }
 
   /// True if memory contains a customer of a service that fulfils the condition.
-  func holdsSomebody(whose isWanted: (Service) -> Bool) -> Bool {
+  func containsCustomer(whose isWanted: (Service) -> Bool) -> Bool {
     ordered.entries.contains { isWanted($0.customer.customer.service) }
       || failed.entries.contains { isWanted($0.customer.customer.service) }
   }
@@ -67,14 +67,14 @@ struct DelayedCustomers: Sendable {
   }
 
   /// The next moment at which a customer in memory may be due; nil for never. For a customer that is due by the wall
-  /// clock, the moment is at most ``calendarPause`` after `last`, because the wall clock may step.
+  /// clock, the moment is at most ``maxWallClockWait`` after `last`, because the wall clock may step.
   ///
   /// - Parameter last: the last reading of the clocks.
   func nextDue(after last: Moment) -> MonotonicTime? {
     let calendar = ordered.first.map { first in
       let (left, overflow) = first.due.milliseconds.subtractingReportingOverflow(last.wall.milliseconds)
       let far = first.due < last.wall ? 0 : Int64.max
-      return last.monotonic + min(.milliseconds(overflow ? far : left), Self.calendarPause)
+      return last.monotonic + min(.milliseconds(overflow ? far : left), Self.maxWallClockWait)
     }
     return .earlier(calendar, failed.first?.due)
   }
@@ -88,15 +88,15 @@ struct DelayedCustomers: Sendable {
 
   /// Delays a failed customer until a moment of the monotonic clock.
   mutating func postpone(_ customer: DelayedCustomer, due: MonotonicTime) {
-    guard meets(customer.place) else { return }
+    guard isWithinHorizon(customer.place) else { return }
     failed.insert(customer, due: due)
     trim()
   }
 
-  /// Returns true if a customer at this position must be held in memory. If not, counts the customer in ``beyond``.
-  private mutating func meets(_ place: DuePlace) -> Bool {
-    guard beyond == 0 || place <= horizon else {
-      beyond += 1
+  /// Returns true if a customer at this position must be held in memory. If not, counts the customer in ``unloaded``.
+  private mutating func isWithinHorizon(_ place: DuePosition) -> Bool {
+    guard unloaded == 0 || place <= horizon else {
+      unloaded += 1
       isStale = true
       return false
     }
@@ -107,7 +107,7 @@ struct DelayedCustomers: Sendable {
     return true
   }
 
-  private mutating func hold(_ customer: DelayedCustomer, at now: Moment, limit: (Service) -> TimeSpan) {
+  private mutating func insertInOrder(_ customer: DelayedCustomer, at now: Moment, limit: (Service) -> TimeSpan) {
     guard customer.customer.attempts > 0 else { return ordered.insert(customer, due: customer.dueAt) }
     let (left, overflow) = customer.dueAt.milliseconds.subtractingReportingOverflow(now.wall.milliseconds)
     let pause = min(.milliseconds(overflow ? 0 : left), limit(customer.customer.service))
@@ -141,13 +141,13 @@ struct DelayedCustomers: Sendable {
 
   private mutating func settle(_ newcomers: DelayedNewcomers) {
     guard newcomers.count > 0 else { return }
-    if let last = newcomers.horizon, beyond == 0 || last < horizon {
+    if let last = newcomers.horizon, unloaded == 0 || last < horizon {
       // Newcomers after this position are only counted, so memory cannot cover a later position.
       horizon = last
       isStale = true
     }
-    beyond += newcomers.unseen
-    for customer in newcomers.earliest where meets(customer.place) {
+    unloaded += newcomers.unseen
+    for customer in newcomers.earliest where isWithinHorizon(customer.place) {
       ordered.insert(customer, due: customer.dueAt)
     }
     if newcomers.unseen > 0 { cut(to: capacity) } else { trim() }
@@ -160,21 +160,21 @@ struct DelayedCustomers: Sendable {
   private mutating func trim() { if held > 2 * capacity { cut(to: capacity) } }
 
   private mutating func cut(to room: Int) {
-    enum Held {
+    enum HeapEntry {
       case ordered(DueHeap<WallTime>.Entry)
       case failed(DueHeap<MonotonicTime>.Entry)
-      var place: DuePlace {
+      var place: DuePosition {
         switch self {
         case .ordered(let entry): entry.customer.place
         case .failed(let entry): entry.customer.place
         }
       }
     }
-    var all = ordered.takeAll().map(Held.ordered) + failed.takeAll().map(Held.failed)
+    var all = ordered.takeAll().map(HeapEntry.ordered) + failed.takeAll().map(HeapEntry.failed)
     all.sort { $0.place < $1.place }
     var kept = 0
     for one in all.prefix(room) {
-      guard beyond == 0 || one.place <= horizon else { break }
+      guard unloaded == 0 || one.place <= horizon else { break }
       kept += 1
       switch one {
       case .ordered(let entry): ordered.insert(entry.customer, due: entry.due)
@@ -182,17 +182,17 @@ struct DelayedCustomers: Sendable {
       }
     }
     guard kept < all.count else { return }
-    beyond += Int64(all.count - kept)
+    unloaded += Int64(all.count - kept)
     if kept > 0 { horizon = min(horizon, all[kept - 1].place) }
     isStale = true
   }
 
   /// Size of the next page to request; 0 for none.
   mutating func nextPage(lowWater: Int) -> Int {
-    guard !isLoading, beyond > 0, held < lowWater else { return 0 }
+    guard !isLoading, unloaded > 0, held < lowWater else { return 0 }
     isLoading = true
     isStale = false
-    return Int(min(Int64(max(1, capacity - held)), beyond))
+    return Int(min(Int64(max(1, capacity - held)), unloaded))
   }
 
   /// Adds a loaded page. It may contain newcomers, whose tickets are not on disk yet.
@@ -209,9 +209,9 @@ struct DelayedCustomers: Sendable {
       precondition(horizon < customer.place, "a page is in order and starts after the horizon")
       horizon = customer.place
       guard !isNewcomer(customer.customer.ticket) else { continue }
-      precondition(beyond > 0, "a page has more customers than are delayed in the store")
-      beyond -= 1
-      hold(customer, at: now, limit: limit)
+      precondition(unloaded > 0, "a page has more customers than are delayed in the store")
+      unloaded -= 1
+      insertInOrder(customer, at: now, limit: limit)
     }
   }
 
@@ -222,18 +222,18 @@ struct DelayedCustomers: Sendable {
     ordered.remove(ticket) ?? failed.remove(ticket)
   }
 
-  /// Subtracts a removed customer that was only in the store from ``beyond``. Returns false if a customer at this
+  /// Subtracts a removed customer that was only in the store from ``unloaded``. Returns false if a customer at this
   /// position cannot be only in the store.
   mutating func removeBeyond(_ customer: DelayedCustomer) -> Bool {
-    guard beyond > 0, horizon < customer.place else { return false }
-    beyond -= 1
+    guard unloaded > 0, horizon < customer.place else { return false }
+    unloaded -= 1
     isStale = true
     return true
   }
 
   mutating func clear() {
     _ = (ordered.takeAll(), failed.takeAll())
-    beyond = 0
+    unloaded = 0
     isStale = true
   }
 }

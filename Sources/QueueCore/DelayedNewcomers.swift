@@ -7,8 +7,8 @@ import BankModel
 struct DelayedNewcomers: Sendable {
   private(set) var count: Int64 = 0
   private(set) var earliest: [DelayedCustomer] = []
-  private(set) var horizon: DuePlace?
-  private(set) var tally = ServiceTally()
+  private(set) var horizon: DuePosition?
+  private(set) var tally = CountsByService()
   private let capacity: Int
 
   init(capacity: Int) { self.capacity = capacity }
@@ -18,10 +18,10 @@ struct DelayedNewcomers: Sendable {
 
   mutating func add(_ customer: DelayedCustomer) {
     tally.add(of: customer.customer.service)
-    hold(customer)
+    insertInOrder(customer)
   }
 
-  private mutating func hold(_ customer: DelayedCustomer) {
+  private mutating func insertInOrder(_ customer: DelayedCustomer) {
     count += 1
     if let horizon, horizon < customer.place { return }
     earliest.append(customer)
@@ -30,7 +30,7 @@ struct DelayedNewcomers: Sendable {
 
   mutating func add(_ others: DelayedNewcomers) {
     tally.add(others.tally)
-    for customer in others.earliest { hold(customer) }
+    for customer in others.earliest { insertInOrder(customer) }
     count += others.unseen
     guard let last = others.horizon, last < horizon ?? .last else { return }
     horizon = last

@@ -4,25 +4,25 @@
 import BankModel
 
 /// Iterator over the numbers of a line. It returns nil at the end of the line.
-typealias NumbersOfLine = () -> TicketNumber?
+typealias TicketIterator = () -> TicketNumber?
 
 /// Returns the smallest numbers of several lines.
 ///
 /// - Parameter lines: iterators, each in ascending order.
 /// - Parameter limit: maximum number of results, at least 0.
 /// - Returns: the numbers in ascending order, each with the index of its line in `lines`.
-func firstNumbers(of lines: [NumbersOfLine], limit: Int) -> [(ticket: TicketNumber, line: Int)] {
+func firstNumbers(of lines: [TicketIterator], limit: Int) -> [(ticket: TicketNumber, line: Int)] {
   guard limit > 0 else { return [] }
-  var heads = HeadHeap()
+  var heads = LineHeadHeap()
   for place in lines.indices {
-    if let ticket = lines[place]() { heads.push(HeadHeap.Head(ticket: ticket, line: place)) }
+    if let ticket = lines[place]() { heads.push(LineHeadHeap.LineHead(ticket: ticket, line: place)) }
   }
   var first: [(ticket: TicketNumber, line: Int)] = []
   while first.count < limit, let head = heads.first {
     first.append((head.ticket, head.line))
     guard first.count < limit else { break }
     if let next = lines[head.line]() {
-      heads.replaceFirst(with: HeadHeap.Head(ticket: next, line: head.line))
+      heads.replaceFirst(with: LineHeadHeap.LineHead(ticket: next, line: head.line))
     } else {
       heads.removeFirst()
     }
@@ -31,16 +31,16 @@ func firstNumbers(of lines: [NumbersOfLine], limit: Int) -> [(ticket: TicketNumb
 }
 
 /// Binary heap of the heads of lines, the smallest number first.
-private struct HeadHeap {
-  struct Head {
+private struct LineHeadHeap {
+  struct LineHead {
     var ticket: TicketNumber
     var line: Int
   }
 
-  private var heads: [Head] = []
-  var first: Head? { heads.first }
+  private var heads: [LineHead] = []
+  var first: LineHead? { heads.first }
 
-  mutating func push(_ head: Head) {
+  mutating func push(_ head: LineHead) {
     heads.append(head)
     var place = heads.count - 1
     while place > 0, heads[place].ticket < heads[(place - 1) / 2].ticket {
@@ -49,7 +49,7 @@ private struct HeadHeap {
     }
   }
 
-  mutating func replaceFirst(with head: Head) {
+  mutating func replaceFirst(with head: LineHead) {
     heads[0] = head
     sink()
   }

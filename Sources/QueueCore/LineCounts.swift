@@ -62,7 +62,7 @@ public struct LineCounts: Sendable {
     let place = lines.count
     lines.append(line)
     counts.append(0)
-    queueUp(place)
+    registerPosition(place)
     return place
   }
 
@@ -74,11 +74,11 @@ public struct LineCounts: Sendable {
     places[former] = nil
     order[former.service.index].removeAll { $0 == place }
     lines[place] = line
-    queueUp(place)
+    registerPosition(place)
   }
 
   /// Registers the line at this index for look-up and in the order of service.
-  private mutating func queueUp(_ place: Int) {
+  private mutating func registerPosition(_ place: Int) {
     let line = lines[place]
     let service = line.service.index
     while order.count <= service {

@@ -40,7 +40,7 @@ public struct LinkedQueue<Element> {
   /// Searches from the head, because returning customers belong near the head of their line.
   public mutating func insert(_ element: Element, before isLater: (Element) -> Bool) {
     var place = head
-    while place != Self.none, let standing = nodes[Int(place)], !isLater(standing) {
+    while place != Self.none, let openCount = nodes[Int(place)], !isLater(openCount) {
       place = links[Int(place)].next
     }
     link(element, before: place)
@@ -50,7 +50,7 @@ public struct LinkedQueue<Element> {
   public mutating func removeFirst(where isWanted: (Element) -> Bool) -> Element? {
     var place = head
     while place != Self.none {
-      if let standing = nodes[Int(place)], isWanted(standing) { return unlink(place) }
+      if let openCount = nodes[Int(place)], isWanted(openCount) { return unlink(place) }
       place = links[Int(place)].next
     }
     return nil

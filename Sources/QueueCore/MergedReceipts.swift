@@ -5,47 +5,47 @@
 import BankModel
 
 /// A receipt of a shared bank, with its position among the receipts of its branch.
-public struct MarkedReceipt: Sendable {
+public struct ReceiptWithPosition: Sendable {
   /// The receipt itself.
   public var receipt: Receipt
   /// Position of the receipt. A client that has received the receipt continues after this mark.
-  public var mark: ReceiptMark
+  public var mark: ReceiptPosition
 
-  public init(_ receipt: Receipt, _ mark: ReceiptMark) { (self.receipt, self.mark) = (receipt, mark) }
+  public init(_ receipt: Receipt, _ mark: ReceiptPosition) { (self.receipt, self.mark) = (receipt, mark) }
 }
 
 /// Receipts of several branches in one order.
 public struct MergedReceipts: Sendable {
   /// Receipts that were read of one branch.
-  public struct Portion: Sendable {
+  public struct BranchPage: Sendable {
     /// Receipts in the branch's commit order.
-    public var receipts: [MarkedReceipt]
+    public var receipts: [ReceiptWithPosition]
     /// True if the branch may have more receipts than were read.
     public var isCut: Bool
 
-    public init(_ receipts: [MarkedReceipt], isCut: Bool) { (self.receipts, self.isCut) = (receipts, isCut) }
+    public init(_ receipts: [ReceiptWithPosition], isCut: Bool) { (self.receipts, self.isCut) = (receipts, isCut) }
   }
 
   /// Receipts in merged order.
-  public private(set) var entries: [MarkedReceipt] = []
+  public private(set) var entries: [ReceiptWithPosition] = []
   /// True if no further receipts existed when the portions were read.
-  public private(set) var isWhole = true
+  public private(set) var isComplete = true
 
   /// Merges the receipts that were read of each branch.
-  public init(_ portions: [Portion]) {
+  public init(_ portions: [BranchPage]) {
     var rests = portions.filter { !$0.receipts.isEmpty }.map { (receipts: $0.receipts[...], isCut: $0.isCut) }
     while let next = rests.indices.min(by: { Self.isEarlier(rests[$0].receipts, rests[$1].receipts) }) {
       entries.append(rests[next].receipts.removeFirst())
       guard rests[next].receipts.isEmpty else { continue }
       if rests[next].isCut {
-        isWhole = false
+        isComplete = false
         return
       }
       rests.remove(at: next)
     }
   }
 
-  private static func isEarlier(_ one: ArraySlice<MarkedReceipt>, _ other: ArraySlice<MarkedReceipt>) -> Bool
+  private static func isEarlier(_ one: ArraySlice<ReceiptWithPosition>, _ other: ArraySlice<ReceiptWithPosition>) -> Bool
   {
     guard let one = one.first, let other = other.first else { return false }
     let (first, second) = (one.receipt, other.receipt)

@@ -10,14 +10,14 @@ public enum QueueEffect: Sendable, Equatable {
   /// Read the next page of a line.
   case loadPage(Line, after: TicketNumber, limit: Int)
   /// Read the next page of delayed customers.
-  case loadDelayed(after: DuePlace, limit: Int)
+  case loadDelayed(after: DuePosition, limit: Int)
   /// Find a ticket in the store.
   case lookUp(RequestNumber, TicketNumber)
   /// Read dead letters from the store, at most `limit`.
   case loadDead(RequestNumber, limit: Int)
 
   /// Forward a request about customers that this branch does not own to the shared store, and reply with its result.
-  case forward(RequestNumber, OperatorOrder)
+  case forward(RequestNumber, OperatorCommand)
 
   /// Assign a customer to a teller, without waiting for the disk.
   case assign(Window, Lease, Customer)
@@ -26,7 +26,7 @@ public enum QueueEffect: Sendable, Equatable {
   /// Ask a teller to return a customer.
   case recall(Window, Lease)
   /// Notify a busy teller that it gets no further customers, so that it returns customers that it cannot start.
-  case announceClosing(Window)
+  case notifyNoMoreCustomers(Window)
   /// Open a window: start a teller, and another one after each exit.
   case openWindow(Window)
   /// Close a window: its teller exits when it is idle and is not replaced.
@@ -34,19 +34,19 @@ public enum QueueEffect: Sendable, Equatable {
   /// Order an idle teller to exit, because its window closes or it is replaced.
   case dismissTeller(Window)
   /// Kill a teller that has made no progress, or has not returned recalled customers in time.
-  case endStuckTeller(Window, Generation)
+  case killStuckTeller(Window, Generation)
   /// Kill a teller, or disconnect an outside worker, that violated the protocol.
-  case endRogueTeller(Window, Generation, reason: String)
+  case killRogueTeller(Window, Generation, reason: String)
 
   /// Notify subscribers that a customer was started, completed or interrupted.
-  case announce(Happening, Window, Lease, Customer)
+  case announce(CustomerEvent, Window, Lease, Customer)
   /// Log that a customer became a dead letter.
-  case reportDead(Customer, Window, AttemptEnd, ProcessEnd?)
+  case logDeadLetter(Customer, Window, AttemptEnd, ProcessEnd?)
   /// Log that the result of an attempt was dropped, because another branch had already finished the customer. The case
   /// is indirect, because its values are rare and much larger than those of most other effects.
-  indirect case reportWithoutEffect(Customer, Receipt)
+  indirect case logRejectedCompletion(Customer, Receipt)
   /// Log that a service was paused, because a worker reported that no customer can be served.
-  case reportPause(Service, because: WorkFailure)
+  case logPause(Service, because: WorkFailure)
   /// Reply to a request.
   case reply(RequestNumber, QueueAnswer)
   /// The queue serves no further customer, and no window is busy.
@@ -54,7 +54,7 @@ public enum QueueEffect: Sendable, Equatable {
 }
 
 /// An operator's command about customers that are only in the shared store.
-public enum OperatorOrder: Sendable, Equatable {
+public enum OperatorCommand: Sendable, Equatable {
   /// Cancel this customer.
   case cancel(TicketNumber)
   /// Return this dead letter to its line.
@@ -64,7 +64,7 @@ public enum OperatorOrder: Sendable, Equatable {
 }
 
 /// Event that the caller announces to subscribers.
-public enum Happening: Sendable, Equatable {
+public enum CustomerEvent: Sendable, Equatable {
   case started
   case completed
   case interrupted

@@ -12,7 +12,7 @@ public enum QueueEvent: Sendable {
   /// A request for tickets. A large request is sent in slices under one request number. The queue must have room for
   /// the `total` of the first slice. `heldBack` is the number of customers at the start of the request that are held
   /// back after this slice. They are sent last, in slices from the last to the first. Between the slices, other
-  /// requests of one slice each may be sent, with up to ``QueueMachine/roomBeside`` customers.
+  /// requests of one slice each may be sent, with up to ``QueueMachine/concurrentEnqueueLimit`` customers.
   case enqueue(RequestNumber, orders: [CustomerOrder], total: Int64, isLast: Bool, heldBack: Int64 = 0)
 
   /// The changes staged since the last seal are one transaction, which is in flight now. Later changes belong to the
@@ -24,25 +24,25 @@ public enum QueueEvent: Sendable {
   case commitRefused
   /// The partly arrived request is dropped. The sender has replied to it, and every other change is on disk. The store
   /// removes the rows of the request.
-  case intakeAbandoned
+  case enqueueAbandoned
   /// The store has become short of space, or has space again.
-  case roomChanged(isShort: Bool)
+  case roomChanged(isLowOnSpace: Bool)
   /// The next page of a line, by number.
   case pageLoaded(Line, [Customer])
   /// With a shared database: the line may contain customers that no branch has claimed.
-  case somebodyMayWait(Line)
+  case lineMayHaveCustomers(Line)
   /// Another branch has cancelled a customer that this branch may own. The receipt is written.
-  case takenOut(TicketNumber)
+  case cancelledElsewhere(TicketNumber)
   /// The branch may assign customers until this moment, because until then no other branch may claim its customers.
-  case leaseHolds(until: MonotonicTime)
+  case leaseExtended(until: MonotonicTime)
   /// Another branch had already finished these customers of the transaction that is settled next. The changes to
   /// these customers had no effect.
   case withoutEffect([TicketNumber])
   /// The branch owns no customers any more: other branches can claim them. Changes that were not reported as on disk no
   /// longer count.
-  case branchLost
+  case claimsLost
   /// Number of unfinished customers of the whole bank without dead letters, by the index of the service.
-  case remains([Int64])
+  case openCountsChanged([Int64])
   /// The next page of delayed customers, by due time.
   case delayedLoaded([DelayedCustomer])
   /// The stored customer of a ticket that a request asked for; nil if there is none.
@@ -52,13 +52,13 @@ public enum QueueEvent: Sendable {
 
   /// A teller is ready for its first customer.
   case tellerReady(Window, Generation, pid: Int32)
-  /// A side-by-side worker at a window is ready: a worker that serves up to `inHand` customers at once.
-  case workerReady(Window, Generation, pid: Int32, inHand: Int)
-  /// An outside worker has connected. It serves these services, and at most `inHand` customers at once over all of
+  /// A side-by-side worker at a window is ready: a worker that serves up to `inFlight` customers at once.
+  case workerReady(Window, Generation, pid: Int32, inFlight: Int)
+  /// An outside worker has connected. It serves these services, and at most `inFlight` customers at once over all of
   /// them. Its generation identifies it.
-  case workerCame([Service], number: Int32, Generation, pid: Int32, inHand: Int)
+  case workerConnected([Service], number: Int32, Generation, pid: Int32, inFlight: Int)
   /// An outside worker has disconnected.
-  case workerGone(Generation)
+  case workerDisconnected(Generation)
   /// A teller has answered a lease and requests the next customer.
   case tellerAnswered(Window, Generation, Lease, TellerAnswer)
   /// A teller has made progress.
@@ -88,7 +88,7 @@ public enum QueueEvent: Sendable {
   /// Assign no more customers, finish the assigned customers, then report the end of the drain.
   case finish
   /// Assign no more customers, and return the assigned customers to their lines: the tellers are being killed.
-  case vacate
+  case returnAllClaims
   /// Shutdown is complete: close the day if it is finished.
   case endDay
   /// All received messages were handled, and only time has passed: expired leases end.
@@ -99,7 +99,7 @@ extension QueueEvent {
   /// True if due customers are returned to their lines after this event. Pages arrive while the effects of an earlier
   /// event are performed. A refused commit has just staged changes again. In both cases due customers wait for the next
   /// event.
-  var callsWhoeverIsDue: Bool {
+  var returnsDueCustomers: Bool {
     switch self {
     case .pageLoaded, .delayedLoaded, .found, .deadLoaded, .commitRefused: false
     default: true
@@ -131,7 +131,7 @@ extension Service {
   /// The reason, for an error message, why this list of shortages is impossible; nil if it is valid.
   ///
   /// A worker sends the list and the store stores it, so the queue refuses every list that the store would refuse.
-  func fault(of missing: [Shortage]) -> String? {
+  func validationError(of missing: [Shortage]) -> String? {
     if movesMoney { return "for lack of stock, which service \(number) does not use" }
     if missing.isEmpty || missing.count > StockLimits.itemsPerOrder {
       return "for lack of \(missing.count) items"

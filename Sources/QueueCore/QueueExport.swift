@@ -49,7 +49,7 @@ public struct ExportedRows: Sendable, Equatable {
 }
 
 /// A store that can export all its data. Every call is synchronous.
-public protocol QueueExport: QueueReading {
+public protocol QueueExport: QueueReader {
   /// Visits all business days in order.
   func eachDay(_ body: (ExportedDay) throws(StoreError) -> Void) throws(StoreError)
   /// Visits all idempotency keys, by day and ticket.

@@ -15,36 +15,36 @@ import BankModel
 import Time
 
 /// Number of elements of each kind that wait for the disk.
-struct WaitingCounts: Sendable, Equatable {
+struct PendingCounts: Sendable, Equatable {
   var changes = 0
   /// Number of bytes of the results in the changes.
   var bytes = 0
-  var admissions = 0
+  var pendingEnqueues = 0
   var answers = 0
-  var starts = 0
+  var pendingStarts = 0
   var pauses = 0
 
   static func += (left: inout Self, right: Self) {
     left.changes += right.changes
     left.bytes += right.bytes
-    left.admissions += right.admissions
+    left.pendingEnqueues += right.pendingEnqueues
     left.answers += right.answers
-    left.starts += right.starts
+    left.pendingStarts += right.pendingStarts
     left.pauses += right.pauses
   }
 
   static func - (left: Self, right: Self) -> Self {
     Self(
       changes: left.changes - right.changes, bytes: left.bytes - right.bytes,
-      admissions: left.admissions - right.admissions, answers: left.answers - right.answers,
-      starts: left.starts - right.starts, pauses: left.pauses - right.pauses)
+      pendingEnqueues: left.pendingEnqueues - right.pendingEnqueues, answers: left.answers - right.answers,
+      pendingStarts: left.pendingStarts - right.pendingStarts, pauses: left.pauses - right.pauses)
   }
 }
 
 /// A transaction that the store has received and whose result is unknown.
-struct UnderwayTransaction: Sendable {
+struct InFlightTransaction: Sendable {
   /// Number of elements of each list that belong to the transaction.
-  var counts: WaitingCounts
+  var counts: PendingCounts
   /// True for each service that is paused after this transaction, by the service's index.
   var paused: [Bool]
   /// Last lease of each window whose receipt is in this transaction.
@@ -58,23 +58,23 @@ extension QueueMachine {
   public var hasRoomUnderway: Bool { underway.count < policy.maxUnderway }
   /// True if anything waits for a commit and is not in flight. A partly arrived request does not count.
   public var isUnsealed: Bool {
-    underway.isEmpty ? isUnsettled : !unsettled.isEmpty && unsealed.changes > 0 || hasPromises
+    underway.isEmpty ? hasUncommittedChanges : !uncommitted.isEmpty && unsealed.changes > 0 || hasRepliesToCommit
   }
   /// True if the coordinator must hold back new customers. There are two reasons: a reset waits until every ticket is
   /// on disk, and no request is still arriving in slices; or changes or result bytes have reached their limit while a
   /// transaction is in flight.
-  public var holdsBackIntake: Bool {
-    if !postponed.isEmpty { return !isTakingIn }
+  public var delaysEnqueues: Bool {
+    if !deferredRequests.isEmpty { return !isTakingIn }
     return !underway.isEmpty && isSaturated
   }
 
   /// Number of elements that wait for the disk and belong to no transaction in flight.
-  var unsealed: WaitingCounts {
-    var sealed = WaitingCounts()
+  var unsealed: PendingCounts {
+    var sealed = PendingCounts()
     for transaction in underway { sealed += transaction.counts }
-    return WaitingCounts(
-      changes: unsettled.count, bytes: unsettledBytes, admissions: admissions.count, answers: settling.count,
-      starts: starts.count, pauses: pausing.count) - sealed
+    return PendingCounts(
+      changes: uncommitted.count, bytes: uncommittedBytes, pendingEnqueues: pendingEnqueues.count, answers: pendingReplies.count,
+      pendingStarts: pendingStarts.count, pauses: pausing.count) - sealed
   }
 
   /// Closes a transaction over everything that was staged since the last one. The transaction is in flight from now
@@ -86,24 +86,24 @@ extension QueueMachine {
     takeAcknowledgements { acknowledgements.append(($0, $1)) }
     delayed.sealNewcomers()
     underway.append(
-      UnderwayTransaction(counts: counts, paused: books.paused, acknowledgements: acknowledgements))
+      InFlightTransaction(counts: counts, paused: dayCounters.paused, acknowledgements: acknowledgements))
   }
 
   /// Settles the oldest transaction in flight, or everything if none is in flight: adds the newcomers to their lines,
   /// and sends the tickets and the other replies.
   mutating func settle(at now: Moment, into effects: inout [QueueEffect]) {
-    isJammed = false
+    isDiskFull = false
     let oldest = underway.isEmpty ? nil : underway.removeFirst()
     let counts = oldest?.counts ?? unsealed
-    unsettled.removeFirst(counts.changes)
-    unsettledBytes -= counts.bytes
-    settledPauses = oldest?.paused ?? books.paused
+    uncommitted.removeFirst(counts.changes)
+    uncommittedBytes -= counts.bytes
+    committedPauses = oldest?.paused ?? dayCounters.paused
     pausing.removeFirst(counts.pauses)
-    settleNewcomers(ofTheFirst: counts.admissions)
-    for admission in admissions.prefix(counts.admissions) {
+    settleNewcomers(ofTheFirst: counts.pendingEnqueues)
+    for admission in pendingEnqueues.prefix(counts.pendingEnqueues) {
       effects.append(.reply(admission.request, answer(to: admission)))
     }
-    admissions.removeFirst(counts.admissions)
+    pendingEnqueues.removeFirst(counts.pendingEnqueues)
     if let oldest {
       for (window, lease) in oldest.acknowledgements where hears(window, lease) {
         effects.append(.acknowledge(window, lease))
@@ -111,10 +111,10 @@ extension QueueMachine {
     } else {
       takeAcknowledgements { effects.append(.acknowledge($0, $1)) }
     }
-    effects.append(contentsOf: settling.prefix(counts.answers))
-    settling.removeFirst(counts.answers)
-    if counts.starts > 0 { beginStarts(counts.starts, at: now, into: &effects) }
-    if !isTakingIn { takeUpPostponed(at: now, into: &effects) }
+    effects.append(contentsOf: pendingReplies.prefix(counts.answers))
+    pendingReplies.removeFirst(counts.answers)
+    if counts.pendingStarts > 0 { sendStarts(counts.pendingStarts, at: now, into: &effects) }
+    if !isTakingIn { processDeferredRequests(at: now, into: &effects) }
   }
 
   /// Adds the customers of the first `count` admissions to their lines. Counts are summed per line first, so that the
@@ -122,12 +122,12 @@ extension QueueMachine {
   private mutating func settleNewcomers(ofTheFirst count: Int) {
     delayed.settleNewcomers()
     guard count > 0 else { return }
-    if count == admissions.count {
+    if count == pendingEnqueues.count {
       for index in lines.indices { lines[index].settleNewcomers() }
       return
     }
     var byLine = Array(repeating: 0 as Int64, count: lines.count)
-    for admission in admissions.prefix(count) {
+    for admission in pendingEnqueues.prefix(count) {
       for (place, count) in admission.runs { byLine[place] += count }
     }
     for (place, count) in byLine.enumerated() where count > 0 { lines[place].settleNewcomers(count) }
@@ -144,10 +144,10 @@ extension QueueMachine {
     }
   }
 
-  private func answer(to admission: Admission) -> QueueAnswer {
+  private func answer(to admission: PendingEnqueue) -> QueueAnswer {
     .enqueued(
       IssuedTickets(
-        day: books.day, first: admission.first, last: admission.first + admission.count - 1))
+        day: dayCounters.day, first: admission.first, last: admission.first + admission.count - 1))
   }
 
   /// True if the teller that completed this lease is still at the window.
@@ -156,35 +156,35 @@ extension QueueMachine {
     return windows[service][place].generation == lease.generation && windows[service][place].state != .vacant
   }
 
-  mutating func takeUpPostponed(at now: Moment, into effects: inout [QueueEffect]) {
-    guard !postponed.isEmpty, !hasUnsettledTickets else { return }
-    let waiting = postponed
-    postponed.removeAll()
+  mutating func processDeferredRequests(at now: Moment, into effects: inout [QueueEffect]) {
+    guard !deferredRequests.isEmpty, !hasUncommittedTickets else { return }
+    let waiting = deferredRequests
+    deferredRequests.removeAll()
     for event in waiting { apply(event, at: now, into: &effects) }
   }
 
   /// Handles a full disk: revokes tickets, and pauses and resumes by operators, that are not on disk; refuses waiting
   /// resets; stages all other changes again.
-  mutating func unsettle(into effects: inout [QueueEffect]) {
-    isJammed = true
-    takeBackSeals()
-    for request in takeBackTickets() { effects.append(.reply(request, .refused(.diskFull))) }
-    books.paused = settledPauses
+  mutating func handleDiskFull(into effects: inout [QueueEffect]) {
+    isDiskFull = true
+    reopenTransactions()
+    for request in revertTickets() { effects.append(.reply(request, .refused(.diskFull))) }
+    dayCounters.paused = committedPauses
     for request in pausing {
-      settling.removeAll { if case .reply(request, _) = $0 { true } else { false } }
+      pendingReplies.removeAll { if case .reply(request, _) = $0 { true } else { false } }
       effects.append(.reply(request, .refused(.diskFull)))
     }
     pausing.removeAll()
-    for case .reset(let request) in postponed { effects.append(.reply(request, .refused(.diskFull))) }
-    postponed.removeAll()
-    for change in unsettled { effects.append(.stage(change)) }
+    for case .reset(let request) in deferredRequests { effects.append(.reply(request, .refused(.diskFull))) }
+    deferredRequests.removeAll()
+    for change in uncommitted { effects.append(.stage(change)) }
     // The changes of the revoked starts follow the changes that were staged above, and are written in the same
     // transaction.
-    takeBackStarts(into: &effects)
+    revertStarts(into: &effects)
   }
 
   /// Merges all transactions in flight with the changes that were staged after them.
-  private mutating func takeBackSeals() {
+  private mutating func reopenTransactions() {
     for (window, lease) in underway.reversed().flatMap(\.acknowledgements) where hears(window, lease) {
       // The acknowledgement of a later lease covers the earlier ones.
       guard let (service, place) = locate(window), windows[service][place].unacknowledged == nil else {
@@ -197,8 +197,8 @@ extension QueueMachine {
 
   /// Pauses a service because of a worker's report. Unlike an operator's pause, this pause is not revoked if the disk
   /// is full.
-  mutating func pauseForGood(_ service: Int) {
-    (books.paused[service], settledPauses[service]) = (true, true)
+  mutating func pausePermanently(_ service: Int) {
+    (dayCounters.paused[service], committedPauses[service]) = (true, true)
     for place in underway.indices { underway[place].paused[service] = true }
   }
 
@@ -206,18 +206,18 @@ extension QueueMachine {
   ///
   /// - Returns: the requests for these tickets, the last request first; the request that has arrived in part is at the
   ///   end.
-  private mutating func takeBackTickets() -> [RequestNumber] {
-    let requests = admissions.reversed().map(\.request) + (arriving.map { [$0.request] } ?? [])
+  private mutating func revertTickets() -> [RequestNumber] {
+    let requests = pendingEnqueues.reversed().map(\.request) + (arriving.map { [$0.request] } ?? [])
     forgetArriving()
-    for admission in admissions.reversed() {
+    for admission in pendingEnqueues.reversed() {
       precondition(
-        admission.first + admission.count - 1 == books.issued, "tickets are withdrawn from the last one down"
+        admission.first + admission.count - 1 == dayCounters.issued, "tickets are withdrawn from the last one down"
       )
-      books.issued -= admission.count
-      for (place, count) in admission.runs { books.waiting[place] -= count }
-      books.delay(admission.delayed, times: -1)
+      dayCounters.issued -= admission.count
+      for (place, count) in admission.runs { dayCounters.waiting[place] -= count }
+      dayCounters.delay(admission.delayed, times: -1)
     }
-    admissions.removeAll()
+    pendingEnqueues.removeAll()
     for line in lines.indices { lines[line].dropNewcomers() }
     delayed.dropNewcomers()
     return requests

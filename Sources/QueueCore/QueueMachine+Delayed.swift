@@ -8,29 +8,29 @@ import Time
 extension QueueMachine {
   /// Maximum number of delayed customers that return in one event. Ten million customers may be due at the same
   /// moment, and other events must be handled in between.
-  static let calledAtOnce = 1_024
+  static let dueBatchSize = 1_024
 
-  /// Returns due customers to their lines, at most ``calledAtOnce``.
+  /// Returns due customers to their lines, at most ``dueBatchSize``.
   ///
   /// - Returns: true if any customer returned to its line.
-  mutating func callDue(at now: Moment, into effects: inout [QueueEffect]) -> Bool {
+  mutating func returnDue(at now: Moment, into effects: inout [QueueEffect]) -> Bool {
     var called = 0
-    while called < Self.calledAtOnce, unsettled.count < policy.maxUnsettled,
+    while called < Self.dueBatchSize, uncommitted.count < policy.maxUncommitted,
       let customer = delayed.takeDue(at: now)
     {
-      bringBack(customer, from: .delayed, into: &effects)
+      restoreToLine(customer, from: .delayed, into: &effects)
       called += 1
     }
     return called > 0
   }
 
   /// Requests the next page if few delayed customers are left in memory.
-  mutating func askForDelayed(into effects: inout [QueueEffect]) {
+  mutating func requestDelayedPage(into effects: inout [QueueEffect]) {
     let wanted = delayed.nextPage(lowWater: policy.delayedLowWater)
     if wanted > 0 { effects.append(.loadDelayed(after: delayed.horizon, limit: wanted)) }
   }
 
-  mutating func join(_ page: [DelayedCustomer], at now: Moment) {
+  mutating func addPage(_ page: [DelayedCustomer], at now: Moment) {
     let issued = issuedCount
     delayed.append(page: page, at: now, limit: { [policy] in policy[$0.index].longestPause }) { $0 > issued }
   }

@@ -7,11 +7,11 @@ import Time
 
 extension QueueMachine {
   /// Handles the disconnect of an outside worker that may hold customers.
-  mutating func loseOutside(_ generation: Generation, at now: Moment, into effects: inout [QueueEffect]) {
-    takeBackStarts(into: &effects)
-    let alone = aloneInHand(of: generation)
+  mutating func handleWorkerDisconnect(_ generation: Generation, at now: Moment, into effects: inout [QueueEffect]) {
+    revertStarts(into: &effects)
+    let alone = onlyCustomer(of: generation)
     for window in outsideWorkers[generation]?.places ?? [] {
-      lose(window, generation, nil, alone: alone, at: now, into: &effects)
+      handleLoss(window, generation, nil, alone: alone, at: now, into: &effects)
     }
   }
 
@@ -19,7 +19,7 @@ extension QueueMachine {
   ///
   /// - Parameter alone: the only customer of an outside worker over all its slots; nil if it had several or none.
   ///   Ignored for other workers.
-  mutating func lose(
+  mutating func handleLoss(
     _ window: Window, _ generation: Generation, _ end: ProcessEnd?, alone: TicketNumber? = nil,
     at now: Moment, into effects: inout [QueueEffect]
   ) {
@@ -27,13 +27,13 @@ extension QueueMachine {
     let isKnown = windows[service][place].generation == generation
     if isKnown {
       // The exited teller cannot receive another customer.
-      takeBackStarts(deaf: window, into: &effects)
-      takeFrom(service, place, .killed, end, alone: alone, at: now, into: &effects)
+      revertStarts(excluded: window, into: &effects)
+      interruptAll(service, place, .killed, end, alone: alone, at: now, into: &effects)
       leaveIdle(service, place)
       if window.isOutside { return removeOutside(window) }
       windows[service][place].state = .vacant
       // The teller will not return its recalled customers, so the deadline for their return is removed.
-      waitNoLonger(service, place)
+      clearTerminationMarks(service, place)
       windows[service][place].unacknowledged = nil
     }
     if windows[service][place].isClosing, windows[service][place].state == .vacant {
@@ -44,46 +44,46 @@ extension QueueMachine {
   /// Ends every expired lease, and with it the attempt. Late messages are harmless: the successor of a killed worker
   /// has another generation, and a lease that an outside worker has lost is recorded as recalled.
   mutating func expireLeases(at now: Moment, into effects: inout [QueueEffect]) {
-    if !starts.isEmpty, nextLeaseEnd.map({ $0 <= now.attended }) == true { takeBackStarts(into: &effects) }
+    if !pendingStarts.isEmpty, nextLeaseEnd.map({ $0 <= now.listeningTime }) == true { revertStarts(into: &effects) }
     // Several leases of one worker may expire at once, at several slots, so blame is decided before the first lease
     // ends.
     var alone: [Generation: TicketNumber] = [:]
-    for generation in outsideWorkers.keys { alone[generation] = aloneInHand(of: generation) }
+    for generation in outsideWorkers.keys { alone[generation] = onlyCustomer(of: generation) }
     for service in windows.indices {
-      for place in windows[service].indices where windows[service][place].nextLeaseEnd <= now.attended {
+      for place in windows[service].indices where windows[service][place].nextLeaseEnd <= now.listeningTime {
         let windowState = windows[service][place]
         if windowState.isSideBySide, windowState.isServing {
           let ticket =
             windowState.window.isOutside
             ? alone[windowState.generation] : aloneAtWindow(service, place)
-          takeExpired(service, place, alone: ticket, at: now, into: &effects)
+          interruptExpired(service, place, alone: ticket, at: now, into: &effects)
           if windowState.window.isOutside { continue }
           // The leases of the worker's other customers have not expired, but the worker is killed, so these customers
           // return to the queue without blame.
           if let customer = release(service, place) {
-            standAgain(customer, service, place, at: now, into: &effects)
-            takeBackAhead(service, place, at: now, into: &effects)
+            requeueAtHead(customer, service, place, at: now, into: &effects)
+            returnPrefetched(service, place, at: now, into: &effects)
           }
         }
-        takeFrom(service, place, .leaseExpired, nil, at: now, into: &effects)
-        doom(service, place)
-        effects.append(.endStuckTeller(windowState.window, windowState.generation))
+        interruptAll(service, place, .leaseExpired, nil, at: now, into: &effects)
+        markForTermination(service, place)
+        effects.append(.killStuckTeller(windowState.window, windowState.generation))
       }
     }
   }
 
   /// Marks a teller as being killed. The queue ignores the teller's messages from now on. If its work has effects
-  /// outside the bank (`endsWorkFirst`), the service assigns no customer to its windows until the process has exited,
+  /// outside the bank (`awaitsProcessExit`), the service assigns no customer to its windows until the process has exited,
   /// however long that takes.
-  private mutating func doom(_ service: Int, _ place: Int) {
-    windows[service][place].state = .doomed
+  private mutating func markForTermination(_ service: Int, _ place: Int) {
+    windows[service][place].state = .terminating
     windows[service][place].isBeingEnded =
-      policy[service].endsWorkFirst && !windows[service][place].window.isOutside
+      policy[service].awaitsProcessExit && !windows[service][place].window.isOutside
     windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
   }
 
   /// Clears the deadline and the mark of killing of a teller that has exited.
-  private mutating func waitNoLonger(_ service: Int, _ place: Int) {
+  private mutating func clearTerminationMarks(_ service: Int, _ place: Int) {
     windows[service][place].isBeingEnded = false
     windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
   }
@@ -98,17 +98,17 @@ extension QueueMachine {
     case .again, .never: interrupt(customer, lease, service, place, .failed, failure, at: now, into: &effects)
     case .crash: interrupt(customer, lease, service, place, .killed, failure, at: now, into: &effects)
     case .later:
-      let isTooOften = lease.attempt >= policy[service].maxLater
+      let isTooOften = lease.attempt >= policy[service].maxDeferrals
       interrupt(
         customer, lease, service, place, isTooOften ? .failed : .deferred, failure, at: now, into: &effects)
     case .pause:
-      if !books.paused[service] {
-        pauseForGood(service)
-        takeBackStarts(into: &effects)
-        effects.append(.reportPause(Service(index: service), because: failure))
+      if !dayCounters.paused[service] {
+        pausePermanently(service)
+        revertStarts(into: &effects)
+        effects.append(.logPause(Service(index: service), because: failure))
       }
-      standAgain(
-        customer, service, place, .deferred, failure, hasBegun: !failure.isUnbegun, at: now, into: &effects)
+      requeueAtHead(
+        customer, service, place, .deferred, failure, mayHaveStarted: !failure.isNotStarted, at: now, into: &effects)
     }
   }
 
@@ -127,7 +127,7 @@ extension QueueMachine {
     record(lease, at: windowState, end, processEnd, failure?.words, at: now, into: &effects)
     var customer = customer
     customer.attempts += 1
-    customer.endAttempt(hasBegun: failure?.isUnbegun != true)
+    customer.endAttempt(mayHaveStarted: failure?.isNotStarted != true)
     switch end {
     case .failed: customer.failures += 1
     case .deferred: break
@@ -140,33 +140,33 @@ extension QueueMachine {
     // reached the limit.
     let isCrash = end != .failed && end != .deferred
     if isCrash && wasAlone && customer.crashes >= rules.maxCrashes || customer.failures >= rules.maxFailures
-      || failure?.consequence == .never || customer.hasSpent(rules)
+      || failure?.consequence == .never || customer.hasExhaustedAttempts(rules)
     {
-      bury(customer, windowState.window, end, processEnd, into: &effects)
+      deadLetter(customer, windowState.window, end, processEnd, into: &effects)
     } else if end == .failed || end == .deferred {
       let pause =
         failure?.after
         ?? rules.pause(
           afterFailures: end == .failed ? customer.failures : lease.attempt, of: customer.ticket,
-          on: books.day,
+          on: dayCounters.day,
           attempt: lease.attempt)
-      putOff(customer, for: pause, at: now, into: &effects)
+      postpone(customer, for: pause, at: now, into: &effects)
     } else {
       stage(.update(customer), into: &effects)
-      takeBack(customer)
+      returnToLine(customer)
     }
   }
 
   /// Delays a customer that has left the line or a teller.
-  mutating func putOff(
+  mutating func postpone(
     _ customer: Customer, for pause: TimeSpan, at now: Moment, into effects: inout [QueueEffect]
   ) {
     let dueAt = WallTime(milliseconds: now.wall.milliseconds + pause.milliseconds)
-    books.waiting[customer.line] -= 1
+    dayCounters.waiting[customer.line] -= 1
     if policy.isShared {
-      books.issued -= 1
+      dayCounters.issued -= 1
     } else {
-      books.delay(of: customer.service)
+      dayCounters.delay(of: customer.service)
       delayed.postpone(DelayedCustomer(customer: customer, dueAt: dueAt), due: now.monotonic + pause)
     }
     stage(.postpone(customer, dueAt: dueAt), into: &effects)
@@ -184,7 +184,7 @@ extension QueueMachine {
   ///
   /// - Parameter alone: the only customer of an outside worker over all its slots; nil if it had several or none.
   ///   Ignored for other workers.
-  mutating func takeFrom(
+  mutating func interruptAll(
     _ service: Int, _ place: Int, _ end: AttemptEnd, _ processEnd: ProcessEnd?, alone: TicketNumber? = nil,
     at now: Moment, into effects: inout [QueueEffect]
   ) {
@@ -194,12 +194,12 @@ extension QueueMachine {
     let lease = windows[service][place].lease(of: customer)
     guard windows[service][place].isSideBySide, customer.ticket != alone else {
       interrupt(customer, lease, service, place, end, nil, processEnd: processEnd, at: now, into: &effects)
-      return takeBackAhead(service, place, at: now, into: &effects)
+      return returnPrefetched(service, place, at: now, into: &effects)
     }
     // Any of these customers may have caused the crash. Each is served alone from now on, and `maxCrashes` makes none a
     // dead letter before it was served alone.
-    let first = WindowState.HandedOut(customer: customer, at: windows[service][place].startedAt)
-    for next in [first] + releaseAhead(service, place) {
+    let first = WindowState.PrefetchedCustomer(customer: customer, at: windows[service][place].startedAt)
+    for next in [first] + releasePrefetched(service, place) {
       windows[service][place].startedAt = next.at
       let lease = windows[service][place].lease(of: next.customer)
       interrupt(
@@ -210,82 +210,82 @@ extension QueueMachine {
 
   /// Returns a customer from a teller to its line, or makes it a dead letter if no attempt is left. Counts neither a
   /// crash nor a failure, because the customer is not to blame.
-  mutating func standAgain(
+  mutating func requeueAtHead(
     _ customer: Customer, _ service: Int, _ place: Int, _ end: AttemptEnd = .recalled,
-    _ failure: WorkFailure? = nil, hasBegun: Bool = true, at now: Moment, into effects: inout [QueueEffect]
+    _ failure: WorkFailure? = nil, mayHaveStarted: Bool = true, at now: Moment, into effects: inout [QueueEffect]
   ) {
     let windowState = windows[service][place]
     let lease = windowState.lease(of: customer)
     record(lease, at: windowState, end, failure?.processEnd, failure?.words, at: now, into: &effects)
     var customer = customer
     customer.attempts += 1
-    customer.endAttempt(hasBegun: hasBegun)
+    customer.endAttempt(mayHaveStarted: mayHaveStarted)
     effects.append(.announce(.interrupted, windowState.window, lease, customer))
-    wait(customer, service, windowState.window, end, failure?.processEnd, into: &effects)
+    requeueOrDeadLetter(customer, service, windowState.window, end, failure?.processEnd, into: &effects)
   }
 
   /// Returns the further customers of a window to their line, or makes them dead letters if no attempt is left. An
   /// attempt without blame is recorded for each customer, because the record explains why later customers have
   /// overtaken it.
-  mutating func takeBackAhead(
+  mutating func returnPrefetched(
     _ service: Int, _ place: Int, at now: Moment, into effects: inout [QueueEffect]
   ) {
-    for next in releaseAhead(service, place) {
+    for next in releasePrefetched(service, place) {
       var windowState = windows[service][place]
       windowState.startedAt = next.at
       record(windowState.lease(of: next.customer), at: windowState, .recalled, at: now, into: &effects)
       var customer = next.customer
       customer.attempts += 1
       customer.endAttempt()
-      wait(customer, service, windowState.window, .recalled, nil, into: &effects)
+      requeueOrDeadLetter(customer, service, windowState.window, .recalled, nil, into: &effects)
     }
   }
 
   /// Returns a customer to its line after an attempt that ended without blame, or makes it a dead letter if no
   /// attempt is left.
-  private mutating func wait(
+  private mutating func requeueOrDeadLetter(
     _ customer: Customer, _ service: Int, _ window: Window, _ end: AttemptEnd, _ processEnd: ProcessEnd?,
     into effects: inout [QueueEffect]
   ) {
-    if customer.begun > 0, customer.hasSpent(policy[service]) {
-      return bury(customer, window, end, processEnd, into: &effects)
+    if customer.startedAttempts > 0, customer.hasExhaustedAttempts(policy[service]) {
+      return deadLetter(customer, window, end, processEnd, into: &effects)
     }
     stage(.update(customer), into: &effects)
-    takeBack(customer)
+    returnToLine(customer)
   }
 
   /// Returns a customer to its line, at the position of its number.
-  mutating func takeBack(_ customer: Customer) {
+  mutating func returnToLine(_ customer: Customer) {
     let place = index(of: customer.line)
-    if policy.isShared { lines[place].takeBack(claimed: customer) } else { lines[place].takeBack(customer) }
+    if policy.isShared { lines[place].returnToLine(claimed: customer) } else { lines[place].returnToLine(customer) }
   }
 
   /// Makes a customer a dead letter, which an operator cancels or requeues.
-  mutating func bury(
+  mutating func deadLetter(
     _ customer: Customer, _ window: Window, _ end: AttemptEnd, _ processEnd: ProcessEnd?,
     into effects: inout [QueueEffect]
   ) {
-    books.waiting[customer.line] -= 1
-    if policy.isShared { books.issued -= 1 } else { books.dead += 1 }
+    dayCounters.waiting[customer.line] -= 1
+    if policy.isShared { dayCounters.issued -= 1 } else { dayCounters.dead += 1 }
     stage(.bury(customer), into: &effects)
-    effects.append(.reportDead(customer, window, end, processEnd))
+    effects.append(.logDeadLetter(customer, window, end, processEnd))
   }
 
   /// Handles a protocol violation: takes the teller's customers as if the teller had exited, and ends the teller.
-  mutating func breakOff(
+  mutating func endForViolation(
     _ service: Int, _ place: Int, _ reason: String, at now: Moment, into effects: inout [QueueEffect]
   ) {
-    takeBackStarts(deaf: windows[service][place].window, into: &effects)
+    revertStarts(excluded: windows[service][place].window, into: &effects)
     let windowState = windows[service][place]
     let isOutside = windowState.window.isOutside
     let places = isOutside ? outsideWorkers[windowState.generation]?.places ?? [] : [windowState.window]
-    let alone = isOutside ? aloneInHand(of: windowState.generation) : nil
+    let alone = isOutside ? onlyCustomer(of: windowState.generation) : nil
     for window in places {
       guard let (service, place) = locate(window) else { continue }
-      takeFrom(service, place, .killed, nil, alone: alone, at: now, into: &effects)
+      interruptAll(service, place, .killed, nil, alone: alone, at: now, into: &effects)
       leaveIdle(service, place)
-      doom(service, place)
+      markForTermination(service, place)
     }
-    effects.append(.endRogueTeller(windowState.window, windowState.generation, reason: reason))
+    effects.append(.killRogueTeller(windowState.window, windowState.generation, reason: reason))
   }
 }

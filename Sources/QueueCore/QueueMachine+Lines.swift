@@ -8,13 +8,13 @@ import BankModel
 extension QueueMachine {
   /// Returns the index of a line. A line without an index gets one.
   mutating func index(of line: Line) -> Int {
-    if let known = books.waiting.known(line) { return known }
+    if let known = dayCounters.waiting.known(line) { return known }
     let place: Int
     if !line.priority.isGrade, givenLines >= policy.maxLines, let vacant = vacantPlaces.first {
-      books.waiting.give(vacant, to: line)
+      dayCounters.waiting.give(vacant, to: line)
       place = vacant
     } else {
-      place = books.waiting.place(of: line)
+      place = dayCounters.waiting.place(of: line)
     }
     let version = place < lines.count ? lines[place].version &+ 1 : 0
     let empty = WaitingLine(stored: 0, capacity: policy.capacity(ofLineAt: place), version: version)
@@ -27,11 +27,11 @@ extension QueueMachine {
     var new: Set<Line> = []
     for order in orders where !order.priority.isGrade {
       let line = Line(service: order.service, priority: order.priority)
-      if books.waiting.known(line) == nil { new.insert(line) }
+      if dayCounters.waiting.known(line) == nil { new.insert(line) }
     }
     guard !new.isEmpty else { return nil }
     // The lines of a request in progress have no indices yet.
-    for line in arriving?.byLine.lines ?? [] where !line.priority.isGrade && books.waiting.known(line) == nil
+    for line in arriving?.byLine.lines ?? [] where !line.priority.isGrade && dayCounters.waiting.known(line) == nil
     {
       new.insert(line)
     }
@@ -41,12 +41,12 @@ extension QueueMachine {
   }
 
   /// Number of lines whose priority is not a grade.
-  private var givenLines: Int { books.waiting.lines.count - books.waiting.gradedCount }
+  private var givenLines: Int { dayCounters.waiting.lines.count - dayCounters.waiting.gradedCount }
 
   /// Indices of lines without a grade that have no customers and no page being loaded.
   private var vacantPlaces: [Int] {
     lines.indices.filter {
-      !books.waiting.lines[$0].priority.isGrade && books.waiting[$0] == 0 && lines[$0].isVacant
+      !dayCounters.waiting.lines[$0].priority.isGrade && dayCounters.waiting[$0] == 0 && lines[$0].isVacant
     }
   }
 }

@@ -7,46 +7,46 @@ import Time
 
 extension QueueMachine {
   /// Assigns waiting customers of a service to its idle tellers, then in advance to busy ones, by priority and number.
-  mutating func handOut(_ index: Int, at now: Moment, into effects: inout [QueueEffect]) {
+  mutating func assignWaiting(_ index: Int, at now: Moment, into effects: inout [QueueEffect]) {
     let service = Service(index: index)
-    guard stage != .finishing, !books.paused[index], mayServe(at: now) else { return }
+    guard stage != .finishing, !dayCounters.paused[index], mayServe(at: now) else { return }
     let rules = policy[index]
     let isCounted = rules.maxAttempts != nil
-    if isCounted, isJammed { return }
-    if rules.endsWorkFirst, windows[index].contains(where: { $0.isBeingEnded }) { return }
+    if isCounted, isDiskFull { return }
+    if rules.awaitsProcessExit, windows[index].contains(where: { $0.isBeingEnded }) { return }
     while idleWindows[index] > 0, !isSaturated {
       guard let customer = nextInLine(service, into: &effects) else { return }
       guard let place = windows[index].firstIndex(where: { $0.state == .idle }) else {
         preconditionFailure("an idle window of service \(service.number) is counted and cannot be found")
       }
-      begin(customer, at: place, of: index, isCounted: isCounted, now, into: &effects)
+      startAttempt(customer, at: place, of: index, isCounted: isCounted, now, into: &effects)
     }
-    if rules.prefetch > 1, isCounted || !hasStarts(of: service) {
-      handOutAhead(service, upTo: rules.prefetch, isCounted: isCounted, at: now, into: &effects)
+    if rules.prefetch > 1, isCounted || !hasPendingStarts(of: service) {
+      prefetchWaiting(service, upTo: rules.prefetch, isCounted: isCounted, at: now, into: &effects)
     }
   }
 
   /// Assigns customers in advance to busy tellers, first to the teller with the fewest customers.
-  private mutating func handOutAhead(
+  private mutating func prefetchWaiting(
     _ service: Service, upTo prefetch: Int, isCounted: Bool, at now: Moment,
     into effects: inout [QueueEffect]
   ) {
     let index = service.index
-    while !isSaturated, let place = leastLaden(index, below: prefetch, isCounted: isCounted) {
-      if isCounted { putAsideTheSpent(service, into: &effects) }
+    while !isSaturated, let place = leastLoaded(index, below: prefetch, isCounted: isCounted) {
+      if isCounted { deadLetterExhausted(service, into: &effects) }
       if let next = firstInMemory(of: service), isSuspect(next),
         windows[index][place].isSideBySide || !next.isSuspect
       {
         return
       }
       guard let customer = nextInLine(service, into: &effects) else { return }
-      handAhead(customer, index, place, isCounted: isCounted, at: now, into: &effects)
+      prefetchCustomer(customer, index, place, isCounted: isCounted, at: now, into: &effects)
     }
   }
 
   /// Assigns a customer to a worker that already has one. The lease starts at once at a side-by-side worker, and when
   /// the earlier customers are done at a teller. If attempts are counted, the start is first written to disk.
-  mutating func handAhead(
+  mutating func prefetchCustomer(
     _ customer: consuming Customer, _ service: Int, _ place: Int, isCounted: Bool, at now: Moment,
     into effects: inout [QueueEffect]
   ) {
@@ -56,15 +56,15 @@ extension QueueMachine {
     let isSideBySide = windows[service][place].isSideBySide
     effects.append(.assign(window, lease, customer))
     if isSideBySide { effects.append(.announce(.started, window, lease, customer)) }
-    var next = WindowState.HandedOut(customer: customer, at: now)
+    var next = WindowState.PrefetchedCustomer(customer: customer, at: now)
     if isSideBySide { next.deadline = leaseEnd(service, startedAt: now, at: now) }
-    windows[service][place].ahead.append(next)
+    windows[service][place].prefetched.append(next)
     servingCount += 1
   }
 
   /// Returns the next customer of a service and leaves it in its line; nil if none waits, or a page must be loaded.
   func firstInMemory(of service: Service) -> Customer? {
-    for place in books.waiting.places(of: service) {
+    for place in dayCounters.waiting.places(of: service) {
       if let first = lines[place].front.peek { return first }
       if lines[place].count > 0 { return nil }
     }
@@ -75,17 +75,17 @@ extension QueueMachine {
   /// `startedAt`.
   func leaseEnd(_ service: Int, startedAt: Moment, at now: Moment) -> MonotonicTime {
     let rules = policy[service]
-    let end = now.attended + rules.lease
-    return rules.timeout.map { min(end, startedAt.attended + $0) } ?? end
+    let end = now.listeningTime + rules.lease
+    return rules.timeout.map { min(end, startedAt.listeningTime + $0) } ?? end
   }
 
   /// The window with the fewest assigned customers that can take one more; nil if there is none. A teller that must
   /// exit gets no more customers.
-  private func leastLaden(_ service: Int, below prefetch: Int, isCounted: Bool) -> Int? {
+  private func leastLoaded(_ service: Int, below prefetch: Int, isCounted: Bool) -> Int? {
     var (best, fewest) = (-1, prefetch)
     for place in windows[service].indices {
       guard let held = windows[service][place].room(below: fewest, isCounted: isCounted),
-        falls.isEmpty || !servesAlone(windows[service][place])
+        coordinatorCrashes.isEmpty || !servesAlone(windows[service][place])
       else { continue }
       (best, fewest) = (place, held)
     }
@@ -95,21 +95,21 @@ extension QueueMachine {
   /// Takes the next customer of a service out of its line; nil if no customer waits, or a page must be loaded first.
   mutating func nextInLine(_ service: Service, into effects: inout [QueueEffect]) -> Customer? {
     while let customer = takeFirst(service, into: &effects) {
-      if customer.begun == 0, falls.isEmpty { return customer }
-      if let customer = reconsider(customer, into: &effects) { return customer }
+      if customer.startedAttempts == 0, coordinatorCrashes.isEmpty { return customer }
+      if let customer = checkBeforeAssignment(customer, into: &effects) { return customer }
     }
     return nil
   }
 
   private mutating func takeFirst(_ service: Service, into effects: inout [QueueEffect]) -> Customer? {
-    for place in books.waiting.places(of: service) {
+    for place in dayCounters.waiting.places(of: service) {
       let customer = lines[place].dequeue()
       if policy.isShared {
         claim(place, isWanted: customer == nil, into: &effects)
       } else {
         let wanted = lines[place].nextPage(lowWater: policy.lowWater(ofLineAt: place))
         if wanted > 0 {
-          effects.append(.loadPage(books.waiting.lines[place], after: lines[place].cursor, limit: wanted))
+          effects.append(.loadPage(dayCounters.waiting.lines[place], after: lines[place].cursor, limit: wanted))
         }
       }
       if let customer { return customer }
@@ -119,12 +119,12 @@ extension QueueMachine {
     return nil
   }
 
-  mutating func join(_ page: [Customer], _ line: Line) {
+  mutating func addPage(_ page: [Customer], _ line: Line) {
     guard !policy.isShared else { return receive(page, line) }
     var held: Set<TicketNumber> = []
     for windowState in windows[line.service.index] where windowState.isServing {
       if let customer = windowState.customer { held.insert(customer.ticket) }
-      for next in windowState.ahead { held.insert(next.customer.ticket) }
+      for next in windowState.prefetched { held.insert(next.customer.ticket) }
     }
     // Most customers of a page have higher numbers than all assigned customers, so the set is searched only for
     // numbers up to the highest assigned one.
@@ -132,7 +132,7 @@ extension QueueMachine {
     lines[index(of: line)].append(page: page) { $0 <= last && held.contains($0) }
   }
 
-  mutating func begin(
+  mutating func startAttempt(
     _ customer: consuming Customer, at place: Int, of service: Int, isCounted: Bool, _ now: Moment,
     into effects: inout [QueueEffect]
   ) {
@@ -141,23 +141,23 @@ extension QueueMachine {
     servingCount += 1
     effects.append(
       .assign(windows[service][place].window, windows[service][place].lease(of: customer), customer))
-    serve(WindowState.HandedOut(customer: customer, at: now), service, place, now, into: &effects)
+    serve(WindowState.PrefetchedCustomer(customer: customer, at: now), service, place, now, into: &effects)
   }
 
   /// Starts the lease of a customer that was sent to the teller.
   private mutating func serve(
-    _ next: consuming WindowState.HandedOut, _ service: Int, _ place: Int, _ now: Moment,
+    _ next: consuming WindowState.PrefetchedCustomer, _ service: Int, _ place: Int, _ now: Moment,
     into effects: inout [QueueEffect]
   ) {
     let end = leaseEnd(service, startedAt: next.at, at: now)
     let lease = windows[service][place].lease(of: next.customer)
     effects.append(.announce(.started, windows[service][place].window, lease, next.customer))
-    _ = windows[service][place].begin(next, until: end)
+    _ = windows[service][place].startAttempt(next, until: end)
   }
 
   /// Continues with the teller's next customer, waits for recalled customers, or marks the teller as idle.
-  mutating func goOn(_ service: Int, _ place: Int, _ now: Moment, into effects: inout [QueueEffect]) {
-    guard !windows[service][place].ahead.isEmpty else {
+  mutating func continueServing(_ service: Int, _ place: Int, _ now: Moment, into effects: inout [QueueEffect]) {
+    guard !windows[service][place].prefetched.isEmpty else {
       // The coordinator does not kill an outside worker. It counts recalled customers that were not returned yet
       // against the worker's capacity instead.
       guard !windows[service][place].recalled.isEmpty, !windows[service][place].window.isOutside else {
@@ -166,23 +166,23 @@ extension QueueMachine {
       // The teller becomes idle after it has returned all recalled customers.
       windows[service][place].state = .recalling(windows[service][place].recalled)
       windows[service][place].recalled = []
-      windows[service][place].deadline = now.attended + patience(service)
+      windows[service][place].deadline = now.listeningTime + recallTimeout(service)
       return
     }
-    let next = windows[service][place].ahead.removeFirst()
+    let next = windows[service][place].prefetched.removeFirst()
     guard windows[service][place].isSideBySide else {
       return serve(next, service, place, now, into: &effects)
     }
     // At a side-by-side worker, the lease started when the customer was sent to it.
-    _ = windows[service][place].begin(next, until: next.deadline)
+    _ = windows[service][place].startAttempt(next, until: next.deadline)
   }
 
   /// Marks a teller or worker as ready.
   ///
-  /// - Parameter inHand: maximum number of customers that the worker serves side by side; nil for a teller, which
+  /// - Parameter inFlight: maximum number of customers that the worker serves side by side; nil for a teller, which
   ///   serves one after the other.
-  mutating func welcome(
-    _ window: Window, _ generation: Generation, pid: Int32, inHand: Int? = nil,
+  mutating func registerReady(
+    _ window: Window, _ generation: Generation, pid: Int32, inFlight: Int? = nil,
     into effects: inout [QueueEffect]
   ) {
     guard let (service, place) = locate(window), generation > windows[service][place].generation else {
@@ -194,13 +194,13 @@ extension QueueMachine {
     windows[service][place].isBeingEnded = false
     windows[service][place].mayReturn = false
     windows[service][place].recalled = []
-    windows[service][place].isSideBySide = inHand != nil
-    windows[service][place].capacity = inHand ?? Limits.customersInHand
+    windows[service][place].isSideBySide = inFlight != nil
+    windows[service][place].capacity = inFlight ?? Limits.customersPerWorker
     free(service, place, into: &effects)
   }
 
   /// Handles a teller's answer to a lease. Each lease is answered once, and the answer requests the next customer.
-  mutating func hear(
+  mutating func handle(
     _ answer: TellerAnswer, of lease: Lease, from window: Window, _ generation: Generation, at now: Moment,
     into effects: inout [QueueEffect]
   ) {
@@ -208,22 +208,22 @@ extension QueueMachine {
       return
     }
     // The teller answers the recall, or had sent its answer before the recall arrived.
-    if forgets(lease, service, place) { return }
-    if isYetToBegin(lease, at: window) {
-      return breakOff(
-        service, place, offence("reported on", lease, generation), at: now, into: &effects)
+    if removeRecalled(lease, service, place) { return }
+    if hasNotStarted(lease, at: window) {
+      return endForViolation(
+        service, place, violationText("reported on", lease, generation), at: now, into: &effects)
     }
     let isSideBySide = windows[service][place].isSideBySide
     if isSideBySide { windows[service][place].bringForward(lease) }
     switch windows[service][place].state {
     case .serving(let held) where held == lease:
       if answer == .returned, !windows[service][place].mayReturn, !isSideBySide {
-        breakOff(
+        endForViolation(
           service, place, "returned customer \(lease.ticket) without a recall", at: now, into: &effects)
         return
       }
-      if case .outOfStock(let missing) = answer, let fault = window.service.fault(of: missing) {
-        breakOff(service, place, "rejected customer \(lease.ticket) \(fault)", at: now, into: &effects)
+      if case .outOfStock(let missing) = answer, let validationError = window.service.validationError(of: missing) {
+        endForViolation(service, place, "rejected customer \(lease.ticket) \(validationError)", at: now, into: &effects)
         return
       }
       guard let customer = release(service, place) else { return }
@@ -240,25 +240,25 @@ extension QueueMachine {
       case .returned where isSideBySide:
         // The returned customer is delayed, as if its work had asked for a later retry. Reassigning it at once could
         // keep worker and coordinator busy with this customer alone.
-        let failure = WorkFailure("returned by the worker", .later, isUnbegun: true)
+        let failure = WorkFailure("returned by the worker", .later, isNotStarted: true)
         fail(customer, failure, service, place, at: now, into: &effects)
-      case .returned: standAgain(customer, service, place, hasBegun: false, at: now, into: &effects)
+      case .returned: requeueAtHead(customer, service, place, mayHaveStarted: false, at: now, into: &effects)
       case .failed(let failure): fail(customer, failure, service, place, at: now, into: &effects)
       }
-      goOn(service, place, now, into: &effects)
+      continueServing(service, place, now, into: &effects)
     case .recalling(let held) where held.contains(lease):
       let left = held.filter { $0 != lease }
       windows[service][place].state = .recalling(left)
       if left.isEmpty { free(service, place, into: &effects) }
     // The queue ignores a teller that is being killed or was dismissed, and late messages after a teller's exit.
-    case .doomed, .vacant: return
+    case .terminating, .vacant: return
     case .serving, .recalling, .idle:
-      breakOff(service, place, offence("reported on", lease, generation), at: now, into: &effects)
+      endForViolation(service, place, violationText("reported on", lease, generation), at: now, into: &effects)
     }
   }
 
   /// Returns true if the lease was recalled, and removes the lease from the recalled ones.
-  private mutating func forgets(_ lease: Lease, _ service: Int, _ place: Int) -> Bool {
+  private mutating func removeRecalled(_ lease: Lease, _ service: Int, _ place: Int) -> Bool {
     guard !windows[service][place].recalled.isEmpty,
       let index = windows[service][place].recalled.firstIndex(of: lease)
     else { return false }
@@ -274,9 +274,9 @@ extension QueueMachine {
     guard let (service, place) = locate(window), windows[service][place].generation == generation else {
       return
     }
-    if isYetToBegin(lease, at: window) {
-      return breakOff(
-        service, place, offence("reported progress with", lease, generation), at: now, into: &effects)
+    if hasNotStarted(lease, at: window) {
+      return endForViolation(
+        service, place, violationText("reported progress with", lease, generation), at: now, into: &effects)
     }
     if windows[service][place].isSideBySide { windows[service][place].bringForward(lease) }
     switch windows[service][place].state {
@@ -284,21 +284,21 @@ extension QueueMachine {
       let startedAt = windows[service][place].startedAt
       windows[service][place].deadline = leaseEnd(service, startedAt: startedAt, at: now)
     case .recalling(let held) where held.contains(lease): return
-    case .doomed, .vacant: return
+    case .terminating, .vacant: return
     case .serving where windows[service][place].recalled.contains(lease): return
     case .idle where windows[service][place].recalled.contains(lease): return
     case .serving, .recalling, .idle:
-      breakOff(service, place, offence("reported progress with", lease, generation), at: now, into: &effects)
+      endForViolation(service, place, violationText("reported progress with", lease, generation), at: now, into: &effects)
     }
   }
 
   /// Description of a message about a lease that the teller does not hold.
-  private func offence(_ deed: String, _ lease: Lease, _ generation: Generation) -> String {
+  private func violationText(_ action: String, _ lease: Lease, _ generation: Generation) -> String {
     guard lease.generation == generation else {
       return
-        "\(deed) customer \(lease.ticket) as generation \(lease.generation), but is generation \(generation)"
+        "\(action) customer \(lease.ticket) as generation \(lease.generation), but is generation \(generation)"
     }
-    return "\(deed) customer \(lease.ticket), attempt \(lease.attempt), which it does not hold"
+    return "\(action) customer \(lease.ticket), attempt \(lease.attempt), which it does not hold"
   }
 
   private mutating func complete(
@@ -306,15 +306,15 @@ extension QueueMachine {
     result: WorkResult? = nil, at now: Moment, into effects: inout [QueueEffect]
   ) {
     var receipt = receipt(
-      of: customer, missing.isEmpty ? .served : .outOfStock, at: windows[service][place].desk, lease, now)
+      of: customer, missing.isEmpty ? .served : .outOfStock, at: windows[service][place].servingAttempt, lease, now)
     receipt.shortages = missing
     receipt.result = result
-    books.waiting[customer.line] -= 1
+    dayCounters.waiting[customer.line] -= 1
     stage(.finish(copy customer, from: .waiting, receipt), into: &effects)
-    if let result { unsettledBytes += result.size }
-    books.served += 1
-    books.servedByService[service] += 1
-    windows[service][place].noteServed(lease)
+    if let result { uncommittedBytes += result.size }
+    dayCounters.served += 1
+    dayCounters.servedByService[service] += 1
+    windows[service][place].countServed(lease)
     effects.append(.announce(.completed, windows[service][place].window, lease, customer))
   }
 
@@ -322,18 +322,18 @@ extension QueueMachine {
   /// stock that no longer answers, so it may then return customers that it cannot start.
   mutating func announceClosing(_ service: Int, _ place: Int, into effects: inout [QueueEffect]) {
     let windowState = windows[service][place]
-    guard windowState.isServing, windowState.window.service.drawsOnStock, !windowState.mayReturn else {
+    guard windowState.isServing, windowState.window.service.usesStock, !windowState.mayReturn else {
       return
     }
     windows[service][place].mayReturn = true
-    effects.append(.announceClosing(windowState.window))
+    effects.append(.notifyNoMoreCustomers(windowState.window))
   }
 
-  mutating func releaseAhead(_ service: Int, _ place: Int) -> [WindowState.HandedOut] {
-    let ahead = windows[service][place].ahead
-    windows[service][place].ahead = RingBuffer()
-    servingCount -= Int64(ahead.count)
-    return Array(ahead)
+  mutating func releasePrefetched(_ service: Int, _ place: Int) -> [WindowState.PrefetchedCustomer] {
+    let prefetched = windows[service][place].prefetched
+    windows[service][place].prefetched = RingBuffer()
+    servingCount -= Int64(prefetched.count)
+    return Array(prefetched)
   }
 
   /// Removes the current customer from a window; nil if there is none.
@@ -346,14 +346,14 @@ extension QueueMachine {
   }
 
   func receipt(
-    of customer: Customer, _ outcome: Outcome, at desk: WindowState.Desk?, _ lease: Lease?, _ now: Moment
+    of customer: Customer, _ outcome: Outcome, at servingAttempt: WindowState.ServingAttempt?, _ lease: Lease?, _ now: Moment
   ) -> Receipt {
     Receipt(
-      day: books.day, ticket: customer.ticket, service: customer.service, priority: customer.priority,
-      outcome: outcome, window: desk?.window, generation: desk?.generation ?? 0,
-      pid: desk?.pid ?? 0, attempts: lease?.attempt ?? customer.attempts, amount: customer.amount,
-      account: customer.account, issuedAt: customer.issuedAt, startedAt: desk?.startedAt,
-      finishedAt: now.wall, article: customer.article,
+      day: dayCounters.day, ticket: customer.ticket, service: customer.service, priority: customer.priority,
+      outcome: outcome, window: servingAttempt?.window, generation: servingAttempt?.generation ?? 0,
+      pid: servingAttempt?.pid ?? 0, attempts: lease?.attempt ?? customer.attempts, amount: customer.amount,
+      account: customer.account, issuedAt: customer.issuedAt, startedAt: servingAttempt?.startedAt,
+      finishedAt: now.wall, itemName: customer.itemName,
       postingRule: customer.amount > 0
         ? customer.service.postingRule ?? policy[customer.service.index].postingRule : nil)
   }
@@ -365,7 +365,7 @@ extension QueueMachine {
     stage(
       .record(
         Attempt(
-          day: books.day, ticket: lease.ticket, number: lease.attempt, window: windowState.window,
+          day: dayCounters.day, ticket: lease.ticket, number: lease.attempt, window: windowState.window,
           generation: windowState.generation, pid: windowState.pid, startedAt: windowState.startedAt.wall,
           endedAt: now.wall, end: end, processEnd: processEnd, words: words ?? "")), into: &effects)
   }
@@ -390,7 +390,7 @@ extension QueueMachine {
   mutating func free(_ service: Int, _ place: Int, into effects: inout [QueueEffect]) {
     windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
     if windows[service][place].isClosing || windows[service][place].isReplaced {
-      windows[service][place].state = .doomed
+      windows[service][place].state = .terminating
       effects.append(.dismissTeller(windows[service][place].window))
     } else {
       windows[service][place].state = .idle

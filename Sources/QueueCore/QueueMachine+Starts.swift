@@ -12,26 +12,26 @@
 // if possible. While the disk is full, a service that counts attempts assigns no customers.
 //
 // Invariants: in a service that counts attempts, a customer that a teller received is marked in the store. A lease in
-// `starts` is not running, and no teller has received it.
+// `pendingStarts` is not running, and no teller has received it.
 
 import BankModel
 import Time
 
 extension QueueMachine {
   /// An assignment that waits for the disk and was not sent to the teller.
-  struct Start: Sendable {
+  struct PendingStart: Sendable {
     let window: Window
     let lease: Lease
   }
 
   /// True if an assignment of this service waits for the disk.
-  func hasStarts(of service: Service) -> Bool {
-    !starts.isEmpty && starts.contains { $0.window.service == service }
+  func hasPendingStarts(of service: Service) -> Bool {
+    !pendingStarts.isEmpty && pendingStarts.contains { $0.window.service == service }
   }
 
   /// True if the lease was not sent to the teller yet, so that no valid message can mention it.
-  public func isYetToBegin(_ lease: Lease, at window: Window) -> Bool {
-    !starts.isEmpty && starts.contains { $0.window == window && $0.lease == lease }
+  public func hasNotStarted(_ lease: Lease, at window: Window) -> Bool {
+    !pendingStarts.isEmpty && pendingStarts.contains { $0.window == window && $0.lease == lease }
   }
 
   /// Assigns a customer to a window; the teller receives it after the start is on disk.
@@ -39,36 +39,36 @@ extension QueueMachine {
     of customer: Customer, _ service: Int, _ place: Int, at now: Moment, into effects: inout [QueueEffect]
   ) {
     var customer = customer
-    (customer.begun, customer.isBegun) = (customer.begun + 1, true)
+    (customer.startedAttempts, customer.isAttemptRunning) = (customer.startedAttempts + 1, true)
     let lease = windows[service][place].lease(of: customer)
     servingCount += 1
     if windows[service][place].isServing {
-      windows[service][place].ahead.append(WindowState.HandedOut(customer: customer, at: now))
+      windows[service][place].prefetched.append(WindowState.PrefetchedCustomer(customer: customer, at: now))
     } else {
       windows[service][place].state = .serving(lease)
       windows[service][place].customer = customer
       windows[service][place].startedAt = now
       windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
     }
-    starts.append(Start(window: windows[service][place].window, lease: lease))
+    pendingStarts.append(PendingStart(window: windows[service][place].window, lease: lease))
     stage(.update(customer), into: &effects)
   }
 
   /// Sends the first `count` assignments, whose starts are on disk.
-  mutating func beginStarts(_ count: Int, at now: Moment, into effects: inout [QueueEffect]) {
+  mutating func sendStarts(_ count: Int, at now: Moment, into effects: inout [QueueEffect]) {
     // A branch whose lease has expired while the starts waited for the disk may not assign customers.
-    guard mayServe(at: now) else { return takeBackStarts(into: &effects) }
-    for start in starts.prefix(count) {
+    guard mayServe(at: now) else { return revertStarts(into: &effects) }
+    for start in pendingStarts.prefix(count) {
       guard let (service, place) = locate(start.window), let customer = note(start, service, place, at: now)
       else { preconditionFailure("an assigned customer stays at its window until its worker is notified") }
       effects.append(.assign(start.window, start.lease, customer))
       effects.append(.announce(.started, start.window, start.lease, customer))
     }
-    starts.removeFirst(count)
+    pendingStarts.removeFirst(count)
   }
 
   /// Starts the lease now. Returns its customer, or nil if the customer is not at the window.
-  private mutating func note(_ start: Start, _ service: Int, _ place: Int, at now: Moment) -> Customer? {
+  private mutating func note(_ start: PendingStart, _ service: Int, _ place: Int, at now: Moment) -> Customer? {
     let deadline = leaseEnd(service, startedAt: now, at: now)
     if windows[service][place].state == .serving(start.lease), let customer = windows[service][place].customer
     {
@@ -76,62 +76,62 @@ extension QueueMachine {
       return customer
     }
     guard
-      let index = windows[service][place].ahead.firstIndex(where: { $0.customer.ticket == start.lease.ticket }
+      let index = windows[service][place].prefetched.firstIndex(where: { $0.customer.ticket == start.lease.ticket }
       )
     else { return nil }
-    windows[service][place].ahead[index].at = now
-    windows[service][place].ahead[index].deadline = deadline
-    return windows[service][place].ahead[index].customer
+    windows[service][place].prefetched[index].at = now
+    windows[service][place].prefetched[index].deadline = deadline
+    return windows[service][place].prefetched[index].customer
   }
 
   /// Returns to their lines all customers whose assignments were not sent to a teller. Their attempts have not
   /// started and do not count.
   ///
-  /// - Parameter deaf: window of a teller that can receive no more customers; nil for none.
-  mutating func takeBackStarts(deaf: Window? = nil, into effects: inout [QueueEffect]) {
-    guard !starts.isEmpty else { return }
-    let taken = starts
-    starts.removeAll()
-    for place in underway.indices { underway[place].counts.starts = 0 }
+  /// - Parameter excluded: window of a teller that can receive no more customers; nil for none.
+  mutating func revertStarts(excluded: Window? = nil, into effects: inout [QueueEffect]) {
+    guard !pendingStarts.isEmpty else { return }
+    let taken = pendingStarts
+    pendingStarts.removeAll()
+    for place in underway.indices { underway[place].counts.pendingStarts = 0 }
     for start in taken {
       guard let (service, place) = locate(start.window),
-        var customer = leave(start, service, place, deaf, &effects)
+        var customer = leave(start, service, place, excluded, &effects)
       else { preconditionFailure("an assigned customer stays at its window until its worker is notified") }
-      (customer.begun, customer.isBegun) = (customer.begun - 1, false)
+      (customer.startedAttempts, customer.isAttemptRunning) = (customer.startedAttempts - 1, false)
       stage(.update(customer), into: &effects)
-      takeBack(customer)
+      returnToLine(customer)
     }
   }
 
   /// Removes the customer from the window, which continues with its other customers.
   private mutating func leave(
-    _ start: Start, _ service: Int, _ place: Int, _ deaf: Window?, _ effects: inout [QueueEffect]
+    _ start: PendingStart, _ service: Int, _ place: Int, _ excluded: Window?, _ effects: inout [QueueEffect]
   ) -> Customer? {
-    if let index = windows[service][place].ahead.firstIndex(where: {
+    if let index = windows[service][place].prefetched.firstIndex(where: {
       $0.customer.ticket == start.lease.ticket
     }) {
       servingCount -= 1
-      return windows[service][place].ahead.remove(at: index).customer
+      return windows[service][place].prefetched.remove(at: index).customer
     }
     guard windows[service][place].state == .serving(start.lease), let customer = release(service, place)
     else {
       return nil
     }
-    if windows[service][place].ahead.isEmpty, start.window == deaf {
-      windows[service][place].state = .doomed
+    if windows[service][place].prefetched.isEmpty, start.window == excluded {
+      windows[service][place].state = .terminating
     } else {
-      goOn(service, place, lastMoment, into: &effects)
+      continueServing(service, place, lastMoment, into: &effects)
     }
     return customer
   }
 
   /// Makes dead letters of the first customers in line while they have no attempt left. Stops at a customer with an
   /// attempt left, or if a page must be loaded.
-  mutating func putAsideTheSpent(_ service: Service, into effects: inout [QueueEffect]) {
+  mutating func deadLetterExhausted(_ service: Service, into effects: inout [QueueEffect]) {
     let rules = policy[service.index]
-    while let first = firstInMemory(of: service), first.hasSpent(rules) {
-      guard let place = books.waiting.known(first.line), let customer = lines[place].dequeue() else { return }
-      _ = reconsider(customer, into: &effects)
+    while let first = firstInMemory(of: service), first.hasExhaustedAttempts(rules) {
+      guard let place = dayCounters.waiting.known(first.line), let customer = lines[place].dequeue() else { return }
+      _ = checkBeforeAssignment(customer, into: &effects)
     }
   }
 }
@@ -139,16 +139,16 @@ extension QueueMachine {
 extension Customer {
   /// Ends the running attempt without a receipt.
   ///
-  /// - Parameter hasBegun: true if the attempt may have started, and therefore counts.
-  mutating func endAttempt(hasBegun: Bool = true) {
-    guard isBegun else { return }
-    isBegun = false
-    if !hasBegun { begun -= 1 }
+  /// - Parameter mayHaveStarted: true if the attempt may have started, and therefore counts.
+  mutating func endAttempt(mayHaveStarted: Bool = true) {
+    guard isAttemptRunning else { return }
+    isAttemptRunning = false
+    if !mayHaveStarted { startedAttempts -= 1 }
   }
 
   /// True if the customer has started `maxAttempts` attempts.
-  func hasSpent(_ rules: ServicePolicy) -> Bool {
+  func hasExhaustedAttempts(_ rules: ServicePolicy) -> Bool {
     guard let most = rules.maxAttempts else { return false }
-    return begun >= most
+    return startedAttempts >= most
   }
 }

@@ -31,13 +31,13 @@ public struct QueueMachine: ~Copyable, Sendable {
   /// Settings of the queue.
   public internal(set) var policy: QueuePolicy
   /// Day counters, including staged changes.
-  public internal(set) var books: Books
+  public internal(set) var dayCounters: DayCounters
   /// Progress towards the shutdown of the bank.
   public internal(set) var stage: Stage = .open
   /// True if the last commit failed because the disk was full.
-  public internal(set) var isJammed = false
+  public internal(set) var isDiskFull = false
   /// True if the store has space only to finish the customers that it already has.
-  public internal(set) var isShort = false
+  public internal(set) var isLowOnSpace = false
 
   /// Progress towards the shutdown of the bank.
   public enum Stage: Sendable, Equatable {
@@ -49,7 +49,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     case finishing
   }
 
-  /// Waiting customers, by the index of their line in ``Books/waiting``.
+  /// Waiting customers, by the index of their line in ``DayCounters/waiting``.
   var lines: [WaitingLine]
   var delayed: DelayedCustomers
   /// Windows by the service's index and place − 1, followed by the slots of outside workers.
@@ -58,62 +58,62 @@ public struct QueueMachine: ~Copyable, Sendable {
   var outsideCounts: [Int]
   var outsideWorkers: [Generation: OutsideWorker] = [:]
   /// Serial number of the last assignment of each service to an outside worker, by the service's index; see
-  /// ``handOutside(at:into:)``.
-  var outsideTurns: [UInt64] = []
+  /// ``assignToOutsideWorkers(at:into:)``.
+  var outsideAssignmentSerials: [UInt64] = []
   var idleWindows: [Int]
   var servingCount: Int64 = 0
   var hasReportedDrained = false
 
   /// Changes that are not on disk, without new customers. They are staged again if the store drops the transactions
   /// that are not on disk.
-  var unsettled: [StoreChange] = []
-  /// Number of bytes of the results in ``unsettled``.
-  var unsettledBytes = 0
-  var admissions: [Admission] = []
-  var settling: [QueueEffect] = []
+  var uncommitted: [StoreChange] = []
+  /// Number of bytes of the results in ``uncommitted``.
+  var uncommittedBytes = 0
+  var pendingEnqueues: [PendingEnqueue] = []
+  var pendingReplies: [QueueEffect] = []
   /// Assigned attempts that are sent to their tellers only after they are on disk; see `QueueMachine+Starts.swift`.
-  var starts: [Start] = []
+  var pendingStarts: [PendingStart] = []
   /// Transactions in flight, the oldest first; see `QueueMachine+Commits.swift`.
-  var underway: [UnderwayTransaction] = []
-  /// Large request whose last slice has not arrived. Until then, ``books`` does not count its customers, and no
+  var underway: [InFlightTransaction] = []
+  /// Large request whose last slice has not arrived. Until then, ``dayCounters`` does not count its customers, and no
   /// commit issues its numbers.
-  public internal(set) var arriving: ArrivingRequest?
+  public internal(set) var arriving: InProgressEnqueue?
   /// First customers of each line of ``arriving``, at most ``QueuePolicy/lineCapacity``, by the index of the line in
   /// the request.
   var arrivingFronts: [[Customer]] = []
   var arrivingDelayed: DelayedNewcomers
   /// Pauses that remain if the disk is full, by the service's index: those on disk, and those that a worker's report
   /// has caused. ``pausing`` contains the requests whose pauses or resumes are not on disk yet.
-  var settledPauses: [Bool]
+  var committedPauses: [Bool]
   var pausing: [RequestNumber] = []
   /// Resets that wait until all issued tickets are on disk and no request is arriving.
-  var postponed: [QueueEvent] = []
+  var deferredRequests: [QueueEvent] = []
   var cancellations: Set<RequestNumber> = []
   /// Number of dead letters that each unfinished request has requeued so far.
-  var revivals: [RequestNumber: Int64] = [:]
+  var requeuedCounts: [RequestNumber: Int64] = [:]
 
   /// Number of customers that each unanswered reset has cancelled.
   var resetCounts: [RequestNumber: Int64] = [:]
 
   /// Customers that were assigned when an earlier coordinator crashed; see `QueueMachine+Falls.swift`.
-  var falls: [TicketNumber: CoordinatorFall]
+  var coordinatorCrashes: [TicketNumber: CoordinatorCrashes]
 
   /// State of the shared store as this branch knows it; see `QueueMachine+Branch.swift`.
-  var branch = BranchKnowledge()
+  var branch = SharedStoreState()
 
   /// Moment of the last event: the maximum of the monotonic clock, and the last reading of the wall clock.
   var lastMoment: Moment
 
-  struct Admission: Sendable {
+  struct PendingEnqueue: Sendable {
     var request: RequestNumber
     var first: TicketNumber
     var count: Int64
     /// Customers by the index of their line, as runs in arrival order. A line keeps its index until these customers
     /// are on disk.
     var runs: [(place: Int, count: Int64)] = []
-    var delayed = ServiceTally()
+    var delayed = CountsByService()
 
-    mutating func note(_ count: Int64, at place: Int) {
+    mutating func register(_ count: Int64, at place: Int) {
       if runs.last?.place == place {
         runs[runs.count - 1].count += count
       } else {
@@ -124,72 +124,72 @@ public struct QueueMachine: ~Copyable, Sendable {
 
   /// Restores the queue from a store. A customer that was at a window waits again, at the position of its number.
   ///
-  /// - Parameter falls: customers that were assigned when earlier coordinators crashed.
+  /// - Parameter coordinatorCrashes: customers that were assigned when earlier coordinators crashed.
   public init(
-    _ stored: StoredQueue, policy: QueuePolicy, at now: Moment, falls: [TicketNumber: CoordinatorFall] = [:]
+    _ stored: StoredQueue, policy: QueuePolicy, at now: Moment, coordinatorCrashes: [TicketNumber: CoordinatorCrashes] = [:]
   ) {
     self.policy = policy
-    self.falls = falls
-    books = stored.books
-    settledPauses = stored.books.paused
-    lines = stored.books.waiting.lines.indices.map {
-      WaitingLine(stored: stored.books.waiting[$0], capacity: policy.capacity(ofLineAt: $0))
+    self.coordinatorCrashes = coordinatorCrashes
+    dayCounters = stored.dayCounters
+    committedPauses = stored.dayCounters.paused
+    lines = stored.dayCounters.waiting.lines.indices.map {
+      WaitingLine(stored: stored.dayCounters.waiting[$0], capacity: policy.capacity(ofLineAt: $0))
     }
-    windows = Array(repeating: [], count: stored.books.paused.count)
-    idleWindows = Array(repeating: 0, count: stored.books.paused.count)
+    windows = Array(repeating: [], count: stored.dayCounters.paused.count)
+    idleWindows = Array(repeating: 0, count: stored.dayCounters.paused.count)
     outsideCounts = idleWindows
-    outsideTurns = Array(repeating: 0, count: stored.books.paused.count)
+    outsideAssignmentSerials = Array(repeating: 0, count: stored.dayCounters.paused.count)
     lastMoment = now
     delayed = DelayedCustomers(
-      stored.delayed, of: stored.books.delayed, capacity: policy.delayedCapacity, at: now,
+      stored.delayed, of: stored.dayCounters.delayed, capacity: policy.delayedCapacity, at: now,
       limit: { policy[$0.index].longestPause })
     arrivingDelayed = DelayedNewcomers(capacity: policy.delayedCapacity)
   }
 
   /// Applies one event at a moment. Appends effects, which the caller performs in order.
   public mutating func apply(_ event: QueueEvent, at now: Moment, into effects: inout [QueueEffect]) {
-    keepTime(now)
+    advanceBusinessTime(now)
     switch event {
     case .enqueue(let request, let orders, let total, let isLast, let heldBack):
-      takeIn(orders, of: total, isLast: isLast, heldBack: heldBack, for: request, at: now, into: &effects)
+      enqueueCustomers(orders, of: total, isLast: isLast, heldBack: heldBack, for: request, at: now, into: &effects)
     case .sealed: return seal()
     case .committed: settle(at: now, into: &effects)
-    case .commitRefused: unsettle(into: &effects)
-    case .intakeAbandoned: abandonIntake(at: now, into: &effects)
-    case .roomChanged(let isShort): self.isShort = isShort
-    case .pageLoaded(let line, let page): join(page, line)
-    case .somebodyMayWait(let line): lines[index(of: line)].hearOfMore()
-    case .leaseHolds(let end): branch.leaseEnd = end
-    case .withoutEffect(let tickets): takeBackEffects(of: tickets, into: &effects)
-    case .takenOut(let ticket): lose(ticket, at: now, into: &effects)
-    case .branchLost: loseEverybody(at: now, into: &effects)
-    case .remains(let tally): branch.remaining = tally
-    case .delayedLoaded(let page): join(page, at: now)
+    case .commitRefused: handleDiskFull(into: &effects)
+    case .enqueueAbandoned: abandonEnqueue(at: now, into: &effects)
+    case .roomChanged(let isLowOnSpace): self.isLowOnSpace = isLowOnSpace
+    case .pageLoaded(let line, let page): addPage(page, line)
+    case .lineMayHaveCustomers(let line): lines[index(of: line)].noteUnclaimedCustomers()
+    case .leaseExtended(let end): branch.leaseEnd = end
+    case .withoutEffect(let tickets): revertEffects(of: tickets, into: &effects)
+    case .cancelledElsewhere(let ticket): handleLoss(ticket, at: now, into: &effects)
+    case .claimsLost: handleLeaseLoss(at: now, into: &effects)
+    case .openCountsChanged(let tally): branch.remaining = tally
+    case .delayedLoaded(let page): addPage(page, at: now)
     case .found(let request, let ticket, let stored):
       resolve(request, ticket, stored, at: now, into: &effects)
-    case .deadLoaded(let request, let letters): revive(letters, for: request, into: &effects)
+    case .deadLoaded(let request, let letters): makeWaiting(letters, for: request, into: &effects)
 
     case .tellerReady(let window, let generation, let pid):
-      welcome(window, generation, pid: pid, into: &effects)
-    case .workerReady(let window, let generation, let pid, let inHand):
-      welcome(window, generation, pid: pid, inHand: inHand, into: &effects)
-    case .workerCame(let services, let number, let generation, let pid, let inHand):
-      admit(services, number: number, generation, pid: pid, inHand: inHand)
-    case .workerGone(let generation):
-      loseOutside(generation, at: now, into: &effects)
+      registerReady(window, generation, pid: pid, into: &effects)
+    case .workerReady(let window, let generation, let pid, let inFlight):
+      registerReady(window, generation, pid: pid, inFlight: inFlight, into: &effects)
+    case .workerConnected(let services, let number, let generation, let pid, let inFlight):
+      admit(services, number: number, generation, pid: pid, inFlight: inFlight)
+    case .workerDisconnected(let generation):
+      handleWorkerDisconnect(generation, at: now, into: &effects)
     case .tellerAnswered(let window, let generation, let lease, let answer):
-      hear(answer, of: lease, from: window, generation, at: now, into: &effects)
+      handle(answer, of: lease, from: window, generation, at: now, into: &effects)
     case .tellerProgressed(let window, let generation, let lease):
       renew(lease, of: window, generation, at: now, into: &effects)
     case .tellerLost(let window, let generation, let end):
-      lose(window, generation, end, at: now, into: &effects)
+      handleLoss(window, generation, end, at: now, into: &effects)
 
     case .cancel(let request, let ticket): cancel(ticket, for: request, at: now, into: &effects)
     case .requeue(let request, let ticket): requeue(ticket, for: request, into: &effects)
     case .requeueDead(let request):
       guard admitsChanges(request, into: &effects) else { break }
       guard !policy.isShared else { return effects.append(.forward(request, .requeueDead)) }
-      revivals[request] = 0
+      requeuedCounts[request] = 0
       effects.append(.loadDead(request, limit: Self.deadPage))
     case .pause(let request, let service): setPaused(true, service, for: request, into: &effects)
     case .resume(let request, let service): setPaused(false, service, for: request, into: &effects)
@@ -198,24 +198,24 @@ public struct QueueMachine: ~Copyable, Sendable {
     case .reset(let request): reset(for: request, at: now, into: &effects)
     case .drain: if stage == .open { stage = .draining }
     case .finish: finish(into: &effects)
-    case .vacate: vacate(at: now, into: &effects)
+    case .returnAllClaims: vacate(at: now, into: &effects)
     case .endDay: endDay(at: now)
     case .tick: break
     }
-    let hasCalled = event.callsWhoeverIsDue && callDue(at: now, into: &effects)
-    askForDelayed(into: &effects)
+    let hasCalled = event.returnsDueCustomers && returnDue(at: now, into: &effects)
+    requestDelayedPage(into: &effects)
     // Other messages of the same teller may still be unread after this event, so a lease expires only on a tick. The
     // driver sends a tick after it has handled all received messages.
     if case .tick = event { expireLeases(at: now, into: &effects) }
     if !hasCalled, let service = event.onlyService, windows.indices.contains(service.index) {
-      handOut(service.index, at: now, into: &effects)
+      assignWaiting(service.index, at: now, into: &effects)
     } else {
       for service in windows.indices where !windows[service].isEmpty {
-        handOut(service, at: now, into: &effects)
+        assignWaiting(service, at: now, into: &effects)
       }
     }
-    if !outsideWorkers.isEmpty { handOutside(at: now, into: &effects) }
-    reportDrainedIfSo(into: &effects)
+    if !outsideWorkers.isEmpty { assignToOutsideWorkers(at: now, into: &effects) }
+    reportIfDrained(into: &effects)
   }
 
   /// The next moment at which a tick is needed; nil for never. Valid only if the monotonic and the attended clock
@@ -225,10 +225,10 @@ public struct QueueMachine: ~Copyable, Sendable {
     return min(lease, retry)
   }
 
-  /// The next moment at which a delayed customer in memory may be due; nil for never. While `maxUnsettled` changes wait
+  /// The next moment at which a delayed customer in memory may be due; nil for never. While `maxUncommitted` changes wait
   /// for the disk, delayed customers return with the next commit instead.
   public var nextRetry: MonotonicTime? {
-    unsettled.count < policy.maxUnsettled ? delayed.nextDue(after: lastMoment) : nil
+    uncommitted.count < policy.maxUncommitted ? delayed.nextDue(after: lastMoment) : nil
   }
 
   /// The next moment, by the attended clock (see ``Moment``), at which a lease or the time to return recalled customers
@@ -242,7 +242,7 @@ public struct QueueMachine: ~Copyable, Sendable {
       }
     }
     // An attempt that is not on disk yet has no running lease.
-    if !starts.isEmpty, earliest == MonotonicTime(nanoseconds: .max) { return nil }
+    if !pendingStarts.isEmpty, earliest == MonotonicTime(nanoseconds: .max) { return nil }
     return earliest
   }
 
@@ -254,75 +254,75 @@ public struct QueueMachine: ~Copyable, Sendable {
   public var isTakingIn: Bool { if case .some = arriving { true } else { false } }
   /// Number of customers that another request may add in one slice while a large request arrives; `.max` if none
   /// arrives.
-  public var roomBeside: Int64 { arriving?.gap(above: books.issued) ?? .max }
+  public var concurrentEnqueueLimit: Int64 { arriving?.gap(above: dayCounters.issued) ?? .max }
   /// True if any change or reply waits for a commit. A partly arrived request does not count.
-  public var isUnsettled: Bool {
-    !unsettled.isEmpty || !admissions.isEmpty || !settling.isEmpty || !underway.isEmpty
+  public var hasUncommittedChanges: Bool {
+    !uncommitted.isEmpty || !pendingEnqueues.isEmpty || !pendingReplies.isEmpty || !underway.isEmpty
   }
   /// True if tickets were issued that are not on disk. A reset waits for these tickets.
-  public var hasUnsettledTickets: Bool { !admissions.isEmpty }
+  public var hasUncommittedTickets: Bool { !pendingEnqueues.isEmpty }
   /// True if changes or result bytes that wait for the disk have reached their limit. While this is true, no customer
   /// is assigned.
   var isSaturated: Bool {
-    unsettled.count >= policy.maxUnsettled || unsettledBytes >= policy.maxUnsettledBytes
+    uncommitted.count >= policy.maxUncommitted || uncommittedBytes >= policy.maxUncommittedBytes
   }
   /// Number of changes that are not on disk, without new customers.
-  public var unsettledCount: Int { unsettled.count }
+  public var uncommittedCount: Int { uncommitted.count }
   /// True if a reply or the start of an attempt needs a new commit. Transactions in flight do not count, because a
   /// commit would not speed them up.
-  public var hasPromises: Bool {
-    guard !underway.isEmpty else { return !settling.isEmpty || !admissions.isEmpty || !starts.isEmpty }
+  public var hasRepliesToCommit: Bool {
+    guard !underway.isEmpty else { return !pendingReplies.isEmpty || !pendingEnqueues.isEmpty || !pendingStarts.isEmpty }
     let open = unsealed
-    return open.answers > 0 || open.admissions > 0 || open.starts > 0
+    return open.answers > 0 || open.pendingEnqueues > 0 || open.pendingStarts > 0
   }
 
   /// Advances the business time, which runs while any customer waits, is delayed or is served. Counts backward steps
   /// of the wall clock, because receipts on both sides of such a step cannot be ordered by time.
-  private mutating func keepTime(_ now: Moment) {
-    books.businessTime = businessTime(at: now.monotonic)
-    if now.wall < lastMoment.wall { books.clockSteps += 1 }
+  private mutating func advanceBusinessTime(_ now: Moment) {
+    dayCounters.businessTime = businessTime(at: now.monotonic)
+    if now.wall < lastMoment.wall { dayCounters.clockSteps += 1 }
     lastMoment = Moment(monotonic: max(lastMoment.monotonic, now.monotonic), wall: now.wall)
   }
 
   /// Time today during which any customer waited, was delayed or was served, up to `now`.
   public func businessTime(at now: MonotonicTime) -> TimeSpan {
-    guard isTimerRunning, now > lastMoment.monotonic else { return books.businessTime }
-    return books.businessTime + now.since(lastMoment.monotonic)
+    guard isTimerRunning, now > lastMoment.monotonic else { return dayCounters.businessTime }
+    return dayCounters.businessTime + now.since(lastMoment.monotonic)
   }
 
   /// True if a customer waits, is delayed or is served, so that the business time is running.
-  public var isTimerRunning: Bool { books.waitingInAll + books.delayed > unsettledTickets }
-  var unsettledTickets: Int64 { admissions.reduce(0) { $0 + $1.count } }
+  public var isTimerRunning: Bool { dayCounters.waitingInAll + dayCounters.delayed > uncommittedTickets }
+  var uncommittedTickets: Int64 { pendingEnqueues.reduce(0) { $0 + $1.count } }
 
   /// Extends the per-service arrays to include this service.
   mutating func know(_ service: Service) {
     guard service.index >= windows.count else { return }
-    books.know(services: service.index + 1)
+    dayCounters.know(services: service.index + 1)
     while windows.count <= service.index {
       windows.append([])
       idleWindows.append(0)
       outsideCounts.append(0)
-      outsideTurns.append(0)
-      settledPauses.append(false)
+      outsideAssignmentSerials.append(0)
+      committedPauses.append(false)
       for place in underway.indices { underway[place].paused.append(false) }
     }
   }
 
   mutating func stage(_ change: StoreChange, into effects: inout [QueueEffect]) {
-    if !falls.isEmpty { forgetFalls(with: change) }
-    unsettled.append(change)
+    if !coordinatorCrashes.isEmpty { discardCrashes(with: change) }
+    uncommitted.append(change)
     effects.append(.stage(change))
   }
 
-  mutating func replyWhenSettled(
+  mutating func replyWhenCommitted(
     _ request: RequestNumber, _ answer: QueueAnswer, into effects: inout [QueueEffect]
   ) {
-    settling.append(.reply(request, answer))
+    pendingReplies.append(.reply(request, answer))
   }
 
   /// Refuses a request that would change state while the disk is full.
   func admitsChanges(_ request: RequestNumber, into effects: inout [QueueEffect]) -> Bool {
-    if isJammed { effects.append(.reply(request, .refused(.diskFull))) }
-    return !isJammed
+    if isDiskFull { effects.append(.reply(request, .refused(.diskFull))) }
+    return !isDiskFull
   }
 }

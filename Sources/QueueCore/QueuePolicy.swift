@@ -10,7 +10,7 @@ public struct ServicePolicy: Sendable, Equatable {
   public var lease: TimeSpan = .seconds(10)
   /// Time that a teller has to return recalled customers; nil for the value of ``lease``.
   public var recall: TimeSpan?
-  /// Maximum number of customers that a worker holds, 1 to `Limits.customersInHand`. A teller prefetches all but the
+  /// Maximum number of customers that a worker holds, 1 to `Limits.customersPerWorker`. A teller prefetches all but the
   /// first: it starts the next one without a message to the coordinator. A side-by-side worker serves all of them at
   /// once. These customers are not available to other windows.
   public var prefetch = 1
@@ -19,9 +19,9 @@ public struct ServicePolicy: Sendable, Equatable {
   /// Number of reported failures after which a customer becomes a dead letter.
   public var maxFailures: Int32 = 5
   /// Pause after the first reported failure. The pause doubles with each further failure.
-  public var retryFirst: TimeSpan = .seconds(1)
+  public var retryInitialDelay: TimeSpan = .seconds(1)
   /// Maximum pause before a retry, without jitter. It does not limit a pause that a worker requests.
-  public var retryLimit: TimeSpan = .seconds(60)
+  public var retryMaxDelay: TimeSpan = .seconds(60)
   /// Maximum time from the assignment of a customer to the end of the attempt, regardless of progress; nil for no
   /// limit.
   public var timeout: TimeSpan?
@@ -32,14 +32,14 @@ public struct ServicePolicy: Sendable, Equatable {
   /// bank.
   public var maxWaiting: Int64?
   /// Attempt number from which a deferral ("try later") counts as a failure, so that retries end.
-  public var maxLater: Int32 = 100
+  public var maxDeferrals: Int32 = 100
   /// Maximum number of started attempts per customer since its last requeue, 1 to 1,000; nil for no limit besides
   /// crashes and failures. If set, an attempt is on disk before it starts.
   public var maxAttempts: Int16?
   /// True if the service assigns no customer to its windows while a worker that may still be running is being killed.
   /// Without this, two workers could produce the same external effects. Tellers have no external effects, so their
   /// services do not need it.
-  public var endsWorkFirst = false
+  public var awaitsProcessExit = false
   /// Accounts between which the amount of a served customer is transferred; nil for no transfer. Deposits and loans
   /// have built-in rules, which this setting does not change.
   public var postingRule: PostingRule?
@@ -50,7 +50,7 @@ public struct ServicePolicy: Sendable, Equatable {
   /// Pause before the next attempt after this number of failures, without jitter.
   public func pause(afterFailures failures: Int32) -> TimeSpan {
     let doublings = min(max(Int64(failures) - 1, 0), 40)
-    return min(retryFirst * (1 << doublings), retryLimit)
+    return min(retryInitialDelay * (1 << doublings), retryMaxDelay)
   }
 
   /// Pause before the next attempt, with a jitter of up to ``retryJitter``. Deterministic: the same attempt of the same
@@ -69,7 +69,7 @@ public struct ServicePolicy: Sendable, Equatable {
   }
 
   /// Maximum pause including jitter, if the worker requests no other pause.
-  var longestPause: TimeSpan { retryLimit + jitter(of: retryLimit) }
+  var longestPause: TimeSpan { retryMaxDelay + jitter(of: retryMaxDelay) }
 
   private func jitter(of pause: TimeSpan) -> TimeSpan {
     TimeSpan(nanoseconds: pause.nanoseconds / 1_000 * Int64(retryJitter))
@@ -87,7 +87,7 @@ public struct QueuePolicy: Sendable, Equatable {
   /// every customer.
   private var own: [ServicePolicy?] = []
   /// True if a service has a ``ServicePolicy/maxWaiting`` of its own.
-  private(set) var hasRoomByService = false
+  private(set) var hasLimitByService = false
   /// Number of customers that a line holds in memory. While a page is being loaded, or in a shared bank, a line may
   /// hold more. The other customers are only in the store.
   public var lineCapacity = 1024
@@ -102,9 +102,9 @@ public struct QueuePolicy: Sendable, Equatable {
   /// The queue requests a page when fewer than this number of delayed customers are in memory.
   public var delayedLowWater = 1_024
   /// Number of changes waiting for the disk at which no further customer is assigned.
-  public var maxUnsettled = 65_536
+  public var maxUncommitted = 65_536
   /// Number of result bytes waiting for a commit at which no further customer is assigned.
-  public var maxUnsettledBytes = 16 << 20
+  public var maxUncommittedBytes = 16 << 20
   /// Maximum number of transactions in flight, at least 1. Irrelevant for a store that commits synchronously.
   public var maxUnderway = 4
 
@@ -133,7 +133,7 @@ public struct QueuePolicy: Sendable, Equatable {
 
   /// Sets individual settings of a service.
   public mutating func set(_ rules: ServicePolicy, for service: Service) {
-    if rules.maxWaiting != nil { hasRoomByService = true }
+    if rules.maxWaiting != nil { hasLimitByService = true }
     while own.count <= service.index { own.append(nil) }
     own[service.index] = rules
   }

@@ -30,7 +30,7 @@ public enum StoreChange: Sendable, Equatable {
   /// sent none.
   case remember(key: String, day: BusinessDay, first: TicketNumber, last: TicketNumber, request: Int64? = nil)
   /// Every stored customer of any state gets a cancelled receipt.
-  case cancelEveryone(day: BusinessDay, at: WallTime)
+  case cancelAllCustomers(day: BusinessDay, at: WallTime)
   /// The stock has released its reservation for a cancelled ticket, or had none.
   case released(TicketOfDay)
   /// Each of these customers, which are staged in the same transaction, has this payload. The payload is deleted when
@@ -40,11 +40,11 @@ public enum StoreChange: Sendable, Equatable {
 
 extension StoreChange {
   /// True if the stock may still have a reservation for a customer that this change removes; see
-  /// ``QueueReading/unreleased(after:limit:)``.
-  public var leavesSomethingPutBy: Bool {
+  /// ``QueueReader/unreleased(after:limit:)``.
+  public var mayLeaveReservation: Bool {
     switch self {
-    case .finish(_, _, let receipt): receipt.outcome == .cancelled && receipt.service.drawsOnStock
-    case .cancelEveryone: true
+    case .finish(_, _, let receipt): receipt.outcome == .cancelled && receipt.service.usesStock
+    case .cancelAllCustomers: true
     default: false
     }
   }
@@ -73,12 +73,12 @@ public struct TicketOfDay: Hashable, Sendable {
 /// Content of a store when it is opened.
 public struct StoredQueue: Sendable, Equatable {
   /// Counters of the current day.
-  public var books: Books
+  public var dayCounters: DayCounters
   /// The first delayed customers, by due time: at most ``firstPage``.
   public var delayed: [DelayedCustomer]
   /// Maximum number of delayed customers that are read with the counters.
   public static let firstPage = 4_096
-  public init(books: Books, delayed: [DelayedCustomer]) { (self.books, self.delayed) = (books, delayed) }
+  public init(dayCounters: DayCounters, delayed: [DelayedCustomer]) { (self.dayCounters, self.delayed) = (dayCounters, delayed) }
 }
 
 /// A customer that is delayed until its next attempt, or until the time for which it was ordered.
@@ -89,11 +89,11 @@ public struct DelayedCustomer: Sendable, Equatable {
   public var dueAt: WallTime
   public init(customer: Customer, dueAt: WallTime) { (self.customer, self.dueAt) = (customer, dueAt) }
   /// Position of the customer among all delayed customers.
-  public var place: DuePlace { DuePlace(dueAt: dueAt, ticket: customer.ticket) }
+  public var place: DuePosition { DuePosition(dueAt: dueAt, ticket: customer.ticket) }
 }
 
 /// Position of a delayed customer: by due time, then by number.
-public struct DuePlace: Sendable, Comparable {
+public struct DuePosition: Sendable, Comparable {
   /// Time until which the customer is delayed.
   public var dueAt: WallTime
   /// Number of the ticket.
@@ -101,12 +101,12 @@ public struct DuePlace: Sendable, Comparable {
   public init(dueAt: WallTime, ticket: TicketNumber) { (self.dueAt, self.ticket) = (dueAt, ticket) }
 
   /// A position before all customers.
-  public static let first = DuePlace(dueAt: WallTime(milliseconds: .min), ticket: 0)
+  public static let first = DuePosition(dueAt: WallTime(milliseconds: .min), ticket: 0)
   /// A position after all customers.
-  public static let last = DuePlace(dueAt: WallTime(milliseconds: .max), ticket: .max)
+  public static let last = DuePosition(dueAt: WallTime(milliseconds: .max), ticket: .max)
 
   /// Compares the due times, then the numbers.
-  public static func < (left: DuePlace, right: DuePlace) -> Bool {
+  public static func < (left: DuePosition, right: DuePosition) -> Bool {
     left.dueAt == right.dueAt ? left.ticket < right.ticket : left.dueAt < right.dueAt
   }
 }
@@ -151,16 +151,16 @@ public struct KeyedRequest: Sendable, Equatable {
 /// Errors of a store.
 public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The disk, or the quota, is full. Nothing of the open transaction was stored; retry when there is space.
-  case diskFull(detail: Remark)
+  case diskFull(detail: MessageDetail)
   /// Another process has the database open.
   case inUse(path: String)
   /// The database was written by a newer program.
   case newerSchema(path: String, found: Int64, known: Int64)
   /// The file is not a database, or is damaged. Nothing was overwritten.
-  case damaged(path: String, detail: Remark)
+  case damaged(path: String, detail: MessageDetail)
   /// The system refused an operation, for example because of permissions, a missing directory, or a failed write or
   /// fsync. Do not retry: after a failed fsync it is unknown which data is on disk.
-  case failed(path: String, detail: Remark)
+  case failed(path: String, detail: MessageDetail)
 
   /// The error in English: the object, the reason, and in most cases what to do.
   public var description: String {
@@ -207,14 +207,14 @@ public struct StoreAudit: Sendable, Equatable {
   /// another receipt.
   public var ledgerDifference: Int64 = 0
   /// All violated invariants.
-  public var remarks: [Remark] = []
+  public var messageDetails: [MessageDetail] = []
   /// All violated invariants, one English sentence each.
-  public var problems: [String] { remarks.map(\.description) }
+  public var problems: [String] { messageDetails.map(\.description) }
   public init() {}
 }
 
 /// Progress of a reset, in customers whose cancelled receipts are written.
-public struct EmptyingProgress: Sendable, Equatable {
+public struct ResetProgress: Sendable, Equatable {
   /// Number of written receipts, and approximate number of all.
   public var done, total: Int64
   public init(done: Int64, total: Int64) { (self.done, self.total) = (done, total) }
@@ -222,9 +222,9 @@ public struct EmptyingProgress: Sendable, Equatable {
 
 extension QueueStore {
   /// Nil: this store empties the queue in one step.
-  public var emptying: EmptyingProgress? { nil }
-  /// Does nothing; see ``emptying``.
-  public func emptyFurther() throws(StoreError) {}
+  public var resetProgress: ResetProgress? { nil }
+  /// Does nothing; see ``resetProgress``.
+  public func continueReset() throws(StoreError) {}
 }
 
 /// State of a transaction when the commit returns.
@@ -236,12 +236,12 @@ public enum CommitProgress: Sendable, Equatable {
 }
 
 /// A query of the queue to its store.
-public enum StoreQuestion: Sendable, Equatable {
+public enum StoreQuery: Sendable, Equatable {
   /// The next waiting customers of a line with numbers above `after`, at most `limit`. A shared store claims the
   /// customers for the branch and ignores `after`.
   case page(Line, after: TicketNumber, limit: Int)
   /// The next delayed customers, by due time.
-  case delayed(after: DuePlace, limit: Int)
+  case delayed(after: DuePosition, limit: Int)
   /// The stored customer of a ticket, for a request.
   case ticket(RequestNumber, TicketNumber)
   /// Dead letters for a request, at most `limit`.
@@ -254,14 +254,14 @@ extension QueueStore {
   /// Does nothing: no transaction is ever in flight.
   public func awaitResults() {}
   /// True: this store answers after a disk access.
-  public var canBeAwaited: Bool { true }
+  public var canBlockForResults: Bool { true }
   /// Nil: results need no polling.
   public var nextResult: MonotonicTime? { nil }
 }
 
-extension QueueStore where Self: QueueReading {
+extension QueueStore where Self: QueueReader {
   /// Answers every query synchronously.
-  public func ask(_ question: StoreQuestion) throws(StoreError) -> QueueEvent? { try answer(to: question) }
+  public func ask(_ question: StoreQuery) throws(StoreError) -> QueueEvent? { try answer(to: question) }
 }
 
 /// Store of the queue, for one user at a time. The results of commits and queries may be returned later, as events.
@@ -282,7 +282,7 @@ public protocol QueueStore: AnyObject {
 
   /// Assigns a number to each of these services that has none. The numbers are permanent and durable on return. The
   /// caller must not have staged any changes.
-  func giveNumbers(to names: [ServiceName]) throws(StoreError)
+  func assignNumbers(to names: [ServiceName]) throws(StoreError)
 
   /// Adds a change to the open transaction. A later call may report its error.
   func stage(_ change: StoreChange) throws(StoreError)
@@ -295,49 +295,49 @@ public protocol QueueStore: AnyObject {
   ///   rows with numbers that are not issued as damage.
   /// - Returns: the state of the transaction: on disk, or in flight.
   @discardableResult
-  func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) -> CommitProgress
+  func commit(_ dayCounters: DayCounters, arriving: InProgressEnqueue?) throws(StoreError) -> CommitProgress
 
   /// Sends a query. The answer includes every change staged before. Returns the answer, or nil if ``takeResult()``
   /// returns the answer later. Answers have the order of the queries.
-  func ask(_ question: StoreQuestion) throws(StoreError) -> QueueEvent?
+  func ask(_ question: StoreQuery) throws(StoreError) -> QueueEvent?
 
   /// Returns the next result as an event, or nil if there is none yet: `.committed` if the oldest transaction in flight
   /// is on disk, the answer to a query, or an event of a shared store. A commit is reported at most once, in order; a
   /// branch that has lost its lease does not report it.
   func takeResult() throws(StoreError) -> QueueEvent?
 
-  /// Blocks until the result of everything in flight is available. Allowed only if ``canBeAwaited``.
+  /// Blocks until the result of everything in flight is available. Allowed only if ``canBlockForResults``.
   func awaitResults()
 
   /// True if the caller may block until a result arrives. A disk answers soon; a network may not answer.
-  var canBeAwaited: Bool { get }
+  var canBlockForResults: Bool { get }
 
   /// The moment at which the caller must check for results if no other event wakes it; nil for never.
   var nextResult: MonotonicTime? { get }
 
   /// Removes customers and keys of a request that will never be complete, at most `limit`. The removal is staged like
-  /// a change. The caller repeats the call until ``QueueReading/hasArrivals`` is false.
-  func withdrawArrivals(limit: Int) throws(StoreError)
+  /// a change. The caller repeats the call until ``QueueReader/hasUnissuedCustomers`` is false.
+  func removeUnissuedCustomers(limit: Int) throws(StoreError)
 
   /// Does deferred work of the last commit that no client waits for. Call it after the replies were sent. If it is
   /// not called, the next change does the work first.
-  func tidyUp() throws(StoreError)
+  func runDeferredWork() throws(StoreError)
 
-  /// Progress of a staged reset (`.cancelEveryone`) that is not fully written; nil if there is none. The reset is
+  /// Progress of a staged reset (`.cancelAllCustomers`) that is not fully written; nil if there is none. The reset is
   /// part of the open transaction: a read, a commit or another change of customers completes the reset first.
-  var emptying: EmptyingProgress? { get }
+  var resetProgress: ResetProgress? { get }
 
   /// Continues a reset by about a thousand customers. Does nothing if there is no reset.
-  func emptyFurther() throws(StoreError)
+  func continueReset() throws(StoreError)
 
   /// Drops all changes that were not reported as on disk, whether staged or in flight.
   func rollBack()
 
   /// True if space is so short that new customers must be refused, so that the stored customers can be finished.
-  var isShort: Bool { get }
+  var isLowOnSpace: Bool { get }
 
-  /// Checks again for free space and updates ``isShort``.
-  func lookForRoom()
+  /// Checks again for free space and updates ``isLowOnSpace``.
+  func refreshDiskSpace()
 
   /// Sets the disk space that is reserved for each customer that draws on the stock: enough for the largest list of
   /// shortages that a recipe of this assortment can cause.
@@ -355,16 +355,16 @@ extension QueueStore {
 extension QueueStore {
   /// Commits the day counters with all staged changes, if no request has arrived in part.
   @discardableResult
-  public func commit(_ books: Books) throws(StoreError) -> CommitProgress { try commit(books, arriving: nil) }
+  public func commit(_ dayCounters: DayCounters) throws(StoreError) -> CommitProgress { try commit(dayCounters, arriving: nil) }
 }
 
 /// The bank's own local store, which answers queries synchronously.
-public protocol LocalQueueStore: QueueStore, QueueReading {
+public protocol LocalQueueStore: QueueStore, QueueReader {
   /// Reads the stored queue. A new store starts with day 1 at `now`.
   func load(now: WallTime) throws(StoreError) -> StoredQueue
 
   /// Increments the number of coordinator starts on this store, and returns it. The first start is 1. The number is
   /// durable on return. `now` is stored too: an attempt that started before `now` was started by an earlier
   /// coordinator.
-  func beginIncarnation(at now: WallTime) throws(StoreError) -> Int64
+  func recordStart(at now: WallTime) throws(StoreError) -> Int64
 }

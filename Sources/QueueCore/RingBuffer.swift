@@ -6,17 +6,17 @@
 /// removed from the middle, the elements after it move up.
 struct RingBuffer<Element> {
   /// Slots; their number is 0 or a power of two.
-  private var places: [Element?] = []
+  private var slots: [Element?] = []
   private var head = 0
   private(set) var count = 0
 
   init() {}
 
-  private func place(_ position: Int) -> Int { (head &+ position) & (places.count &- 1) }
+  private func slot(_ position: Int) -> Int { (head &+ position) & (slots.count &- 1) }
 
   mutating func append(_ element: consuming Element) {
-    if count == places.count { grow() }
-    places[place(count)] = element
+    if count == slots.count { grow() }
+    slots[slot(count)] = element
     count += 1
   }
 
@@ -24,8 +24,8 @@ struct RingBuffer<Element> {
   mutating func removeFirst() -> Element {
     precondition(count > 0, "an empty ring has no first element")
     // The element is moved, not copied, to avoid its retain and release.
-    guard let first = places[head].take() else { preconditionFailure("a place in a ring is empty") }
-    head = place(1)
+    guard let first = slots[head].take() else { preconditionFailure("a place in a ring is empty") }
+    head = slot(1)
     count -= 1
     return first
   }
@@ -33,18 +33,18 @@ struct RingBuffer<Element> {
   /// Removes and returns an element. The elements after it move up by one.
   mutating func remove(at position: Int) -> Element {
     let removed = self[position]
-    for behind in position..<count - 1 { places[place(behind)] = places[place(behind + 1)] }
-    places[place(count - 1)] = nil
+    for behind in position..<count - 1 { slots[slot(behind)] = slots[slot(behind + 1)] }
+    slots[slot(count - 1)] = nil
     count -= 1
     return removed
   }
 
   private mutating func grow() {
     var larger: [Element?] = []
-    larger.reserveCapacity(Swift.max(4, 2 * places.count))
-    for position in 0..<count { larger.append(places[place(position)]) }
-    while larger.count < Swift.max(4, 2 * places.count) { larger.append(nil) }
-    (places, head) = (larger, 0)
+    larger.reserveCapacity(Swift.max(4, 2 * slots.count))
+    for position in 0..<count { larger.append(slots[slot(position)]) }
+    while larger.count < Swift.max(4, 2 * slots.count) { larger.append(nil) }
+    (slots, head) = (larger, 0)
   }
 }
 
@@ -56,14 +56,14 @@ extension RingBuffer: RandomAccessCollection, MutableCollection {
 
   subscript(position: Int) -> Element {
     get {
-      guard 0..<count ~= position, let element = places[place(position)] else {
+      guard 0..<count ~= position, let element = slots[slot(position)] else {
         preconditionFailure("there is no element at position \(position) of \(count)")
       }
       return element
     }
     set {
       precondition(0..<count ~= position, "there is no element at position \(position) of \(count)")
-      places[place(position)] = newValue
+      slots[slot(position)] = newValue
     }
   }
 }

@@ -13,7 +13,7 @@ import BankModel
 struct WaitingLine: Sendable {
   fileprivate(set) var front = LinkedQueue<Customer>()
   /// Number of customers that are only in the store.
-  private(set) var beyond: Int64 = 0
+  private(set) var unloaded: Int64 = 0
   /// The next page starts after this number.
   fileprivate(set) var cursor: TicketNumber = 0
   fileprivate(set) var isLoading = false
@@ -36,14 +36,14 @@ struct WaitingLine: Sendable {
   init(stored: Int64, capacity: Int, version: UInt32 = 0) {
     self.version = version
     precondition(capacity >= 2, "a line has room for at least two customers")
-    beyond = stored
+    unloaded = stored
     self.capacity = capacity
   }
 
-  var count: Int64 { Int64(front.count) + beyond }
+  var count: Int64 { Int64(front.count) + unloaded }
   /// True if the line has no customers or newcomers, no page is being loaded, and the queue does not expect unclaimed
   /// customers of the line in a shared database.
-  var isVacant: Bool { front.isEmpty && beyond == 0 && newcomers == 0 && !isLoading && !mayHoldMore }
+  var isVacant: Bool { front.isEmpty && unloaded == 0 && newcomers == 0 && !isLoading && !mayHoldMore }
   /// Number of newcomers, which cannot be assigned before their tickets are on disk.
   var newcomerCount: Int64 { newcomers }
 
@@ -52,11 +52,11 @@ struct WaitingLine: Sendable {
     // would overtake it.
     let isRun = Int64(firstNewcomers.count) == newcomers
     newcomers += 1
-    if isRun, beyond == 0, front.count + firstNewcomers.count < capacity { firstNewcomers.append(customer) }
+    if isRun, unloaded == 0, front.count + firstNewcomers.count < capacity { firstNewcomers.append(customer) }
   }
 
   /// Counts newcomers that are not held in memory; they are read from the store later.
-  mutating func admitUnseen(_ count: Int64) {
+  mutating func admitUnloaded(_ count: Int64) {
     precondition(count >= 0, "the number of newcomers is not negative")
     newcomers += count
   }
@@ -69,7 +69,7 @@ struct WaitingLine: Sendable {
     guard count > 0 else { return }
     let known = firstNewcomers.prefix(Int(count))
     var joined: Int64 = 0
-    if beyond == 0 {
+    if unloaded == 0 {
       for customer in known {
         guard front.count < capacity else { break }
         front.enqueue(customer)
@@ -77,7 +77,7 @@ struct WaitingLine: Sendable {
         joined += 1
       }
     }
-    beyond += count - joined
+    unloaded += count - joined
     guard count < newcomers else { return dropNewcomers() }
     newcomers -= count
     firstNewcomers.removeFirst(known.count)
@@ -92,9 +92,9 @@ struct WaitingLine: Sendable {
   mutating func dequeue() -> Customer? { front.dequeue() }
 
   /// Returns a customer to the line, at the position of its number.
-  mutating func takeBack(_ customer: Customer) {
-    guard beyond == 0 || customer.ticket <= cursor else {
-      beyond += 1
+  mutating func returnToLine(_ customer: Customer) {
+    guard unloaded == 0 || customer.ticket <= cursor else {
+      unloaded += 1
       version &+= 1
       isStale = true
       return
@@ -104,7 +104,7 @@ struct WaitingLine: Sendable {
     // Every customer in memory is also in the store, so the last one can be dropped from memory. This is not done
     // while a page is being loaded, because that page starts after the current cursor.
     if front.count > capacity, !isLoading, front.dequeueLast() != nil, let last = front.peekLast {
-      beyond += 1
+      unloaded += 1
       version &+= 1
       cursor = last.ticket
     }
@@ -114,8 +114,8 @@ struct WaitingLine: Sendable {
   mutating func remove(_ ticket: TicketNumber) -> Customer? { front.removeFirst { $0.ticket == ticket } }
 
   mutating func removeBeyond() {
-    precondition(beyond > 0, "all customers of this line are in memory")
-    beyond -= 1
+    precondition(unloaded > 0, "all customers of this line are in memory")
+    unloaded -= 1
     version &+= 1
   }
 
@@ -129,16 +129,16 @@ struct WaitingLine: Sendable {
     return nil
   }
 
-  /// Size of the next page to request; 0 for none. The size never exceeds ``beyond``, so that a page never contains a
+  /// Size of the next page to request; 0 for none. The size never exceeds ``unloaded``, so that a page never contains a
   /// newcomer whose ticket is not on disk.
   mutating func nextPage(lowWater: Int) -> Int {
-    guard !isLoading, beyond > 0, front.count < lowWater else { return 0 }
+    guard !isLoading, unloaded > 0, front.count < lowWater else { return 0 }
     // Customers that returned while the last page was loading may have filled memory beyond its capacity.
     let room = Int64(capacity - front.count)
     guard room > 0 else { return 0 }
     isLoading = true
     isStale = false
-    return Int(min(room, beyond))
+    return Int(min(room, unloaded))
   }
 
   /// Adds a loaded page. The page may contain assigned customers, because assignments are not durable.
@@ -153,9 +153,9 @@ struct WaitingLine: Sendable {
       precondition(customer.ticket > cursor, "a page is in order and starts after the cursor")
       cursor = customer.ticket
       guard !isAtWindow(customer.ticket) else { continue }
-      precondition(beyond > 0, "a page has more customers than wait in the store")
+      precondition(unloaded > 0, "a page has more customers than wait in the store")
       front.enqueue(customer)
-      beyond -= 1
+      unloaded -= 1
     }
   }
 }
@@ -164,7 +164,7 @@ struct WaitingLine: Sendable {
 
 extension WaitingLine {
   /// Records that the database may contain more customers of the line.
-  mutating func hearOfMore() { mayHoldMore = true }
+  mutating func noteUnclaimedCustomers() { mayHoldMore = true }
 
   /// Returns true, and marks a page as being loaded, if a page must be claimed now: the database may contain more
   /// customers of the line, and memory has fewer than `lowWater`.
@@ -175,7 +175,7 @@ extension WaitingLine {
   }
 
   /// Adds a claimed page. Customers that another branch has returned may precede the customers in memory.
-  mutating func join(claimed page: [Customer]) {
+  mutating func addPage(claimed page: [Customer]) {
     isLoading = false
     if page.isEmpty { mayHoldMore = false }
     for customer in page {
@@ -189,7 +189,7 @@ extension WaitingLine {
   }
 
   /// Returns a claimed customer to the line, at the position of its number.
-  mutating func takeBack(claimed customer: Customer) {
+  mutating func returnToLine(claimed customer: Customer) {
     front.insert(customer) { $0.ticket > customer.ticket }
   }
 }

@@ -1,6 +1,6 @@
 // State of one window and its teller, or of one slot of an outside worker.
 // Invariant: between two events, `customer` is set exactly while the state is `serving`, under the lease of that state.
-// Only in this state may `ahead` contain further customers. A teller serves these customers in order, a side-by-side
+// Only in this state may `prefetched` contain further customers. A teller serves these customers in order, a side-by-side
 // worker serves them concurrently.
 
 import BankModel
@@ -17,7 +17,7 @@ struct WindowState: Sendable {
     /// All customers of the teller were recalled. The teller has not answered these leases yet.
     case recalling([Lease])
     /// The teller is being killed or was dismissed; its messages are ignored.
-    case doomed
+    case terminating
   }
 
   let window: Window
@@ -36,13 +36,13 @@ struct WindowState: Sendable {
   /// A teller serves one customer after the other.
   var isSideBySide = false
   /// Maximum number of customers that this worker accepts. The limit of the service also applies.
-  var capacity = Limits.customersInHand
+  var capacity = Limits.customersPerWorker
 
   /// The current customer of this window; set only while the state is `serving`.
   var customer: Customer?
   /// Further customers: prefetched ones of a teller (see ``ServicePolicy/prefetch``), or those that a side-by-side
   /// worker serves beside the current one.
-  var ahead = RingBuffer<HandedOut>()
+  var prefetched = RingBuffer<PrefetchedCustomer>()
   /// Recalled leases that the worker has not answered yet; without those of the state `recalling`.
   var recalled: [Lease] = []
   var startedAt = Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: WallTime(milliseconds: 0))
@@ -57,7 +57,7 @@ struct WindowState: Sendable {
   init(window: Window) { self.window = window }
 
   /// A customer that the worker holds besides the current one.
-  struct HandedOut: Sendable {
+  struct PrefetchedCustomer: Sendable {
     var customer: Customer
     var at: Moment
     /// End of the customer's lease; the maximum time while the lease is not running.
@@ -65,19 +65,19 @@ struct WindowState: Sendable {
   }
 
   /// Number of assigned customers, including the current one.
-  var inHand: Int { isServing ? 1 + ahead.count : 0 }
+  var inFlight: Int { isServing ? 1 + prefetched.count : 0 }
 
   /// Number of customers that the teller may still hold, including recalled customers.
-  var held: Int { inHand + recalled.count }
+  var held: Int { inFlight + recalled.count }
 
   /// True if this customer is assigned to this window.
   func holds(_ ticket: TicketNumber) -> Bool {
-    isServing && (customer?.ticket == ticket || ahead.contains { $0.customer.ticket == ticket })
+    isServing && (customer?.ticket == ticket || prefetched.contains { $0.customer.ticket == ticket })
   }
 
   /// True if the current customer of this side-by-side worker has earlier crashes. It is then served alone, so that the
   /// next crash identifies the culprit.
-  var servesASuspect: Bool { isSideBySide && isServing && customer?.isSuspect == true }
+  var servesSuspect: Bool { isSideBySide && isServing && customer?.isSuspect == true }
 
   /// Number of held customers if one more may be assigned; nil if no customer may be assigned, or if `limit` or more
   /// are held.
@@ -85,7 +85,7 @@ struct WindowState: Sendable {
   /// - Parameter isCounted: True if attempts are counted. A teller then gets no prefetched customers, because it
   ///   would start them without a message and the starts could not be counted.
   func room(below limit: Int, isCounted: Bool) -> Int? {
-    guard isServing, !isClosing, !isReplaced, !isCounted || isSideBySide, !window.isOutside, !servesASuspect
+    guard isServing, !isClosing, !isReplaced, !isCounted || isSideBySide, !window.isOutside, !servesSuspect
     else { return nil }
     let held = held
     return held < limit && held < capacity ? held : nil
@@ -93,23 +93,23 @@ struct WindowState: Sendable {
 
   /// Earliest end of a running lease.
   var nextLeaseEnd: MonotonicTime {
-    isSideBySide ? ahead.reduce(deadline) { min($0, $1.deadline) } : deadline
+    isSideBySide ? prefetched.reduce(deadline) { min($0, $1.deadline) } : deadline
   }
 
   /// Makes the side-by-side customer of this lease the current one. Does nothing if there is no such customer.
   mutating func bringForward(_ lease: Lease) {
     guard case .serving(let first) = state, first != lease, let customer,
-      let index = ahead.firstIndex(where: { self.lease(of: $0.customer) == lease })
+      let index = prefetched.firstIndex(where: { self.lease(of: $0.customer) == lease })
     else { return }
-    let wanted = ahead[index]
-    ahead[index] = HandedOut(customer: customer, at: startedAt, deadline: deadline)
+    let wanted = prefetched[index]
+    prefetched[index] = PrefetchedCustomer(customer: customer, at: startedAt, deadline: deadline)
     (self.customer, startedAt, deadline, state) = (
       wanted.customer, wanted.at, wanted.deadline, .serving(lease)
     )
   }
 
   /// Makes a customer the current one and starts its lease.
-  mutating func begin(_ next: consuming HandedOut, until end: MonotonicTime) -> Lease {
+  mutating func startAttempt(_ next: consuming PrefetchedCustomer, until end: MonotonicTime) -> Lease {
     let lease = lease(of: next.customer)
     state = .serving(lease)
     startedAt = next.at
@@ -119,15 +119,15 @@ struct WindowState: Sendable {
   }
 
   /// Counts a served customer whose receipt is not on disk yet.
-  mutating func noteServed(_ lease: Lease) {
+  mutating func countServed(_ lease: Lease) {
     unacknowledged = lease
     served += 1
   }
 
   /// Window, teller and start time of the current attempt, for its receipt.
-  var desk: Desk { Desk(window: window, generation: generation, pid: pid, startedAt: startedAt.wall) }
+  var servingAttempt: ServingAttempt { ServingAttempt(window: window, generation: generation, pid: pid, startedAt: startedAt.wall) }
 
-  struct Desk {
+  struct ServingAttempt {
     let window: Window
     let generation: Generation
     let pid: Int32

@@ -13,7 +13,7 @@ extension JSONValue {
         "since": .instant(frame.coordinator.openedAt),
       ],
       "time": .instant(frame.time), "business_ms": .init(frame.businessTime.milliseconds),
-      "business_timer_running": .bool(frame.businessTimeRuns), "counts": counts(frame.counts),
+      "business_timer_running": .bool(frame.isBusinessTimeRunning), "counts": counts(frame.counts),
       "rates": rates(frame.rates), "services": .array(frame.services.map(service)),
       "waiting": .array(
         frame.waiting.map {

@@ -6,7 +6,7 @@ extension JSONValue {
   /// JSON of `bankctl move`.
   package static func moved(_ report: MoveReport) -> JSONValue {
     [
-      "version": 1, "to": .string(report.place), "day": .init(report.day),
+      "version": 1, "to": .string(report.location), "day": .init(report.day),
       "rows": .array(
         report.rows.map { rows -> JSONValue in
           ["name": .string(rows.name), "before": .init(rows.before), "after": .init(rows.after)]

@@ -49,7 +49,7 @@ extension JSONValue {
       "waiting": .init(service.waiting), "serving": .init(service.serving), "served": .init(service.served),
       "paused": .bool(service.paused),
     ]
-    return service.pausedBecause.map { shape.adding(["pause_reason": .string($0)]) } ?? shape
+    return service.pauseReason.map { shape.adding(["pause_reason": .string($0)]) } ?? shape
   }
 
   private static func worker(_ worker: WorkerReport) -> JSONValue {
@@ -84,7 +84,7 @@ extension JSONValue {
       "count": .init(report.count), "known": .init(report.known > 0 && (!isList || report.count == 0)),
     ]
     guard isList else { return shape }
-    let tickets = (report.knownTickets ?? []).map { span -> JSONValue in
+    let tickets = (report.alreadyIssuedTickets ?? []).map { span -> JSONValue in
       ["day": .init(span.day), "first": .init(span.first), "last": .init(span.last)]
     }
     return shape.adding(["already_issued_count": .init(report.known), "already_issued": .array(tickets)])
@@ -100,14 +100,14 @@ extension JSONValue {
       "debit": .init(receipt.debit), "credit": .init(receipt.credit), "issued_at": .instant(receipt.issuedAt),
       "started_at": .instant(receipt.startedAt), "finished_at": .instant(receipt.finishedAt),
     ]
-    return shape.adding(particulars(receipt.article, receipt.shortages)).adding(result(receipt))
+    return shape.adding(itemFields(receipt.itemName, receipt.shortages)).adding(result(receipt))
       .adding(field(ofBranch: receipt.branch))
   }
 
   /// Fields that only some customers have: an article, which replaces the payload, and missing ingredients.
-  private static func particulars(_ article: String?, _ shortages: [Shortage]?) -> JSONValue {
+  private static func itemFields(_ itemName: String?, _ shortages: [Shortage]?) -> JSONValue {
     var shape: JSONValue = [:]
-    if let article { shape = shape.adding(["payload": .string(article)]) }
+    if let itemName { shape = shape.adding(["payload": .string(itemName)]) }
     if let shortages { shape = shape.adding(["missing": missing(shortages)]) }
     return shape
   }
@@ -134,11 +134,11 @@ extension JSONValue {
       "amount": .init(ticket.amount), "account": .init(ticket.account),
       "issued_at": .instant(ticket.issuedAt),
     ]
-    return shape.adding(standing(ticket)).adding(particulars(ticket.article, nil))
+    return shape.adding(stateFields(ticket)).adding(itemFields(ticket.itemName, nil))
   }
 
   /// Fields that exist only in the present state of a ticket.
-  private static func standing(_ ticket: TicketReport) -> JSONValue {
+  private static func stateFields(_ ticket: TicketReport) -> JSONValue {
     switch ticket.state {
     case .waiting: ["position": .init(ticket.position), "eta_ms": .init(ticket.etaMilliseconds)]
     case .delayed: ["due_at": .instant(ticket.dueAt)]
@@ -151,7 +151,7 @@ extension JSONValue {
   package static func ticket(_ ticket: TicketReport) -> JSONValue {
     var shape: JSONValue = ["version": 1]
     shape = shape.adding(row(ticket))
-    if let payload = ticket.payload { shape = shape.adding(carried(payload, as: "payload")) }
+    if let payload = ticket.payload { shape = shape.adding(bytesOrBase64(payload, as: "payload")) }
     if let progress = ticket.progress { shape = shape.adding(["progress": self.progress(progress)]) }
     if let counted = ticket.counted { shape = shape.adding(["attempts_counted": .init(counted)]) }
     if let receipt = ticket.receipt {
@@ -160,7 +160,7 @@ extension JSONValue {
         "debit": .init(receipt.debit), "credit": .init(receipt.credit),
         "started_at": .instant(receipt.startedAt), "finished_at": .instant(receipt.finishedAt),
       ])
-      shape = shape.adding(particulars(nil, receipt.shortages)).adding(result(receipt))
+      shape = shape.adding(itemFields(nil, receipt.shortages)).adding(result(receipt))
         .adding(field(ofBranch: receipt.branch))
     }
     return shape.adding(["attempts": .array(ticket.attempts.map(attempt))])
@@ -235,9 +235,9 @@ extension JSONValue {
   }
 
   /// JSON line of `open`.
-  package static func event(_ event: BranchEvent) -> JSONValue {
+  package static func event(_ event: AttemptEvent) -> JSONValue {
     let name =
-      switch event.happening {
+      switch event.phase {
       case .started: "started"
       case .completed: "completed"
       case .interrupted: "interrupted"

@@ -35,13 +35,13 @@ extension JSONValue {
 
   /// The stored excerpt of a stream. If the stream was truncated, a field contains the number of its leading
   /// bytes.
-  private static func stream(_ name: String, _ excerpt: Excerpt) -> JSONValue {
-    let shape = carried(excerpt.bytes, as: name)
+  private static func stream(_ name: String, _ excerpt: TruncatedOutput) -> JSONValue {
+    let shape = bytesOrBase64(excerpt.bytes, as: name)
     return excerpt.isCut ? shape.adding(["\(name)_first_bytes": .init(Int64(excerpt.first.count))]) : shape
   }
 
   /// Bytes as text if they are UTF-8, otherwise as base64.
-  package static func carried(_ bytes: [UInt8], as name: String) -> JSONValue {
+  package static func bytesOrBase64(_ bytes: [UInt8], as name: String) -> JSONValue {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       return .object([Field(name: name + "_b64", value: .string(Base64.encode(bytes)))])
     }

@@ -6,7 +6,7 @@ import Wire
 
 extension JSONValue {
   /// JSON of `juice menu`: recipe and availability of each juice, with missing ingredients.
-  package static func menu(_ assortment: Assortment, _ picture: StockPicture) -> JSONValue {
+  package static func menu(_ assortment: Assortment, _ picture: StockSnapshot) -> JSONValue {
     let juices = assortment.juices.map { juice -> JSONValue in
       let shortages = juice.shortages(from: picture.items)
       return [
@@ -28,10 +28,10 @@ extension JSONValue {
     ]
   }
 
-  package static func stock(_ picture: StockPicture) -> JSONValue { ["version": 1, "items": items(picture)] }
+  package static func stock(_ picture: StockSnapshot) -> JSONValue { ["version": 1, "items": items(picture)] }
 
   /// A snapshot in `stock watch`: the first line, and a later line if changes were missed.
-  package static func picture(_ picture: StockPicture) -> JSONValue {
+  package static func picture(_ picture: StockSnapshot) -> JSONValue {
     [
       "version": 1, "event": "snapshot", "ledger": .integer(picture.ledger),
       "sequence": .integer(picture.sequence), "items": items(picture),
@@ -48,16 +48,16 @@ extension JSONValue {
     ]
   }
 
-  private static func items(_ picture: StockPicture) -> JSONValue {
+  private static func items(_ picture: StockSnapshot) -> JSONValue {
     .array(picture.items.map { ["item": .string($0.item.name), "quantity": .integer($0.quantity)] })
   }
 
   /// JSON of `vending`: the balance and the products.
-  package static func vending(_ picture: VendingPicture) -> JSONValue {
+  package static func vending(_ picture: VendingSnapshot) -> JSONValue {
     JSONValue.balance(picture.balance).adding(["products": list(picture)])
   }
 
-  package static func products(_ picture: VendingPicture) -> JSONValue {
+  package static func products(_ picture: VendingSnapshot) -> JSONValue {
     ["version": 1, "products": list(picture)]
   }
   /// First fields of every document with the balance.
@@ -81,7 +81,7 @@ extension JSONValue {
     ]
   }
 
-  private static func list(_ picture: VendingPicture) -> JSONValue {
+  private static func list(_ picture: VendingSnapshot) -> JSONValue {
     .array(
       picture.products.map { product in
         let one: JSONValue = [

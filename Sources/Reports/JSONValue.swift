@@ -37,7 +37,7 @@ package enum JSONValue: Sendable, Equatable {
   /// The fields of a path. JSON is UTF-8: a byte that is not UTF-8 is written as `\xE9`, and the exact bytes
   /// follow as base64 under `NAME_b64`.
   package static func path(_ path: String?, named name: String) -> JSONValue {
-    guard let path, ByteText.carriesForeignBytes(path) else {
+    guard let path, ByteText.containsNonUTF8Bytes(path) else {
       return .object([Field(name: name, value: JSONValue(path))])
     }
     return .object([

@@ -1,5 +1,5 @@
 // Driver of a service's state machine and its store. Effects are performed in order. The changes of a loop iteration
-// are usually one commit: a commit may also wait for the changes of the next iterations (`CommitGathering`), and a
+// are usually one commit: a commit may also wait for the changes of the next iterations (`GroupCommit`), and a
 // very long iteration is split.
 // Invariant: an answer that depends on a change is sent after the change was fsynced. If the disk is full, all
 // changes since the last commit are rolled back and refused. A change that no client can repeat is written when the
@@ -14,13 +14,13 @@ import Time
 /// Step that an effect requires from the driver.
 public enum EffectStep<Event, Entry, Answer> {
   /// The next event for the machine, made from a result of the store.
-  case follow(Event)
+  case event(Event)
   /// An entry for the next commit. The machine gives the answers that depend on it only after that commit.
   case stage(Entry)
   /// An answer to a request.
   case reply(UInt64, Answer)
   /// An effect that the service performs, not the driver.
-  case own
+  case serviceEffect
 }
 
 /// Store of a service, as the driver uses it.
@@ -39,7 +39,7 @@ public protocol ServicePersistence: AnyObject {
 }
 
 /// A machine and its store. Not Sendable: everything happens on the loop's thread.
-public final class MachineDriver<Machine: Decisions, Persistence: ServicePersistence>
+public final class MachineDriver<Machine: PureStateMachine, Persistence: ServicePersistence>
 where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
   /// Number of entries at which a commit does not wait for the end of the iteration. The entries of one event are not
   /// split.
@@ -54,7 +54,7 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
   /// Called with the error when the disk is full, and with nil after the next commit that succeeds.
   public var onDiskFull: ((StoreError?) -> Void)?
   /// Called with true when the store starts to use its reserve, and with false when the disk has free space again.
-  public var onRoom: ((_ isShort: Bool) -> Void)?
+  public var onSpaceChange: ((_ isShort: Bool) -> Void)?
   /// Disk error that ends the service. The driver ignores all events after it.
   public private(set) var failure: StoreError?
   /// The state machine.
@@ -65,13 +65,13 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
   private let store: any EntryStore<Persistence.Entry, StoreError>
   private var staged: [Persistence.Entry] = []
   private var stagedSince: MonotonicTime?
-  private var gathering = CommitGathering()
+  private var groupCommit = GroupCommit()
   private var retryAt: MonotonicTime?
   private var isFull = false
   /// Number of times that a full disk has refused the staged entries.
   private var refusals = 0
-  private var room = RoomWatch()
-  private var isShort = false
+  private var spaceMonitor = DiskSpaceMonitor()
+  private var isLowOnSpace = false
 
   /// Combines a machine and its store. The machine was loaded from the store.
   public init(_ persistence: Persistence, _ machine: Machine) {
@@ -83,31 +83,31 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
   // MARK: - Events
 
   /// Handles an event and performs its effects.
-  public func happen(_ event: Machine.Event, at now: Moment) {
+  public func process(_ event: Machine.Event, at now: Moment) {
     guard failure == nil else { return }
     let before = refusals
     var effects: [Machine.Effect] = []
     machine.apply(event, at: now.wall, into: &effects)
     for effect in effects {
       guard failure == nil else { return }
-      perform(effect, isTakenBack: refusals != before, at: now)
+      perform(effect, isRolledBack: refusals != before, at: now)
     }
     if staged.count >= longestCommit { commit(at: now) }
   }
 
-  private func perform(_ effect: Machine.Effect, isTakenBack: Bool, at now: Moment) {
+  private func perform(_ effect: Machine.Effect, isRolledBack: Bool, at now: Moment) {
     do throws(StoreError) {
       switch try persistence.step(for: effect) {
-      case .follow(let event): happen(event, at: now)
+      case .event(let event): process(event, at: now)
       case .stage(let entry):
         // The disk was found to be full during this event, and the machine has undone the event. Its remaining
         // entries are not written either.
-        if isTakenBack { return }
+        if isRolledBack { return }
         try store.stage(entry)
         staged.append(entry)
         if stagedSince == nil { stagedSince = now.monotonic }
       case .reply(let request, let answer): onReply?(request, answer)
-      case .own: onEffect?(effect)
+      case .serviceEffect: onEffect?(effect)
       }
     } catch { storeFailed(error, at: now) }
   }
@@ -117,56 +117,56 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
   /// Time of the next ``commit(at:)``; nil if none is needed, or after a failure.
   public var commitDue: MonotonicTime? {
     guard failure == nil else { return nil }
-    guard machine.isUnsettled else { return machine.retry == nil ? nil : retryAt }
-    return stagedSince.map { gathering.due(staged.count, since: $0) } ?? MonotonicTime(nanoseconds: 0)
+    guard machine.hasUncommittedChanges else { return machine.retry == nil ? nil : retryAt }
+    return stagedSince.map { groupCommit.due(staged.count, since: $0) } ?? MonotonicTime(nanoseconds: 0)
   }
 
   /// Commits all staged entries, and sends the answers that depend on them. Refused changes that no client can repeat
   /// are staged first.
   public func commit(at now: Moment) {
     guard failure == nil else { return }
-    if let retry = machine.retry { happen(retry, at: now) }
-    guard failure == nil, machine.isUnsettled else { return }
+    if let retry = machine.retry { process(retry, at: now) }
+    guard failure == nil, machine.hasUncommittedChanges else { return }
     let begin = SystemClock.monotonic()
     do throws(StoreError) { try store.commit() } catch { return storeFailed(error, at: now) }
-    gathering.committed(staged.count, from: begin, to: SystemClock.monotonic())
+    groupCommit.committed(staged.count, from: begin, to: SystemClock.monotonic())
     persistence.committed(staged)
-    forgetStaged()
+    discardStaged()
     retryAt = nil
     if isFull {
       isFull = false
       onDiskFull?(nil)
     }
-    happen(.committed, at: now)
+    process(.committed, at: now)
     // The disk has space again. The changes that waited for it are written at once, not with the next change.
-    if machine.retry != nil, !Kernel.makes("vendingForgetsToRetry") { retryAt = now.monotonic }
-    noteRoom(at: now)
+    if machine.retry != nil, !Kernel.hasPlantedBug("vendingForgetsToRetry") { retryAt = now.monotonic }
+    noteDiskSpace(at: now)
   }
 
-  private func forgetStaged() {
+  private func discardStaged() {
     staged.removeAll(keepingCapacity: true)
     stagedSince = nil
   }
 
   // MARK: - The disk
 
-  /// Time of the next useful ``lookForRoom(at:)``; nil while the disk has space, or after a failure.
-  public var roomDue: MonotonicTime? { failure == nil ? room.dueAt : nil }
+  /// Time of the next useful ``refreshDiskSpace(at:)``; nil while the disk has space, or after a failure.
+  public var spaceCheckDue: MonotonicTime? { failure == nil ? spaceMonitor.dueAt : nil }
 
   /// Checks for free space, at most once per pause while the store is short of it.
-  public func lookForRoom(at now: Moment) {
-    guard failure == nil, room.takeDue(at: now.monotonic) else { return }
-    store.lookForRoom()
-    noteRoom(at: now)
+  public func refreshDiskSpace(at now: Moment) {
+    guard failure == nil, spaceMonitor.takeDue(at: now.monotonic) else { return }
+    store.refreshDiskSpace()
+    noteDiskSpace(at: now)
   }
 
   /// Passes the result of the store's last check for free space to the machine.
-  public func noteRoom(at now: Moment) {
-    room.note(isShort: store.isShort, at: now.monotonic)
-    guard store.isShort != isShort else { return }
-    isShort = store.isShort
-    onRoom?(isShort)
-    happen(.roomChanged(isShort: isShort), at: now)
+  public func noteDiskSpace(at now: Moment) {
+    spaceMonitor.note(isLowOnSpace: store.isLowOnSpace, at: now.monotonic)
+    guard store.isLowOnSpace != isLowOnSpace else { return }
+    isLowOnSpace = store.isLowOnSpace
+    onSpaceChange?(isLowOnSpace)
+    process(.roomChanged(isLowOnSpace: isLowOnSpace), at: now)
   }
 
   /// Makes the driver ignore all later events, because the store is damaged or unusable. The first error is kept.
@@ -175,19 +175,19 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
   private func storeFailed(_ error: StoreError, at now: Moment) {
     switch error {
     case .diskFull: break
-    case _ where Kernel.makes("callsEveryErrorAFullDisk"): break
+    case _ where Kernel.hasPlantedBug("callsEveryErrorAFullDisk"): break
     default: return end(because: error)
     }
     store.rollBack()
     refusals += 1
-    forgetStaged()
+    discardStaged()
     retryAt = now.monotonic + retryPause
     if !isFull {
       isFull = true
       onDiskFull?(error)
     }
-    happen(.commitRefused, at: now)
-    noteRoom(at: now)
+    process(.commitRefused, at: now)
+    noteDiskSpace(at: now)
   }
 
   // MARK: - Queries
@@ -198,10 +198,10 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
   ///   needs disk space, and its failure does not make the store unusable. If `refuse` is nil, a full disk ends the
   ///   service like any other disk error.
   public func read<Found>(
-    orRefuse refuse: ((Remark) -> Found)? = nil, _ body: (Persistence) throws(StoreError) -> Found
+    orRefuse refuse: ((MessageDetail) -> Found)? = nil, _ body: (Persistence) throws(StoreError) -> Found
   ) -> Found? {
     guard failure == nil else { return nil }
-    precondition(!machine.isUnsettled, "only data on disk is shown")
+    precondition(!machine.hasUncommittedChanges, "only data on disk is shown")
     do throws(StoreError) { return try body(persistence) } catch {
       if case .diskFull(let detail) = error, let refuse { return refuse(detail) }
       end(because: error)
@@ -215,7 +215,7 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
 /// the remaining answers. A commit for these few requests would make all other clients wait for two commits.
 /// Invariant: no client waits longer than a quarter of the average duration of a commit. There is no delay if as many
 /// entries are staged as the last commit had, as with a single client that repeats the same request.
-struct CommitGathering {
+struct GroupCommit {
   /// Longest delay, however slow the disk is.
   static let longest = TimeSpan.milliseconds(2)
 

@@ -9,7 +9,7 @@ public struct ServiceCall<Command: Codable & Sendable & Equatable, Reply: Codabl
   /// Socket that receives requests.
   public typealias Socket = ServiceSocket<ServiceRequest<Command>, Reply>
   /// Subscriptions.
-  public typealias Views = ServiceViews<ServiceRequest<Command>, Reply>
+  public typealias Views = ServiceSubscriptions<ServiceRequest<Command>, Reply>
 
   /// Number that is unique among all calls of this process. The machine's answer contains it.
   public let id: UInt64
@@ -22,12 +22,12 @@ public struct ServiceCall<Command: Codable & Sendable & Equatable, Reply: Codabl
   /// True if little enough output to the client is pending, so that a long answer can be sent.
   public var hasRoom: Bool { socket.hasRoom(for: session) }
   /// Maximum number of subscriptions of one client.
-  public var viewsOfOne: Int { socket.viewsOfOne }
+  public var subscriptionsPerClient: Int { socket.subscriptionsPerClient }
   /// Queues an answer, which the server starts to write at the end of the iteration.
   public func answer(_ reply: Reply, more: Bool = false) { socket.answer(session, number, reply, more: more) }
 
-  /// Turns the call into a subscription. Returns nil if the client already has ``viewsOfOne`` subscriptions.
-  public func open(in views: Views, topic: Int = 0) -> Views.View? {
+  /// Turns the call into a subscription. Returns nil if the client already has ``subscriptionsPerClient`` subscriptions.
+  public func open(in views: Views, topic: Int = 0) -> Views.Subscription? {
     views.open(socket, session, number, topic: topic)
   }
 }

@@ -11,7 +11,7 @@ import Wire
 /// A service: its machine, the commands for the machine, and all other commands.
 public protocol ServiceHandler: AnyObject {
   /// State machine.
-  associatedtype Machine: Decisions
+  associatedtype Machine: PureStateMachine
   where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect
   /// Store of the machine.
   associatedtype Persistence: ServicePersistence
@@ -23,17 +23,17 @@ public protocol ServiceHandler: AnyObject {
   /// A request that still needs an answer.
   typealias Call = ServiceCall<Command, Reply>
   /// Subscriptions.
-  typealias Views = ServiceViews<ServiceRequest<Command>, Reply>
+  typealias Views = ServiceSubscriptions<ServiceRequest<Command>, Reply>
 
   /// Name of the executable, as `ps` shows it, such as `bank-stockd`.
   static var executable: String { get }
   /// English text that states which requests are accepted while the store uses its reserve.
-  static var whileShort: String { get }
+  static var lowSpaceNotice: String { get }
   /// The query that reads every row. All pending queries of this kind share one answer.
   static var audit: Command { get }
   var driver: MachineDriver<Machine, Persistence> { get }
   /// Clock that is read before and after the handlers of an iteration.
-  var clock: TurnClock { get }
+  var clock: IterationClock { get }
   /// The sockets; the first has the name of the service.
   var endpoints: [ServiceEndpoint] { get }
   var views: Views { get }
@@ -46,18 +46,18 @@ public protocol ServiceHandler: AnyObject {
   /// Decides how a request is handled.
   func react(to request: ServiceRequest<Command>, _ call: Call) -> ServiceReaction<Machine.Event, Reply>
   /// True if an answer proves that something was changed.
-  static func isWork(_ answer: Persistence.Answer) -> Bool
+  static func changesData(_ answer: Persistence.Answer) -> Bool
   /// Sends the machine's answer to a client.
   func reply(_ answer: Persistence.Answer, to call: Call)
 
   /// True if a query can be answered now. A query that cannot be answered waits for at most the time that its
   /// reaction allows.
-  func isReady(for question: Command) -> Bool
+  func isReady(for query: Command) -> Bool
   /// Answer to a query that could not be answered in time.
-  func excuse(for question: Command) -> Reply
+  func timeoutReply(for query: Command) -> Reply
   /// Answers a query while no entry is staged. Returns nil if the disk has failed, or if the client has become a
   /// subscriber.
-  func answer(_ question: Command, of call: Call) -> Reply?
+  func answer(_ query: Command, of call: Call) -> Reply?
 
   /// Handles other sources of input, before the commit of the iteration.
   func beforeCommit()
@@ -71,9 +71,9 @@ public protocol ServiceHandler: AnyObject {
 
 extension ServiceHandler {
   /// True: every query can be answered.
-  public func isReady(for question: Command) -> Bool { true }
+  public func isReady(for query: Command) -> Bool { true }
   /// Never called.
-  public func excuse(for question: Command) -> Reply { preconditionFailure("every question can be answered") }
+  public func timeoutReply(for query: Command) -> Reply { preconditionFailure("every question can be answered") }
   /// Does nothing, for a service without other sources of input.
   public func beforeCommit() {}
   /// Does nothing, for a service without work after a commit.
@@ -90,7 +90,7 @@ public enum ServiceReaction<Event, Reply> {
   case event(Event)
   /// A query of committed data, which is answered when nothing is staged and the service is ready. A service that is
   /// not ready within this time sends its excuse.
-  case question(within: TimeSpan = .zero)
+  case query(within: TimeSpan = .zero)
   /// The service keeps the call and answers it later.
   case later
 }
@@ -98,11 +98,11 @@ public enum ServiceReaction<Event, Reply> {
 /// Clock of a service.
 /// Invariant: the clock is read once before the handlers of an iteration and once after them, so all handlers see the
 /// same time.
-public final class TurnClock {
+public final class IterationClock {
   /// Time of the last reading.
   public private(set) var now = SystemClock.moment()
 
   public init() {}
 
-  func turn() { now = SystemClock.moment() }
+  func runIteration() { now = SystemClock.moment() }
 }

@@ -27,7 +27,7 @@ public enum ServiceProcess<Program: ServiceProgram> {
     }
     do {
       let options = try options.absolute()
-      ProcessStart.leaveDirectory()
+      ProcessStart.leaveStartDirectory()
       return try Program.runInstead(options) ?? run(options)
     } catch {
       complain(failure(error))
@@ -37,35 +37,35 @@ public enum ServiceProcess<Program: ServiceProgram> {
 
   private static func run(_ options: ServiceOptions) throws(SystemError) -> Int32 {
     let loop = try EventLoop()
-    let link: ParentLink?
-    switch try ParentLink.start(as: Program.role, named: Program.Handler.executable, on: loop) {
-    case .alone: link = nil
-    case .supervised(let started): link = started
+    let supervisor: SupervisorConnection?
+    switch try SupervisorConnection.start(as: Program.role, named: Program.Handler.executable, on: loop) {
+    case .unsupervised: supervisor = nil
+    case .supervised(let started): supervisor = started
     case .ended(let code): return code
     }
-    do { return try serve(options, loop, link) } catch let failure as Failure {
+    do { return try serve(options, loop, supervisor) } catch let failure as Failure {
       complain(failure)
-      link?.say(.failed(failure))
+      supervisor?.send(.failed(failure))
     } catch { complain(failure(error)) }
     return 1
   }
 
   private static func serve(
-    _ options: ServiceOptions, _ loop: EventLoop, _ link: ParentLink?
+    _ options: ServiceOptions, _ loop: EventLoop, _ supervisor: SupervisorConnection?
   ) throws -> Int32 {
     let home = ServiceHome(path: options.home, name: Program.name)
     let program = try Program(configuration: Program.fileOptions.first.flatMap { options.files[$0] })
     try home.prepare()
     let lock = try ServiceLock(home, loop)
     try home.examineDatabase(mustExist: options.mustExist)
-    let (store, service) = try open(program, home, loop, link)
-    let server = Server(service, on: loop, log: try log(home, link), link: link)
-    server.mark = DatabaseMark(identity: service.driver.machine.identity, bank: try store.lastBank())
-    server.remember = store.remember
+    let (store, service) = try open(program, home, loop, supervisor)
+    let server = ServiceServer(service, on: loop, log: try log(home, supervisor), supervisor: supervisor)
+    server.databaseIdentity = DatabaseIdentity(identity: service.driver.machine.identity, bank: try store.lastBank())
+    server.storeBankIdentity = store.remember
     // A terminal sends SIGINT and SIGHUP to the whole process group; under a coordinator the service ignores both,
     // because the coordinator ends it by a message or by SIGTERM.
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { report in
-      if report.signal == SIGTERM || link == nil { server.askToEnd() }
+      if report.signal == SIGTERM || supervisor == nil { server.requestStop() }
     }
     try server.open(in: home, store.files) { lock.retake() }
     if let error = service.driver.failure { throw Failure(error, of: home) }
@@ -78,25 +78,25 @@ public enum ServiceProcess<Program: ServiceProgram> {
   }
 
   private static func open(
-    _ program: Program, _ home: ServiceHome, _ loop: EventLoop, _ link: ParentLink?
+    _ program: Program, _ home: ServiceHome, _ loop: EventLoop, _ supervisor: SupervisorConnection?
   ) throws(Failure) -> (DatabaseStore, Program.Handler) {
     do throws(StoreError) {
       let identity = Int64(bitPattern: RandomSeed.fromSystem() >> 1)
-      let (store, service) = try program.open(home, on: loop, identity: identity) { link?.progressed() }
-      store.keepReserve()
+      let (store, service) = try program.open(home, on: loop, identity: identity) { supervisor?.reportProgress() }
+      store.enableReserve()
       return (store, service)
     } catch { throw Failure(error, of: home) }
   }
 
-  private static func log(_ home: ServiceHome, _ link: ParentLink?) throws -> LogFile {
-    let orders =
-      link?.orders
-      ?? WorkerOrders(
+  private static func log(_ home: ServiceHome, _ supervisor: SupervisorConnection?) throws -> LogFile {
+    let settings =
+      supervisor?.settings
+      ?? ServiceProcessSettings(
         name: home.name, generation: 1, language: .english, logPath: home.log, logLimit: 10 << 20, logKeep: 3)
-    let isLogging = !orders.logPath.isEmpty
+    let isLogging = !settings.logPath.isEmpty
     return try LogFile(
-      path: isLogging ? orders.logPath : "/dev/null", worker: orders.name, generation: orders.generation,
-      limit: isLogging ? orders.logLimit : 0, keep: orders.logKeep)
+      path: isLogging ? settings.logPath : "/dev/null", worker: settings.name, generation: settings.generation,
+      limit: isLogging ? settings.logLimit : 0, keep: settings.logKeep)
   }
 
   private static func failure(_ error: any Error) -> Failure {
@@ -104,7 +104,7 @@ public enum ServiceProcess<Program: ServiceProgram> {
   }
 
   private static func complain(_ failure: Failure) {
-    ParentLink.complain(failure, as: Program.Handler.executable)
+    SupervisorConnection.complain(failure, as: Program.Handler.executable)
   }
 }
 
@@ -119,9 +119,9 @@ extension Failure {
       case .damaged: .damaged
       case .failed: .system
       }
-    let remark =
-      if case .damaged(_, let detail) = error { detail } else { Remark(quoting: error.description) }
-    self.init(code, subject: home.database, remark: remark)
+    let messageDetail =
+      if case .damaged(_, let detail) = error { detail } else { MessageDetail(quoting: error.description) }
+    self.init(code, subject: home.database, messageDetail: messageDetail)
   }
 }
 

@@ -58,12 +58,12 @@ public struct ServiceOptions: Sendable, Equatable {
 
   /// Parses the arguments after the program name; `title` is the subject of an error about an unknown option.
   public init(_ arguments: [String], fileOptions: [String], title: String) throws(Failure) {
-    var words = arguments[...]
-    while let word = words.popFirst() {
+    var remaining = arguments[...]
+    while let word = remaining.popFirst() {
       switch word {
       case "--existing": mustExist = true
       default:
-        guard let value = words.popFirst() else {
+        guard let value = remaining.popFirst() else {
           throw Failure(.badRequest, subject: word, detail: "the option has no value")
         }
         guard word == "--home" || fileOptions.contains(word) else {

@@ -6,11 +6,11 @@ import QueueCore
 import Time
 
 struct FaultPlan {
-  enum Temper: Int64 {
-    case calm, rough, terrible
+  enum FaultIntensity: Int64 {
+    case calm, moderate, severe
   }
 
-  let temper: Temper
+  let faultIntensity: FaultIntensity
   /// Approximate average time between two faults.
   let interval: TimeSpan
   /// Time span in which faults happen, except the last one, which hits the closing bank.
@@ -21,19 +21,19 @@ struct FaultPlan {
   let clients: Int
   let commands: Int
   /// Factor for the clients' pauses between requests; 1 is the usual pause.
-  let thought: Int64
+  let thinkTimeFactor: Int64
   /// Customers in one slice of a large request.
   let slice: Int64
   let workMicroseconds: Int64
   let timeOfChange: TimeSpan
   let gather: TimeSpan
   /// True if some customers are ordered for later.
-  let ordersLater: Bool
+  let delaysCustomers: Bool
   /// True if clients subscribe to snapshots.
-  let looksAtTheBoard: Bool
+  let subscribesToBoard: Bool
   let stock: StockPlan
   let vending: VendingPlan
-  let foreign: ForeignPlan
+  let externalWorkers: ExternalWorkerPlan
   let commandServices: CommandServicesPlan
   let slowDisk: SlowDiskPlan
 
@@ -57,25 +57,25 @@ struct FaultPlan {
   init(seed: UInt64) {
     var chance = SeededGenerator(seed: seed ^ 0x5EED_0FA1_7000_0001)
     let drawn = chance.draw(0...9)
-    temper = drawn == 0 ? .calm : drawn < 7 ? .rough : .terrible
+    faultIntensity = drawn == 0 ? .calm : drawn < 7 ? .moderate : .severe
     let work = [0, 200, 5_000, 40_000, 150_000][Int(chance.draw(0...4))]
     workMicroseconds = Int64(work)
-    let mean: Int64 = temper == .terrible ? chance.draw(5...40) : chance.draw(40...250)
+    let mean: Int64 = faultIntensity == .severe ? chance.draw(5...40) : chance.draw(40...250)
     interval = .milliseconds(mean)
-    duration = temper == .calm ? .zero : .milliseconds(mean * chance.draw(10...40))
+    duration = faultIntensity == .calm ? .zero : .milliseconds(mean * chance.draw(10...40))
     var later = SeededGenerator(seed: seed ^ 0x1A7E_0000)
-    ordersLater = later.draw(0...2) == 0
+    delaysCustomers = later.draw(0...2) == 0
     // The constant was chosen so that almost no recorded seed gives another history than before.
     var looks = SeededGenerator(seed: seed ^ 0xB_0AD7_461C)
-    looksAtTheBoard = looks.draw(0...3) == 0
+    subscribesToBoard = looks.draw(0...3) == 0
     stock = StockPlan(seed: seed)
-    foreign = ForeignPlan(seed: seed)
+    externalWorkers = ExternalWorkerPlan(seed: seed)
     slowDisk = SlowDiskPlan(seed: seed)
-    commandServices = CommandServicesPlan(seed: seed, besides: stock, foreign)
-    vending = VendingPlan(seed: seed, besides: stock, isCalm: temper == .calm)
+    commandServices = CommandServicesPlan(seed: seed, besides: stock, externalWorkers)
+    vending = VendingPlan(seed: seed, besides: stock, isFaultFree: faultIntensity == .calm)
     // Each history draws some kinds of fault more often than others, so that rare faults also coincide.
     let kinds =
-      Self.drawnKinds + (stock.isThere ? Self.stockKinds : []) + (vending.isThere ? Self.vendingKinds : [])
+      Self.drawnKinds + (stock.isEnabled ? Self.stockKinds : []) + (vending.isEnabled ? Self.vendingKinds : [])
     var weights: [(kind: FaultKind, weight: Int64)] = kinds.map { kind in
       let weight = chance.draw(0...3)
       return switch kind {
@@ -95,7 +95,7 @@ struct FaultPlan {
     policy.lineLowWater = Int(chance.draw(1...4))
     policy.maxLines = 4
     policy.maxWaiting = chance.draw(0...2) == 0 ? chance.draw(8...30) : chance.draw(60...400)
-    policy.maxUnsettled = Int(chance.draw(6...200))
+    policy.maxUncommitted = Int(chance.draw(6...200))
     policy.delayedCapacity = Int(chance.draw(1...6))
     policy.delayedLowWater = max(1, policy.delayedCapacity / 2)
     policy.maxCrashes = Int32(chance.draw(1...4))
@@ -104,13 +104,13 @@ struct FaultPlan {
     policy.lease = .milliseconds(Int64(work) / 1_000 * chance.draw(1...8) / 2 + chance.draw(30...300))
     // In some histories the retry delay is long, and many customers are delayed when the coordinator is
     // killed.
-    policy.retryFirst = .milliseconds(
+    policy.retryInitialDelay = .milliseconds(
       chance.draw(0...3) == 0 ? chance.draw(500...3_000) : chance.draw(5...200))
-    policy.retryLimit = max(policy.retryFirst, .milliseconds(chance.draw(200...2_000)))
+    policy.retryMaxDelay = max(policy.retryInitialDelay, .milliseconds(chance.draw(200...2_000)))
     // In half of the histories a teller holds one customer at a time, which is the default.
     if chance.draw(0...1) == 0 { policy.prefetch = Int(chance.draw(2...6)) }
     policy.maxUnderway = slowDisk.depth
-    foreign.adapt(&policy)
+    externalWorkers.adapt(&policy)
     commandServices.adapt(&policy)
     self.policy = policy
     windows = [.deposit: Int32(chance.draw(1...3)), .loan: Int32(chance.draw(1...2)), .juice: stock.stations]
@@ -118,7 +118,7 @@ struct FaultPlan {
     commands = Int(chance.draw(6...22))
     slice = chance.draw(2...7)
     gather = .milliseconds(chance.draw(0...3))
-    thought = [1, 1, 4, 25][Int(chance.draw(0...3))]
+    thinkTimeFactor = [1, 1, 4, 25][Int(chance.draw(0...3))]
     // In some histories a large request takes more than one loop iteration.
     timeOfChange = TimeSpan(nanoseconds: [200, 20_000, 1_200_000][Int(chance.draw(0...2))])
     // Up to three kinds of fault are drawn much more often than the others.
@@ -143,7 +143,7 @@ struct FaultPlan {
 /// customers compete for the last one.
 struct StockPlan {
   /// False in the histories that simulate the bank without a stock.
-  let isThere: Bool
+  let isEnabled: Bool
   let stations: Int32
   let assortment: Assortment
   /// Number of clients that add, remove and set amounts of fruit.
@@ -153,12 +153,12 @@ struct StockPlan {
   /// Time for which orders are collected before they are committed.
   let gather: TimeSpan
   /// Time that the coordinator waits for the stock to confirm that an order was returned.
-  let releasePatience: TimeSpan
+  let releaseTimeout: TimeSpan
 
   init(seed: UInt64) {
     var chance = SeededGenerator(seed: seed ^ 0x57_0C4B_00C5_0000)
-    isThere = chance.draw(0...4) < 3
-    stations = isThere ? Int32(chance.draw(1...3)) : 0
+    isEnabled = chance.draw(0...4) < 3
+    stations = isEnabled ? Int32(chance.draw(1...3)) : 0
     let hunger = chance.draw(0...2)
     var fruits = Assortment.standard.fruits
     for place in fruits.indices {
@@ -170,7 +170,7 @@ struct StockPlan {
     viewers = Int(chance.draw(0...2))
     gather = TimeSpan(nanoseconds: [0, 0, 50_000, 1_000_000][Int(chance.draw(0...3))])
     // The production value is longer. Most of these values are shorter than some pauses of the stock.
-    releasePatience = .milliseconds([3, 5, 15, 60, 2_000][Int(chance.draw(0...4))])
+    releaseTimeout = .milliseconds([3, 5, 15, 60, 2_000][Int(chance.draw(0...4))])
   }
 }
 
@@ -179,37 +179,37 @@ struct StockPlan {
 /// customers compete for the last drink and the last coin.
 struct VendingPlan {
   /// True if this history has a vending machine, which requires a stock.
-  let isThere: Bool
+  let isEnabled: Bool
   let table: ProductTable
   let shoppers: Int
-  let wishes: Int64
+  let requestCount: Int64
   /// Number of manager operations.
   let orders: Int64
   /// True if the stock's disk is full when the vending machine starts for the first time.
-  let meetsAFullStock: Bool
+  let startsWithFullStock: Bool
   /// Time for which the first process of the vending machine stalls before it starts.
   let arrival: TimeSpan
   /// Time that the machine waits for the stock to hand out a drink.
   let patience: TimeSpan
-  let managersPatience: TimeSpan
+  let managerTimeout: TimeSpan
   /// Time that the machine waits for the stock to confirm a returned drink before it repeats the request.
-  let releasePatience: TimeSpan
+  let releaseTimeout: TimeSpan
 
-  init(seed: UInt64, besides stock: StockPlan, isCalm: Bool) {
+  init(seed: UInt64, besides stock: StockPlan, isFaultFree: Bool) {
     var chance = SeededGenerator(seed: seed ^ 0x0D_A1_4C00_0000_0007)
-    isThere = stock.isThere && chance.draw(0...1) == 0
+    isEnabled = stock.isEnabled && chance.draw(0...1) == 0
     let products = ProductTable.standard.products
     let first = Int(chance.draw(0...Int64(products.count) - 1))
     let count = Int(chance.draw(1...3))
     table = ProductTable((0..<count).map { products[(first + $0 * 3) % products.count] })
     shoppers = Int(chance.draw(1...3))
-    wishes = chance.draw(4...16)
+    requestCount = chance.draw(4...16)
     orders = chance.draw(3...10)
     arrival = chance.draw(0...2) == 0 ? .milliseconds(chance.draw(20...300)) : .zero
-    meetsAFullStock = !isCalm && arrival > .zero && chance.draw(0...1) == 0
+    startsWithFullStock = !isFaultFree && arrival > .zero && chance.draw(0...1) == 0
     // The production value is several seconds. Some of these values are shorter than the pauses of the stock.
     patience = .milliseconds([3, 8, 40, 300, 8_000][Int(chance.draw(0...4))])
-    managersPatience = max(patience, .milliseconds(50))
-    releasePatience = .milliseconds([3, 50, 3_600_000][Int(chance.draw(0...2))])
+    managerTimeout = max(patience, .milliseconds(50))
+    releaseTimeout = .milliseconds([3, 50, 3_600_000][Int(chance.draw(0...2))])
   }
 }

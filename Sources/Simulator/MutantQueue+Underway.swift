@@ -5,7 +5,7 @@ import QueueCore
 import Time
 
 /// State of a bug in transactions that are in flight.
-struct MutantWay {
+struct MutantTransit {
   /// Answers of settled transactions that are not sent yet: one entry for each transaction, oldest first.
   var withheld: [[QueueEffect]] = []
   /// Number of transactions in flight that were settled when they were sealed.
@@ -17,37 +17,37 @@ struct MutantWay {
 extension MutantQueue {
   /// Settles transactions other than the one that the event names. Returns false if the caller must apply the event as
   /// usual.
-  mutating func settlesAnother(
+  mutating func settlesOtherTransactions(
     _ event: QueueEvent, of machine: inout QueueMachine, at now: Moment, into effects: inout [QueueEffect]
   ) -> Bool {
     switch (bug, event) {
     case (.stagesNothingAgainOfTwo, .commitRefused):
-      way.hasLostTwo = way.hasLostTwo || machine.underwayCount > 1
+      transit.hasLostTwo = transit.hasLostTwo || machine.underwayCount > 1
       return false
     case (.stagesNothingAgainOfTwo, .committed):
-      way.hasLostTwo = false
+      transit.hasLostTwo = false
       return false
     case (.settlesAllWithTheFirst, .committed):
       for _ in 0..<max(1, machine.underwayCount) { machine.apply(.committed, at: now, into: &effects) }
       return true
     case (.answersAtTheSeal, .sealed):
-      way.settled += 1
+      transit.settled += 1
       machine.apply(.sealed, at: now, into: &effects)
       machine.apply(.committed, at: now, into: &effects)
       return true
-    case (.answersAtTheSeal, .committed) where way.settled > 0:
-      way.settled -= 1
+    case (.answersAtTheSeal, .committed) where transit.settled > 0:
+      transit.settled -= 1
       return true
     case (.answersAtTheSeal, .commitRefused):
-      way.settled = 0
+      transit.settled = 0
       return false
     case (.settlesTheNewest, .committed):
-      if way.withheld.isEmpty { settleThroughTheNewest(of: &machine, at: now, into: &effects) }
-      effects.append(contentsOf: way.withheld.removeLast())
+      if transit.withheld.isEmpty { settleThroughTheNewest(of: &machine, at: now, into: &effects) }
+      effects.append(contentsOf: transit.withheld.removeLast())
       return true
     case (.settlesTheNewest, .commitRefused):
-      for withheld in way.withheld { effects.append(contentsOf: withheld) }
-      way.withheld = []
+      for withheld in transit.withheld { effects.append(contentsOf: withheld) }
+      transit.withheld = []
       return false
     default: return false
     }
@@ -61,7 +61,7 @@ extension MutantQueue {
     for _ in 0..<max(1, machine.underwayCount) {
       var wanted: [QueueEffect] = []
       machine.apply(.committed, at: now, into: &wanted)
-      way.withheld.append(wanted.filter(\.isSaid))
+      transit.withheld.append(wanted.filter(\.isSaid))
       effects.append(contentsOf: wanted.filter { !$0.isSaid })
     }
   }

@@ -8,15 +8,15 @@ import Time
 
 struct MutantQueue {
   let bug: PlantedBug
-  private var spoken: Set<RequestNumber> = []
+  private var announced: Set<RequestNumber> = []
   private var inserts = 0
   private var lastResult: WorkResult?
-  private var resultsAtWindows: [Window: WorkResult] = [:]
-  var way = MutantWay()
+  private var lastResultByWindow: [Window: WorkResult] = [:]
+  var transit = MutantTransit()
 
   init(_ bug: PlantedBug) { self.bug = bug }
 
-  func spoil(_ policy: QueuePolicy) -> QueuePolicy {
+  func corrupt(_ policy: QueuePolicy) -> QueuePolicy {
     var policy = policy
     switch bug {
     case .neverFull: policy.maxWaiting = .max
@@ -32,15 +32,15 @@ struct MutantQueue {
     return policy
   }
 
-  func spoil(_ stored: StoredQueue) -> StoredQueue {
-    bug == .gradesUpsideDown ? GradeMirror.mirrored(stored) : stored
+  func corrupt(_ stored: StoredQueue) -> StoredQueue {
+    bug == .gradesUpsideDown ? PriorityMirror.mirrored(stored) : stored
   }
 
   mutating func apply(
     _ event: QueueEvent, to machine: inout QueueMachine, at now: Moment, into effects: inout [QueueEffect]
   ) {
     var wanted: [QueueEffect] = []
-    if settlesAnother(event, of: &machine, at: now, into: &effects) { return }
+    if settlesOtherTransactions(event, of: &machine, at: now, into: &effects) { return }
     let event = withAnotherResult(event)
     for each in events(for: event, machine) { machine.apply(each, at: now, into: &wanted) }
     if bug == .handsAsManyAgain {
@@ -49,7 +49,7 @@ struct MutantQueue {
           .tellerAnswered(window, lease.generation, lease, .returned), at: now, into: &wanted)
       }
     }
-    effects.append(contentsOf: spoil(wanted, of: event, machine))
+    effects.append(contentsOf: corrupt(wanted, of: event, machine))
   }
 
   private mutating func withAnotherResult(_ event: QueueEvent) -> QueueEvent {
@@ -62,10 +62,10 @@ struct MutantQueue {
       defer { lastResult = result }
       return answer(.worked(lastResult ?? result))
     case .keepsTheResultOfTheOneBefore where window.service.isForCommands:
-      return answer(.worked(resultsAtWindows.updateValue(result, forKey: window) ?? result))
+      return answer(.worked(lastResultByWindow.updateValue(result, forKey: window) ?? result))
     case .forgetsResultsOfCommands where window.service.isForCommands: return answer(.done)
     case .saysThatCutOutputIsWhole where window.service.isForCommands:
-      let output = Excerpt(first: result.output.bytes) ?? .nothing
+      let output = TruncatedOutput(first: result.output.bytes) ?? .nothing
       return answer(
         .worked(
           WorkResult(
@@ -99,7 +99,7 @@ struct MutantQueue {
     where lease.generation == generation && window.service.isForForeigners:
       [event] + renewals(of: machine) { $0 == window }
     case (.leavesTheExpiredInHand, .tick): renewals(of: machine, \.isOutside) + [event]
-    case (.keepsThoseOfTheGone, .workerGone): [.tick]
+    case (.keepsThoseOfTheGone, .workerDisconnected): [.tick]
     case (.takesWorkersAnswersInTurn, .tellerAnswered(let window, let generation, let lease, let answer))
     where window.service.isForForeigners && machine.holds(lease, at: window):
       renewals(of: machine) { $0 == window }.compactMap { progress in
@@ -111,7 +111,7 @@ struct MutantQueue {
     case (
       .servesAtOnceBeyondTheMemory, .enqueue(let request, let orders, let total, let isLast, let heldBack)
     )
-    where machine.books.delayed >= machine.policy.delayedCapacity:
+    where machine.dayCounters.delayed >= machine.policy.delayedCapacity:
       [
         .enqueue(
           request,
@@ -122,8 +122,8 @@ struct MutantQueue {
           }, total: total, isLast: isLast, heldBack: heldBack)
       ]
     case (.ignoresTheShortage, .roomChanged): [.tick]
-    case (.forgetsStarts, .pageLoaded(let line, let page)): [.pageLoaded(line, page.map(\.withoutItsStart))]
-    case (.gradesUpsideDown, _): [GradeMirror.mirrored(event)]
+    case (.forgetsStarts, .pageLoaded(let line, let page)): [.pageLoaded(line, page.map(\.withoutStart))]
+    case (.gradesUpsideDown, _): [PriorityMirror.mirrored(event)]
     default: [event]
     }
   }
@@ -134,9 +134,9 @@ struct MutantQueue {
   }
 
   private func renewals(of machine: borrowing QueueMachine) -> [QueueEvent] {
-    machine.atWindows.compactMap { place in
+    machine.servingCustomers.compactMap { place in
       machine.numbers(of: place.window)?.lease.flatMap { lease in
-        machine.isYetToBegin(lease, at: place.window)
+        machine.hasNotStarted(lease, at: place.window)
           ? nil : .tellerProgressed(place.window, place.generation, lease)
       }
     }
@@ -144,62 +144,62 @@ struct MutantQueue {
 
   /// Progress events for all customers at the matching windows whose work has started.
   private func renewals(of machine: borrowing QueueMachine, _ isMeant: (Window) -> Bool) -> [QueueEvent] {
-    machine.atWindows.filter { isMeant($0.window) }.compactMap { place in
+    machine.servingCustomers.filter { isMeant($0.window) }.compactMap { place in
       let lease = Lease(
         ticket: place.customer.ticket, attempt: place.customer.attempts + 1, generation: place.generation)
-      guard !machine.isYetToBegin(lease, at: place.window) else { return nil }
+      guard !machine.hasNotStarted(lease, at: place.window) else { return nil }
       return .tellerProgressed(place.window, place.generation, lease)
     }
   }
 
-  private mutating func spoil(
+  private mutating func corrupt(
     _ wanted: [QueueEffect], of event: QueueEvent, _ machine: borrowing QueueMachine
   ) -> [QueueEffect] {
     var spoiled: [QueueEffect] = []
-    for effect in wanted { spoiled.append(contentsOf: spoil(effect, of: event, machine)) }
+    for effect in wanted { spoiled.append(contentsOf: corrupt(effect, of: event, machine)) }
     if bug == .drainsTooEarly, case .drain = event { spoiled.append(.reportDrained) }
     if bug == .repliesTooEarly { spoiled.append(contentsOf: earlyReply(to: event, wanted, machine)) }
     return spoiled
   }
 
-  private mutating func spoil(
+  private mutating func corrupt(
     _ effect: QueueEffect, of event: QueueEvent, _ machine: borrowing QueueMachine
   ) -> [QueueEffect] {
     switch effect {
     case .stage(let change):
-      return spoil(change, of: event).map { .stage($0) } + earlyAcknowledgement(of: change)
+      return corrupt(change, of: event).map { .stage($0) } + earlyAcknowledgement(of: change)
         + earlyStart(of: change, machine)
-    case .assign(_, _, let customer) where bug == .startsTooEarly && customer.isBegun: return []
+    case .assign(_, _, let customer) where bug == .startsTooEarly && customer.isAttemptRunning: return []
     case .loadPage where bug == .forgetsPages: return []
     case .loadDelayed where bug == .forgetsPagesOfTheDelayed: return []
     case .recall where bug == .swallowsRecalls: return []
-    case .reportPause where bug == .pausesWithoutAWord: return []
-    case .endStuckTeller where bug == .leavesTheStuck: return []
-    case .endStuckTeller(let window, let generation) where bug == .endsTheWrongGeneration:
-      return [.endStuckTeller(window, generation - 1)]
+    case .logPause where bug == .pausesWithoutAWord: return []
+    case .killStuckTeller where bug == .leavesTheStuck: return []
+    case .killStuckTeller(let window, let generation) where bug == .endsTheWrongGeneration:
+      return [.killStuckTeller(window, generation - 1)]
     case .acknowledge where bug == .acknowledgesTooEarly: return []
     case .acknowledge(let window, var lease) where bug == .acknowledgesTheNext:
       lease.ticket += 1
       return [.acknowledge(window, lease)]
-    case .assign(let window, let lease, let customer): return spoil(window, lease, customer, machine)
-    case .reply(let request, let answer): return spoil(request, answer, of: event, machine)
+    case .assign(let window, let lease, let customer): return corrupt(window, lease, customer, machine)
+    case .reply(let request, let answer): return corrupt(request, answer, of: event, machine)
     case .reportDrained where bug == .drainsNever || bug == .drainsTooEarly: return []
     case .loadPage(let line, let after, let limit) where bug == .gradesUpsideDown:
-      return [.loadPage(GradeMirror.mirrored(line), after: after, limit: limit)]
+      return [.loadPage(PriorityMirror.mirrored(line), after: after, limit: limit)]
     default: return [effect]
     }
   }
 
-  private mutating func spoil(_ change: StoreChange, of event: QueueEvent) -> [StoreChange] {
-    if bug == .forgetsWhatIsUnsettled || way.hasLostTwo, case .commitRefused = event { return [] }
+  private mutating func corrupt(_ change: StoreChange, of event: QueueEvent) -> [StoreChange] {
+    if bug == .forgetsWhatIsUnsettled || transit.hasLostTwo, case .commitRefused = event { return [] }
     switch (bug, change) {
     case (.putsAsideWhoWasBeside, .update(let customer))
-    where customer.service.isForForeigners && customer.isBeside(event) && customer.begun == 0:
+    where customer.service.isForForeigners && customer.isBeside(event) && customer.startedAttempts == 0:
       return [.bury(customer)]
     // In a service that counts attempts, the start of an attempt is an `.update` too. It is not dropped.
-    case (.forgetsToPutBack, .update(let customer)) where customer.begun == 0 && !customer.isBegun: return []
+    case (.forgetsToPutBack, .update(let customer)) where customer.startedAttempts == 0 && !customer.isAttemptRunning: return []
     case (.forgetsToBury, .bury), (.forgetsToRevive, .revive),
-      (.forgetsAttempts, .record), (.resetsWithoutReceipts, .cancelEveryone):
+      (.forgetsAttempts, .record), (.resetsWithoutReceipts, .cancelAllCustomers):
       return []
     case (.forgetsTheReceipt, .finish(_, _, let receipt)) where receipt.outcome == .served: return []
     case (.forgetsTheCancelled, .finish(_, _, let receipt)) where receipt.outcome == .cancelled: return []
@@ -218,14 +218,14 @@ struct MutantQueue {
       inserts += 1
       if inserts % 7 == 0, customer.ticket > 1 { customer.ticket -= 1 }
       return [.insert(customer)]
-    case (.gradesUpsideDown, _): return [GradeMirror.mirrored(change)]
+    case (.gradesUpsideDown, _): return [PriorityMirror.mirrored(change)]
     default: return [change]
     }
   }
 
   private func earlyStart(of change: StoreChange, _ machine: borrowing QueueMachine) -> [QueueEffect] {
-    guard bug == .startsTooEarly, case .update(let customer) = change, customer.isBegun,
-      let place = machine.atWindows.first(where: { $0.customer.ticket == customer.ticket })
+    guard bug == .startsTooEarly, case .update(let customer) = change, customer.isAttemptRunning,
+      let place = machine.servingCustomers.first(where: { $0.customer.ticket == customer.ticket })
     else { return [] }
     let lease = Lease(
       ticket: customer.ticket, attempt: customer.attempts + 1, generation: place.generation)
@@ -240,7 +240,7 @@ struct MutantQueue {
     return [.acknowledge(window, lease)]
   }
 
-  private func spoil(
+  private func corrupt(
     _ window: Window, _ lease: Lease, _ customer: Customer, _ machine: borrowing QueueMachine
   ) -> [QueueEffect] {
     switch bug {
@@ -256,22 +256,22 @@ struct MutantQueue {
       var second = lease
       second.generation = numbers.generation
       return [.assign(window, lease, customer), .assign(other, second, customer)]
-    case .gradesUpsideDown: return [.assign(window, lease, GradeMirror.mirrored(customer))]
+    case .gradesUpsideDown: return [.assign(window, lease, PriorityMirror.mirrored(customer))]
     default: return [.assign(window, lease, customer)]
     }
   }
 
-  private func spoil(
+  private func corrupt(
     _ request: RequestNumber, _ answer: QueueAnswer, of event: QueueEvent, _ machine: borrowing QueueMachine
   ) -> [QueueEffect] {
     switch (bug, answer) {
     case (.answersTwice, _): return [.reply(request, answer), .reply(request, answer)]
     case (.losesAnswers, .done): return []
-    case (.repliesTooEarly, .enqueued) where spoken.contains(request): return []
+    case (.repliesTooEarly, .enqueued) where announced.contains(request): return []
     case (.speaksRefusedTickets, .refused(.diskFull)):
       guard case .commitRefused = event else { return [.reply(request, answer)] }
-      let next = machine.books.issued + 1
-      return [.reply(request, .enqueued(IssuedTickets(day: machine.books.day, first: next, last: next)))]
+      let next = machine.dayCounters.issued + 1
+      return [.reply(request, .enqueued(IssuedTickets(day: machine.dayCounters.day, first: next, last: next)))]
     default: return [.reply(request, answer)]
     }
   }
@@ -283,10 +283,10 @@ struct MutantQueue {
       Int64(orders.count) == total, total > 0
     else { return [] }
     for case .reply(request, _) in wanted { return [] }
-    spoken.insert(request)
-    let last = machine.books.issued
+    announced.insert(request)
+    let last = machine.dayCounters.issued
     return [
-      .reply(request, .enqueued(IssuedTickets(day: machine.books.day, first: last - total + 1, last: last)))
+      .reply(request, .enqueued(IssuedTickets(day: machine.dayCounters.day, first: last - total + 1, last: last)))
     ]
   }
 }
@@ -294,7 +294,7 @@ struct MutantQueue {
 /// Reverses the priorities in a core's inputs and outputs.
 /// Invariant: two reversals cancel each other, so a core with reversed inputs and outputs is correct except for the
 /// order of the priorities.
-enum GradeMirror {
+enum PriorityMirror {
   static func mirrored(_ priority: Priority) -> Priority {
     Priority(.max - priority.number)
   }
@@ -315,16 +315,16 @@ enum GradeMirror {
     StoredCustomer(customer: mirrored(stored.customer), state: stored.state, dueAt: stored.dueAt)
   }
 
-  static func mirrored(_ books: Books) -> Books {
-    var mirror = books
+  static func mirrored(_ dayCounters: DayCounters) -> DayCounters {
+    var mirror = dayCounters
     mirror.waiting = LineCounts()
-    for (line, count) in books.waiting.occupied { mirror.waiting[mirrored(line)] = count }
+    for (line, count) in dayCounters.waiting.occupied { mirror.waiting[mirrored(line)] = count }
     return mirror
   }
 
   static func mirrored(_ stored: StoredQueue) -> StoredQueue {
     StoredQueue(
-      books: mirrored(stored.books),
+      dayCounters: mirrored(stored.dayCounters),
       delayed: stored.delayed.map { mirrored($0, \.customer.priority) })
   }
 
@@ -353,23 +353,23 @@ enum GradeMirror {
     case .postpone(let customer, let dueAt): .postpone(mirrored(customer), dueAt: dueAt)
     case .bury(let customer): .bury(mirrored(customer))
     case .revive(let customer, let state): .revive(mirrored(customer), from: state)
-    case .record, .remember, .cancelEveryone, .released, .attach: change
+    case .record, .remember, .cancelAllCustomers, .released, .attach: change
     }
   }
 }
 
 extension Customer {
   /// This customer as if its attempt had not started.
-  fileprivate var withoutItsStart: Customer {
+  fileprivate var withoutStart: Customer {
     var customer = self
-    if isBegun { (customer.begun, customer.isBegun) = (begun - 1, false) }
+    if isAttemptRunning { (customer.startedAttempts, customer.isAttemptRunning) = (startedAttempts - 1, false) }
     return customer
   }
 
   /// True if the event is the loss of a worker and the customer has counted a crash.
   fileprivate func isBeside(_ event: QueueEvent) -> Bool {
     switch event {
-    case .workerGone, .tellerLost: crashes > 0
+    case .workerDisconnected, .tellerLost: crashes > 0
     default: false
     }
   }

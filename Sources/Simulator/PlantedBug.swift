@@ -261,7 +261,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     switch self {
     case .startsBesideTheLiving, .endsTheSilent, .opensTheClosed, .leavesTheBankUnguarded,
       .keepsTheEndToItself, .forgetsThatItWasOpen:
-      [.guarding]
+      [.guardianship]
     case .leavesTheFirstOffTheBoard, .paintsThoseAtWindowsAsWaiting, .paintsWithoutAPause: [.board]
     case .startsTooEarly, .settlesAllWithTheFirst, .answersAtTheSeal, .forgetsToSeal: [.notDurable]
     // The newest transaction's tickets are announced before those of the others.
@@ -279,20 +279,20 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .carriesThePayloadOfAnother: [.payload]
     case .renewsEveryLeaseOfAWorker, .leavesTheExpiredInHand: [.lease]
     // A wrong result appears in a worker's late message, or in the receipt of a command.
-    case .keepsTheResultOfAnother: [.lateWord, .result]
-    case .numbersWorkersAnew: [.lateWord]
+    case .keepsTheResultOfAnother: [.staleMessage, .result]
+    case .numbersWorkersAnew: [.staleMessage]
     case .keepsThoseOfTheGone: [.attempt, .lease]
     case .takesWorkersAnswersInTurn: [.attempt]
     // The worker's answers for recalled customers then look like protocol violations.
-    case .handsAsManyAgain: [.doubleLease, .conversation]
+    case .handsAsManyAgain: [.doubleLease, .protocolViolation]
     case .forgetsWhoWasInHand: [.attempt]
     case .forgetsToPutBack: [.lostTicket, .order]
     case .forgetsToBury: [.lostTicket]
-    case .forgetsToRevive: [.order, .attempt, .books, .storeContradiction, .notDrained]
+    case .forgetsToRevive: [.order, .attempt, .dayCounters, .storeContradiction, .notDrained]
     case .forgetsTheReceipt, .forgetsAttempts, .forgetsTheLost, .believesEveryTeller, .takesProgressForDone,
       .takesDeathForFailure:
       [.attempt]
-    case .forgetsTheCancelled: [.notDurable, .books, .lostTicket]
+    case .forgetsTheCancelled: [.notDurable, .dayCounters, .lostTicket]
     case .writesReceiptsTwice: [.attempt, .duplicate, .storeContradiction]
     case .paysTheWrongAmount, .paysTheWrongAccount, .postsNothingForServices: [.ledger]
     case .issuesNumbersTwice: [.duplicate, .storeContradiction]
@@ -300,10 +300,10 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .stagesTwice: [.duplicate, .storeContradiction, .payload]
     // The counters start a new day, and later customers still get tickets of the old one.
     case .resetsWithoutReceipts:
-      [.storeContradiction, .lostTicket, .duplicate, .books, .notDurable, .halfRequest]
+      [.storeContradiction, .lostTicket, .duplicate, .dayCounters, .notDurable, .partialRequest]
     case .forgetsWhatIsUnsettled, .stagesNothingAgainOfTwo:
-      [.books, .storeContradiction, .lostTicket, .notDurable]
-    case .countsOneTooMany, .startsWithOldBooks, .forgetsTheDelayedAtTheStart, .closesTheDayTwice: [.books]
+      [.dayCounters, .storeContradiction, .lostTicket, .notDurable]
+    case .countsOneTooMany, .startsWithOldBooks, .forgetsTheDelayedAtTheStart, .closesTheDayTwice: [.dayCounters]
     case .acknowledgesTooEarly, .acknowledgesTheNext, .repliesTooEarly, .speaksRefusedTickets,
       .saysCommittedTooEarly, .answersAKeyTooEarly, .stockAnswersTooEarly:
       [.notDurable]
@@ -321,39 +321,39 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .assignsTwice: [.doubleLease]
     case .gradesUpsideDown: [.order]
     case .servesThePaused: [.paused]
-    case .ignoresGenerations: [.lateWord]
+    case .ignoresGenerations: [.staleMessage]
     case .expiresNobody, .expiresTooEarly: [.lease, .attempt]
     case .leavesTheStuck, .endsTheWrongGeneration, .swallowsRecalls, .startsGenerationsAnew, .judgesBySilence,
       .givesNoSignOfLife, .ignoresTheClose, .isDeafToProgress, .blamesServicesForItsOwnPause,
       .killsTheSuccessor, .blamesClientsForItsOwnPause:
-      [.conversation]
-    case .neverFull, .ignoresTheShortage: [.overfull]
+      [.protocolViolation]
+    case .neverFull, .ignoresTheShortage: [.overLimit]
     case .neverBuries, .buriesTooEarly: [.deadLetter]
     case .neverWakes: [.lease, .notDrained]
-    case .ignoresTheDrain: [.overfull, .notDrained]
+    case .ignoresTheDrain: [.overLimit, .notDrained]
     case .takesAFullDiskForACommit:
-      [.notDurable, .books, .lostTicket, .storeContradiction, .notDrained, .halfRequest]
+      [.notDurable, .dayCounters, .lostTicket, .storeContradiction, .notDrained, .partialRequest]
     case .performsLastFirst: [.attempt, .storeContradiction, .ledger, .repeatedKey]
     case .handsOutWithoutThePayload: [.payload]
     case .givesPayloadsToTheNeighbour: [.payload, .storeContradiction]
     case .forgetsKeys, .remembersTheFirstSliceOnly, .countsTheKnownTwice: [.repeatedKey]
     // The core waits forever for a transaction that was handed over to a slow disk while the disk was full.
-    case .commitsToAFullDisk: [.books, .lostTicket, .storeContradiction, .notDrained]
-    case .goesOnAfterARefusal: [.answer, .books]
+    case .commitsToAFullDisk: [.dayCounters, .lostTicket, .storeContradiction, .notDrained]
+    case .goesOnAfterARefusal: [.answer, .dayCounters]
     case .takesInTheWithdrawn: [.withdrawal]
-    case .keepsAPartOfTheWithdrawn: [.halfRequest, .withdrawal, .storeContradiction, .notDurable, .duplicate]
+    case .keepsAPartOfTheWithdrawn: [.partialRequest, .withdrawal, .storeContradiction, .notDurable, .duplicate]
     case .neverSyncs, .syncsOnlyWhenItCopiesTheLog, .copiesTheLogWithoutSyncing, .keepsTheBooksApart,
       .takesAFailedSyncForACommit, .takesAFailedSyncForAFullDisk, .migratesWithoutAJournal,
       .believesTheLogThatIsThere:
       [.storeContradiction]
-    case .takesAgain, .forgetsOrdersInACrash: [.taking, .stock, .drinks, .purchase, .repeatedOrder]
-    case .givesBackAgain, .forgetsVoids: [.taking, .purchase]
+    case .takesAgain, .forgetsOrdersInACrash: [.stockOrder, .stock, .drinks, .purchase, .repeatedOrder]
+    case .givesBackAgain, .forgetsVoids: [.stockOrder, .purchase]
     case .takesInPart, .refusesTheLastFruit, .neverGivesBack, .givesBackTooEarly, .takesSilenceForGivenBack,
       .servesWithoutTaking, .asksAnewEachAttempt, .takesSilenceForShortage, .believesALateAnswer,
       .takesAFullStockForShortage, .takesAFullStockForGivenBack:
-      [.taking]
+      [.stockOrder]
     case .forgetsShortages: [.notDurable, .purchase]
-    case .losesARow: [.taking, .storeContradiction]
+    case .losesARow: [.stockOrder, .storeContradiction]
     case .stockBelievesAFullDisk: [.notDurable, .storeContradiction, .notDrained]
     case .leavesOutAChange: [.news]
     case .showsTooEarly: [.notDurable, .news]
@@ -369,14 +369,14 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .vendingAnswersTooEarly: [.notDurable, .refusal]
     case .vendingBelievesAFullDisk: [.notDurable, .refusal, .storeContradiction, .purchase]
     case .renamesPurchases: [.drinks, .purchase]
-    case .sellsTheExpired, .stocksAgain: [.drinks, .taking]
-    case .channelForgetsTheRest, .servicesBlameClients: [.conversation, .notDrained]
+    case .sellsTheExpired, .stocksAgain: [.drinks, .stockOrder]
+    case .channelForgetsTheRest, .servicesBlameClients: [.protocolViolation, .notDrained]
     case .takesAFullStockForSoldOut: [.purchase, .refusal]
     case .auditsTheDismissed: [.audit]
     case .takesEveryErrorForAFullDisk:
       [
-        .storeContradiction, .notDurable, .duplicate, .books, .lostTicket, .notDrained, .attempt,
-        .halfRequest,
+        .storeContradiction, .notDurable, .duplicate, .dayCounters, .lostTicket, .notDrained, .attempt,
+        .partialRequest,
       ]
     }
   }

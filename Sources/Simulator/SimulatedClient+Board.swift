@@ -6,18 +6,18 @@ import Wire
 
 extension SimulatedClient {
   /// Sometimes subscribes to snapshots, or unsubscribes, in a history whose clients use snapshots.
-  func lookAtTheBoard() {
-    guard world.plan.looksAtTheBoard, world.boardChance.draw(0...3) == 0 else { return }
-    if let place = outstanding.lastIndex(where: \.wish.isOfTheBoard) {
-      if world.boardChance.draw(0...2) == 0 { withdraw(at: place) }
-    } else if !wasToldOfTheEnd {
-      ask(Wish(command: .board))
+  func toggleBoardSubscription() {
+    guard world.plan.subscribesToBoard, world.boardChance.draw(0...3) == 0 else { return }
+    if let index = outstanding.lastIndex(where: \.wish.isBoardSubscription) {
+      if world.boardChance.draw(0...2) == 0 { withdraw(at: index) }
+    } else if !wasNotifiedOfClose {
+      ask(PlannedRequest(command: .board))
     }
   }
 
-  func hear(_ frame: BoardFrame) { world.statistics.boards += 1 }
+  func handle(_ frame: BoardFrame) { world.statistics.boards += 1 }
 }
 
-extension SimulatedClient.Wish {
-  var isOfTheBoard: Bool { if case .board = command { true } else { false } }
+extension SimulatedClient.PlannedRequest {
+  var isBoardSubscription: Bool { if case .board = command { true } else { false } }
 }

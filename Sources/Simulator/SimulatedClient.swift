@@ -10,7 +10,7 @@ import Transport
 import Wire
 
 final class SimulatedClient {
-  struct Wish {
+  struct PlannedRequest {
     var command: ControlCommand
     /// Number under which the checker groups the orders of this request; 0 if it has no orders.
     var group = 0
@@ -45,44 +45,44 @@ final class SimulatedClient {
   unowned let world: Simulation
   var chance: SeededGenerator
   private(set) var state = State.away
-  let line: SimulatedLine
+  let line: ClientConnection
   var commandsLeft: Int
   private var lastRequest: UInt32 = 0
   /// Requests of this connection without an answer, in the order in which they were sent.
-  private(set) var outstanding: [(number: UInt32, wish: Wish)] = []
-  private(set) var again: [Wish] = []
-  private(set) var answered: Wish?
-  var known: [(day: Int64, ticket: Int64)] = []
+  private(set) var outstanding: [(number: UInt32, wish: PlannedRequest)] = []
+  private(set) var requestsToRepeat: [PlannedRequest] = []
+  private(set) var answered: PlannedRequest?
+  var knownTickets: [(day: Int64, ticket: Int64)] = []
   /// Groups whose tickets an answer has confirmed.
-  private var told: Set<Int> = []
+  private var confirmedGroups: Set<Int> = []
   /// Number of lists that the client still sends after the bank has stopped accepting customers.
   private var lateLists = 0
-  private(set) var wasToldOfTheEnd = false
+  private(set) var wasNotifiedOfClose = false
 
   init(number: Int, seed: UInt64, commands: Int, world: Simulation) {
     self.number = number
     chance = SeededGenerator(seed: seed)
     commandsLeft = commands
     self.world = world
-    line = SimulatedLine(on: world.host)
-    line.onMessage = { [unowned self] in hear($0) }
-    line.onEnd = { [unowned self] in hear($0) }
+    line = ClientConnection(on: world.host)
+    line.onMessage = { [unowned self] in handle($0) }
+    line.onEnd = { [unowned self] in handle($0) }
   }
 
-  var isContent: Bool { commandsLeft == 0 && outstanding.allSatisfy(\.wish.isPatient) && again.isEmpty }
+  var isSatisfied: Bool { commandsLeft == 0 && outstanding.allSatisfy(\.wish.isPatient) && requestsToRepeat.isEmpty }
   /// The bank is about to close. The client still sends lists, which the bank must refuse.
-  func comeTooLate() { lateLists = 3 }
+  func sendLateLists() { lateLists = 3 }
 
   func reopenWindows() {
     let service = someWindows()
     for count in [0, chance.draw(1...3)] {
-      ask(Wish(command: .scale([ServiceWindows(service: service, count: count)])))
+      ask(PlannedRequest(command: .scale([ServiceWindows(service: service, count: count)])))
     }
   }
 
-  func emptyAndOrder() {
+  func resetAndEnqueue() {
     guard state == .ready, !line.process.isStopped else { return }
-    ask(Wish(command: .reset(day: nil)))
+    ask(PlannedRequest(command: .reset(day: nil)))
     ask(juice())
   }
 
@@ -96,85 +96,85 @@ final class SimulatedClient {
     case .greeting: break
     case .ready:
       if outstanding.count(where: { !$0.wish.isPatient }) < 3 {
-        if !again.isEmpty {
-          ask(again.removeFirst())
-        } else if let wish = think() {
-          ask(wish)
+        if !requestsToRepeat.isEmpty {
+          ask(requestsToRepeat.removeFirst())
+        } else if let plannedRequest = chooseRequest() {
+          ask(plannedRequest)
           // Only an immediate withdrawal can arrive while the coordinator has accepted just a part of the request.
-          if wish.count > world.plan.slice {
+          if plannedRequest.count > world.plan.slice {
             switch chance.draw(0...15) {
             case 0..<4: withdraw()
-            case 4: ask(Wish(command: .reset(day: nil)))
+            case 4: ask(PlannedRequest(command: .reset(day: nil)))
             default: break
             }
           }
           // A double click: the same request twice, which must count once.
-          if wish.isRepeated, chance.draw(0...9) == 0 { ask(wish) }
+          if plannedRequest.isRepeated, chance.draw(0...9) == 0 { ask(plannedRequest) }
         }
       }
       // A withdrawal as by Ctrl-C. Mostly it arrives too late, because the bank has already accepted the request.
       if chance.draw(0...9) == 0 { withdraw() }
-      lookAtTheBoard()
+      toggleBoardSubscription()
     }
     // A content client keeps acting from time to time, because the end of the history may need it to send a
     // request.
-    let thought = chance.draw(1_000...90_000) * (world.isCalm ? 1 : world.plan.thought)
+    let thinkTimeFactor = chance.draw(1_000...90_000) * (world.isFaultFree ? 1 : world.plan.thinkTimeFactor)
     let pause =
       lateLists > 0
       ? chance.draw(500...60_000)
-      : isContent ? 50_000 : chance.draw(0...2) == 0 ? chance.draw(0...300) : thought
-    world.agenda.add(.clientActs(number), at: world.clock.now + TimeSpan(nanoseconds: pause * 1_000))
+      : isSatisfied ? 50_000 : chance.draw(0...2) == 0 ? chance.draw(0...300) : thinkTimeFactor
+    world.eventQueue.add(.clientActs(number), at: world.clock.now + TimeSpan(nanoseconds: pause * 1_000))
   }
 
   private func connect() {
     guard line.connect(to: Coordinator.socket(inHome: StockProgram.home.path)) else { return }
     state = .greeting
-    say(.hello(Hello(build: BuildIdentity.current, role: .client)))
+    send(.hello(Hello(build: BuildIdentity.current, role: .client)))
   }
 
-  func ask(_ wish: Wish) {
+  func ask(_ plannedRequest: PlannedRequest) {
     lastRequest += 1
-    outstanding.append((lastRequest, wish))
-    if wish.group > 0 { world.checker.asked(group: wish.group) }
-    guard case .enqueueList(let list) = wish.command, wish.partLength > 0 else {
-      return say(.request(ControlRequest(number: lastRequest, command: wish.command)))
+    outstanding.append((lastRequest, plannedRequest))
+    if plannedRequest.group > 0 { world.checker.asked(group: plannedRequest.group) }
+    guard case .enqueueList(let list) = plannedRequest.command, plannedRequest.partLength > 0 else {
+      return send(.request(ControlRequest(number: lastRequest, command: plannedRequest.command)))
     }
     var rest = list.entries[...]
     repeat {
-      let part = rest.prefix(wish.partLength)
+      let part = rest.prefix(plannedRequest.partLength)
       rest = rest.dropFirst(part.count)
       let command = ControlCommand.enqueueList(EnqueueList(entries: Array(part), isLast: rest.isEmpty))
-      say(.request(ControlRequest(number: lastRequest, command: command)))
+      send(.request(ControlRequest(number: lastRequest, command: command)))
       if !rest.isEmpty, chance.draw(0...29) == 0 { return withdraw() }
     } while !rest.isEmpty
   }
 
   /// Withdraws the last request for tickets. The answer contains the outcome.
   private func withdraw() {
-    guard let place = outstanding.lastIndex(where: { $0.wish.group > 0 && !$0.wish.isWithdrawn }) else {
+    guard let index = outstanding.lastIndex(where: { $0.wish.group > 0 && !$0.wish.isWithdrawn }) else {
       return
     }
     world.statistics.withdrawals += 1
-    withdraw(at: place)
+    withdraw(at: index)
   }
 
-  func withdraw(at place: Int) {
-    outstanding[place].wish.isWithdrawn = true
+  func withdraw(at index: Int) {
+    outstanding[index].wish.isWithdrawn = true
     lastRequest += 1
-    say(.request(ControlRequest(number: lastRequest, command: .withdraw(outstanding[place].number))))
+    send(.request(ControlRequest(number: lastRequest, command: .withdraw(outstanding[index].number))))
   }
 
-  private func say(_ message: ClientMessage) {
+  private func send(_ message: ClientMessage) {
     world.trace.line(world.clock.now, "client \(number) sends \(message)")
-    line.say(message)
+    line.send(message)
   }
 
-  private func hear(_ end: ChannelEnd) {
+  private func handle(_ end: CloseReason) {
     world.trace.line(world.clock.now, "client \(number) sees the end of its connection: \(end)")
     switch end {
     case .malformed, .oversized, .unsendable, .backlogExceeded, .system:
-      world.violate(.conversation, "client \(number) cannot decode the coordinator's data: \(end)")
-    case .endOfFile, .midFrame, .closedHere: leave()
+      world.violate(.protocolViolation, "client \(number) cannot decode the coordinator's data: \(end)")
+    case .endOfFile, .truncatedMessage, .closedLocally: leave()
     }
   }
 
@@ -183,57 +183,57 @@ final class SimulatedClient {
   private func leave() {
     guard state != .away else { return }
     state = .away
-    again.append(contentsOf: outstanding.filter { $0.wish.isRepeated && !$0.wish.isWithdrawn }.map(\.wish))
+    requestsToRepeat.append(contentsOf: outstanding.filter { $0.wish.isRepeated && !$0.wish.isWithdrawn }.map(\.wish))
     outstanding.removeAll()
   }
 
-  private func hear(_ message: BankMessage) {
+  private func handle(_ message: BankMessage) {
     world.trace.line(world.clock.now, "client \(number) receives \(message)")
     switch message {
     case .welcome: state = .ready
     case .refused(let refusal) where refusal.reason == .crowded: break
     case .refused(let refusal):
-      world.violate(.conversation, "client \(number) was refused: \(refusal.detail)")
-    case .reply(let reply): hear(reply)
+      world.violate(.protocolViolation, "client \(number) was refused: \(refusal.detail)")
+    case .reply(let reply): handle(reply)
     }
   }
 
-  private func hear(_ reply: ControlReply) {
-    guard let place = outstanding.firstIndex(where: { $0.number == reply.number }) else {
+  private func handle(_ reply: ControlReply) {
+    guard let index = outstanding.firstIndex(where: { $0.number == reply.number }) else {
       return world.violate(
         .answer, "client \(number) got a response to request \(reply.number), which is not open")
     }
-    if case .board(let frame) = reply.answer { hear(frame) }
+    if case .board(let frame) = reply.answer { handle(frame) }
     if reply.more { return }
-    var wish = outstanding.remove(at: place).wish
+    var plannedRequest = outstanding.remove(at: index).wish
     switch reply.answer {
     case .failure(let failure) where failure.code == .withdrawn:
-      withdrawn(wish, isByReset: failure.remark?.kind == .resetMeanwhile)
-    case .failure(let failure): failed(wish, failure)
+      withdrawn(plannedRequest, isByReset: failure.messageDetail?.kind == .resetMeanwhile)
+    case .failure(let failure): failed(plannedRequest, failure)
     case .enqueued(let report):
-      world.checker.clientHeard(report, group: wish.group)
-      wish.isWithdrawn = false
-      told.insert(wish.group)
-      if wish.isRepeated { answered = wish }
+      world.checker.clientReceived(report, group: plannedRequest.group)
+      plannedRequest.isWithdrawn = false
+      confirmedGroups.insert(plannedRequest.group)
+      if plannedRequest.isRepeated { answered = plannedRequest }
       guard report.count > 0, report.first <= report.last else { break }
-      for ticket in report.first...report.last { known.append((report.day, ticket)) }
-    case .ticket(let report): hear(report, to: wish)
-    case .stopped: wasToldOfTheEnd = true
+      for ticket in report.first...report.last { knownTickets.append((report.day, ticket)) }
+    case .ticket(let report): handle(report, to: plannedRequest)
+    case .stopped: wasNotifiedOfClose = true
     default: break
     }
   }
 
   /// Checks that a ticket's report is about the requested ticket, and not about the same number on another day.
-  private func hear(_ report: TicketReport, to wish: Wish) {
+  private func handle(_ report: TicketReport, to plannedRequest: PlannedRequest) {
     let carried =
-      report.receipt == nil ? SimulatedPayload.of(report.service, report.account, report.article ?? "") : nil
+      report.receipt == nil ? SimulatedPayload.of(report.service, report.account, report.itemName ?? "") : nil
     if report.payload != carried {
       world.violate(
         .payload,
         "client \(number) receives ticket \(report.ticket) with \(report.payload?.count ?? -1) bytes, not its payload"
       )
     }
-    switch wish.command {
+    switch plannedRequest.command {
     case .cancel(let ticket, let day?), .requeue(let ticket, let day?), .ticket(let ticket, let day?):
       guard report.day != day || report.ticket != ticket else { return }
       world.violate(
@@ -246,42 +246,42 @@ final class SimulatedClient {
 
   /// No customer was added, because the client has withdrawn the request or the queue was emptied. Some clients send
   /// the request again.
-  private func withdrawn(_ wish: Wish, isByReset: Bool) {
-    guard wish.isWithdrawn || isByReset else {
+  private func withdrawn(_ plannedRequest: PlannedRequest, isByReset: Bool) {
+    guard plannedRequest.isWithdrawn || isByReset else {
       return world.violate(.withdrawal, "client \(number) got a withdrawal that did not take place")
     }
-    if wish.isOfTheBoard { return }
+    if plannedRequest.isBoardSubscription { return }
     if !isByReset { world.statistics.withdrawn += 1 }
-    world.checker.clientWithdrew(group: wish.group)
-    guard wish.isRepeated, chance.draw(0...1) == 0 else { return }
-    var wish = wish
-    wish.isWithdrawn = false
-    again.append(wish)
+    world.checker.clientWithdrew(group: plannedRequest.group)
+    guard plannedRequest.isRepeated, chance.draw(0...1) == 0 else { return }
+    var plannedRequest = plannedRequest
+    plannedRequest.isWithdrawn = false
+    requestsToRepeat.append(plannedRequest)
   }
 
   /// True for a list in slices: the coordinator checks for space before it has received all of them.
-  private func isSliced(_ wish: Wish) -> Bool {
-    guard case .enqueueList = wish.command else { return false }
-    return wish.count > world.plan.slice
+  private func isSliced(_ plannedRequest: PlannedRequest) -> Bool {
+    guard case .enqueueList = plannedRequest.command else { return false }
+    return plannedRequest.count > world.plan.slice
   }
 
   /// Repeats a request that can be repeated, unless it was refused permanently.
-  private func failed(_ wish: Wish, _ failure: Failure) {
-    guard wish.isRepeated, !wish.isWithdrawn else { return }
+  private func failed(_ plannedRequest: PlannedRequest, _ failure: Failure) {
+    guard plannedRequest.isRepeated, !plannedRequest.isWithdrawn else { return }
     if failure.code == .queueFull {
-      if told.contains(wish.group), !isSliced(wish) { return world.checker.gaveUp(group: wish.group) }
+      if confirmedGroups.contains(plannedRequest.group), !isSliced(plannedRequest) { return world.checker.gaveUp(group: plannedRequest.group) }
       // After a refusal for lack of space, the client asks again for the outcome of an earlier request.
-      if let answered, chance.draw(0...1) == 0 { again.append(answered) }
+      if let answered, chance.draw(0...1) == 0 { requestsToRepeat.append(answered) }
     }
     // The request was sent twice, and the other copy may have found space.
-    if wish.group > 0, outstanding.contains(where: { $0.wish.group == wish.group }) { return }
+    if plannedRequest.group > 0, outstanding.contains(where: { $0.wish.group == plannedRequest.group }) { return }
     switch failure.code {
     // Transient refusals; the client repeats the request. The disk is full, the bank closes or could not open, or it
     // had no descriptor for a long list.
-    case .diskFull, .draining, .notOpen, .windowsFailed, .system: again.append(wish)
-    case .queueFull where !world.isCalm: again.append(wish)
-    case .queueFull where isSliced(wish): break
-    default: world.checker.gaveUp(group: wish.group)
+    case .diskFull, .draining, .notOpen, .startFailed, .system: requestsToRepeat.append(plannedRequest)
+    case .queueFull where !world.isFaultFree: requestsToRepeat.append(plannedRequest)
+    case .queueFull where isSliced(plannedRequest): break
+    default: world.checker.gaveUp(group: plannedRequest.group)
     }
   }
 }

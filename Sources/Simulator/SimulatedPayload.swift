@@ -11,7 +11,7 @@ enum SimulatedPayload {
 
   /// Payload of a service's customer; nil for the service `juice`. If the article contains an account number (see
   /// `JuiceOrder`), it is used instead of `account`.
-  static func of(_ service: ServiceName, _ account: AccountNumber, _ article: String) -> [UInt8]? {
-    service == .juice ? nil : of(JuiceOrder(article)?.account ?? account)
+  static func of(_ service: ServiceName, _ account: AccountNumber, _ itemName: String) -> [UInt8]? {
+    service == .juice ? nil : of(JuiceOrder(itemName)?.account ?? account)
   }
 }

@@ -7,30 +7,30 @@ import QueueCore
 import Storage
 import Time
 
-final class SimulatedQueueStore: AskingStore {
+final class SimulatedQueueStore: QueryingStore {
   unowned let world: Simulation
   unowned let process: SimulatedProcess
   var disk: QueueDisk { world.disk }
   /// Transactions in flight; nil unless the disk is slow.
-  private(set) var slow: SlowDisk?
+  private(set) var slowDisk: SlowDisk?
   /// The store as the process reads it: transactions in flight count as written.
-  private var shown: any LocalQueueStore { slow?.shown ?? disk }
+  private var shown: any LocalQueueStore { slowDisk?.shown ?? disk }
 
   init(of process: SimulatedProcess, _ number: Int, in world: Simulation) {
     (self.process, self.world) = (process, world)
     guard world.hasSlowDisk else { return }
-    let slow = SlowDisk(
+    let slowDisk = SlowDisk(
       over: world.disk, world.plan.slowDisk, seed: world.seed &* 41 &+ UInt64(number))
-    self.slow = slow
-    world.disk.shown = slow.shown
+    self.slowDisk = slowDisk
+    world.disk.shown = slowDisk.shown
   }
 
   private func attempt<Result>(
     _ call: MemoryStore.Call, _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     guard process.survives() else { throw .failed(path: "bank", detail: "the process is dead") }
-    world.meetDisk(call)
-    slow?.shown.isShort = disk.isShort
+    world.applyDiskFault(call)
+    slowDisk?.shown.isLowOnSpace = disk.isLowOnSpace
     do throws(StoreError) { return try body() } catch {
       world.checker.rolledBack()
       throw error
@@ -38,21 +38,21 @@ final class SimulatedQueueStore: AskingStore {
   }
 
   func load(now: WallTime) throws(StoreError) -> StoredQueue { try disk.load(now: now) }
-  func beginIncarnation(at now: WallTime) throws(StoreError) -> Int64 { try disk.beginIncarnation(at: now) }
+  func recordStart(at now: WallTime) throws(StoreError) -> Int64 { try disk.recordStart(at: now) }
 
   var services: ServiceDirectory { disk.services }
 
-  func giveNumbers(to names: [ServiceName]) throws(StoreError) {
+  func assignNumbers(to names: [ServiceName]) throws(StoreError) {
     try attempt(.stage) { () throws(StoreError) in
-      try disk.giveNumbers(to: names)
-      try slow?.shown.giveNumbers(to: names)
+      try disk.assignNumbers(to: names)
+      try slowDisk?.shown.assignNumbers(to: names)
     }
   }
 
   func stage(_ change: StoreChange) throws(StoreError) {
     process.spend(world.plan.timeOfChange)
-    if let slow {
-      return try attempt(.stage) { () throws(StoreError) in try slow.stage(change) }
+    if let slowDisk {
+      return try attempt(.stage) { () throws(StoreError) in try slowDisk.stage(change) }
     }
     try attempt(.stage) { () throws(StoreError) in try disk.stage(change) }
     world.checker.staged(change)
@@ -61,43 +61,43 @@ final class SimulatedQueueStore: AskingStore {
   var hasStagedChanges: Bool { shown.hasStagedChanges }
 
   @discardableResult
-  func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) -> CommitProgress {
-    if slow == nil { process.spend(world.timeOfCommit()) }
-    var books = books
+  func commit(_ dayCounters: DayCounters, arriving: InProgressEnqueue?) throws(StoreError) -> CommitProgress {
+    if slowDisk == nil { process.spend(world.commitDuration()) }
+    var dayCounters = dayCounters
     switch world.bug {
-    case .gradesUpsideDown: books = GradeMirror.mirrored(books)
-    case .countsOneTooMany: books.served += 1
+    case .gradesUpsideDown: dayCounters = PriorityMirror.mirrored(dayCounters)
+    case .countsOneTooMany: dayCounters.served += 1
     default: break
     }
-    if let slow { return try handOver(books, arriving, to: slow) }
-    _ = try attempt(.commit) { () throws(StoreError) in try disk.commit(books, arriving: arriving) }
-    world.checker.committed(books, in: disk)
+    if let slowDisk { return try submit(dayCounters, arriving, to: slowDisk) }
+    _ = try attempt(.commit) { () throws(StoreError) in try disk.commit(dayCounters, arriving: arriving) }
+    world.checker.committed(dayCounters, in: disk)
     world.trace.line(process.clock, "  committed")
     return .onDisk
   }
 
-  var arrivingFrom: TicketNumber? { shown.arrivingFrom }
+  var firstUnissuedTicket: TicketNumber? { shown.firstUnissuedTicket }
 
-  func withdrawArrivals(limit: Int) throws(StoreError) {
+  func removeUnissuedCustomers(limit: Int) throws(StoreError) {
     try attempt(.stage) { () throws(StoreError) in
-      if let slow { try slow.withdrawArrivals(limit: limit) } else { try disk.withdrawArrivals(limit: limit) }
+      if let slowDisk { try slowDisk.removeUnissuedCustomers(limit: limit) } else { try disk.removeUnissuedCustomers(limit: limit) }
     }
   }
 
   /// Does nothing: the simulated disk copies its log after commits, at random.
-  func tidyUp() {}
-  var emptying: EmptyingProgress? { disk.emptying }
+  func runDeferredWork() {}
+  var resetProgress: ResetProgress? { disk.resetProgress }
 
-  func emptyFurther() throws(StoreError) {
-    try attempt(.stage) { () throws(StoreError) in try disk.emptyFurther() }
+  func continueReset() throws(StoreError) {
+    try attempt(.stage) { () throws(StoreError) in try disk.continueReset() }
   }
 
   func rollBack() {
-    guard !process.isDoomed else { return }
-    if let slow { slow.rollBack() } else { disk.rollBack() }
+    guard !process.isMarkedForTermination else { return }
+    if let slowDisk { slowDisk.rollBack() } else { disk.rollBack() }
   }
-  var isShort: Bool { disk.isShort }
-  func lookForRoom() { world.lookForRoom() }
+  var isLowOnSpace: Bool { disk.isLowOnSpace }
+  func refreshDiskSpace() { world.refreshDiskSpace() }
   func holdBack(forJuicesOf assortment: Assortment) { disk.holdBack(forJuicesOf: assortment) }
   func hasRoom(toMove customers: Int64) -> Bool { disk.hasRoom(toMove: customers) }
 

@@ -30,13 +30,13 @@ protocol WindowProgram: SimulatedProgram {
 }
 
 extension WindowProgram {
-  func turn() throws(SystemError) -> Int32? {
-    if let ending = teller.ending { return ending }
-    try teller.turn()
-    return teller.ending
+  func runIteration() throws(SystemError) -> Int32? {
+    if let finalExitCode = teller.finalExitCode { return finalExitCode }
+    try teller.runIteration()
+    return teller.finalExitCode
   }
 
-  func hear(signal: Int32) { teller.askToEnd() }
+  func handle(signal: Int32) { teller.requestStop() }
 }
 
 final class WorkerProgram: WindowProgram {
@@ -45,7 +45,7 @@ final class WorkerProgram: WindowProgram {
 
   init(_ worker: SimulatedWorker, in world: Simulation) throws(SystemError) {
     let loop = try EventLoop()
-    let isStation = worker.window.service.drawsOnStock
+    let isStation = worker.window.service.usesStock
     fruit = isStation ? FruitProvider(loop: loop) : nil
     var provider: SimulatedProvider?
     // Most tellers have no provider, as in production.
@@ -55,14 +55,14 @@ final class WorkerProgram: WindowProgram {
     worker.provider = provider
     teller = try TellerProcess(
       descriptor: FileDescriptor(owning: 3), loop: loop, role: isStation ? .juice : .teller,
-      provider: provider, complain: { _ in })
+      provider: provider, reportError: { _ in })
   }
 }
 
 /// The provider of a simulated worker: it passes on the production provider's fruit, or provides nothing. Sometimes the
 /// work fails.
-final class SimulatedProvider: Provider {
-  var onProvided: ((Lease, Provision) -> Void)?
+final class SimulatedProvider: ResourceProvider {
+  var onResult: ((Lease, ProvisionResult) -> Void)?
   var failsNext = false
   private unowned let world: Simulation
   private unowned let process: SimulatedProcess
@@ -71,14 +71,14 @@ final class SimulatedProvider: Provider {
 
   init(of process: SimulatedProcess, _ real: FruitProvider?, in world: Simulation) {
     (self.process, self.real, self.world) = (process, real, world)
-    real?.onProvided = { [unowned self] lease, provision in
+    real?.onResult = { [unowned self] lease, provision in
       // The fruit is taken, and the coordinator was not notified yet.
-      if provision == .ready, self.world.stationMeetsItsEnd(self.process) { return }
+      if provision == .ready, self.world.killPlannedStation(self.process) { return }
       finish(lease, provision)
     }
   }
 
-  func begin(_ orders: TellerOrders) { real?.begin(orders) }
+  func begin(_ orders: TellerSettings) { real?.begin(orders) }
 
   func provide(_ assignment: Assignment) {
     let skips = world.bug == .servesWithoutTaking && assignment.ticket % 5 == 0
@@ -87,28 +87,28 @@ final class SimulatedProvider: Provider {
     }
     ready = nil
     var assignment = assignment
-    assignment.article =
-      assignment.article.flatMap(JuiceOrder.init).map { "\($0.juice)" } ?? assignment.article
+    assignment.itemName =
+      assignment.itemName.flatMap(JuiceOrder.init).map { "\($0.juice)" } ?? assignment.itemName
     real.provide(assignment)
   }
 
   var nextDeadline: MonotonicTime? { MonotonicTime.earlier(real?.nextDeadline, ready?.due) }
 
-  func endTurn() {
-    real?.endTurn()
+  func finishIteration() {
+    real?.finishIteration()
     guard let (lease, due) = ready, SystemClock.monotonic() >= due else { return }
     ready = nil
     finish(lease, .ready)
   }
 
-  private func finish(_ lease: Lease, _ provision: Provision) {
+  private func finish(_ lease: Lease, _ provision: ProvisionResult) {
     guard failsNext, provision == .ready else {
-      onProvided?(lease, provision)
+      onResult?(lease, provision)
       return
     }
     failsNext = false
     world.statistics.note(.tellerFailed)
-    onProvided?(lease, .unknown("the simulated work has failed"))
+    onResult?(lease, .unknown("the simulated work has failed"))
   }
 }
 
@@ -119,11 +119,11 @@ struct JuiceOrder {
 
   init(juice: ItemID, account: AccountNumber) { (self.juice, self.account) = (juice, account) }
 
-  init?(_ article: String) {
-    let words = article.split(separator: " ")
+  init?(_ itemName: String) {
+    let words = itemName.split(separator: " ")
     guard words.count == 2, let account = AccountNumber(words[1]) else { return nil }
     self.init(juice: ItemID(String(words[0])), account: account)
   }
 
-  var article: String { "\(juice) \(account)" }
+  var itemName: String { "\(juice) \(account)" }
 }

@@ -15,15 +15,15 @@ extension Simulation {
   /// - Parameter range: the range of the delay in nanoseconds, computed from the plan's interval in
   ///   nanoseconds.
   func planFault(
-    _ fault: Occurrence, _ chance: inout SeededGenerator, within range: (Int64) -> ClosedRange<Int64>
+    _ fault: ScheduledEvent, _ chance: inout SeededGenerator, within range: (Int64) -> ClosedRange<Int64>
   ) {
-    guard !isCalm, plan.temper != .calm else { return }
-    agenda.add(
+    guard !isFaultFree, plan.faultIntensity != .calm else { return }
+    eventQueue.add(
       fault, at: clock.now + TimeSpan(nanoseconds: chance.draw(range(plan.interval.nanoseconds))))
   }
 
-  func goWrong() {
-    guard !isCalm else { return }
+  func injectFault() {
+    guard !isFaultFree else { return }
     planFault(.fault, &chance) { $0 / 4...$0 * 2 }
     guard var kind = plan.draw(&chance) else { return }
     // Few histories run on a disk that can lose unsynced data, so they get more disk failures.
@@ -31,63 +31,63 @@ extension Simulation {
     trace.line(clock.now, "fault: \(kind.name)")
     switch kind {
     case .coordinatorKilled:
-      coordinator?.process.fuse = Int(chance.draw(0...(chance.draw(0...2) == 0 ? 400 : 60)))
+      coordinator?.process.callsUntilKill = Int(chance.draw(0...(chance.draw(0...2) == 0 ? 400 : 60)))
     case .coordinatorStalled:
       let span = plan.policy.lease.nanoseconds
       hit(coordinator, kind) {
-        $0.process.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(span / 8...span * 2)))
+        $0.process.stall(until: clock.now + TimeSpan(nanoseconds: chance.draw(span / 8...span * 2)))
       }
     case .connectionLost:
       let client = clients[Int(chance.draw(0...Int64(clients.count) - 1))]
       guard client.state != .away else { return }
       statistics.note(kind)
       trace.line(clock.now, "client \(client.number) loses its connection")
-      statistics.note(.messageLost, client.line.breakOff(on: host))
+      statistics.note(.messageLost, client.line.breakConnection(on: host))
     case .clientDeaf:
       let process = clients[Int(chance.draw(0...Int64(clients.count) - 1))].line.process
       statistics.note(kind)
       process.stop()
-      agenda.add(.relief(pid: process.pid), at: clock.now + .milliseconds(chance.draw(1...3_000)))
-    case .coordinatorCrowded: hit(coordinator, kind) { starve($0.process) }
+      eventQueue.add(.descriptorsRestored(pid: process.pid), at: clock.now + .milliseconds(chance.draw(1...3_000)))
+    case .coordinatorCrowded: hit(coordinator, kind) { exhaustDescriptors($0.process) }
     case .commitSlow:
       statistics.note(kind)
-      slowCommit = timeOfSlowCommit()
+      slowCommit = slowCommitDuration()
     case .windowsScaled: hit(clients.first { $0.state == .ready }, kind) { $0.reopenWindows() }
     case .configurationChanged:
-      hit(hearingCoordinator, kind) {
+      hit(responsiveCoordinator, kind) {
         writeConfiguration(isChanged: chance.draw(0...3) > 0)
-        $0.process.hear(signal: SIGHUP)
+        $0.process.handle(signal: SIGHUP)
       }
     case .coordinatorSignalled:
-      hit(hearingCoordinator, kind) { $0.process.hear(signal: chance.draw(0...1) == 0 ? SIGINT : SIGTERM) }
-    case .openerKilled: hit(hearingCoordinator, kind) { $0.loseOpener() }
+      hit(responsiveCoordinator, kind) { $0.process.handle(signal: chance.draw(0...1) == 0 ? SIGINT : SIGTERM) }
+    case .openerKilled: hit(responsiveCoordinator, kind) { $0.foregroundProcessKilled() }
     case .diskFull:
       statistics.note(kind)
       fullUntil = clock.now + .milliseconds(chance.draw(1...700))
-      host.isFullUntil = fullUntil
+      host.diskFullUntil = fullUntil
     case .diskFailed:
       // On a disk that can lose unsynced data, usually the sync fails, and not the write.
-      failingCommit = chance.draw(0...(disk.volume == nil ? 1 : 3)) == 0 ? .commit : .commitThatIsKept
+      failingCommit = chance.draw(0...(disk.volume == nil ? 1 : 3)) == 0 ? .commit : .commitThenFail
     case .clockJumped:
       statistics.note(kind)
       let jump = chance.draw(-100_000_000...100_000_000)
       clock.jump(byMilliseconds: jump)
       host.calendarOrigin += jump * 1_000_000
-    case .tellerStillborn: stillborn += Int(chance.draw(1...4))
-    case .tellerLate: lateStarters += Int(chance.draw(1...2))
+    case .tellerStillborn: tellersToKillEarly += Int(chance.draw(1...4))
+    case .tellerLate: workersToDelay += Int(chance.draw(1...2))
     case .commitLost, .messageLost: break
-    case _ where kind.isOfTheStock: troubleStock(kind)
-    case _ where kind.isOfTheMachine: troubleVending(kind)
-    default: troubleWorker(kind)
+    case _ where kind.isOfTheStock: injectStockFault(kind)
+    case _ where kind.isOfTheMachine: injectVendingFault(kind)
+    default: injectWorkerFault(kind)
     }
   }
 
   /// The coordinator, unless it is stalled.
-  private var hearingCoordinator: BankProgram? {
-    coordinator.flatMap { $0.process.standsStill(at: clock.now) ? nil : $0 }
+  private var responsiveCoordinator: CoordinatorProgram? {
+    coordinator.flatMap { $0.process.isStalled(at: clock.now) ? nil : $0 }
   }
 
-  func meetDisk(_ call: MemoryStore.Call) {
+  func applyDiskFault(_ call: MemoryStore.Call) {
     disk.isFull = fullUntil > clock.now
     if call == .commit, let failing = failingCommit, disk.hasStagedChanges {
       failingCommit = nil
@@ -95,26 +95,26 @@ extension Simulation {
       disk.fail(failing, with: .failed(path: "disk", detail: "the fsync has failed"))
       // On a simulated volume the coordinator is killed soon after the failed sync, perhaps before it
       // retries.
-      if disk.volume != nil { coordinator?.process.fuse = Int(chance.draw(0...12)) }
+      if disk.volume != nil { coordinator?.process.callsUntilKill = Int(chance.draw(0...12)) }
     }
     guard fullUntil > clock.now else { return }
     // After a full disk, the store reports a shortage of space for longer than the disk is full.
-    disk.isShort = true
+    disk.isLowOnSpace = true
     let full = StoreError.diskFull(detail: "no space left")
     switch call {
     case .commit: disk.fail(.commit, with: full)
     case .stage: if chance.draw(0...5) == 0 { disk.fail(.stage, with: full) }
     case .read: if chance.draw(0...9) == 0 { disk.fail(.read, with: full) }
-    case .commitThatIsKept: break
+    case .commitThenFail: break
     }
   }
 
-  func lookForRoom() {
+  func refreshDiskSpace() {
     disk.isFull = fullUntil > clock.now
-    if fullUntil + .milliseconds(500) <= clock.now { disk.isShort = false }
+    if fullUntil + .milliseconds(500) <= clock.now { disk.isLowOnSpace = false }
   }
 
-  func timeOfCommit() -> TimeSpan {
+  func commitDuration() -> TimeSpan {
     defer { slowCommit = nil }
     return slowCommit ?? TimeSpan(nanoseconds: chance.draw(10_000...200_000))
   }
@@ -126,14 +126,14 @@ extension Simulation {
   }
 
   /// Duration of a delayed commit; sometimes longer than most timeouts.
-  func timeOfSlowCommit() -> TimeSpan {
+  func slowCommitDuration() -> TimeSpan {
     .milliseconds(chance.draw(0...2) == 0 ? chance.draw(5_000...20_000) : chance.draw(20...5_000))
   }
 
   /// Writes the configuration file: the initial one, or one with other settings.
   func writeConfiguration(isChanged: Bool) {
     var policy = plan.policy
-    if let bug, bug.isOfTheCore { policy = MutantQueue(bug).spoil(policy) }
+    if let bug, bug.isOfTheCore { policy = MutantQueue(bug).corrupt(policy) }
     var (windows, work, gather) = (plan.windows, plan.workMicroseconds, plan.gather)
     if isChanged {
       for service in ServiceName.branch where windows[service] ?? 0 > 0 {
@@ -142,23 +142,23 @@ extension Simulation {
       work = chance.draw(0...1) == 0 ? work : chance.draw(0...work)
       gather = .milliseconds(chance.draw(0...3))
     }
-    let scribe = ConfigurationScribe(
+    let writer = ConfigurationWriter(
       policy: policy, keepsLogs: keepsLogs, services: serviceSettings)
-    let text = scribe.text(
-      windows: windows, workMicroseconds: work, gather: gather, standstill: .seconds(chance.draw(1...10)))
-    host.files.write(Array(text.utf8), to: ConfigurationScribe.path)
+    let text = writer.text(
+      windows: windows, workMicroseconds: work, gather: gather, watchdogTimeout: .seconds(chance.draw(1...10)))
+    host.files.write(Array(text.utf8), to: ConfigurationWriter.path)
   }
 
   /// Called when the coordinator sends a health check to a service. Sometimes kills the service soon afterwards, such
   /// as right after its answer.
-  func serviceIsChecked(_ service: SimulatedProcess) {
-    guard !isCalm, plan.temper != .calm, chance.draw(0...3) == 0 else { return }
-    service.fuse = Int(chance.draw(2...14))
+  func serviceProbed(_ service: SimulatedProcess) {
+    guard !isFaultFree, plan.faultIntensity != .calm, chance.draw(0...3) == 0 else { return }
+    service.callsUntilKill = Int(chance.draw(2...14))
   }
 
   /// Settings of the services for commands, or else for concurrent workers, as JSON.
   var serviceSettings: String {
-    hasCommands ? plan.commandServices.settings : plan.foreign.settings
+    hasCommands ? plan.commandServices.settings : plan.externalWorkers.settings
   }
 
   func encode(_ message: some Encodable, limit: Int) -> [UInt8]? {
@@ -166,7 +166,7 @@ extension Simulation {
     do {
       try FrameEncoder().append(message, to: &bytes, limit: limit)
     } catch {
-      violate(.conversation, "a message cannot be encoded: \(error)")
+      violate(.protocolViolation, "a message cannot be encoded: \(error)")
       return nil
     }
     return bytes
@@ -176,14 +176,14 @@ extension Simulation {
 /// The configuration file of the simulated bank, written before the bank opens or while it is open.
 /// Invariant: every written file contains the same queue settings, those of the history. If a value is not valid, the
 /// coordinator refuses the whole file.
-struct ConfigurationScribe {
+struct ConfigurationWriter {
   static let path = "/bank/bank.json"
   let policy: QueuePolicy
   let keepsLogs: Bool
   /// Settings of the services for commands or for concurrent workers, as JSON.
   let services: String
 
-  func text(windows: [ServiceName: Int32], workMicroseconds: Int64, gather: TimeSpan, standstill: TimeSpan)
+  func text(windows: [ServiceName: Int32], workMicroseconds: Int64, gather: TimeSpan, watchdogTimeout: TimeSpan)
     -> String
   {
     let services = ServiceName.branch
@@ -200,9 +200,9 @@ struct ConfigurationScribe {
         "prefetch": \(policy.prefetch),
         "max_crashes": \(policy.maxCrashes),
         "max_failures": \(policy.maxFailures),
-        "retry_initial_delay": "\(policy.retryFirst.milliseconds)ms",
-        "retry_max_delay": "\(policy.retryLimit.milliseconds)ms",
-        "watchdog_timeout": "\(standstill.milliseconds)ms",
+        "retry_initial_delay": "\(policy.retryInitialDelay.milliseconds)ms",
+        "retry_max_delay": "\(policy.retryMaxDelay.milliseconds)ms",
+        "watchdog_timeout": "\(watchdogTimeout.milliseconds)ms",
         "commit_delay": "\(gather.milliseconds)ms",
         "log": {"customer_events": \(keepsLogs), "rotate_bytes": 4096, "keep_files": 2}
       }

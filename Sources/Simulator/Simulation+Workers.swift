@@ -11,9 +11,9 @@ extension Simulation {
     switch Paths.lastPart(of: path) {
     case "bank-stockd": return stockProgram()
     case "bank-vending": return vendingProgram()
-    case "bank-guardian": return guarded.isThere ? guardianProgram(arguments) : nil
-    case "bankd": return guarded.isThere ? coordinatorProgram(arguments) : nil
-    case Paths.lastPart(of: ForeignPlan.program): return foreignProgram()
+    case "bank-guardian": return guardState.isEnabled ? guardianProgram(arguments) : nil
+    case "bankd": return guardState.isEnabled ? coordinatorProgram(arguments) : nil
+    case Paths.lastPart(of: ExternalWorkerPlan.program): return externalWorkerProgram()
     case Paths.lastPart(of: CommandServicesPlan.program): return commandProgram(arguments)
     default: break
     }
@@ -28,19 +28,19 @@ extension Simulation {
 
   private func begin(_ worker: SimulatedWorker, home: String) -> (any SimulatedProgram)? {
     workers.append(worker)
-    if stillborn > 0 {
-      stillborn -= 1
+    if tellersToKillEarly > 0 {
+      tellersToKillEarly -= 1
       statistics.note(.tellerStillborn)
       worker.process.kill(by: SIGSEGV)
       return nil
     }
-    if lateStarters > 0 {
-      lateStarters -= 1
+    if workersToDelay > 0 {
+      workersToDelay -= 1
       statistics.note(.tellerLate)
       if chance.draw(0...3) == 0 {
-        worker.process.getStuck()
+        worker.process.hangForever()
       } else {
-        worker.process.stand(until: clock.now + .milliseconds(chance.draw(50...12_000)))
+        worker.process.stall(until: clock.now + .milliseconds(chance.draw(50...12_000)))
       }
     }
     if worker.window.service.isForCommands { return try? RunnerProgram(home) }
@@ -56,20 +56,20 @@ extension Simulation {
       "worker \(process.pid) at \(worker.window) ends: \(process.ending.map { "\($0.status)" } ?? "")")
   }
 
-  func troubleWorker(_ kind: FaultKind) {
+  func injectWorkerFault(_ kind: FaultKind) {
     guard let worker = some(of: workers) else { return }
     let process = worker.process
     let lease = plan.policy.lease.nanoseconds
     switch kind {
     case .tellerKilled:
       statistics.note(kind)
-      guard chance.draw(0...1) == 0 else { return process.fuse = Int(chance.draw(0...12)) }
+      guard chance.draw(0...1) == 0 else { return process.callsUntilKill = Int(chance.draw(0...12)) }
       // The last message of the worker may be lost with its connection.
       if chance.draw(0...1) == 0, let stream = worker.stream { cut(stream) }
       process.kill()
     case .messageLate:
-      lateWords += 1
-      process.fuse = Int(chance.draw(1...8))
+      delayedMessages += 1
+      process.callsUntilKill = Int(chance.draw(1...8))
     case .networkSlow: hit(worker.stream, kind) { $0.slow(by: chance.draw(20...400)) }
     case .tellerStuck:
       statistics.note(kind)
@@ -77,23 +77,23 @@ extension Simulation {
       // If a command has no time limit, the coordinator cannot detect that its runner hangs. So stall it only
       // for a while.
       if isPatient(with: worker) {
-        return process.stand(until: clock.now + .milliseconds(1_000))
+        return process.stall(until: clock.now + .milliseconds(1_000))
       }
-      if isStuck { process.getStuck() } else { process.stop() }
+      if isStuck { process.hangForever() } else { process.stop() }
     case .tellerSlow:
       statistics.note(kind)
-      process.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(lease / 4...lease * 3)))
+      process.stall(until: clock.now + TimeSpan(nanoseconds: chance.draw(lease / 4...lease * 3)))
     case .tellerFailed:
       // Only a worker with a provider can fail in this way. Most tellers have none.
       some(of: workers.filter { $0.provider != nil })?.provider?.failsNext = true
     case .tellerRogue:
       statistics.note(kind)
-      lie(worker)
+      sendFalseAnswer(worker)
     case .tellerBabbled:
       statistics.note(kind)
       var bytes: [UInt8] = [0, 0, 0, UInt8(chance.draw(0...9))]
       for _ in 0..<chance.draw(1...24) { bytes.append(UInt8(chance.draw(0...255))) }
-      say(bytes, by: worker)
+      send(bytes, by: worker)
     default: break
     }
   }
@@ -102,10 +102,10 @@ extension Simulation {
     worker.window.service.isForCommands && plan.policy[worker.window.service.index].lease > .seconds(60)
   }
 
-  private func lie(_ worker: SimulatedWorker) {
+  private func sendFalseAnswer(_ worker: SimulatedWorker) {
     // A station or runner must not report by chance that its own customer is done: no check could detect that
     // lie.
-    let isKnown = worker.window.service.drawsOnStock || worker.window.service.isForCommands
+    let isKnown = worker.window.service.usesStock || worker.window.service.isForCommands
     let away: TicketNumber = isKnown ? 1_000_000 : 0
     let other = Lease(
       ticket: away + chance.draw(1...30), attempt: Int32(chance.draw(1...3)), generation: worker.generation)
@@ -122,20 +122,20 @@ extension Simulation {
         .done(holders.first { $0.window != worker.window }?.lease ?? other)
       default: .hello(Hello(build: Self.build, role: .teller))
       }
-    if let bytes = encode(message, limit: FrameLimits.teller) { say(bytes, by: worker) }
+    if let bytes = encode(message, limit: FrameLimits.teller) { send(bytes, by: worker) }
   }
 
-  private func say(_ bytes: [UInt8], by worker: SimulatedWorker) {
+  private func send(_ bytes: [UInt8], by worker: SimulatedWorker) {
     // If a runner hangs before it is ready, a forged `ready` would make the coordinator wait for it forever.
     guard let stream = worker.stream, !(worker.process.isStuck && isPatient(with: worker)) else { return }
     trace.mix(bytes)
     stream.send(bytes, at: clock.now, on: host)
   }
 
-  func calmWorkers() {
-    (stillborn, lateStarters, lateWords) = (0, 0, 0)
+  func endWorkerFaults() {
+    (tellersToKillEarly, workersToDelay, delayedMessages) = (0, 0, 0)
     for worker in workers {
-      worker.process.fuse = nil
+      worker.process.callsUntilKill = nil
       worker.provider?.failsNext = false
       worker.stream?.slow(by: 1)
     }

@@ -25,42 +25,42 @@ public final class Simulation {
 
   static let build = "simulated"
   /// After the faults have ended, the bank must be drained and closed within this time.
-  private static let longestEnd = TimeSpan.seconds(200)
-  private static let longestHistory: Int64 = 400_000
+  private static let maxShutdownTime = TimeSpan.seconds(200)
+  private static let maxEvents: Int64 = 400_000
   let seed: UInt64
   let plan: FaultPlan
   let bug: PlantedBug?
   var clock = VirtualClock()
-  var agenda = Agenda<Occurrence>()
+  var eventQueue = EventQueue<ScheduledEvent>()
   let host: SimulatedHost
   var trace: Trace
   var statistics = Statistics()
-  let checker: PromiseChecker
+  let checker: InvariantChecker
   var chance: SeededGenerator
   var boardChance: SeededGenerator
   let disk: QueueDisk
   /// True if commits complete asynchronously, after a delay.
-  var hasSlowDisk: Bool { plan.slowDisk.isThere && disk.volume == nil }
+  var hasSlowDisk: Bool { plan.slowDisk.isEnabled && disk.volume == nil }
   private(set) var days: Set<DayNumber> = []
   private var lastDay: DayNumber = .min
-  var scene = StockScene()
-  private let ear = WireEar()
-  var vending = VendingScene()
-  var foreign: ForeignScene
-  var commands: CommandScene
-  var guarded: GuardScene
-  var coordinator: BankProgram?
+  var stockState = StockState()
+  private let wireTap = WireTap()
+  var vending = VendingState()
+  var externalWorkers: ExternalWorkerState
+  var commands: CommandState
+  var guardState: GuardState
+  var coordinator: CoordinatorProgram?
   private(set) var coordinators = 0
   var workers: [SimulatedWorker] = []
   /// Record of the customers that commands and workers hold, which outlives each coordinator; nil in a history without
   /// commands and concurrent workers.
-  let hands: HandTable?
+  let inFlightTable: InFlightTable?
   private var hasLostPower = false
   let keepsLogs: Bool
   private(set) var clients: [SimulatedClient] = []
-  private(set) var isCalm = false
-  private(set) var calmSince = MonotonicTime(nanoseconds: 0)
-  private var finale = ClosingCommands()
+  private(set) var isFaultFree = false
+  private(set) var faultFreeSince = MonotonicTime(nanoseconds: 0)
+  private var closingCommands = ClosingCommands()
   private var isOver = false
   private(set) var violation: Violation?
   var fullUntil = MonotonicTime(nanoseconds: 0)
@@ -68,21 +68,21 @@ public final class Simulation {
   var failingCommit: MemoryStore.Call?
   var slowCommit: TimeSpan?
   /// Number of workers still to be killed before they are ready.
-  var stillborn = 0
+  var tellersToKillEarly = 0
   /// Number of workers still to start late, or to hang before they are ready.
-  var lateStarters = 0
+  var workersToDelay = 0
   /// Service processes that a coordinator may kill, because it has sent them `close` or SIGABRT before.
-  var condemned: Set<pid_t> = []
+  var killableServices: Set<pid_t> = []
   /// Number of late messages still to be injected. A teller that dies with a customer leaves such a message, which is
   /// handled after the loss was reported.
-  var lateWords = 0
+  var delayedMessages = 0
 
   private init(seed: UInt64, bug: PlantedBug?, trace: ((String) -> Void)?) {
     (self.seed, self.bug) = (seed, bug)
     plan = FaultPlan(seed: seed)
-    guarded = GuardScene(seed: seed)
-    foreign = ForeignScene(seed: seed)
-    commands = CommandScene(seed: seed)
+    guardState = GuardState(seed: seed)
+    externalWorkers = ExternalWorkerState(seed: seed)
+    commands = CommandState(seed: seed)
     host = SimulatedHost(seed: seed &* 13 &+ 7, now: clock.now)
     // In some histories a socket takes few bytes at a time, so that writers have to wait for readers.
     if host.chance.draw(0...2) == 0 { host.streamCapacity = Int(host.chance.draw(300...4_000)) }
@@ -90,51 +90,51 @@ public final class Simulation {
     host.files.makeDirectories(StockProgram.home.logs)
     chance = SeededGenerator(seed: seed &* 5 &+ 2)
     boardChance = SeededGenerator(seed: seed &* 17 &+ 11)
-    disk = QueueDisk(seed: seed, mistake: bug?.name)
+    disk = QueueDisk(seed: seed, plantedBug: bug?.name)
     self.trace = Trace(output: trace)
     keepsLogs = host.chance.draw(0...7) == 0
-    hands = plan.commandServices.isThere || plan.foreign.isThere ? HandMemory.table() : nil
-    checker = PromiseChecker(policy: plan.policy)
+    inFlightTable = plan.commandServices.isEnabled || plan.externalWorkers.isEnabled ? InFlightMemory.table() : nil
+    checker = InvariantChecker(policy: plan.policy)
     checker.world = self
-    ear.world = self
-    disk.isCalm = plan.temper == .calm
+    wireTap.world = self
+    disk.isFaultFree = plan.faultIntensity == .calm
     disk.onDisagreement = { [unowned self] in violate(.storeContradiction, $0) }
     disk.onPowerLoss = { [unowned self] in
       statistics.note(.powerLost)
       hasLostPower = true
       self.trace.line(clock.now, "power loss")
     }
-    host.mistake = bug?.name
+    host.plantedBug = bug?.name
     host.program = { [unowned self] path, arguments in program(at: path, arguments) }
     host.onWrite = { [unowned self] process, end, bytes in
       statistics.messages += 1
       self.trace.mix(Int64(end.number))
       self.trace.mix(bytes)
-      if !end.isPipe { ear.hear(bytes, by: process, on: end) }
+      if !end.isPipe { wireTap.handle(bytes, by: process, on: end) }
     }
-    if guarded.isThere { host.survivors = ["bankd", "bank-guardian"] }
+    if guardState.isEnabled { host.survivors = ["bankd", "bank-guardian"] }
     host.onSignal = { [unowned self] sender, target, signal in
-      judgeGuarding(sender, target, signal)
-      guard target === scene.service || target === vending.machine else { return }
-      if signal == SIGABRT { condemned.insert(target.pid) }
+      verifyGuardSignal(sender, target, signal)
+      guard target === stockState.service || target === vending.machine else { return }
+      if signal == SIGABRT { killableServices.insert(target.pid) }
       switch signal {
-      case SIGKILL where !condemned.contains(target.pid):
-        violate(.conversation, "process \(target.pid) is ended without a request to exit")
-      case SIGABRT where !target.standsStill(at: sender.clock):
-        violate(.conversation, "process \(target.pid) works or waits for its disk, but is ended")
+      case SIGKILL where !killableServices.contains(target.pid):
+        violate(.protocolViolation, "process \(target.pid) is ended without a request to exit")
+      case SIGABRT where !target.isStalled(at: sender.clock):
+        violate(.protocolViolation, "process \(target.pid) works or waits for its disk, but is ended")
       case SIGKILL where target.isIdle(at: sender.clock):
         violate(
-          .conversation, "process \(target.pid) is idle, but has not exited when asked to")
+          .protocolViolation, "process \(target.pid) is idle, but has not exited when asked to")
       default: break
       }
     }
     host.onEnd = { [unowned self] process in
       workerEnded(process)
-      foreignerEnded(process)
+      externalWorkerEnded(process)
       commandEnded(process)
       defer { guardedProcessEnded(process) }
       if let coordinator, process === coordinator.process { coordinatorEnded(coordinator, process) }
-      if process === scene.service { stockEnded(process) }
+      if process === stockState.service { stockEnded(process) }
       if process === vending.machine { vendingEnded(process) }
     }
   }
@@ -145,43 +145,43 @@ public final class Simulation {
   ///   - seed: decides everything that happens.
   ///   - bug: the planted defect; nil for none.
   ///   - trace: receives a line of text for each event and effect; nil if there is no reader.
-  ///   - look: called with the world after each step.
+  ///   - inspect: called with the world after each step.
   public static func run(
     seed: UInt64, bug: PlantedBug? = nil, trace: ((String) -> Void)? = nil,
-    look: ((Simulation) -> Void)? = nil
+    inspect: ((Simulation) -> Void)? = nil
   ) -> Outcome {
     let world = Simulation(seed: seed, bug: bug, trace: trace)
-    world.run(look)
+    world.run(inspect)
     return Outcome(
       seed: seed, violation: world.violation, statistics: world.statistics, digest: world.trace.digest)
   }
 
-  private func run(_ look: ((Simulation) -> Void)?) {
-    trace.line(clock.now, "seed \(seed), \(plan.temper), lease \(plan.policy.lease.milliseconds) ms")
+  private func run(_ inspect: ((Simulation) -> Void)?) {
+    trace.line(clock.now, "seed \(seed), \(plan.faultIntensity), lease \(plan.policy.lease.milliseconds) ms")
     for number in 0..<plan.clients {
       clients.append(
         SimulatedClient(
           number: number, seed: seed &* 7 &+ UInt64(number) &+ 3, commands: plan.commands, world: self))
-      agenda.add(.clientActs(number), at: clock.now + .milliseconds(chance.draw(1...30)))
+      eventQueue.add(.clientActs(number), at: clock.now + .milliseconds(chance.draw(1...30)))
     }
     writeConfiguration(isChanged: false)
-    hireKeepers()
-    inviteVisitors()
-    hireForeignWorkers()
-    provideCommands()
-    agenda.add(.coordinatorStart, at: clock.now)
-    if plan.temper != .calm { agenda.add(.fault, at: clock.now + plan.interval) }
-    agenda.add(.calm, at: clock.now + plan.duration)
+    startStockOperators()
+    startVendingUsers()
+    scheduleExternalWorkers()
+    installCommands()
+    eventQueue.add(.coordinatorStart, at: clock.now)
+    if plan.faultIntensity != .calm { eventQueue.add(.fault, at: clock.now + plan.interval) }
+    eventQueue.add(.calm, at: clock.now + plan.duration)
     planGuardFault()
     while !isOver, violation == nil {
-      guard happenNext() else {
+      guard processNext() else {
         violate(.notDrained, "there are no more events, but the bank has not ended")
         break
       }
-      if isCalm { checkPatience() }
+      if isFaultFree { checkTimeLimits() }
       checkGuarding()
       trace.flush()
-      look?(self)
+      inspect?(self)
     }
     coordinator = nil
     host.shutDown()
@@ -192,8 +192,8 @@ public final class Simulation {
   }
 
   /// Runs the next step of the host or of the agenda. Returns false if no step is left.
-  private func happenNext() -> Bool {
-    guard let moment = MonotonicTime.earlier(agenda.nextMoment, host.nextMoment) else { return false }
+  private func processNext() -> Bool {
+    guard let moment = MonotonicTime.earlier(eventQueue.nextMoment, host.nextMoment) else { return false }
     clock.advance(to: moment)
     host.advance(to: clock.now)
     statistics.occurrences += 1
@@ -202,85 +202,85 @@ public final class Simulation {
       lastDay = today
       days.insert(today)
     }
-    if agenda.nextMoment == moment, let (_, occurrence) = agenda.next() {
-      happen(occurrence)
+    if eventQueue.nextMoment == moment, let (_, scheduled) = eventQueue.next() {
+      process(scheduled)
     } else {
       host.runNext()
-      if isCalm { sendClosingCommands() }
+      if isFaultFree { sendClosingCommands() }
     }
     return true
   }
 
-  private func checkPatience() {
-    guard clock.now.since(calmSince) > Self.longestEnd || statistics.occurrences > Self.longestHistory else {
+  private func checkTimeLimits() {
+    guard clock.now.since(faultFreeSince) > Self.maxShutdownTime || statistics.occurrences > Self.maxEvents else {
       return
     }
     violate(.notDrained, "the faults ended long ago, but \(checker.leftovers())")
   }
 
-  private func happen(_ occurrence: Occurrence) {
-    switch occurrence {
+  private func process(_ scheduled: ScheduledEvent) {
+    switch scheduled {
     case .coordinatorStart: startCoordinator()
-    case .keeperActs(let number): scene.keepers[number].act()
-    case .visitorActs(let number): vending.visitors[number].act()
+    case .stockOperatorActs(let number): stockState.keepers[number].act()
+    case .vendingUserActs(let number): vending.visitors[number].act()
     case .clientActs(let number): clients[number].act()
-    case .relief(let pid): host.processes[pid]?.relieve()
-    case .fault: goWrong()
-    case .guardFault: troubleGuard()
-    case .calm: calmDown()
-    case .clientMeddles(let number): clients[number].emptyAndOrder()
-    case .coordinatorEnds: coordinator?.process.kill()
-    case .foreignerComes(let number): foreignerComes(number)
-    case .foreignFault: troubleForeigners()
-    case .commandFault: troubleCommands()
+    case .descriptorsRestored(let pid): host.processes[pid]?.restoreDescriptors()
+    case .fault: injectFault()
+    case .guardFault: injectGuardFault()
+    case .calm: endFaults()
+    case .clientSendsFaultRequests(let number): clients[number].resetAndEnqueue()
+    case .coordinatorKillDue: coordinator?.process.kill()
+    case .externalWorkerConnects(let number): foreignerComes(number)
+    case .externalWorkerFault: injectExternalWorkerFault()
+    case .commandFault: injectCommandFault()
     case .end:
       isOver = true
       checker.checkCommandsAreGone()
       checkGuardianIsGone()
     }
-    if isCalm { sendClosingCommands() }
+    if isFaultFree { sendClosingCommands() }
   }
 
   // MARK: - Processes
 
   private func startCoordinator() {
-    if guarded.isThere { return lookAfterTheBank() }
+    if guardState.isEnabled { return openOrKillGuardedBank() }
     guard coordinator == nil else { return }
     let isOpen = openStore { [unowned self] stored, incarnation in
       let process = host.start { [unowned self] process in
-        let program = try? BankProgram(
+        let program = try? CoordinatorProgram(
           stored, number: coordinators, incarnation: incarnation, of: process, in: self)
         coordinator = program
         return program
       }
-      return process.begin() as? BankProgram
+      return process.begin() as? CoordinatorProgram
     }
-    if !isOpen { agenda.add(.coordinatorStart, at: clock.now + .milliseconds(chance.draw(2...150))) }
+    if !isOpen { eventQueue.add(.coordinatorStart, at: clock.now + .milliseconds(chance.draw(2...150))) }
   }
 
   /// Reads the store and calls `begin` with its contents, to start the next coordinator. Returns false if the store
   /// cannot be read now.
-  func openStore(_ begin: (StoredQueue, Int64) -> BankProgram?) -> Bool {
+  func openStore(_ begin: (StoredQueue, Int64) -> CoordinatorProgram?) -> Bool {
     coordinators += 1
     statistics.starts += 1
     trace.line(clock.now, "coordinator \(coordinators) starts")
     disk.isFull = fullUntil > clock.now
     do throws(StoreError) {
       var stored = try disk.load(now: clock.moment.wall)
-      let incarnation = try disk.beginIncarnation(at: clock.moment.wall)
-      if hasForeignWorkers { try disk.giveNumbers(to: ForeignPlan.services) }
-      if hasCommands { try disk.giveNumbers(to: CommandServicesPlan.numbered) }
-      stored.books.know(services: disk.services.count)
-      if let bug { stored = checker.spoil(stored, as: bug) }
+      let incarnation = try disk.recordStart(at: clock.moment.wall)
+      if hasForeignWorkers { try disk.assignNumbers(to: ExternalWorkerPlan.services) }
+      if hasCommands { try disk.assignNumbers(to: CommandServicesPlan.numbered) }
+      stored.dayCounters.know(services: disk.services.count)
+      if let bug { stored = checker.corrupt(stored, as: bug) }
       checker.restarted(with: stored, from: disk)
       guard let started = begin(stored, incarnation) else {
-        violate(.conversation, "a coordinator cannot start")
+        violate(.protocolViolation, "a coordinator cannot start")
         return true
       }
-      checker.began(started.machine)
+      checker.coordinatorStarted(started.machine)
       // This coordinator may have read data that a failed sync did not make durable. Kill it soon; the power
       // may fail with it.
-      if disk.isSuspect, !isCalm { started.process.fuse = Int(chance.draw(50...1_500)) }
+      if disk.isSuspect, !isFaultFree { started.process.callsUntilKill = Int(chance.draw(50...1_500)) }
     } catch {
       guard disk.isToBlame(for: error) else {
         violate(.storeContradiction, "the store cannot be opened: \(error)")
@@ -288,66 +288,66 @@ public final class Simulation {
       }
       trace.line(clock.now, "the store cannot be opened now: \(error)")
       disk.processEnded(isDone: false)
-      forgetHandsWithThePower()
+      clearInFlightTableOnPowerLoss()
       return false
     }
     return true
   }
 
   /// The record of held customers was never synced, so a power loss erases it.
-  private func forgetHandsWithThePower() {
+  private func clearInFlightTableOnPowerLoss() {
     guard hasLostPower else { return }
     hasLostPower = false
-    hands?.isDead = { false }
-    hands?.begin(day: 0)
-    checker.forgetFalls()
+    inFlightTable?.isDead = { false }
+    inFlightTable?.begin(day: 0)
+    checker.discardCrashes()
   }
 
-  private func coordinatorEnded(_ ended: BankProgram, _ process: SimulatedProcess) {
+  private func coordinatorEnded(_ ended: CoordinatorProgram, _ process: SimulatedProcess) {
     let isDone = process.ending?.status.ending == .code(0)
     if case .signal? = process.ending?.status.ending { statistics.note(.coordinatorKilled) }
     trace.line(clock.now, "coordinator \(ended.number) \(isDone ? "has ended" : "is dead")")
     if disk.hasStagedChanges { statistics.note(.commitLost) }
     ended.store.processEnded()
     disk.processEnded(isDone: isDone)
-    checker.crashed(isDone: hands?.isClosed ?? false)
-    forgetHandsWithThePower()
+    checker.crashed(isDone: inFlightTable?.isClosed ?? false)
+    clearInFlightTableOnPowerLoss()
     coordinator = nil
-    if isDone, isCalm, finale.hasAskedForTheEnd {
+    if isDone, isFaultFree, closingCommands.hasRequestedStop {
       // The last messages are still in flight, so the history ends later.
-      guarded.isOver = true
-      agenda.add(.end, at: clock.now + .seconds(1))
-    } else if !guarded.isThere {
-      agenda.add(.coordinatorStart, at: clock.now + .milliseconds(chance.draw(2...150)))
+      guardState.isOver = true
+      eventQueue.add(.end, at: clock.now + .seconds(1))
+    } else if !guardState.isEnabled {
+      eventQueue.add(.coordinatorStart, at: clock.now + .milliseconds(chance.draw(2...150)))
     }
   }
 
   // MARK: - The end
 
-  private func calmDown() {
-    isCalm = true
-    calmSince = clock.now
+  private func endFaults() {
+    isFaultFree = true
+    faultFreeSince = clock.now
     trace.line(clock.now, "the faults end")
     fullUntil = clock.now
-    host.isFullUntil = clock.now
+    host.diskFullUntil = clock.now
     failingCommit = nil
     slowCommit = nil
-    disk.isCalm = true
-    setTheCalendarRight()
-    coordinator?.process.fuse = nil
-    calmWorkers()
-    calmForeigners()
-    calmCommands()
-    for guardian in guardians { guardian.fuse = nil }
-    calmStock()
-    calmVending()
+    disk.isFaultFree = true
+    restoreCalendar()
+    coordinator?.process.callsUntilKill = nil
+    endWorkerFaults()
+    endExternalWorkerFaults()
+    endCommandFaults()
+    for guardian in guardians { guardian.callsUntilKill = nil }
+    endStockFaults()
+    endVendingFaults()
   }
 
   /// Moves the calendar forward to the last due time if it was set back. A customer ordered for later is not
   /// served before that time, so the bank could not drain in time.
-  private func setTheCalendarRight() {
+  private func restoreCalendar() {
     let moments = checker.asked.values.map(\.milliseconds) + checker.view.due.values.map(\.milliseconds)
-    guard let last = moments.max(), plan.ordersLater else { return }
+    guard let last = moments.max(), plan.delaysCustomers else { return }
     let behind = last - clock.moment.wall.milliseconds
     guard behind > 5_000 else { return }
     clock.jump(byMilliseconds: behind)
@@ -356,39 +356,39 @@ public final class Simulation {
 
   /// Once no client has a request left, client 0 resumes paused services and stops the bank.
   private func sendClosingCommands() {
-    guard coordinator != nil, clients.allSatisfy({ $0.isContent }), isStockContent,
-      isVendingContent
+    guard coordinator != nil, clients.allSatisfy({ $0.isSatisfied }), isStockSatisfied,
+      isVendingSatisfied
     else { return }
     guard clients[0].state == .ready,
-      let wish = finale.next(
-        windows: plan.windows, mayEnd: areForeignersServed && areCommandsHeard, isPaused: isSomethingPaused)
+      let plannedRequest = closingCommands.next(
+        windows: plan.windows, mayEnd: areForeignersServed && areCommandsHeard, isPaused: isServicePaused)
     else { return }
-    clients[0].ask(wish)
+    clients[0].ask(plannedRequest)
     // Request an audit while the services are being stopped.
-    if finale.hasAskedForTheEnd, hasStock, chance.draw(0...2) == 0 {
-      clients[0].ask(SimulatedClient.Wish(command: .audit))
+    if closingCommands.hasRequestedStop, hasStock, chance.draw(0...2) == 0 {
+      clients[0].ask(SimulatedClient.PlannedRequest(command: .audit))
     }
-    if finale.hasAskedForTheEnd, plan.temper != .calm, chance.draw(0...1) == 0 {
+    if closingCommands.hasRequestedStop, plan.faultIntensity != .calm, chance.draw(0...1) == 0 {
       // The last fault: the disk is full while the bank closes.
       statistics.note(.diskFull)
       fullUntil = clock.now + .milliseconds(chance.draw(1...(chance.draw(0...2) == 0 ? 2_000 : 200)))
-    } else if finale.hasAskedForTheEnd, plan.temper != .calm {
+    } else if closingCommands.hasRequestedStop, plan.faultIntensity != .calm {
       // The last fault: a commit is slow, and clients send requests to a closing bank.
       statistics.note(.commitSlow)
       slowCommit = .milliseconds(chance.draw(20...400))
-      for client in clients { client.comeTooLate() }
+      for client in clients { client.sendLateLists() }
     }
   }
 
   /// True if no fault is active, and none was for two seconds.
-  var isUntroubled: Bool {
-    plan.temper == .calm || isCalm && clock.now.since(calmSince) > .seconds(2) && fullUntil < clock.now
+  var isStable: Bool {
+    plan.faultIntensity == .calm || isFaultFree && clock.now.since(faultFreeSince) > .seconds(2) && fullUntil < clock.now
   }
 
   /// Records a broken promise. Only the first one counts.
-  func violate(_ kind: Violation.Kind, _ words: @autoclosure () -> String) {
+  func violate(_ kind: Violation.Kind, _ message: @autoclosure () -> String) {
     guard violation == nil else { return }
-    let found = Violation(kind: kind, at: clock.now.nanoseconds, words: words())
+    let found = Violation(kind: kind, at: clock.now.nanoseconds, message: message())
     trace.line(clock.now, "VIOLATION \(found)")
     violation = found
   }

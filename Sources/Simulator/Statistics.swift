@@ -29,9 +29,9 @@ public struct Statistics: Sendable, Equatable, Codable {
   /// Commits handed over to a slow disk; those with earlier ones in flight; refused ones with later ones in
   /// flight; and killed processes whose commits in flight were stored only in part.
   package var commitsUnderway: Int64 = 0
-  package var commitsBesideOthers: Int64 = 0
-  package var refusedBesideOthers: Int64 = 0
-  package var keptInPart: Int64 = 0
+  package var pipelinedCommits: Int64 = 0
+  package var refusedPipelinedCommits: Int64 = 0
+  package var partlyKeptCommits: Int64 = 0
   /// Starts of coordinators, including those that could not open the store.
   package var starts: Int64 = 0
   package var guardianStarts: Int64 = 0
@@ -68,7 +68,7 @@ public struct Statistics: Sendable, Equatable, Codable {
 
   /// All counts are zero.
   public init() {}
-  package var faultsInAll: Int64 { faults.reduce(0, +) }
+  package var totalFaults: Int64 { faults.reduce(0, +) }
   /// Number of faults of a kind.
   public func count(of kind: FaultKind) -> Int64 { faults[kind.rawValue] }
   mutating func note(_ kind: FaultKind, _ times: Int = 1) { faults[kind.rawValue] += Int64(times) }
@@ -76,7 +76,7 @@ public struct Statistics: Sendable, Equatable, Codable {
   private static let counts: [WritableKeyPath<Statistics, Int64> & Sendable] = [
     \.histories, \.occurrences, \.events, \.effects, \.messages, \.commits, \.assignments, \.receipts,
     \.deadLetters, \.withdrawals, \.withdrawn, \.withdrawnInPart, \.givenUpForResets, \.databaseCommits,
-    \.commitsUnderway, \.commitsBesideOthers, \.refusedBesideOthers, \.keptInPart,
+    \.commitsUnderway, \.pipelinedCommits, \.refusedPipelinedCommits, \.partlyKeptCommits,
     \.starts, \.guardianStarts, \.adoptions, \.commands, \.commandProcesses, \.commandsTimedOut,
     \.commandResults, \.stockEvents, \.stockCommits, \.stockStarts, \.juices,
     \.shortages, \.releases, \.news,

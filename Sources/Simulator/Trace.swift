@@ -12,8 +12,8 @@ struct Trace {
   let output: ((String) -> Void)?
   /// Lines made while a process of the simulated host was running. Printed at that time, they would be written to the
   /// files of that process.
-  private final class Waiting { var lines: [String] = [] }
-  private let waiting = Waiting()
+  private final class TraceBuffer { var lines: [String] = [] }
+  private let waiting = TraceBuffer()
 
   init(output: ((String) -> Void)?) { self.output = output }
 
@@ -27,12 +27,12 @@ struct Trace {
     mix(Int64(bytes.count))
   }
 
-  func line(_ now: MonotonicTime, _ words: @autoclosure () -> String) {
+  func line(_ now: MonotonicTime, _ message: @autoclosure () -> String) {
     guard output != nil else { return }
     let microseconds = now.nanoseconds / 1_000
     let fraction = String(microseconds % 1_000_000)
     let padded = String(repeating: "0", count: 6 - fraction.count) + fraction
-    waiting.lines.append("\(microseconds / 1_000_000).\(padded)  \(words())")
+    waiting.lines.append("\(microseconds / 1_000_000).\(padded)  \(message())")
   }
 
   /// Writes the lines. Call only while no process of the host is running.

@@ -16,7 +16,7 @@ extension StockCommand: ServiceCommand {
   /// Answers of the stock service.
   public typealias Answer = StockResult
   /// State that a subscriber has seen.
-  public typealias View = StockView
+  public typealias Cursor = StockCursor
 
   /// Name of the service in a log.
   public static var serviceName: String { "the stock service" }
@@ -24,8 +24,8 @@ extension StockCommand: ServiceCommand {
   /// True if the request changes the stock.
   public var changesSomething: Bool {
     switch self {
-    case .take, .giveBack, .set, .change, .discardExpired, .introduce: true
-    case .assortment, .look, .follow, .audit, .orders, .known: false
+    case .take, .returnItems, .set, .change, .discardExpired, .introduce: true
+    case .assortment, .querySnapshot, .follow, .audit, .orders, .known: false
     }
   }
 
@@ -40,15 +40,15 @@ extension ServiceClient where Command == StockCommand {
   /// Subscribes to the stock, and replaces the previous subscription. The listener first receives the changes after the
   /// caller's last position, and then every later change, also after a lost connection. It receives a snapshot instead
   /// if there is no position, or if too many changes were missed.
-  public func follow(from place: StockPlace? = nil, _ hear: @escaping (StockNews) -> Void) {
-    follow(StockView(place), hear)
+  public func follow(from place: StockPosition? = nil, _ hear: @escaping (StockUpdate) -> Void) {
+    follow(StockCursor(place), hear)
   }
 }
 
 /// News for a subscriber of the stock.
-public enum StockNews: Sendable, Equatable {
+public enum StockUpdate: Sendable, Equatable {
   /// Snapshot of the whole stock; it replaces all earlier data.
-  case picture(StockPicture)
+  case snapshot(StockSnapshot)
   /// Changes since the last news, in order.
   case changes([StockChange])
   /// The service refuses the subscription.
@@ -56,22 +56,22 @@ public enum StockNews: Sendable, Equatable {
 }
 
 /// State that a subscriber of the stock has seen.
-public struct StockView: ServiceView {
+public struct StockCursor: SubscriptionCursor {
   /// Position of the last change seen; nil before the first snapshot.
-  private var place: StockPlace?
+  private var place: StockPosition?
 
   /// State after this position; nil before the first snapshot.
-  public init(_ place: StockPlace? = nil) { self.place = place }
+  public init(_ place: StockPosition? = nil) { self.place = place }
 
   /// Request for the changes after the last position; for a snapshot if there is none.
-  public var question: StockCommand { .follow(place) }
+  public var request: StockCommand { .follow(place) }
 
   /// Processes an answer of the service.
-  public mutating func hear(_ answer: StockResult) -> ViewStep<StockNews> {
+  public mutating func handle(_ answer: StockResult) -> SubscriptionStep<StockUpdate> {
     switch answer {
-    case .picture(let picture):
-      place = StockPlace(ledger: picture.ledger, sequence: picture.sequence)
-      return .news(.picture(picture))
+    case .snapshot(let picture):
+      place = StockPosition(ledger: picture.ledger, sequence: picture.sequence)
+      return .news(.snapshot(picture))
     case .changes(let changes):
       // Ignore changes that were seen before, even if the service sends them again.
       guard let seen = place?.sequence else { return .nothing }
@@ -79,12 +79,12 @@ public struct StockView: ServiceView {
       guard let last = fresh.last else { return .nothing }
       guard fresh[0].sequence == seen + 1 else {
         place = nil
-        return .askAgain
+        return .resubscribe
       }
       place?.sequence = last.sequence
       return .news(.changes(fresh))
     // Continue from the last position: if too many changes are missing, the service sends a snapshot.
-    case .failure(let failure) where failure.code == .tooSlow: return .askAgain
+    case .failure(let failure) where failure.code == .slowConsumer: return .resubscribe
     case .failure(let failure): return .news(.refused(failure))
     default: return .nothing
     }
@@ -94,7 +94,7 @@ public struct StockView: ServiceView {
 /// Update of a snapshot by later changes.
 /// Invariant: a snapshot with all later changes applied equals the current stock, except for new items without pieces,
 /// which cause no change.
-extension StockPicture {
+extension StockSnapshot {
   /// Applies changes that directly follow the snapshot.
   public mutating func apply(_ changes: [StockChange]) {
     for change in changes {

@@ -10,17 +10,17 @@ public typealias RequestNumber = UInt64
 /// Event for the stock's state machine.
 public enum StockEvent: Sendable, Equatable {
   /// Adds these items, if they are unknown, with these initial amounts.
-  case furnish([ItemAmount])
+  case seedItems([ItemAmount])
   /// A client adds these items, if they are unknown, without any pieces.
   case introduce(RequestNumber, [ItemID])
   /// A client requests a change, under a name if the request has to be repeatable.
   case order(RequestNumber, OrderID?, StockAction)
   /// A client requests a snapshot of the stock.
-  case look(RequestNumber)
+  case querySnapshot(RequestNumber)
   /// The store's record of an order; nil for none.
   case found(OrderID, StoredOrder?)
   /// The store is short of disk space, or has space again.
-  case roomChanged(isShort: Bool)
+  case roomChanged(isLowOnSpace: Bool)
   /// All staged entries are on disk.
   case committed
   /// The disk was full, and the store has discarded all staged entries.
@@ -43,7 +43,7 @@ public struct StockEntry: Sendable, Equatable {
     /// A new order; the changes of this entry are its effect.
     case ordered(OrderID, content: String, StoredOrder.Outcome)
     /// A known order was returned; the changes of this entry undo it.
-    case givenBack(OrderID)
+    case wasReturned(OrderID)
   }
 
   /// Items that were unknown before.
@@ -85,14 +85,14 @@ public struct StoredOrder: Sendable, Equatable {
   }
 
   /// The order as an element of a list.
-  public func kept(as id: OrderID) -> KeptOrder {
-    let state: KeptOrder.State =
+  public func kept(as id: OrderID) -> OrderRecord {
+    let state: OrderRecord.State =
       switch outcome {
-      case .done: returned == nil ? .done : .givenBack
+      case .done: returned == nil ? .done : .wasReturned
       case .short: .short
       case .void: .void
       }
-    return KeptOrder(id: id, content: content, state: state)
+    return OrderRecord(id: id, content: content, state: state)
   }
 
   /// The answer to every repetition of the order until it is returned.

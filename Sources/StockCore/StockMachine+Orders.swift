@@ -6,19 +6,19 @@ import Time
 
 extension StockMachine {
   /// Adds unknown items with their initial amounts.
-  mutating func furnish(_ amounts: [ItemAmount], at now: WallTime, into effects: inout [StockEffect]) {
+  mutating func seedItems(_ amounts: [ItemAmount], at now: WallTime, into effects: inout [StockEffect]) {
     var items: [ItemID] = []
     var changes: [StockChange] = []
-    for amount in amounts where places[amount.item] == nil && shelves.count < StockLimits.items {
+    for amount in amounts where shelfIndices[amount.item] == nil && shelves.count < StockLimits.items {
       precondition(
         amount.item.isValid && (0...StockLimits.quantity).contains(amount.quantity),
         "the initial amounts were checked")
-      places[amount.item] = shelves.count
+      shelfIndices[amount.item] = shelves.count
       shelves.append(Shelf(amount.item))
       items.append(amount.item)
       guard amount.quantity > 0 else { continue }
-      let place = shelves.count - 1
-      changes += record([put(amount.quantity, dates: nil, at: place)], place, .initial, nil, at: now)
+      let index = shelves.count - 1
+      changes += record([put(amount.quantity, dates: nil, at: index)], index, .initial, nil, at: now)
     }
     if !items.isEmpty { stage(StockEntry(items: items, changes: changes, at: now), into: &effects) }
   }
@@ -30,11 +30,11 @@ extension StockMachine {
     if let item = items.first(where: { !$0.isValid }) {
       return answer(request, .refused(.unknownItem(item)), into: &effects)
     }
-    let new = Set(items.filter { places[$0] == nil })
+    let new = Set(items.filter { shelfIndices[$0] == nil })
     guard shelves.count + new.count <= StockLimits.items else {
       return answer(request, .refused(.badItemCount(shelves.count + new.count)), into: &effects)
     }
-    furnish(items.map { ItemAmount($0, 0) }, at: now, into: &effects)
+    seedItems(items.map { ItemAmount($0, 0) }, at: now, into: &effects)
     answer(request, .done([]), into: &effects)
   }
 
@@ -47,17 +47,17 @@ extension StockMachine {
       guard (1...StockLimits.itemsPerOrder).contains(amounts.count) else {
         return .badItemCount(amounts.count)
       }
-      for (place, amount) in amounts.enumerated() {
+      for (index, amount) in amounts.enumerated() {
         if let refusal = objection(to: amount) { return refusal }
-        if amounts[..<place].contains(where: { $0.item == amount.item }) { return .itemTwice(amount.item) }
+        if amounts[..<index].contains(where: { $0.item == amount.item }) { return .itemTwice(amount.item) }
       }
       return StockLimits.days.contains(today) ? nil : .badDates(amounts[0].item)
-    case .giveBack: return id == nil ? .badOrder("") : nil
+    case .returnItems: return id == nil ? .badOrder("") : nil
     case .set(let item, let quantity):
-      if places[item] == nil { return .unknownItem(item) }
+      if shelfIndices[item] == nil { return .unknownItem(item) }
       return (0...StockLimits.quantity).contains(quantity) ? nil : .badQuantity(item, quantity)
     case .change(let item, let difference, let dates):
-      if places[item] == nil { return .unknownItem(item) }
+      if shelfIndices[item] == nil { return .unknownItem(item) }
       let isPossible = difference != 0 && (-StockLimits.quantity...StockLimits.quantity).contains(difference)
       if !isPossible { return .badQuantity(item, difference) }
       return dates?.isValid == false ? .badDates(item) : nil
@@ -66,7 +66,7 @@ extension StockMachine {
   }
 
   private func objection(to amount: ItemAmount) -> StockRefusal? {
-    if places[amount.item] == nil { return .unknownItem(amount.item) }
+    if shelfIndices[amount.item] == nil { return .unknownItem(amount.item) }
     let isPossible = (1...StockLimits.quantity).contains(amount.quantity)
     return isPossible ? nil : .badQuantity(amount.item, amount.quantity)
   }
@@ -85,13 +85,13 @@ extension StockMachine {
       changes = amounts.flatMap { amount in
         change(amount.item, .taken, id, at: now) { $0.take(amount.quantity, on: today) }
       }
-    case .giveBack:
+    case .returnItems:
       guard let id else { return }
       stage(StockEntry(name: .ordered(id, content: action.content, .void), at: now), into: &effects)
       return answer(request, .done([]), into: &effects)
     case .set(let item, let quantity):
       let shelf = shelf(of: item)
-      guard !shelf.isDated else { return answer(request, .refused(.datedItem(item)), into: &effects) }
+      guard !shelf.isDated else { return answer(request, .refused(.itemHasDates(item)), into: &effects) }
       let difference = quantity - shelf.present
       changes = change(item, .set, id, at: now) { shelf in
         if difference == 0 { return [] }
@@ -126,13 +126,13 @@ extension StockMachine {
   }
 
   /// Returns what an order has taken, if it has taken anything and still holds it.
-  mutating func giveBack(
+  mutating func returnItems(
     _ known: StoredOrder, _ id: OrderID, for request: RequestNumber, at now: WallTime,
     into effects: inout [StockEffect]
   ) {
     if let returned = known.returned { return answer(request, .done(returned), into: &effects) }
     guard known.outcome == .void || StockAction.amounts(inContent: known.content) != nil else {
-      return answer(request, .refused(.otherOrder(id)), into: &effects)
+      return answer(request, .refused(.orderConflict(id)), into: &effects)
     }
     let taken = known.outcome == .done ? known.changes : []
     guard !taken.isEmpty else { return answer(request, .done([]), into: &effects) }
@@ -142,10 +142,10 @@ extension StockMachine {
     let changes = taken.flatMap { row in
       change(row.item, .returned, id, at: now) { [$0.put(-row.difference, dates: row.dates)] }
     }
-    stage(StockEntry(changes: changes, name: .givenBack(id), at: now), into: &effects)
+    stage(StockEntry(changes: changes, name: .wasReturned(id), at: now), into: &effects)
     var order = known
     order.returned = changes
-    unsettledOrders[id] = order
+    uncommittedOrders[id] = order
     answer(request, .done(changes), into: &effects)
   }
 
@@ -191,14 +191,14 @@ extension StockMachine {
   }
 
   private func shelf(of item: ItemID) -> Shelf {
-    guard let place = places[item] else { preconditionFailure("\(item) was checked to be known") }
-    return shelves[place]
+    guard let index = shelfIndices[item] else { preconditionFailure("\(item) was checked to be known") }
+    return shelves[index]
   }
 
-  private mutating func put(_ quantity: Quantity, dates: LotDates?, at place: Int) -> Shelf.Step {
-    let before = shelves[place].lots.count
-    let step = shelves[place].put(quantity, dates: dates)
-    lotCount += shelves[place].lots.count - before
+  private mutating func put(_ quantity: Quantity, dates: LotDates?, at index: Int) -> Shelf.Step {
+    let before = shelves[index].lots.count
+    let step = shelves[index].put(quantity, dates: dates)
+    lotCount += shelves[index].lots.count - before
     return step
   }
 
@@ -206,22 +206,22 @@ extension StockMachine {
     _ item: ItemID, _ kind: StockChange.Kind, _ order: OrderID?, at now: WallTime,
     _ body: (inout Shelf) -> [Shelf.Step]
   ) -> [StockChange] {
-    guard let place = places[item] else { preconditionFailure("\(item) was checked to be known") }
-    let before = shelves[place]
-    let steps = body(&shelves[place])
+    guard let index = shelfIndices[item] else { preconditionFailure("\(item) was checked to be known") }
+    let before = shelves[index]
+    let steps = body(&shelves[index])
     if steps.isEmpty { return [] }
-    if former[place] == nil { former[place] = before }
-    lotCount += shelves[place].lots.count - before.lots.count
-    return record(steps, place, kind, order, at: now)
+    if shelvesBefore[index] == nil { shelvesBefore[index] = before }
+    lotCount += shelves[index].lots.count - before.lots.count
+    return record(steps, index, kind, order, at: now)
   }
 
   private mutating func record(
-    _ steps: [Shelf.Step], _ place: Int, _ kind: StockChange.Kind, _ order: OrderID?, at now: WallTime
+    _ steps: [Shelf.Step], _ index: Int, _ kind: StockChange.Kind, _ order: OrderID?, at now: WallTime
   ) -> [StockChange] {
     steps.map { step in
       sequence += 1
       return StockChange(
-        sequence: sequence, item: shelves[place].item, kind: kind, dates: step.dates,
+        sequence: sequence, item: shelves[index].item, kind: kind, dates: step.dates,
         difference: step.difference, lot: step.lot, present: step.present, order: order, at: now)
     }
   }

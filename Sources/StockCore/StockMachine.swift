@@ -3,7 +3,7 @@
 //
 // Path of an order. A request that is invalid or names an unknown item is refused at once. A request with a name is
 // looked up first. A known order gets its first answer again, and changes nothing; after it was returned, or with
-// another content, the request is refused. Only `giveBack` changes a known order. An unknown order is decided: all of
+// another content, the request is refused. Only `returnItems` changes a known order. An unknown order is decided: all of
 // it is done, or nothing. The decision is staged, including the answer to a shortage of a named order, and the answer
 // is sent after `committed`. A refusal is not stored.
 //
@@ -21,75 +21,75 @@ public struct StockMachine: Sendable {
   /// Identity of the ledger.
   public let ledger: Int64
   /// Sequence number of the last change that is on disk.
-  public private(set) var settledSequence: Int64
+  public private(set) var durableSequence: Int64
 
   var shelves: [Shelf] = []
-  var places: [ItemID: Int] = [:]
+  var shelfIndices: [ItemID: Int] = [:]
   /// Sequence number of the last decided change.
   var sequence: Int64
   var lotCount: Int
 
   /// Original state of the shelves that have changed since the last commit, by index.
-  var former: [Int: Shelf] = [:]
-  private var formerCount: Int
-  var unsettledOrders: [OrderID: StoredOrder] = [:]
+  var shelvesBefore: [Int: Shelf] = [:]
+  private var lotCountBefore: Int
+  var uncommittedOrders: [OrderID: StoredOrder] = [:]
   /// Requests that wait for the store's record of their order.
-  private var asking: [OrderID: [(request: RequestNumber, action: StockAction)]] = [:]
+  private var pendingLookups: [OrderID: [(request: RequestNumber, action: StockAction)]] = [:]
   /// Answers that are sent after the next commit.
-  private var settling: [(request: RequestNumber, answer: StockAnswer)] = []
+  private var pendingAnswers: [(request: RequestNumber, answer: StockAnswer)] = []
   /// Requests for a snapshot as of the next commit.
-  private var looking: [RequestNumber] = []
+  private var pendingSnapshots: [RequestNumber] = []
   private var hasStaged = false
   /// True while the remaining disk space is reserved for customers: orders are still executed and returned, and all
   /// other requests for changes are refused.
-  private var isShort = false
+  private var isLowOnSpace = false
 
   /// A machine in the state that a store has loaded.
   public init(_ stored: StoredStock) {
     ledger = stored.ledger
     sequence = stored.sequence
-    settledSequence = stored.sequence
+    durableSequence = stored.sequence
     shelves = stored.items.map { Shelf($0) }
     lotCount = stored.items.reduce(0) { $0 + $1.lots.count }
-    formerCount = shelves.count
-    for (place, shelf) in shelves.enumerated() { places[shelf.item] = place }
+    lotCountBefore = shelves.count
+    for (index, shelf) in shelves.enumerated() { shelfIndices[shelf.item] = index }
   }
 
   /// Handles one event at a point in time. Appends effects, which the caller performs in order.
   public mutating func apply(_ event: StockEvent, at now: WallTime, into effects: inout [StockEffect]) {
     switch event {
-    case .furnish(let amounts): furnish(amounts, at: now, into: &effects)
-    case .introduce(let request, _) where isShort: answer(request, .refused(.diskFull), into: &effects)
+    case .seedItems(let amounts): seedItems(amounts, at: now, into: &effects)
+    case .introduce(let request, _) where isLowOnSpace: answer(request, .refused(.diskFull), into: &effects)
     case .introduce(let request, let items): introduce(items, for: request, at: now, into: &effects)
-    case .order(let request, let id, let action): hear(request, id, action, at: now, into: &effects)
-    case .look(let request):
-      if hasStaged { looking.append(request) } else { effects.append(.reply(request, .picture(picture))) }
+    case .order(let request, let id, let action): handle(request, id, action, at: now, into: &effects)
+    case .querySnapshot(let request):
+      if hasStaged { pendingSnapshots.append(request) } else { effects.append(.reply(request, .snapshot(picture))) }
     case .found(let id, let stored):
-      for (request, action) in asking.removeValue(forKey: id) ?? [] {
+      for (request, action) in pendingLookups.removeValue(forKey: id) ?? [] {
         // The order may have been decided since the store looked it up.
-        if let known = unsettledOrders[id] ?? stored {
+        if let known = uncommittedOrders[id] ?? stored {
           repeated(known, id, action, for: request, at: now, into: &effects)
-        } else if isShort, !action.isForCustomers {
+        } else if isLowOnSpace, !action.isForCustomers {
           answer(request, .refused(.diskFull), into: &effects)
         } else {
           decide(action, id, for: request, at: now, into: &effects)
         }
       }
-    case .roomChanged(let isShort): self.isShort = isShort
-    case .committed: settle(into: &effects)
-    case .commitRefused: unsettle(into: &effects)
+    case .roomChanged(let isLowOnSpace): self.isLowOnSpace = isLowOnSpace
+    case .committed: commitStaged(into: &effects)
+    case .commitRefused: rollBack(into: &effects)
     }
   }
 
   /// True if staged entries wait for a commit.
-  public var isUnsettled: Bool { hasStaged }
+  public var hasUncommittedChanges: Bool { hasStaged }
 
-  /// Snapshot of the current state. Clients may see only what is on disk: see ``isUnsettled``.
-  public var picture: StockPicture {
-    StockPicture(ledger: ledger, sequence: sequence, items: shelves.map(\.stock))
+  /// Snapshot of the current state. Clients may see only what is on disk: see ``hasUncommittedChanges``.
+  public var picture: StockSnapshot {
+    StockSnapshot(ledger: ledger, sequence: sequence, items: shelves.map(\.stock))
   }
 
-  private mutating func hear(
+  private mutating func handle(
     _ request: RequestNumber, _ id: OrderID?, _ action: StockAction, at now: WallTime,
     into effects: inout [StockEffect]
   ) {
@@ -98,66 +98,66 @@ public struct StockMachine: Sendable {
       return
     }
     guard let id else {
-      if isShort, !action.isForCustomers { return answer(request, .refused(.diskFull), into: &effects) }
+      if isLowOnSpace, !action.isForCustomers { return answer(request, .refused(.diskFull), into: &effects) }
       return decide(action, nil, for: request, at: now, into: &effects)
     }
-    if let known = unsettledOrders[id] {
+    if let known = uncommittedOrders[id] {
       return repeated(known, id, action, for: request, at: now, into: &effects)
     }
     // One lookup per order: requests under the same name that arrive meanwhile use its result.
-    asking[id, default: []].append((request, action))
-    if asking[id]?.count == 1 { effects.append(.lookUp(id)) }
+    pendingLookups[id, default: []].append((request, action))
+    if pendingLookups[id]?.count == 1 { effects.append(.lookUp(id)) }
   }
 
   private mutating func repeated(
     _ known: StoredOrder, _ id: OrderID, _ action: StockAction, for request: RequestNumber, at now: WallTime,
     into effects: inout [StockEffect]
   ) {
-    if action == .giveBack { return giveBack(known, id, for: request, at: now, into: &effects) }
+    if action == .returnItems { return returnItems(known, id, for: request, at: now, into: &effects) }
     if known.outcome == .void || known.returned != nil {
-      return answer(request, .refused(.givenBack(id)), into: &effects)
+      return answer(request, .refused(.wasReturned(id)), into: &effects)
     }
     let isSame = known.content == action.content
-    answer(request, isSame ? known.answer : .refused(.otherOrder(id)), into: &effects)
+    answer(request, isSame ? known.answer : .refused(.orderConflict(id)), into: &effects)
   }
 
   mutating func stage(_ entry: StockEntry, into effects: inout [StockEffect]) {
     hasStaged = true
     if case .ordered(let id, let content, let outcome) = entry.name {
-      unsettledOrders[id] = StoredOrder(content: content, outcome: outcome, changes: entry.changes)
+      uncommittedOrders[id] = StoredOrder(content: content, outcome: outcome, changes: entry.changes)
     }
     effects.append(.stage(entry))
   }
 
   /// Answers a request after everything that the answer depends on is on disk.
   mutating func answer(_ request: RequestNumber, _ answer: StockAnswer, into effects: inout [StockEffect]) {
-    if hasStaged { settling.append((request, answer)) } else { effects.append(.reply(request, answer)) }
+    if hasStaged { pendingAnswers.append((request, answer)) } else { effects.append(.reply(request, answer)) }
   }
 
-  private mutating func settle(into effects: inout [StockEffect]) {
-    settledSequence = sequence
-    formerCount = shelves.count
-    for (request, answer) in settling { effects.append(.reply(request, answer)) }
-    forgetUnsettled(into: &effects)
+  private mutating func commitStaged(into effects: inout [StockEffect]) {
+    durableSequence = sequence
+    lotCountBefore = shelves.count
+    for (request, answer) in pendingAnswers { effects.append(.reply(request, answer)) }
+    clearUncommitted(into: &effects)
   }
 
-  private mutating func unsettle(into effects: inout [StockEffect]) {
-    for (place, shelf) in former where place < formerCount { shelves[place] = shelf }
-    for shelf in shelves[formerCount...] { places[shelf.item] = nil }
-    shelves.removeSubrange(formerCount...)
+  private mutating func rollBack(into effects: inout [StockEffect]) {
+    for (index, shelf) in shelvesBefore where index < lotCountBefore { shelves[index] = shelf }
+    for shelf in shelves[lotCountBefore...] { shelfIndices[shelf.item] = nil }
+    shelves.removeSubrange(lotCountBefore...)
     lotCount = shelves.reduce(0) { $0 + $1.lots.count }
-    sequence = settledSequence
-    for (request, _) in settling { effects.append(.reply(request, .refused(.diskFull))) }
-    forgetUnsettled(into: &effects)
+    sequence = durableSequence
+    for (request, _) in pendingAnswers { effects.append(.reply(request, .refused(.diskFull))) }
+    clearUncommitted(into: &effects)
   }
 
-  private mutating func forgetUnsettled(into effects: inout [StockEffect]) {
+  private mutating func clearUncommitted(into effects: inout [StockEffect]) {
     hasStaged = false
-    settling.removeAll(keepingCapacity: true)
-    former.removeAll(keepingCapacity: true)
-    unsettledOrders.removeAll(keepingCapacity: true)
-    for request in looking { effects.append(.reply(request, .picture(picture))) }
-    looking.removeAll(keepingCapacity: true)
+    pendingAnswers.removeAll(keepingCapacity: true)
+    shelvesBefore.removeAll(keepingCapacity: true)
+    uncommittedOrders.removeAll(keepingCapacity: true)
+    for request in pendingSnapshots { effects.append(.reply(request, .snapshot(picture))) }
+    pendingSnapshots.removeAll(keepingCapacity: true)
   }
 }
 
@@ -165,24 +165,24 @@ extension StockAction {
   /// True if an accepted customer or a purchase may wait for the action, which takes or returns items.
   fileprivate var isForCustomers: Bool {
     switch self {
-    case .take, .giveBack: true
+    case .take, .returnItems: true
     case .set, .change, .discardExpired: false
     }
   }
 }
 
 /// State machine of a stock, as its process uses it.
-public protocol StockDecisions: Decisions where Event == StockEvent, Effect == StockEffect {
+public protocol StockServiceMachine: PureStateMachine where Event == StockEvent, Effect == StockEffect {
   /// Identity of the ledger.
   var ledger: Int64 { get }
   /// Snapshot of the stock, including staged changes.
-  var picture: StockPicture { get }
+  var picture: StockSnapshot { get }
 }
 
-extension StockDecisions {
+extension StockServiceMachine {
   /// Identity of the ledger.
   public var identity: Int64 { ledger }
 }
 
 extension StockEvent: StoreEvents {}
-extension StockMachine: StockDecisions {}
+extension StockMachine: StockServiceMachine {}

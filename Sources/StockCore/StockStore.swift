@@ -9,7 +9,7 @@ public struct StoredStock: Sendable, Equatable {
   public var items: [ItemStock]
   /// Sequence number of the last change; 0 before the first.
   public var sequence: Int64
-  /// Identity of the ledger; see ``StockPicture/ledger``.
+  /// Identity of the ledger; see ``StockSnapshot/ledger``.
   public var ledger: Int64
 
   public init(items: [ItemStock] = [], sequence: Int64 = 0, ledger: Int64) {
@@ -24,9 +24,9 @@ public struct StockAudit: Sendable, Equatable {
   /// Sum of the differences between lots and ledger, in pieces.
   public var difference: Int64 = 0
   /// All violations of the invariants.
-  public var remarks: [Remark] = []
+  public var messageDetails: [MessageDetail] = []
   /// All violations of the invariants, one English sentence each.
-  public var problems: [String] { remarks.map(\.description) }
+  public var problems: [String] { messageDetails.map(\.description) }
   public init() {}
 }
 
@@ -39,7 +39,7 @@ public protocol StockStore<Failure>: EntryStore where Entry == StockEntry {
   func order(_ id: OrderID) throws(Failure) -> StoredOrder?
 
   /// Answered orders, sorted by name, after `id`; nil starts with the first.
-  func orders(after id: OrderID?, limit: Int) throws(Failure) -> [KeptOrder]
+  func orders(after id: OrderID?, limit: Int) throws(Failure) -> [OrderRecord]
 
   /// Rows of the ledger after a sequence number, in order.
   func changes(after sequence: Int64, limit: Int) throws(Failure) -> [StockChange]

@@ -20,16 +20,16 @@ package final class StockPersistence: ServicePersistence {
     for effect: StockEffect
   ) throws(StoreError) -> EffectStep<StockEvent, StockEntry, StockAnswer> {
     switch effect {
-    case .lookUp(let id): return .follow(.found(id, try stock.order(id)))
+    case .lookUp(let id): return .event(.found(id, try stock.order(id)))
     case .stage(let entry):
-      if Kernel.makes("showsTooEarly") { fresh += entry.changes }
+      if Kernel.hasPlantedBug("showsTooEarly") { fresh += entry.changes }
       return .stage(entry)
     case .reply(let request, let answer): return .reply(request, answer)
     }
   }
 
   package func committed(_ entries: [StockEntry]) {
-    if Kernel.makes("showsTooEarly") { return }
+    if Kernel.hasPlantedBug("showsTooEarly") { return }
     for entry in entries { fresh += entry.changes }
   }
 
@@ -40,13 +40,13 @@ package final class StockPersistence: ServicePersistence {
     return fresh
   }
 
-  func answer(_ question: StockCommand) throws(StoreError) -> StockResult {
-    switch question {
+  func answer(_ query: StockCommand) throws(StoreError) -> StockResult {
+    switch query {
     case .orders(let after, let limit):
       let most = Int(min(max(1, limit), StockLimits.ordersPerPage))
       return .orders(try stock.orders(after: after, limit: most))
     case .known(let names):
-      var known: [KeptOrder] = []
+      var known: [OrderRecord] = []
       for id in names.prefix(Int(StockLimits.ordersPerPage)) {
         if let order = try stock.order(id) { known.append(order.kept(as: id)) }
       }
@@ -56,27 +56,27 @@ package final class StockPersistence: ServicePersistence {
       return .audit(
         StockAuditReport(
           items: found.items, orders: found.orders, changes: found.changes, difference: found.difference,
-          remarks: found.remarks))
+          messageDetails: found.messageDetails))
     }
   }
 }
 
-extension MachineDriver where Machine: StockDecisions, Persistence == StockPersistence {
+extension MachineDriver where Machine: StockServiceMachine, Persistence == StockPersistence {
   /// Adds the items that are unknown. A stock without its items is useless: if the disk has no space for them, the
   /// process ends and has to be restarted.
-  func furnish(_ amounts: [ItemAmount], at now: Moment) {
-    happen(.furnish(amounts), at: now)
+  func seedItems(_ amounts: [ItemAmount], at now: Moment) {
+    process(.seedItems(amounts), at: now)
     commit(at: now)
     _ = persistence.takeCommitted()
     let known = Set(machine.picture.items.map(\.item))
     guard !amounts.allSatisfy({ known.contains($0.item) }) else { return }
-    end(because: .diskFull(detail: Remark(.noRoomForShelves)))
+    end(because: .diskFull(detail: MessageDetail(.noSpaceForItems)))
   }
 
   /// Answers a query of stored data. Nothing may be staged. Nil if the disk has failed.
-  func answer(_ question: StockCommand) -> StockResult? {
-    read(orRefuse: { .failure(StockFailure(.diskFull, remark: $0)) }) { persistence throws(StoreError) in
-      try persistence.answer(question)
+  func answer(_ query: StockCommand) -> StockResult? {
+    read(orRefuse: { .failure(StockFailure(.diskFull, messageDetail: $0)) }) { persistence throws(StoreError) in
+      try persistence.answer(query)
     }
   }
 

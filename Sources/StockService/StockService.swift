@@ -11,7 +11,7 @@ import Transport
 import Wire
 
 /// Limits of subscriptions, in changes of the ledger.
-package struct ViewingLimits: Sendable {
+package struct SubscriptionLimits: Sendable {
   package var page = 500
   /// Maximum number of changes that a returning subscriber may have missed. With more it starts with a snapshot.
   package var replayed: Int64 = 10_000
@@ -22,28 +22,28 @@ package struct ViewingLimits: Sendable {
 }
 
 /// The stock service of one bank. Not Sendable: everything happens on the loop's thread.
-package final class StockService<Machine: StockDecisions>: ServiceHandler {
+package final class StockService<Machine: StockServiceMachine>: ServiceHandler {
   package typealias Call = ServiceCall<StockCommand, StockResult>
-  package typealias Views = ServiceViews<StockRequest, StockResult>
+  package typealias Views = ServiceSubscriptions<StockRequest, StockResult>
 
   package static var executable: String { "bank-stockd" }
-  package static var whileShort: String { "orders are processed and returned, other changes are rejected" }
+  package static var lowSpaceNotice: String { "orders are processed and returned, other changes are rejected" }
   package static var audit: StockCommand { .audit }
 
   package let driver: MachineDriver<Machine, StockPersistence>
-  package let clock = TurnClock()
+  package let clock = IterationClock()
   package let endpoints = [ServiceEndpoint("stock")]
   package let views = Views(
-    tooSlow: .failure(StockFailure(.tooSlow, detail: "the changes came faster than they were read")))
+    tooSlow: .failure(StockFailure(.slowConsumer, detail: "the changes came faster than they were read")))
 
-  private let limits: ViewingLimits
+  private let limits: SubscriptionLimits
   private let assortment: Assortment
   /// Subscriptions that wait for their first snapshot, by call.
-  private var beginning: [UInt64: Views.View] = [:]
+  private var awaitingSnapshot: [UInt64: Views.Subscription] = [:]
 
   package init(
     _ driver: MachineDriver<Machine, StockPersistence>, assortment: Assortment,
-    limits: ViewingLimits = ViewingLimits()
+    limits: SubscriptionLimits = SubscriptionLimits()
   ) {
     self.driver = driver
     self.assortment = assortment
@@ -52,12 +52,12 @@ package final class StockService<Machine: StockDecisions>: ServiceHandler {
 
   package func begin() {
     views.missed = { [unowned self] place in missed(behind: place) }
-    driver.furnish(assortment.fruits.map { ItemAmount($0.id, $0.initial) }, at: clock.now)
+    driver.seedItems(assortment.fruits.map { ItemAmount($0.id, $0.initial) }, at: clock.now)
   }
 
   package func describe(in fields: inout LogFields) {
     fields.field("items", driver.machine.picture.items.count)
-    fields.field("changes", driver.machine.settledSequence)
+    fields.field("changes", driver.machine.durableSequence)
   }
 
   package func react(to request: StockRequest, _ call: Call) -> ServiceReaction<StockEvent, StockResult> {
@@ -68,55 +68,55 @@ package final class StockService<Machine: StockDecisions>: ServiceHandler {
     }
     switch request.command {
     case .assortment: return .answer(.assortment(assortment))
-    case .look: return .event(.look(call.id))
+    case .querySnapshot: return .event(.querySnapshot(call.id))
     case .follow(let place): return follow(place, call)
     case .introduce(let items): return .event(.introduce(call.id, items))
-    default: return .question()
+    default: return .query()
     }
   }
 
-  package static func isWork(_ answer: StockAnswer) -> Bool { if case .done = answer { true } else { false } }
+  package static func changesData(_ answer: StockAnswer) -> Bool { if case .done = answer { true } else { false } }
 
   /// Sends the stock's answer to a client; a subscription starts with the snapshot.
   package func reply(_ answer: StockAnswer, to call: Call) {
-    guard let view = beginning.removeValue(forKey: call.id) else { return call.answer(StockResult(answer)) }
+    guard let view = awaitingSnapshot.removeValue(forKey: call.id) else { return call.answer(StockResult(answer)) }
     guard !view.isEnded else { return }
-    guard case .picture(let picture) = answer else { return views.end(view, with: StockResult(answer)) }
+    guard case .snapshot(let picture) = answer else { return views.end(view, with: StockResult(answer)) }
     call.answer(StockResult(answer), more: true)
     begin(view, at: picture.sequence)
   }
 
-  package func answer(_ question: StockCommand, of call: Call) -> StockResult? { driver.answer(question) }
+  package func answer(_ query: StockCommand, of call: Call) -> StockResult? { driver.answer(query) }
 
-  private func follow(_ place: StockPlace?, _ call: Call) -> ServiceReaction<StockEvent, StockResult> {
+  private func follow(_ place: StockPosition?, _ call: Call) -> ServiceReaction<StockEvent, StockResult> {
     guard let view = call.open(in: views) else {
-      return .answer(.failure(StockFailure(.crowded, remark: Remark(.viewsOpen, call.viewsOfOne))))
+      return .answer(.failure(StockFailure(.crowded, messageDetail: MessageDetail(.viewsOpen, call.subscriptionsPerClient))))
     }
-    let settled = driver.machine.settledSequence
+    let settled = driver.machine.durableSequence
     let first = max(0, settled - limits.replayed)
     guard let place, place.ledger == driver.machine.ledger, place.sequence >= first, place.sequence <= settled
     else {
-      beginning[call.id] = view
-      return .event(.look(call.id))
+      awaitingSnapshot[call.id] = view
+      return .event(.querySnapshot(call.id))
     }
     // Sent at once, as a confirmation that the subscription exists and has missed nothing.
     if place.sequence == settled { call.answer(.changes([]), more: true) }
-    if !Kernel.makes("forgetsWhoComesBack") { begin(view, at: place.sequence) }
+    if !Kernel.hasPlantedBug("forgetsWhoComesBack") { begin(view, at: place.sequence) }
     return .later
   }
 
   /// Starts a subscription. If it is up to date it receives only new publications; if not, it first receives the missed
   /// changes.
-  private func begin(_ view: Views.View, at sequence: Int64) {
+  private func begin(_ view: Views.Subscription, at sequence: Int64) {
     publish()
-    views.begin(view, after: sequence == driver.machine.settledSequence ? nil : sequence)
+    views.begin(view, after: sequence == driver.machine.durableSequence ? nil : sequence)
   }
 
   /// Publishes too early, if a deliberate bug is enabled in a test.
   package func beforeCommit() {
-    guard Kernel.makes("showsTooEarly") else { return }
+    guard Kernel.hasPlantedBug("showsTooEarly") else { return }
     publish()
-    views.tell(at: clock.now.monotonic)
+    views.notify(at: clock.now.monotonic)
   }
 
   package func publish() {
@@ -128,13 +128,13 @@ package final class StockService<Machine: StockDecisions>: ServiceHandler {
   }
 
   /// The next page of the changes that a returning subscriber has missed.
-  private func missed(behind sequence: Int64) -> MissedAnswers<StockResult> {
-    guard !driver.machine.isUnsettled, driver.failure == nil else { return .notNow }
-    let settled = driver.machine.settledSequence
+  private func missed(behind sequence: Int64) -> CatchUpStep<StockResult> {
+    guard !driver.machine.hasUncommittedChanges, driver.failure == nil else { return .unavailableNow }
+    let settled = driver.machine.durableSequence
     guard sequence < settled else { return .none }
     guard settled - sequence <= limits.missed else { return .tooMany }
-    let place = sequence + (Kernel.makes("leavesOutAChange") ? 1 : 0)
+    let place = sequence + (Kernel.hasPlantedBug("leavesOutAChange") ? 1 : 0)
     let page = driver.changes(after: place, limit: limits.page)
-    return page.last.map { .next(.changes(page), upTo: $0.sequence) } ?? .notNow
+    return page.last.map { .next(.changes(page), upTo: $0.sequence) } ?? .unavailableNow
   }
 }

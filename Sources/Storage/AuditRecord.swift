@@ -13,18 +13,18 @@ package struct AuditRecord {
 
   package init(services: ServiceDirectory) { self.services = services }
 
-  package mutating func note(_ problem: @autoclosure () -> Remark) { findings.note(problem()) }
+  package mutating func note(_ problem: @autoclosure () -> MessageDetail) { findings.note(problem()) }
 
   /// Adds a finding if the two counts differ.
   ///
   /// - Parameter about: names of the counted object. In the finding they precede the two counts.
   package mutating func compare(
-    _ kind: Remark.Kind, _ about: @autoclosure () -> [String] = [], books: Int64, rows: Int64
+    _ kind: MessageDetail.Kind, _ about: @autoclosure () -> [String] = [], bankID: Int64, rows: Int64
   ) {
-    guard books != rows else { return }
-    var remark = Remark(kind)
-    remark.values = about() + ["\(books)", "\(rows)"]
-    note(remark)
+    guard bankID != rows else { return }
+    var messageDetail = MessageDetail(kind)
+    messageDetail.values = about() + ["\(bankID)", "\(rows)"]
+    note(messageDetail)
   }
 
   /// Compares the counters of the current day with the stored customers and the receipts.
@@ -32,25 +32,25 @@ package struct AuditRecord {
   /// - Parameter delayed: stored counts of delayed customers by the index of the service; nil if none are
   ///   stored.
   package mutating func compare(
-    _ books: Books, _ customers: CustomerCounts, _ receipts: DayReceipts?, delayed: [Int64]?
+    _ dayCounters: DayCounters, _ customers: CustomerCounts, _ receipts: DayReceipts?, delayed: [Int64]?
   ) {
     let names = services
-    compare(.booksDelayed, books: books.delayed, rows: customers.delayed)
-    compare(.booksDead, books: books.dead, rows: customers.dead)
-    for line in Set(books.waiting.lines + customers.waiting.lines).sorted() {
+    compare(.delayedCountDiffers, bankID: dayCounters.delayed, rows: customers.delayed)
+    compare(.deadCountDiffers, bankID: dayCounters.dead, rows: customers.dead)
+    for line in Set(dayCounters.waiting.lines + customers.waiting.lines).sorted() {
       compare(
-        .booksWaiting, [names[line.service].text, line.priority.name], books: books.waiting[line],
+        .waitingCountDiffers, [names[line.service].text, line.priority.name], bankID: dayCounters.waiting[line],
         rows: customers.waiting[line])
     }
     for (index, count) in (delayed ?? []).enumerated() {
       let rows = index < customers.delayedByService.count ? customers.delayedByService[index] : 0
-      compare(.booksDelayedOfService, [names[Service(index: index)].text], books: count, rows: rows)
+      compare(.serviceDelayedCountDiffers, [names[Service(index: index)].text], bankID: count, rows: rows)
     }
     let served = (receipts ?? DayReceipts()).servedByService
     for service in names.services {
       let rows = service.index < served.count ? served[service.index] : 0
       compare(
-        .booksOfService, [names[service].text], books: books.servedByService[service.index], rows: rows)
+        .serviceServedCountDiffers, [names[service].text], bankID: dayCounters.servedByService[service.index], rows: rows)
     }
   }
 
@@ -60,17 +60,17 @@ package struct AuditRecord {
   }
 
   /// Adds the unbalanced amount of one receipt to the ledger difference. A wrong transfer adds 1 and a finding.
-  mutating func weigh(_ receipt: ReceiptMoney) {
+  mutating func checkMoney(_ receipt: ReceiptMoney) {
     if receipt.debit != nil { audit.ledgerDifference &+= receipt.amount }
     if receipt.credit != nil { audit.ledgerDifference &-= receipt.amount }
-    if receipt.isItsOwn { return }
+    if receipt.isConsistent { return }
     audit.ledgerDifference &+= 1
-    note(Remark(.wrongTransfer, receipt.sequence))
+    note(MessageDetail(.transferInvalid, receipt.sequence))
   }
 
   package func finished() -> StoreAudit {
     var audit = audit
-    audit.remarks = findings.remarks
+    audit.messageDetails = findings.messageDetails
     return audit
   }
 }
@@ -78,15 +78,15 @@ package struct AuditRecord {
 struct Findings {
   static let limit = 100
 
-  private var told: [Remark] = []
-  private var untold = 0
+  private var reported: [MessageDetail] = []
+  private var omitted = 0
 
-  package mutating func note(_ problem: @autoclosure () -> Remark) {
-    if told.count < Self.limit { told.append(problem()) } else { untold += 1 }
+  package mutating func note(_ problem: @autoclosure () -> MessageDetail) {
+    if reported.count < Self.limit { reported.append(problem()) } else { omitted += 1 }
   }
 
   /// The stored findings, followed by one with the number of those that were only counted, if there are any.
-  var remarks: [Remark] { untold > 0 ? told + [Remark(.more, untold)] : told }
+  var messageDetails: [MessageDetail] { omitted > 0 ? reported + [MessageDetail(.andMore, omitted)] : reported }
 }
 
 package struct ReceiptMoney {
@@ -108,7 +108,7 @@ package struct ReceiptMoney {
 
   /// True if the transfer matches the service, outcome and account. For a service with a configured posting
   /// rule, the accounts of any rule are accepted, because the configuration may have changed since.
-  var isItsOwn: Bool {
+  var isConsistent: Bool {
     guard amount >= (service.movesMoney ? 1 : 0) else { return false }
     guard outcome == .served, service.movesMoney || debit != nil || credit != nil else {
       return debit == nil && credit == nil
@@ -153,7 +153,7 @@ package struct DayReceipts {
   var count: Int64 { served + cancelled }
 
   mutating func count(_ service: Service, _ outcome: Outcome) {
-    if outcome.isAttended {
+    if outcome.isFinishedByWorker {
       served += 1
       while servedByService.count <= service.index { servedByService.append(0) }
       servedByService[service.index] += 1
@@ -164,7 +164,7 @@ package struct DayReceipts {
 }
 
 /// Checks all receipts, in ascending order of their days, and counts them by day.
-package struct ReceiptWalk {
+package struct ReceiptScan {
   let last: BusinessDay
   package private(set) var counts: [BusinessDay: DayReceipts] = [:]
   private var latest: BusinessDay = 0
@@ -175,24 +175,24 @@ package struct ReceiptWalk {
   package mutating func visit(
     _ day: BusinessDay, _ ticket: TicketNumber, _ money: ReceiptMoney, _ report: inout AuditRecord
   ) -> Bool {
-    if day < latest { report.note(Remark(.receiptOutOfOrder, money.sequence, day, latest)) }
+    if day < latest { report.note(MessageDetail(.receiptOutOfOrder, money.sequence, day, latest)) }
     latest = max(latest, day)
     guard 1 <= day, day <= last else {
       report.audit.duplicated += 1
-      report.note(Remark(.receiptOfNobody, money.sequence, ticket, day))
+      report.note(MessageDetail(.receiptOfUnissuedTicket, money.sequence, ticket, day))
       return false
     }
     // The subscript with a default modifies the value in place, so the counts of a day are not copied for every
     // row.
     counts[day, default: DayReceipts()].count(money.service, money.outcome)
-    if money.outcome.isAttended { report.audit.served += 1 } else { report.audit.cancelled += 1 }
-    report.weigh(money)
+    if money.outcome.isFinishedByWorker { report.audit.served += 1 } else { report.audit.cancelled += 1 }
+    report.checkMoney(money)
     return true
   }
 }
 
 /// Checks the tickets of one day, in ascending order, and reports missing, repeated and surplus ones.
-package struct TicketWalk {
+package struct TicketScan {
   let day: BusinessDay
   let issued: Int64
   private var last: TicketNumber = 0
@@ -205,14 +205,14 @@ package struct TicketWalk {
     guard ticket >= 1, ticket <= issued else {
       report.audit.duplicated += 1
       let (day, issued) = (day, issued)
-      return report.note(Remark(.neverIssued, ticket, day, issued))
+      return report.note(MessageDetail(.neverIssued, ticket, day, issued))
     }
     if ticket == last {
       repeats += 1
       if repeats > 1 { return }
       report.audit.duplicated += 1
       let day = day
-      return report.note(Remark(.ticketTwice, ticket, day))
+      return report.note(MessageDetail(.ticketDuplicated, ticket, day))
     }
     skip(to: ticket, &report)
     last = ticket
@@ -230,6 +230,6 @@ package struct TicketWalk {
     guard missing > 0 else { return }
     report.audit.lost += missing
     let (first, day) = (last + 1, day)
-    report.note(missing == 1 ? Remark(.ticketLost, first, day) : Remark(.ticketsLost, first, ticket - 1, day))
+    report.note(missing == 1 ? MessageDetail(.ticketLost, first, day) : MessageDetail(.ticketsLost, first, ticket - 1, day))
   }
 }

@@ -4,29 +4,29 @@
 
 import BankModel
 
-/// The column `attempts` of a customer: `running << 48 | begun << 32 | ended`.
+/// The column `attempts` of a customer: `running << 48 | startedAttempts << 32 | ended`.
 struct CustomerAttempts: Equatable {
   /// Attempts that ended without a receipt. Each has a row in `attempt`.
   let ended: Int32
   /// Attempts that count against `max_attempts`, including a running one.
-  let begun: Int16
+  let startedAttempts: Int16
   /// True if an attempt is running.
-  let isBegun: Bool
+  let isAttemptRunning: Bool
 
   /// SQL expression for ``ended``.
   static let ended = "attempts & 4294967295"
 
   init(_ customer: Customer) {
-    (ended, begun, isBegun) = (customer.attempts, customer.begun, customer.isBegun)
+    (ended, startedAttempts, isAttemptRunning) = (customer.attempts, customer.startedAttempts, customer.isAttemptRunning)
   }
 
   /// Nil if the number is invalid.
   init?(packed: Int64) {
     guard packed >= 0, packed >> 49 == 0, let ended = Int32(exactly: packed & 0xffff_ffff),
-      let begun = Int16(exactly: packed >> 32 & 0xffff)
+      let startedAttempts = Int16(exactly: packed >> 32 & 0xffff)
     else { return nil }
-    (self.ended, self.begun, isBegun) = (ended, begun, packed >> 48 == 1)
+    (self.ended, self.startedAttempts, isAttemptRunning) = (ended, startedAttempts, packed >> 48 == 1)
   }
 
-  var packed: Int64 { (isBegun ? 1 << 48 : 0) | Int64(begun) << 32 | Int64(ended) }
+  var packed: Int64 { (isAttemptRunning ? 1 << 48 : 0) | Int64(startedAttempts) << 32 | Int64(ended) }
 }

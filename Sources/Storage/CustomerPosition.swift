@@ -12,7 +12,7 @@ struct CustomerPosition: Equatable {
 
   /// The highest ticket that fits into a key. It is above `Limits.ticket`.
   static let highestTicket: TicketNumber = 1 << 40 - 1
-  static let keptStates: [CustomerState] = [.waiting, .delayed, .dead]
+  static let storedStates: [CustomerState] = [.waiting, .delayed, .dead]
 
   /// Makes the key of a ticket in a state and a line. The ticket is clamped.
   init(_ state: CustomerState, _ line: Int64, _ ticket: TicketNumber) {

@@ -13,7 +13,7 @@ extension Database {
   /// Size of SQLite's page cache. SQLite reads a negative number as KiB.
   private static let cacheSize = -8192
   /// Maximum size, in pages of 4 KiB, of a file whose structure is checked at every open.
-  private static let examinedPages: Int64 = 2_048
+  private static let checkedPages: Int64 = 2_048
   /// Size in bytes to which SQLite truncates a larger WAL when it starts to overwrite it. PRAGMA
   /// journal_size_limit
   private static let logSizeLimit = 16 << 20
@@ -31,7 +31,7 @@ extension Database {
     try database.examineHeader(schema)
     database.keepLogOnClose(true)
     try database.takeLock()
-    database.noteLog()
+    database.updateLogFrames()
     let version = try database.examineContent(schema)
     try database.settle(maximumPages: maximumPages)
     try database.examineStructure()
@@ -57,7 +57,7 @@ extension Database {
   ) throws(StoreError) {
     guard volume.isMissing(path) else { return }
     for suffix in ["-wal", "-journal"] where volume.length(of: path + suffix) > 0 {
-      throw .damaged(path: name, detail: Remark(.missingBesideLog, name + suffix))
+      throw .damaged(path: name, detail: MessageDetail(.missingBesideLog, name + suffix))
     }
   }
 
@@ -70,16 +70,16 @@ extension Database {
     let length = self.length(of: file)
     if length == 0 {
       // SQLite would delete a WAL that it finds next to an empty database.
-      if self.length(of: file + "-wal") > 0 { throw .damaged(path: path, detail: Remark(.emptyBesideLog)) }
+      if self.length(of: file + "-wal") > 0 { throw .damaged(path: path, detail: MessageDetail(.emptyBesideLog)) }
       return
     }
     // A crash during the creation of the file can leave a partial header and a journal that rolls it back.
     if self.length(of: file + "-journal") > 0 { return }
     let header = try fileStart(100)
     guard length >= 100, header.starts(with: "SQLite format 3\0".utf8) else {
-      throw .damaged(path: path, detail: Remark(.notSQLite))
+      throw .damaged(path: path, detail: MessageDetail(.notSQLite))
     }
-    try judge(
+    try checkHeader(
       applicationID: Self.number(in: header, at: 68), version: Self.number(in: header, at: 60), by: schema)
   }
 
@@ -95,21 +95,21 @@ extension Database {
     if try pageCount() == 0 { return 0 }
     let applicationID = try number("PRAGMA application_id", while: "reading the header") ?? 0
     let version = try number("PRAGMA user_version", while: "reading the header") ?? 0
-    try judge(applicationID: applicationID, version: version, by: schema)
+    try checkHeader(applicationID: applicationID, version: version, by: schema)
     return version
   }
 
-  private func judge(applicationID: Int64, version: Int64, by schema: Schema) throws(StoreError) {
+  private func checkHeader(applicationID: Int64, version: Int64, by schema: Schema) throws(StoreError) {
     guard applicationID == schema.applicationID else {
-      throw .damaged(path: path, detail: Remark(.otherApplication))
+      throw .damaged(path: path, detail: MessageDetail(.otherApplication))
     }
     if version > schema.version { throw .newerSchema(path: path, found: version, known: schema.version) }
-    if version < 1 { throw .damaged(path: path, detail: Remark(.noSchemaVersion)) }
+    if version < 1 { throw .damaged(path: path, detail: MessageDetail(.noSchemaVersion)) }
   }
 
   private func settle(maximumPages: Int64?) throws(StoreError) {
     let synchronous =
-      volume.makes("neverSyncs") ? "OFF" : volume.makes("syncsOnlyWhenItCopiesTheLog") ? "NORMAL" : "FULL"
+      volume.hasPlantedBug("neverSyncs") ? "OFF" : volume.hasPlantedBug("syncsOnlyWhenItCopiesTheLog") ? "NORMAL" : "FULL"
     try execute(
       """
       PRAGMA synchronous = \(synchronous);
@@ -127,11 +127,11 @@ extension Database {
   /// Checks a file for damage before the first write, if the check takes only a few milliseconds. An audit
   /// checks larger files, and SQLite checks each page that it reads.
   func examineStructure() throws(StoreError) {
-    guard 1...Self.examinedPages ~= (try pageCount()) else { return }
+    guard 1...Self.checkedPages ~= (try pageCount()) else { return }
     let finding = try text("PRAGMA quick_check(1)", while: "checking the file") ?? "ok"
     // The first line of the result contains only the name of the database.
     let detail = finding.split(separator: "\n").last.map(String.init) ?? finding
-    if finding != "ok" { throw .damaged(path: path, detail: Remark(.fileUnsound, detail)) }
+    if finding != "ok" { throw .damaged(path: path, detail: MessageDetail(.integrityCheckFailed, detail)) }
   }
 
   /// Migrates the schema to the current version, with one transaction per step.
@@ -141,7 +141,7 @@ extension Database {
   private func migrate(from version: Int64, with schema: Schema) throws(StoreError) {
     for (index, script) in schema.migrations.enumerated().dropFirst(Int(version)) {
       do throws(StoreError) {
-        if volume.makes("migratesWithoutAJournal") {
+        if volume.hasPlantedBug("migratesWithoutAJournal") {
           try execute("PRAGMA journal_mode = OFF", while: "migrating")
         }
         try execute("BEGIN EXCLUSIVE", while: "starting a migration")
@@ -163,7 +163,7 @@ extension Database {
   /// before these pages, and later commits would be lost. See fsync(2) and https://lwn.net/Articles/752063/.
   private func rewriteLog() throws(StoreError) {
     let length = self.length(of: file + "-wal")
-    guard length > 0, !volume.makes("believesTheLogThatIsThere") else { return }
+    guard length > 0, !volume.hasPlantedBug("believesTheLogThatIsThere") else { return }
     var log: UnsafeMutablePointer<sqlite3_file>?
     let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log)
     guard code == SQLITE_OK, let log, let methods = log.pointee.pMethods?.pointee else { return }
@@ -187,7 +187,7 @@ extension Database {
 
   private func startLog() throws(StoreError) {
     let mode = try text("PRAGMA journal_mode = WAL", while: "switching WAL mode on") ?? ""
-    if mode != "wal" { throw .failed(path: path, detail: Remark(.logNotOn, mode)) }
+    if mode != "wal" { throw .failed(path: path, detail: MessageDetail(.walNotEnabled, mode)) }
   }
 
   /// Replaces an unlinked WAL with a new one, under the name that the next process opens. SQLite copies the
@@ -196,9 +196,9 @@ extension Database {
   func renewLog() throws(StoreError) {
     thaw()
     let mode = try text("PRAGMA journal_mode = DELETE", while: "leaving WAL mode") ?? ""
-    if mode != "delete" { throw .failed(path: path, detail: Remark(.logNotLeft, mode)) }
+    if mode != "delete" { throw .failed(path: path, detail: MessageDetail(.walNotDisabled, mode)) }
     try startLog()
-    forgetLog()
+    resetLogFrames()
   }
 
   /// The open file of the connection. See https://sqlite.org/c3ref/io_methods.html.
@@ -216,8 +216,8 @@ extension Database {
     let file = try openFile()
     var bytes = [UInt8](repeating: 0, count: count)
     let code = file.pointee.pMethods.pointee.xRead(file, &bytes, Int32(count), 0)
-    let isShort = code == SQLITE_IOERR | 2 << 8
-    if code != SQLITE_OK && !isShort {
+    let isLowOnSpace = code == SQLITE_IOERR | 2 << 8
+    if code != SQLITE_OK && !isLowOnSpace {
       throw StoreError(sqlite: handle, code: code, path: path, while: "reading the header of the file")
     }
     return bytes

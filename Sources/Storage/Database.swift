@@ -92,13 +92,13 @@ final class Database {
   /// SQLite creates its WAL and its journal with the permissions of the database. It syncs the directory before
   /// the first transaction is durable.
   static func createFile(_ path: String, on volume: any Volume = SystemVolume()) throws(StoreError) {
-    if path.utf8.contains(0) { throw .failed(path: path, detail: Remark(.zeroByte)) }
+    if path.utf8.contains(0) { throw .failed(path: path, detail: MessageDetail(.zeroByte)) }
     switch volume.create(path) {
     case 0: break
     case let reason where reason == ENOSPC || reason == EDQUOT || reason == EFBIG:
-      throw .diskFull(detail: Remark(.notCreated, path, String(cString: strerror(reason))))
+      throw .diskFull(detail: MessageDetail(.notCreated, path, String(cString: strerror(reason))))
     case let reason:
-      throw .failed(path: path, detail: Remark(.fileNotCreated, String(cString: strerror(reason))))
+      throw .failed(path: path, detail: MessageDetail(.fileNotCreated, String(cString: strerror(reason))))
     }
   }
 
@@ -167,7 +167,7 @@ final class Database {
       row throws(StoreError) in
       while try row.step() {
         let finding = row.text(0)
-        if finding != "ok" { findings.note(Remark(.fileUnsound, finding)) }
+        if finding != "ok" { findings.note(MessageDetail(.integrityCheckFailed, finding)) }
       }
     }
   }
@@ -179,11 +179,11 @@ final class Database {
   /// Checkpoints the WAL. See sqlite3_wal_checkpoint_v2.
   func checkpoint(_ mode: Int32) throws(StoreError) {
     thaw()
-    if volume.makes("copiesTheLogWithoutSyncing") {
+    if volume.hasPlantedBug("copiesTheLogWithoutSyncing") {
       sqlite3_exec(handle, "PRAGMA synchronous = OFF", nil, nil, nil)
     }
     defer {
-      if volume.makes("copiesTheLogWithoutSyncing") {
+      if volume.hasPlantedBug("copiesTheLogWithoutSyncing") {
         sqlite3_exec(handle, "PRAGMA synchronous = FULL", nil, nil, nil)
       }
     }
@@ -214,8 +214,8 @@ final class Database {
 
   /// Initialises the frame count from the size of the existing WAL. SQLite reports the count only with a
   /// commit, and on a full disk no commit succeeds before a checkpoint.
-  func noteLog() { logFrames = Int32(clamping: length(of: path + "-wal") / HeldRoom.frame) }
-  func forgetLog() { logFrames = 0 }
+  func updateLogFrames() { logFrames = Int32(clamping: length(of: path + "-wal") / ReservedSpace.frame) }
+  func resetLogFrames() { logFrames = 0 }
 
   /// Makes the file grow in steps of this many bytes, each allocated as a whole. See SQLITE_FCNTL_CHUNK_SIZE.
   func growInSteps(of bytes: Int64) {

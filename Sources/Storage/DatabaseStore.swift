@@ -13,7 +13,7 @@ public class DatabaseStore {
 
   class var schema: Schema { preconditionFailure("Every kind of store has its own schema.") }
   /// Amount of space that this kind of store reserves in addition to the need of its customers.
-  class var reservePlan: HeldRoom.Plan { preconditionFailure("Every kind of store has its own plan.") }
+  class var reservePlan: ReservedSpace.ReservePlan { preconditionFailure("Every kind of store has its own plan.") }
 
   init(_ database: Database) throws(StoreError) {
     self.database = database
@@ -63,19 +63,19 @@ public class DatabaseStore {
   /// - Throws: errors of the checkpoint. No data is lost then, because the WAL remains next to the database.
   public func close() throws(StoreError) { try transactions.close() }
 
-  final func damage(_ detail: Remark) -> StoreError { .damaged(path: database.path, detail: detail) }
-  final var room: HeldRoom { transactions.room }
+  final func damage(_ detail: MessageDetail) -> StoreError { .damaged(path: database.path, detail: detail) }
+  final var reservedSpace: ReservedSpace { transactions.reservedSpace }
   /// Number of bytes that are reserved now.
-  public final var reservedBytes: Int64 { room.bytes }
+  public final var reservedBytes: Int64 { reservedSpace.bytes }
   /// True if a part of the reserve is released, or could not be reserved. See `QueueStore`, `StockStore` and
   /// `VendingStore`.
-  public final var isShort: Bool { room.isShort }
+  public final var isLowOnSpace: Bool { reservedSpace.isLowOnSpace }
   /// Starts to reserve space for a full disk. No space is reserved before this call.
-  public func keepReserve() { room.keep() }
+  public func enableReserve() { reservedSpace.enable() }
   /// Checks again whether enough space is free. See `QueueStore`, `StockStore` and `VendingStore`.
-  public func lookForRoom() { room.look() }
+  public func refreshDiskSpace() { reservedSpace.look() }
   /// Handlers for the removal of the store's files.
-  public final var files: DatabaseFiles { DatabaseFiles(transactions) { [unowned self] in keepReserve() } }
+  public final var files: DatabaseFiles { DatabaseFiles(transactions) { [unowned self] in enableReserve() } }
 }
 
 /// Files of one open store. A watcher calls it when a file was removed.
@@ -91,17 +91,17 @@ public final class DatabaseFiles {
   public var log: String { database + "-wal" }
 
   private let transactions: Transactions
-  private let keepReserve: () -> Void
+  private let enableReserve: () -> Void
 
-  init(_ transactions: Transactions, keepReserve: @escaping () -> Void) {
+  init(_ transactions: Transactions, enableReserve: @escaping () -> Void) {
     self.transactions = transactions
-    self.keepReserve = { if transactions.room.isKept { keepReserve() } }
+    self.enableReserve = { if transactions.reservedSpace.isEnabled { enableReserve() } }
     database = transactions.database.path
   }
 
   /// Handles the removal of the WAL: checkpoints it, if no transaction is open, and after every commit from now
   /// on.
-  public func logIsLost() throws(StoreError) { try transactions.logIsLost() }
+  public func handleLogLoss() throws(StoreError) { try transactions.handleLogLoss() }
 
   /// Creates a new WAL in place of a removed one.
   ///
@@ -109,11 +109,11 @@ public final class DatabaseFiles {
   public func renewLog() throws(StoreError) -> Bool { try transactions.renewLog() }
 
   /// Reserves space again after the reserve file was removed. Does nothing for a store without a reserve.
-  public func renewReserve() { keepReserve() }
+  public func renewReserve() { enableReserve() }
 
   /// Handles the removal or replacement of the database itself: nothing is written any more, and the files are
   /// not changed at process exit.
   public func abandon() {
-    transactions.abandon(because: .failed(path: database, detail: Remark(.fileRemoved)))
+    transactions.abandon(because: .failed(path: database, detail: MessageDetail(.fileRemoved)))
   }
 }

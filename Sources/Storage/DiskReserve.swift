@@ -6,7 +6,7 @@
 import ByteText
 import Glibc
 
-final class DiskReserve: Reserve {
+final class DiskReserve: SpaceReserve {
   private let descriptor: CInt
   let path: String
   private(set) var size: Int64 = 0

@@ -13,8 +13,8 @@ public class EntryDatabaseStore<Entry>: DatabaseStore {
   func write(_ entry: Entry) throws(StoreError) {
     preconditionFailure("Every kind of store has its own rows.")
   }
-  func settle() {}
-  func unsettle() {}
+  func markCommitted() {}
+  func discardUncommitted() {}
   /// True if entries were staged since the last commit.
   public final var hasStagedChanges: Bool { transactions.isOpen }
 
@@ -39,16 +39,16 @@ public class EntryDatabaseStore<Entry>: DatabaseStore {
       if isAgain { for entry in staged { try write(entry) } }
       try transactions.commit()
     }
-    settle()
+    markCommitted()
     staged.removeAll(keepingCapacity: true)
-    room.committed()
-    if try transactions.checkpointIfDue() { room.ease() }
+    reservedSpace.committed()
+    if try transactions.checkpointIfDue() { reservedSpace.shrink() }
   }
 
   /// Drops all entries staged since the last commit.
   public final func rollBack() {
     transactions.rollBack()
-    unsettle()
+    discardUncommitted()
     staged.removeAll(keepingCapacity: true)
   }
 
@@ -63,7 +63,7 @@ public class EntryDatabaseStore<Entry>: DatabaseStore {
   /// Runs an operation in the open transaction. After a full disk for which space was freed, runs it again with
   /// all staged entries.
   private func attempt(_ body: (_ isAgain: Bool) throws(StoreError) -> Void) throws(StoreError) {
-    do throws(StoreError) { try transactions.attempt(undo: unsettle, body) } catch {
+    do throws(StoreError) { try transactions.attempt(undo: discardUncommitted, body) } catch {
       staged.removeAll(keepingCapacity: true)
       throw error
     }

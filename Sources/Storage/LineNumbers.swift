@@ -10,11 +10,11 @@ struct LineNumbers {
   /// Highest number that fits into a key.
   static let highest: Int64 = 1 << 20 - 1
   /// First number for a line without a permanent one.
-  static let firstGiven: Int64 = 1 << 16
+  static let firstAssignable: Int64 = 1 << 16
 
   private var numbers: [Line: Int64] = [:]
   private var lines: [Int64: Line] = [:]
-  private var next = firstGiven
+  private var next = firstAssignable
   /// Released numbers below `next`.
   private var free: [Int64] = []
 
@@ -48,9 +48,9 @@ struct LineNumbers {
   }
 
   /// Releases assigned numbers, except those in `used`.
-  mutating func takeBack(except used: Set<Int64>) {
+  mutating func release(except used: Set<Int64>) {
     free = []
-    for (number, line) in lines where number >= Self.firstGiven && !used.contains(number) {
+    for (number, line) in lines where number >= Self.firstAssignable && !used.contains(number) {
       (numbers[line], lines[number]) = (nil, nil)
       free.append(number)
     }
@@ -58,5 +58,5 @@ struct LineNumbers {
   }
 
   /// Releases all assigned numbers. The queue must be empty.
-  mutating func takeBack() { self = LineNumbers() }
+  mutating func release() { self = LineNumbers() }
 }

@@ -11,7 +11,7 @@ public class MemoryEntryStore<Contents> {
   private(set) final var committed: Contents
   /// Errors of the next commit, the next entry and the next audit; nil for success.
   private var nextFailure, nextRefusal, nextAuditFailure: StoreError?
-  private var keepsFailed = false
+  private var persistsFailedCommit = false
   private var end: StoreError?
 
   /// True if entries were staged since the last commit.
@@ -25,7 +25,7 @@ public class MemoryEntryStore<Contents> {
   /// Makes the next commit fail. With `isKept` its data is durable nevertheless, as after an fsync with an
   /// unknown outcome.
   public final func failCommit(with error: StoreError, isKept: Bool = false) {
-    (nextFailure, keepsFailed) = (error, isKept)
+    (nextFailure, persistsFailedCommit) = (error, isKept)
   }
 
   /// Makes the next entry fail. All staged entries are dropped then.
@@ -67,7 +67,7 @@ public class MemoryEntryStore<Contents> {
   public final func commit() throws(StoreError) {
     try requireHealth()
     if let error = nextFailure.take() {
-      if keepsFailed { committed = contents }
+      if persistsFailedCommit { committed = contents }
       rollBack()
       if case .failed = error { end = error }
       throw error
@@ -87,5 +87,5 @@ public class MemoryEntryStore<Contents> {
   }
 
   final func requireHealth() throws(StoreError) { if let end { throw end } }
-  final func damage(_ detail: Remark) -> StoreError { .damaged(path: "memory", detail: detail) }
+  final func damage(_ detail: MessageDetail) -> StoreError { .damaged(path: "memory", detail: detail) }
 }

@@ -36,17 +36,17 @@ public final class MemoryStockStore: MemoryEntryStore<MemoryStock>, StockStore {
   public func stage(_ entry: StockEntry) throws(StoreError) {
     try stage { () throws(StoreError) in
       for item in entry.items {
-        if contents.items.contains(item) { throw damage(Remark(.itemKept, item)) }
+        if contents.items.contains(item) { throw damage(MessageDetail(.itemKept, item)) }
         contents.items.append(item)
       }
       for change in entry.changes { try write(change) }
       switch entry.name {
       case .ordered(let id, let content, let outcome):
-        if contents.orders[id] != nil { throw damage(Remark(.orderAnswered, id)) }
+        if contents.orders[id] != nil { throw damage(MessageDetail(.orderAnswered, id)) }
         contents.orders[id] = StoredOrder(content: content, outcome: outcome, changes: entry.changes)
-      case .givenBack(let id):
+      case .wasReturned(let id):
         guard let order = contents.orders[id], order.outcome == .done, order.returned == nil else {
-          throw damage(Remark(.orderNotHolding, id))
+          throw damage(MessageDetail(.orderReservationMissing, id))
         }
         contents.orders[id]?.returned = entry.changes
       case nil: break
@@ -55,9 +55,9 @@ public final class MemoryStockStore: MemoryEntryStore<MemoryStock>, StockStore {
   }
 
   private func write(_ change: StockChange) throws(StoreError) {
-    guard contents.items.contains(change.item) else { throw damage(Remark(.itemUnknown, change.item)) }
+    guard contents.items.contains(change.item) else { throw damage(MessageDetail(.itemUnknown, change.item)) }
     guard change.sequence == Int64(contents.changes.count + 1), change.difference != 0, change.lot >= 0 else {
-      throw damage(Remark(.changeTwice, change.sequence))
+      throw damage(MessageDetail(.changeTwice, change.sequence))
     }
     contents.changes.append(change)
     var lots = (contents.shelves[change.item] ?? []).filter { $0.dates != change.dates }
@@ -75,7 +75,7 @@ public final class MemoryStockStore: MemoryEntryStore<MemoryStock>, StockStore {
   }
 
   /// Orders that the stock has answered, sorted by id. See `StockStore`.
-  public func orders(after id: OrderID?, limit: Int) throws(StoreError) -> [KeptOrder] {
+  public func orders(after id: OrderID?, limit: Int) throws(StoreError) -> [OrderRecord] {
     try requireHealth()
     let names = contents.orders.keys.filter { name in id.map { $0.text < name.text } ?? true }
     return names.sorted { $0.text < $1.text }.prefix(max(0, limit)).compactMap { name in

@@ -16,35 +16,35 @@ public final class MemoryStore: LocalQueueStore {
     case commit
     /// `commit`, which fails after every change is durable: the caller receives an error, but the changes
     /// survive a crash.
-    case commitThatIsKept
+    case commitThenFail
     /// Any query, an audit, a load, a start, or the assignment of numbers to services.
     case read
   }
 
   static let path = "memory"
 
-  var contents = MemoryContents()
+  var contents = MemoryState()
   /// Day counters of the last commit; nil before the first load.
-  var books: Books?
+  var dayCounters: DayCounters?
   /// Closed days, with day 1 first.
-  var closedDays: [Books] = []
+  var closedDays: [DayCounters] = []
   private var incarnation: Int64 = 0
   /// Number of receipts at each start of the coordinator.
   private(set) var starts: [Int64] = []
   private var isLoaded = false
   /// First number of an incomplete request, as of the last commit; nil for none. See `QueueStore`.
-  public internal(set) var arrivingFrom: TicketNumber?
+  public internal(set) var firstUnissuedTicket: TicketNumber?
   /// The business day that a staged reset starts; nil without a staged reset.
   private var stagedDay: BusinessDay?
   private var failures: [Call: (left: Int, error: StoreError)] = [:]
   private(set) var end: StoreError?
 
   /// True if commits stay in flight until the test completes them; see `MemoryStore+Later.swift`.
-  public var answersLater = false
+  public var commitsAsynchronously = false
   /// Durable state while transactions are in flight; nil if there are none. `underway` contains the state after
   /// each transaction in flight.
-  var onDisk: Image?
-  var underway: [Image] = []
+  var onDisk: StateSnapshot?
+  var underway: [StateSnapshot] = []
   /// Number of completed transactions in flight that were not reported yet.
   var results = 0
   private var hasStaged = false
@@ -52,7 +52,7 @@ public final class MemoryStore: LocalQueueStore {
   /// True if changes were staged since the last commit, or transactions are in flight.
   public var hasStagedChanges: Bool { hasStaged || onDisk != nil }
   /// True if new customers must be refused. The test sets it.
-  public var isShort = false
+  public var isLowOnSpace = false
   /// Number of durable commits, for tests.
   public internal(set) var commits = 0
 
@@ -60,8 +60,8 @@ public final class MemoryStore: LocalQueueStore {
   public private(set) var services = ServiceDirectory()
 
   public init() {}
-  /// Does nothing: the test sets ``isShort``.
-  public func lookForRoom() {}
+  /// Does nothing: the test sets ``isLowOnSpace``.
+  public func refreshDiskSpace() {}
   /// Always true: a large transaction needs no more memory than many small ones.
   public func hasRoom(toMove customers: Int64) -> Bool { true }
 
@@ -79,13 +79,13 @@ public final class MemoryStore: LocalQueueStore {
   /// - Parameter kept: number of transactions in flight that are durable nevertheless.
   public func crash(keeping kept: Int = 0) {
     end = nil
-    keepUnderway(kept)
+    persistInFlight(kept)
     rollBack()
     forgetFailures()
     isLoaded = false
   }
 
-  func meet(_ call: Call) throws(StoreError) {
+  func throwInjectedFailure(_ call: Call) throws(StoreError) {
     guard let failure = failures[call] else { return }
     failures[call] = failure.left == 1 ? nil : (failure.left - 1, failure.error)
     if failure.left == 1 { throw failure.error }
@@ -94,7 +94,7 @@ public final class MemoryStore: LocalQueueStore {
   /// Throws the error that ended the store, or an injected failure.
   func beginReading() throws(StoreError) {
     if let end { throw end }
-    try meet(.read)
+    try throwInjectedFailure(.read)
   }
 
   /// Runs an operation and rolls back if it fails.
@@ -110,16 +110,16 @@ public final class MemoryStore: LocalQueueStore {
   public func load(now: WallTime) throws(StoreError) -> StoredQueue {
     try beginReading()
     precondition(!hasStagedChanges, "A store is loaded before anything is staged.")
-    var books = self.books ?? Books(day: 1, openedAt: now)
-    books.know(services: services.count)
-    self.books = books
+    var dayCounters = self.dayCounters ?? DayCounters(day: 1, openedAt: now)
+    dayCounters.know(services: services.count)
+    self.dayCounters = dayCounters
     isLoaded = true
     let first = contents.delayed(after: .first, below: bound, limit: StoredQueue.firstPage)
-    return StoredQueue(books: books, delayed: first)
+    return StoredQueue(dayCounters: dayCounters, delayed: first)
   }
 
   /// Counts the starts of the coordinator on this store. Returns the number of this start, from 1.
-  public func beginIncarnation(at now: WallTime) throws(StoreError) -> Int64 {
+  public func recordStart(at now: WallTime) throws(StoreError) -> Int64 {
     try beginReading()
     precondition(!hasStagedChanges, "A transaction is open.")
     incarnation += 1
@@ -128,113 +128,113 @@ public final class MemoryStore: LocalQueueStore {
   }
 
   /// Assigns a number to each new service. See `QueueStore`.
-  public func giveNumbers(to names: [ServiceName]) throws(StoreError) {
+  public func assignNumbers(to names: [ServiceName]) throws(StoreError) {
     try beginReading()
     precondition(!hasStagedChanges, "Numbers are assigned in their own transaction.")
     var grown = services
     for name in names where grown[name] == nil {
-      guard grown.hasRoom else { throw .failed(path: Self.path, detail: Remark(.servicesExhausted)) }
+      guard grown.hasRoom else { throw .failed(path: Self.path, detail: MessageDetail(.servicesExhausted)) }
       grown.add(name)
     }
     services = grown
-    books?.know(services: grown.count)
+    dayCounters?.know(services: grown.count)
   }
 
   /// Adds a change to the open transaction. See `QueueStore`.
   public func stage(_ change: StoreChange) throws(StoreError) {
     if let end { throw end }
     try attempt { () throws(StoreError) in
-      try meet(.stage)
+      try throwInjectedFailure(.stage)
       hasStaged = true
-      if case .cancelEveryone = change { withdraw(limit: .max) }
-      try contents.write(isShort ? change.withoutBytes : change, day: stagedDay ?? books?.day)
-      if case .cancelEveryone(let ended, _) = change { stagedDay = ended + 1 }
+      if case .cancelAllCustomers = change { withdraw(limit: .max) }
+      try contents.write(isLowOnSpace ? change.withoutBytes : change, day: stagedDay ?? dayCounters?.day)
+      if case .cancelAllCustomers(let ended, _) = change { stagedDay = ended + 1 }
     }
   }
 
   /// Commits the day counters with all staged changes. See `QueueStore`.
   @discardableResult
-  public func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) -> CommitProgress {
+  public func commit(_ dayCounters: DayCounters, arriving: InProgressEnqueue?) throws(StoreError) -> CommitProgress {
     if let end { throw end }
-    guard let saved = self.books, isLoaded else {
+    guard let saved = self.dayCounters, isLoaded else {
       preconditionFailure("The store was not loaded before a commit.")
     }
-    if !hasStagedChanges && books == saved { return .onDisk }
-    precondition(books.day >= saved.day, "A business day never repeats.")
+    if !hasStagedChanges && dayCounters == saved { return .onDisk }
+    precondition(dayCounters.day >= saved.day, "A business day never repeats.")
     try attempt { () throws(StoreError) in
-      if !answersLater { try meet(.commit) }
+      if !commitsAsynchronously { try throwInjectedFailure(.commit) }
       // An arriving request started after the reset, which has removed any incomplete request of the previous
       // day.
-      if books.day > saved.day, arriving == nil { withdraw(limit: .max) }
-      try requireNobodyLeft(from: saved, to: books, arriving)
+      if dayCounters.day > saved.day, arriving == nil { withdraw(limit: .max) }
+      try requireNoOpenCustomers(from: saved, to: dayCounters, arriving)
     }
-    if answersLater, onDisk == nil { onDisk = imageWithoutStaged }
-    if books.day > saved.day { contents.forgetLines() }
-    for day in saved.day..<books.day { close(day, after: saved, at: books.openedAt, steps: books.clockSteps) }
+    if commitsAsynchronously, onDisk == nil { onDisk = snapshotWithoutStaged }
+    if dayCounters.day > saved.day { contents.forgetLines() }
+    for day in saved.day..<dayCounters.day { close(day, after: saved, at: dayCounters.openedAt, steps: dayCounters.clockSteps) }
     if let arriving, arriving.count > 0 {
-      arrivingFrom = arriving.first
-    } else if let first = arrivingFrom, books.issued >= first || !contents.hasCustomers(from: first) {
-      arrivingFrom = nil
+      firstUnissuedTicket = arriving.first
+    } else if let first = firstUnissuedTicket, dayCounters.issued >= first || !contents.hasCustomers(from: first) {
+      firstUnissuedTicket = nil
     }
-    self.books = books
+    self.dayCounters = dayCounters
     contents.keep()
     stagedDay = nil
     hasStaged = false
-    if answersLater {
+    if commitsAsynchronously {
       underway.append(image)
       return .underway
     }
     commits += 1
-    try attempt { () throws(StoreError) in try meet(.commitThatIsKept) }
+    try attempt { () throws(StoreError) in try throwInjectedFailure(.commitThenFail) }
     return .onDisk
   }
 
   /// Copies the state that is not part of a transaction.
-  func takeOver(_ other: MemoryStore) {
+  func copySharedState(_ other: MemoryStore) {
     (services, incarnation, starts) = (other.services, other.incarnation, other.starts)
-    (isLoaded, isShort) = (other.isLoaded, other.isShort)
+    (isLoaded, isLowOnSpace) = (other.isLoaded, other.isLowOnSpace)
   }
 
-  private func requireNobodyLeft(
-    from saved: Books, to books: Books, _ arriving: ArrivingRequest?
+  private func requireNoOpenCustomers(
+    from saved: DayCounters, to dayCounters: DayCounters, _ arriving: InProgressEnqueue?
   ) throws(StoreError) {
     let kept = Int64(contents.positions.count)
-    if books.day == saved.day || kept == books.kept + (arriving?.count ?? 0) { return }
-    throw .damaged(path: Self.path, detail: Remark(.dayNotCarried, saved.day, kept, books.kept))
+    if dayCounters.day == saved.day || kept == dayCounters.kept + (arriving?.count ?? 0) { return }
+    throw .damaged(path: Self.path, detail: MessageDetail(.dayHandoverDiffers, saved.day, kept, dayCounters.kept))
   }
 
-  private func close(_ day: BusinessDay, after saved: Books, at moment: WallTime, steps: Int64) {
-    var books = day == saved.day ? saved : Books(day: day, openedAt: moment)
+  private func close(_ day: BusinessDay, after saved: DayCounters, at moment: WallTime, steps: Int64) {
+    var dayCounters = day == saved.day ? saved : DayCounters(day: day, openedAt: moment)
     let receipts = contents.receipts.filter { $0.day == day }
-    books.served = Int64(receipts.count(where: \.outcome.isAttended))
-    books.cancelled = Int64(receipts.count) - books.served
-    books.issued = max(books.issued, books.served + books.cancelled)
-    (books.delayed, books.dead) = (0, 0)
-    books.delayedByService = Array(repeating: 0, count: books.delayedByService.count)
-    books.clockSteps = steps
-    closedDays.append(books)
+    dayCounters.served = Int64(receipts.count(where: \.outcome.isFinishedByWorker))
+    dayCounters.cancelled = Int64(receipts.count) - dayCounters.served
+    dayCounters.issued = max(dayCounters.issued, dayCounters.served + dayCounters.cancelled)
+    (dayCounters.delayed, dayCounters.dead) = (0, 0)
+    dayCounters.delayedByService = Array(repeating: 0, count: dayCounters.delayedByService.count)
+    dayCounters.clockSteps = steps
+    closedDays.append(dayCounters)
   }
 
   /// Customers with this ticket or a higher one belong to an incomplete request; their numbers are not issued
   /// yet.
-  var bound: TicketNumber { arrivingFrom ?? .max }
+  var bound: TicketNumber { firstUnissuedTicket ?? .max }
 
   /// Removes customers and keys of a request that will never be completed. See `QueueStore`.
-  public func withdrawArrivals(limit: Int) throws(StoreError) {
+  public func removeUnissuedCustomers(limit: Int) throws(StoreError) {
     if let end { throw end }
-    guard hasArrivals else { return }
-    try attempt { () throws(StoreError) in try meet(.stage) }
+    guard hasUnissuedCustomers else { return }
+    try attempt { () throws(StoreError) in try throwInjectedFailure(.stage) }
     hasStaged = true
     withdraw(limit: limit)
   }
 
   private func withdraw(limit: Int) {
-    guard let arrivingFrom, let books else { return }
-    contents.withdraw(from: arrivingFrom, day: books.day, limit: limit)
+    guard let firstUnissuedTicket, let dayCounters else { return }
+    contents.withdraw(from: firstUnissuedTicket, day: dayCounters.day, limit: limit)
   }
 
   /// Does nothing: no work is deferred.
-  public func tidyUp() {}
+  public func runDeferredWork() {}
 
   /// Drops all changes that are not durable.
   public func rollBack() {

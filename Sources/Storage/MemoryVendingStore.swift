@@ -46,7 +46,7 @@ public final class MemoryVendingStore: MemoryEntryStore<MemoryVending>, VendingS
     if purchase.state == .open {
       let isNew = !contents.purchases.contains { $0.request == purchase.request }
       guard isNew, purchase.number == Int64(contents.purchases.count + 1) else {
-        throw damage(Remark(.purchaseTwice, purchase.number, purchase.request))
+        throw damage(MessageDetail(.purchaseTwice, purchase.number, purchase.request))
       }
       return contents.purchases.append(purchase)
     }
@@ -55,14 +55,14 @@ public final class MemoryVendingStore: MemoryEntryStore<MemoryVending>, VendingS
     }
     guard let place, contents.purchases[place].state.rawValue <= 2,
       contents.purchases[place].state.rawValue < purchase.state.rawValue
-    else { throw damage(Remark(.purchaseEnded, purchase.number)) }
+    else { throw damage(MessageDetail(.purchaseEnded, purchase.number)) }
     contents.purchases[place].state = purchase.state
   }
 
   private func write(_ change: MoneyChange) throws(StoreError) {
     let isNew = !contents.changes.contains { $0.request == change.request }
     guard isNew, change.sequence == Int64(contents.changes.count + 1) else {
-      throw damage(Remark(.moneyChangeTwice, change.sequence, change.request))
+      throw damage(MessageDetail(.moneyChangeTwice, change.sequence, change.request))
     }
     contents.changes.append(change)
   }

@@ -23,7 +23,7 @@ struct ReceiptEntry: Equatable {
   var issued: Int64
   var started: Int64?
   var finished: Int64
-  var article = ""
+  var itemName = ""
 
   /// Number of values in an entry. The name of an article may follow them.
   static let numbers = 15
@@ -39,7 +39,7 @@ extension ReceiptEntry {
       pid: Int64(receipt.pid), attempts: Int64(receipt.attempts), amount: receipt.amount,
       account: receipt.account, debit: transfer?.debit.code, credit: transfer?.credit.code,
       issued: receipt.issuedAt.milliseconds, started: receipt.startedAt?.milliseconds,
-      finished: receipt.finishedAt.milliseconds, article: receipt.article)
+      finished: receipt.finishedAt.milliseconds, itemName: receipt.itemName)
   }
 
   /// Appends the entry to the text of a page.
@@ -50,7 +50,7 @@ extension ReceiptEntry {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.numbers * 21) { room in
       // The numbers are written from the last digit to the first, because division yields the digits in this
       // order.
-      var digits = BackwardDigits(room: room)
+      var digits = ReverseDecimalWriter(room: room)
       digits.prepend(finished &- moment)
       digits.prepend(started.map { finished &- $0 })
       digits.prepend(finished &- issued)
@@ -70,17 +70,17 @@ extension ReceiptEntry {
       digits.room[digits.start] = UInt8(ascii: "[")
       text.append(contentsOf: UnsafeBufferPointer(rebasing: room[digits.start...]))
     }
-    if !article.isEmpty { Self.append(article, to: &text) }
+    if !itemName.isEmpty { Self.append(itemName, to: &text) }
     text.append(UInt8(ascii: "]"))
   }
 
-  private static func append(_ article: String, to text: inout [UInt8]) {
-    var article = article
+  private static func append(_ itemName: String, to text: inout [UInt8]) {
+    var itemName = itemName
     text.append(UInt8(ascii: ","))
     text.append(UInt8(ascii: "\""))
-    article.withUTF8 { bytes in
+    itemName.withUTF8 { bytes in
       // Most names need no escaping.
-      if !holdsEscaped(bytes) { return text.append(contentsOf: bytes) }
+      if !needsEscaping(bytes) { return text.append(contentsOf: bytes) }
       for byte in bytes { append(byte, to: &text) }
     }
     text.append(UInt8(ascii: "\""))
@@ -91,8 +91,8 @@ extension ReceiptEntry {
     byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
   }
 
-  private static func holdsEscaped(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-    EightBytes.anywhere(
+  private static func needsEscaping(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    ByteScanner.containsByte(
       in: text,
       { $0.hasByte(below: 0x20) || $0.hasByte(UInt8(ascii: "\"")) || $0.hasByte(UInt8(ascii: "\\")) },
       or: isEscaped)
@@ -133,7 +133,7 @@ extension ReceiptEntry {
 }
 
 /// Writes numbers from the end of a buffer towards its start, each with a comma before it.
-private struct BackwardDigits {
+private struct ReverseDecimalWriter {
   let room: UnsafeMutableBufferPointer<UInt8>
   /// Index of the first written byte.
   private(set) var start: Int
@@ -198,13 +198,13 @@ private struct PageReader {
     let (window, generation, pid, attempts) = (optional(), next(), next(), next())
     let (amount, account, debit, credit) = (next(), next(), optional(), optional())
     let (waited, worked, finished) = (next(), optional(), moment &+ next())
-    let article = take(UInt8(ascii: ",")) ? article() : ""
+    let itemName = take(UInt8(ascii: ",")) ? article() : ""
     guard take(UInt8(ascii: "]")), !isBroken else { return nil }
     return ReceiptEntry(
       sequence: sequence, day: day, ticket: ticket, service: service, priority: priority, outcome: outcome,
       place: window, generation: generation, pid: pid, attempts: attempts, amount: amount, account: account,
       debit: debit, credit: credit, issued: finished &- waited, started: worked.map { finished &- $0 },
-      finished: finished, article: article)
+      finished: finished, itemName: itemName)
   }
 
   private mutating func next() -> Int64 {

@@ -17,7 +17,7 @@ public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore 
 
   override class var schema: Schema { .stock }
   /// Reserves space for the WAL of a few orders, and for the data of some thousand orders.
-  override class var reservePlan: HeldRoom.Plan { HeldRoom.Plan(limit: 2 << 20, share: 16) }
+  override class var reservePlan: ReservedSpace.ReservePlan { ReservedSpace.ReservePlan(limit: 2 << 20, share: 16) }
 
   /// Makes the store of an open database.
   override init(_ database: Database) throws(StoreError) {
@@ -42,7 +42,7 @@ public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore 
     _ = try statements.items.all { row throws(StoreError) in
       let item = ItemID(row.text(1))
       guard row.integer(0) == Int64(items.count + 1), item.isValid else {
-        throw damage(Remark(.itemNumber, items.count + 1))
+        throw damage(MessageDetail(.itemNumber, items.count + 1))
       }
       know(item)
     }
@@ -54,9 +54,9 @@ public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore 
     numbers[item] = Int64(items.count)
   }
 
-  override func settle() { committedItems = items.count }
+  override func markCommitted() { committedItems = items.count }
 
-  override func unsettle() {
+  override func discardUncommitted() {
     for item in items[committedItems...] { numbers[item] = nil }
     items.removeSubrange(committedItems...)
   }
@@ -65,13 +65,13 @@ public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore 
     for item in entry.items {
       statements.insertItem.bind(1, Int64(items.count + 1))
       try statements.insertItem.bind(2, text: item.name)
-      try statements.insertItem.run(broken: Remark(.itemKept, item))
+      try statements.insertItem.run(violation: MessageDetail(.itemKept, item))
       know(item)
     }
     for change in entry.changes { try write(change) }
     switch entry.name {
     case .ordered(let id, let content, let outcome): try remember(id, content, outcome, entry)
-    case .givenBack(let id): try markReturned(id, entry.changes)
+    case .wasReturned(let id): try markReturned(id, entry.changes)
     case nil: break
     }
   }
@@ -85,11 +85,11 @@ public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore 
       change.present)
     try row.bind(9, text: change.order?.text)
     row.bind(10, change.at.milliseconds)
-    try row.run(broken: Remark(.changeTwice, change.sequence))
+    try row.run(violation: MessageDetail(.changeTwice, change.sequence))
     let lot = change.lot == 0 ? statements.deleteLot : statements.putLot
     lot.bindAll(item, expires, made)
     if change.lot > 0 { lot.bind(4, change.lot) }
-    try lot.run(broken: Remark(.changeLeavesLot, change.sequence, change.lot))
+    try lot.run(violation: MessageDetail(.lotBalanceInvalid, change.sequence, change.lot))
   }
 
   private func remember(
@@ -101,13 +101,13 @@ public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore 
     row.bindAll(
       from: 3, outcome.code, entry.changes.first?.sequence, entry.changes.last?.sequence,
       entry.at.milliseconds)
-    try row.run(broken: Remark(.orderAnswered, id))
+    try row.run(violation: MessageDetail(.orderAnswered, id))
     guard case .short(let shortages) = outcome else { return }
     for (place, shortage) in shortages.enumerated() {
       let row = statements.insertShortage
       try row.bind(1, text: id.text)
       try row.bindAll(from: 2, Int64(place), number(of: shortage.item), shortage.needed, shortage.available)
-      try row.run(broken: Remark(.orderShortAlready, id))
+      try row.run(violation: MessageDetail(.orderShortAlready, id))
     }
   }
 
@@ -115,11 +115,11 @@ public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore 
     try statements.markReturned.bind(1, text: id.text)
     statements.markReturned.bindAll(from: 2, changes.first?.sequence, changes.last?.sequence)
     try statements.markReturned.run()
-    if database.changes != 1 { throw damage(Remark(.orderNotHolding, id)) }
+    if database.changes != 1 { throw damage(MessageDetail(.orderReservationMissing, id)) }
   }
 
   private func number(of item: ItemID) throws(StoreError) -> Int64 {
-    guard let number = numbers[item] else { throw damage(Remark(.itemUnknown, item)) }
+    guard let number = numbers[item] else { throw damage(MessageDetail(.itemUnknown, item)) }
     return number
   }
 }

@@ -19,9 +19,9 @@ extension SQLiteStore {
     try find(into: &report) { report throws(StoreError) in
       let days = try readDays(&report)
       let receipts = try auditReceipts(days, &report)
-      let customers = try auditCustomers(day: days.last?.books.day ?? 0, &report)
+      let customers = try auditCustomers(day: days.last?.dayCounters.day ?? 0, &report)
       compare(days, receipts, &report)
-      comparePresent(days.last, receipts, customers, try keptDelayedByService(), &report)
+      comparePresent(days.last, receipts, customers, try storedDelayedByService(), &report)
       try auditTickets(days, &report)
     }
     try find(into: &report, auditAttempts)
@@ -47,12 +47,12 @@ extension SQLiteStore {
       "SELECT \(DayRow.columns) FROM day ORDER BY day", while: "reading the days"
     ) { row throws(StoreError) in try row.all { DayRow($0, lines, services) } }
     for (index, day) in days.enumerated() {
-      let number = day.books.day
-      report.audit.issued &+= day.books.issued
-      if !day.isReadable { report.note(Remark(.booksImpossible, number)) }
-      if number != Int64(index) + 1 { report.note(Remark(.dayOutOfPlace, number, index + 1)) }
+      let number = day.dayCounters.day
+      report.audit.issued &+= day.dayCounters.issued
+      if !day.isReadable { report.note(MessageDetail(.dayCountersInvalid, number)) }
+      if number != Int64(index) + 1 { report.note(MessageDetail(.dayOutOfOrder, number, index + 1)) }
       if day.isClosed == (index == days.count - 1) {
-        report.note(Remark(day.isClosed ? .dayNotFollowed : .dayNotClosed, number))
+        report.note(MessageDetail(day.isClosed ? .nextDayMissing : .dayNotClosed, number))
       }
     }
     return days
@@ -63,14 +63,14 @@ extension SQLiteStore {
   ) {
     var first: Int64 = 1
     for day in days {
-      let books = day.books
-      let found = receipts[books.day] ?? DayReceipts()
-      report.compare(.booksServed, ["\(books.day)"], books: books.served, rows: found.served)
-      report.compare(.booksCancelled, ["\(books.day)"], books: books.cancelled, rows: found.cancelled)
-      report.compare(.booksFirstReceipt, ["\(books.day)"], books: day.firstSequence, rows: first)
+      let dayCounters = day.dayCounters
+      let found = receipts[dayCounters.day] ?? DayReceipts()
+      report.compare(.servedCountDiffers, ["\(dayCounters.day)"], bankID: dayCounters.served, rows: found.served)
+      report.compare(.cancelledCountDiffers, ["\(dayCounters.day)"], bankID: dayCounters.cancelled, rows: found.cancelled)
+      report.compare(.firstReceiptDiffers, ["\(dayCounters.day)"], bankID: day.firstSequence, rows: first)
       first += found.count
-      if day.isClosed, books.delayed != 0 || books.dead != 0 || books.waitingInAll != 0 {
-        report.note(Remark(.dayClosedEarly, books.day))
+      if day.isClosed, dayCounters.delayed != 0 || dayCounters.dead != 0 || dayCounters.waitingInAll != 0 {
+        report.note(MessageDetail(.dayClosedEarly, dayCounters.day))
       }
     }
   }
@@ -80,9 +80,9 @@ extension SQLiteStore {
     _ report: inout AuditRecord
   ) {
     guard let day else {
-      if report.audit.waiting + report.audit.delayed + report.audit.dead > 0 { report.note(Remark(.noDay)) }
+      if report.audit.waiting + report.audit.delayed + report.audit.dead > 0 { report.note(MessageDetail(.customersWithoutDay)) }
       return
     }
-    report.compare(day.books, customers, receipts[day.books.day], delayed: delayed)
+    report.compare(day.dayCounters, customers, receipts[day.dayCounters.day], delayed: delayed)
   }
 }

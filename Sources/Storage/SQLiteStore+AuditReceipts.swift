@@ -10,7 +10,7 @@ extension SQLiteStore {
   func auditReceipts(
     _ days: [DayRow], _ report: inout AuditRecord
   ) throws(StoreError) -> [BusinessDay: DayReceipts] {
-    var walk = ReceiptWalk(last: days.last?.books.day ?? 0)
+    var walk = ReceiptScan(last: days.last?.dayCounters.day ?? 0)
     var expected: Int64 = 1
     var (key, block): (Int64?, TicketBlock?) = (nil, nil)
     try database.withStatement(
@@ -18,9 +18,9 @@ extension SQLiteStore {
     ) { row throws(StoreError) in
       while try row.step() {
         let first = row.integer(0)
-        if first != expected { report.note(Remark(.receiptMissing, expected, first)) }
+        if first != expected { report.note(MessageDetail(.receiptMissing, expected, first)) }
         guard let entries = Self.entries(row), !entries.isEmpty, entries.count <= ReceiptPage.longest else {
-          report.note(Remark(.pageMeaningless, first))
+          report.note(MessageDetail(.pageInvalid, first))
           expected = first &+ 1
           continue
         }
@@ -29,7 +29,7 @@ extension SQLiteStore {
           guard try visit(entry, &walk, &report) else { continue }
           let own = TicketBlock.key(entry.day, entry.ticket)
           if key != own { (key, block) = (own, try self.block(own)) }
-          requirePlace(of: entry, in: block, days, &report)
+          requireTicketEntry(of: entry, in: block, days, &report)
         }
       }
     }
@@ -40,12 +40,12 @@ extension SQLiteStore {
   ///
   /// - Returns: true if the values of the receipt are valid and its day exists.
   private func visit(
-    _ entry: ReceiptEntry, _ walk: inout ReceiptWalk, _ report: inout AuditRecord
+    _ entry: ReceiptEntry, _ walk: inout ReceiptScan, _ report: inout AuditRecord
   ) throws(StoreError) -> Bool {
     guard let outcome = UInt8(exactly: entry.outcome).flatMap(Outcome.init(rawValue:)),
       let line = try? line(service: entry.service, priority: entry.priority)
     else {
-      report.note(Remark(.receiptMeaningless, entry.sequence))
+      report.note(MessageDetail(.receiptInvalid, entry.sequence))
       return false
     }
     let money = ReceiptMoney(
@@ -53,25 +53,25 @@ extension SQLiteStore {
       account: entry.account, debit: entry.debit, credit: entry.credit)
     guard walk.visit(entry.day, entry.ticket, money, &report) else { return false }
     try requireAttempts(
-      entry.attempts - (outcome.isAttended ? 1 : 0), entry.day, entry.ticket, outcome, &report)
+      entry.attempts - (outcome.isFinishedByWorker ? 1 : 0), entry.day, entry.ticket, outcome, &report)
     return true
   }
 
   /// Adds a finding if the block of the receipt's ticket does not contain this receipt, but another one or
   /// none.
-  private func requirePlace(
+  private func requireTicketEntry(
     of entry: ReceiptEntry, in block: TicketBlock?, _ days: [DayRow], _ report: inout AuditRecord
   ) {
     let isTicket = 1...Limits.ticket ~= entry.ticket
     let found = isTicket ? block.map { $0[entry.ticket] ?? -1 } ?? 0 : 0
     if found == entry.sequence { return }
-    if found == 0, isTicket { return report.note(Remark(.receiptNotFound, entry.ticket, entry.day)) }
+    if found == 0, isTicket { return report.note(MessageDetail(.receiptNotFound, entry.ticket, entry.day)) }
     report.audit.duplicated += 1
     report.note(
       isTicket
-        ? Remark(.ticketTwice, entry.ticket, entry.day)
-        : Remark(
-          .neverIssued, entry.ticket, entry.day, days.first { $0.books.day == entry.day }?.books.issued ?? 0))
+        ? MessageDetail(.ticketDuplicated, entry.ticket, entry.day)
+        : MessageDetail(
+          .neverIssued, entry.ticket, entry.day, days.first { $0.dayCounters.day == entry.day }?.dayCounters.issued ?? 0))
   }
 
   /// Checks the tickets of every day. Each must be stored once, as a receipt or in the queue, and the customers
@@ -80,16 +80,16 @@ extension SQLiteStore {
     let starts = try database.withStatement(
       "SELECT value FROM meta WHERE name LIKE '\(Self.receiptsBefore)%'", while: "reading the starts"
     ) { row throws(StoreError) in try row.all { $0.integer(0) } }
-    var order = OrderWalk(
-      starts: starts, disordered: DisorderedDays.among(days.map { ($0.books.day, $0.books.clockSteps) }))
-    var pages = KeptPages()
+    var order = OrderScan(
+      starts: starts, disordered: DisorderedDays.among(days.map { ($0.dayCounters.day, $0.dayCounters.clockSteps) }))
+    var pages = PageCache()
     for day in days {
-      let number = day.books.day
-      let isPresent = number == days.last?.books.day && !day.isClosed
-      var tickets = TicketWalk(day: number, issued: day.books.issued)
+      let number = day.dayCounters.day
+      let isPresent = number == days.last?.dayCounters.day && !day.isClosed
+      var tickets = TicketScan(day: number, issued: day.dayCounters.issued)
       // Customers of an incomplete request have no tickets. A closed day has no customers, so no customers are
       // read for it.
-      let issued = isPresent ? "ticket < \(try readArrivals() ?? .max)" : "0"
+      let issued = isPresent ? "ticket < \(try readFirstUnissued() ?? .max)" : "0"
       try database.withStatement(
         "SELECT ticket FROM customer WHERE \(issued) ORDER BY ticket", while: "counting tickets"
       ) { customers throws(StoreError) in
@@ -97,9 +97,9 @@ extension SQLiteStore {
           "SELECT ticket, due_ms FROM scheduled_ticket WHERE day = \(number) ORDER BY ticket",
           while: "looking for orders"
         ) { later throws(StoreError) in
-          var waiting = TicketColumn(customers)
-          var ordered = TicketColumn(later)
-          try eachHolder(of: number) { ticket, sequence throws(StoreError) in
+          var waiting = TicketColumnReader(customers)
+          var ordered = TicketColumnReader(later)
+          try eachReceiptTicket(of: number) { ticket, sequence throws(StoreError) in
             try waiting.advance(before: ticket) { tickets.visit($0, &report) }
             guard let entry = try receipt(numbered: sequence, of: ticket, number, &pages, &report) else {
               return
@@ -123,19 +123,19 @@ extension SQLiteStore {
   /// Returns the receipt that a block assigns to a ticket. If it does not exist, returns nil and adds a
   /// finding.
   private func receipt(
-    numbered sequence: Int64, of ticket: TicketNumber, _ day: BusinessDay, _ pages: inout KeptPages,
+    numbered sequence: Int64, of ticket: TicketNumber, _ day: BusinessDay, _ pages: inout PageCache,
     _ report: inout AuditRecord
   ) throws(StoreError) -> ReceiptEntry? {
     if let entry = try entry(numbered: sequence, &pages), entry.day == day, entry.ticket == ticket {
       return entry
     }
-    report.note(Remark(.receiptOfOther, ticket, day, sequence))
+    report.note(MessageDetail(.receiptOfOtherTicket, ticket, day, sequence))
     return nil
   }
 
   /// Calls `visit` with each ticket of a day that has a receipt, in order, and with the receipt's sequence
   /// number.
-  private func eachHolder(
+  private func eachReceiptTicket(
     of day: BusinessDay, _ visit: (TicketNumber, Int64) throws(StoreError) -> Void
   ) throws(StoreError) {
     let keys = TicketBlock.keys(of: day)
@@ -146,11 +146,11 @@ extension SQLiteStore {
       row.bindAll(keys.lowerBound, keys.upperBound)
       while try row.step() {
         guard let block = TicketBlock(text: row.utf8(1)) else {
-          throw damage(Remark(.blockMeaningless, row.integer(0)))
+          throw damage(MessageDetail(.blockInvalid, row.integer(0)))
         }
         let first = TicketBlock.firstTicket(of: row.integer(0))
         for ticket in first..<first + TicketBlock.tickets {
-          guard let sequence = block[ticket] else { throw damage(Remark(.blockMeaningless, row.integer(0))) }
+          guard let sequence = block[ticket] else { throw damage(MessageDetail(.blockInvalid, row.integer(0))) }
           if sequence != 0 { try visit(ticket, sequence) }
         }
       }
@@ -159,7 +159,7 @@ extension SQLiteStore {
 }
 
 /// Ascending tickets of a statement. The next one is read ahead.
-private struct TicketColumn {
+private struct TicketColumnReader {
   private let row: Statement
   private(set) var next: TicketNumber?
   private var hasBegun = false

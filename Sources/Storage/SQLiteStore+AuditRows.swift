@@ -8,7 +8,7 @@ import QueueCore
 extension SQLiteStore {
   func auditCustomers(day: BusinessDay, _ report: inout AuditRecord) throws(StoreError) -> CustomerCounts {
     var counts = CustomerCounts()
-    let arriving = try readArrivals() ?? .max
+    let arriving = try readFirstUnissued() ?? .max
     try database.withStatement(
       "SELECT position, amount, account, \(CustomerAttempts.ended), due_ms FROM customer ORDER BY position",
       while: "reading all customers"
@@ -16,16 +16,16 @@ extension SQLiteStore {
       while try row.step() {
         let position = CustomerPosition(key: row.integer(0))
         guard let state = position.state, let line = lines[position.line] else {
-          report.note(Remark(.customerMeaningless, position.key))
+          report.note(MessageDetail(.customerKeyInvalid, position.key))
           continue
         }
         if state != .dead, position.ticket >= arriving { continue }
         counts.count(state, line)
         if row.integer(1) < (line.service.movesMoney ? 1 : 0) || row.integer(2) < 0 {
-          report.note(Remark(.impossibleMoney, position.ticket))
+          report.note(MessageDetail(.moneyInvalid, position.ticket))
         }
         if (row.optional(4) != nil) != (state == .delayed) {
-          report.note(Remark(.momentWithoutDelay, position.ticket))
+          report.note(MessageDetail(.dueTimeWithoutDelay, position.ticket))
         }
         try requireAttempts(row.integer(3), day, position.ticket, nil, &report)
       }
@@ -44,7 +44,7 @@ extension SQLiteStore {
     // it.
     if counted == 0 || (counted == 1 && outcome == .cancelled) { return }
     if counted > 0, try hasAttempts(day, ticket) { return }
-    report.note(Remark(.attemptsUnrecorded, ticket, day, counted))
+    report.note(MessageDetail(.attemptsUnrecorded, ticket, day, counted))
   }
 
   private func hasAttempts(_ day: BusinessDay, _ ticket: TicketNumber) throws(StoreError) -> Bool {
@@ -69,10 +69,10 @@ extension SQLiteStore {
         }
         count += 1
         if row.integer(2) != count {
-          report.note(Remark(.attemptOutOfPlace, ticket, day, row.integer(2), count))
+          report.note(MessageDetail(.attemptOutOfOrder, ticket, day, row.integer(2), count))
         }
         if UInt8(exactly: row.integer(3)).flatMap(AttemptEnd.init(rawValue:)) == nil {
-          report.note(Remark(.attemptEndUnknown, ticket, day, row.integer(2)))
+          report.note(MessageDetail(.attemptEndUnknown, ticket, day, row.integer(2)))
         }
       }
     }
@@ -89,14 +89,14 @@ extension SQLiteStore {
       counted = Int64(receipt.attempts)
       // The last attempt of a served customer has no row, because the receipt records it. A cancelled customer
       // may or may not have been at a window.
-      possible = recorded + (receipt.outcome.isAttended ? 1 : 0)...recorded + 1
+      possible = recorded + (receipt.outcome.isFinishedByWorker ? 1 : 0)...recorded + 1
     } else if isPresent, let found = try find(ticket) {
       counted = Int64(found.customer.attempts)
       possible = recorded...recorded
     } else {
-      return report.note(Remark(.attemptsOfNobody, ticket, day))
+      return report.note(MessageDetail(.attemptsWithoutTicket, ticket, day))
     }
-    if !possible.contains(counted) { report.note(Remark(.attemptsDiffer, ticket, day, counted, recorded)) }
+    if !possible.contains(counted) { report.note(MessageDetail(.attemptsDiffer, ticket, day, counted, recorded)) }
   }
 
   /// Adds a finding for each key whose tickets are not a range of issued tickets. The keys of an incomplete request
@@ -106,11 +106,11 @@ extension SQLiteStore {
       """
       SELECT key.day, key.first, key.last FROM request_key AS key LEFT JOIN day ON day.day = key.day
       WHERE (day.day IS NULL OR key.first < 1 OR key.last < key.first OR key.last > day.issued)
-        AND NOT (key.first >= \(try readArrivals() ?? .max) AND key.day = (SELECT max(day) FROM day))
+        AND NOT (key.first >= \(try readFirstUnissued() ?? .max) AND key.day = (SELECT max(day) FROM day))
       """, while: "reading all keys"
     ) { row throws(StoreError) in
       while try row.step() {
-        report.note(Remark(.keyOfTicketsOfNobody, row.integer(1), row.integer(2), row.integer(0)))
+        report.note(MessageDetail(.keyOfUnissuedRange, row.integer(1), row.integer(2), row.integer(0)))
       }
     }
   }

@@ -9,15 +9,15 @@ import Time
 
 extension SQLiteStore {
   func write(_ change: StoreChange) throws(StoreError) {
-    if change.meetsCustomers { try finishSweep() }
+    if change.touchesCustomers { try finishBulkCancel() }
     switch change {
-    case .insert(let customer): return try gather(customer, dueAt: nil)
+    case .insert(let customer): return try addToBatch(customer, dueAt: nil)
     case .insertDelayed(let customer, let due):
       statements.insertLater.bindAll(stagedDay ?? presentDay, customer.ticket, due.milliseconds)
-      try statements.insertLater.run(broken: Remark(.alreadyInQueue, customer.ticket, presentDay))
-      return try gather(customer, dueAt: due)
+      try statements.insertLater.run(violation: MessageDetail(.alreadyInQueue, customer.ticket, presentDay))
+      return try addToBatch(customer, dueAt: due)
     case .finish, .remember, .attach: break
-    default: try writeGathered()
+    default: try writeBatch()
     }
     switch change {
     case .insert, .insertDelayed: break
@@ -26,14 +26,14 @@ extension SQLiteStore {
     case .postpone(let customer, let due): try move(customer, from: .waiting, to: .delayed, dueAt: due)
     case .bury(let customer):
       try move(customer, from: .waiting, to: .dead, dueAt: nil)
-      try noteBurial(of: customer)
+      try recordDeadLetter(of: customer)
     case .revive(let customer, let state): try move(customer, from: state, to: .waiting, dueAt: nil)
     case .record(let attempt): try record(attempt)
     case .remember(let key, let day, let first, let last, let request):
       try remember(
         key, KeyedRequest(tickets: IssuedTickets(day: day, first: first, last: last), request: request))
-    case .cancelEveryone(let day, let moment):
-      sweep = QueueSweep(day: day, moment: moment, total: saved?.kept ?? 0)
+    case .cancelAllCustomers(let day, let moment):
+      bulkCancel = BulkCancel(day: day, moment: moment, total: saved?.kept ?? 0)
       stagedDay = day + 1
     case .released(let ticket): try note(released: ticket)
     case .attach(let payload, let tickets): try attach(payload, to: tickets)
@@ -43,34 +43,34 @@ extension SQLiteStore {
   private func finish(
     _ customer: Customer, from state: CustomerState, _ receipt: Receipt
   ) throws(StoreError) {
-    try gatherDeparture(of: try position(customer, in: state))
+    try batchDeletion(of: try position(customer, in: state))
     try dropPayload(of: customer.ticket)
     try insert(receipt)
   }
 
   private func insert(_ receipt: Receipt) throws(StoreError) {
-    try gather(receipt)
-    if let result = receipt.result { try insert(isShort ? result.withoutBytes : result, of: receipt) }
+    try addToBatch(receipt)
+    if let result = receipt.result { try insert(isLowOnSpace ? result.withoutBytes : result, of: receipt) }
     for shortage in receipt.shortages { try insert(shortage, of: receipt) }
-    if receipt.outcome == .cancelled, receipt.service.drawsOnStock {
+    if receipt.outcome == .cancelled, receipt.service.usesStock {
       statements.insertRelease.bindAll(receipt.day, receipt.ticket)
-      try statements.insertRelease.run(broken: Remark(.cancelledBefore, receipt.ticket, receipt.day))
+      try statements.insertRelease.run(violation: MessageDetail(.cancelledBefore, receipt.ticket, receipt.day))
     }
     guard receipt.day == saved?.day else { return }
-    if receipt.outcome.isAttended { staged.served += 1 } else { staged.cancelled += 1 }
+    if receipt.outcome.isFinishedByWorker { staged.served += 1 } else { staged.cancelled += 1 }
   }
 
   private func insert(_ shortage: Shortage, of receipt: Receipt) throws(StoreError) {
     statements.insertShortage.bindAll(receipt.day, receipt.ticket)
     try statements.insertShortage.bind(3, text: shortage.item.name)
     statements.insertShortage.bindAll(from: 4, shortage.needed, shortage.available)
-    try statements.insertShortage.run(broken: Remark(.shortTwice, receipt.ticket, receipt.day, shortage.item))
+    try statements.insertShortage.run(violation: MessageDetail(.shortageDuplicated, receipt.ticket, receipt.day, shortage.item))
   }
 
   private func note(released ticket: TicketOfDay) throws(StoreError) {
     statements.deleteRelease.bindAll(ticket.day, ticket.ticket)
     try statements.deleteRelease.run()
-    if database.changes != 1 { throw damage(Remark(.releaseUnknown, ticket.ticket, ticket.day)) }
+    if database.changes != 1 { throw damage(MessageDetail(.releaseNotFound, ticket.ticket, ticket.day)) }
   }
 
   private func update(_ customer: Customer) throws(StoreError) {
@@ -88,7 +88,7 @@ extension SQLiteStore {
       try position(customer, in: from).key, CustomerAttempts(customer).packed,
       Int64(customer.crashes), Int64(customer.failures),
       try position(customer, in: to).key, dueAt?.milliseconds)
-    try statements.moveCustomer.run(broken: Remark(.alreadyIs, customer.ticket, presentDay, to.name))
+    try statements.moveCustomer.run(violation: MessageDetail(.alreadyInState, customer.ticket, presentDay, to.name))
     try requireOneChange(customer, in: from)
   }
 
@@ -101,27 +101,27 @@ extension SQLiteStore {
       attempt.processEnd?.exitSignal.map(Int64.init))
     try statements.insertAttempt.bind(13, nonEmpty: attempt.words)
     try statements.insertAttempt.run(
-      broken: Remark(.attemptTwice, attempt.number, attempt.ticket, attempt.day))
+      violation: MessageDetail(.attemptTwice, attempt.number, attempt.ticket, attempt.day))
   }
 
   /// Records in `meta` the number of the attempt after which a customer became a dead letter. The rows of
   /// attempts have no column for it. The record stays after the customer was requeued or cancelled.
-  private func noteBurial(of customer: Customer) throws(StoreError) {
+  private func recordDeadLetter(of customer: Customer) throws(StoreError) {
     guard let day = stagedDay ?? saved?.day else { return }
     try database.execute(
-      "INSERT OR REPLACE INTO meta VALUES ('\(Self.burials(of: customer.ticket, day)) \(customer.attempts)', "
+      "INSERT OR REPLACE INTO meta VALUES ('\(Self.deadLetterNames(of: customer.ticket, day)) \(customer.attempts)', "
         + "\(customer.attempts))", while: "recording a dead letter")
   }
 
   /// Prefix of the names in `meta` for the dead letters of a ticket. A space and the number of the attempt
   /// follow it.
-  static func burials(of ticket: TicketNumber, _ day: BusinessDay) -> String { "dead \(day) \(ticket)" }
+  static func deadLetterNames(of ticket: TicketNumber, _ day: BusinessDay) -> String { "dead \(day) \(ticket)" }
 
   private func remember(_ key: String, _ known: KeyedRequest) throws(StoreError) {
     let tickets = known.tickets
     try statements.insertKey.bind(1, text: key)
     statements.insertKey.bindAll(from: 2, tickets.day, tickets.first, tickets.last, known.request)
-    try statements.insertKey.run(broken: Remark(.keyRemembered, tickets.first, tickets.last, tickets.day))
+    try statements.insertKey.run(violation: MessageDetail(.keyRemembered, tickets.first, tickets.last, tickets.day))
   }
 
   /// Position of a customer's row. Throws if the line has no number, because a line without a number has no customers.
@@ -129,13 +129,13 @@ extension SQLiteStore {
     _ customer: Customer, in state: CustomerState
   ) throws(StoreError) -> CustomerPosition {
     guard let line = lines[customer.line] else {
-      throw damage(Remark(.notAmong, customer.ticket, presentDay, state.name))
+      throw damage(MessageDetail(.ticketNotFound, customer.ticket, presentDay, state.name))
     }
     return CustomerPosition(state, line, customer.ticket)
   }
 
   private func requireOneChange(_ customer: Customer, in state: CustomerState) throws(StoreError) {
-    if database.changes != 1 { throw damage(Remark(.notAmong, customer.ticket, presentDay, state.name)) }
+    if database.changes != 1 { throw damage(MessageDetail(.ticketNotFound, customer.ticket, presentDay, state.name)) }
   }
 
   /// Day of the saved counters, for error messages and due times. It is 0 before the store is loaded, when no change
@@ -145,7 +145,7 @@ extension SQLiteStore {
 
 extension StoreChange {
   /// True if the change affects rows of customers or receipts, so that a pending reset must be completed first.
-  fileprivate var meetsCustomers: Bool {
+  fileprivate var touchesCustomers: Bool {
     switch self {
     case .record, .remember, .released: false
     default: true

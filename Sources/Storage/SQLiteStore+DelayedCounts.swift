@@ -13,40 +13,40 @@ import QueueCore
 
 extension SQLiteStore {
   /// Name in `meta` of the number of the last start whose program maintained these numbers.
-  private static let keeper = "delayed kept by"
+  private static let maintainerName = "delayed kept by"
   /// Prefix of the names in `meta`. The number of the service follows it. A count of 0 is not stored.
   private static let prefix = "delayed "
 
   /// Reads the stored numbers, or counts the rows. Does nothing for an inspected database, which does not need
   /// them.
-  func readDelayedByService(into books: inout Books) throws(StoreError) {
-    guard books.delayed > 0, !database.isReadOnly else { return }
-    if let kept = try keptDelayedByService(), kept.reduce(0, +) == books.delayed {
-      books.delayedByService = kept
+  func readDelayedByService(into dayCounters: inout DayCounters) throws(StoreError) {
+    guard dayCounters.delayed > 0, !database.isReadOnly else { return }
+    if let kept = try storedDelayedByService(), kept.reduce(0, +) == dayCounters.delayed {
+      dayCounters.delayedByService = kept
       return
     }
-    books.delayedByService = Array(repeating: 0, count: services.count)
+    dayCounters.delayedByService = Array(repeating: 0, count: services.count)
     let keys = CustomerPosition.keys(of: .delayed)
     try database.withStatement(
       """
       SELECT position >> 40, count(*) FROM customer
       WHERE position BETWEEN \(keys.lowerBound) AND \(keys.upperBound)
-        AND position & \(CustomerPosition.highestTicket) < \(arrivals.bound)
+        AND position & \(CustomerPosition.highestTicket) < \(unissued.bound)
       GROUP BY 1
       """, while: "counting delayed customers by service"
     ) { row throws(StoreError) in
       while try row.step() {
         guard let line = lines[row.integer(0) & LineNumbers.highest] else { continue }
-        books.delayedByService[line.service.index] += row.integer(1)
+        dayCounters.delayedByService[line.service.index] += row.integer(1)
       }
     }
   }
 
   /// Stored numbers by the index of the service; nil if the program of the last start did not maintain them.
-  func keptDelayedByService() throws(StoreError) -> [Int64]? {
+  func storedDelayedByService() throws(StoreError) -> [Int64]? {
     let purpose: StaticString = "reading the counts of delayed customers"
-    guard let keeper = try database.note(Self.keeper, while: purpose),
-      keeper == (try database.note("incarnation", while: purpose))
+    guard let maintainerName = try database.note(Self.maintainerName, while: purpose),
+      maintainerName == (try database.note("incarnation", while: purpose))
     else { return nil }
     var counts = Array(repeating: Int64(0), count: services.count)
     var areMeant = true
@@ -71,20 +71,20 @@ extension SQLiteStore {
   }
 
   /// Replaces all stored numbers by the current ones, and records that they are maintained from this start on.
-  func keepDelayedByService(from start: Int64) throws(StoreError) {
+  func startStoringDelayedByService(from start: Int64) throws(StoreError) {
     guard let saved else { return }
     try database.execute(
       """
       DELETE FROM meta WHERE name > '\(Self.prefix)' AND name < '\(Self.prefix):';
-      INSERT OR REPLACE INTO meta VALUES ('\(Self.keeper)', \(start))
+      INSERT OR REPLACE INTO meta VALUES ('\(Self.maintainerName)', \(start))
       """, while: "storing the counts of delayed customers")
     let none = Array(repeating: Int64(0), count: saved.delayedByService.count)
     try write(saved.delayedByService, over: none)
   }
 
   /// Writes the changed numbers in the open transaction.
-  func saveDelayedByService(_ books: Books, over saved: Books) throws(StoreError) {
-    try write(books.delayedByService, over: saved.delayedByService)
+  func saveDelayedByService(_ dayCounters: DayCounters, over saved: DayCounters) throws(StoreError) {
+    try write(dayCounters.delayedByService, over: saved.delayedByService)
   }
 
   private func write(_ counts: [Int64], over saved: [Int64]) throws(StoreError) {

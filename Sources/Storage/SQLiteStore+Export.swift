@@ -38,8 +38,8 @@ extension SQLiteStore: QueueExport {
 
   /// SQL condition that excludes the keys of an incomplete request, which has no tickets yet.
   private var hasTickets: String {
-    hasArrivals
-      ? "day < (SELECT max(day) FROM day) OR first < \(arrivals.bound)" : "true"
+    hasUnissuedCustomers
+      ? "day < (SELECT max(day) FROM day) OR first < \(unissued.bound)" : "true"
   }
 
   /// Visits all attempts, by day, ticket and number of the attempt.
@@ -72,7 +72,7 @@ extension SQLiteStore: QueueExport {
       (.shortages, "SELECT count(DISTINCT day << 40 | ticket) FROM shortage"),
       (.attempts, "SELECT count(*) FROM attempt"),
       (.keys, "SELECT count(*) FROM request_key WHERE \(hasTickets)"),
-      (.payloads, "SELECT count(*) FROM payload WHERE ticket < \(arrivals.bound)"),
+      (.payloads, "SELECT count(*) FROM payload WHERE ticket < \(unissued.bound)"),
     ]
     for (kind, question) in questions {
       rows[kind] = try database.number(question, while: "counting the rows") ?? 0
@@ -86,7 +86,7 @@ extension SQLiteStore: QueueExport {
         try database.number(
           """
           SELECT count(*) FROM customer WHERE position BETWEEN \(keys.lowerBound) AND \(keys.upperBound)
-            AND ticket < \(arrivals.bound)
+            AND ticket < \(unissued.bound)
           """, while: "counting the rows") ?? 0
     }
     return rows

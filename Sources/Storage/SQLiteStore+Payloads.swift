@@ -12,7 +12,7 @@ extension SQLiteStore {
   /// Payload of a customer; nil if the customer has none. See `QueueStore`.
   public func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? {
     try settle()
-    guard payloads.mayHave(ticket), ticket < arrivals.bound else { return nil }
+    guard payloads.mayHave(ticket), ticket < unissued.bound else { return nil }
     statements.payload.bind(1, ticket)
     return try statements.payload.first { $0.bytes(0) }
   }
@@ -23,10 +23,10 @@ extension SQLiteStore {
     var failure: StoreError?
     payload.withUnsafeBytes { bytes in
       do throws(StoreError) {
-        try statement.bind(2, staying: bytes)
+        try statement.bind(2, uncopied: bytes)
         for ticket in tickets {
           statement.bind(1, ticket)
-          try statement.run(broken: Remark(.payloadTwice, ticket, presentDay))
+          try statement.run(violation: MessageDetail(.payloadTwice, ticket, presentDay))
         }
       } catch { failure = error }
       // The pointer is invalid after this closure.
@@ -51,7 +51,7 @@ extension SQLiteStore {
 
   /// Last ticket of a piece that is deleted quickly: at most ``payloadPiece`` bytes of payloads, or one customer with
   /// more.
-  func endOfPiece(of tickets: ClosedRange<TicketNumber>) throws(StoreError) -> TicketNumber {
+  func endOfDeletionPiece(of tickets: ClosedRange<TicketNumber>) throws(StoreError) -> TicketNumber {
     guard payloads.mayHaveAny(in: tickets) else { return tickets.upperBound }
     statements.payloadLengths.bindAll(tickets.lowerBound, tickets.upperBound)
     defer { statements.payloadLengths.reset() }
@@ -78,14 +78,14 @@ extension SQLiteStore {
   /// Adds a finding for each payload without a customer.
   func auditPayloads(_ report: inout AuditRecord) throws(StoreError) {
     // The payloads of an incomplete request are deleted before its customers.
-    let arriving = try readArrivals() ?? .max
+    let arriving = try readFirstUnissued() ?? .max
     try database.withStatement(
       """
       SELECT ticket FROM payload WHERE ticket < \(arriving) AND ticket NOT IN (SELECT ticket FROM customer)
       ORDER BY ticket
       """, while: "reading all payloads"
     ) { row throws(StoreError) in
-      while try row.step() { report.note(Remark(.payloadOfNobody, row.integer(0))) }
+      while try row.step() { report.note(MessageDetail(.payloadWithoutCustomer, row.integer(0))) }
     }
   }
 }

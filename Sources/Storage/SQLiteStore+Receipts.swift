@@ -10,51 +10,51 @@ import Time
 
 extension SQLiteStore {
   /// Gathers a receipt and assigns its sequence number.
-  func gather(_ receipt: Receipt) throws(StoreError) {
+  func addToBatch(_ receipt: Receipt) throws(StoreError) {
     precondition(
       receipt.window == nil || receipt.window?.service == receipt.service,
       "A window serves its own service only.")
     precondition(1...Limits.ticket ~= receipt.ticket, "A ticket is out of range.")
     sequence += 1
-    try gather(ReceiptEntry(receipt, sequence: sequence))
+    try addToBatch(ReceiptEntry(receipt, sequence: sequence))
   }
 
   /// Gathers a receipt that already has its sequence number.
-  func gather(_ entry: ReceiptEntry) throws(StoreError) {
-    if !gathered.page.hasRoom(on: entry.day) { try writePage() }
-    gathered.page.append(entry)
-    gathered.holders.append(
-      GatheredRows.Holder(day: entry.day, ticket: entry.ticket, sequence: entry.sequence))
-    if gathered.holders.count == GatheredRows.most { try writeReceipts() }
+  func addToBatch(_ entry: ReceiptEntry) throws(StoreError) {
+    if !batch.page.hasRoom(on: entry.day) { try writePage() }
+    batch.page.append(entry)
+    batch.receiptTickets.append(
+      RowBatch.ReceiptTicket(day: entry.day, ticket: entry.ticket, sequence: entry.sequence))
+    if batch.receiptTickets.count == RowBatch.maxEntries { try writeReceipts() }
   }
 
   func writeReceipts() throws(StoreError) {
-    guard !gathered.holders.isEmpty else { return }
+    guard !batch.receiptTickets.isEmpty else { return }
     try writePage()
-    try writeHolders()
+    try writeReceiptTickets()
   }
 
   private func writePage() throws(StoreError) {
-    guard gathered.page.count > 0 else { return }
-    gathered.page.close()
+    guard batch.page.count > 0 else { return }
+    batch.page.close()
     let statement = statements.insertPage
-    statement.bindAll(gathered.page.first, gathered.page.day, gathered.page.moment)
-    try statement.bind(4, utf8: gathered.page.text)
+    statement.bindAll(batch.page.first, batch.page.day, batch.page.moment)
+    try statement.bind(4, utf8: batch.page.text)
     try statement.run()
-    gathered.page.forget()
+    batch.page.forget()
   }
 
   /// Writes the sequence numbers of the receipts into the blocks of their tickets. Each block is read and
   /// written once.
-  private func writeHolders() throws(StoreError) {
-    gathered.holders.sort { ($0.day, $0.ticket) < ($1.day, $1.ticket) }
-    var rest = gathered.holders[...]
+  private func writeReceiptTickets() throws(StoreError) {
+    batch.receiptTickets.sort { ($0.day, $0.ticket) < ($1.day, $1.ticket) }
+    var rest = batch.receiptTickets[...]
     while let first = rest.first {
       let key = TicketBlock.key(first.day, first.ticket)
       var block = try block(key) ?? TicketBlock()
       while let holder = rest.first, TicketBlock.key(holder.day, holder.ticket) == key {
-        guard let found = block[holder.ticket] else { throw damage(Remark(.blockMeaningless, key)) }
-        if found != 0 { throw damage(Remark(.receiptTwice, holder.ticket, holder.day)) }
+        guard let found = block[holder.ticket] else { throw damage(MessageDetail(.blockInvalid, key)) }
+        if found != 0 { throw damage(MessageDetail(.receiptTwice, holder.ticket, holder.day)) }
         block.put(holder.sequence, for: holder.ticket)
         rest.removeFirst()
       }
@@ -62,13 +62,13 @@ extension SQLiteStore {
       try statements.putBlock.bind(2, utf8: block.text)
       try statements.putBlock.run()
     }
-    gathered.holders.removeAll(keepingCapacity: true)
+    batch.receiptTickets.removeAll(keepingCapacity: true)
   }
 
   func block(_ key: Int64) throws(StoreError) -> TicketBlock? {
     statements.block.bind(1, key)
     guard let text = try statements.block.first({ $0.utf8(0) }) else { return nil }
-    guard let block = TicketBlock(text: text) else { throw damage(Remark(.blockMeaningless, key)) }
+    guard let block = TicketBlock(text: text) else { throw damage(MessageDetail(.blockInvalid, key)) }
     return block
   }
 
@@ -80,7 +80,7 @@ extension SQLiteStore {
     ) { row throws(StoreError) in try row.first { (first: $0.integer(0), entries: entries($0)) } }
     guard let last else { return 0 }
     guard let sequence = last.entries?.last?.sequence, 1...TicketBlock.highest - (1 << 32) ~= sequence else {
-      throw .damaged(path: database.path, detail: Remark(.pageMeaningless, last.first))
+      throw .damaged(path: database.path, detail: MessageDetail(.pageInvalid, last.first))
     }
     return sequence
   }
@@ -124,17 +124,17 @@ extension SQLiteStore {
     try settle()
     guard 1...Limits.ticket ~= ticket, let block = try block(TicketBlock.key(day, ticket)) else { return nil }
     guard let number = block[ticket] else {
-      throw damage(Remark(.blockMeaningless, TicketBlock.key(day, ticket)))
+      throw damage(MessageDetail(.blockInvalid, TicketBlock.key(day, ticket)))
     }
     if number == 0 { return nil }
-    var pages = KeptPages()
+    var pages = PageCache()
     guard let entry = try entry(numbered: number, &pages), entry.day == day, entry.ticket == ticket else {
-      throw damage(Remark(.receiptOfOther, ticket, day, number))
+      throw damage(MessageDetail(.receiptOfOtherTicket, ticket, day, number))
     }
     return try receipt(entry)
   }
 
-  /// Number of cancelled receipts of a day in a range of tickets. See `QueueReading`.
+  /// Number of cancelled receipts of a day in a range of tickets. See `QueueReader`.
   public func countCancelled(
     _ tickets: ClosedRange<TicketNumber>, on day: BusinessDay
   ) throws(StoreError) -> Int64 {
@@ -162,7 +162,7 @@ extension SQLiteStore {
     _ statement: Statement, after sequence: Int64, through last: Int64 = .max, of service: Int64? = nil,
     limit: Int
   ) throws(StoreError) -> [Receipt] {
-    var walk = ResultWalk()
+    var walk = ResultScan()
     defer {
       statement.reset()
       if walk.hasBegun { statements.results.reset() }
@@ -171,7 +171,7 @@ extension SQLiteStore {
     var bytes = 0
     while let entries = try nextPage(statement) {
       for entry in entries where entry.sequence > sequence {
-        if receipts.count >= limit || bytes >= [Receipt].longestResults || entry.sequence > last {
+        if receipts.count >= limit || bytes >= [Receipt].maxResultBytes || entry.sequence > last {
           return receipts
         }
         if let service, entry.service != service { continue }
@@ -191,7 +191,7 @@ extension SQLiteStore {
   func nextPage(_ statement: Statement) throws(StoreError) -> [ReceiptEntry]? {
     guard try statement.step() else { return nil }
     guard let entries = Self.entries(statement) else {
-      throw damage(Remark(.pageMeaningless, statement.integer(0)))
+      throw damage(MessageDetail(.pageInvalid, statement.integer(0)))
     }
     return entries
   }
@@ -219,7 +219,7 @@ extension SQLiteStore {
   func receipt(_ entry: ReceiptEntry) throws(StoreError) -> Receipt {
     let line = try line(service: entry.service, priority: entry.priority)
     guard let outcome = UInt8(exactly: entry.outcome).flatMap(Outcome.init(rawValue:)) else {
-      throw damage(Remark(.receiptOutcome, entry.sequence, entry.outcome))
+      throw damage(MessageDetail(.receiptOutcome, entry.sequence, entry.outcome))
     }
     var window: Window?
     if let place = entry.place { window = Window(service: line.service, place: try small(place)) }
@@ -229,7 +229,7 @@ extension SQLiteStore {
       pid: try small(entry.pid), attempts: try small(entry.attempts), amount: entry.amount,
       account: entry.account, issuedAt: WallTime(milliseconds: entry.issued),
       startedAt: entry.started.map(WallTime.init(milliseconds:)),
-      finishedAt: WallTime(milliseconds: entry.finished), article: entry.article,
+      finishedAt: WallTime(milliseconds: entry.finished), itemName: entry.itemName,
       shortages: outcome == .outOfStock ? try shortages(day: entry.day, ticket: entry.ticket) : [],
       postingRule: try postingRule(entry))
   }
@@ -237,7 +237,7 @@ extension SQLiteStore {
   private func postingRule(_ entry: ReceiptEntry) throws(StoreError) -> PostingRule? {
     guard let debit = entry.debit, let credit = entry.credit else { return nil }
     guard let rule = PostingRule(debit: debit, credit: credit, account: entry.account) else {
-      throw damage(Remark(.wrongTransfer, entry.sequence))
+      throw damage(MessageDetail(.transferInvalid, entry.sequence))
     }
     return rule
   }
@@ -252,7 +252,7 @@ extension SQLiteStore {
   /// The receipt with this sequence number; nil if there is none.
   ///
   /// - Parameter pages: cache of pages. Callers that look up many receipts usually look up adjacent ones.
-  func entry(numbered number: Int64, _ pages: inout KeptPages) throws(StoreError) -> ReceiptEntry? {
+  func entry(numbered number: Int64, _ pages: inout PageCache) throws(StoreError) -> ReceiptEntry? {
     if let known = pages.entry(numbered: number) { return known }
     statements.pageOfReceipt.bind(1, number)
     defer { statements.pageOfReceipt.reset() }
@@ -264,21 +264,21 @@ extension SQLiteStore {
 }
 
 /// Cache of the pages that were read last.
-struct KeptPages {
-  private static let most = 32
+struct PageCache {
+  private static let maxEntries = 32
   private var pages: [[ReceiptEntry]] = []
   private var next = 0
   /// Index of the page that was added last, or in which a receipt was found last.
   private var latest = 0
 
   mutating func keep(_ entries: [ReceiptEntry]) {
-    if pages.count < Self.most {
+    if pages.count < Self.maxEntries {
       latest = pages.count
       return pages.append(entries)
     }
     latest = next
     pages[next] = entries
-    next = (next + 1) % Self.most
+    next = (next + 1) % Self.maxEntries
   }
 
   mutating func entry(numbered number: Int64) -> ReceiptEntry? {

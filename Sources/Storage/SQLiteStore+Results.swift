@@ -41,7 +41,7 @@ extension SQLiteStore {
     _ statement: Statement, with pieces: ArraySlice<[UInt8]>, from column: Int32, of receipt: Receipt
   ) throws(StoreError) {
     guard let piece = pieces.first else {
-      return try statement.run(broken: Remark(.resultTwice, receipt.ticket, receipt.day))
+      return try statement.run(violation: MessageDetail(.resultTwice, receipt.ticket, receipt.day))
     }
     var failure: StoreError?
     piece.withUnsafeBytes { bytes in
@@ -49,7 +49,7 @@ extension SQLiteStore {
         if bytes.isEmpty {
           statement.bind(column, optional: nil)
         } else {
-          try statement.bind(column, staying: bytes)
+          try statement.bind(column, uncopied: bytes)
         }
         try run(statement, with: pieces.dropFirst(), from: column + 1, of: receipt)
       } catch { failure = error }
@@ -59,19 +59,19 @@ extension SQLiteStore {
 
   func addResult(to receipt: inout Receipt) throws(StoreError) {
     guard results.mayHave(receipt.sequence) else { return }
-    var walk = ResultWalk()
+    var walk = ResultScan()
     defer { statements.results.reset() }
     receipt.result = try result(of: receipt.sequence, &walk)
   }
 
   /// State of a forward scan over the results.
-  struct ResultWalk {
+  struct ResultScan {
     fileprivate(set) var hasBegun = false
     /// Sequence number of the current row's receipt; nil at the end.
     fileprivate var place: Int64?
   }
 
-  func result(of sequence: Int64, _ walk: inout ResultWalk) throws(StoreError) -> WorkResult? {
+  func result(of sequence: Int64, _ walk: inout ResultScan) throws(StoreError) -> WorkResult? {
     let row = statements.results
     if !walk.hasBegun {
       row.bind(1, sequence)
@@ -85,11 +85,11 @@ extension SQLiteStore {
   }
 
   private func result(_ row: Statement) throws(StoreError) -> WorkResult {
-    let output = Excerpt(
+    let output = TruncatedOutput(
       first: row.bytes(8), last: row.bytes(9), length: row.integer(4), filed: row.integer(5))
-    let errors = Excerpt(
+    let errors = TruncatedOutput(
       first: row.bytes(10), last: row.bytes(11), length: row.integer(6), filed: row.integer(7))
-    guard let output, let errors else { throw damage(Remark(.resultMeaningless, row.integer(0))) }
+    guard let output, let errors else { throw damage(MessageDetail(.resultInvalid, row.integer(0))) }
     return WorkResult(
       ending: try processEnd(code: row.optional(1), signal: row.optional(2)),
       duration: TimeSpan(nanoseconds: row.integer(3)), output: output, errors: errors)
@@ -104,7 +104,7 @@ extension SQLiteStore {
 
   /// Adds a finding for each result that is invalid or does not belong to a served receipt of the same ticket.
   func auditResults(_ report: inout AuditRecord) throws(StoreError) {
-    var pages = KeptPages()
+    var pages = PageCache()
     // SQLite stores the length of a blob in its row, so the content of the blob is not read.
     try database.withStatement(
       """
@@ -119,10 +119,10 @@ extension SQLiteStore {
       while try row.step() {
         let (sequence, day, ticket) = (row.integer(0), row.integer(1), row.integer(2))
         let receipt = try entry(numbered: sequence, &pages)
-        let isItsOwn =
+        let isConsistent =
           receipt.map { $0.day == day && $0.ticket == ticket && $0.outcome == Int64(Outcome.served.rawValue) }
-        if isItsOwn != true { report.note(Remark(.resultOfNobody, ticket, day)) }
-        if row.integer(3) != 0 { report.note(Remark(.resultMeaningless, sequence)) }
+        if isConsistent != true { report.note(MessageDetail(.resultWithoutReceipt, ticket, day)) }
+        if row.integer(3) != 0 { report.note(MessageDetail(.resultInvalid, sequence)) }
       }
     }
   }

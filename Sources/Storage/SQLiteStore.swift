@@ -15,22 +15,22 @@ import QueueCore
 public final class SQLiteStore: DatabaseStore, LocalQueueStore {
   let statements: Statements
   /// Day counters on disk; nil until they were read.
-  var saved: Books?
+  var saved: DayCounters?
   /// True if changes are staged, or if staged changes were lost and the caller has not received the error yet.
-  public var hasStagedChanges: Bool { transactions.isOpen || loss != nil }
+  public var hasStagedChanges: Bool { transactions.isOpen || pendingError != nil }
   /// Error that rolled back the open transaction during a read. The next stage or commit also throws it,
   /// because counters without their rows would be inconsistent.
-  private var loss: StoreError?
+  private var pendingError: StoreError?
   /// Highest sequence number of a receipt, including staged ones.
   var sequence: Int64
   private var committedSequence: Int64
   /// True if the size of the WAL was not checked since the last commit.
-  private var owesCheckpoint = false
-  var gathered = GatheredRows()
+  private var needsCheckpoint = false
+  var batch = RowBatch()
   var staged = StagedReceipts()
   /// The business day that a staged reset starts; nil without a staged reset.
   var stagedDay: BusinessDay?
-  var sweep: QueueSweep?
+  var bulkCancel: BulkCancel?
   /// Maximum growth of the database in bytes, in addition to the receipt, when one customer is sent away for a
   /// shortage. The initial value is for two fruits with everyday names; see
   /// `QueueStore.holdBack(forJuicesOf:)`.
@@ -39,13 +39,13 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
   /// is their number in the open transaction.
   var acceptedSinceCheck: Int64 = 0
   var stagedAcceptances: Int64 = 0
-  var arrivals = Arrivals()
+  var unissued = UnissuedCustomers()
   /// All services to which this store has ever assigned a number.
   public internal(set) var services: ServiceDirectory
   /// Numbers of the lines, including staged ones. `committedLines` contains those on disk.
   var lines: LineNumbers
   private var committedLines: LineNumbers
-  var texts = ServiceTexts()
+  var serviceCountCache = ServiceCountCache()
   /// Range of tickets with payloads, including staged ones. `committedPayloads` is the range on disk.
   var payloads: RowBounds
   private var committedPayloads: RowBounds
@@ -55,7 +55,7 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
 
   override class var schema: Schema { .bank }
   /// Base reserve, for the WAL of a few transactions, attempts and pauses.
-  override class var reservePlan: HeldRoom.Plan { HeldRoom.Plan(limit: 4 << 20, share: 8, headroom: 1 << 20) }
+  override class var reservePlan: ReservedSpace.ReservePlan { ReservedSpace.ReservePlan(limit: 4 << 20, share: 8, headroom: 1 << 20) }
 
   /// Makes the store of an open database.
   override init(_ database: Database) throws(StoreError) {
@@ -77,21 +77,21 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
   /// - Throws: errors of the checkpoint. No data is lost then, because the WAL remains next to the database.
   public override func close() throws(StoreError) {
     forgetStaged()
-    owesCheckpoint = false
+    needsCheckpoint = false
     try super.close()
   }
 
   /// Starts to reserve space. No space is reserved before this call.
-  public override func keepReserve() {
+  public override func enableReserve() {
     precondition(saved != nil, "The reserve is set up after the store is loaded.")
-    room.keep(for: need(of: saved, arrivals.open))
+    reservedSpace.enable(for: need(of: saved, unissued.open))
   }
 
   /// Checks again whether enough space is free. See `QueueStore`.
-  public override func lookForRoom() {
-    guard isShort, saved != nil else { return }
+  public override func refreshDiskSpace() {
+    guard isLowOnSpace, saved != nil else { return }
     acceptedSinceCheck = 0
-    room.look(for: need(of: saved, arrivals.open))
+    reservedSpace.look(for: need(of: saved, unissued.open))
   }
 
   /// Adds a change to the open transaction, and opens one if there is none. See `QueueStore`.
@@ -102,13 +102,13 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
   public func stage(_ change: StoreChange) throws(StoreError) {
     try changeStaged { () throws(StoreError) in
       try write(change)
-      if change.isAcceptance { stagedAcceptances += 1 }
+      if change.increasesNeed { stagedAcceptances += 1 }
     }
   }
 
   @inline(__always) func changeStaged(_ body: () throws(StoreError) -> Void) throws(StoreError) {
     try requireTransaction()
-    try tidyUp()
+    try runDeferredWork()
     do throws(StoreError) {
       try transactions.beginIfNeeded()
       try body()
@@ -119,33 +119,33 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
   ///
   /// If the counters start a new day, the old day is closed at the opening time of the new one.
   @discardableResult
-  public func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) -> CommitProgress {
+  public func commit(_ dayCounters: DayCounters, arriving: InProgressEnqueue?) throws(StoreError) -> CommitProgress {
     try requireTransaction()
     guard let saved else { preconditionFailure("The store was not loaded before a commit.") }
-    if !hasStagedChanges && books == saved && arriving == arrivals.open { return .onDisk }
-    do throws(StoreError) { try holdBack(for: books, arriving) } catch {
+    if !hasStagedChanges && dayCounters == saved && arriving == unissued.open { return .onDisk }
+    do throws(StoreError) { try holdBack(for: dayCounters, arriving) } catch {
       rollBack()
       throw error
     }
-    let arrivingFrom: TicketNumber?
+    let firstUnissuedTicket: TicketNumber?
     do throws(StoreError) {
       try transactions.beginIfNeeded()
-      try writeGathered()
-      try finishSweep()
-      if database.volume.makes("keepsTheBooksApart") {
+      try writeBatch()
+      try finishBulkCancel()
+      if database.volume.hasPlantedBug("keepsTheBooksApart") {
         try transactions.commit()
         try transactions.beginIfNeeded()
       }
-      try save(books, over: saved, arriving)
-      arrivingFrom = try noteArrivals(books, arriving)
+      try save(dayCounters, over: saved, arriving)
+      firstUnissuedTicket = try saveUnissued(dayCounters, arriving)
       try transactions.commit()
     } catch { throw recover(from: error) }
-    settleTransaction()
-    arrivals = Arrivals(first: arrivingFrom, open: arriving)
-    self.saved = books
-    owesCheckpoint = true
+    finishTransaction()
+    unissued = UnissuedCustomers(first: firstUnissuedTicket, open: arriving)
+    self.saved = dayCounters
+    needsCheckpoint = true
     // A commit returns only after the next process can find its data.
-    if transactions.isLogLost { try tidyUp() }
+    if transactions.isLogLost { try runDeferredWork() }
     return .onDisk
   }
 
@@ -153,9 +153,9 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
   ///
   /// The coordinator calls it after it has sent the reply: measured with a million tickets, this increases the
   /// rate by 6 % (nine alternating rounds).
-  public func tidyUp() throws(StoreError) {
-    guard owesCheckpoint, !transactions.isOpen else { return }
-    owesCheckpoint = false
+  public func runDeferredWork() throws(StoreError) {
+    guard needsCheckpoint, !transactions.isOpen else { return }
+    needsCheckpoint = false
     try requireHealth()
     try checkpointIfDue()
   }
@@ -170,11 +170,11 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
     lines = committedLines
     payloads = committedPayloads
     results = committedResults
-    loss = nil
-    sweep = nil
+    pendingError = nil
+    bulkCancel = nil
     sequence = committedSequence
-    gathered.forget()
-    arrivals.areWithdrawn = false
+    batch.forget()
+    unissued.areRemoved = false
     staged = StagedReceipts()
     stagedDay = nil
     stagedAcceptances = 0
@@ -188,13 +188,13 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
       try transactions.commit()
       return result
     }
-    settleTransaction()
+    finishTransaction()
     if transactions.isLogLost { try checkpointIfDue() }
     return result
   }
 
-  private func settleTransaction() {
-    room.committed()
+  private func finishTransaction() {
+    reservedSpace.committed()
     committedSequence = sequence
     committedLines = lines
     committedPayloads = payloads
@@ -205,7 +205,7 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
   }
 
   private func checkpointIfDue() throws(StoreError) {
-    if try transactions.checkpointIfDue() { easeReserve() }
+    if try transactions.checkpointIfDue() { shrinkReserve() }
   }
 
   /// True if a read of all data takes longer than one iteration of the loop may take: more than 2 MB of pages.
@@ -225,7 +225,7 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
   public func thaw() {
     database.thaw()
     // The WAL may have become long during the freeze, and the check must not wait for another commit.
-    owesCheckpoint = true
+    needsCheckpoint = true
   }
 
   func requireHealth() throws(StoreError) { try transactions.requireHealth() }
@@ -233,14 +233,14 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
   /// Writes gathered rows before a read, so that the read includes staged changes.
   func settle() throws(StoreError) {
     try requireHealth()
-    if let loss { throw loss }
-    if gathered.isEmpty, sweep == nil { return }
+    if let pendingError { throw pendingError }
+    if batch.isEmpty, bulkCancel == nil { return }
     do throws(StoreError) {
-      try writeGathered()
-      try finishSweep()
+      try writeBatch()
+      try finishBulkCancel()
     } catch {
       let error = recover(from: error)
-      loss = error
+      pendingError = error
       throw error
     }
   }
@@ -248,9 +248,9 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
   /// Throws the error of a lost transaction before a change is staged, so that no staged change is missing.
   private func requireTransaction() throws(StoreError) {
     try requireHealth()
-    guard let loss else { return }
-    self.loss = nil
-    throw loss
+    guard let pendingError else { return }
+    self.pendingError = nil
+    throw pendingError
   }
 
   /// Rolls back, and returns the error that the caller must throw. If the disk is full, also frees space so

@@ -13,7 +13,7 @@ public final class SQLiteVendingStore: EntryDatabaseStore<VendingEntry>, Vending
 
   override class var schema: Schema { .vending }
   /// Reserves space for the WAL of a few changes, and for the data of some thousand changes.
-  override class var reservePlan: HeldRoom.Plan { HeldRoom.Plan(limit: 1 << 20, share: 16) }
+  override class var reservePlan: ReservedSpace.ReservePlan { ReservedSpace.ReservePlan(limit: 1 << 20, share: 16) }
 
   /// Makes the store of an open database.
   override init(_ database: Database) throws(StoreError) {
@@ -44,13 +44,13 @@ public final class SQLiteVendingStore: EntryDatabaseStore<VendingEntry>, Vending
     let last = try database.number(
       "SELECT balance FROM ledger WHERE sequence = \(stored.sequence)", while: "reading the balance")
     guard (last ?? 0) == stored.account.balance else {
-      throw damage(Remark(.balanceDiffers, last ?? 0, stored.account.balance))
+      throw damage(MessageDetail(.balanceDiffers, last ?? 0, stored.account.balance))
     }
     stored.lastPurchase = lastPurchase
     stored.lastPlainPurchase = plain ?? lastPurchase
     stored.unfinished = try unfinished()
     guard stored.unfinished.allSatisfy({ $0.state != .open || $0.price <= stored.account.balance }) else {
-      throw damage(Remark(.purchaseCostsMore))
+      throw damage(MessageDetail(.purchaseExceedsBalance))
     }
     isLoaded = true
     return stored
@@ -68,7 +68,7 @@ public final class SQLiteVendingStore: EntryDatabaseStore<VendingEntry>, Vending
     row.bindAll(from: 6, change.dates?.made ?? -1, change.dates?.expires ?? -1)
     try row.bind(8, text: change.request.text)
     row.bind(9, change.at.milliseconds)
-    try row.run(broken: Remark(.moneyChangeTwice, change.sequence, change.request))
+    try row.run(violation: MessageDetail(.moneyChangeTwice, change.sequence, change.request))
   }
 
   private func write(_ purchase: StoredPurchase) throws(StoreError) {
@@ -79,12 +79,12 @@ public final class SQLiteVendingStore: EntryDatabaseStore<VendingEntry>, Vending
       try row.bind(2, text: purchase.request.text)
       try row.bind(3, text: purchase.product.name)
       row.bindAll(from: 4, purchase.price, state, purchase.at.milliseconds)
-      try row.run(broken: Remark(.purchaseTwice, number, purchase.request))
+      try row.run(violation: MessageDetail(.purchaseTwice, number, purchase.request))
     } else {
       statements.endPurchase.bindAll(number, state)
       try statements.endPurchase.bind(3, text: purchase.request.text)
       try statements.endPurchase.run()
-      if database.changes != 1 { throw damage(Remark(.purchaseEnded, number)) }
+      if database.changes != 1 { throw damage(MessageDetail(.purchaseEnded, number)) }
     }
   }
 }

@@ -53,9 +53,9 @@ struct Schema: Sendable {
   ///   program maintained these counts. After a start of a program that does not maintain them, they are
   ///   counted again. `incarnation`: number of starts of the coordinator. `opening N`: time of the N-th start,
   ///   in milliseconds since 1970. `receipts before N`: last receipt before that start. `bank id`,
-  ///   `bank id day` and `bank id ticket`: identity of the database, see `BooksName`. `stock identity`,
+  ///   `bank id day` and `bank id ticket`: identity of the database, see `BankID`. `stock identity`,
   ///   `stock opening`, `vending identity` and `vending opening`: last recorded state of the databases of
-  ///   `stock` and `vending`, see `KnownDatabase`. `incomplete request from`: first number of an incomplete
+  ///   `stock` and `vending`, see `RecordedDatabase`. `incomplete request from`: first number of an incomplete
   ///   request, whose customers have no tickets yet.
   ///
   /// The column `grade` of a receipt is 1 to 3 for a grade, and the priority plus 4 for any other priority.

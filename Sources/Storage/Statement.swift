@@ -63,7 +63,7 @@ struct Statement {
   }
 
   /// Binds bytes without copying. They must stay valid until the statement has run. See sqlite3_bind_blob64.
-  func bind(_ index: Int32, staying bytes: UnsafeRawBufferPointer) throws(StoreError) {
+  func bind(_ index: Int32, uncopied bytes: UnsafeRawBufferPointer) throws(StoreError) {
     // SQLite reads a null pointer as NULL, so empty bytes are bound as an empty blob.
     let code =
       bytes.isEmpty
@@ -99,13 +99,13 @@ struct Statement {
 
   /// Runs a statement that returns no rows.
   ///
-  /// - Parameter broken: description of the violated invariant if a constraint rejects the row.
-  func run(broken: @autoclosure () -> Remark? = nil) throws(StoreError) {
+  /// - Parameter violation: description of the violated invariant if a constraint rejects the row.
+  func run(violation: @autoclosure () -> MessageDetail? = nil) throws(StoreError) {
     let code = sqlite3_step(handle)
     guard code == SQLITE_DONE || code == SQLITE_ROW else {
       let error = failure(code)
-      if code & 0xFF == SQLITE_CONSTRAINT, let promise = broken() {
-        throw .damaged(path: path, detail: promise)
+      if code & 0xFF == SQLITE_CONSTRAINT, let violatedInvariant = violation() {
+        throw .damaged(path: path, detail: violatedInvariant)
       }
       throw error
     }

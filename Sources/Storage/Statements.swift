@@ -28,7 +28,7 @@ struct Statements {
   /// Values of several rows for one statement. The statement uses `OR FAIL`: rows written before a rejected one
   /// are kept, so SQLite needs no statement journal to undo them. The transaction is rolled back then.
   private static func several(_ row: String) -> String {
-    Array(repeating: row, count: GatheredRows.perStatement).joined(separator: ", ")
+    Array(repeating: row, count: RowBatch.perStatement).joined(separator: ", ")
   }
 
   init(_ database: Database) throws(StoreError) {
@@ -70,7 +70,7 @@ struct Statements {
     releaseSome = try prepare(
       """
       INSERT INTO stock_release (day, ticket)
-      SELECT ?1, ticket FROM \(QueueSweep.bases) CROSS JOIN customer ON position BETWEEN base + ?2 AND base + ?3
+      SELECT ?1, ticket FROM \(BulkCancel.bases) CROSS JOIN customer ON position BETWEEN base + ?2 AND base + ?3
       WHERE service = \(Service.juice.number)
       """, "recording a pending release")
     firstTicket = try prepare(
@@ -80,14 +80,14 @@ struct Statements {
           SELECT position - base FROM customer
           WHERE position > base + ?1 AND position <= base + \(CustomerPosition.highestTicket)
           ORDER BY position LIMIT 1) AS first
-        FROM \(QueueSweep.bases))
+        FROM \(BulkCancel.bases))
       """, "looking for the next customer")
     deleteRelease = try prepare(
       "DELETE FROM stock_release WHERE day = ? AND ticket = ?", "removing a pending release")
     leaving = try prepare(
       """
       SELECT ticket, service, code, \(CustomerAttempts.ended), amount, account, issued_ms, item_name
-      FROM \(QueueSweep.bases) CROSS JOIN customer ON position BETWEEN base + ?1 AND base + ?2
+      FROM \(BulkCancel.bases) CROSS JOIN customer ON position BETWEEN base + ?1 AND base + ?2
       ORDER BY ticket
       """, "cancelling all customers")
     insertAttempt = try prepare(
@@ -104,7 +104,7 @@ struct Statements {
     insertLine = try prepare(
       "INSERT INTO line (number, service, priority) VALUES (?, ?, ?)", "assigning a number to a line")
     deleteLines = try prepare(
-      "DELETE FROM line WHERE number >= \(LineNumbers.firstGiven)", "releasing the numbers of lines")
+      "DELETE FROM line WHERE number >= \(LineNumbers.firstAssignable)", "releasing the numbers of lines")
     insertLater = try prepare(
       "INSERT INTO scheduled_ticket (day, ticket, due_ms) VALUES (?, ?, ?)", "recording a due time")
     insertPayload = try prepare("INSERT INTO payload (ticket, bytes) VALUES (?, ?)", "storing a payload")
@@ -119,17 +119,17 @@ struct Statements {
     forgetNumber = try prepare("DELETE FROM meta WHERE name = ?", "removing a number")
     updateDay = try prepare(
       """
-      UPDATE day SET \(BookColumns.all.map { "\($0) = ?" }.joined(separator: ", ")) WHERE day = ?
+      UPDATE day SET \(DayCounterColumns.all.map { "\($0) = ?" }.joined(separator: ", ")) WHERE day = ?
       """, "saving the counters of the day")
     insertDay = try prepare(
       """
-      INSERT INTO day (day, opened_ms, first_sequence, \(BookColumns.list))
-      VALUES (?, ?, ?, \(BookColumns.all.map { _ in "?" }.joined(separator: ", ")))
+      INSERT INTO day (day, opened_ms, first_sequence, \(DayCounterColumns.list))
+      VALUES (?, ?, ?, \(DayCounterColumns.all.map { _ in "?" }.joined(separator: ", ")))
       """, "opening a day")
     closeDay = try prepare(
       """
       UPDATE day SET closed_ms = ?2, issued = max(issued, ?3 + ?4), served = ?3, cancelled = ?4, delayed = 0,
-        dead = 0, \(BookColumns.present.map { "\($0) = ''" }.joined(separator: ", ")), \(BookColumns.clock) = ?5
+        dead = 0, \(DayCounterColumns.present.map { "\($0) = ''" }.joined(separator: ", ")), \(DayCounterColumns.clock) = ?5
       WHERE day = ?1
       """, "closing a day")
 

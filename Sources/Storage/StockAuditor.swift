@@ -13,12 +13,12 @@ struct StockAuditor {
   /// it.
   var ordersWithRows: Int64 = 0
 
-  private struct LotName: Hashable {
+  private struct LotKey: Hashable {
     var item: ItemID
     var dates: LotDates?
   }
 
-  private var lots: [LotName: Quantity] = [:]
+  private var lots: [LotKey: Quantity] = [:]
   private var present: [ItemID: Quantity] = [:]
   private var run: [StockChange] = []
   private var runs: Int64 = 0
@@ -30,18 +30,18 @@ struct StockAuditor {
   ) throws(Failure) {
     report.changes += 1
     if change.sequence != report.changes {
-      findings.note(Remark(.changeMissing, report.changes, change.sequence))
+      findings.note(MessageDetail(.changeMissing, report.changes, change.sequence))
       report.changes = change.sequence
     }
-    let name = LotName(item: change.item, dates: change.dates)
+    let name = LotKey(item: change.item, dates: change.dates)
     lots[name, default: 0] &+= change.difference
     present[change.item, default: 0] &+= change.difference
     let (lot, all) = (lots[name] ?? 0, present[change.item] ?? 0)
     if lot != change.lot || all != change.present {
-      findings.note(Remark(.changeLeaves, change.sequence, change.lot, change.present, change.item, lot, all))
+      findings.note(MessageDetail(.changeBalanceDiffers, change.sequence, change.lot, change.present, change.item, lot, all))
     }
     if lot < 0 || all > StockLimits.quantity {
-      findings.note(Remark(.changeLeavesImpossible, change.sequence, lot, all, change.item))
+      findings.note(MessageDetail(.changeBalanceInvalid, change.sequence, lot, all, change.item))
     }
     if run.last.map({ $0.order != change.order || $0.kind != change.kind }) == true { try endRun(order) }
     run.append(change)
@@ -54,43 +54,43 @@ struct StockAuditor {
     guard let first = run.first, let id = first.order else { return }
     runs += 1
     guard let stored = try order(id) else {
-      findings.note(Remark(.changeOfUnknownOrder, first.sequence, id))
+      findings.note(MessageDetail(.changeOfUnknownOrder, first.sequence, id))
       return
     }
-    let told = first.kind == .returned ? stored.returned : stored.changes
-    if told != run { findings.note(Remark(.orderUnsaid, id, first.sequence)) }
+    let expected = first.kind == .returned ? stored.returned : stored.changes
+    if expected != run { findings.note(MessageDetail(.orderEffectMissing, id, first.sequence)) }
     guard let amounts = StockAction.amounts(inContent: stored.content) else { return }
     let sign: Quantity = first.kind == .returned ? 1 : -1
     for amount in amounts {
       let moved = run.reduce(0) { $0 + ($1.item == amount.item ? $1.difference : 0) } * sign
       if moved != amount.quantity {
-        findings.note(Remark(.orderMovedOther, id, amount.quantity, amount.item, moved))
+        findings.note(MessageDetail(.orderMovedOtherAmount, id, amount.quantity, amount.item, moved))
       }
     }
     if run.contains(where: { row in !amounts.contains { $0.item == row.item } }) {
-      findings.note(Remark(.orderMovedUnasked, id))
+      findings.note(MessageDetail(.orderMovedOtherItem, id))
     }
   }
 
   mutating func visit(_ shelf: ItemStock) {
     for lot in shelf.lots {
-      let told = lots.removeValue(forKey: LotName(item: shelf.item, dates: lot.dates)) ?? 0
-      differ(shelf.item, told: told, there: lot.quantity)
+      let expected = lots.removeValue(forKey: LotKey(item: shelf.item, dates: lot.dates)) ?? 0
+      differ(shelf.item, expected: expected, actual: lot.quantity)
     }
   }
 
-  private mutating func differ(_ item: ItemID, told: Quantity, there: Quantity) {
-    guard told != there else { return }
-    report.difference += abs(told &- there)
-    findings.note(Remark(.shelfDiffers, item, told, there))
+  private mutating func differ(_ item: ItemID, expected: Quantity, actual: Quantity) {
+    guard expected != actual else { return }
+    report.difference += abs(expected &- actual)
+    findings.note(MessageDetail(.itemQuantityDiffers, item, expected, actual))
   }
 
   mutating func finished() -> StockAudit {
-    for (name, told) in lots.sorted(by: { $0.key.item < $1.key.item }) {
-      differ(name.item, told: told, there: 0)
+    for (name, expected) in lots.sorted(by: { $0.key.item < $1.key.item }) {
+      differ(name.item, expected: expected, actual: 0)
     }
-    if runs != ordersWithRows { findings.note(Remark(.ordersDiffer, ordersWithRows, runs)) }
-    report.remarks = findings.remarks
+    if runs != ordersWithRows { findings.note(MessageDetail(.ordersDiffer, ordersWithRows, runs)) }
+    report.messageDetails = findings.messageDetails
     return report
   }
 }

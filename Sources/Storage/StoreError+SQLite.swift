@@ -19,10 +19,10 @@ extension StoreError {
       connection.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(code))
     var detail = "\(name): \(message), while \(purpose)"
     switch code & 0xFF {
-    case SQLITE_FULL: self = .diskFull(detail: Remark(quoting: detail))
+    case SQLITE_FULL: self = .diskFull(detail: MessageDetail(quoting: detail))
     // All SQL is written in this module, so a statement that SQLite rejects means foreign tables.
     case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_ERROR:
-      self = .damaged(path: path, detail: Remark(quoting: detail))
+      self = .damaged(path: path, detail: MessageDetail(quoting: detail))
     case SQLITE_BUSY, SQLITE_LOCKED: self = .inUse(path: path)
     case SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_READONLY:
       let reasons = connection.map(Self.systemErrors) ?? []
@@ -30,8 +30,8 @@ extension StoreError {
       let isFull = !reasons.isEmpty && reasons.allSatisfy { $0 == ENOSPC || $0 == EDQUOT || $0 == EFBIG }
       self =
         isFull && Self.leavesNothingBehind(code)
-        ? .diskFull(detail: Remark(quoting: detail)) : .failed(path: path, detail: Remark(quoting: detail))
-    default: self = .failed(path: path, detail: Remark(quoting: detail))
+        ? .diskFull(detail: MessageDetail(quoting: detail)) : .failed(path: path, detail: MessageDetail(quoting: detail))
+    default: self = .failed(path: path, detail: MessageDetail(quoting: detail))
     }
   }
 

@@ -16,7 +16,7 @@ final class Transactions {
   static let frozenThreshold: Int64 = 16_000
 
   let database: Database
-  let room: HeldRoom
+  let reservedSpace: ReservedSpace
   private(set) var isOpen = false
   /// Number of frames in the WAL from which a checkpoint ends the freeze.
   private var frozenLimit: Int32 = 0
@@ -25,9 +25,9 @@ final class Transactions {
   private var end: StoreError?
   private let begin, save, forget: Statement
 
-  init(_ database: Database, _ plan: HeldRoom.Plan) throws(StoreError) {
+  init(_ database: Database, _ plan: ReservedSpace.ReservePlan) throws(StoreError) {
     self.database = database
-    room = HeldRoom(database, plan)
+    reservedSpace = ReservedSpace(database, plan)
     begin = try database.prepare("BEGIN IMMEDIATE", while: "starting a transaction")
     save = try database.prepare("COMMIT", while: "committing a transaction")
     forget = try database.prepare("ROLLBACK", while: "rolling back a transaction")
@@ -46,8 +46,8 @@ final class Transactions {
   func commit() throws(StoreError) {
     do throws(StoreError) { try save.run() } catch {
       guard case .failed(_, let detail) = error else { throw error }
-      if database.volume.makes("takesAFailedSyncForAFullDisk") { throw .diskFull(detail: detail) }
-      guard database.volume.makes("takesAFailedSyncForACommit") else { throw error }
+      if database.volume.hasPlantedBug("takesAFailedSyncForAFullDisk") { throw .diskFull(detail: detail) }
+      guard database.volume.hasPlantedBug("takesAFailedSyncForACommit") else { throw error }
     }
     isOpen = false
   }
@@ -68,10 +68,10 @@ final class Transactions {
   ///
   /// - Returns: true if the WAL was checkpointed.
   @discardableResult func checkpointIfDue() throws(StoreError) -> Bool {
-    let isUrgent = isLogLost || room.isShort && room.isLogNearlyFull
+    let isUrgent = isLogLost || reservedSpace.isLowOnSpace && reservedSpace.isLogNearlyFull
     let threshold = database.isFrozen ? frozenLimit : Self.checkpointThreshold
     guard isUrgent || database.logFrames >= threshold else { return false }
-    return try unlessFull { () throws(StoreError) in try room.copyLog(SQLITE_CHECKPOINT_PASSIVE) }
+    return try unlessFull { () throws(StoreError) in try reservedSpace.copyLog(SQLITE_CHECKPOINT_PASSIVE) }
   }
 
   /// Runs an operation. Returns false if the disk is full. Any other error ends the use of the store.
@@ -95,11 +95,11 @@ final class Transactions {
   /// - Returns: false if the file cannot be frozen now.
   func freeze(atLeast: Int64 = frozenThreshold, onThaw: @escaping () -> Void) throws(StoreError) -> Bool {
     try requireHealth()
-    guard !isOpen, !isLogLost, !room.isShort, !database.isReadOnly else { return false }
+    guard !isOpen, !isLogLost, !reservedSpace.isLowOnSpace, !database.isReadOnly else { return false }
     var limit = max(try database.pageCount(), atLeast)
-    if let free = room.free { limit = min(limit, free / 4 / HeldRoom.frame) }
+    if let free = reservedSpace.free { limit = min(limit, free / 4 / ReservedSpace.frame) }
     guard limit > Int64(Self.checkpointThreshold) else { return false }
-    guard try unlessFull({ () throws(StoreError) in try room.copyLog(SQLITE_CHECKPOINT_PASSIVE) }) else {
+    guard try unlessFull({ () throws(StoreError) in try reservedSpace.copyLog(SQLITE_CHECKPOINT_PASSIVE) }) else {
       return false
     }
     frozenLimit = Int32(clamping: limit)
@@ -108,7 +108,7 @@ final class Transactions {
   }
 
   /// Checkpoints an unlinked WAL now, and after every later commit.
-  func logIsLost() throws(StoreError) {
+  func handleLogLoss() throws(StoreError) {
     try requireHealth()
     isLogLost = true
     if !isOpen { try checkpointIfDue() }
@@ -127,12 +127,12 @@ final class Transactions {
 
   /// Rolls back, and returns the error that the caller must throw.
   ///
-  /// - Parameter makesRoom: true to release a part of the reserve after a full disk.
-  func recover(from error: StoreError, makesRoom: Bool = true) -> StoreError {
+  /// - Parameter makesSpace: true to release a part of the reserve after a full disk.
+  func recover(from error: StoreError, makesSpace: Bool = true) -> StoreError {
     if case .failed = error { end = error }
     rollBack()
-    guard case .diskFull = error, makesRoom else { return error }
-    let second = room.make()
+    guard case .diskFull = error, makesSpace else { return error }
+    let second = reservedSpace.makeSpace()
     if let second { end = second }
     return second ?? error
   }
@@ -152,7 +152,7 @@ final class Transactions {
       } catch {
         let error = recover(from: error)
         undo()
-        guard case .diskFull = error, room.hasMadeRoom else { throw error }
+        guard case .diskFull = error, reservedSpace.hasMadeSpace else { throw error }
         isAgain = true
       }
     }
@@ -164,11 +164,11 @@ final class Transactions {
   func close() throws(StoreError) {
     try requireHealth()
     rollBack()
-    do throws(StoreError) { try room.copyLog(SQLITE_CHECKPOINT_TRUNCATE) } catch {
+    do throws(StoreError) { try reservedSpace.copyLog(SQLITE_CHECKPOINT_TRUNCATE) } catch {
       end = error
       throw error
     }
     database.close()
-    end = .failed(path: database.path, detail: Remark(.storeClosed))
+    end = .failed(path: database.path, detail: MessageDetail(.storeClosed))
   }
 }

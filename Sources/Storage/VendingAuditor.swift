@@ -15,37 +15,37 @@ struct VendingAuditor {
   mutating func visit(_ change: MoneyChange, _ purchase: StoredPurchase?) {
     report.changes += 1
     if change.sequence != report.changes {
-      findings.note(Remark(.moneyChangeMissing, report.changes, change.sequence))
+      findings.note(MessageDetail(.moneyChangeMissing, report.changes, change.sequence))
       report.changes = change.sequence
     }
     report.account.apply(change)
     if report.account.balance != change.balance {
-      findings.note(Remark(.moneyChangeLeaves, change.sequence, change.balance, report.account.balance))
+      findings.note(MessageDetail(.moneyBalanceDiffers, change.sequence, change.balance, report.account.balance))
       report.difference += abs(report.account.balance &- change.balance)
       report.account.balance = change.balance
     }
     if change.balance < 0 || change.balance > VendingLimits.balance {
-      findings.note(Remark(.moneyChangeLeavesImpossible, change.sequence, change.balance))
+      findings.note(MessageDetail(.moneyBalanceInvalid, change.sequence, change.balance))
     }
     if change.kind == .inserted, !VendingLimits.insertion.contains(change.amount) {
-      findings.note(Remark(.moneyChangeImpossible, change.sequence, change.amount))
+      findings.note(MessageDetail(.moneyChangeInvalid, change.sequence, change.amount))
     }
     guard change.kind == .bought else {
-      if purchase != nil { findings.note(Remark(.requestIsTwoThings, change.request)) }
+      if purchase != nil { findings.note(MessageDetail(.requestAmbiguous, change.request)) }
       return
     }
     report.purchases += 1
     guard let purchase, purchase.state == .bought else {
-      return findings.note(Remark(.purchaseNotMade, change.sequence))
+      return findings.note(MessageDetail(.purchaseNotMade, change.sequence))
     }
     if purchase.price != change.amount || purchase.product != change.product {
-      findings.note(Remark(.purchaseOther, purchase.number, change.sequence))
+      findings.note(MessageDetail(.purchaseDiffers, purchase.number, change.sequence))
     }
   }
 
   mutating func visit(_ purchase: StoredPurchase) {
     if purchase.number != lastPurchase + 1 {
-      findings.note(Remark(.purchaseMissing, lastPurchase + 1, purchase.number))
+      findings.note(MessageDetail(.purchaseMissing, lastPurchase + 1, purchase.number))
     }
     lastPurchase = purchase.number
     switch purchase.state {
@@ -60,14 +60,14 @@ struct VendingAuditor {
 
   mutating func finished() -> VendingAudit {
     if madePurchases != report.purchases {
-      findings.note(Remark(.purchasesDiffer, madePurchases, report.purchases))
+      findings.note(MessageDetail(.purchasesDiffer, madePurchases, report.purchases))
     }
     if reserved > report.account.balance {
-      findings.note(Remark(.purchasesCost, reserved, report.account.balance))
+      findings.note(MessageDetail(.openPurchasesExceedBalance, reserved, report.account.balance))
     }
     report.difference += abs(report.account.difference)
-    if report.account.difference != 0 { findings.note(Remark(.moneyNowhere, report.account.difference)) }
-    report.remarks = findings.remarks
+    if report.account.difference != 0 { findings.note(MessageDetail(.moneyUnaccounted, report.account.difference)) }
+    report.messageDetails = findings.messageDetails
     return report
   }
 }

@@ -20,18 +20,18 @@ public protocol Volume {
   /// - Returns: 0, also if the file exists; an errno value on failure.
   func create(_ path: String) -> Int32
   /// The space reserve in the file with this path.
-  func reserve(at path: String) -> any Reserve
+  func reserve(at path: String) -> any SpaceReserve
   /// Extends a file by allocated bytes. The file is unchanged if there is not enough space.
   func extend(_ path: String, by bytes: Int64)
   /// Records a connection that is left open because its process is about to exit. See sqlite3_close_v2.
   func abandoned(_ connection: OpaquePointer)
   /// True if the planted bug with this name must be executed by the caller, to test that it is detected. Always
   /// false on the volume of the system.
-  func makes(_ mistake: StaticString) -> Bool
+  func hasPlantedBug(_ mistake: StaticString) -> Bool
 }
 
 /// Reserved space on a volume, for a full disk.
-public protocol Reserve: AnyObject {
+public protocol SpaceReserve: AnyObject {
   /// Reserved bytes.
   var size: Int64 { get }
   /// True if this volume can reserve space.
@@ -73,11 +73,11 @@ public struct SystemVolume: Volume {
   }
 
   /// See ``DiskReserve``.
-  public func reserve(at path: String) -> any Reserve { DiskReserve(path: path) }
+  public func reserve(at path: String) -> any SpaceReserve { DiskReserve(path: path) }
   /// See posix_fallocate(3).
   public func extend(_ path: String, by bytes: Int64) { DiskReserve.extend(path, by: bytes) }
   /// Does nothing: the system closes the files at process exit.
   public func abandoned(_ connection: OpaquePointer) {}
   /// False: planted bugs exist in simulations only.
-  public func makes(_ mistake: StaticString) -> Bool { false }
+  public func hasPlantedBug(_ mistake: StaticString) -> Bool { false }
 }

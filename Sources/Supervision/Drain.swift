@@ -16,21 +16,21 @@ import Time
 public enum DrainAction: Sendable, Equatable {
   /// A step starts: notify all subscribers.
   case begin(DrainStep)
-  case closeDoor
+  case stopAccepting
   /// Refuse the requests that are partly admitted: none of their tickets was reported to a client.
   case turnAway
   /// Assign no more customers: the waiting ones stay for the next start.
-  case leaveWaiting
+  case stopAssigning
   /// Kill the tellers that serve a customer: these customers return to the head of the line.
-  case takeBack
+  case returnServing
   case dismiss
-  case killRest
+  case killRemaining
   /// No process is left: end the bank, and close the day if no customer is left.
   case end
 }
 
 /// State of the bank, as far as a drain needs it.
-public struct DrainSight: Sendable, Equatable {
+public struct DrainInput: Sendable, Equatable {
   /// True if a request for tickets is partly admitted.
   public var isTakingIn: Bool
   /// True if a customer waits who can be served.
@@ -49,7 +49,7 @@ public struct DrainSight: Sendable, Equatable {
 }
 
 /// Duration of a step.
-public struct DrainSpan: Sendable, Equatable {
+public struct DrainStepDuration: Sendable, Equatable {
   /// The step, finished or current.
   public var step: DrainStep
   /// Time from the start of the step to its end, or until now.
@@ -59,20 +59,20 @@ public struct DrainSpan: Sendable, Equatable {
 /// State machine of closing a bank.
 public struct Drain: Sendable {
   /// The current step.
-  public private(set) var step = DrainStep.closeDoor
+  public private(set) var step = DrainStep.stopAccepting
   /// The finished steps, in order.
-  public private(set) var past: [DrainSpan] = []
+  public private(set) var past: [DrainStepDuration] = []
   /// Time at which the limit of the current step is reached; nil for none.
   public private(set) var nextDeadline: MonotonicTime?
 
   private var began: MonotonicTime
   private var bound: TimeSpan?
-  private var wanted = DrainStep.closeDoor
+  private var wanted = DrainStep.stopAccepting
   private var hasBegun = false
   private var hasEnded = false
 
   /// Limits of the time in which idle tellers may exit. They still have to write their logs.
-  public static let leaveGrace: ClosedRange<TimeSpan> = .milliseconds(100)...TimeSpan.seconds(3)
+  public static let exitGrace: ClosedRange<TimeSpan> = .milliseconds(100)...TimeSpan.seconds(3)
 
   /// A drain that starts now.
   public init(at now: MonotonicTime) { began = now }
@@ -84,58 +84,58 @@ public struct Drain: Sendable {
     if let step { wanted = max(wanted, step) }
     guard let bound else { return }
     self.bound = min(self.bound ?? bound, bound)
-    let due = now + (self.step == .kill ? leaveBound : bound)
+    let due = now + (self.step == .kill ? exitTimeLimit : bound)
     nextDeadline = min(nextDeadline ?? due, due)
   }
 
   /// Requests that the drain proceeds to the step after the current one.
-  public mutating func askFurther(at now: MonotonicTime) { ask(for: step.next, at: now) }
+  public mutating func requestNextStep(at now: MonotonicTime) { ask(for: step.next, at: now) }
 
   /// Durations of all steps, the current one up to now.
-  public func spans(at now: MonotonicTime) -> [DrainSpan] {
-    past + [DrainSpan(step: step, span: now.since(began))]
+  public func spans(at now: MonotonicTime) -> [DrainStepDuration] {
+    past + [DrainStepDuration(step: step, span: now.since(began))]
   }
 
   /// Returns the actions for the current state, in order; empty if the drain only has to wait.
-  public mutating func look(at sight: DrainSight, now: MonotonicTime) -> [DrainAction] {
+  public mutating func evaluate(at input: DrainInput, now: MonotonicTime) -> [DrainAction] {
     guard !hasEnded else { return [] }
     var actions: [DrainAction] = []
     if !hasBegun {
       hasBegun = true
-      actions += [.begin(.closeDoor), .closeDoor]
+      actions += [.begin(.stopAccepting), .stopAccepting]
     }
-    while let leaving = farewell(sight, now) {
+    while let leaving = actionsAtStepEnd(input, now) {
       guard let next = step.next else {
         (hasEnded, nextDeadline) = (true, nil)
         return actions + leaving
       }
-      past.append(DrainSpan(step: step, span: now.since(began)))
+      past.append(DrainStepDuration(step: step, span: now.since(began)))
       step = next
       began = now
-      nextDeadline = next == .kill ? now + leaveBound : bound.map { now + $0 }
+      nextDeadline = next == .kill ? now + exitTimeLimit : bound.map { now + $0 }
       actions += next == .kill ? [.begin(next)] + leaving + [.dismiss] : leaving + [.begin(next)]
     }
     if step == .kill, let due = nextDeadline, due <= now {
       nextDeadline = nil
-      actions.append(.killRest)
+      actions.append(.killRemaining)
     }
     return actions
   }
 
   /// Actions at the end of the current step; nil if it is not finished.
-  private func farewell(_ sight: DrainSight, _ now: MonotonicTime) -> [DrainAction]? {
+  private func actionsAtStepEnd(_ input: DrainInput, _ now: MonotonicTime) -> [DrainAction]? {
     let isOver = wanted > step || nextDeadline.map { $0 <= now } == true
     switch step {
-    case .closeDoor: return sight.isTakingIn ? isOver ? [.turnAway] : nil : []
+    case .stopAccepting: return input.isTakingIn ? isOver ? [.turnAway] : nil : []
     // If the step is cut short, this action follows even if no customer waits: a prefetched customer whose work cannot
     // start need not stay at a window.
-    case .serveWaiting: return isOver ? [.leaveWaiting] : sight.hasWaiting ? nil : []
-    case .finishServing: return sight.isDrained ? [] : isOver ? [.takeBack] : nil
-    case .kill: return sight.tellers == 0 ? [.end] : nil
+    case .serveWaiting: return isOver ? [.stopAssigning] : input.hasWaiting ? nil : []
+    case .finishServing: return input.isDrained ? [] : isOver ? [.returnServing] : nil
+    case .kill: return input.tellers == 0 ? [.end] : nil
     }
   }
 
-  private var leaveBound: TimeSpan {
-    min(max(bound ?? Self.leaveGrace.upperBound, Self.leaveGrace.lowerBound), Self.leaveGrace.upperBound)
+  private var exitTimeLimit: TimeSpan {
+    min(max(bound ?? Self.exitGrace.upperBound, Self.exitGrace.lowerBound), Self.exitGrace.upperBound)
   }
 }

@@ -14,15 +14,15 @@ public struct RestartPolicy: Sendable, Equatable {
   public var firstPause = TimeSpan.milliseconds(100)
   /// Upper limit of the pause.
   public var longestPause = TimeSpan.seconds(30)
-  /// Consecutive exits before ready, or directly after ready beyond `spared`, after which the worker is given
+  /// Consecutive exits before ready, or directly after ready beyond `immediateRestarts`, after which the worker is given
   /// up.
   public var patience = 10
   /// Time since ready after which earlier exits are forgotten, even if no work was done.
-  public var calm = TimeSpan.seconds(60)
+  public var forgetAfter = TimeSpan.seconds(60)
   /// An exit within this time after ready, without any work done, counts as directly after ready.
-  public var steady = TimeSpan.milliseconds(200)
+  public var stableAfter = TimeSpan.milliseconds(200)
   /// Consecutive exits directly after ready that are followed by an immediate restart.
-  public var spared = 3
+  public var immediateRestarts = 3
 
   public init() {}
 }
@@ -38,9 +38,9 @@ public enum RestartDecision: Sendable, Equatable {
 /// History of exits at one window.
 public struct RestartHistory: Sendable {
   /// Consecutive exits before ready.
-  public private(set) var earlyDeaths = 0
+  public private(set) var deathsBeforeReady = 0
   /// Consecutive exits directly after ready.
-  public private(set) var hastyDeaths = 0
+  public private(set) var deathsAfterReady = 0
   private var readySince: MonotonicTime?
   private var hasWorked = false
   private var policy: RestartPolicy
@@ -52,8 +52,8 @@ public struct RestartHistory: Sendable {
     chance = SeededGenerator(seed: seed)
   }
 
-  /// The larger of ``earlyDeaths`` and ``hastyDeaths``.
-  public var deathsInARow: Int { max(earlyDeaths, hastyDeaths) }
+  /// The larger of ``deathsBeforeReady`` and ``deathsAfterReady``.
+  public var consecutiveDeaths: Int { max(deathsBeforeReady, deathsAfterReady) }
 
   /// Records that the worker has reported ready.
   public mutating func becameReady(at now: MonotonicTime) {
@@ -65,29 +65,29 @@ public struct RestartHistory: Sendable {
   public mutating func didWork() {
     guard !hasWorked else { return }
     hasWorked = true
-    (earlyDeaths, hastyDeaths) = (0, 0)
+    (deathsBeforeReady, deathsAfterReady) = (0, 0)
   }
 
   /// Records an exit. Returns the decision about a restart.
   public mutating func died(at now: MonotonicTime) -> RestartDecision {
     defer { (readySince, hasWorked) = (nil, false) }
     guard let readySince else {
-      earlyDeaths += 1
-      return decision(after: earlyDeaths)
+      deathsBeforeReady += 1
+      return decision(after: deathsBeforeReady)
     }
     let atWork = now.since(readySince)
-    if atWork >= policy.calm { (earlyDeaths, hastyDeaths) = (0, 0) }
-    guard !hasWorked, atWork < policy.steady else { return .atOnce }
-    hastyDeaths += 1
-    return hastyDeaths <= policy.spared ? .atOnce : decision(after: hastyDeaths - policy.spared)
+    if atWork >= policy.forgetAfter { (deathsBeforeReady, deathsAfterReady) = (0, 0) }
+    guard !hasWorked, atWork < policy.stableAfter else { return .atOnce }
+    deathsAfterReady += 1
+    return deathsAfterReady <= policy.immediateRestarts ? .atOnce : decision(after: deathsAfterReady - policy.immediateRestarts)
   }
 
   /// Replaces the rules. Later decisions judge the existing history by the new rules.
   public mutating func adopt(_ policy: RestartPolicy) { self.policy = policy }
 
   /// Clears the history, for example because an operator requests another start.
-  public mutating func forgive() {
-    (earlyDeaths, hastyDeaths) = (0, 0)
+  public mutating func clearHistory() {
+    (deathsBeforeReady, deathsAfterReady) = (0, 0)
     (readySince, hasWorked) = (nil, false)
   }
 

@@ -9,65 +9,65 @@ import Wire
 
 struct TellerLog {
   private let file: LogFile
-  private let orders: TellerOrders
+  private let settings: TellerSettings
   private let service: String
   /// Sentences for a customer's start and completion, by grade.
-  private let started, completed: [LogSentence]
+  private let started, completed: [LogMessageTemplate]
   /// Fields that are in every line about one customer, and the attempt they belong to. A lease cannot
   /// identify the attempt, because lease numbers restart after a reset.
   private var customer = LogFragment()
-  private var present: (day: Int64, ticket: Int64, attempt: Int32)?
+  private var current: (day: Int64, ticket: Int64, attempt: Int32)?
 
-  init(_ file: LogFile, orders: TellerOrders) {
+  init(_ file: LogFile, settings: TellerSettings) {
     self.file = file
-    self.orders = orders
-    let phrases = Phrasebook(orders.language)
-    let name = orders.serviceName
+    self.settings = settings
+    let phrases = StringCatalog(settings.language)
+    let name = settings.serviceName
     service = name.text
     started = Priority.grades.map {
-      let words = phrases.started(priority: $0, service: name)
-      return LogSentence(before: words.before, after: words.after)
+      let sentence = phrases.started(priority: $0, service: name)
+      return LogMessageTemplate(before: sentence.before, after: sentence.after)
     }
     completed = Priority.grades.map {
-      let words = phrases.completed(priority: $0, service: name)
-      return LogSentence(before: words.before, after: words.after)
+      let sentence = phrases.completed(priority: $0, service: name)
+      return LogMessageTemplate(before: sentence.before, after: sentence.after)
     }
   }
 
   var output: LogFile { file }
 
   /// The sentence of the customer's grade. A customer without a grade gets the sentence that contains only the number.
-  private static func sentence(of customer: Assignment, in sentences: [LogSentence]) -> LogSentence {
+  private static func sentence(of customer: Assignment, in sentences: [LogMessageTemplate]) -> LogMessageTemplate {
     sentences[min(Int(customer.priority.code), sentences.count) - 1]
   }
 
   /// Makes the following lines refer to this customer.
-  private mutating func know(_ customer: Assignment) {
+  private mutating func setCustomer(_ customer: Assignment) {
     let attempt = (customer.day, customer.ticket, customer.attempt)
-    if let present, present == attempt { return }
+    if let current, current == attempt { return }
     let service = service
     self.customer.replace { $0.customer(customer, service) }
-    present = attempt
+    current = attempt
   }
 
-  mutating func write(_ note: TellerNote, at moment: Moment) {
+  mutating func write(_ note: TellerLogEntry, at moment: Moment) {
     switch note {
     case .ready: file.write(event: "ready", at: moment) { $0.field("service", service) }
     case .started(let customer):
-      know(customer)
+      setCustomer(customer)
       file.write(event: "started", at: moment) {
         $0.fields(self.customer)
         $0.field("msg", Self.sentence(of: customer, in: started), customer.ticket)
       }
     case .completed(let customer, let took):
-      know(customer)
+      setCustomer(customer)
       file.write(event: "completed", at: moment) {
         $0.fields(self.customer)
         $0.field("took_ms", took.milliseconds)
         $0.field("msg", Self.sentence(of: customer, in: completed), customer.ticket)
       }
     case .worked(let customer, let result, let took):
-      know(customer)
+      setCustomer(customer)
       file.write(event: "completed", at: moment) {
         $0.fields(self.customer)
         $0.field("took_ms", took.milliseconds)
@@ -76,23 +76,23 @@ struct TellerLog {
         $0.field("error_bytes", result.errors.length)
         $0.field("msg", Self.sentence(of: customer, in: completed), customer.ticket)
       }
-    case .sentAway(let customer, let shortages):
-      know(customer)
+    case .outOfStock(let customer, let shortages):
+      setCustomer(customer)
       file.write(event: "out_of_stock", at: moment) {
         $0.fields(self.customer)
         $0.field("missing", shortages.map(\.item.name).joined(separator: ","))
       }
     case .delayed(let customer, let reason):
-      know(customer)
+      setCustomer(customer)
       file.write(event: "waiting_for_stock", level: .warn, at: moment) {
         $0.fields(self.customer)
         $0.field("reason", reason)
       }
     case .recalled(let customer):
-      know(customer)
+      setCustomer(customer)
       file.write(event: "recalled", at: moment) { $0.fields(self.customer) }
     case .workFailed(let customer, let failure, let took):
-      know(customer)
+      setCustomer(customer)
       file.write(event: "failed", level: failure.consequence == .later ? .info : .error, at: moment) {
         $0.fields(self.customer)
         $0.field("took_ms", took.milliseconds)
@@ -101,13 +101,13 @@ struct TellerLog {
         $0.field("reason", failure.words.prefix { !$0.isNewline }.description)
       }
     case .failed(let customer, let reason):
-      know(customer)
+      setCustomer(customer)
       file.write(event: "failed", level: .error, at: moment) {
         $0.fields(self.customer)
         $0.field("reason", reason)
       }
-    case .violation(let words):
-      file.write(event: "protocol_violation", level: .error, at: moment) { $0.field("reason", words) }
+    case .violation(let sentence):
+      file.write(event: "protocol_violation", level: .error, at: moment) { $0.field("reason", sentence) }
     case .exit(let code, let reason):
       file.write(event: "exit", level: code == TellerExit.done ? .info : .error, at: moment) {
         $0.field("code", code)
@@ -136,6 +136,6 @@ extension LogFields {
       field("priority", Int64(customer.priority.number))
     }
     field("attempt", customer.attempt)
-    if let article = customer.article { field("payload", article) }
+    if let itemName = customer.itemName { field("payload", itemName) }
   }
 }

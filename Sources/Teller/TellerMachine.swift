@@ -44,19 +44,19 @@ import Wire
 public struct TellerMachine: Sendable {
   private typealias Actions = [TellerAction]
 
-  fileprivate struct Service: Sendable {
+  fileprivate struct ServingState: Sendable {
     var assignment: Assignment
     var began: MonotonicTime
     var ends: MonotonicTime
     var nextBeat: MonotonicTime
     /// Deadline for the provider's answer; nil after the answer, between two requests, and for handed-over work.
-    var providedBy: MonotonicTime?
+    var provisionDeadline: MonotonicTime?
     /// Time of the next request for something that was unavailable; nil if none is due.
-    var asksAgainAt: MonotonicTime?
+    var retryAt: MonotonicTime?
     /// True if the log already contains the delay.
     var isDelayed = false
     /// True if the whole work was handed over and its result is pending.
-    var isHandedOver = false
+    var isDelegated = false
     /// True if the handed-over work is being given up.
     var isAbandoned = false
   }
@@ -67,40 +67,40 @@ public struct TellerMachine: Sendable {
   private enum State: Sendable {
     case new
     case greeting
-    case idle(TellerOrders)
-    case serving(TellerOrders, Service)
+    case idle(TellerSettings)
+    case serving(TellerSettings, ServingState)
     case ended
   }
 
   private var state = State.new
   /// Assigned customers that are not being served yet.
-  private var ahead: [Assignment] = []
+  private var prefetched: [Assignment] = []
   /// Reason to end after the assigned customers; nil while the process continues.
   private var closing: String?
   /// True if no customer will be assigned any more: a customer whose work cannot start is returned.
   private var isClosingSoon = false
   private let build: String
   private let role: PeerRole
-  private let provides: Bool
+  private let hasProvider: Bool
 
-  /// A worker in its initial state. `provides`: each customer needs something that has to be obtained first.
-  public init(build: String, role: PeerRole = .teller, provides: Bool = false) {
+  /// A worker in its initial state. `hasProvider`: each customer needs something that has to be obtained first.
+  public init(build: String, role: PeerRole = .teller, hasProvider: Bool = false) {
     self.build = build
     self.role = role
-    self.provides = provides
+    self.hasProvider = hasProvider
   }
 
   /// True after the exit was ordered.
   public var hasEnded: Bool { if case .ended = state { true } else { false } }
 
   /// True if the provider does the whole work of the current customer.
-  var hasHandedOver: Bool { if case .serving(_, let service) = state { service.isHandedOver } else { false } }
+  var hasDelegatedWork: Bool { if case .serving(_, let service) = state { service.isDelegated } else { false } }
 
-  /// Time at which ``TellerEvent/timeCame`` is due; nil while nothing depends on time.
+  /// Time at which ``TellerEvent/timerFired`` is due; nil while nothing depends on time.
   public var wakeAt: MonotonicTime? {
     guard case .serving(_, let service) = state else { return nil }
-    if service.isHandedOver { return service.isAbandoned ? nil : service.nextBeat }
-    return service.asksAgainAt ?? service.providedBy ?? min(service.ends, service.nextBeat)
+    if service.isDelegated { return service.isAbandoned ? nil : service.nextBeat }
+    return service.retryAt ?? service.provisionDeadline ?? min(service.ends, service.nextBeat)
   }
 
   /// Handles an event and appends the resulting actions to `actions`.
@@ -109,15 +109,15 @@ public struct TellerMachine: Sendable {
     if hasEnded { return }
     switch event {
     case .began: begin(&actions)
-    case .heard(let message): hear(message, now, &actions)
-    case .timeCame: work(now, &actions)
-    case .provided(let lease, let provision): provided(lease, provision, now, &actions)
-    case .askedToEnd: close("asked to end by a signal", &actions)
+    case .received(let message): handle(message, now, &actions)
+    case .timerFired: work(now, &actions)
+    case .provided(let lease, let provisionResult): provided(lease, provisionResult, now, &actions)
+    case .stopRequested: close("asked to end by a signal", &actions)
     case .coordinatorGone: end(TellerExit.done, "the coordinator is gone", &actions)
-    case .coordinatorUnintelligible(let words): violate(words, &actions)
-    case .connectionFailed(let words):
-      actions.append(.complain(words))
-      end(TellerExit.system, words, &actions)
+    case .coordinatorProtocolError(let message): reportViolation(message, &actions)
+    case .connectionFailed(let message):
+      actions.append(.reportError(message))
+      end(TellerExit.system, message, &actions)
     }
   }
 }
@@ -127,171 +127,171 @@ public struct TellerMachine: Sendable {
 extension TellerMachine {
   private mutating func begin(_ actions: inout Actions) {
     guard case .new = state else { return }
-    actions.append(.say(.hello(Hello(build: build, role: role))))
+    actions.append(.send(.hello(Hello(build: build, role: role))))
     state = .greeting
   }
 
-  private mutating func hear(_ message: WindowMessage, _ now: MonotonicTime, _ actions: inout Actions) {
+  private mutating func handle(_ message: MessageToTeller, _ now: MonotonicTime, _ actions: inout Actions) {
     switch message {
-    case .welcome(let orders): welcome(orders, &actions)
+    case .welcome(let settings): welcome(settings, &actions)
     case .refused(let refusal): refused(refusal, &actions)
     case .assign(let assignment): assign(assignment, now, &actions)
     case .acknowledged: break
     case .recall(let lease): recall(lease, now, &actions)
-    case .closing: expectClosing(now, &actions)
+    case .closing: prepareToClose(now, &actions)
     case .close: close("the window was closed", &actions)
-    case .engaged, .entrust: violate("a message for another kind of worker", &actions)
+    case .workerAccepted, .assignWork: reportViolation("a message for another kind of worker", &actions)
     }
   }
 
-  private mutating func welcome(_ orders: TellerOrders, _ actions: inout Actions) {
-    guard case .greeting = state else { return violate("a welcome out of turn", &actions) }
-    guard orders.workMicroseconds >= 0, orders.beatMicroseconds > 0 else {
-      return violate(
-        "orders with work of \(orders.workMicroseconds) µs and a beat of \(orders.beatMicroseconds) µs",
+  private mutating func welcome(_ settings: TellerSettings, _ actions: inout Actions) {
+    guard case .greeting = state else { return reportViolation("a welcome out of turn", &actions) }
+    guard settings.workMicroseconds >= 0, settings.beatMicroseconds > 0 else {
+      return reportViolation(
+        "orders with work of \(settings.workMicroseconds) µs and a beat of \(settings.beatMicroseconds) µs",
         &actions)
     }
-    guard orders.command == nil || provides else {
-      return violate("orders to run a command, which this teller cannot do", &actions)
+    guard settings.command == nil || hasProvider else {
+      return reportViolation("orders to run a command, which this teller cannot do", &actions)
     }
-    state = .idle(orders)
-    actions.append(.openLog(orders))
+    state = .idle(settings)
+    actions.append(.openLog(settings))
     actions.append(.log(.ready))
-    actions.append(.say(.ready))
+    actions.append(.send(.ready))
   }
 
   private mutating func refused(_ refusal: Refusal, _ actions: inout Actions) {
-    let words = """
+    let message = """
       the coordinator (build \(refusal.build), protocol \(refusal.version)) refuses this teller \
       (build \(build), protocol \(protocolVersion)): \(refusal.detail)
       """
-    actions.append(.complain(words))
-    end(TellerExit.misunderstood, words, &actions)
+    actions.append(.reportError(message))
+    end(TellerExit.protocolError, message, &actions)
   }
 
   private mutating func assign(_ assignment: Assignment, _ now: MonotonicTime, _ actions: inout Actions) {
-    if case .serving = state, ahead.count + 1 < BankModel.Limits.customersInHand {
-      ahead.append(assignment)
+    if case .serving = state, prefetched.count + 1 < BankModel.Limits.customersPerWorker {
+      prefetched.append(assignment)
       return
     }
-    guard case .idle(let orders) = state else { return violate("an assignment out of turn", &actions) }
-    if let reason = orders.objection(to: assignment) {
-      fail(assignment, reason, orders, now, &actions)
+    guard case .idle(let settings) = state else { return reportViolation("an assignment out of turn", &actions) }
+    if let reason = settings.objection(to: assignment) {
+      fail(assignment, reason, settings, now, &actions)
       return
     }
-    if orders.logsCustomers { actions.append(.log(.started(assignment))) }
-    let ends = now + .microseconds(orders.workMicroseconds)
-    if !provides, now >= ends { return complete(assignment, took: .zero, orders, now, &actions) }
-    var service = Service(
+    if settings.logsCustomers { actions.append(.log(.started(assignment))) }
+    let ends = now + .microseconds(settings.workMicroseconds)
+    if !hasProvider, now >= ends { return complete(assignment, took: .zero, settings, now, &actions) }
+    var service = ServingState(
       assignment: assignment, began: now, ends: ends,
-      nextBeat: now + .microseconds(orders.beatMicroseconds))
-    if provides {
-      service.ask(orders, at: now)
+      nextBeat: now + .microseconds(settings.beatMicroseconds))
+    if hasProvider {
+      service.requestProvision(settings, at: now)
       actions.append(.provide(assignment))
     }
-    state = .serving(orders, service)
+    state = .serving(settings, service)
   }
 
   private mutating func complete(
-    _ assignment: Assignment, took: TimeSpan, _ orders: TellerOrders, _ now: MonotonicTime,
+    _ assignment: Assignment, took: TimeSpan, _ settings: TellerSettings, _ now: MonotonicTime,
     _ actions: inout Actions
   ) {
-    if orders.logsCustomers { actions.append(.log(.completed(assignment, took: took))) }
-    actions.append(.say(.done(assignment.lease)))
-    rest(orders, now, &actions)
+    if settings.logsCustomers { actions.append(.log(.completed(assignment, took: took))) }
+    actions.append(.send(.done(assignment.lease)))
+    startNextOrExit(settings, now, &actions)
   }
 
   private mutating func provided(
-    _ lease: Lease, _ provision: Provision, _ now: MonotonicTime, _ actions: inout Actions
+    _ lease: Lease, _ provisionResult: ProvisionResult, _ now: MonotonicTime, _ actions: inout Actions
   ) {
-    guard case .serving(let orders, var service) = state, service.assignment.lease == lease,
-      service.providedBy != nil || service.isHandedOver
+    guard case .serving(let settings, var service) = state, service.assignment.lease == lease,
+      service.provisionDeadline != nil || service.isDelegated
     else { return }
-    switch provision {
+    switch provisionResult {
     case .ready:
-      (service.providedBy, service.isHandedOver) = (nil, false)
-      service.ends = now + .microseconds(orders.workMicroseconds)
-      service.nextBeat = now + .microseconds(orders.beatMicroseconds)
-      state = .serving(orders, service)
+      (service.provisionDeadline, service.isDelegated) = (nil, false)
+      service.ends = now + .microseconds(settings.workMicroseconds)
+      service.nextBeat = now + .microseconds(settings.beatMicroseconds)
+      state = .serving(settings, service)
       // The answer of the stock is progress, and the lease started before the request.
-      if service.ends > now { actions.append(.say(.beat(lease))) }
+      if service.ends > now { actions.append(.send(.beat(lease))) }
       work(now, &actions)
     case .missing(let shortages):
-      if orders.logsCustomers { actions.append(.log(.sentAway(service.assignment, shortages))) }
-      actions.append(.say(.outOfStock(lease, shortages)))
-      rest(orders, now, &actions)
-    case .later(let reason): delay(service, reason, orders, now, &actions)
-    case .unknown(let reason): fail(service.assignment, reason, orders, now, &actions)
+      if settings.logsCustomers { actions.append(.log(.outOfStock(service.assignment, shortages))) }
+      actions.append(.send(.outOfStock(lease, shortages)))
+      startNextOrExit(settings, now, &actions)
+    case .later(let reason): delay(service, reason, settings, now, &actions)
+    case .unknown(let reason): fail(service.assignment, reason, settings, now, &actions)
     case .worked(let result):
-      if orders.logsCustomers {
+      if settings.logsCustomers {
         actions.append(.log(.worked(service.assignment, result, took: now.since(service.began))))
       }
-      actions.append(.say(.worked(lease, result)))
-      rest(orders, now, &actions)
+      actions.append(.send(.worked(lease, result)))
+      startNextOrExit(settings, now, &actions)
     case .failed(let failure):
       actions.append(.log(.workFailed(service.assignment, failure, took: now.since(service.began))))
-      actions.append(.say(.failed(lease, failure)))
-      rest(orders, now, &actions)
-    case .returned: giveBack(service.assignment, orders, now, &actions)
+      actions.append(.send(.failed(lease, failure)))
+      startNextOrExit(settings, now, &actions)
+    case .returned: returnCustomer(service.assignment, settings, now, &actions)
     }
   }
 
   /// Schedules another request after a pause, because what the customer needs is unavailable for now.
   private mutating func delay(
-    _ service: Service, _ reason: String, _ orders: TellerOrders, _ now: MonotonicTime,
+    _ service: ServingState, _ reason: String, _ settings: TellerSettings, _ now: MonotonicTime,
     _ actions: inout Actions
   ) {
     var service = service
     if !service.isDelayed { actions.append(.log(.delayed(service.assignment, reason: reason))) }
     guard !isClosingSoon, !service.isAbandoned else {
-      return giveBack(service.assignment, orders, now, &actions)
+      return returnCustomer(service.assignment, settings, now, &actions)
     }
     service.isDelayed = true
-    (service.providedBy, service.isHandedOver) = (nil, false)
-    let quarter = TimeSpan.microseconds(orders.beatMicroseconds) / 4
-    service.asksAgainAt = now + min(Self.pause, quarter)
-    state = .serving(orders, service)
+    (service.provisionDeadline, service.isDelegated) = (nil, false)
+    let quarter = TimeSpan.microseconds(settings.beatMicroseconds) / 4
+    service.retryAt = now + min(Self.pause, quarter)
+    state = .serving(settings, service)
     // An answer proves that the stock works, even if it refuses, and that this teller handles answers.
-    actions.append(.say(.beat(service.assignment.lease)))
+    actions.append(.send(.beat(service.assignment.lease)))
   }
 
-  private mutating func giveBack(
-    _ assignment: Assignment, _ orders: TellerOrders, _ now: MonotonicTime, _ actions: inout Actions
+  private mutating func returnCustomer(
+    _ assignment: Assignment, _ settings: TellerSettings, _ now: MonotonicTime, _ actions: inout Actions
   ) {
     actions.append(.log(.recalled(assignment)))
-    actions.append(.say(.returned(assignment.lease)))
-    rest(orders, now, &actions)
+    actions.append(.send(.returned(assignment.lease)))
+    startNextOrExit(settings, now, &actions)
   }
 
   /// Returns a customer whose work cannot start, because the window or the bank will close soon.
-  private mutating func expectClosing(_ now: MonotonicTime, _ actions: inout Actions) {
+  private mutating func prepareToClose(_ now: MonotonicTime, _ actions: inout Actions) {
     isClosingSoon = true
-    guard case .serving(let orders, let service) = state, service.asksAgainAt != nil else { return }
-    giveBack(service.assignment, orders, now, &actions)
+    guard case .serving(let settings, let service) = state, service.retryAt != nil else { return }
+    returnCustomer(service.assignment, settings, now, &actions)
   }
 
   private mutating func fail(
-    _ assignment: Assignment, _ reason: String, _ orders: TellerOrders, _ now: MonotonicTime,
+    _ assignment: Assignment, _ reason: String, _ settings: TellerSettings, _ now: MonotonicTime,
     _ actions: inout Actions
   ) {
     actions.append(.log(.failed(assignment, reason: reason)))
-    actions.append(.say(.failed(assignment.lease, WorkFailure(reason))))
-    rest(orders, now, &actions)
+    actions.append(.send(.failed(assignment.lease, WorkFailure(reason))))
+    startNextOrExit(settings, now, &actions)
   }
 
   private mutating func recall(_ lease: Lease, _ now: MonotonicTime, _ actions: inout Actions) {
-    guard case .serving(let orders, var service) = state else { return }
-    if service.assignment.lease == lease, service.isHandedOver {
+    guard case .serving(let settings, var service) = state else { return }
+    if service.assignment.lease == lease, service.isDelegated {
       // Return the customer only when no process of the work is left: otherwise two workers would do the work at once.
       guard !service.isAbandoned else { return }
       service.isAbandoned = true
-      state = .serving(orders, service)
+      state = .serving(settings, service)
       actions.append(.abandon(lease))
     } else if service.assignment.lease == lease {
-      giveBack(service.assignment, orders, now, &actions)
-    } else if let place = ahead.firstIndex(where: { $0.lease == lease }) {
-      actions.append(.log(.recalled(ahead.remove(at: place))))
-      actions.append(.say(.returned(lease)))
+      returnCustomer(service.assignment, settings, now, &actions)
+    } else if let place = prefetched.firstIndex(where: { $0.lease == lease }) {
+      actions.append(.log(.recalled(prefetched.remove(at: place))))
+      actions.append(.send(.returned(lease)))
     }
   }
 
@@ -309,47 +309,47 @@ extension TellerMachine {
 extension TellerMachine {
   /// Continues with the current customer: done when the work is over, or a beat when one is due.
   private mutating func work(_ now: MonotonicTime, _ actions: inout Actions) {
-    guard case .serving(let orders, var service) = state else { return }
-    if let moment = service.asksAgainAt {
+    guard case .serving(let settings, var service) = state else { return }
+    if let moment = service.retryAt {
       guard now >= moment else { return }
-      service.asksAgainAt = nil
-      service.ask(orders, at: now)
-      state = .serving(orders, service)
+      service.retryAt = nil
+      service.requestProvision(settings, at: now)
+      state = .serving(settings, service)
       actions.append(.provide(service.assignment))
-    } else if service.isHandedOver {
-      if !service.isAbandoned, now >= service.nextBeat { beat(service, orders, now, &actions) }
-    } else if let deadline = service.providedBy {
-      if now >= deadline { delay(service, "the stock service does not answer", orders, now, &actions) }
+    } else if service.isDelegated {
+      if !service.isAbandoned, now >= service.nextBeat { beat(service, settings, now, &actions) }
+    } else if let deadline = service.provisionDeadline {
+      if now >= deadline { delay(service, "the stock service does not answer", settings, now, &actions) }
     } else if now >= service.ends {
-      complete(service.assignment, took: now.since(service.began), orders, now, &actions)
+      complete(service.assignment, took: now.since(service.began), settings, now, &actions)
     } else if now >= service.nextBeat {
-      beat(service, orders, now, &actions)
+      beat(service, settings, now, &actions)
     }
   }
 
   private mutating func beat(
-    _ service: Service, _ orders: TellerOrders, _ now: MonotonicTime, _ actions: inout Actions
+    _ service: ServingState, _ settings: TellerSettings, _ now: MonotonicTime, _ actions: inout Actions
   ) {
     var service = service
-    actions.append(.say(.beat(service.assignment.lease)))
-    service.nextBeat = now + .microseconds(orders.beatMicroseconds)
-    state = .serving(orders, service)
+    actions.append(.send(.beat(service.assignment.lease)))
+    service.nextBeat = now + .microseconds(settings.beatMicroseconds)
+    state = .serving(settings, service)
   }
 
   /// Ends one customer: starts the next one, or ends the process if it is closing.
-  private mutating func rest(_ orders: TellerOrders, _ now: MonotonicTime, _ actions: inout Actions) {
-    state = .idle(orders)
-    if !ahead.isEmpty {
-      assign(ahead.removeFirst(), now, &actions)
+  private mutating func startNextOrExit(_ settings: TellerSettings, _ now: MonotonicTime, _ actions: inout Actions) {
+    state = .idle(settings)
+    if !prefetched.isEmpty {
+      assign(prefetched.removeFirst(), now, &actions)
     } else if let closing {
       end(TellerExit.done, closing, &actions)
     }
   }
 
-  private mutating func violate(_ words: String, _ actions: inout Actions) {
-    actions.append(.log(.violation(words)))
-    actions.append(.complain("the coordinator sent malformed data: \(words)"))
-    end(TellerExit.misunderstood, "the coordinator sent malformed data", &actions)
+  private mutating func reportViolation(_ message: String, _ actions: inout Actions) {
+    actions.append(.log(.violation(message)))
+    actions.append(.reportError("the coordinator sent malformed data: \(message)"))
+    end(TellerExit.protocolError, "the coordinator sent malformed data", &actions)
   }
 
   private mutating func end(_ code: Int32, _ reason: String, _ actions: inout Actions) {
@@ -359,17 +359,17 @@ extension TellerMachine {
   }
 }
 
-extension TellerMachine.Service {
+extension TellerMachine.ServingState {
   /// Starts the request for what the customer needs, or hands over the whole work.
-  fileprivate mutating func ask(_ orders: TellerOrders, at now: MonotonicTime) {
-    if orders.command != nil { isHandedOver = true } else { providedBy = orders.patience(from: now) }
+  fileprivate mutating func requestProvision(_ settings: TellerSettings, at now: MonotonicTime) {
+    if settings.command != nil { isDelegated = true } else { provisionDeadline = settings.provisionTimeout(from: now) }
   }
 }
 
-extension TellerOrders {
+extension TellerSettings {
   /// Deadline for the answer to what a customer needs. The lease lasts four beats; half of it is left for the
   /// first progress of the work.
-  fileprivate func patience(from now: MonotonicTime) -> MonotonicTime {
+  fileprivate func provisionTimeout(from now: MonotonicTime) -> MonotonicTime {
     now + .microseconds(beatMicroseconds) + .microseconds(beatMicroseconds)
   }
 

@@ -19,69 +19,69 @@ public final class TellerProcess {
   /// Time a teller polls after a message before it sleeps: about as long as an idle coordinator takes to
   /// answer. If tellers sleep at once and have to be woken, two cores serve 43,000 customers a second instead
   /// of 65,000. Work that takes longer than this is not affected.
-  private static let wakefulness = TimeSpan.microseconds(50)
-  /// Added to ``wakefulness`` for each answer beyond the first in one batch. The coordinator also handles answers in
+  private static let spinDuration = TimeSpan.microseconds(50)
+  /// Added to ``spinDuration`` for each answer beyond the first in one batch. The coordinator also handles answers in
   /// batches, those of other tellers first.
-  private static let wakefulnessPerAnswer = TimeSpan.microseconds(6)
+  private static let spinPerAnswer = TimeSpan.microseconds(6)
 
   private let loop: EventLoop
-  private let channel: MessageChannel<WindowMessage, TellerMessage>
-  private let complain: (String) -> Void
-  private let provider: (any Provider)?
+  private let channel: MessageChannel<MessageToTeller, TellerMessage>
+  private let reportError: (String) -> Void
+  private let provider: (any ResourceProvider)?
   private var machine: TellerMachine
   private var actions: [TellerAction] = []
   private var log: TellerLog?
   /// Latest time at which buffered messages are sent; nil if none is held back. While assigned customers have
   /// short work, several answers are sent together: a message to the coordinator costs both sides a tenth of
   /// such a command.
-  private var heldUntil: MonotonicTime?
+  private var flushDeadline: MonotonicTime?
   /// Maximum time for which messages are held back, far below the time for which a busy coordinator gathers a commit.
   /// If the bank is idle, no customer is assigned and nothing is held back.
-  private static let patience = TimeSpan.milliseconds(4)
+  private static let longestHold = TimeSpan.milliseconds(4)
   /// True if the coordinator has just sent something and may send more.
-  private var isAwaited = false
+  private var expectsMore = false
   /// Messages sent in the last iteration.
-  private var words: Int64 = 0
+  private var sentMessages: Int64 = 0
   /// Iterations spent polling. Without a provider, most of them poll only the coordinator's channel: this was measured
   /// to serve 4 % more customers a second (20 rounds with three tellers). Every 32nd also polls the other sources,
   /// which are signals.
-  private var turns: UInt = 0
-  private static let turnsOfEverybody: UInt = 32
+  private var spinIterations: UInt = 0
+  private static let fullPollInterval: UInt = 32
 
   /// Exit code, once the machine has ordered the exit.
   public private(set) var exitCode: Int32?
 
   /// A teller at one end of a connected socket. Sends hello at once.
   /// - Parameter provider: obtains what each customer needs; nil if customers need nothing.
-  /// - Parameter complain: receives one line for the user who started the process.
+  /// - Parameter reportError: receives one line for the user who started the process.
   public init(
     descriptor: consuming FileDescriptor, loop: EventLoop, build: String = BuildIdentity.current,
-    role: PeerRole = .teller, provider: (any Provider)? = nil, complain: @escaping (String) -> Void
+    role: PeerRole = .teller, provider: (any ResourceProvider)? = nil, reportError: @escaping (String) -> Void
   ) throws(SystemError) {
     self.loop = loop
-    self.complain = complain
+    self.reportError = reportError
     self.provider = provider
-    machine = TellerMachine(build: build, role: role, provides: provider != nil)
+    machine = TellerMachine(build: build, role: role, hasProvider: provider != nil)
     channel = try MessageChannel(
       descriptor: descriptor, loop: loop, incomingLimit: FrameLimits.teller, backlogLimit: Self.backlogLimit)
-    channel.onMessage = { [unowned self] in apply(.heard($0)) }
+    channel.onMessage = { [unowned self] in apply(.received($0)) }
     channel.onEnd = { [unowned self] in apply(Self.event(of: $0)) }
-    provider?.onProvided = { [unowned self] lease, provision in
-      apply(.provided(lease, provision))
-      settle()
+    provider?.onResult = { [unowned self] lease, provisionResult in
+      apply(.provided(lease, provisionResult))
+      finishIteration()
     }
     apply(.began)
-    settle()
+    finishIteration()
   }
 
   /// Exit code if the process can exit now; nil while work, output or a process of a command is left.
-  public var ending: Int32? { channel.isOpen || provider?.hasEnded == false ? nil : exitCode }
+  public var finalExitCode: Int32? { channel.isOpen || provider?.hasEnded == false ? nil : exitCode }
 
   /// Serves until the end. Returns the exit code.
   public func run() throws(SystemError) -> Int32 {
     while true {
-      if let ending { return ending }
-      do throws(SystemError) { try turn() } catch {
+      if let finalExitCode { return finalExitCode }
+      do throws(SystemError) { try runIteration() } catch {
         // If this process cannot continue, its command must not keep running.
         provider?.end()
         throw error
@@ -90,22 +90,22 @@ public final class TellerProcess {
   }
 
   /// Waits for the next event, at most until a deadline, and handles it.
-  public func turn(until deadline: MonotonicTime? = nil) throws(SystemError) {
+  public func runIteration(until deadline: MonotonicTime? = nil) throws(SystemError) {
     // While a command runs no other message is expected, and the command needs the core.
-    let staysAwake = isAwaited && !machine.hasHandedOver
-    let answers = words
-    words = 0
-    isAwaited =
-      try (staysAwake ? stayAwake(after: answers) : loop.runOnce(until: nextDeadline(until: deadline))) > 0
-    provider?.endTurn()
-    if let due = machine.wakeAt, SystemClock.monotonic() >= due { apply(.timeCame) }
-    settle()
+    let spins = expectsMore && !machine.hasDelegatedWork
+    let answers = sentMessages
+    sentMessages = 0
+    expectsMore =
+      try (spins ? spin(after: answers) : loop.runOnce(until: nextDeadline(until: deadline))) > 0
+    provider?.finishIteration()
+    if let due = machine.wakeAt, SystemClock.monotonic() >= due { apply(.timerFired) }
+    finishIteration()
   }
 
   /// Ends the process after its customers, because a signal requested it.
-  public func askToEnd() {
-    apply(.askedToEnd)
-    settle()
+  public func requestStop() {
+    apply(.stopRequested)
+    finishIteration()
   }
 
   private func apply(_ event: TellerEvent) {
@@ -117,18 +117,18 @@ public final class TellerProcess {
 
   private func perform(_ action: TellerAction, at moment: Moment) {
     switch action {
-    case .say(let message):
+    case .send(let message):
       channel.send(message)
-      words += 1
+      sentMessages += 1
     case .provide(let assignment):
       provider?.provide(assignment)
-      provider?.endTurn()
+      provider?.finishIteration()
     case .abandon: provider?.abandon()
-    case .openLog(let orders):
-      provider?.begin(orders)
-      openLog(orders)
+    case .openLog(let settings):
+      provider?.begin(settings)
+      openLog(settings)
     case .log(let note): log?.write(note, at: moment)
-    case .complain(let words): complain(words)
+    case .reportError(let sentMessages): reportError(sentMessages)
     case .exit(let code):
       exitCode = code
       provider?.end()
@@ -136,7 +136,7 @@ public final class TellerProcess {
   }
 
   /// Ends an iteration: sends the buffered messages in one write, and flushes the log when it is due.
-  private func settle() {
+  private func finishIteration() {
     if exitCode == nil { flush() } else { channel.closeAfterFlush() }
     guard let file = log?.output else { return }
     // The flush may have been the last one. Usually no line waits, and then the clock is not read.
@@ -147,43 +147,43 @@ public final class TellerProcess {
   /// Sends the buffered messages, unless more are expected soon: a customer's work has started and should be
   /// short.
   private func flush() {
-    guard channel.hasUnflushedOutput else { return heldUntil = nil }
-    if machine.hasHandedOver, provider?.isBrief == true {
+    guard channel.hasUnflushedOutput else { return flushDeadline = nil }
+    if machine.hasDelegatedWork, provider?.isWorkShort == true {
       let now = SystemClock.monotonic()
-      let end = heldUntil ?? now + Self.patience
-      heldUntil = end
+      let end = flushDeadline ?? now + Self.longestHold
+      flushDeadline = end
       if now < end { return }
     }
-    heldUntil = nil
+    flushDeadline = nil
     channel.flush()
   }
 
-  private func openLog(_ orders: TellerOrders) {
-    guard !orders.logPath.isEmpty else { return }
+  private func openLog(_ settings: TellerSettings) {
+    guard !settings.logPath.isEmpty else { return }
     do throws(SystemError) {
       let file = try LogFile(
-        path: orders.logPath, worker: orders.name, generation: orders.generation, limit: orders.logLimit,
-        keep: orders.logKeep)
-      log = TellerLog(file, orders: orders)
-    } catch { complain("serving without a log: \(error)") }
+        path: settings.logPath, worker: settings.name, generation: settings.generation, limit: settings.logLimit,
+        keep: settings.logKeep)
+      log = TellerLog(file, settings: settings)
+    } catch { reportError("serving without a log: \(error)") }
   }
 
-  private func stayAwake(after answers: Int64) throws(SystemError) -> Int {
-    turns &+= 1
-    let span = Self.wakefulness + Self.wakefulnessPerAnswer * max(0, answers - 1)
-    guard provider == nil, turns % Self.turnsOfEverybody != 0 else { return try loop.runAwake(for: span) }
-    return try loop.runAwake(for: span) { [unowned self] in channel.receiveNow() }
+  private func spin(after answers: Int64) throws(SystemError) -> Int {
+    spinIterations &+= 1
+    let span = Self.spinDuration + Self.spinPerAnswer * max(0, answers - 1)
+    guard provider == nil, spinIterations % Self.fullPollInterval != 0 else { return try loop.spin(for: span) }
+    return try loop.spin(for: span) { [unowned self] in channel.receiveNow() }
   }
 
   private func nextDeadline(until deadline: MonotonicTime?) -> MonotonicTime? {
     let own = MonotonicTime.earlier(machine.wakeAt, log?.output.nextFlush)
-    return .earlier(.earlier(own, heldUntil), .earlier(provider?.nextDeadline, deadline))
+    return .earlier(.earlier(own, flushDeadline), .earlier(provider?.nextDeadline, deadline))
   }
 
-  private static func event(of end: ChannelEnd) -> TellerEvent {
+  private static func event(of end: CloseReason) -> TellerEvent {
     switch end {
-    case .endOfFile, .midFrame, .closedHere: .coordinatorGone
-    case .malformed, .oversized: .coordinatorUnintelligible(end.description)
+    case .endOfFile, .truncatedMessage, .closedLocally: .coordinatorGone
+    case .malformed, .oversized: .coordinatorProtocolError(end.description)
     case .system, .backlogExceeded, .unsendable: .connectionFailed(end.description)
     }
   }

@@ -18,41 +18,41 @@ public enum TellerProgram {
   /// customer needs.
   public static func run(
     as name: String = "bank-teller", role: PeerRole = .teller,
-    makeProvider: (EventLoop) throws(SystemError) -> (any Provider)? = { _ in nil }
+    makeProvider: (EventLoop) throws(SystemError) -> (any ResourceProvider)? = { _ in nil }
   ) -> Int32 {
-    let complain = { (words: String) in Self.complain(words, as: name) }
+    let reportError = { (message: String) in Self.reportError(message, as: name) }
     ProcessStart.prepare(as: .service)
-    ProcessStart.leaveDirectory()
-    guard fcntl(channelNumber, F_GETFD) != -1 else { return explain(complain) }
+    ProcessStart.leaveStartDirectory()
+    guard fcntl(channelNumber, F_GETFD) != -1 else { return explain(reportError) }
     let channel = FileDescriptor(owning: channelNumber)
     do throws(SystemError) {
       // A socket pair has the credentials of the process that made it, which is the coordinator.
       let parent = try UnixSocket.peer(of: channel).pid
-      guard ParentDeath.followParent(expectedParent: parent) else { return TellerExit.done }
-    } catch { return explain(complain) }
-    do throws(SystemError) { return try serve(channel, role, complain, makeProvider) } catch {
-      complain("\(error)")
+      guard ParentDeath.dieWithParent(expectedParent: parent) else { return TellerExit.done }
+    } catch { return explain(reportError) }
+    do throws(SystemError) { return try serve(channel, role, reportError, makeProvider) } catch {
+      reportError("\(error)")
       return TellerExit.system
     }
   }
 
   private static func serve(
-    _ channel: consuming FileDescriptor, _ role: PeerRole, _ complain: @escaping (String) -> Void,
-    _ makeProvider: (EventLoop) throws(SystemError) -> (any Provider)?
+    _ channel: consuming FileDescriptor, _ role: PeerRole, _ reportError: @escaping (String) -> Void,
+    _ makeProvider: (EventLoop) throws(SystemError) -> (any ResourceProvider)?
   ) throws(SystemError) -> Int32 {
     let loop = try EventLoop()
     let teller = try TellerProcess(
-      descriptor: channel, loop: loop, role: role, provider: try makeProvider(loop), complain: complain)
+      descriptor: channel, loop: loop, role: role, provider: try makeProvider(loop), reportError: reportError)
     // A terminal sends SIGINT and SIGHUP to the whole process group; only the coordinator decides that
     // tellers end.
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { report in
-      if report.signal == SIGTERM { teller.askToEnd() }
+      if report.signal == SIGTERM { teller.requestStop() }
     }
     return try withExtendedLifetime(signals) { () throws(SystemError) in try teller.run() }
   }
 
-  private static func explain(_ complain: (String) -> Void) -> Int32 {
-    complain(
+  private static func explain(_ reportError: (String) -> Void) -> Int32 {
+    reportError(
       """
       this program is started by the coordinator, with its end of a socket pair on descriptor \(channelNumber); \
       there is none. To open the bank, run: bankctl start
@@ -60,8 +60,8 @@ public enum TellerProgram {
     return TellerExit.usage
   }
 
-  private static func complain(_ words: String, as name: String) {
+  private static func reportError(_ message: String, as name: String) {
     // If standard error has no reader, there is no other place to which the message could be written.
-    _ = try? StandardStreams.write("\(name): \(words)\n", to: .error)
+    _ = try? StandardStreams.write("\(name): \(message)\n", to: .error)
   }
 }

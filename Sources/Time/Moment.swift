@@ -8,14 +8,14 @@ public struct Moment: Sendable, Equatable {
   /// Reading of the wall clock, for display and for times that are stored.
   public var wall: WallTime
   /// Time for the timeouts of silent peers: it excludes the time in which this process did not poll for input.
-  public var attended: MonotonicTime
+  public var listeningTime: MonotonicTime
 
   /// Combines readings that the caller took together.
   ///
-  /// - Parameter attended: nil if this process has polled for input all the time.
-  public init(monotonic: MonotonicTime, wall: WallTime, attended: MonotonicTime? = nil) {
+  /// - Parameter listeningTime: nil if this process has polled for input all the time.
+  public init(monotonic: MonotonicTime, wall: WallTime, listeningTime: MonotonicTime? = nil) {
     self.monotonic = monotonic
     self.wall = wall
-    self.attended = attended ?? monotonic
+    self.listeningTime = listeningTime ?? monotonic
   }
 }

@@ -25,8 +25,8 @@ open class ClientServer<
   package final let limits: ServiceLimits
   package final let build: String
   private final var listener: Listener?
-  private final var isHearing = true
-  private final var room: Int
+  private final var isReceiving = true
+  private final var maximumClients: Int
   private final var lastID: UInt64 = 0
   /// Time of the next check for silent clients, in attended time. Nil if, at the last check, every client had
   /// sent its hello and no message was incomplete; a server with quiet clients therefore needs no timer.
@@ -39,20 +39,20 @@ open class ClientServer<
   ) {
     self.loop = loop
     self.limits = limits
-    room = limits.sessions
+    maximumClients = limits.sessions
     self.build = build
   }
 
   /// Starts to listen. The caller holds a lock on the served data, so an existing socket file is stale, and is
   /// replaced.
   public final func listen(at path: String) throws(SystemError) {
-    room = Listener.room(for: limits.sessions)
+    maximumClients = Listener.maximumClients(for: limits.sessions)
     let refusal = Refusal(reason: .crowded, build: build, detail: "there are no file descriptors left")
     // If lines are allowed, a client that has sent nothing yet gets its refusal as a line.
-    let farewell =
+    let refusalFrame =
       limits.line.map { Session.Channel.line(of: .refused(refusal), limit: $0) }
       ?? Session.Channel.frame(of: .refused(refusal), limit: limits.frame)
-    let listener = try Listener(path: path, backlog: limits.backlog, loop: loop, farewell: farewell)
+    let listener = try Listener(path: path, backlog: limits.backlog, loop: loop, refusalFrame: refusalFrame)
     listener.onConnection = { [unowned self] in admit($0) }
     self.listener = listener
   }
@@ -64,9 +64,9 @@ open class ClientServer<
   }
 
   /// Stops accepting clients and requests. Messages that arrive later are ignored.
-  public final func stopHearing() {
+  public final func stopReceiving() {
     stopListening()
-    isHearing = false
+    isReceiving = false
   }
 
   /// The clients in order of arrival, so that nothing depends on the order of a hash table.
@@ -77,11 +77,11 @@ open class ClientServer<
   /// Handles a message of a client. An override passes a hello to ``greet(_:_:)``, and handles a request only
   /// if ``isGreeted(_:)`` returns true. The parameter is the whole message, because extracting the request
   /// before the call would copy it.
-  open func hear(_ message: Question, from session: Session) {}
+  open func handle(_ message: Question, from session: Session) {}
   /// Called after output for a client was written. Some output may still be pending if the client reads slowly.
-  open func hasFlushed(_ session: Session) {}
+  open func didFlush(_ session: Session) {}
   /// Called when the connection of a client has ended, before ``onEnd``.
-  open func hasLeft(_ session: Session) {}
+  open func didDisconnect(_ session: Session) {}
 
   // MARK: Output
 
@@ -104,9 +104,9 @@ open class ClientServer<
       let waiting = unflushed
       unflushed.removeAll(keepingCapacity: true)
       for session in waiting {
-        session.isUnflushed = Kernel.makes("speaksOnce")
+        session.isUnflushed = Kernel.hasPlantedBug("speaksOnce")
         session.channel.flush()
-        hasFlushed(session)
+        didFlush(session)
       }
     }
   }
@@ -115,7 +115,7 @@ open class ClientServer<
   /// requests and produces no further part of a long answer. All clients have the same limit, which is lower if
   /// there are many.
   package final var share: Int {
-    min(limits.heardWhileUnread, max(16 << 10, limits.unreadInAll / max(1, sessions.count)))
+    min(limits.requestBacklogLimit, max(16 << 10, limits.totalBacklogLimit / max(1, sessions.count)))
   }
 
   package final func refuse(_ session: Session, _ reason: Refusal.Reason, _ detail: String) {
@@ -127,7 +127,7 @@ open class ClientServer<
 
   /// Time at which the listener accepts again after it ran out of descriptors, by the monotonic clock; nil
   /// while it accepts.
-  package final var nextListening: MonotonicTime? { listener?.nextDeadline }
+  package final var nextAccept: MonotonicTime? { listener?.nextDeadline }
 
   /// Refuses clients that sent no hello in time, or stopped in the middle of a message. Accepts connections
   /// again after a pause of the listener.
@@ -136,8 +136,8 @@ open class ClientServer<
   ///   - moment: now, by the monotonic clock.
   ///   - now: the same moment in attended time, which excludes the time in which this process did not run its
   ///     loop.
-  package final func keepTime(_ moment: MonotonicTime, attended now: MonotonicTime) {
-    listener?.keepTime(moment)
+  package final func runTimers(_ moment: MonotonicTime, listeningTime now: MonotonicTime) {
+    listener?.runTimers(moment)
     guard let due = nextCheck, due <= now else { return }
     var hasSuspects = false
     for session in present {
@@ -148,15 +148,15 @@ open class ClientServer<
       } else if session.channel.isMidFrame, !session.channel.isReadingPaused,
         silence >= limits.midFrame
       {
-        let patience = limits.midFrame.milliseconds
-        refuse(session, .malformed, "no data for \(patience) ms in the middle of a frame")
+        let silenceLimit = limits.midFrame.milliseconds
+        refuse(session, .malformed, "no data for \(silenceLimit) ms in the middle of a frame")
       }
     }
     nextCheck = hasSuspects ? now + limits.check : nil
   }
 
   private final func checkLater() {
-    if nextCheck == nil { nextCheck = loop.attended.now + limits.check }
+    if nextCheck == nil { nextCheck = loop.listeningTime.now + limits.check }
   }
 
   // MARK: Connections
@@ -165,10 +165,10 @@ open class ClientServer<
     // The connection is closed if its peer cannot be identified or belongs to another user, or if the loop
     // cannot watch it.
     guard let peer = try? UnixSocket.peer(of: descriptor),
-      limits.admitsOthers || peer.uid == CurrentProcess.uid || peer.uid == 0,
+      limits.acceptsOtherUsers || peer.uid == CurrentProcess.uid || peer.uid == 0,
       let session = try? adopt(descriptor)
     else { return }
-    if sessions.count > room { refuse(session, .crowded, "\(room) clients are connected already") }
+    if sessions.count > maximumClients { refuse(session, .crowded, "\(maximumClients) clients are connected already") }
   }
 
   /// Adds a connection, such as the one on descriptor 3, as a client, without checking the user of its peer.
@@ -181,27 +181,27 @@ open class ClientServer<
     let session = Session(id: lastID, channel: channel)
     sessions[session.id] = session
     checkLater()
-    channel.onPart = { [unowned self] in checkLater() }
-    channel.onMessage = { [unowned self, weak session] in if let session { take($0, from: session) } }
+    channel.onPartialMessage = { [unowned self] in checkLater() }
+    channel.onMessage = { [unowned self, weak session] in if let session { dispatch($0, from: session) } }
     let build = build
-    channel.lastWord = { .refused(Refusal(reason: .malformed, build: build, detail: "\($0)")) }
+    channel.finalMessage = { .refused(Refusal(reason: .malformed, build: build, detail: "\($0)")) }
     channel.onDrained = { [unowned self, weak session] in
       guard let session else { return }
-      hasFlushed(session)
+      didFlush(session)
       onDrained?(session)
     }
     channel.onEnd = { [unowned self, weak session] _ in
       guard let session else { return }
       sessions[session.id] = nil
-      hasLeft(session)
-      listener?.someoneLeft()
+      didDisconnect(session)
+      listener?.descriptorFreed()
       onEnd?(session)
     }
     return session
   }
 
-  private final func take(_ message: Question, from session: Session) {
-    if isHearing { hear(message, from: session) }
+  private final func dispatch(_ message: Question, from session: Session) {
+    if isReceiving { handle(message, from: session) }
   }
 
   /// Returns true if the client has sent its hello. Refuses the client and returns false if it has not.

@@ -24,15 +24,15 @@ open class ClientSession<Question: FrameMessage, Answer: RefusingMessage> {
   final var isUnflushed = false
   /// Time of the last input at the previous call of ``silence(until:)``, and the time of the call that first saw
   /// this input, at which the silence starts.
-  private final var lastHeard: MonotonicTime
+  private final var lastInputAt: MonotonicTime
   private final var silentSince: MonotonicTime
 
   /// A session for a client that has just connected.
   public required init(id: UInt64, channel: Channel) {
     self.id = id
     self.channel = channel
-    lastHeard = channel.lastReceiveAt
-    connectedAt = channel.loop.attended.now
+    lastInputAt = channel.lastReceiveAt
+    connectedAt = channel.loop.listeningTime.now
     silentSince = connectedAt
   }
 
@@ -41,7 +41,7 @@ open class ClientSession<Question: FrameMessage, Answer: RefusingMessage> {
 
   /// Time since the client's last input, as precise as the interval of the calls to this function.
   final func silence(until now: MonotonicTime) -> TimeSpan {
-    if channel.lastReceiveAt != lastHeard { (lastHeard, silentSince) = (channel.lastReceiveAt, now) }
+    if channel.lastReceiveAt != lastInputAt { (lastInputAt, silentSince) = (channel.lastReceiveAt, now) }
     return now.since(silentSince)
   }
 }

@@ -15,7 +15,7 @@ extension MessageChannel {
 
   private var interest: Interest {
     var interest: Interest = []
-    if !isReadingPaused && !isClosing && !isHeardOut { interest.insert(.read) }
+    if !isReadingPaused && !isClosing && !isInputDrained { interest.insert(.read) }
     if isBlocked { interest.insert(.write) }
     return interest
   }
@@ -39,12 +39,12 @@ extension MessageChannel {
     if isBlocked, isGone || readiness.contains(.write) {
       isBlocked = false
       writeOutput()
-      settle()
+      finishWriting()
       guard isOpen else { return }
-      if !hasUnflushedOutput, !isPeerDeaf { onDrained?() }
+      if !hasUnflushedOutput, !isPeerReadClosed { onDrained?() }
     }
     guard isOpen else { return }
-    if !isReadingPaused, !isClosing, !isHeardOut {
+    if !isReadingPaused, !isClosing, !isInputDrained {
       if isGone || readiness.contains(.read) { receive() }
     } else if isGone, let registration {
       // epoll(7) reports a hang-up even if it is not requested, in every iteration. After a pause, the channel
@@ -76,14 +76,14 @@ extension MessageChannel {
     }
     switch result {
     case .wouldBlock: return false
-    case .endOfFile where isHeardOut: return false
-    case .endOfFile: end(isMidMessage ? .midFrame : .endOfFile)
+    case .endOfFile where isInputDrained: return false
+    case .endOfFile: end(isMidMessage ? .truncatedMessage : .endOfFile)
     case .bytes(let count):
       lastReceiveAt = loop.wokeAt
       let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
       if encoding == .frames {
         decoder.append(bytes)
-      } else if !takeUnframed(bytes) {
+      } else if !detectEncoding(bytes) {
         return true
       }
       deliver()
@@ -93,14 +93,14 @@ extension MessageChannel {
 
   /// Decodes bytes of a connection that may use lines. The first byte of the peer selects the encoding. Ends
   /// the channel and returns false if this byte starts neither a frame nor a line.
-  private func takeUnframed(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  private func detectEncoding(_ bytes: UnsafeRawBufferPointer) -> Bool {
     if encoding == nil { encoding = bytes.first.flatMap { MessageEncoding(firstByte: $0) } }
     switch encoding {
     case .frames: decoder.append(bytes)
     case .lines: lines.append(bytes)
     case nil:
-      let words = "the first byte is \(bytes.first ?? 0), which starts neither a frame nor a line of JSON"
-      breakOff(because: .malformed(words))
+      let reason = "the first byte is \(bytes.first ?? 0), which starts neither a frame nor a line of JSON"
+      failWithFinalMessage(because: .malformed(reason))
       return false
     }
     return true
@@ -113,20 +113,20 @@ extension MessageChannel {
     defer { isDelivering = false }
     while isOpen, !isReadingPaused, !isClosing {
       let message: Incoming
-      do throws(ChannelEnd) {
+      do throws(CloseReason) {
         guard let next = try nextMessage() else {
-          if isMidMessage { onPart?() }
+          if isMidMessage { onPartialMessage?() }
           return
         }
         message = next
       } catch {
-        return breakOff(because: error)
+        return failWithFinalMessage(because: error)
       }
       onMessage?(message)
     }
   }
 
-  private func nextMessage() throws(ChannelEnd) -> Incoming? {
+  private func nextMessage() throws(CloseReason) -> Incoming? {
     guard encoding == .frames else { return try nextLine() }
     guard let body = try nextBody() else { return nil }
     if let message = body.withUnsafeBufferPointer({ Incoming.readDirectly($0) }) { return message }
@@ -135,7 +135,7 @@ extension MessageChannel {
     }
   }
 
-  private func nextBody() throws(ChannelEnd) -> ArraySlice<UInt8>? {
+  private func nextBody() throws(CloseReason) -> ArraySlice<UInt8>? {
     do throws(FrameError) { return try decoder.next() } catch {
       if case .bodyTooLong = error { throw .oversized }
       throw .malformed(error.description)
@@ -144,12 +144,12 @@ extension MessageChannel {
 }
 
 extension MessageChannel {
-  private func nextLine() throws(ChannelEnd) -> Incoming? {
+  private func nextLine() throws(CloseReason) -> Incoming? {
     let next: ArraySlice<UInt8>?
     do throws(LineError) { next = try lines.next() } catch { throw .oversized }
     guard let line = next else { return nil }
-    do throws(LineFault) {
-      return try line.withUnsafeBufferPointer { bytes throws(LineFault) in try Incoming.readLine(bytes) }
+    do throws(LineParseError) {
+      return try line.withUnsafeBufferPointer { bytes throws(LineParseError) in try Incoming.readLine(bytes) }
     } catch {
       throw .malformed(error.description)
     }

@@ -1,24 +1,24 @@
 // Output of a channel, and the end of the channel. Invariant: writing calls no handler; an error is stored in
-// `failure` until `settle` reports it. An owner can therefore call `send` anywhere and need not expect a
+// `failure` until `finishWriting` reports it. An owner can therefore call `send` anywhere and need not expect a
 // callback. Errors: the end of the channel.
 import Posix
 import Wire
 
 extension MessageChannel {
   /// Capacity in bytes above which an empty output buffer is freed.
-  private static var keptCapacity: Int { 64 << 10 }
+  private static var retainedCapacity: Int { 64 << 10 }
 
-  /// Writes as much as the kernel accepts. Stores an error for `settle`, and calls no handler.
+  /// Writes as much as the kernel accepts. Stores an error for `finishWriting`, and calls no handler.
   func writeOutput() {
     while hasUnflushedOutput, !isBlocked, failure == nil {
       switch writeOnce() {
       case .success(.bytes(let count)): written += count
       case .success(.wouldBlock):
         isBlocked = true
-        if Kernel.makes("channelForgetsTheRest") { written = output.count }
+        if Kernel.hasPlantedBug("channelForgetsTheRest") { written = output.count }
         watch()
       case .success(.peerClosed):
-        isPeerDeaf = true
+        isPeerReadClosed = true
         written = output.count
       case .failure(let error): failure = .system(error)
       }
@@ -40,7 +40,7 @@ extension MessageChannel {
   private func dropWritten() {
     if written == output.count {
       written = 0
-      if output.capacity > Self.keptCapacity {
+      if output.capacity > Self.retainedCapacity {
         output = []
       } else {
         output.removeAll(keepingCapacity: true)
@@ -53,24 +53,24 @@ extension MessageChannel {
 
   /// Reports a stored error, ends a closing channel whose output is written, and updates the events that the
   /// loop watches.
-  func settle() {
+  func finishWriting() {
     if let failure { return end(failure) }
-    if isClosing, !hasUnflushedOutput { return end(isPeerDeaf ? .endOfFile : .closedHere) }
+    if isClosing, !hasUnflushedOutput { return end(isPeerReadClosed ? .endOfFile : .closedLocally) }
     watch()
     if let failure { end(failure) }
   }
 
-  /// Ends the channel because the peer broke a rule. Before that, sends the result of ``lastWord`` as far as the
+  /// Ends the channel because the peer broke a rule. Before that, sends the result of ``finalMessage`` as far as the
   /// kernel accepts it.
-  func breakOff(because reason: ChannelEnd) {
-    if let word = lastWord?(reason), isOpen {
+  func failWithFinalMessage(because reason: CloseReason) {
+    if let word = finalMessage?(reason), isOpen {
       send(word)
       writeOutput()
     }
     end(reason)
   }
 
-  func end(_ reason: ChannelEnd) {
+  func end(_ reason: CloseReason) {
     guard isOpen else { return }
     isOpen = false
     if let registration { loop.deregister(registration) }
@@ -81,8 +81,8 @@ extension MessageChannel {
     let handler = onEnd
     onMessage = nil
     onDrained = nil
-    onPart = nil
-    lastWord = nil
+    onPartialMessage = nil
+    finalMessage = nil
     onEnd = nil
     handler?(reason)
   }

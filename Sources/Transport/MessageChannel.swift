@@ -2,7 +2,7 @@
 // Invariant: `onEnd` is called exactly once, unless the owner releases the channel before, and nothing is
 // delivered after it. A connection has one encoding: frames or, if lines are allowed, the encoding that the
 // peer's first byte selects. The output never exceeds the backlog limit by more than one call of `send`,
-// whatever the peer does. Errors: a `ChannelEnd`. Invalid input from the peer ends this channel and has no other
+// whatever the peer does. Errors: a `CloseReason`. Invalid input from the peer ends this channel and has no other
 // effect.
 import Posix
 import Time
@@ -21,18 +21,18 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   public var onMessage: ((Incoming) -> Void)?
   /// Called once, after the channel has ended and its descriptor is closed. All other handlers are removed
   /// before this call.
-  public var onEnd: ((ChannelEnd) -> Void)?
+  public var onEnd: ((CloseReason) -> Void)?
   /// Called when the kernel has accepted the rest of the output, after a ``flush()`` at which it did not accept
   /// everything, so that the owner can continue a long reply.
   public var onDrained: (() -> Void)?
 
   /// Called after input was processed, if the start of an incomplete message remains.
-  public var onPart: (() -> Void)?
+  public var onPartialMessage: (() -> Void)?
 
   /// Called once after the peer broke a rule. Returns a last message for the peer, which is sent after all
   /// earlier messages. The channel writes only as much as the kernel accepts at once, and does not wait for the
   /// peer.
-  public var lastWord: ((ChannelEnd) -> Outgoing?)?
+  public var finalMessage: ((CloseReason) -> Outgoing?)?
 
   /// Time of the last input. Before any input it is the time at which the channel was created.
   public internal(set) var lastReceiveAt: MonotonicTime
@@ -52,9 +52,9 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   var lines: LineDecoder
   var isDelivering = false
   var isClosing = false
-  /// True after ``hearOut()``, which shuts down reading. An end of file then comes from this side and does not
+  /// True after ``drainInput()``, which shuts down reading. An end of file then comes from this side and does not
   /// end the channel, so that pending output is still written.
-  var isHeardOut = false
+  var isInputDrained = false
   let outgoingLimit: Int
   let lineLimit: Int
   let backlogLimit: Int
@@ -65,10 +65,10 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   var isBlocked = false
   /// True if the peer has closed the connection or its reading side, so that output is dropped. Input that the
   /// peer has sent is still read to its end.
-  public internal(set) var isPeerDeaf = false
-  /// Error found while sending or in ``watch()``. The next ``settle()``, such as that of a flush, reports it, so
+  public internal(set) var isPeerReadClosed = false
+  /// Error found while sending or in ``watch()``. The next ``finishWriting()``, such as that of a flush, reports it, so
   /// that `send` never calls a handler.
-  var failure: ChannelEnd?
+  var failure: CloseReason?
 
   /// Starts to read from a connected stream socket, which becomes non-blocking.
   ///
@@ -121,7 +121,7 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   /// A message that cannot be sent, or one that exceeds the backlog limit, ends the channel at the next
   /// ``flush()``. A message without a line form is skipped for a peer that uses lines.
   public func send(_ message: Outgoing) {
-    guard isOpen, failure == nil, !isPeerDeaf, !isClosing else { return }
+    guard isOpen, failure == nil, !isPeerReadClosed, !isClosing else { return }
     guard encoding == .frames else { return send(line: message) }
     do throws(FrameEncodingError) {
       try FrameEncoder().append(message, to: &output, limit: outgoingLimit)
@@ -148,7 +148,7 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   /// - Precondition: the encoding is frames.
   public func send(frames: [UInt8]) {
     precondition(encoding == .frames, "this peer uses lines, not frames")
-    guard isOpen, failure == nil, !isPeerDeaf, !isClosing else { return }
+    guard isOpen, failure == nil, !isPeerReadClosed, !isClosing else { return }
     output.append(contentsOf: frames)
     makeRoom()
   }
@@ -184,7 +184,7 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   public func flush() {
     guard isOpen else { return }
     if failure == nil { writeOutput() }
-    settle()
+    finishWriting()
   }
 
   /// Ends the channel as soon as all queued output is written. No message is delivered after this call.
@@ -195,7 +195,7 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   }
 
   /// Ends the channel now; unsent output is lost.
-  public func close() { end(.closedHere) }
+  public func close() { end(.closedLocally) }
 
   /// Stops delivery, even of input that has already arrived. The peer's writes fill the kernel's buffer and
   /// then block. If the peer closes the connection, the channel ends when reading resumes.
@@ -203,17 +203,17 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     guard isOpen, !isReadingPaused else { return }
     isReadingPaused = true
     watch()
-    settle()
+    finishWriting()
   }
 
   /// Shuts down reading, and delivers every message that has already arrived before it returns, unless a handler
   /// pauses or closes the channel. Later writes of the peer fail. Both sides therefore agree on which messages
   /// were received. If ``onMessage`` calls it, the messages are delivered after the handler returns.
-  public func hearOut() {
+  public func drainInput() {
     guard isOpen, !isClosing, descriptor != nil else { return }
     // This fails if the connection has ended; no more input can then arrive.
     try? UnixSocket.shutdownReading(descriptor!)
-    isHeardOut = true
+    isInputDrained = true
     resumeReading()
     while isOpen, !isReadingPaused, receive() {}
     watch()
@@ -225,7 +225,7 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     guard isOpen, isReadingPaused else { return }
     isReadingPaused = false
     watch()
-    settle()
-    if !Kernel.makes("forgetsWhatWasHeldBack") { deliver() }
+    finishWriting()
+    if !Kernel.hasPlantedBug("forgetsWhatWasHeldBack") { deliver() }
   }
 }

@@ -10,37 +10,37 @@ import Wire
 
 /// A client of a service, on the caller's ``EventLoop``. Not Sendable.
 ///
-/// A caller that runs the loop itself calls ``endTurn()`` at the end of each iteration, and waits at most until
-/// ``nextDeadline``. Any other caller uses ``call(_:as:within:)`` and ``turn(until:)``.
+/// A caller that runs the loop itself calls ``finishIteration()`` at the end of each iteration, and waits at most until
+/// ``nextDeadline``. Any other caller uses ``call(_:as:within:)`` and ``runIteration(until:)``.
 public final class ServiceClient<Command: ServiceCommand> {
   /// Answers of the service.
   public typealias Answer = Command.Answer
   /// Errors of a request.
-  public typealias Trouble = ServiceClientError<Command>
+  public typealias RequestError = ServiceClientError<Command>
   /// News for the subscriber.
-  public typealias News = Command.View.News
+  public typealias Update = Command.Cursor.Update
   /// Handler of the answer to a request.
-  public typealias Listener = (Result<Answer, Trouble>) -> Void
+  public typealias Completion = (Result<Answer, RequestError>) -> Void
 
-  private typealias Channel = MessageChannel<ServiceAnswer<Answer>, ServiceQuestion<ServiceRequest<Command>>>
+  private typealias Channel = MessageChannel<ServiceServerMessage<Answer>, ServiceClientMessage<ServiceRequest<Command>>>
 
   /// True after the service's welcome, until the connection ends.
   public private(set) var isConnected = false
   /// Number of welcomes so far. After each one the service may be another process with another configuration.
-  public private(set) var welcomes = 0
+  public private(set) var connectionCount = 0
   private let path: String
   private let loop: EventLoop
   private let build: String
-  private let helloPatience: TimeSpan
-  private var names = OrderNames(seed: RandomSeed.fromSystem())
+  private let helloTimeout: TimeSpan
+  private var names = OrderIDGenerator(seed: RandomSeed.fromSystem())
   private var channel: Channel?
   private var connectedAt = MonotonicTime(nanoseconds: 0)
   private var retryAt: MonotonicTime?
-  private var pause = ServiceClient.firstPause
+  private var pause = ServiceClient.initialRetryDelay
   private var lastNumber: UInt32 = 0
   private var open: [UInt32: OpenRequest] = [:]
-  private var view: (number: UInt32, state: Command.View, hear: (News) -> Void)?
-  private(set) var lastTrouble = Remark(.nobodyListensYet)
+  private var view: (number: UInt32, state: Command.Cursor, hear: (Update) -> Void)?
+  private(set) var lastError = MessageDetail(.noListenerYet)
   /// True if the service may have made a change for which no answer has arrived.
   public var isInDoubt: Bool { open.values.contains(where: \.isInDoubt) }
 
@@ -48,40 +48,40 @@ public final class ServiceClient<Command: ServiceCommand> {
     var request: ServiceRequest<Command>
     /// In attended time, so that a process that was stopped or busy reads its input before the request fails.
     var deadline: MonotonicTime
-    var sendings = 0
+    var sendCount = 0
     /// True if the request was sent on the current connection, and the service has not reported that the
     /// request had no effect.
     var isSent = false
     /// True if the request was sent on an earlier connection, which ended without an answer.
     var wasLost = false
-    var listener: Listener
+    var completion: Completion
 
     /// True if the request may have taken effect without an answer.
     var isInDoubt: Bool { request.command.changesSomething && (isSent || wasLost) }
 
     /// Records that the connection on which the request was sent has ended.
-    mutating func lose() {
+    mutating func markLost() {
       wasLost = wasLost || isSent
       isSent = false
     }
   }
 
-  private static var firstPause: TimeSpan { .milliseconds(10) }
-  private static var longestPause: TimeSpan { .milliseconds(250) }
+  private static var initialRetryDelay: TimeSpan { .milliseconds(10) }
+  private static var maximumRetryDelay: TimeSpan { .milliseconds(250) }
   /// Maximum number of times that a long query is sent. A query that crashes the service each time would make
   /// the service unavailable.
-  private static var longSendings: Int { 2 }
+  private static var maximumLongSends: Int { 2 }
   /// Limit in bytes of the pending output to a service that does not read.
   private static var backlogLimit: Int { 64 << 20 }
 
   /// A client that connects when it has its first request or subscription.
   ///
-  /// - Parameter helloPatience: time limit for the service's welcome; a large audit delays it.
+  /// - Parameter helloTimeout: time limit for the service's welcome; a large audit delays it.
   public init(
     socket path: String, loop: EventLoop, build: String = BuildIdentity.current,
-    helloPatience: TimeSpan = .seconds(10)
+    helloTimeout: TimeSpan = .seconds(10)
   ) {
-    (self.path, self.loop, self.build, self.helloPatience) = (path, loop, build, helloPatience)
+    (self.path, self.loop, self.build, self.helloTimeout) = (path, loop, build, helloTimeout)
   }
 
   /// Drops requests without an answer, because the objects that their listeners use may have been released.
@@ -103,7 +103,7 @@ public final class ServiceClient<Command: ServiceCommand> {
   ///     query at most once again.
   public func ask(
     _ command: Command, as order: OrderID? = nil, until deadline: MonotonicTime,
-    _ listener: @escaping Listener
+    _ completion: @escaping Completion
   ) {
     lastNumber &+= 1
     let name = order ?? (command.changesSomething ? names.next() : nil)
@@ -111,19 +111,19 @@ public final class ServiceClient<Command: ServiceCommand> {
     // Update the attended time first, because the time since the caller last ran the loop must not count
     // against this deadline.
     let now = SystemClock.monotonic()
-    loop.attend(until: now)
-    let patience = deadline.since(now)
+    loop.trackListening(until: now)
+    let timeout = deadline.since(now)
     open[lastNumber] = OpenRequest(
-      request: request, deadline: loop.attended.now + patience, listener: listener)
+      request: request, deadline: loop.listeningTime.now + timeout, completion: completion)
     if isConnected { send(lastNumber) } else { connectIfDue() }
   }
 
   /// Subscribes to the service from the state `seen`, instead of the previous subscription. The client renews
   /// the subscription after a lost connection.
-  public func follow(_ seen: Command.View, _ hear: @escaping (News) -> Void) {
+  public func follow(_ seen: Command.Cursor, _ hear: @escaping (Update) -> Void) {
     lastNumber &+= 1
     view = (lastNumber, seen, hear)
-    if isConnected { sendView() } else { connectIfDue() }
+    if isConnected { sendSubscription() } else { connectIfDue() }
   }
 
   /// Sends a request, and runs the loop until the answer arrives.
@@ -132,51 +132,51 @@ public final class ServiceClient<Command: ServiceCommand> {
   /// - Throws: `tryLater` if no answer arrives in time; the same order may be sent again. `notPermitted`,
   ///   `otherVersion` or `system` if the client cannot connect or the loop fails.
   public func call(
-    _ command: Command, as order: OrderID? = nil, within patience: TimeSpan
-  ) throws(Trouble) -> Answer {
-    var outcome: Result<Answer, Trouble>?
-    let deadline = SystemClock.monotonic() + patience
+    _ command: Command, as order: OrderID? = nil, within timeout: TimeSpan
+  ) throws(RequestError) -> Answer {
+    var outcome: Result<Answer, RequestError>?
+    let deadline = SystemClock.monotonic() + timeout
     ask(command, as: order, until: deadline) { outcome = $0 }
-    while outcome == nil { try turn(until: nil) }
-    return try (outcome ?? .failure(.tryLater(detail: lastTrouble, isInDoubt: true))).get()
+    while outcome == nil { try runIteration(until: nil) }
+    return try (outcome ?? .failure(.tryLater(detail: lastError, isInDoubt: true))).get()
   }
 
   /// Runs one loop iteration, which waits at most until the deadline.
-  public func turn(until deadline: MonotonicTime?) throws(Trouble) {
-    endTurn()
+  public func runIteration(until deadline: MonotonicTime?) throws(RequestError) {
+    finishIteration()
     do throws(SystemError) { try loop.runOnce(until: .earliest(nextDeadline, deadline)) } catch {
       throw .system(error)
     }
-    endTurn()
+    finishIteration()
   }
 
   // MARK: - Loop iterations
 
-  /// Time of the next useful ``endTurn()``; nil if only input of the loop requires one.
+  /// Time of the next useful ``finishIteration()``; nil if only input of the loop requires one.
   public var nextDeadline: MonotonicTime? {
     // A key path here would prevent the compiler from specializing this function, and a query would take a
     // quarter more instructions.
     var deadline: MonotonicTime?
     for request in open.values { deadline = min(deadline ?? request.deadline, request.deadline) }
-    var earliest = deadline.map { loop.attended.wake(for: $0) }
+    var earliest = deadline.map { loop.listeningTime.wakeTime(for: $0) }
     let own =
       channel == nil
       ? wantsConnection ? retryAt : nil
-      : isConnected ? nil : loop.attended.wake(for: connectedAt + helloPatience)
+      : isConnected ? nil : loop.listeningTime.wakeTime(for: connectedAt + helloTimeout)
     if let own { earliest = min(earliest ?? own, own) }
     return earliest
   }
 
   /// Sends queued requests, reconnects if the pause has ended, and fails requests whose deadline has passed.
-  public func endTurn() {
+  public func finishIteration() {
     channel?.flush()
-    loop.attend(until: SystemClock.monotonic())
-    let now = loop.attended.now
+    loop.trackListening(until: SystemClock.monotonic())
+    let now = loop.listeningTime.now
     // Before any request fails, handle the input that arrived while the loop was not running.
     if isOverdue(now) { while channel?.receiveNow() == true {} }
-    if channel != nil, !isConnected, now.since(connectedAt) >= helloPatience {
+    if channel != nil, !isConnected, now.since(connectedAt) >= helloTimeout {
       channel?.close()
-      lastTrouble = Remark(.noAnswer)
+      lastError = MessageDetail(.noAnswer)
     }
     connectIfDue()
     guard open.values.contains(where: { $0.deadline <= now }) else { return }
@@ -184,13 +184,13 @@ public final class ServiceClient<Command: ServiceCommand> {
     for number in open.keys.sorted() {
       guard let request = open[number], request.deadline <= now else { continue }
       open[number] = nil
-      request.listener(.failure(.tryLater(detail: lastTrouble, isInDoubt: request.isInDoubt)))
+      request.completion(.failure(.tryLater(detail: lastError, isInDoubt: request.isInDoubt)))
     }
   }
 
   private func isOverdue(_ now: MonotonicTime) -> Bool {
     channel != nil
-      && (!isConnected && now.since(connectedAt) >= helloPatience
+      && (!isConnected && now.since(connectedAt) >= helloTimeout
         || open.values.contains { $0.deadline <= now })
   }
 
@@ -214,14 +214,14 @@ public final class ServiceClient<Command: ServiceCommand> {
     do throws(SystemError) {
       switch try UnixSocket.connect(path: path, nonBlocking: true) {
       case .connected(let socket): try greet(socket)
-      case .notThere: tryLater(Remark(.noSocket, path))
-      case .refused: tryLater(Remark(.nobodyListens, path))
-      case .busy: tryLater(Remark(.noRoomForConnection, path))
+      case .noSuchFile: tryLater(MessageDetail(.noSocket, path))
+      case .refused: tryLater(MessageDetail(.noListener, path))
+      case .busy: tryLater(MessageDetail(.listenerBusy, path))
       case .permissionDenied: fail(.notPermitted(socket: path))
       }
     } catch {
       // A shortage, such as of descriptors, is temporary. Any other error would recur.
-      if error.isShortage { tryLater(Remark(quoting: error.description)) } else { fail(.system(error)) }
+      if error.isShortage { tryLater(MessageDetail(quoting: error.description)) } else { fail(.system(error)) }
     }
   }
 
@@ -229,58 +229,58 @@ public final class ServiceClient<Command: ServiceCommand> {
     let channel = try Channel(
       descriptor: socket, loop: loop, incomingLimit: FrameLimits.control, backlogLimit: Self.backlogLimit)
     self.channel = channel
-    loop.attend(until: SystemClock.monotonic())
-    connectedAt = loop.attended.now
-    lastTrouble = Remark(.noAnswer)
-    channel.onMessage = { [unowned self] in hear($0) }
+    loop.trackListening(until: SystemClock.monotonic())
+    connectedAt = loop.listeningTime.now
+    lastError = MessageDetail(.noAnswer)
+    channel.onMessage = { [unowned self] in handle($0) }
     channel.onEnd = { [unowned self] end in
       self.channel = nil
       isConnected = false
-      for number in open.keys { open[number]?.lose() }
-      tryLater(end.remark)
+      for number in open.keys { open[number]?.markLost() }
+      tryLater(end.messageDetail)
     }
     channel.send(.hello(Hello(build: build, role: .client)))
     channel.flush()
   }
 
   /// Sends a request, for the first time or again. A long query fails instead if it was already sent
-  /// ``longSendings`` times.
+  /// ``maximumLongSends`` times.
   private func send(_ number: UInt32) {
     guard let request = open[number] else { return }
-    guard !request.request.command.isLong || request.sendings < Self.longSendings else {
+    guard !request.request.command.isLong || request.sendCount < Self.maximumLongSends else {
       open[number] = nil
-      let detail = Remark(.endedMeanwhile, request.sendings)
-      return request.listener(.failure(.tryLater(detail: detail, isInDoubt: request.isInDoubt)))
+      let detail = MessageDetail(.exitedMeanwhile, request.sendCount)
+      return request.completion(.failure(.tryLater(detail: detail, isInDoubt: request.isInDoubt)))
     }
-    open[number]?.sendings += 1
+    open[number]?.sendCount += 1
     open[number]?.isSent = true
     channel?.send(.request(request.request))
   }
 
-  private func tryLater(_ trouble: Remark) {
-    lastTrouble = trouble
+  private func tryLater(_ reason: MessageDetail) {
+    lastError = reason
     retryAt = SystemClock.monotonic() + pause
-    pause = min(pause * 2, Self.longestPause)
+    pause = min(pause * 2, Self.maximumRetryDelay)
   }
 
   /// Fails all requests, because no answer can arrive. If there is a subscription or a later request, the client
   /// connects again after a pause.
-  private func fail(_ error: Trouble) {
+  private func fail(_ error: RequestError) {
     channel?.close()
-    tryLater(Remark(quoting: "\(error)"))
+    tryLater(MessageDetail(quoting: "\(error)"))
     let waiting = open
     open.removeAll()
-    for number in waiting.keys.sorted() { waiting[number]?.listener(.failure(error)) }
+    for number in waiting.keys.sorted() { waiting[number]?.completion(.failure(error)) }
   }
 
-  private func hear(_ message: ServiceAnswer<Answer>) {
+  private func handle(_ message: ServiceServerMessage<Answer>) {
     switch message {
     case .welcome(let welcome) where welcome.version == protocolVersion:
       isConnected = true
-      welcomes += 1
-      (retryAt, pause) = (nil, Self.firstPause)
+      connectionCount += 1
+      (retryAt, pause) = (nil, Self.initialRetryDelay)
       for number in open.keys.sorted() { send(number) }
-      if welcomes == 1 || !Kernel.makes("viewIsNotRenewed") { sendView() }
+      if connectionCount == 1 || !Kernel.hasPlantedBug("viewIsNotRenewed") { sendSubscription() }
       channel?.flush()
     case .welcome(let welcome): fail(.otherVersion(theirs: welcome.version, build: welcome.build))
     case .refused(let refusal) where refusal.reason == .version:
@@ -289,30 +289,30 @@ public final class ServiceClient<Command: ServiceCommand> {
       if refusal.reason == .closing { for number in open.keys { open[number]?.isSent = false } }
       // The text of the refusal explains more than the end of the connection.
       channel?.close()
-      lastTrouble = Remark(quoting: refusal.detail)
-    case .reply(let reply): hear(reply)
+      lastError = MessageDetail(quoting: refusal.detail)
+    case .reply(let reply): handle(reply)
     }
   }
 
-  private func hear(_ reply: NumberedReply<Answer>) {
-    if reply.number == view?.number { return hearNews(reply.result) }
+  private func handle(_ reply: NumberedReply<Answer>) {
+    if reply.number == view?.number { return handleUpdate(reply.result) }
     guard !reply.more,
-      let request = Kernel.makes("hearsTwice") ? open[reply.number] : open.removeValue(forKey: reply.number)
+      let request = Kernel.hasPlantedBug("hearsTwice") ? open[reply.number] : open.removeValue(forKey: reply.number)
     else { return }
-    request.listener(.success(reply.result))
+    request.completion(.success(reply.result))
   }
 
   // MARK: - The subscription
 
-  private func sendView() {
+  private func sendSubscription() {
     guard let view else { return }
-    channel?.send(.request(ServiceRequest(number: view.number, command: view.state.question)))
+    channel?.send(.request(ServiceRequest(number: view.number, command: view.state.request)))
   }
 
-  private func hearNews(_ answer: Answer) {
-    switch view?.state.hear(answer) {
+  private func handleUpdate(_ answer: Answer) {
+    switch view?.state.handle(answer) {
     case .news(let news): view?.hear(news)
-    case .askAgain: sendView()
+    case .resubscribe: sendSubscription()
     case .nothing, nil: break
     }
   }

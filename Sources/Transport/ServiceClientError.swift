@@ -10,7 +10,7 @@ public enum ServiceClientError<Command: ServiceCommand>: Error, Sendable, Equata
   ///
   /// `isInDoubt`: the request is a change that was sent, and the service has not reported that the request had
   /// no effect.
-  case tryLater(detail: Remark, isInDoubt: Bool)
+  case tryLater(detail: MessageDetail, isInDoubt: Bool)
   case notPermitted(socket: String)
   case otherVersion(theirs: UInt32, build: String)
   case system(SystemError)
@@ -29,7 +29,7 @@ extension ServiceClientError: CustomStringConvertible {
   }
 
   /// The reason in a form that can be translated.
-  public var remark: Remark {
-    if case .tryLater(let detail, _) = self { detail } else { Remark(quoting: description) }
+  public var messageDetail: MessageDetail {
+    if case .tryLater(let detail, _) = self { detail } else { MessageDetail(quoting: description) }
   }
 }

@@ -5,7 +5,7 @@
 public protocol ServiceCommand: Codable, Sendable, Equatable {
   associatedtype Answer: Codable & Sendable & Equatable
   /// State that a subscriber of the service has seen.
-  associatedtype View: ServiceView where View.Command == Self, View.Answer == Answer
+  associatedtype Cursor: SubscriptionCursor where Cursor.Command == Self, Cursor.Answer == Answer
 
   /// Name of the service in a log, in English: `the stock service`.
   static var serviceName: String { get }
@@ -16,23 +16,23 @@ public protocol ServiceCommand: Codable, Sendable, Equatable {
 }
 
 /// State that a subscriber has seen, from which the subscription continues on the next connection.
-public protocol ServiceView {
+public protocol SubscriptionCursor {
   associatedtype Command
   associatedtype Answer
   /// News for the subscriber.
-  associatedtype News
+  associatedtype Update
 
   /// Request that continues the subscription on a new connection without a gap.
-  var question: Command { get }
-  /// Processes an answer to `question`.
-  mutating func hear(_ answer: Answer) -> ViewStep<News>
+  var request: Command { get }
+  /// Processes an answer to `request`.
+  mutating func handle(_ answer: Answer) -> SubscriptionStep<Update>
 }
 
 /// Meaning of an answer for a subscriber.
-public enum ViewStep<News> {
-  case news(News)
-  /// The subscriber has missed an answer, or was too slow. The client sends ``ServiceView/question`` again.
-  case askAgain
+public enum SubscriptionStep<Update> {
+  case news(Update)
+  /// The subscriber has missed an answer, or was too slow. The client sends ``SubscriptionCursor/request`` again.
+  case resubscribe
   /// The answer contains nothing new.
   case nothing
 }

@@ -39,7 +39,7 @@ public struct ServiceHome: Sendable {
   public func prepare() throws(Failure) {
     do throws(SystemError) {
       for directory in [path, run, logs] { try Directory.create(path: directory) }
-      guard let facts = try FileFacts.inspect(path) else {
+      guard let facts = try FileMetadata.inspect(path) else {
         throw SystemError(call: "stat", subject: path, code: ENOENT)
       }
       guard facts.owner == geteuid(), facts.mode & 0o022 == 0 || facts.mode & 0o1000 != 0 else {
@@ -57,14 +57,14 @@ public struct ServiceHome: Sendable {
   /// - Parameter mustExist: true if there was a database when the bank was opened. If that database is missing,
   ///   the service must not create an empty one in its place.
   public func examineDatabase(mustExist: Bool = false) throws(Failure) {
-    if mustExist, ((try? FileFacts.inspect(database)) ?? nil) == nil {
+    if mustExist, ((try? FileMetadata.inspect(database)) ?? nil) == nil {
       let words = "\(database) was removed or renamed while the bank was open"
       throw Failure(.removed, subject: database, detail: words)
     }
-    guard let facts = try? FileFacts.inspect(database), facts.isFile, facts.size == 0,
-      let log = try? FileFacts.inspect(log), log.size > 0
+    guard let facts = try? FileMetadata.inspect(database), facts.isFile, facts.size == 0,
+      let log = try? FileMetadata.inspect(log), log.size > 0
     else { return }
-    throw Failure(.damaged, subject: database, remark: Remark(.emptyBesideLog))
+    throw Failure(.damaged, subject: database, messageDetail: MessageDetail(.emptyBesideLog))
   }
 
   /// Takes the lock. Retries for three seconds, because a process that is just exiting may still hold it.
@@ -76,7 +76,7 @@ public struct ServiceHome: Sendable {
         switch try LockFile.acquire(path: lock) {
         case .acquired(let lock): return lock
         case .heldBy(let pid): holder = pid
-        case .visited: break
+        case .underInspection: break
         }
         guard SystemClock.monotonic() < until else {
           throw SystemError(call: "flock", subject: holder.map { String($0) } ?? "", code: EWOULDBLOCK)

@@ -1,4 +1,4 @@
-// Limits on a server's clients: number, time, and pending data. `heardWhileUnread` and `openRequests` only delay
+// Limits on a server's clients: number, time, and pending data. `requestBacklogLimit` and `openRequests` only delay
 // a client's requests. A client that exceeds another limit is refused or disconnected.
 import Glibc
 import Time
@@ -26,18 +26,18 @@ public struct ServiceLimits: Sendable {
   public var unread = 8 << 20
   /// True to accept all users that may connect to the socket's file, instead of only the user of this process
   /// and root.
-  public var admitsOthers = false
+  public var acceptsOtherUsers = false
   /// Pending output of one client in bytes, from which on its next request is not handled. The limit is lower if
   /// many clients are connected.
-  public var heardWhileUnread = 256 << 10
+  public var requestBacklogLimit = 256 << 10
   /// Pending output of all clients together in bytes, above which a ``ServiceSocket`` disconnects the clients
   /// with the most pending output.
-  public var unreadInAll = 24 << 20
+  public var totalBacklogLimit = 24 << 20
   /// Number of open requests of one client, from which on its input is not read.
   public var openRequests = 64
   /// Maximum number of subscriptions among the open requests of one client. A client needs no more, because
   /// further subscriptions would mostly receive the same answers.
-  public var openViews = 4
+  public var openSubscriptions = 4
 
   public init() {}
 }

@@ -8,21 +8,21 @@ import Wire
 /// Connection of one client to a ``ServiceSocket``.
 public typealias ServiceSession<
   Request: Codable & Sendable & Equatable, Result: Codable & Sendable & Equatable
-> = ClientSession<ServiceQuestion<Request>, ServiceAnswer<Result>>
+> = ClientSession<ServiceClientMessage<Request>, ServiceServerMessage<Result>>
 
 /// The socket of a service, and its clients.
 public final class ServiceSocket<
   Request: Codable & Sendable & Equatable, Result: Codable & Sendable & Equatable
->: ClientServer<ServiceQuestion<Request>, ServiceAnswer<Result>, ServiceSession<Request, Result>> {
+>: ClientServer<ServiceClientMessage<Request>, ServiceServerMessage<Result>, ServiceSession<Request, Result>> {
   /// Session type of the clients.
   public typealias Session = ServiceSession<Request, Result>
 
-  /// Called with every request of a client that has sent its hello, until ``ClientServer/stopHearing()``.
+  /// Called with every request of a client that has sent its hello, until ``ClientServer/stopReceiving()``.
   public var onRequest: ((Session, Request) -> Void)?
   /// Clients with pending output after the last flush.
-  private var behind: [UInt64: Session] = [:]
+  private var slowSessions: [UInt64: Session] = [:]
 
-  override public func hear(_ message: ServiceQuestion<Request>, from session: Session) {
+  override public func handle(_ message: ServiceClientMessage<Request>, from session: Session) {
     switch message {
     case .hello(let hello): greet(hello, session)
     case .request(let request):
@@ -30,7 +30,7 @@ public final class ServiceSocket<
       session.openRequests += 1
       onRequest?(session, request)
       // One read can return thousands of requests. The next request waits until there is space for its answer.
-      if isOwedTooMuch(session) { session.channel.pauseReading() }
+      if exceedsBacklog(session) { session.channel.pauseReading() }
     }
   }
 
@@ -47,13 +47,13 @@ public final class ServiceSocket<
   }
 
   /// True if there is space for a message to a subscriber. Writes pending output first if there is too much.
-  func makesRoom(for session: Session) -> Bool {
+  func flushesAndHasRoom(for session: Session) -> Bool {
     if session.channel.isOpen, session.channel.backlog >= share { session.channel.flush() }
     return hasRoom(for: session)
   }
 
   /// Maximum number of subscriptions of one client.
-  public var viewsOfOne: Int { limits.openViews }
+  public var subscriptionsPerClient: Int { limits.openSubscriptions }
 
   func send(frames: [UInt8], to session: Session) {
     session.channel.send(frames: frames)
@@ -78,41 +78,41 @@ public final class ServiceSocket<
   /// half of the maximum number of requests is open.
   public func flush() {
     writeAll()
-    letGoWhoReadsLeast()
+    dropSlowestReader()
   }
 
-  override public func hasFlushed(_ session: Session) {
+  override public func didFlush(_ session: Session) {
     let channel = session.channel
-    behind[session.id] = channel.hasUnflushedOutput ? session : nil
-    if isOwedTooMuch(session) {
+    slowSessions[session.id] = channel.hasUnflushedOutput ? session : nil
+    if exceedsBacklog(session) {
       channel.pauseReading()
     } else if channel.isReadingPaused, !channel.hasUnflushedOutput,
-      session.openRequests <= limits.openRequests / 2, !Kernel.makes("neverResumesReading")
+      session.openRequests <= limits.openRequests / 2, !Kernel.hasPlantedBug("neverResumesReading")
     {
       channel.resumeReading()
     }
   }
 
-  override public func hasLeft(_ session: Session) { behind[session.id] = nil }
+  override public func didDisconnect(_ session: Session) { slowSessions[session.id] = nil }
 
-  private func isOwedTooMuch(_ session: Session) -> Bool {
+  private func exceedsBacklog(_ session: Session) -> Bool {
     session.channel.backlog >= share || session.openRequests >= limits.openRequests
   }
 
   /// Disconnects the clients with the most pending output while the total limit is exceeded. Answers that were
   /// in progress when reading stopped can exceed it.
-  private func letGoWhoReadsLeast() {
-    guard !behind.isEmpty else { return }
-    var sum = behind.values.reduce(0) { $0 + $1.channel.backlog }
-    guard sum > limits.unreadInAll else { return }
-    for session in behind.values.sorted(by: { ($0.channel.backlog, $1.id) > ($1.channel.backlog, $0.id) }) {
-      guard sum > limits.unreadInAll else { return }
+  private func dropSlowestReader() {
+    guard !slowSessions.isEmpty else { return }
+    var sum = slowSessions.values.reduce(0) { $0 + $1.channel.backlog }
+    guard sum > limits.totalBacklogLimit else { return }
+    for session in slowSessions.values.sorted(by: { ($0.channel.backlog, $1.id) > ($1.channel.backlog, $0.id) }) {
+      guard sum > limits.totalBacklogLimit else { return }
       sum -= session.channel.backlog
       session.channel.close()
     }
   }
 
-  /// Ends every connection as soon as its output is written. The caller has called ``stopHearing()``. The last
+  /// Ends every connection as soon as its output is written. The caller has called ``stopReceiving()``. The last
   /// message to a client states that its unanswered requests have changed nothing. A client with an open
   /// request other than a subscription does not receive this message, because the request may still take
   /// effect.
@@ -127,17 +127,17 @@ public final class ServiceSocket<
     }
   }
 
-  /// Time of the next ``keepTime(_:)``; nil if neither the clients nor the listener need one.
+  /// Time of the next ``runTimers(_:)``; nil if neither the clients nor the listener need one.
   public var nextDeadline: MonotonicTime? {
-    .earliest(nextListening, nextCheck.map { loop.attended.wake(for: $0) })
+    .earliest(nextAccept, nextCheck.map { loop.listeningTime.wakeTime(for: $0) })
   }
 
   /// Refuses clients that sent no hello in time, or stopped in the middle of a message. Accepts connections
   /// again after a pause of the listener.
   ///
   /// - Parameter moment: now, by the monotonic clock.
-  public func keepTime(_ moment: MonotonicTime) {
-    loop.attend(until: moment)
-    keepTime(moment, attended: Kernel.makes("servicesBlameClients") ? moment : loop.attended.now)
+  public func runTimers(_ moment: MonotonicTime) {
+    loop.trackListening(until: moment)
+    runTimers(moment, listeningTime: Kernel.hasPlantedBug("servicesBlameClients") ? moment : loop.listeningTime.now)
   }
 }

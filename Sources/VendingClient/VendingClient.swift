@@ -13,7 +13,7 @@ extension VendingCommand: ServiceCommand {
   /// Answers of a vending machine.
   public typealias Answer = VendingResult
   /// State that a subscriber has seen.
-  public typealias View = VendingView
+  public typealias Cursor = VendingCursor
 
   /// Name of the machine in a log.
   public static var serviceName: String { "the vending machine" }
@@ -34,21 +34,21 @@ extension ServiceClient where Command == VendingCommand {
 
   /// Subscribes to the machine, and replaces the previous subscription. The listener receives a snapshot, and then
   /// later changes; after a lost connection it receives a new snapshot.
-  public func follow(_ hear: @escaping (VendingNotice) -> Void) { follow(VendingView(), hear) }
+  public func follow(_ hear: @escaping (VendingUpdate) -> Void) { follow(VendingCursor(), hear) }
 }
 
 /// News for a subscriber of a vending machine.
-public enum VendingNotice: Sendable, Equatable {
+public enum VendingUpdate: Sendable, Equatable {
   /// Snapshot of the machine; it replaces all earlier data.
-  case picture(VendingPicture)
+  case snapshot(VendingSnapshot)
   /// Changes since the last news.
-  case news(VendingNews)
+  case news(VendingChanges)
   /// The machine refuses the subscription.
   case refused(VendingFailure)
 }
 
 /// State that a subscriber of a vending machine has seen.
-public struct VendingView: ServiceView {
+public struct VendingCursor: SubscriptionCursor {
   /// Sequence number of the last change of the money; nil before the first snapshot.
   private var seen: Int64?
 
@@ -56,14 +56,14 @@ public struct VendingView: ServiceView {
   public init() {}
 
   /// Request for a subscription. It starts with a new snapshot, also after a reconnect.
-  public var question: VendingCommand { .follow }
+  public var request: VendingCommand { .follow }
 
   /// Processes an answer of the machine.
-  public mutating func hear(_ answer: VendingResult) -> ViewStep<VendingNotice> {
+  public mutating func handle(_ answer: VendingResult) -> SubscriptionStep<VendingUpdate> {
     switch answer {
-    case .picture(let picture):
+    case .snapshot(let picture):
       seen = picture.sequence
-      return .news(.picture(picture))
+      return .news(.snapshot(picture))
     case .news(var news):
       // Ignore purchases that were seen before, even if the machine sends them again. Drinks may change
       // without money, under the same sequence number.
@@ -72,7 +72,7 @@ public struct VendingView: ServiceView {
       self.seen = news.sequence
       return .news(.news(news))
     // A new snapshot contains everything that was missed, so subscribe again.
-    case .failure(let failure) where failure.code == .tooSlow: return .askAgain
+    case .failure(let failure) where failure.code == .slowConsumer: return .resubscribe
     case .failure(let failure): return .news(.refused(failure))
     default: return .nothing
     }

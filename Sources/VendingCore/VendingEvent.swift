@@ -12,7 +12,7 @@ public enum VendingEvent: Sendable, Equatable {
   /// The machine starts, and continues unfinished purchases.
   case began
   /// A client requests a change, under a name.
-  case asked(RequestNumber, OrderID, VendingAction)
+  case requested(RequestNumber, OrderID, VendingAction)
   /// The store's record of a request; nil for none.
   case found(OrderID, StoredRequest?)
   /// The stock has answered the request for a purchase's drink.
@@ -20,9 +20,9 @@ public enum VendingEvent: Sendable, Equatable {
   /// The stock has returned what an abandoned purchase may have held.
   case released(PurchaseNumber)
   /// There may be disk space for results that could not be written; see ``VendingStateMachine/hasUnwritten``.
-  case retried
+  case retry
   /// The store is short of disk space, or has space again.
-  case roomChanged(isShort: Bool)
+  case roomChanged(isLowOnSpace: Bool)
   /// All staged entries are on disk.
   case committed
   /// The disk was full, and the store has discarded all staged entries.
@@ -36,7 +36,7 @@ public enum StockOutcome: Sendable, Equatable {
   /// Sold out, or all remaining pieces have expired.
   case none(onlyExpired: Bool)
   /// The stock did not answer in time, or refused.
-  case away
+  case unavailable
 }
 
 /// Effect that the driver of the vending machine's state machine performs.

@@ -9,7 +9,7 @@ extension VendingStateMachine {
     _ known: StoredRequest, _ id: OrderID, _ action: VendingAction, for request: RequestNumber,
     into effects: inout [VendingEffect]
   ) {
-    guard known.action == action else { return answer(request, .refused(.otherRequest(id)), into: &effects) }
+    guard known.action == action else { return answer(request, .refused(.requestConflict(id)), into: &effects) }
     switch known {
     case .done(let change): answer(request, .done(change), into: &effects)
     case .purchase(let purchase):
@@ -24,12 +24,12 @@ extension VendingStateMachine {
     _ action: VendingAction, _ id: OrderID, for request: RequestNumber, at now: WallTime,
     into effects: inout [VendingEffect]
   ) {
-    if isShort, action != .giveChange { return answer(request, .refused(.diskFull), into: &effects) }
+    if isLowOnSpace, action != .giveChange { return answer(request, .refused(.diskFull), into: &effects) }
     switch action {
     case .insert(let amount):
       let (_, overflow) = state.account.inserted.addingReportingOverflow(amount)
       guard !overflow, state.account.balance + amount <= VendingLimits.balance else {
-        return answer(request, .refused(.tillFull(balance: state.account.balance)), into: &effects)
+        return answer(request, .refused(.balanceLimit(balance: state.account.balance)), into: &effects)
       }
       let change = change(.inserted, amount, id, at: now)
       stage(VendingEntry(change: change), into: &effects)
@@ -39,23 +39,23 @@ extension VendingStateMachine {
       let change = change(.returned, state.account.balance - state.reserved, id, at: now)
       stage(VendingEntry(change: change), into: &effects)
       answer(request, .done(change), into: &effects)
-    case .buy(let product): intend(product, id, for: request, at: now, into: &effects)
+    case .buy(let product): startPurchase(product, id, for: request, at: now, into: &effects)
     }
   }
 
-  private mutating func intend(
+  private mutating func startPurchase(
     _ product: ItemID, _ id: OrderID, for request: RequestNumber, at now: WallTime,
     into effects: inout [VendingEffect]
   ) {
-    let free = state.account.balance - state.reserved
+    let availableBalance = state.account.balance - state.reserved
     guard let price = prices[product] else {
       return answer(request, .refused(.unknownProduct(product)), into: &effects)
     }
-    guard price <= free else {
-      let refusal = VendingRefusal.tooLittleMoney(product, price: price, available: free)
+    guard price <= availableBalance else {
+      let refusal = VendingRefusal.tooLittleMoney(product, price: price, available: availableBalance)
       return answer(request, .refused(refusal), into: &effects)
     }
-    guard state.unfinished.count < VendingLimits.openPurchases else {
+    guard state.unfinished.count < VendingLimits.maxOpenPurchases else {
       return answer(request, .refused(.crowded), into: &effects)
     }
     state.lastPurchase += 1
@@ -67,34 +67,34 @@ extension VendingStateMachine {
     stage(VendingEntry(purchase: purchase), then: .take(purchase.number, product), into: &effects)
   }
 
-  mutating func book(
+  mutating func recordOutcome(
     _ number: PurchaseNumber, _ outcome: StockOutcome, at now: WallTime, into effects: inout [VendingEffect]
   ) {
     guard var purchase = state.unfinished[number], purchase.state == .open else { return }
     state.reserved -= purchase.price
-    var booked: MoneyChange?
+    var recorded: MoneyChange?
     var effect: VendingEffect?
     switch outcome {
     case .taken(let dates):
       purchase.state = .bought
       var row = change(.bought, purchase.price, purchase.request, at: now)
       (row.product, row.dates) = (purchase.product, dates)
-      booked = row
+      recorded = row
     case .none(let onlyExpired): purchase.state = onlyExpired ? .onlyExpired : .soldOut
-    case .away:
+    case .unavailable:
       purchase.state = .releasing
       effect = .release(number)
     }
     state.unfinished[number] = purchase.state == .releasing ? purchase : nil
-    stage(VendingEntry(change: booked, purchase: purchase), then: effect, into: &effects)
-    let end = booked.map { VendingAnswer.done($0) } ?? .refused(purchase.refusal)
+    stage(VendingEntry(change: recorded, purchase: purchase), then: effect, into: &effects)
+    let end = recorded.map { VendingAnswer.done($0) } ?? .refused(purchase.refusal)
     for request in waiting.removeValue(forKey: number) ?? [] {
       answer(request, end, endOf: number, into: &effects)
     }
   }
 
   /// Records that the stock holds nothing of an abandoned purchase.
-  mutating func bookRelease(_ number: PurchaseNumber, into effects: inout [VendingEffect]) {
+  mutating func recordRelease(_ number: PurchaseNumber, into effects: inout [VendingEffect]) {
     guard var purchase = state.unfinished.removeValue(forKey: number) else { return }
     purchase.state = .givenUp
     stage(VendingEntry(purchase: purchase), into: &effects)
@@ -115,7 +115,7 @@ extension StoredPurchase {
     switch state {
     case .soldOut: .soldOut(product)
     case .onlyExpired: .onlyExpired(product)
-    case .open, .releasing, .bought, .givenUp: .stockAway(product)
+    case .open, .releasing, .bought, .givenUp: .stockUnavailable(product)
     }
   }
 }

@@ -39,23 +39,23 @@ public struct VendingStateMachine: Sendable {
   }
 
   var state: State
-  private var settled: State
+  private var durable: State
   let prices: [ItemID: Won]
-  var unsettledRequests: [OrderID: StoredRequest] = [:]
-  private var asking: [OrderID: [(request: RequestNumber, action: VendingAction)]] = [:]
+  var uncommittedRequests: [OrderID: StoredRequest] = [:]
+  private var pendingLookups: [OrderID: [(request: RequestNumber, action: VendingAction)]] = [:]
   var waiting: [PurchaseNumber: [RequestNumber]] = [:]
   /// Answers of the stock that are not on disk yet.
   var outcomes: [PurchaseNumber: StockOutcome] = [:]
   /// Releases by the stock that are not on disk yet.
   var released: Set<PurchaseNumber> = []
   /// Answers that are sent after the next commit, each with the purchase that it ends.
-  private var settling: [(request: RequestNumber, answer: VendingAnswer, purchase: PurchaseNumber?)] = []
+  private var pendingAnswers: [(request: RequestNumber, answer: VendingAnswer, purchase: PurchaseNumber?)] = []
   /// Effects to perform after all staged entries are on disk.
   private var afterCommit: [VendingEffect] = []
   private var hasStaged = false
   /// True while the remaining disk space is reserved for unfinished work: money is returned, and new requests
   /// are refused.
-  var isShort = false
+  var isLowOnSpace = false
 
   /// A machine in the state that a store has loaded.
   ///
@@ -73,19 +73,19 @@ public struct VendingStateMachine: Sendable {
       account: stored.account, sequence: stored.sequence, lastPurchase: stored.lastPurchase,
       unfinished: Dictionary(stored.unfinished.map { ($0.number, $0) }, uniquingKeysWith: { $1 }),
       reserved: open.reduce(0) { $0 + $1.price })
-    settled = state
+    durable = state
     self.prices = prices
   }
 
   /// The money that is on disk.
-  public var settledAccount: MoneyAccount { settled.account }
+  public var durableAccount: MoneyAccount { durable.account }
   /// Sequence number of the last change that is on disk.
-  public var settledSequence: Int64 { settled.sequence }
+  public var durableSequence: Int64 { durable.sequence }
   /// Won that can be spent: the balance on disk, minus the price of purchases in progress.
-  public var settledFree: Won { settled.account.balance - settled.reserved }
+  public var durableAvailableBalance: Won { durable.account.balance - durable.reserved }
   /// True if staged entries wait for a commit.
-  public var isUnsettled: Bool { hasStaged }
-  /// True if a result could not be written because the disk is full; retry with ``VendingEvent/retried``.
+  public var hasUncommittedChanges: Bool { hasStaged }
+  /// True if a result could not be written because the disk is full; retry with ``VendingEvent/retry``.
   public var hasUnwritten: Bool { !hasStaged && (!outcomes.isEmpty || !released.isEmpty) }
   /// Number of purchases that are in progress, or abandoned and not yet released by the stock.
   public var unfinishedCount: Int { state.unfinished.count }
@@ -124,11 +124,11 @@ public struct VendingStateMachine: Sendable {
   public mutating func apply(_ event: VendingEvent, at now: WallTime, into effects: inout [VendingEffect]) {
     switch event {
     case .began: begin(into: &effects)
-    case .asked(let request, let id, let action): hear(request, id, action, at: now, into: &effects)
+    case .requested(let request, let id, let action): handle(request, id, action, at: now, into: &effects)
     case .found(let id, let stored):
-      for (request, action) in asking.removeValue(forKey: id) ?? [] {
+      for (request, action) in pendingLookups.removeValue(forKey: id) ?? [] {
         // The request may have been decided since the store looked it up.
-        if let known = unsettledRequests[id] ?? stored {
+        if let known = uncommittedRequests[id] ?? stored {
           repeated(known, id, action, for: request, into: &effects)
         } else {
           decide(action, id, for: request, at: now, into: &effects)
@@ -137,20 +137,20 @@ public struct VendingStateMachine: Sendable {
     case .stockAnswered(let number, let outcome):
       guard state.unfinished[number]?.state == .open, outcomes[number] == nil else { return }
       outcomes[number] = outcome
-      book(number, outcome, at: now, into: &effects)
+      recordOutcome(number, outcome, at: now, into: &effects)
     case .released(let number):
       guard state.unfinished[number]?.state == .releasing else { return }
       released.insert(number)
-      bookRelease(number, into: &effects)
-    case .retried:
+      recordRelease(number, into: &effects)
+    case .retry:
       guard hasUnwritten else { return }
       for (number, outcome) in outcomes.sorted(by: { $0.key < $1.key }) {
-        book(number, outcome, at: now, into: &effects)
+        recordOutcome(number, outcome, at: now, into: &effects)
       }
-      for number in released.sorted() { bookRelease(number, into: &effects) }
-    case .roomChanged(let isShort): self.isShort = isShort
-    case .committed: settle(into: &effects)
-    case .commitRefused: unsettle(into: &effects)
+      for number in released.sorted() { recordRelease(number, into: &effects) }
+    case .roomChanged(let isLowOnSpace): self.isLowOnSpace = isLowOnSpace
+    case .committed: commitStaged(into: &effects)
+    case .commitRefused: rollBack(into: &effects)
     }
   }
 
@@ -163,7 +163,7 @@ public struct VendingStateMachine: Sendable {
     }
   }
 
-  private mutating func hear(
+  private mutating func handle(
     _ request: RequestNumber, _ id: OrderID, _ action: VendingAction, at now: WallTime,
     into effects: inout [VendingEffect]
   ) {
@@ -173,10 +173,10 @@ public struct VendingStateMachine: Sendable {
     if case .insert(let amount) = action, !VendingLimits.insertion.contains(amount) {
       return effects.append(.reply(request, .refused(.badAmount(amount))))
     }
-    if let known = unsettledRequests[id] { return repeated(known, id, action, for: request, into: &effects) }
+    if let known = uncommittedRequests[id] { return repeated(known, id, action, for: request, into: &effects) }
     // One lookup per name: requests under the same name that arrive meanwhile use its result.
-    asking[id, default: []].append((request, action))
-    if asking[id]?.count == 1 { effects.append(.lookUp(id)) }
+    pendingLookups[id, default: []].append((request, action))
+    if pendingLookups[id]?.count == 1 { effects.append(.lookUp(id)) }
   }
 
   // MARK: - Staging and settling
@@ -190,9 +190,9 @@ public struct VendingStateMachine: Sendable {
       state.sequence = change.sequence
       precondition(
         state.account.difference == 0 && state.account.balance >= 0, "money is neither made nor lost")
-      unsettledRequests[change.request] = .done(change)
+      uncommittedRequests[change.request] = .done(change)
     } else if let purchase = entry.purchase {
-      unsettledRequests[purchase.request] = .purchase(purchase)
+      uncommittedRequests[purchase.request] = .purchase(purchase)
     }
     if let effect { afterCommit.append(effect) }
     effects.append(.stage(entry))
@@ -204,28 +204,28 @@ public struct VendingStateMachine: Sendable {
     into effects: inout [VendingEffect]
   ) {
     if hasStaged {
-      settling.append((request, answer, purchase))
+      pendingAnswers.append((request, answer, purchase))
     } else {
       effects.append(.reply(request, answer))
     }
   }
 
-  private mutating func settle(into effects: inout [VendingEffect]) {
-    settled = state
-    for (request, answer, _) in settling { effects.append(.reply(request, answer)) }
+  private mutating func commitStaged(into effects: inout [VendingEffect]) {
+    durable = state
+    for (request, answer, _) in pendingAnswers { effects.append(.reply(request, answer)) }
     outcomes = outcomes.filter { state.unfinished[$0.key]?.state == .open }
     released = released.filter { state.unfinished[$0] != nil }
     effects += afterCommit
-    forgetUnsettled()
+    clearUncommitted()
   }
 
-  private mutating func unsettle(into effects: inout [VendingEffect]) {
-    state = settled
-    for (request, answer, purchase) in settling {
+  private mutating func rollBack(into effects: inout [VendingEffect]) {
+    state = durable
+    for (request, answer, purchase) in pendingAnswers {
       // The end of the purchase was undone, so its clients continue to wait.
       if let purchase, state.unfinished[purchase]?.state == .open {
         waiting[purchase, default: []].append(request)
-      } else if answer.isTrue(asOf: settled.sequence) {
+      } else if answer.isValid(asOf: durable.sequence) {
         effects.append(.reply(request, answer))
       } else {
         effects.append(.reply(request, .refused(.diskFull)))
@@ -235,21 +235,21 @@ public struct VendingStateMachine: Sendable {
       waiting[purchase] = nil
       for request in requests { effects.append(.reply(request, .refused(.diskFull))) }
     }
-    forgetUnsettled()
+    clearUncommitted()
   }
 
-  private mutating func forgetUnsettled() {
+  private mutating func clearUncommitted() {
     hasStaged = false
-    settling.removeAll(keepingCapacity: true)
+    pendingAnswers.removeAll(keepingCapacity: true)
     afterCommit.removeAll(keepingCapacity: true)
-    unsettledRequests.removeAll(keepingCapacity: true)
+    uncommittedRequests.removeAll(keepingCapacity: true)
   }
 }
 
 extension VendingAnswer {
   /// True if the answer is still valid after staged entries were discarded: it changed nothing, or its change
   /// is on disk.
-  fileprivate func isTrue(asOf sequence: Int64) -> Bool {
+  fileprivate func isValid(asOf sequence: Int64) -> Bool {
     switch self {
     case .done(let change): change.sequence <= sequence
     case .refused: true
@@ -258,7 +258,7 @@ extension VendingAnswer {
 }
 
 /// State machine of a vending machine, as its process uses it.
-public protocol VendingDecisions: Decisions where Event == VendingEvent, Effect == VendingEffect {
+public protocol VendingServiceMachine: PureStateMachine where Event == VendingEvent, Effect == VendingEffect {
   /// Identity of the machine.
   var machine: Int64 { get }
   /// True if an answer of the stock could not be written yet.
@@ -266,19 +266,19 @@ public protocol VendingDecisions: Decisions where Event == VendingEvent, Effect 
   /// Number of purchases that are in progress, or abandoned and not yet released by the stock.
   var unfinishedCount: Int { get }
   /// The money that is on disk.
-  var settledAccount: MoneyAccount { get }
+  var durableAccount: MoneyAccount { get }
   /// Money that can be spent, according to the state on disk.
-  var settledFree: Won { get }
+  var durableAvailableBalance: Won { get }
   /// Order name at the stock of an unfinished purchase; nil for any other purchase.
   func stockOrder(of purchase: PurchaseNumber) -> OrderID?
 }
 
-extension VendingDecisions {
+extension VendingServiceMachine {
   /// Identity of the machine.
   public var identity: Int64 { machine }
   /// Stages the stock's answers again when there is space, because the machine does not request them a second time.
-  public var retry: VendingEvent? { hasUnwritten ? .retried : nil }
+  public var retry: VendingEvent? { hasUnwritten ? .retry : nil }
 }
 
 extension VendingEvent: StoreEvents {}
-extension VendingStateMachine: VendingDecisions {}
+extension VendingStateMachine: VendingServiceMachine {}

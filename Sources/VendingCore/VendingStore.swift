@@ -49,9 +49,9 @@ public struct VendingAudit: Sendable, Equatable {
   /// Difference between the balance and the sum of the rows, in won.
   public var difference: Won = 0
   /// All violations of the invariants.
-  public var remarks: [Remark] = []
+  public var messageDetails: [MessageDetail] = []
   /// All violations of the invariants, one English sentence each.
-  public var problems: [String] { remarks.map(\.description) }
+  public var problems: [String] { messageDetails.map(\.description) }
   public init() {}
 }
 

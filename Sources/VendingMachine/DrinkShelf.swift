@@ -16,13 +16,13 @@ final class DrinkShelf {
   private(set) var version: UInt64 = 0
   /// Reason why the stock has refused the products or the subscription, or why it did not answer; nil after it has
   /// added the products.
-  private(set) var trouble: Remark?
+  private(set) var refusalReason: MessageDetail?
 
   private let stock: StockClient
-  private var picture: StockPicture?
+  private var picture: StockSnapshot?
   private var versions: [ItemID: UInt64] = [:]
   /// Closures to run once the view has reached a position in the stock's ledger.
-  private var gates: [(sequence: Int64, body: () -> Void)] = []
+  private var positionWaiters: [(sequence: Int64, body: () -> Void)] = []
   private var isIntroducing = false
   /// True if the stock has these products.
   private var isIntroduced = false
@@ -38,7 +38,7 @@ final class DrinkShelf {
     self.stock = stock
   }
 
-  func open() { stock.follow { [unowned self] in hear($0) } }
+  func open() { stock.follow { [unowned self] in handle($0) } }
   /// True if there is a snapshot and the stock has these products.
   var isKnown: Bool { picture != nil && isIntroduced }
 
@@ -47,7 +47,7 @@ final class DrinkShelf {
     if isKnown { body(true) } else { waiting.append((deadline, body)) }
   }
 
-  /// Time of the next useful ``endTurn(_:)``; nil for never.
+  /// Time of the next useful ``finishIteration(_:)``; nil for never.
   var nextDeadline: MonotonicTime? {
     let earliest = waiting.map(\.deadline).min()
     guard let introduceAt else { return earliest }
@@ -92,15 +92,15 @@ final class DrinkShelf {
 
   /// Calls `body` when the view has reached a position in the stock's ledger, so that a client that is answered then
   /// sees the effect of its request. Without a snapshot or a connection, `body` is called at once.
-  func reach(_ sequence: Int64, _ body: @escaping () -> Void) {
+  func whenReached(_ sequence: Int64, _ body: @escaping () -> Void) {
     guard let seen = picture?.sequence, seen < sequence, stock.isConnected else { return body() }
-    gates.append((sequence, body))
+    positionWaiters.append((sequence, body))
   }
 
   /// Asks again for missing products, and calls the closures that are due. If the stock is disconnected, the closures
-  /// of ``reach(_:_:)`` do not wait, because the stock sends no changes.
-  func endTurn(_ now: MonotonicTime) {
-    if !gates.isEmpty, !stock.isConnected { openGates { _ in true } }
+  /// of ``whenReached(_:_:)`` do not wait, because the stock sends no changes.
+  func finishIteration(_ now: MonotonicTime) {
+    if !positionWaiters.isEmpty, !stock.isConnected { runWaiters { _ in true } }
     if let due = introduceAt, due <= now {
       introduceAt = nil
       introduceWhatIsMissing()
@@ -111,27 +111,27 @@ final class DrinkShelf {
     for one in due { one.body(isKnown) }
   }
 
-  private func hear(_ news: StockNews) {
+  private func handle(_ news: StockUpdate) {
     version += 1
     switch news {
-    case .picture(let picture):
+    case .snapshot(let picture):
       self.picture = picture
       for product in table.products { versions[product.id] = version }
-      openGates { _ in true }
+      runWaiters { _ in true }
       introduceWhatIsMissing()
     case .changes(let changes):
       picture?.apply(changes)
       for change in changes { versions[change.item] = version }
       let seen = picture?.sequence ?? 0
-      if !Kernel.makes("gatesStayShut") { openGates { $0 <= seen } }
+      if !Kernel.hasPlantedBug("gatesStayShut") { runWaiters { $0 <= seen } }
     case .refused(let failure):
-      trouble = failure.remark ?? Remark(quoting: "\(failure.code.name) \(failure.detail)")
+      refusalReason = failure.messageDetail ?? MessageDetail(quoting: "\(failure.code.name) \(failure.detail)")
     }
   }
 
-  private func openGates(_ isOpen: (Int64) -> Bool) {
-    let due = gates.filter { isOpen($0.sequence) }
-    gates.removeAll { isOpen($0.sequence) }
+  private func runWaiters(_ isOpen: (Int64) -> Bool) {
+    let due = positionWaiters.filter { isOpen($0.sequence) }
+    positionWaiters.removeAll { isOpen($0.sequence) }
     for gate in due { gate.body() }
   }
 
@@ -147,13 +147,13 @@ final class DrinkShelf {
       isIntroducing = false
       switch result {
       case .success(.failure(let failure)):
-        trouble = failure.remark ?? Remark(quoting: "\(failure.code.name) \(failure.detail)")
-      case .failure(let error): trouble = error.remark
-      case .success: (trouble, isIntroduced) = (nil, true)
+        refusalReason = failure.messageDetail ?? MessageDetail(quoting: "\(failure.code.name) \(failure.detail)")
+      case .failure(let error): refusalReason = error.messageDetail
+      case .success: (refusalReason, isIntroduced) = (nil, true)
       }
       // The disk of the stock may have been full. The next snapshot may arrive much later, and nothing can be sold
       // until then.
-      if !isIntroduced, !Kernel.makes("introducesOnce") {
+      if !isIntroduced, !Kernel.hasPlantedBug("introducesOnce") {
         introduceAt = SystemClock.monotonic() + Self.introductionPause
       }
     }

@@ -9,7 +9,7 @@ import Wire
 
 package final class VendingPersistence: ServicePersistence {
   /// Number of purchases kept in memory for subscribers.
-  let remembered = 200
+  let recentLimit = 200
   /// Number of committed purchases of each product.
   private(set) var sales: [ItemID: Int64] = [:]
   /// The latest committed purchases, oldest first.
@@ -21,17 +21,17 @@ package final class VendingPersistence: ServicePersistence {
     vending = store
     self.store = store
     for sale in try store.sales() { sales[sale.product] = sale.count }
-    recent = try store.latestPurchases(limit: remembered)
+    recent = try store.latestPurchases(limit: recentLimit)
   }
 
   package func step(
     for effect: VendingEffect
   ) throws(StoreError) -> EffectStep<VendingEvent, VendingEntry, VendingAnswer> {
     switch effect {
-    case .lookUp(let id): .follow(.found(id, try vending.request(id)))
+    case .lookUp(let id): .event(.found(id, try vending.request(id)))
     case .stage(let entry): .stage(entry)
     case .reply(let request, let answer): .reply(request, answer)
-    case .take, .release: .own
+    case .take, .release: .serviceEffect
     }
   }
 
@@ -40,11 +40,11 @@ package final class VendingPersistence: ServicePersistence {
       if let product = change.product { sales[product, default: 0] += 1 }
       recent.append(change)
     }
-    recent = recent.suffix(remembered)
+    recent = recent.suffix(recentLimit)
   }
 }
 
-extension MachineDriver where Machine: VendingDecisions, Persistence == VendingPersistence {
+extension MachineDriver where Machine: VendingServiceMachine, Persistence == VendingPersistence {
   /// Committed purchases. Nothing may be staged.
   func purchases(after sequence: Int64, limit: Int) -> [MoneyChange] {
     read { persistence throws(StoreError) in try persistence.vending.purchases(after: sequence, limit: limit)
@@ -53,12 +53,12 @@ extension MachineDriver where Machine: VendingDecisions, Persistence == VendingP
 
   /// Checks all invariants. Nothing may be staged. Nil if the disk has failed.
   func audit() -> VendingResult? {
-    read(orRefuse: { .failure(VendingFailure(.diskFull, remark: $0)) }) { persistence throws(StoreError) in
+    read(orRefuse: { .failure(VendingFailure(.diskFull, messageDetail: $0)) }) { persistence throws(StoreError) in
       let found = try persistence.vending.audit()
       return .audit(
         VendingAuditReport(
           changes: found.changes, account: found.account, purchases: found.purchases,
-          unfinished: found.unfinished, difference: found.difference, remarks: found.remarks,
+          unfinished: found.unfinished, difference: found.difference, messageDetails: found.messageDetails,
           machine: machine.machine))
     }
   }

@@ -16,7 +16,7 @@ import Wire
 /// [--existing]`.
 public enum VendingProcess {
   /// Runs until the end. Returns the exit code: 0 ended as requested, 1 failed, 2 started with invalid
-  /// arguments, and those of ``SettingAside``.
+  /// arguments, and those of ``DatabaseQuarantine``.
   public static func run(arguments: [String]) -> Int32 {
     ServiceProcess<VendingProgram>.run(arguments: arguments)
   }
@@ -38,7 +38,7 @@ private struct VendingProgram: ServiceProgram {
 
   static func runInstead(_ options: ServiceOptions) throws -> Int32? {
     guard let target = options.files["--quarantine"] else { return nil }
-    return try SettingAside.run(ServiceHome(path: options.home, name: name), to: target).rawValue
+    return try DatabaseQuarantine.run(ServiceHome(path: options.home, name: name), to: target).rawValue
   }
 
   func open(

@@ -12,9 +12,9 @@ import VendingCore
 import Wire
 
 /// Timeouts of requests to the stock.
-package struct StockPatience: Sendable {
+package struct StockTimeouts: Sendable {
   /// Time to wait for the first snapshot, for a client that queries the machine.
-  package var look = TimeSpan.seconds(8)
+  package var querySnapshot = TimeSpan.seconds(8)
   /// Time to wait for a drink before the purchase is abandoned. Shorter than the client's timeout.
   package var purchase = TimeSpan.seconds(8)
   /// Time to wait for a change by the manager.
@@ -28,16 +28,16 @@ package struct StockPatience: Sendable {
 }
 
 /// The vending machine of one bank. Not Sendable: everything happens on the loop's thread.
-package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
+package final class VendingService<Machine: VendingServiceMachine>: ServiceHandler {
   package typealias Call = ServiceCall<VendingCommand, VendingResult>
-  package typealias Views = ServiceViews<VendingRequest, VendingResult>
+  package typealias Views = ServiceSubscriptions<VendingRequest, VendingResult>
 
   package static var executable: String { "bank-vending" }
-  package static var whileShort: String { "no new requests are accepted, open purchases are finished" }
+  package static var lowSpaceNotice: String { "no new requests are accepted, open purchases are finished" }
   package static var audit: VendingCommand { .audit }
 
   package let driver: MachineDriver<Machine, VendingPersistence>
-  package let clock = TurnClock()
+  package let clock = IterationClock()
   /// The customers' socket, then the manager's.
   package let endpoints: [ServiceEndpoint]
   package var views: Views { viewers.views }
@@ -45,25 +45,25 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
   let shelf: DrinkShelf
   private let stock: StockClient
   private let patience: TimeSpan
-  private let customerMode: CustomerMode<Machine>
-  private let adminMode: AdminMode
-  private let viewers = ViewerTable<Machine>()
+  private let purchaseOperations: PurchaseOperations<Machine>
+  private let managerOperations: ManagerOperations
+  private let viewers = VendingSubscriptions<Machine>()
 
   /// - Parameter stock: the machine's client of the stock, on the server's loop.
   package init(
     _ driver: MachineDriver<Machine, VendingPersistence>, table: ProductTable, stock: StockClient,
-    patience: StockPatience = StockPatience()
+    patience: StockTimeouts = StockTimeouts()
   ) {
     self.driver = driver
     self.stock = stock
-    self.patience = patience.look
+    self.patience = patience.querySnapshot
     endpoints = [
       ServiceEndpoint("vending", group: table.customersGroup.map { (name: $0, setting: "customers_group") }),
       ServiceEndpoint("vending-admin"),
     ]
     shelf = DrinkShelf(table, stock)
-    customerMode = CustomerMode(driver, shelf, stock, clock, patience)
-    adminMode = AdminMode(shelf, stock, clock, patience.manager)
+    purchaseOperations = PurchaseOperations(driver, shelf, stock, clock, patience)
+    managerOperations = ManagerOperations(shelf, stock, clock, patience.manager)
   }
 
   var today: DayNumber { clock.today }
@@ -72,100 +72,100 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
   /// Subscribes to the stock and continues unfinished purchases.
   package func begin() {
     shelf.open()
-    driver.noteRoom(at: clock.now)
-    driver.happen(.began, at: clock.now)
+    driver.noteDiskSpace(at: clock.now)
+    driver.process(.began, at: clock.now)
   }
 
   package func describe(in fields: inout LogFields) {
     fields.field("products", shelf.table.products.count)
-    fields.field("changes", driver.machine.settledSequence)
+    fields.field("changes", driver.machine.durableSequence)
     fields.field("unfinished", driver.machine.unfinishedCount)
   }
 
   /// Handles the stock's messages first, and sends requests to the stock within this iteration.
   package func beforeCommit() {
-    stock.endTurn()
-    shelf.endTurn(clock.now.monotonic)
+    stock.finishIteration()
+    shelf.finishIteration(clock.now.monotonic)
   }
 
   /// Sends the requests to the stock that depend on the commit, and repeats returns that the stock has refused.
   package func afterCommit() {
-    customerMode.endTurn()
-    stock.endTurn()
+    purchaseOperations.finishIteration()
+    stock.finishIteration()
   }
 
   package var nextDeadline: MonotonicTime? {
-    .earliest(stock.nextDeadline, customerMode.nextDeadline, shelf.nextDeadline)
+    .earliest(stock.nextDeadline, purchaseOperations.nextDeadline, shelf.nextDeadline)
   }
 
-  package func publish() { if !driver.machine.isUnsettled, shelf.isKnown { viewers.publish(self) } }
+  package func publish() { if !driver.machine.hasUncommittedChanges, shelf.isKnown { viewers.publish(self) } }
 
   package func react(to request: VendingRequest, _ call: Call) -> ServiceReaction<VendingEvent, VendingResult>
   {
     let (command, isManager) = (request.command, isManager(call))
     guard command.side == .both || (command.side == .manager) == isManager else {
-      let remark = Remark(isManager ? .managersSocket : .customersSocket)
-      return .answer(.failure(VendingFailure(.wrongSide, remark: remark)))
+      let messageDetail = MessageDetail(isManager ? .managersSocket : .customersSocket)
+      return .answer(.failure(VendingFailure(.wrongSide, messageDetail: messageDetail)))
     }
-    guard command.changesSomething else { return .question(within: needsStock(command) ? patience : .zero) }
+    guard command.changesSomething else { return .query(within: needsStock(command) ? patience : .zero) }
     guard let name = request.order, name.isValid, name.text.utf8.count <= VendingLimits.requestLength else {
       return .answer(.failure(VendingFailure(.badRequest(request.order?.text ?? ""))))
     }
-    if let action = command.action { return .event(.asked(call.id, name, action)) }
-    adminMode.ask(command, as: name) { call.answer($0) }
+    if let action = command.action { return .event(.requested(call.id, name, action)) }
+    managerOperations.ask(command, as: name) { call.answer($0) }
     return .later
   }
 
-  package static func isWork(_ answer: VendingAnswer) -> Bool {
+  package static func changesData(_ answer: VendingAnswer) -> Bool {
     if case .done = answer { true } else { false }
   }
 
   package func reply(_ answer: VendingAnswer, to call: Call) { call.answer(VendingResult(answer)) }
 
-  private func needsStock(_ question: VendingCommand) -> Bool {
-    switch question {
+  private func needsStock(_ query: VendingCommand) -> Bool {
+    switch query {
     case .balance, .history, .audit: false
     default: true
     }
   }
 
   /// A query about drinks waits until the stock has sent its data and has the products.
-  package func isReady(for question: VendingCommand) -> Bool { shelf.isKnown || !needsStock(question) }
+  package func isReady(for query: VendingCommand) -> Bool { shelf.isKnown || !needsStock(query) }
 
   /// Answer to a query if the data of the stock does not arrive in time.
-  package func excuse(for question: VendingCommand) -> VendingResult {
-    .failure(VendingFailure(.stockUnavailable, remark: shelf.trouble ?? Remark(.stockSilent)))
+  package func timeoutReply(for query: VendingCommand) -> VendingResult {
+    .failure(VendingFailure(.stockUnavailable, messageDetail: shelf.refusalReason ?? MessageDetail(.stockSilent)))
   }
 
   /// Answers a query; nil if the client becomes a subscriber, or if the disk has failed.
-  package func answer(_ question: VendingCommand, of call: Call) -> VendingResult? {
-    switch question {
-    case .balance: return .picture(picture([], withLots: false))
+  package func answer(_ query: VendingCommand, of call: Call) -> VendingResult? {
+    switch query {
+    case .balance: return .snapshot(picture([], withLots: false))
     case .history(let page):
       let limit = Int(min(max(page.limit, 0), 500))
       return .history(driver.purchases(after: max(0, page.after), limit: limit))
     case .audit: return driver.audit()
-    case .expired: return .picture(picture(shelf.expired(on: today), withLots: true))
+    case .expired: return .snapshot(picture(shelf.expired(on: today), withLots: true))
     case .follow:
       if viewers.admit(call, showsLots: isManager(call), self) { return nil }
-      return .failure(VendingFailure(.crowded, remark: Remark(.viewsOpen, call.viewsOfOne)))
+      return .failure(VendingFailure(.crowded, messageDetail: MessageDetail(.viewsOpen, call.subscriptionsPerClient)))
     default:
       let isManager = isManager(call)
-      return .picture(picture(shelf.reports(on: today, withLots: isManager), withLots: isManager))
+      return .snapshot(picture(shelf.reports(on: today, withLots: isManager), withLots: isManager))
     }
   }
 
   /// Snapshot of the committed state, with these products.
-  func picture(_ products: [ProductReport], withLots: Bool) -> VendingPicture {
+  func picture(_ products: [ProductReport], withLots: Bool) -> VendingSnapshot {
     let bought = driver.persistence
     let sales = bought.sales.sorted { $0.key < $1.key }.map { SalesReport(product: $0.key, count: $0.value) }
-    return VendingPicture(
-      sequence: driver.machine.settledSequence, balance: driver.machine.settledAccount.balance,
-      free: driver.machine.settledFree, today: today, products: products, sales: sales, recent: bought.recent)
+    return VendingSnapshot(
+      sequence: driver.machine.durableSequence, balance: driver.machine.durableAccount.balance,
+      availableBalance: driver.machine.durableAvailableBalance, today: today, products: products, sales: sales, recent: bought.recent)
   }
 }
 
-extension TurnClock {
+extension IterationClock {
   /// The day in the local time zone.
   var today: DayNumber {
     let day = LocalCalendar.day(atMilliseconds: now.wall.milliseconds)

@@ -19,26 +19,26 @@ public struct Admission: Sendable, Equatable {
   /// Host name that only this bank has on this machine; "" for none.
   public var name: String
   /// Host names, without a port, of a TLS proxy in front of this server.
-  public var proxied: [String]
+  public var proxyHosts: [String]
   /// True if the server refuses changes. The checks of this type ignore the value.
   public var isReadOnly: Bool
 
-  public init(port: UInt16, name: String = "", proxied: [String] = [], isReadOnly: Bool = false) {
-    (self.port, self.name, self.proxied, self.isReadOnly) = (port, name, proxied, isReadOnly)
+  public init(port: UInt16, name: String = "", proxyHosts: [String] = [], isReadOnly: Bool = false) {
+    (self.port, self.name, self.proxyHosts, self.isReadOnly) = (port, name, proxyHosts, isReadOnly)
   }
 
   /// Reason for refusing a request; nil if it is admitted.
   public func refusal(of request: HTTPRequest) -> Refusal? {
     if case .other = request.method { return .method }
-    guard let host = request.headers["host"], isOwners(request) || isOwn(host) else { return .host }
+    guard let host = request.headers["host"], isOwners(request) || isOwnHost(host) else { return .host }
     guard request.method == .post else { return nil }
-    return isFromHere(request, host) ? nil : .origin
+    return isSameOrigin(request, host) ? nil : .origin
   }
 
   /// True if the request is the bank user's own: it came over the socket in the home, from a process of that user or of
   /// root, for `localhost`, and shows no sign of a proxy.
   public func isOwners(_ request: HTTPRequest) -> Bool {
-    request.isLocal && request.isOwners && request.headers["host"] == "localhost" && !request.isPassedOn
+    request.isLocal && request.isFromOwner && request.headers["host"] == "localhost" && !request.isForwarded
   }
 
   /// Address of a request under the bank's own name; nil if there is no such name, or if the request does not come from
@@ -60,8 +60,8 @@ public struct Admission: Sendable, Equatable {
   /// Address of the server for users.
   public var url: String { "http://127.0.0.1:\(port)" }
 
-  private func isOwn(_ host: String) -> Bool {
-    isLoopback(host) || !name.isEmpty && host == "\(name):\(port)" || proxied.contains(host)
+  private func isOwnHost(_ host: String) -> Bool {
+    isLoopback(host) || !name.isEmpty && host == "\(name):\(port)" || proxyHosts.contains(host)
   }
 
   private func isLoopback(_ host: String) -> Bool {
@@ -74,9 +74,9 @@ public struct Admission: Sendable, Equatable {
     return agent.contains("Safari/") && !agent.contains("Chrome/") && !agent.contains("Chromium/")
   }
 
-  private func isFromHere(_ request: HTTPRequest, _ host: String) -> Bool {
+  private func isSameOrigin(_ request: HTTPRequest, _ host: String) -> Bool {
     guard request.headers.count(of: "origin") <= 1 else { return false }
     guard let origin = request.headers["origin"] else { return isOwners(request) }
-    return origin == (proxied.contains(host) ? "https://" : "http://") + host
+    return origin == (proxyHosts.contains(host) ? "https://" : "http://") + host
   }
 }

@@ -64,10 +64,10 @@ public struct Credentials: Sendable {
   /// Sessions of visitors who followed a link.
   public private(set) var sessions: Sessions
   private var links: [Link] = []
-  private var codes = CodeTrials()
+  private var codes = CodeRateLimiter()
 
   /// Maximum number of unused links.
-  static let mostLinks = 64
+  static let maximumLinks = 64
   /// Lifetime of a link.
   static let lifetime = TimeSpan.minutes(60)
 
@@ -87,15 +87,15 @@ public struct Credentials: Sendable {
   ) -> String {
     let token = Secrets.digits(random)
     links.removeAll { $0.end <= now }
-    if links.count >= Self.mostLinks { links.removeFirst() }
+    if links.count >= Self.maximumLinks { links.removeFirst() }
     links.append(Link(token: token, grant: grant, end: now + Self.lifetime))
     return token
   }
 
   /// Returns the grant of a token and invalidates it; nil for an unknown or expired token.
   public mutating func redeem(_ token: String, at now: MonotonicTime) -> WebGrant? {
-    guard let place = links.firstIndex(where: { Self.areEqual($0.token, token) }) else { return nil }
-    let link = links.remove(at: place)
+    guard let index = links.firstIndex(where: { Self.areEqual($0.token, token) }) else { return nil }
+    let link = links.remove(at: index)
     return link.end > now ? link.grant : nil
   }
 
@@ -110,7 +110,7 @@ public struct Credentials: Sendable {
 
   /// Starts a session and adds its cookie to the response. Returns the ids of sessions that have
   /// expired or that ended to make room.
-  public mutating func letIn(
+  public mutating func startSession(
     _ grant: WebGrant, _ response: inout HTTPResponse, isProxied: Bool, at now: Int64, random: () -> UInt64
   ) -> [String] {
     let begun = sessions.begin(grant, at: now, random: random)
@@ -119,7 +119,7 @@ public struct Credentials: Sendable {
   }
 
   /// Adds a header to the response that deletes the cookie in the browser.
-  public func takeBack(_ response: inout HTTPResponse, isProxied: Bool) {
+  public func expireCookie(_ response: inout HTTPResponse, isProxied: Bool) {
     response.add("Set-Cookie", cookie("", "Max-Age=0", isProxied))
   }
 
@@ -136,25 +136,25 @@ public struct Credentials: Sendable {
 
   /// Key that a page of this session receives, to recognise this bank later.
   public func proofKey(of session: String) -> String {
-    SHA256.hex(SHA256.authentication(of: Array(session.utf8), key: Array(secrets.identity.utf8)))
+    SHA256.hex(SHA256.hmac(of: Array(session.utf8), key: Array(secrets.identity.utf8)))
   }
 
   /// Proof for a browser that it still reaches the bank of its session. It is valid for one host and one
   /// question (nonce).
   public func proof(of session: String, host: String, question: String) -> String {
     let key = Array(proofKey(of: session).utf8)
-    return SHA256.hex(SHA256.authentication(of: Array((host + " " + question).utf8), key: key))
+    return SHA256.hex(SHA256.hmac(of: Array((host + " " + question).utf8), key: key))
   }
 
   // MARK: - Manager
 
   /// Checks a manager's code. After several wrong codes the visitor must wait; other visitors are not affected.
-  public mutating func judge(
+  public mutating func checkCode(
     code: String, of request: HTTPRequest, at now: MonotonicTime
   ) -> CodeVerdict {
     let visitor = Cookies(request)[cookieName] ?? ""
     let right = secrets.managerCode
-    return codes.judge(visitor, at: now) { Self.areEqual(code, right) }
+    return codes.checkCode(visitor, at: now) { Self.areEqual(code, right) }
   }
 
   private func cookie(_ value: String, _ age: String, _ isProxied: Bool) -> String {

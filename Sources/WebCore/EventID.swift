@@ -32,7 +32,7 @@ public enum EventText {
   }
 
   /// States to which page of a stream the next events belong, as the index of the page in the request.
-  public static func page(_ place: Int) -> [UInt8] { Array("event: page\ndata: \(place)\n\n".utf8) }
+  public static func page(_ index: Int) -> [UInt8] { Array("event: page\ndata: \(index)\n\n".utf8) }
 
   /// Delay before a browser reconnects, in milliseconds.
   public static func retry(_ milliseconds: Int) -> [UInt8] { Array("retry: \(milliseconds)\n\n".utf8) }

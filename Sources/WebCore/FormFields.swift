@@ -6,7 +6,7 @@
 /// Names and values of a form, in order. A name may be repeated.
 public struct FormFields: Sendable, Equatable {
   /// Maximum number of fields: the tickets of the largest selection, and a few more.
-  public static let most = 10_100
+  public static let maximumCount = 10_100
 
   /// One field.
   public struct Field: Sendable, Equatable {
@@ -28,7 +28,7 @@ public struct FormFields: Sendable, Equatable {
   /// Parses a form; nil if it is malformed or has too many fields.
   public init?(_ bytes: some Collection<UInt8>) {
     for part in bytes.split(separator: UInt8(ascii: "&")) {
-      guard fields.count < Self.most else { return nil }
+      guard fields.count < Self.maximumCount else { return nil }
       let halves = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
       guard let name = PercentText.decode(halves[0], plusIsSpace: true),
         let value = halves.count == 2 ? PercentText.decode(halves[1], plusIsSpace: true) : ""

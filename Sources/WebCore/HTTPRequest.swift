@@ -33,28 +33,28 @@ public struct HTTPRequest: Sendable, Equatable {
   /// True if the request came over the socket in the home.
   public var isLocal: Bool
   /// True if the peer of the socket in the home is a process of the bank's user or of root.
-  public var isOwners: Bool
+  public var isFromOwner: Bool
   /// True for HTTP/1.0, the default of some proxies.
-  public var isOld = false
+  public var isHTTP10 = false
 
   public init(
     method: Method, target: RequestTarget, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = [],
-    isLocal: Bool = false, isOwners: Bool? = nil
+    isLocal: Bool = false, isFromOwner: Bool? = nil
   ) {
     self.method = method
     self.target = target
     self.headers = headers
     self.body = body
     self.isLocal = isLocal
-    self.isOwners = isOwners ?? isLocal
+    self.isFromOwner = isFromOwner ?? isLocal
   }
 
   /// True if a header or the version shows that a proxy forwards the request for another machine.
-  public var isPassedOn: Bool {
-    isOld || Self.marksOfProxies.contains { headers[$0] != nil }
+  public var isForwarded: Bool {
+    isHTTP10 || Self.proxyHeaders.contains { headers[$0] != nil }
   }
 
-  private static let marksOfProxies = [
+  private static let proxyHeaders = [
     "forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-forwarded-server",
     "x-forwarded-port", "x-real-ip", "x-client-ip", "cf-connecting-ip", "true-client-ip",
   ]
@@ -88,19 +88,19 @@ public struct HTTPHeaders: Sendable, Equatable {
 
   /// True if all names are tokens (RFC 9110, section 5.1). If a space precedes the colon, a proxy may read a different
   /// header, and thus a different request, than this server.
-  public var areWellNamed: Bool {
+  public var haveValidNames: Bool {
     fields.allSatisfy { field in
       !field.name.isEmpty
         && field.name.utf8.allSatisfy { byte in
           switch byte {
           case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-          default: Self.others.contains(byte)
+          default: Self.tokenPunctuation.contains(byte)
           }
         }
     }
   }
 
-  private static let others = Set("!#$%&'*+-.^_`|~".utf8)
+  private static let tokenPunctuation = Set("!#$%&'*+-.^_`|~".utf8)
 
   /// True if both have the same headers in the same order.
   public static func == (one: HTTPHeaders, other: HTTPHeaders) -> Bool {

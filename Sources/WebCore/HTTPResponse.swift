@@ -15,7 +15,7 @@ public struct HTTPResponse: Sendable, Equatable {
     self.status = status
     self.headers = []
     self.body = body
-    for (name, value) in Self.everywhere + headers { set(name, value) }
+    for (name, value) in Self.securityHeaders + headers { set(name, value) }
   }
 
   /// An HTML page.
@@ -33,10 +33,10 @@ public struct HTTPResponse: Sendable, Equatable {
   }
 
   /// A plain-text error message.
-  public static func words(_ status: Int, _ words: String) -> HTTPResponse {
+  public static func text(_ status: Int, _ text: String) -> HTTPResponse {
     HTTPResponse(
       status, headers: [("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store")],
-      body: Array((words + "\n").utf8))
+      body: Array((text + "\n").utf8))
   }
 
   /// Redirects the browser to another page with GET.
@@ -45,13 +45,13 @@ public struct HTTPResponse: Sendable, Equatable {
   }
 
   /// Head of an event stream.
-  public static let events = HTTPResponse(
+  public static let eventStreamHead = HTTPResponse(
     200, headers: [("Content-Type", "text/event-stream"), ("Cache-Control", "no-store")])
 
   /// The bytes of a response on a connection that closes after it.
   ///
   /// - Parameter isStream: true if the body is the start of a stream that ends with the connection.
-  public func written(isStream: Bool = false) -> [UInt8] {
+  public func serialized(isStream: Bool = false) -> [UInt8] {
     var head = "HTTP/1.1 \(status) \(Self.reasons[status] ?? "Answer")\r\n"
     for (name, value) in headers { head += "\(name): \(value)\r\n" }
     if !isStream { head += "Content-Length: \(body.count)\r\n" }
@@ -79,7 +79,7 @@ public struct HTTPResponse: Sendable, Equatable {
 
   /// Security headers: no resource of another origin is loaded, no inline script is executed, and no other
   /// page may frame this one.
-  static let everywhere: [(String, String)] = [
+  static let securityHeaders: [(String, String)] = [
     (
       "Content-Security-Policy",
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "

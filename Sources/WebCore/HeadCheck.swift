@@ -35,12 +35,12 @@ public enum HeadCheck: Sendable, Equatable {
 
   /// Index after the empty line.
   private static func end(of bytes: ArraySlice<UInt8>) -> Int? {
-    var place = bytes.startIndex
-    while let newline = bytes[place...].firstIndex(of: 0x0A) {
+    var index = bytes.startIndex
+    while let newline = bytes[index...].firstIndex(of: 0x0A) {
       let next = newline + 1
       if next < bytes.endIndex, bytes[next] == 0x0A { return next + 1 }
       if next + 1 < bytes.endIndex, bytes[next] == 0x0D, bytes[next + 1] == 0x0A { return next + 2 }
-      place = next
+      index = next
     }
     return nil
   }
@@ -53,18 +53,18 @@ public enum HeadCheck: Sendable, Equatable {
 
   private static func refusal(of lines: [ArraySlice<UInt8>]) -> Int? {
     guard let first = lines.first else { return 400 }
-    let words = first.split(separator: 0x20, omittingEmptySubsequences: false)
-    guard words.count == 3, words.allSatisfy({ !$0.isEmpty }), words[1].first == UInt8(ascii: "/") else {
+    let parts = first.split(separator: 0x20, omittingEmptySubsequences: false)
+    guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty }), parts[1].first == UInt8(ascii: "/") else {
       return 400
     }
-    let version = String(decoding: words[2], as: UTF8.self)
+    let version = String(decoding: parts[2], as: UTF8.self)
     guard ["HTTP/1.1", "HTTP/1.0"].contains(version) else { return version.hasPrefix("HTTP/") ? 505 : 400 }
     var headers = HTTPHeaders()
     for line in lines.dropFirst() {
       guard let field = field(line) else { return 400 }
       headers.add(field.name, field.value)
     }
-    guard headers.areWellNamed, headers.count(of: "host") == 1, headers.count(of: "content-length") <= 1
+    guard headers.haveValidNames, headers.count(of: "host") == 1, headers.count(of: "content-length") <= 1
     else {
       return 400
     }
@@ -86,15 +86,15 @@ public enum HeadCheck: Sendable, Equatable {
 
   /// The parts of the head on which the response depends: the target, and the headers about accepted formats.
   private static func request(_ lines: [ArraySlice<UInt8>]) -> HTTPRequest {
-    let words = lines.first?.split(separator: 0x20) ?? []
-    let target = words.count > 1 ? RequestTarget(words[1]) : nil
+    let parts = lines.first?.split(separator: 0x20) ?? []
+    let target = parts.count > 1 ? RequestTarget(parts[1]) : nil
     var headers = HTTPHeaders()
     for line in lines.dropFirst() {
-      guard let field = field(line), answering.contains(field.name.lowercased()) else { continue }
+      guard let field = field(line), usedHeaders.contains(field.name.lowercased()) else { continue }
       headers.add(field.name, field.value)
     }
     return HTTPRequest(method: .get, target: target ?? RequestTarget(path: "/"), headers: headers)
   }
 
-  private static let answering: Set<String> = ["accept", "accept-language"]
+  private static let usedHeaders: Set<String> = ["accept", "accept-language"]
 }

@@ -1,6 +1,6 @@
 // Strict parser of request fields in a JSON object, a form or a query.
 // Invariant: a field is known, appears once unless it may repeat, and has its type and range.
-// Errors: `FieldFault` with the name of the field.
+// Errors: `FieldError` with the name of the field.
 import JSON
 
 /// The fields of one request, read by name, type and range.
@@ -18,10 +18,10 @@ public struct RequestFields: Sendable {
   ///
   /// - Parameter known: accepted names.
   /// - Throws: an error unless the body is an object of known fields without repetitions.
-  public init(json bytes: [UInt8], known: Set<String>) throws(FieldFault) {
+  public init(json bytes: [UInt8], known: Set<String>) throws(FieldError) {
     guard !bytes.isEmpty else { return }
     guard let node = try? JSONReader.read(bytes), case .object(let members) = node.content else {
-      throw FieldFault("", .form(expected: "the body is not one JSON object"))
+      throw FieldError("", .form(expected: "the body is not one JSON object"))
     }
     for member in members {
       try add(.json(member.value), as: member.key, known: known, repeatable: [])
@@ -34,7 +34,7 @@ public struct RequestFields: Sendable {
   ///   - known: accepted names.
   ///   - repeatable: names that may be repeated.
   /// - Throws: an error for an unknown or repeated field.
-  public init(_ form: FormFields, known: Set<String>, repeatable: Set<String> = []) throws(FieldFault) {
+  public init(_ form: FormFields, known: Set<String>, repeatable: Set<String> = []) throws(FieldError) {
     for field in form.fields {
       try add(.written(field.value), as: field.name, known: known, repeatable: repeatable)
     }
@@ -42,9 +42,9 @@ public struct RequestFields: Sendable {
 
   private mutating func add(
     _ value: Value, as name: String, known: Set<String>, repeatable: Set<String>
-  ) throws(FieldFault) {
-    guard known.contains(name) else { throw FieldFault(name, .unknown(known: known.sorted())) }
-    guard values[name] == nil || repeatable.contains(name) else { throw FieldFault(name, .repeated) }
+  ) throws(FieldError) {
+    guard known.contains(name) else { throw FieldError(name, .unknown(known: known.sorted())) }
+    guard values[name] == nil || repeatable.contains(name) else { throw FieldError(name, .repeated) }
     values[name, default: []].append(value)
   }
 
@@ -63,17 +63,17 @@ public struct RequestFields: Sendable {
   public func has(_ name: String) -> Bool { !present(name).isEmpty }
 
   /// The text of a field; nil if it is absent.
-  public func text(_ name: String) throws(FieldFault) -> String? {
+  public func text(_ name: String) throws(FieldError) -> String? {
     try value(name, expected: "text") { $0 }
   }
 
   /// The whole number of a field; nil if it is absent. Fractions, exponents and JSON strings are refused.
   public func number(
     _ name: String, in range: ClosedRange<Int64> = .min ... .max
-  ) throws(FieldFault) -> Int64? {
+  ) throws(FieldError) -> Int64? {
     guard let value = present(name).first else { return nil }
     guard let number = Self.number(value), range.contains(number) else {
-      throw FieldFault(name, .value(expected: Self.words(range)))
+      throw FieldError(name, .value(expected: Self.rangeText(range)))
     }
     return number
   }
@@ -81,9 +81,9 @@ public struct RequestFields: Sendable {
   /// The whole numbers of a field: an array in JSON, repetitions in a form; nil if it is absent.
   public func numbers(
     _ name: String, in range: ClosedRange<Int64>, atMost limit: Int64
-  ) throws(FieldFault) -> [Int64]? {
-    let fault = FieldFault(
-      name, .value(expected: "a list of 1 to \(limit) numbers, each \(Self.words(range)),"))
+  ) throws(FieldError) -> [Int64]? {
+    let fault = FieldError(
+      name, .value(expected: "a list of 1 to \(limit) numbers, each \(Self.rangeText(range)),"))
     var found = present(name)
     guard let first = found.first else { return nil }
     if case .json(let node) = first {
@@ -106,33 +106,33 @@ public struct RequestFields: Sendable {
   ///   - read: parses the text; returns nil for an invalid text.
   public func value<Meaning>(
     _ name: String, expected: @autoclosure () -> String, read: (String) -> Meaning?
-  ) throws(FieldFault) -> Meaning? {
+  ) throws(FieldError) -> Meaning? {
     guard let value = present(name).first else { return nil }
     let text: String? =
       switch value {
       case .written(let text): text
       case .json(let node): if case .string(let text) = node.content { text } else { nil }
       }
-    guard let meaning = text.flatMap(read) else { throw FieldFault(name, .value(expected: expected())) }
+    guard let meaning = text.flatMap(read) else { throw FieldError(name, .value(expected: expected())) }
     return meaning
   }
 
   /// A field with a fixed set of values; nil if it is absent.
   public func choice<Meaning>(
     _ name: String, of names: [String], read: (String) -> Meaning?
-  ) throws(FieldFault) -> Meaning? {
+  ) throws(FieldError) -> Meaning? {
     try value(name, expected: "one of " + names.joined(separator: ", "), read: read)
   }
 
   /// The value, or the error for a missing field.
-  public func needed<Meaning>(_ value: Meaning?, _ name: String) throws(FieldFault) -> Meaning {
-    guard let value else { throw FieldFault(name, .missing) }
+  public func needed<Meaning>(_ value: Meaning?, _ name: String) throws(FieldError) -> Meaning {
+    guard let value else { throw FieldError(name, .missing) }
     return value
   }
 
   /// Refuses the field `name` if the field `other` is present too.
-  public func exclude(_ name: String, beside other: String) throws(FieldFault) {
-    if has(name), has(other) { throw FieldFault(name, .excluded(by: other)) }
+  public func exclude(_ name: String, beside other: String) throws(FieldError) {
+    if has(name), has(other) { throw FieldError(name, .excluded(by: other)) }
   }
 
   private static func number(_ value: Value) -> Int64? {
@@ -142,7 +142,7 @@ public struct RequestFields: Sendable {
     }
   }
 
-  private static func words(_ range: ClosedRange<Int64>) -> String {
+  private static func rangeText(_ range: ClosedRange<Int64>) -> String {
     switch (range.lowerBound, range.upperBound) {
     case (.min, .max): "a whole number"
     case (let low, .max): "a whole number of \(low) or more"

@@ -20,7 +20,7 @@ public enum SHA256 {
   }
 
   /// HMAC of a message under a key: 32 bytes.
-  public static func authentication(of message: [UInt8], key: [UInt8]) -> [UInt8] {
+  public static func hmac(of message: [UInt8], key: [UInt8]) -> [UInt8] {
     var block = key.count > blockSize ? digest(key) : key
     block += [UInt8](repeating: 0, count: blockSize - block.count)
     return digest(block.map { $0 ^ 0x5c } + digest(block.map { $0 ^ 0x36 } + message))
@@ -39,28 +39,28 @@ public enum SHA256 {
   }
 
   private static func mix(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
-    var words = stride(from: block.startIndex, to: block.endIndex, by: 4).map { place in
-      block[place..<(place + 4)].reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
+    var words = stride(from: block.startIndex, to: block.endIndex, by: 4).map { index in
+      block[index..<(index + 4)].reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
     }
-    for place in 16..<64 {
-      let (early, late) = (words[place - 15], words[place - 2])
-      let first = turned(early, 7) ^ turned(early, 18) ^ early >> 3
-      let second = turned(late, 17) ^ turned(late, 19) ^ late >> 10
-      words.append(words[place - 16] &+ first &+ words[place - 7] &+ second)
+    for index in 16..<64 {
+      let (early, late) = (words[index - 15], words[index - 2])
+      let first = rotatedRight(early, 7) ^ rotatedRight(early, 18) ^ early >> 3
+      let second = rotatedRight(late, 17) ^ rotatedRight(late, 19) ^ late >> 10
+      words.append(words[index - 16] &+ first &+ words[index - 7] &+ second)
     }
     var s = state
-    for place in 0..<64 {
-      let sum = turned(s[4], 6) ^ turned(s[4], 11) ^ turned(s[4], 25)
+    for index in 0..<64 {
+      let sum = rotatedRight(s[4], 6) ^ rotatedRight(s[4], 11) ^ rotatedRight(s[4], 25)
       let choice = s[4] & s[5] ^ ~s[4] & s[6]
-      let one = s[7] &+ sum &+ choice &+ constants[place] &+ words[place]
-      let other = turned(s[0], 2) ^ turned(s[0], 13) ^ turned(s[0], 22)
+      let one = s[7] &+ sum &+ choice &+ constants[index] &+ words[index]
+      let other = rotatedRight(s[0], 2) ^ rotatedRight(s[0], 13) ^ rotatedRight(s[0], 22)
       let majority = s[0] & s[1] ^ s[0] & s[2] ^ s[1] & s[2]
       s = [one &+ other &+ majority, s[0], s[1], s[2], s[3] &+ one, s[4], s[5], s[6]]
     }
-    for place in 0..<8 { state[place] &+= s[place] }
+    for index in 0..<8 { state[index] &+= s[index] }
   }
 
-  private static func turned(_ word: UInt32, _ by: UInt32) -> UInt32 { word >> by | word << (32 - by) }
+  private static func rotatedRight(_ word: UInt32, _ by: UInt32) -> UInt32 { word >> by | word << (32 - by) }
 
   private static let constants: [UInt32] = [
     0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,

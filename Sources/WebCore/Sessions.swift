@@ -1,5 +1,5 @@
 // Sessions of visitors: one per login, each with a random secret. Only the digest of a secret is stored.
-// Invariant: a secret is valid until its session ends or expires, and never after. There are at most `most` sessions.
+// Invariant: a secret is valid until its session ends or expires, and never after. There are at maximumCount `maximumCount` sessions.
 // The list survives the process as text. A damaged text is read as an empty list.
 
 /// The sessions of one server.
@@ -26,7 +26,7 @@ public struct Sessions: Sendable, Equatable {
   public private(set) var all: [Session] = []
 
   /// Maximum number of sessions. A further login ends the session that was used least recently.
-  public static let most = 256
+  public static let maximumCount = 256
   /// Lifetime of a session in milliseconds: 30 days.
   public static let lifetime: Int64 = 30 * 86_400_000
 
@@ -40,7 +40,7 @@ public struct Sessions: Sendable, Equatable {
     _ grant: WebGrant, at now: Int64, random: () -> UInt64
   ) -> (secret: String, session: Session, ended: [String]) {
     var ended = removeExpired(at: now)
-    if all.count >= Self.most, let oldest = all.min(by: { $0.seen < $1.seen }) {
+    if all.count >= Self.maximumCount, let oldest = all.min(by: { $0.seen < $1.seen }) {
       all.removeAll { $0.id == oldest.id }
       ended.append(oldest.id)
     }
@@ -57,14 +57,14 @@ public struct Sessions: Sendable, Equatable {
   public mutating func find(_ secret: String, at now: Int64) -> Session? {
     guard secret.utf8.count == 64 else { return nil }
     let digest = Self.digest(secret)
-    guard let place = all.firstIndex(where: { $0.digest == digest }), all[place].end > now else { return nil }
-    all[place].seen = now
-    return all[place]
+    guard let index = all.firstIndex(where: { $0.digest == digest }), all[index].end > now else { return nil }
+    all[index].seen = now
+    return all[index]
   }
 
   /// Records that the visitor of a session entered the manager's code.
   public mutating func makeManager(_ id: String) {
-    if let place = all.firstIndex(where: { $0.id == id }) { all[place].hasManagerCode = true }
+    if let index = all.firstIndex(where: { $0.id == id }) { all[index].hasManagerCode = true }
   }
 
   /// Ends a session; false if no session has this id.
@@ -102,7 +102,7 @@ extension Sessions {
   /// Parses sessions; none if the text is damaged.
   public init(text: String) {
     let lines = text.split(separator: "\n")
-    guard lines.first == Self.heading[...], lines.count <= Self.most + 1 else { return }
+    guard lines.first == Self.heading[...], lines.count <= Self.maximumCount + 1 else { return }
     for line in lines.dropFirst() {
       guard let session = Session(line: line) else {
         all = []
@@ -115,15 +115,15 @@ extension Sessions {
 
 extension Sessions.Session {
   fileprivate init?(line: Substring) {
-    let words = line.split(separator: " ").map { String($0) }
-    guard words.count == 7, words[0].utf8.count == 8, words[1].utf8.count == 64,
-      (words[0] + words[1]).allSatisfy({ $0.isASCII && $0.isHexDigit }),
-      let role = WebRole(rawValue: words[2]),
-      ["0", "1"].contains(words[3]), ["0", "1"].contains(words[4]), let since = Int64(words[5]),
-      let end = Int64(words[6]), end > since, end &- since <= Sessions.lifetime
+    let fields = line.split(separator: " ").map { String($0) }
+    guard fields.count == 7, fields[0].utf8.count == 8, fields[1].utf8.count == 64,
+      (fields[0] + fields[1]).allSatisfy({ $0.isASCII && $0.isHexDigit }),
+      let role = WebRole(rawValue: fields[2]),
+      ["0", "1"].contains(fields[3]), ["0", "1"].contains(fields[4]), let since = Int64(fields[5]),
+      let end = Int64(fields[6]), end > since, end &- since <= Sessions.lifetime
     else { return nil }
     self.init(
-      id: words[0], digest: words[1], grant: WebGrant(role: role, mayRun: words[3] == "1"), since: since,
-      end: end, seen: since, hasManagerCode: words[4] == "1")
+      id: fields[0], digest: fields[1], grant: WebGrant(role: role, mayRun: fields[3] == "1"), since: since,
+      end: end, seen: since, hasManagerCode: fields[4] == "1")
   }
 }

@@ -15,7 +15,7 @@ public enum WebRole: String, Sendable, CaseIterable {
   case manager
 
   /// True if a session of this role may operate the bank: windows, all customers, the day, the stock.
-  public var operates: Bool { self == .operator || self == .manager }
+  public var mayOperate: Bool { self == .operator || self == .manager }
 
   /// True if this role may send the forms on the page of this path.
   public func mayChange(_ path: String) -> Bool {
@@ -29,22 +29,22 @@ public enum WebRole: String, Sendable, CaseIterable {
   /// True if this role may send the request.
   public func permits(_ request: HTTPRequest) -> Bool {
     let path = "/" + request.target.segments.joined(separator: "/")
-    if Self.ownBusiness.contains(path) { return true }
+    if Self.sessionOnlyPaths.contains(path) { return true }
     switch self {
     case .operator, .manager: return true
     case .viewer: return request.onlyReads
-    case .kiosk: return request.onlyReads ? Self.isPublic(request, path) : Self.publicOrders.contains(path)
+    case .kiosk: return request.onlyReads ? Self.isPublic(request, path) : Self.publicCommands.contains(path)
     }
   }
 
   /// Requests that change only the display settings or the login of the session.
-  public static let ownBusiness: Set<String> = ["/language", "/theme", "/logout"]
+  public static let sessionOnlyPaths: Set<String> = ["/language", "/theme", "/logout"]
   /// Pages with forms that a kiosk may send.
   private static let terminals: Set<String> = ["/kiosk", "/juice", "/vending"]
   private static let publicPages: Set<String> = [
     "/", "/kiosk", "/lobby", "/juice", "/vending", "/api/v1/juice", "/api/v1/vending",
   ]
-  private static let publicOrders: Set<String> = [
+  private static let publicCommands: Set<String> = [
     "/customers", "/juice", "/vending/insert", "/vending/buy", "/vending/return", "/api/v1/customers",
     "/api/v1/juice", "/api/v1/vending/insert", "/api/v1/vending/buy", "/api/v1/vending/return",
   ]
@@ -74,6 +74,6 @@ public struct WebGrant: Sendable, Equatable {
 
   public init(role: WebRole = .operator, mayRun: Bool = false) {
     self.role = role
-    self.mayRun = mayRun && role.operates
+    self.mayRun = mayRun && role.mayOperate
   }
 }

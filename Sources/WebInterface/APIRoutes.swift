@@ -14,8 +14,8 @@ import Wire
 /// The routes for scripts.
 final class APIRoutes {
   unowned let application: WebApplication
-  var control: ControlLink { application.control }
-  static let patience = TimeSpan.seconds(5)
+  var control: CoordinatorConnection { application.control }
+  static let timeout = TimeSpan.seconds(5)
 
   init(_ application: WebApplication) { self.application = application }
 
@@ -28,7 +28,7 @@ final class APIRoutes {
   }
 
   private func get(_ path: [String], _ exchange: HTTPExchange) {
-    do throws(FieldFault) {
+    do throws(FieldError) {
       let names: Set<String>? =
         path.count == 2 && path[0] == "tickets" ? ["day"] : Self.queries[path.joined(separator: "/")]
       let query = try RequestFields(exchange.request.target.query, known: names ?? [])
@@ -47,7 +47,7 @@ final class APIRoutes {
         ask(.account(number), exchange, \.account, JSONValue.account)
       case ("stock", 1): askStock(exchange, JSONValue.stock)
       case ("juice", 1): askMenu(exchange)
-      case ("vending", 1): askMachine(.look, exchange)
+      case ("vending", 1): askMachine(.querySnapshot, exchange)
       case ("vending", 2) where path[1] == "history": try listPurchases(query, exchange)
       default: missing(exchange)
       }
@@ -63,10 +63,10 @@ final class APIRoutes {
   // MARK: - The bank
 
   func ask<Value>(
-    _ command: ControlCommand, _ exchange: HTTPExchange, within patience: TimeSpan = APIRoutes.patience,
+    _ command: ControlCommand, _ exchange: HTTPExchange, within timeout: TimeSpan = APIRoutes.timeout,
     _ kind: @escaping (ControlAnswer) -> Value?, _ document: @escaping (Value) -> JSONValue
   ) {
-    control.ask(command, within: patience) { [self] outcome in
+    control.ask(command, within: timeout) { [self] outcome in
       switch outcome.only(kind) {
       case .success(let value): answer(exchange, document(value))
       case .failure(let failure): exchange.respond(Self.refusal(failure))
@@ -74,7 +74,7 @@ final class APIRoutes {
     }
   }
 
-  private func listTickets(_ query: RequestFields, _ exchange: HTTPExchange) throws(FieldFault) {
+  private func listTickets(_ query: RequestFields, _ exchange: HTTPExchange) throws(FieldError) {
     let question = TicketQuery(
       state: try query.state(), service: try query.service(), after: try query.after(),
       limit: try limit(query))
@@ -83,7 +83,7 @@ final class APIRoutes {
     }
   }
 
-  private func listReceipts(_ query: RequestFields, _ exchange: HTTPExchange) throws(FieldFault) {
+  private func listReceipts(_ query: RequestFields, _ exchange: HTTPExchange) throws(FieldError) {
     let days = try query.value("day", expected: "a number of 1 or more, or all,") {
       (text: String) -> ReceiptQuery.Days? in
       text == "all" ? ReceiptQuery.Days.all : Int64(text).flatMap { $0 > 0 ? .day($0) : nil }
@@ -96,7 +96,7 @@ final class APIRoutes {
     }
   }
 
-  private func limit(_ query: RequestFields) throws(FieldFault) -> Int64 {
+  private func limit(_ query: RequestFields) throws(FieldError) -> Int64 {
     try query.number("limit", in: 1...TicketQuery.limitAtMost) ?? 200
   }
 
@@ -112,9 +112,9 @@ final class APIRoutes {
 
   // MARK: - The shop
 
-  func askStock(_ exchange: HTTPExchange, _ document: @escaping (StockPicture) -> JSONValue) {
-    application.stock.ask(.look, until: deadline) { [self] answer in
-      guard case .success(.picture(let picture)) = answer else {
+  func askStock(_ exchange: HTTPExchange, _ document: @escaping (StockSnapshot) -> JSONValue) {
+    application.stock.ask(.querySnapshot, until: deadline) { [self] answer in
+      guard case .success(.snapshot(let picture)) = answer else {
         return exchange.respond(Self.refusal(answer))
       }
       answerWith(exchange, document(picture))
@@ -132,14 +132,14 @@ final class APIRoutes {
 
   private func askMachine(_ command: VendingCommand, _ exchange: HTTPExchange) {
     application.vending.ask(command, until: deadline) { [self] answer in
-      guard case .success(.picture(let picture)) = answer else {
+      guard case .success(.snapshot(let picture)) = answer else {
         return exchange.respond(Self.refusal(answer))
       }
       answerWith(exchange, .vending(picture))
     }
   }
 
-  private func listPurchases(_ query: RequestFields, _ exchange: HTTPExchange) throws(FieldFault) {
+  private func listPurchases(_ query: RequestFields, _ exchange: HTTPExchange) throws(FieldError) {
     let question = VendingCommand.history(
       PurchasePage(after: try query.after(), limit: try limit(query)))
     application.vending.ask(question, until: deadline) { [self] answer in
@@ -150,7 +150,7 @@ final class APIRoutes {
     }
   }
 
-  var deadline: MonotonicTime { SystemClock.monotonic() + Self.patience }
+  var deadline: MonotonicTime { SystemClock.monotonic() + Self.timeout }
 
   // MARK: - Answers
 
@@ -182,13 +182,13 @@ final class APIRoutes {
   }
 
   /// Refuses the request because of one field.
-  func refuse(_ exchange: HTTPExchange, _ fault: FieldFault) { misunderstood(exchange, fault.message) }
+  func refuse(_ exchange: HTTPExchange, _ fault: FieldError) { misunderstood(exchange, fault.message) }
 
   static func refusal(_ failure: Failure) -> HTTPResponse {
-    let words = [failure.subject, failure.detail].filter { !$0.isEmpty }.joined(separator: ": ")
-    if failure.isUnanswered { return refusal(.inDoubt, words) }
+    let message = [failure.subject, failure.detail].filter { !$0.isEmpty }.joined(separator: ": ")
+    if failure.isUnanswered { return refusal(.inDoubt, message) }
     return refusal(
-      failure.code.httpStatus, failure.code.name, words.isEmpty ? failure.code.name : words)
+      failure.code.httpStatus, failure.code.name, message.isEmpty ? failure.code.name : message)
   }
 
   static func refusal(_ code: WebErrorCode, _ message: String) -> HTTPResponse {
@@ -202,7 +202,7 @@ final class APIRoutes {
   static func refusal(_ answer: Result<StockResult, StockClientError>) -> HTTPResponse {
     switch answer {
     case .success(.failure(let failure)):
-      refusal(failure.code.httpStatus, failure.code.name, words(failure.subject, failure.detail))
+      refusal(failure.code.httpStatus, failure.code.name, message(failure.subject, failure.detail))
     case .success(.short(let shortages)):
       refusal(.outOfStock, shortages.map(\.item.name).joined(separator: ", "))
     case .success: refusal(.unexpectedResponse, "the stock sent an unexpected response")
@@ -213,13 +213,13 @@ final class APIRoutes {
   static func refusal(_ answer: Result<VendingResult, VendingClientError>) -> HTTPResponse {
     switch answer {
     case .success(.failure(let failure)):
-      refusal(failure.code.httpStatus, failure.code.name, words(failure.subject, failure.detail))
+      refusal(failure.code.httpStatus, failure.code.name, message(failure.subject, failure.detail))
     case .success: refusal(.unexpectedResponse, "the machine sent an unexpected response")
     case .failure(let error): refusal(.vendingUnavailable, error.description)
     }
   }
 
-  private static func words(_ subject: String, _ detail: String) -> String {
+  private static func message(_ subject: String, _ detail: String) -> String {
     [subject, detail].filter { !$0.isEmpty }.joined(separator: ": ")
   }
 }
@@ -231,11 +231,11 @@ extension Failure.Code {
     switch self {
     case .queueFull, .draining, .diskFull, .inspected, .notOpen, .leaseLost: 503
     case .noSuchTicket, .noSuchDay, .noSuchService, .noSuchWindow: 404
-    case .alreadyOpen, .wrongState, .wrongDay, .keyConflict, .otherProcess, .notShared,
-      .notInSharedBank, .notMoved, .booksMoved, .fromOwnWork:
+    case .alreadyOpen, .wrongState, .wrongDay, .keyConflict, .processChanged, .requiresSharedStore,
+      .unsupportedWithSharedStore, .notMoved, .databaseMoved, .fromOwnWork:
       409
     case .badRequest, .badConfiguration: 400
-    case .damaged, .newerSchema, .badHome, .windowsFailed, .system, .removed, .withdrawn, .tooSlow: 500
+    case .damaged, .newerSchema, .badHome, .startFailed, .system, .removed, .withdrawn, .slowConsumer: 500
     }
   }
 }
@@ -245,9 +245,9 @@ extension StockFailure.Code {
     switch self {
     case .unknownItem: 404
     case .badRequest: 400
-    case .otherOrder, .givenBack, .overflow, .datedItem, .tooManyLots: 409
+    case .orderConflict, .wasReturned, .overflow, .itemHasDates, .tooManyLots: 409
     case .diskFull, .crowded: 503
-    case .tooSlow: 500
+    case .slowConsumer: 500
     }
   }
 }
@@ -257,9 +257,9 @@ extension VendingFailure.Code {
     switch self {
     case .unknownProduct: 404
     case .badRequest: 400
-    case .otherOrder, .tooLittleMoney, .soldOut, .onlyExpired, .tillFull, .shelfFull, .wrongSide: 409
+    case .orderConflict, .tooLittleMoney, .soldOut, .onlyExpired, .balanceLimit, .shelfFull, .wrongSide: 409
     case .stockUnavailable, .diskFull, .crowded: 503
-    case .tooSlow: 500
+    case .slowConsumer: 500
     }
   }
 }

@@ -11,12 +11,12 @@ import Wire
 extension FormActions {
   /// A selection, its command, and the progress of the command.
   private struct Selection {
-    let form: SentForm
+    let form: SubmittedForm
     let isCancelling: Bool
     let page: String
     let choice: Choice
     /// The confirmed numbers; nil before the confirmation.
-    let confirmed: Confirmed?
+    let confirmed: ConfirmationToken?
     /// The day of the form; nil for none.
     let day: BusinessDay?
     var done: Int64 = 0
@@ -42,7 +42,7 @@ extension FormActions {
     case all(PageFilter)
   }
 
-  func choose(_ form: SentForm, isCancelling: Bool) throws(FieldFault) {
+  func applySelection(_ form: SubmittedForm, isCancelling: Bool) throws(FieldError) {
     let fields = form.fields
     let day = try fields.day()
     let choice = try choice(fields, isCancelling)
@@ -51,7 +51,7 @@ extension FormActions {
     guard let choice else { return form.refuse(.nothingSelected, at: page) }
     let selection = Selection(
       form: form, isCancelling: isCancelling, page: page, choice: choice, confirmed: confirmed, day: day)
-    application.feeds.want([.board], at: SystemClock.monotonic())
+    application.dataSources.subscribeBriefly([.board], at: SystemClock.monotonic())
     control.ask(.status) { [self] outcome in
       switch outcome.only(\.status) {
       case .success(let report): begin(selection, report)
@@ -60,7 +60,7 @@ extension FormActions {
     }
   }
 
-  private func choice(_ fields: RequestFields, _ isCancelling: Bool) throws(FieldFault) -> Choice? {
+  private func choice(_ fields: RequestFields, _ isCancelling: Bool) throws(FieldError) -> Choice? {
     try fields.exclude("ticket", beside: "all")
     var filter = PageFilter()
     filter.service = try fields.service()
@@ -68,18 +68,18 @@ extension FormActions {
     filter.after = try fields.after()
     guard try fields.number("all", in: 1...Int64.max) != nil else {
       for name in ["service", "state", "after"] where fields.has(name) {
-        throw FieldFault(name, .excluded(by: "ticket"))
+        throw FieldError(name, .excluded(by: "ticket"))
       }
       return try fields.numbers("ticket", in: 1...Limits.ticket, atMost: TicketSelection.ticketsAtMost).map {
         .tickets(Set($0).sorted())
       }
     }
     if !isCancelling {
-      guard filter.state ?? .dead == .dead else { throw FieldFault("state", .value(expected: "dead")) }
+      guard filter.state ?? .dead == .dead else { throw FieldError("state", .value(expected: "dead")) }
       filter.state = .dead
     }
     guard filter.state != .done else {
-      throw FieldFault("state", .value(expected: "a state of customers without a receipt"))
+      throw FieldError("state", .value(expected: "a state of customers without a receipt"))
     }
     return .all(filter)
   }
@@ -87,18 +87,18 @@ extension FormActions {
   /// The confirmed numbers of the form. If the form contains only a count, it must also contain the day.
   private static func confirmed(
     _ fields: RequestFields, _ day: BusinessDay?
-  ) throws(FieldFault) -> Confirmed? {
+  ) throws(FieldError) -> ConfirmationToken? {
     guard let text = try fields.text("confirmed") else { return nil }
-    if let confirmed = Confirmed(digits: text) {
+    if let confirmed = ConfirmationToken(digits: text) {
       guard day ?? confirmed.day == confirmed.day else {
-        throw FieldFault("day", .value(expected: "the day that was confirmed"))
+        throw FieldError("day", .value(expected: "the day that was confirmed"))
       }
       return confirmed
     }
     guard let count = Int64(text), count > 0 else {
-      throw FieldFault("confirmed", .value(expected: "the number of the question"))
+      throw FieldError("confirmed", .value(expected: "the number of the question"))
     }
-    return Confirmed(count: count, last: Limits.ticket, day: try fields.needed(day, "day"))
+    return ConfirmationToken(count: count, last: Limits.ticket, day: try fields.needed(day, "day"))
   }
 
   /// Path of the list that contains the selection, or of the only selected ticket.
@@ -124,7 +124,7 @@ extension FormActions {
     case .all(let filter):
       var first = selection
       first.after = filter.after
-      goOn(first, filter, confirmed)
+      continueSelection(first, filter, confirmed)
     }
   }
 
@@ -134,8 +134,8 @@ extension FormActions {
     let issued = max(1, report.bank?.queue.issued ?? report.queue.issued)
     func pose(_ count: Int64) {
       guard count > 0 else { return selection.form.refuse(.nothingSelected, at: selection.page) }
-      let bound = Confirmed(count: count, last: issued, day: report.day)
-      let frame = application.director.frame(selection.form.exchange.request)
+      let bound = ConfirmationToken(count: count, last: issued, day: report.day)
+      let frame = application.pageSubscriptions.frame(selection.form.exchange.request)
       let question = Self.question(selection, bound)
       selection.form.exchange.respond(
         .page(ConfirmPage(confirmation: question, back: selection.page).html(frame)))
@@ -144,7 +144,7 @@ extension FormActions {
     case .tickets(let tickets): pose(Int64(tickets.count))
     case .all(let filter) where filter.after == 0: pose(application.count(filter.service, filter.state) ?? 0)
     case .all(let filter):
-      count(filter, behind: filter.after) { result in
+      count(filter, startingAfter: filter.after) { result in
         switch result {
         case .success(let count): pose(count)
         case .failure(let failure): selection.refuse(failure)
@@ -153,7 +153,7 @@ extension FormActions {
     }
   }
 
-  private static func question(_ selection: Selection, _ bound: Confirmed) -> Confirmation {
+  private static func question(_ selection: Selection, _ bound: ConfirmationToken) -> Confirmation {
     switch selection.choice {
     case .tickets(let tickets):
       selection.isCancelling ? .cancel(tickets, bound) : .requeue(tickets, bound)
@@ -164,7 +164,7 @@ extension FormActions {
 
   /// Counts the customers of a filter after a ticket number. The board has only counters of whole lines.
   private func count(
-    _ filter: PageFilter, behind after: Int64, counted: Int64 = 0,
+    _ filter: PageFilter, startingAfter after: Int64, counted: Int64 = 0,
     _ listener: @escaping (Result<Int64, Failure>) -> Void
   ) {
     list(filter, after) { [self] outcome in
@@ -174,7 +174,7 @@ extension FormActions {
         guard let last = tickets.last, Int64(tickets.count) == TicketSelection.ticketsAtMost else {
           return listener(.success(sum))
         }
-        count(filter, behind: last, counted: sum, listener)
+        count(filter, startingAfter: last, counted: sum, listener)
       case .failure(let failure): listener(.failure(failure))
       }
     }
@@ -192,7 +192,7 @@ extension FormActions {
 
   // MARK: - Execution
 
-  private func act(_ selection: Selection, _ tickets: [TicketNumber], _ confirmed: Confirmed) {
+  private func act(_ selection: Selection, _ tickets: [TicketNumber], _ confirmed: ConfirmationToken) {
     order(selection, tickets, confirmed) { outcome in
       switch outcome {
       case .success(let report):
@@ -209,7 +209,7 @@ extension FormActions {
   }
 
   private func order(
-    _ selection: Selection, _ tickets: [TicketNumber], _ confirmed: Confirmed,
+    _ selection: Selection, _ tickets: [TicketNumber], _ confirmed: ConfirmationToken,
     _ listener: @escaping (Result<SelectionReport, Failure>) -> Void
   ) {
     let chosen = TicketSelection(spans: Self.spans(tickets), day: confirmed.day)
@@ -229,7 +229,7 @@ extension FormActions {
     }
   }
 
-  private func goOn(_ selection: Selection, _ filter: PageFilter, _ confirmed: Confirmed) {
+  private func continueSelection(_ selection: Selection, _ filter: PageFilter, _ confirmed: ConfirmationToken) {
     let left = confirmed.count - selection.done
     guard left > 0 else { return selection.answer() }
     list(filter, selection.after) { [self] outcome in
@@ -247,7 +247,7 @@ extension FormActions {
         case .success(let report):
           next.done += report.done
           next.refused += Int64(report.refused.count)
-          goOn(next, filter, confirmed)
+          continueSelection(next, filter, confirmed)
         case .failure(let failure): selection.done == 0 ? selection.refuse(failure) : selection.answer()
         }
       }

@@ -17,13 +17,13 @@ import Wire
 typealias PageRefusal = WebPages.Refusal
 
 /// A form that was sent.
-struct SentForm {
+struct SubmittedForm {
   let exchange: HTTPExchange
   let fields: RequestFields
   let language: Language
 
   /// The idempotency key of the form.
-  func key() throws(FieldFault) -> String {
+  func key() throws(FieldError) -> String {
     try fields.needed(
       try fields.value("key", expected: "1 to 60 visible characters of ASCII") { key in
         key.utf8.count <= 60 && key.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? key : nil
@@ -45,12 +45,12 @@ struct SentForm {
   func answer(_ notice: Notice, at address: String, isMoved: Bool = false) {
     let request = exchange.request
     let sign = address.contains("?") ? "&" : "?"
-    let place = address + sign + "notice=" + PercentText.encode(notice.code)
+    let location = address + sign + "notice=" + PercentText.encode(notice.code)
     if request.wantsJSON {
-      let document = notice.json(language, to: isMoved ? place : nil)
+      let document = notice.json(language, to: isMoved ? location : nil)
       return exchange.respond(.json(Array(document.utf8), status: notice.httpStatus))
     }
-    exchange.respond(.seeOther(place))
+    exchange.respond(.seeOther(location))
   }
 
   func refuse(_ refusal: PageRefusal, at address: String) { answer(.refused(refusal), at: address) }
@@ -58,13 +58,13 @@ struct SentForm {
 
 final class FormActions {
   unowned let application: WebApplication
-  var control: ControlLink { application.control }
+  var control: CoordinatorConnection { application.control }
   private lazy var shop = ShopForms(application)
 
   init(_ application: WebApplication) { self.application = application }
 
   var nextDeadline: MonotonicTime? { shop.nextDeadline }
-  func endTurn() { shop.endTurn() }
+  func finishIteration() { shop.finishIteration() }
 
   /// Executes a form; false if the path has no form.
   func serve(_ exchange: HTTPExchange) -> Bool {
@@ -72,29 +72,29 @@ final class FormActions {
     guard let action = FormAction(rawValue: request.target.path) else { return false }
     guard let sent = FormFields(request.body) else {
       exchange.respond(
-        application.refusal(request, FieldFault("", .form(expected: "the form is malformed"))))
+        application.refusal(request, FieldError("", .form(expected: "the form is malformed"))))
       return true
     }
-    do throws(FieldFault) {
+    do throws(FieldError) {
       _ = try RequestFields(request.target.query, known: ["lang"])
       let fields = try RequestFields(
         sent, known: action.fields.union(["key", "back"]), repeatable: action.repeated)
       try serve(
-        SentForm(exchange: exchange, fields: fields, language: Preferences.language(of: request)), action)
+        SubmittedForm(exchange: exchange, fields: fields, language: Preferences.language(of: request)), action)
     } catch { exchange.respond(application.refusal(request, error)) }
     return true
   }
 
-  private func serve(_ form: SentForm, _ action: FormAction) throws(FieldFault) {
+  private func serve(_ form: SubmittedForm, _ action: FormAction) throws(FieldError) {
     switch action {
     case .customers: try addCustomers(form)
     case .reset: try reset(form)
-    case .cancel: try choose(form, isCancelling: true)
-    case .requeue: try choose(form, isCancelling: false)
+    case .cancel: try applySelection(form, isCancelling: true)
+    case .requeue: try applySelection(form, isCancelling: false)
     case .pause, .resume: try pause(form, action == .pause)
     case .scale: try scale(form)
     case .end: try endTeller(form)
-    case .language, .theme: try keep(form, action)
+    case .language, .theme: try storePreference(form, action)
     case .juice, .stock, .insert, .buy, .change, .managerLogin, .restock, .discard:
       try shop.serve(form, action)
     }
@@ -102,12 +102,12 @@ final class FormActions {
 
   // MARK: - Customers
 
-  private func addCustomers(_ form: SentForm) throws(FieldFault) {
+  private func addCustomers(_ form: SubmittedForm) throws(FieldError) {
     let fields = form.fields
     let isKiosk = try fields.choice("from", of: ["bank", "kiosk"]) { ["bank": false, "kiosk": true][$0] }
     let page = isKiosk == true ? "/kiosk" : "/"
     let key = try form.key()
-    let order = EnqueueOrder(
+    let order = EnqueueParameters(
       count: try fields.needed(try fields.number("count", in: 1...1_000_000), "count"),
       service: try fields.service(), priority: try fields.grade() ?? .regular, amount: nil, account: nil,
       seed: Self.seed(of: key), key: key, payload: try fields.text("payload").map { Array($0.utf8) })
@@ -139,11 +139,11 @@ final class FormActions {
   /// Shows the confirmation page of a reset.
   func askForReset(_ exchange: HTTPExchange) {
     let request = exchange.request
-    do throws(FieldFault) { _ = try RequestFields(request.target.query, known: ["lang"]) } catch {
+    do throws(FieldError) { _ = try RequestFields(request.target.query, known: ["lang"]) } catch {
       return exchange.respond(application.refusal(request, error))
     }
     control.ask(.status) { [application] outcome in
-      let frame = application.director.frame(request)
+      let frame = application.pageSubscriptions.frame(request)
       switch outcome.only(\.status) {
       case .success(let report):
         let question = Confirmation.reset(
@@ -155,7 +155,7 @@ final class FormActions {
     }
   }
 
-  private func reset(_ form: SentForm) throws(FieldFault) {
+  private func reset(_ form: SubmittedForm) throws(FieldError) {
     let page = form.back(or: "/")
     let day = try form.fields.needed(try form.fields.day(), "day")
     _ = try form.fields.needed(try form.fields.number("confirmed", in: 1...1), "confirmed")
@@ -170,7 +170,7 @@ final class FormActions {
 
   // MARK: - Windows
 
-  private func pause(_ form: SentForm, _ isPause: Bool) throws(FieldFault) {
+  private func pause(_ form: SubmittedForm, _ isPause: Bool) throws(FieldError) {
     let page = form.back(or: "/windows")
     let service = try form.fields.needed(try form.fields.service(), "service")
     control.ask(isPause ? .pause(service) : .resume(service)) { outcome in
@@ -181,7 +181,7 @@ final class FormActions {
     }
   }
 
-  private func scale(_ form: SentForm) throws(FieldFault) {
+  private func scale(_ form: SubmittedForm) throws(FieldError) {
     let page = form.back(or: "/windows")
     let service = try form.fields.needed(try form.fields.service(), "service")
     let windows = try form.fields.needed(
@@ -195,7 +195,7 @@ final class FormActions {
     }
   }
 
-  private func endTeller(_ form: SentForm) throws(FieldFault) {
+  private func endTeller(_ form: SubmittedForm) throws(FieldError) {
     let page = form.back(or: "/windows")
     let fields = form.fields
     let window = try fields.needed(
@@ -205,20 +205,20 @@ final class FormActions {
     let pid = Int32(
       try fields.needed(try fields.number("pid", in: 2...Int64(Int32.max)), "pid"))
     guard application.options.hasChaos else { return form.refuse(.noChaos, at: page) }
-    application.feeds.want([.board], at: SystemClock.monotonic())
-    let loader = application.director.loader
-    let watch = KillWatch(window: window, generation: generation, pid: pid, in: application.feeds.board)
+    application.dataSources.subscribeBriefly([.board], at: SystemClock.monotonic())
+    let loader = application.pageSubscriptions.loader
+    let watch = KillTracker(window: window, generation: generation, pid: pid, in: application.dataSources.board)
     let former = loader.kill
     // A second press does not kill again, so the measurement of the first press is kept.
     if former?.isOf(watch) != true { loader.kill = watch }
-    control.ask(.endTeller(window: window, generation: generation, pid: pid)) { [self] outcome in
+    control.ask(.killWorker(window: window, generation: generation, pid: pid)) { [self] outcome in
       switch outcome {
       case .success: form.answer(.ended(window: window), at: page)
       case .failure(let failure):
         // No process was killed, so restore the measurement of the preceding kill.
         if let kill = loader.kill, kill.isOf(watch), kill.stage == .ordered {
           loader.kill = former?.stage == .ordered ? nil : former
-          application.director.note(.board)
+          application.pageSubscriptions.handleChange(.board)
         }
         form.refuse(failure.code == .wrongState ? .otherGeneration : PageRefusal(failure), at: page)
       }
@@ -227,7 +227,7 @@ final class FormActions {
 
   // MARK: - Preferences
 
-  private func keep(_ form: SentForm, _ action: FormAction) throws(FieldFault) {
+  private func storePreference(_ form: SubmittedForm, _ action: FormAction) throws(FieldError) {
     let name = action == .language ? "lang" : "theme"
     let choices = action == .language ? ["ko", "en"] : ["dark", "light"]
     let choice = try form.fields.choice(name, of: choices) { choices.contains($0) ? $0 : nil }
@@ -251,21 +251,21 @@ extension PageRefusal {
       case .noSuchTicket, .noSuchDay: .noSuchTicket
       case .noSuchService: .noSuchService
       case .noSuchWindow: .noSuchWindow
-      case .otherProcess: .otherGeneration
+      case .processChanged: .otherGeneration
       case .wrongState: .wrongState
       case .wrongDay: .dayChanged
       case .keyConflict: .keyConflict
-      case .badRequest where failure.remark?.kind.map(Self.unread.contains) == true: .payloadUnread
+      case .badRequest where failure.messageDetail?.kind.map(Self.unread.contains) == true: .payloadUnread
       case .badRequest: .badForm
       case .leaseLost: .leaseLost
-      case .notInSharedBank: .notInSharedBank
+      case .unsupportedWithSharedStore: .unsupportedWithSharedStore
       case .system where failure.isUnanswered: .inDoubt
       default: .failed
       }
   }
 
   /// Reasons why a coordinator refuses a payload that no service would read.
-  private static let unread: Set<Remark.Kind> = [.payloadUnwanted, .payloadWithoutService]
+  private static let unread: Set<MessageDetail.Kind> = [.payloadNotAllowed, .payloadWithoutService]
 }
 
 extension Notice {
@@ -280,7 +280,7 @@ extension Notice {
       case .codePause: 429
       case .unfinished: 202
       case .noSuchTicket, .noSuchService, .noSuchWindow, .noSuchItem, .noSuchJuice, .noSuchProduct: 404
-      case .notOpen, .draining, .queueFull, .diskFull, .crowded, .stockAway, .machineAway, .inDoubt,
+      case .notOpen, .draining, .queueFull, .diskFull, .crowded, .stockUnavailable, .vendingUnavailable, .inDoubt,
         .leaseLost:
         503
       default: 409

@@ -25,7 +25,7 @@ final class LivePage: EventFeed {
   var isStale = true
   var isLoading = false
   /// True if the load was delayed once because its sources had no value yet.
-  var wasPutOff = false
+  var wasPostponed = false
   /// Earliest time of the next load.
   var nextLoad = MonotonicTime(nanoseconds: 0)
   private(set) var viewers: [ObjectIdentifier: EventViewer] = [:]
@@ -38,34 +38,34 @@ final class LivePage: EventFeed {
   private var latest: [Region] = []
   /// Time until which lists are held back; nil if they are not held back.
   private(set) var heldUntil: MonotonicTime?
-  private var pace = ListPace()
+  private var rateLimiter = ListRateLimiter()
   private var changes: [EventBytes] = []
-  private var bytesKept = 0
+  private var storedBytes = 0
   private var snapshot: EventBytes?
   private let onEmpty: (LivePage) -> Void
 
   /// Limits of the stored changes: number and bytes.
-  private static let kept = 64
-  private static let bytesAtMost = 256 << 10
-  /// With more than `crowd` viewers, the page is loaded at most once per this interval. A page that is otherwise loaded
+  private static let maximumChanges = 64
+  private static let maximumBytes = 256 << 10
+  /// With more than `manyViewers` viewers, the page is loaded at most once per this interval. A page that is otherwise loaded
   /// more often still shows a change within a tenth of a second.
-  private static let (crowd, intervalInCrowd) = (50, TimeSpan.milliseconds(75))
+  private static let (manyViewers, intervalWithManyViewers) = (50, TimeSpan.milliseconds(75))
 
   init(_ key: PageKey, epoch: UInt64, onEmpty: @escaping (LivePage) -> Void) {
     (self.key, self.epoch, self.onEmpty) = (key, epoch, onEmpty)
   }
 
-  private var hasCrowd: Bool { viewers.count > Self.crowd }
+  private var hasManyViewers: Bool { viewers.count > Self.manyViewers }
 
   /// Minimum time between two loads. It is doubled while lists are held back, because there are then more changes than
   /// a user can read.
   var interval: TimeSpan {
-    let interval = hasCrowd ? max(key.path.interval, Self.intervalInCrowd) : key.path.interval
+    let interval = hasManyViewers ? max(key.path.interval, Self.intervalWithManyViewers) : key.path.interval
     return heldUntil == nil ? interval : interval * 2
   }
 
   /// Position from which a client resumes; 0 if the id is missing or invalid, or is of another page or process.
-  func place(of id: String?) -> Int64 {
+  func position(of id: String?) -> Int64 {
     guard let id = id.flatMap({ EventID($0) }), id.epoch == epoch, id.sequence <= sequence else { return 0 }
     return id.sequence
   }
@@ -78,37 +78,37 @@ final class LivePage: EventFeed {
       regions = new
       return wakeAll()
     }
-    if let heldUntil, now < heldUntil { return tell(blocks()) }
-    tellLists(now)
+    if let heldUntil, now < heldUntil { return send(blocks()) }
+    sendLists(now)
   }
 
   /// Sends the lists that were held back if their time has come.
-  func catchUp(_ now: MonotonicTime) {
+  func sendHeldLists(_ now: MonotonicTime) {
     guard let heldUntil, heldUntil <= now else { return }
-    tellLists(now)
+    sendLists(now)
   }
 
   /// Sends the last change: the new frame of the page, and all changes that were held back.
   func finish(_ frame: PageFrame, at now: MonotonicTime) {
     let connection = frame.connection
-    guard sequence > 0, let place = latest.firstIndex(where: { $0.name == connection.name }) else { return }
-    latest[place] = connection
+    guard sequence > 0, let position = latest.firstIndex(where: { $0.name == connection.name }) else { return }
+    latest[position] = connection
     heldUntil = nil
     let difference = RegionDifference(from: regions, to: latest)
     regions = latest
-    tell(difference)
+    send(difference)
   }
 
-  private func tellLists(_ now: MonotonicTime) {
+  private func sendLists(_ now: MonotonicTime) {
     let difference = RegionDifference(from: regions, to: latest)
     let json = difference.json
     heldUntil = nil
-    if difference.hasLists, let later = pace.take(json.utf8.count, at: now, inCrowd: hasCrowd) {
+    if difference.hasLists, let later = rateLimiter.consume(json.utf8.count, at: now, withManyViewers: hasManyViewers) {
       heldUntil = later
-      tell(blocks())
+      send(blocks())
     } else {
       regions = latest
-      tell(difference, json)
+      send(difference, json)
     }
   }
 
@@ -121,10 +121,10 @@ final class LivePage: EventFeed {
     return difference
   }
 
-  private func tell(_ difference: RegionDifference, _ json: String? = nil) {
+  private func send(_ difference: RegionDifference, _ json: String? = nil) {
     guard !difference.isEmpty else { return }
     sequence += 1
-    keep(
+    store(
       EventBytes(
         EventText.event(
           "change", EventID(epoch: epoch, sequence: sequence), data: json ?? difference.json)))
@@ -136,16 +136,16 @@ final class LivePage: EventFeed {
     for viewer in viewers.values { viewer.wake() }
   }
 
-  private func keep(_ change: EventBytes) {
+  private func store(_ change: EventBytes) {
     changes.append(change)
-    bytesKept += change.bytes.count
-    while changes.count > Self.kept || bytesKept > Self.bytesAtMost, !changes.isEmpty {
-      bytesKept -= changes.removeFirst().bytes.count
+    storedBytes += change.bytes.count
+    while changes.count > Self.maximumChanges || storedBytes > Self.maximumBytes, !changes.isEmpty {
+      storedBytes -= changes.removeFirst().bytes.count
     }
   }
 
   /// Writes to all viewers, to detect disconnected ones.
-  func pulse() { for viewer in viewers.values { viewer.pulse() } }
+  func keepAlive() { for viewer in viewers.values { viewer.keepAlive() } }
 
   // MARK: - Viewers
 
@@ -157,13 +157,13 @@ final class LivePage: EventFeed {
   }
 
   func next(for viewer: EventViewer) -> EventBytes? {
-    guard viewer.place < sequence else { return nil }
-    let behind = sequence - viewer.place
-    if viewer.place > 0, behind <= Int64(changes.count) {
-      viewer.place += 1
-      return changes[changes.count - Int(behind)]
+    guard viewer.position < sequence else { return nil }
+    let missed = sequence - viewer.position
+    if viewer.position > 0, missed <= Int64(changes.count) {
+      viewer.position += 1
+      return changes[changes.count - Int(missed)]
     }
-    viewer.place = sequence
+    viewer.position = sequence
     return wholePage()
   }
 

@@ -10,33 +10,33 @@ final class PageBundle: EventFeed {
     let page: LivePage
     weak var stream: EventViewer?
 
-    init(_ page: LivePage, from place: Int64) {
+    init(_ page: LivePage, from position: Int64) {
       self.page = page
       super.init()
-      self.place = place
+      self.position = position
     }
 
     override func wake() { stream?.wake() }
     // All pages pulse at the same time, and a stream counts consecutive pulses for which its buffer has no room. So
     // only the first page passes its pulse on.
-    override func pulse() { if isFirst { stream?.pulse() } }
+    override func keepAlive() { if isFirst { stream?.keepAlive() } }
     var isFirst = false
   }
 
   private let parts: [Part]
   /// The stream holds its feed weakly, so the bundle keeps itself alive while it has a viewer.
-  private var itself: PageBundle?
+  private var selfReference: PageBundle?
   /// Index of the page of the last event, and index of the page to check next.
   private var last = -1
   private var next = 0
 
-  init(_ pages: [LivePage], from places: [Int64]) {
-    parts = zip(pages, places).map { Part($0, from: $1) }
+  init(_ pages: [LivePage], from positions: [Int64]) {
+    parts = zip(pages, positions).map { Part($0, from: $1) }
     parts.first?.isFirst = true
   }
 
   func join(_ viewer: EventViewer) {
-    itself = self
+    selfReference = self
     for part in parts {
       part.stream = viewer
       part.page.join(part)
@@ -45,17 +45,17 @@ final class PageBundle: EventFeed {
 
   func next(for viewer: EventViewer) -> EventBytes? {
     for _ in parts.indices {
-      let place = next
+      let position = next
       next = (next + 1) % parts.count
-      guard let item = parts[place].page.next(for: parts[place]) else { continue }
-      defer { last = place }
-      return place == last ? item : EventBytes(EventText.page(place) + item.bytes)
+      guard let item = parts[position].page.next(for: parts[position]) else { continue }
+      defer { last = position }
+      return position == last ? item : EventBytes(EventText.page(position) + item.bytes)
     }
     return nil
   }
 
   func leave(_ viewer: EventViewer) {
     for part in parts { part.page.leave(part) }
-    itself = nil
+    selfReference = nil
   }
 }

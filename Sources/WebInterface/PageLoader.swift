@@ -14,62 +14,62 @@ enum PageOutcome {
   /// The object does not exist.
   case missing(detail: String)
   /// The bank or the service does not answer, or has refused the request.
-  case away
+  case unavailable
 }
 
 final class PageLoader {
-  typealias Done = (PageOutcome) -> Void
+  typealias PageCompletion = (PageOutcome) -> Void
 
-  private let feeds: Feeds
-  private let control: ControlLink
+  private let dataSources: DataSources
+  private let control: CoordinatorConnection
   private let home: WebHome
   private var vending: VendingClient
   /// Measurement of the last worker killed from a page; nil for none.
-  var kill: KillWatch?
+  var kill: KillTracker?
   private var audit: (page: AuditPage, at: MonotonicTime)?
-  private var auditWaiters: [Done] = []
+  private var auditWaiters: [PageCompletion] = []
 
   /// Maximum number of rows on a page.
   static let rows: Int64 = 200
   /// Time for which an audit is reused.
   private static let auditAge = TimeSpan.seconds(5)
 
-  init(_ feeds: Feeds, _ control: ControlLink, _ home: WebHome, vending: VendingClient) {
-    (self.feeds, self.control, self.home, self.vending) = (feeds, control, home, vending)
+  init(_ dataSources: DataSources, _ control: CoordinatorConnection, _ home: WebHome, vending: VendingClient) {
+    (self.dataSources, self.control, self.home, self.vending) = (dataSources, control, home, vending)
   }
 
-  func load(_ path: PagePath, in language: Language, _ done: @escaping Done) {
+  func load(_ path: PagePath, in language: Language, _ done: @escaping PageCompletion) {
     switch path {
-    case .bank: done(.page(feeds.board.map { BankPage($0) } ?? BankPage(state: .closed, day: 0)))
+    case .bank: done(.page(dataSources.board.map { BankPage($0) } ?? BankPage(state: .closed, day: 0)))
     case .kiosk(let latest):
-      done(.page(KioskPage(services: services, latest: latest, day: feeds.board?.day ?? 1)))
-    case .lobby: done(.page(feeds.board.map { LobbyPage($0) } ?? LobbyPage(state: .closed)))
+      done(.page(KioskPage(services: services, latest: latest, day: dataSources.board?.day ?? 1)))
+    case .lobby: done(.page(dataSources.board.map { LobbyPage($0) } ?? LobbyPage(state: .closed)))
     case .windows:
       done(
         .page(
           WindowsPage(
-            windows: feeds.board?.windows.map { WindowRow($0) } ?? [], services: services,
-            death: kill.map { WindowDeath($0) }, day: feeds.board?.day ?? 1)))
+            windows: dataSources.board?.windows.map { WindowRow($0) } ?? [], services: services,
+            lastKill: kill.map { KillOutcome($0) }, day: dataSources.board?.day ?? 1)))
     case .services:
       done(
         .page(
           ServicesPage(
-            services: services, counts: feeds.board.map { BranchCounts($0.counts) } ?? BranchCounts(),
-            rates: feeds.board.map { BranchRates($0.rates) } ?? BranchRates())))
+            services: services, counts: dataSources.board.map { BankCounts($0.counts) } ?? BankCounts(),
+            rates: dataSources.board.map { BankRates($0.rates) } ?? BankRates())))
     case .juice:
-      let isOpen = feeds.isOpen.contains(.stock)
-      done(.page(JuicePage(feeds.assortment, feeds.stock, isOpen: isOpen, language)))
+      let isOpen = dataSources.isOpen.contains(.stock)
+      done(.page(JuicePage(dataSources.assortment, dataSources.stock, isOpen: isOpen, language)))
     case .juiceStock:
-      let rows = FruitRow.rows(feeds.assortment, feeds.stock, language)
-      done(.page(StockPage(fruits: rows, isOpen: feeds.isOpen.contains(.stock))))
+      let rows = FruitRow.rows(dataSources.assortment, dataSources.stock, language)
+      done(.page(StockPage(fruits: rows, isOpen: dataSources.isOpen.contains(.stock))))
     case .vending(let before): load(vendingBefore: before, language, done)
     case .vendingAdmin:
-      guard let picture = feeds.manager else {
+      guard let picture = dataSources.manager else {
         return done(.page(VendingAdminPage(balance: 0, today: 0, isOpen: false)))
       }
-      done(.page(VendingAdminPage(picture, isOpen: feeds.isOpen.contains(.manager), language)))
+      done(.page(VendingAdminPage(picture, isOpen: dataSources.isOpen.contains(.manager), language)))
     case .log(let name):
-      guard let lines = GrowingFiles.log(name, in: home.logs) else { return done(.missing(detail: name)) }
+      guard let lines = FileTail.log(name, in: home.logs) else { return done(.missing(detail: name)) }
       done(.page(WindowLogPage(name: name, lines: lines)))
     case .ticket(let number, let day): load(ticket: number, day, done)
     case .tickets(let filter): load(filter, state: filter.state, done) { .page(TicketsPage($0)) }
@@ -81,26 +81,26 @@ final class PageLoader {
   }
 
   private var services: [ServiceRow] {
-    feeds.board?.services.map { ServiceRow($0, history: feeds.rates[$0.service]) } ?? []
+    dataSources.board?.services.map { ServiceRow($0, history: dataSources.rates[$0.service]) } ?? []
   }
 
-  private var serviceNames: [ServiceName] { feeds.board?.services.map(\.service) ?? [] }
+  private var serviceNames: [ServiceName] { dataSources.board?.services.map(\.service) ?? [] }
 
   // MARK: - Answers
 
-  private func load(ticket number: Int64, _ day: Int64?, _ done: @escaping Done) {
+  private func load(ticket number: Int64, _ day: Int64?, _ done: @escaping PageCompletion) {
     control.ask(.ticket(number: number, day: day)) { [home] outcome in
       switch outcome.only(\.ticket) {
       case .success(let report):
-        let output = GrowingFiles.output(ofTicket: report.ticket, day: report.day, in: home.output)
-        done(.page(TicketPage(report, output: output.chunks, isCut: output.isCut)))
+        let output = FileTail.output(ofTicket: report.ticket, day: report.day, in: home.output)
+        done(.page(TicketPage(report, output: output.chunks, isTruncated: output.isCut)))
       case .failure(let failure): done(Self.outcome(failure))
       }
     }
   }
 
   private func load(
-    _ filter: PageFilter, state: CustomerState?, _ done: @escaping Done,
+    _ filter: PageFilter, state: CustomerState?, _ done: @escaping PageCompletion,
     _ page: @escaping (TicketList) -> PageOutcome
   ) {
     let query = TicketQuery(
@@ -119,7 +119,7 @@ final class PageLoader {
           page(
             TicketList(
               filter: filter.record, rows: shown.map { TicketRow($0) }, total: total,
-              day: reports.first?.day ?? feeds.board?.day ?? 1, next: hasMore ? shown.last?.ticket : nil,
+              day: reports.first?.day ?? dataSources.board?.day ?? 1, next: hasMore ? shown.last?.ticket : nil,
               services: serviceNames)))
       case .failure(let failure): done(Self.outcome(failure))
       }
@@ -128,7 +128,7 @@ final class PageLoader {
 
   /// Number of customers in a state, from the board; nil if the board does not contain it.
   func total(_ service: ServiceName?, _ state: CustomerState?) -> Int64? {
-    guard let board = feeds.board else { return nil }
+    guard let board = dataSources.board else { return nil }
     let counts: (waiting: Int64, delayed: Int64, serving: Int64, dead: Int64)
     if let service {
       guard let row = board.services.first(where: { $0.service == service }) else { return nil }
@@ -146,7 +146,7 @@ final class PageLoader {
     }
   }
 
-  private func load(receipts filter: PageFilter, _ done: @escaping Done) {
+  private func load(receipts filter: PageFilter, _ done: @escaping PageCompletion) {
     // The coordinator cannot filter by outcome, so read ten pages and filter here.
     let limit = filter.outcome == nil ? Self.rows + 1 : 10 * Self.rows
     let query = ReceiptQuery(
@@ -170,7 +170,7 @@ final class PageLoader {
     }
   }
 
-  private func load(audit done: @escaping Done) {
+  private func load(audit done: @escaping PageCompletion) {
     let now = SystemClock.monotonic()
     if let audit, now.since(audit.at) < Self.auditAge { return done(.page(audit.page)) }
     auditWaiters.append(done)
@@ -188,7 +188,7 @@ final class PageLoader {
     }
   }
 
-  private func load(ledger account: Int64?, _ done: @escaping Done) {
+  private func load(ledger account: Int64?, _ done: @escaping PageCompletion) {
     control.ask(.ledger) { [control] outcome in
       switch outcome.only(\.ledger) {
       case .success(let rows):
@@ -212,7 +212,7 @@ final class PageLoader {
 
   static func outcome(_ failure: Failure) -> PageOutcome {
     // 400 (an impossible number) and 404 both become "not found".
-    [400, 404].contains(failure.code.httpStatus) ? .missing(detail: failure.subject) : .away
+    [400, 404].contains(failure.code.httpStatus) ? .missing(detail: failure.subject) : .unavailable
   }
 
   // MARK: - Vending machine
@@ -220,11 +220,11 @@ final class PageLoader {
   /// Number of money changes that are searched for earlier purchases.
   private static let changes: Int64 = 800
 
-  private func load(vendingBefore before: Int64?, _ language: Language, _ done: @escaping Done) {
-    guard let picture = feeds.vending else { return done(.page(VendingPage(balance: 0, isOpen: false))) }
+  private func load(vendingBefore before: Int64?, _ language: Language, _ done: @escaping PageCompletion) {
+    guard let picture = dataSources.vending else { return done(.page(VendingPage(balance: 0, isOpen: false))) }
     var page = VendingPage(
       balance: picture.balance, drinks: picture.products.map { DrinkRow($0, picture, language) },
-      total: picture.sales.reduce(0) { $0 + $1.count }, isOpen: feeds.isOpen.contains(.vending))
+      total: picture.sales.reduce(0) { $0 + $1.count }, isOpen: dataSources.isOpen.contains(.vending))
     func show(_ changes: [MoneyChange]) {
       page.purchases = changes.compactMap { PurchaseRow($0, picture, language) }
     }
@@ -236,7 +236,7 @@ final class PageLoader {
     let after = max(0, before - 1 - Self.changes)
     let question = VendingCommand.history(PurchasePage(after: after, limit: Self.changes))
     vending.ask(question, until: SystemClock.monotonic() + .seconds(5)) { answer in
-      guard case .success(.history(let changes)) = answer else { return done(.away) }
+      guard case .success(.history(let changes)) = answer else { return done(.unavailable) }
       let earlier = changes.filter { $0.sequence < before }.suffix(Int(Self.rows))
       show(Array(earlier))
       page.older = earlier.first.flatMap {
@@ -259,12 +259,12 @@ extension AuditPage {
   init(_ report: AuditReport, at time: Int64) {
     self.init(
       time: time,
-      promises: [
-        PromiseRow(name: .lost, difference: WonSum(report.lost)),
-        PromiseRow(name: .duplicated, difference: WonSum(report.duplicated)),
-        PromiseRow(name: .ledger, difference: WonSum(report.ledgerDifference)),
-        PromiseRow(name: .stock, difference: report.stockDifference.map { WonSum($0) }),
-        PromiseRow(name: .money, difference: report.moneyDifference.map { WonSum($0) }),
+      guarantees: [
+        GuaranteeRow(name: .lost, difference: WonSum(report.lost)),
+        GuaranteeRow(name: .duplicated, difference: WonSum(report.duplicated)),
+        GuaranteeRow(name: .ledger, difference: WonSum(report.ledgerDifference)),
+        GuaranteeRow(name: .stock, difference: report.stockDifference.map { WonSum($0) }),
+        GuaranteeRow(name: .money, difference: report.moneyDifference.map { WonSum($0) }),
       ], problems: report.problems, notes: report.notes ?? [], issued: report.issued, served: report.served,
       cancelled: report.cancelled, waiting: report.waiting, delayed: report.delayed, dead: report.dead)
   }

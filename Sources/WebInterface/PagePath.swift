@@ -28,7 +28,7 @@ enum PagePath: Hashable {
   /// The page of a target; nil if the path has none.
   ///
   /// - Throws: an error for an unknown query field or an invalid value.
-  static func page(of target: RequestTarget) throws(FieldFault) -> PagePath? {
+  static func page(of target: RequestTarget) throws(FieldError) -> PagePath? {
     let parts = target.segments.map { String($0) }
     switch (parts.first, parts.count) {
     case (nil, _): return try plain(.bank, target)
@@ -63,7 +63,7 @@ enum PagePath: Hashable {
   }
 
   /// A page without its own query fields.
-  private static func plain(_ page: PagePath, _ target: RequestTarget) throws(FieldFault) -> PagePath {
+  private static func plain(_ page: PagePath, _ target: RequestTarget) throws(FieldError) -> PagePath {
     _ = try fields(target)
     return page
   }
@@ -71,7 +71,7 @@ enum PagePath: Hashable {
   /// The fields of a query: those of the page, and those that every page accepts.
   private static func fields(
     _ target: RequestTarget, _ names: String...
-  ) throws(FieldFault) -> RequestFields {
+  ) throws(FieldError) -> RequestFields {
     try RequestFields(target.query, known: Set(names).union(["lang", "notice"]))
   }
 
@@ -81,7 +81,7 @@ enum PagePath: Hashable {
   }
 
   /// Sources of the page. A change of one of these sources reloads the page.
-  var feeds: Set<FeedKind> {
+  var dataSources: Set<DataSource> {
     switch self {
     case .bank, .kiosk, .ticket, .lobby, .windows, .services, .dead, .tickets, .receipts, .audit, .ledger:
       [.board]
@@ -93,7 +93,7 @@ enum PagePath: Hashable {
   }
 
   /// True if the board is the only source, so that the page can be loaded after the coordinator has exited.
-  var isMadeOfTheBoard: Bool {
+  var needsOnlyBoard: Bool {
     switch self {
     case .bank, .kiosk, .lobby, .windows, .services: true
     default: false
@@ -124,7 +124,7 @@ struct PageFilter: Hashable {
 
   init() {}
 
-  init(_ fields: RequestFields) throws(FieldFault) {
+  init(_ fields: RequestFields) throws(FieldError) {
     service = try fields.service()
     state = try fields.state()
     outcome = try fields.outcome()

@@ -5,7 +5,7 @@ import BankModel
 import Wire
 
 struct RateHistory {
-  /// Counts of each service per interval, the oldest first, always ``BoardHistory/partsAtMost`` of them. The last
+  /// Counts of each service per interval, the oldest first, always ``BoardHistory/intervalsAtMost`` of them. The last
   /// interval is the running one.
   private var parts: [ServiceName: [Int64]] = [:]
   /// Start of the running interval, in milliseconds since 1970.
@@ -29,8 +29,8 @@ struct RateHistory {
   }
 
   /// Counts the customers served since the last frame, or adopts the history of a first frame.
-  mutating func note(_ frame: BoardFrame) {
-    if let history = frame.history { adopt(history, of: frame) } else { count(frame) }
+  mutating func record(_ frame: BoardFrame) {
+    if let history = frame.history { loadHistory(history, of: frame) } else { count(frame) }
     served = Dictionary(frame.services.map { ($0.service, $0.served ?? 0) }) { first, _ in first }
     (day, time) = (frame.day, frame.time)
   }
@@ -41,7 +41,7 @@ struct RateHistory {
     for service in frame.services {
       let now = service.served ?? 0
       let before = day == frame.day ? served[service.service] ?? now : 0
-      var own = parts[service.service] ?? Self.nothing
+      var own = parts[service.service] ?? Self.emptyHistory
       // Wrapping arithmetic: a socket may send any number.
       own[own.count - 1] &+= max(0, now &- before)
       counted[service.service] = own
@@ -49,20 +49,20 @@ struct RateHistory {
     parts = counted
   }
 
-  private mutating func adopt(_ history: BoardHistory, of frame: BoardFrame) {
-    var adopted: [ServiceName: [Int64]] = [:]
+  private mutating func loadHistory(_ history: BoardHistory, of frame: BoardFrame) {
+    var loaded: [ServiceName: [Int64]] = [:]
     for (index, service) in frame.services.enumerated() {
-      let told = index < history.served.count ? history.served[index].suffix(Self.nothing.count) : []
-      adopted[service.service] = Self.nothing.dropLast(told.count) + told
+      let reported = index < history.served.count ? history.served[index].suffix(Self.emptyHistory.count) : []
+      loaded[service.service] = Self.emptyHistory.dropLast(reported.count) + reported
     }
-    (parts, since) = (adopted, history.since)
+    (parts, since) = (loaded, history.since)
   }
 
   /// Starts a new interval for each one that has passed.
   private mutating func advance(to moment: Int64) {
     let passed = max(0, moment &- since) / BoardHistory.part
     guard passed > 0 else { return }
-    let zeros = Int(min(passed, Int64(Self.nothing.count)))
+    let zeros = Int(min(passed, Int64(Self.emptyHistory.count)))
     for service in parts.keys {
       parts[service]?.removeFirst(zeros)
       parts[service]?.append(contentsOf: repeatElement(0, count: zeros))
@@ -70,5 +70,5 @@ struct RateHistory {
     since &+= passed &* BoardHistory.part
   }
 
-  private static let nothing = [Int64](repeating: 0, count: BoardHistory.partsAtMost)
+  private static let emptyHistory = [Int64](repeating: 0, count: BoardHistory.intervalsAtMost)
 }

@@ -4,32 +4,32 @@ import BankModel
 import WebCore
 
 extension RequestFields {
-  func service(_ name: String = "service") throws(FieldFault) -> ServiceName? {
+  func service(_ name: String = "service") throws(FieldError) -> ServiceName? {
     try value(name, expected: "the name of a service") { ServiceName($0) }
   }
 
-  func state() throws(FieldFault) -> CustomerState? {
+  func state() throws(FieldError) -> CustomerState? {
     try choice("state", of: CustomerState.names) { CustomerState(name: $0) }
   }
 
-  func outcome() throws(FieldFault) -> Outcome? {
+  func outcome() throws(FieldError) -> Outcome? {
     try choice("outcome", of: Outcome.names) { Outcome(name: $0) }
   }
 
-  func grade() throws(FieldFault) -> Priority? {
+  func grade() throws(FieldError) -> Priority? {
     try value("grade", expected: "one of \(Priority.gradeNames.joined(separator: ", ")), or a number,") {
       Priority(name: $0)
     }
   }
 
   /// A business day, from 1.
-  func day() throws(FieldFault) -> Int64? { try number("day", in: 1...Int64.max) }
+  func day() throws(FieldError) -> Int64? { try number("day", in: 1...Int64.max) }
 
   /// Name of a fruit, a juice or a drink.
-  func item(_ name: String) throws(FieldFault) -> ItemID? {
+  func item(_ name: String) throws(FieldError) -> ItemID? {
     try value(name, expected: "the name of an item") { ItemID($0).isValid ? ItemID($0) : nil }
   }
 
   /// Number after which a list starts; 0 if it is absent.
-  func after() throws(FieldFault) -> Int64 { try number("after", in: 0...Int64.max) ?? 0 }
+  func after() throws(FieldError) -> Int64 { try number("after", in: 0...Int64.max) ?? 0 }
 }

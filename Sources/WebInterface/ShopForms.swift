@@ -13,17 +13,17 @@ import Wire
 
 final class ShopForms {
   private unowned let application: WebApplication
-  private var control: ControlLink { application.control }
+  private var control: CoordinatorConnection { application.control }
   private lazy var manager = VendingClient(
     socket: VendingClient.managersSocket(inHome: application.options.home), loop: application.loop)
 
   /// Maximum wait until a juice is ready or cancelled.
-  private static let juicePatience = TimeSpan.seconds(8)
-  private static let patience = TimeSpan.seconds(5)
+  private static let juiceTimeout = TimeSpan.seconds(8)
+  private static let timeout = TimeSpan.seconds(5)
 
   init(_ application: WebApplication) { self.application = application }
 
-  func serve(_ form: SentForm, _ action: FormAction) throws(FieldFault) {
+  func serve(_ form: SubmittedForm, _ action: FormAction) throws(FieldError) {
     switch action {
     case .juice: try orderJuice(form)
     case .stock: try changeStock(form)
@@ -35,17 +35,17 @@ final class ShopForms {
   }
 
   /// The idempotent order id of a form.
-  private func order(_ form: SentForm) throws(FieldFault) -> OrderID { OrderID(try form.key()) }
+  private func order(_ form: SubmittedForm) throws(FieldError) -> OrderID { OrderID(try form.key()) }
 
   // MARK: - Juice
 
-  private func orderJuice(_ form: SentForm) throws(FieldFault) {
+  private func orderJuice(_ form: SubmittedForm) throws(FieldError) {
     let juice = try form.fields.needed(try form.fields.item("juice"), "juice")
     let key = try form.key()
     // An outdated page may have buttons for juices that are not on the menu any more.
-    application.stock.ask(.assortment, until: SystemClock.monotonic() + Self.patience) { [self] answer in
+    application.stock.ask(.assortment, until: SystemClock.monotonic() + Self.timeout) { [self] answer in
       guard case .success(.assortment(let assortment)) = answer else {
-        return form.refuse(.stockAway, at: "/juice")
+        return form.refuse(.stockUnavailable, at: "/juice")
       }
       guard assortment.juices.contains(where: { $0.id == juice }) else {
         return form.refuse(.noSuchJuice, at: "/juice")
@@ -54,8 +54,8 @@ final class ShopForms {
     }
   }
 
-  private func order(_ form: SentForm, _ juice: ItemID, _ key: String) {
-    control.ask(.enqueue(EnqueueOrder(juice: juice, key: key))) { [self] outcome in
+  private func order(_ form: SubmittedForm, _ juice: ItemID, _ key: String) {
+    control.ask(.enqueue(EnqueueParameters(juice: juice, key: key))) { [self] outcome in
       switch outcome.only(\.enqueued) {
       case .success(let report): awaitJuice(form, juice, report)
       case .failure(let failure):
@@ -64,9 +64,9 @@ final class ShopForms {
     }
   }
 
-  private func awaitJuice(_ form: SentForm, _ juice: ItemID, _ ticket: EnqueuedReport) {
+  private func awaitJuice(_ form: SubmittedForm, _ juice: ItemID, _ ticket: EnqueuedReport) {
     let end = ControlCommand.awaitTickets(day: ticket.day, first: ticket.first, last: ticket.last)
-    control.ask(end, within: Self.juicePatience) { [self] outcome in
+    control.ask(end, within: Self.juiceTimeout) { [self] outcome in
       if case .failure = outcome { return stopWaiting(form, ticket) }
       control.ask(.ticket(number: ticket.first, day: ticket.day)) { outcome in
         switch outcome.only(\.ticket) {
@@ -90,33 +90,33 @@ final class ShopForms {
 
   /// Ends the wait. If a station works, however busy it is, the order stays in the queue. If none works, the order is
   /// cancelled.
-  private func stopWaiting(_ form: SentForm, _ ticket: EnqueuedReport) {
+  private func stopWaiting(_ form: SubmittedForm, _ ticket: EnqueuedReport) {
     control.ask(.status) { [self] outcome in
       switch outcome.only(\.status) {
-      case .success(let report) where report.makesJuice: leaveInLine(form, ticket)
-      case .success: withdraw(form, ticket)
+      case .success(let report) where report.hasJuiceStation: answerQueued(form, ticket)
+      case .success: cancelOrder(form, ticket)
       case .failure: form.refuse(.inDoubt, at: "/juice")
       }
     }
   }
 
-  private func leaveInLine(_ form: SentForm, _ ticket: EnqueuedReport) {
+  private func answerQueued(_ form: SubmittedForm, _ ticket: EnqueuedReport) {
     form.answer(.refused(.unfinished), at: "/ticket/\(ticket.first)?day=\(ticket.day)", isMoved: true)
   }
 
   /// Cancels the order, because no station works. An order in progress is kept.
-  private func withdraw(_ form: SentForm, _ ticket: EnqueuedReport) {
+  private func cancelOrder(_ form: SubmittedForm, _ ticket: EnqueuedReport) {
     control.ask(.cancel(ticket.first, day: ticket.day)) { [self] outcome in
       switch outcome {
       case .success: form.refuse(.noStation, at: "/juice")
-      case .failure: leaveInLine(form, ticket)
+      case .failure: answerQueued(form, ticket)
       }
     }
   }
 
   // MARK: - Stock
 
-  private func changeStock(_ form: SentForm) throws(FieldFault) {
+  private func changeStock(_ form: SubmittedForm) throws(FieldError) {
     let page = "/juice/stock"
     let fields = form.fields
     try fields.exclude("change", beside: "quantity")
@@ -129,7 +129,7 @@ final class ShopForms {
       let quantity = try fields.number("quantity", in: 0...StockLimits.quantity)
       command = .set(ItemAmount(item, try fields.needed(quantity, "quantity")))
     }
-    application.stock.ask(command, as: order, until: SystemClock.monotonic() + Self.patience) {
+    application.stock.ask(command, as: order, until: SystemClock.monotonic() + Self.timeout) {
       [self] answer in
       switch answer {
       case .success(.done(let changes)):
@@ -139,19 +139,19 @@ final class ShopForms {
       case .success(.short): form.refuse(.tooFew, at: page)
       case .success(.failure(let failure)): form.refuse(PageRefusal(failure), at: page)
       case .success: form.refuse(.failed, at: page)
-      case .failure(.tryLater(_, let isInDoubt)): form.refuse(isInDoubt ? .inDoubt : .stockAway, at: page)
-      case .failure: form.refuse(.stockAway, at: page)
+      case .failure(.tryLater(_, let isInDoubt)): form.refuse(isInDoubt ? .inDoubt : .stockUnavailable, at: page)
+      case .failure: form.refuse(.stockUnavailable, at: page)
       }
     }
   }
 
   private func quantity(of item: ItemID) -> Quantity {
-    application.feeds.stock?.items.first { $0.item == item }?.quantity ?? 0
+    application.dataSources.stock?.items.first { $0.item == item }?.quantity ?? 0
   }
 
   // MARK: - Vending machine
 
-  private func useMachine(_ form: SentForm, _ action: FormAction) throws(FieldFault) {
+  private func useMachine(_ form: SubmittedForm, _ action: FormAction) throws(FieldError) {
     let page = "/vending"
     let fields = form.fields
     let order = try order(form)
@@ -162,7 +162,7 @@ final class ShopForms {
     case .buy: command = .buy(try fields.needed(try fields.item("product"), "product"))
     default: command = .giveChange
     }
-    let deadline = SystemClock.monotonic() + Self.patience
+    let deadline = SystemClock.monotonic() + Self.timeout
     application.vending.ask(command, as: order, until: deadline) { answer in
       switch answer {
       case .success(.done(let change)):
@@ -180,18 +180,18 @@ final class ShopForms {
     switch answer {
     case .success(.failure(let failure)): PageRefusal(failure)
     case .success: .failed
-    case .failure(.tryLater(_, let isInDoubt)): isInDoubt ? .inDoubt : .machineAway
-    case .failure: .machineAway
+    case .failure(.tryLater(_, let isInDoubt)): isInDoubt ? .inDoubt : .vendingUnavailable
+    case .failure: .vendingUnavailable
     }
   }
 
   // MARK: - Manager
 
-  private func becomeManager(_ form: SentForm) throws(FieldFault) {
+  private func becomeManager(_ form: SubmittedForm) throws(FieldError) {
     let page = "/vending/admin"
     let request = form.exchange.request
     let code = try form.fields.text("code") ?? ""
-    switch application.credentials.judge(code: code, of: request, at: SystemClock.monotonic()) {
+    switch application.credentials.checkCode(code: code, of: request, at: SystemClock.monotonic()) {
     case .right:
       application.makeManager(request)
       form.exchange.respond(.seeOther(page))
@@ -200,13 +200,13 @@ final class ShopForms {
     }
   }
 
-  private func refuseCode(_ form: SentForm, _ refusal: PageRefusal, _ status: Int, _ page: ManagerLoginPage) {
+  private func refuseCode(_ form: SubmittedForm, _ refusal: PageRefusal, _ status: Int, _ page: ManagerLoginPage) {
     if form.exchange.request.wantsJSON { return form.refuse(refusal, at: "/vending/admin") }
-    let frame = application.director.frame(form.exchange.request)
+    let frame = application.pageSubscriptions.frame(form.exchange.request)
     form.exchange.respond(.page(page.html(frame), status: status))
   }
 
-  private func manage(_ form: SentForm, _ action: FormAction) throws(FieldFault) {
+  private func manage(_ form: SubmittedForm, _ action: FormAction) throws(FieldError) {
     let page = "/vending/admin"
     guard application.isManager(form.exchange.request) else {
       return form.refuse(.notManager, at: page)
@@ -225,7 +225,7 @@ final class ShopForms {
     } else {
       (product, command) = (ItemID(""), .discardExpired)
     }
-    manager.ask(command, as: order, until: SystemClock.monotonic() + Self.patience) { answer in
+    manager.ask(command, as: order, until: SystemClock.monotonic() + Self.timeout) { answer in
       switch answer {
       case .success(.stocked(let changes)) where action == .restock:
         form.answer(.restocked(product, count: changes.reduce(0) { $0 + $1.difference }), at: page)
@@ -236,19 +236,19 @@ final class ShopForms {
     }
   }
 
-  private func date(_ name: String, _ fields: RequestFields) throws(FieldFault) -> DayNumber? {
+  private func date(_ name: String, _ fields: RequestFields) throws(FieldError) -> DayNumber? {
     try fields.value(name, expected: "a date such as 2026-03-01") { CalendarDate(text: $0)?.number }
   }
 
   // MARK: - Loop
 
   var nextDeadline: MonotonicTime? { manager.nextDeadline }
-  func endTurn() { if manager.nextDeadline != nil { manager.endTurn() } }
+  func finishIteration() { if manager.nextDeadline != nil { manager.finishIteration() } }
 }
 
 extension StatusReport {
   /// True if a juice station of this branch works or is about to start, or if other branches have windows for juice.
-  fileprivate var makesJuice: Bool {
+  fileprivate var hasJuiceStation: Bool {
     guard let own = services.first(where: { $0.service == .juice }), !own.paused else { return false }
     let elsewhere = (bank?.services.first { $0.service == .juice }?.windows ?? 0) > own.windows
     return elsewhere
@@ -258,12 +258,12 @@ extension StatusReport {
   }
 }
 
-extension EnqueueOrder {
+extension EnqueueParameters {
   /// An order of one juice. A page and a script that send the same key send the same order.
   init(juice: ItemID, key: String) {
     self.init(
       count: 1, service: .juice, priority: .regular, amount: nil, account: nil,
-      seed: FormActions.seed(of: key), key: "juice-" + key, article: juice.name)
+      seed: FormActions.seed(of: key), key: "juice-" + key, itemName: juice.name)
   }
 }
 
@@ -273,12 +273,12 @@ extension PageRefusal {
     self =
       switch failure.code {
       case .unknownItem: .noSuchItem
-      case .badRequest, .datedItem: .badForm
-      case .otherOrder: .keyConflict
+      case .badRequest, .itemHasDates: .badForm
+      case .orderConflict: .keyConflict
       case .diskFull: .diskFull
       case .crowded: .crowded
       case .overflow, .tooManyLots: .shelfFull
-      case .givenBack, .tooSlow: .failed
+      case .wasReturned, .slowConsumer: .failed
       }
   }
 
@@ -288,17 +288,17 @@ extension PageRefusal {
       switch failure.code {
       case .unknownProduct: .noSuchProduct
       case .badRequest: .badForm
-      case .otherOrder: .keyConflict
+      case .orderConflict: .keyConflict
       case .tooLittleMoney: .tooLittleMoney
       case .soldOut: .soldOut
       case .onlyExpired: .onlyExpired
-      case .tillFull: .tillFull
+      case .balanceLimit: .balanceLimit
       case .shelfFull: .shelfFull
       case .wrongSide: .notManager
-      case .stockUnavailable: .stockAway
+      case .stockUnavailable: .stockUnavailable
       case .diskFull: .diskFull
       case .crowded: .crowded
-      case .tooSlow: .failed
+      case .slowConsumer: .failed
       }
   }
 }

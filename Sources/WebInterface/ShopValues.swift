@@ -5,7 +5,7 @@ import WebPages
 import Wire
 
 extension JuicePage {
-  init(_ assortment: Assortment?, _ picture: StockPicture?, isOpen: Bool, _ language: Language) {
+  init(_ assortment: Assortment?, _ picture: StockSnapshot?, isOpen: Bool, _ language: Language) {
     let assortment = assortment ?? .standard
     let items = picture?.items ?? []
     func available(_ item: ItemID) -> Quantity { items.first { $0.item == item }?.quantity ?? 0 }
@@ -25,7 +25,7 @@ extension JuicePage {
 }
 
 extension FruitRow {
-  static func rows(_ assortment: Assortment?, _ picture: StockPicture?, _ language: Language) -> [FruitRow] {
+  static func rows(_ assortment: Assortment?, _ picture: StockSnapshot?, _ language: Language) -> [FruitRow] {
     let items = picture?.items ?? []
     return (assortment ?? .standard).fruits.map { fruit in
       FruitRow(
@@ -36,7 +36,7 @@ extension FruitRow {
 }
 
 extension DrinkRow {
-  init(_ product: ProductReport, _ picture: VendingPicture, _ language: Language) {
+  init(_ product: ProductReport, _ picture: VendingSnapshot, _ language: Language) {
     self.init(
       id: product.id, name: product.name(in: language), brand: product.brand, volume: product.volume,
       price: product.price, stock: product.stock, expired: product.expired,
@@ -45,7 +45,7 @@ extension DrinkRow {
 }
 
 extension PurchaseRow {
-  init?(_ change: MoneyChange, _ picture: VendingPicture, _ language: Language) {
+  init?(_ change: MoneyChange, _ picture: VendingSnapshot, _ language: Language) {
     guard change.kind == .bought, let product = change.product else { return nil }
     self.init(
       number: change.sequence, product: product,
@@ -55,7 +55,7 @@ extension PurchaseRow {
 }
 
 extension VendingAdminPage {
-  init(_ picture: VendingPicture, isOpen: Bool, _ language: Language) {
+  init(_ picture: VendingSnapshot, isOpen: Bool, _ language: Language) {
     self.init(
       shelves: picture.products.map { product in
         DrinkShelf(
@@ -63,7 +63,7 @@ extension VendingAdminPage {
           lots: (product.lots ?? []).map { lot in
             DrinkLot(
               made: lot.dates?.made, expires: lot.dates?.expires, quantity: lot.quantity,
-              description: lot.description(of: product, Phrasebook(language)),
+              description: lot.description(of: product, StringCatalog(language)),
               isExpired: lot.dates.map { $0.expires < picture.today } ?? false)
           }, sold: picture.sales.first { $0.product == product.id }?.count ?? 0)
       }, balance: picture.balance, today: picture.today, isOpen: isOpen)

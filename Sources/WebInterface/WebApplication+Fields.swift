@@ -8,25 +8,25 @@ import Wire
 
 extension WebApplication {
   /// Streams pages. The day of a ticket without one is read from the coordinator first.
-  func follow(_ paths: [PagePath], _ exchange: HTTPExchange, _ visitor: Visitor?) {
+  func streamPages(_ paths: [PagePath], _ exchange: HTTPExchange, _ visitor: Visitor?) {
     var unbound: (place: Int, number: Int64)?
-    for (place, path) in paths.enumerated() {
-      if case .ticket(let number, day: nil) = path { unbound = (place, number) }
+    for (index, path) in paths.enumerated() {
+      if case .ticket(let number, day: nil) = path { unbound = (index, number) }
     }
-    guard let (place, number) = unbound else { return director.follow(paths, exchange, visitor) }
+    guard let (index, number) = unbound else { return pageSubscriptions.streamPages(paths, exchange, visitor) }
     control.ask(.ticket(number: number, day: nil)) { [self] outcome in
       switch outcome.only(\.ticket) {
       case .success(let report):
         var bound = paths
-        bound[place] = .ticket(number, day: report.day)
-        follow(bound, exchange, visitor)
+        bound[index] = .ticket(number, day: report.day)
+        streamPages(bound, exchange, visitor)
       case .failure(let failure): exchange.respond(APIRoutes.refusal(failure))
       }
     }
   }
 
   /// Refuses an address or a form because of one field, as a page or as JSON.
-  func refusal(_ request: HTTPRequest, _ fault: FieldFault) -> HTTPResponse {
+  func refusal(_ request: HTTPRequest, _ fault: FieldError) -> HTTPResponse {
     let language = Preferences.language(of: request)
     let problem = FieldProblem(fault)
     if request.wantsJSON {
@@ -34,12 +34,12 @@ extension WebApplication {
       return .json(Array(text.utf8), status: 400)
     }
     let page = ErrorPage(status: 400, detail: problem.text(language))
-    return .page(page.html(director.frame(request)), status: 400)
+    return .page(page.html(pageSubscriptions.frame(request)), status: 400)
   }
 }
 
 extension FieldProblem {
-  init(_ fault: FieldFault) {
+  init(_ fault: FieldError) {
     let name = fault.field
     self =
       switch fault.problem {

@@ -17,11 +17,11 @@ final class WebApplication: HTTPHandler {
   let loop: EventLoop
   let options: WebOptions
   let home: WebHome
-  let control: ControlLink
+  let control: CoordinatorConnection
   var admission: Admission
   var credentials: Credentials
-  let feeds: Feeds
-  let director: PageDirector
+  let dataSources: DataSources
+  let pageSubscriptions: PageSubscriptions
   /// Reason why this process may not listen on any port of 127.0.0.1; nil if it does listen.
   let portRefusal: String?
   /// Called with the ids of ended sessions, to end their streams.
@@ -40,27 +40,27 @@ final class WebApplication: HTTPHandler {
     let name = port == 0 ? "" : secrets.host
     (self.loop, self.options, self.home) = (loop, options, home)
     self.portRefusal = portRefusal
-    control = ControlLink(socket: home.controlSocket, loop: loop)
+    control = CoordinatorConnection(socket: home.controlSocket, loop: loop)
     admission = Admission(
-      port: port, name: name, proxied: options.proxied, isReadOnly: options.isReadOnly)
+      port: port, name: name, proxyHosts: options.proxyHosts, isReadOnly: options.isReadOnly)
     credentials = Credentials(secrets, port: port, sessions: home.sessions())
     stock = StockClient(socket: StockClient.socket(inHome: home.path), loop: loop)
     vending = VendingClient(socket: VendingClient.customersSocket(inHome: home.path), loop: loop)
-    feeds = Feeds(home: home, loop: loop)
-    director = PageDirector(
-      feeds, PageLoader(feeds, control, home, vending: vending), options)
-    director.knowledge = { [unowned self] in (visitor(of: $0), knowledge(of: $0)) }
-    feeds.onChange = { [unowned self] kind in
-      if kind == .board, let frame = feeds.board { director.loader.kill?.hear(frame) }
-      director.note(kind)
+    dataSources = DataSources(home: home, loop: loop)
+    pageSubscriptions = PageSubscriptions(
+      dataSources, PageLoader(dataSources, control, home, vending: vending), options)
+    pageSubscriptions.serverIdentity = { [unowned self] in (visitor(of: $0), knowledge(of: $0)) }
+    dataSources.onChange = { [unowned self] kind in
+      if kind == .board, let frame = dataSources.board { pageSubscriptions.loader.kill?.handle(frame) }
+      pageSubscriptions.handleChange(kind)
     }
   }
 
   /// Set by each request and reset by the event loop. True if there may be data to send.
-  var wasAsked = false
+  var hadRequest = false
   /// Amount of work done: requests, changes of sources, loaded pages.
   private(set) var requests = 0
-  var deeds: Int { requests + director.deeds }
+  var workCount: Int { requests + pageSubscriptions.workCount }
 
   // MARK: - Requests
 
@@ -75,15 +75,15 @@ final class WebApplication: HTTPHandler {
       return refusal(request, .badOrigin, "a change must come from a page of this server")
     case nil: break
     }
-    if isOpenToAll(request) { return nil }
+    if needsNoSession(request) { return nil }
     guard let visitor = visitor(of: request) else { return unknown(request) }
     guard visitor.role.permits(request) else { return forbidden(request, visitor.role) }
-    if request.method == .post, admission.isReadOnly, !isOwnBusiness(request) { return readOnly(request) }
+    if request.method == .post, admission.isReadOnly, !affectsOnlySession(request) { return readOnly(request) }
     return nil
   }
 
   func serve(_ exchange: HTTPExchange) {
-    wasAsked = true
+    hadRequest = true
     requests += 1
     let request = exchange.request
     let segments = request.target.segments
@@ -93,12 +93,12 @@ final class WebApplication: HTTPHandler {
     case "identity" where segments.count == 1: exchange.respond(proof(request))
     case "logout" where segments.count == 1 && request.method == .post: exchange.respond(logOut(request))
     case "links" where segments.count == 1: exchange.respond(issueLink(request))
-    case "sessions" where segments.count == 1: exchange.respond(tellSessions(request))
+    case "sessions" where segments.count == 1: exchange.respond(listSessions(request))
     case "assets" where segments.count == 2 && request.onlyReads:
       exchange.respond(
         assets.response(to: request, named: String(segments[1])) ?? errorPage(request, 404))
     case "api": api.serve(exchange)
-    case "events" where segments.count == 1: follow(exchange)
+    case "events" where segments.count == 1: streamPages(exchange)
     case _ where request.method == .post: postForm(exchange)
     case "reset" where segments.count == 1: forms.askForReset(exchange)
     default: show(exchange)
@@ -106,14 +106,14 @@ final class WebApplication: HTTPHandler {
   }
 
   /// Paths that need no session.
-  private func isOpenToAll(_ request: HTTPRequest) -> Bool {
+  private func needsNoSession(_ request: HTTPRequest) -> Bool {
     request.onlyReads
       && (["/login", "/identity"].contains(request.target.path) || request.target.segments.first == "assets")
   }
 
   /// True for the paths whose requests change nothing in the bank.
-  private func isOwnBusiness(_ request: HTTPRequest) -> Bool {
-    WebRole.ownBusiness.contains(request.target.path)
+  private func affectsOnlySession(_ request: HTTPRequest) -> Bool {
+    WebRole.sessionOnlyPaths.contains(request.target.path)
       || ["/links", "/sessions"].contains(request.target.path)
   }
 
@@ -121,7 +121,7 @@ final class WebApplication: HTTPHandler {
 
   private func show(_ exchange: HTTPExchange) {
     let path: PagePath
-    do throws(FieldFault) {
+    do throws(FieldError) {
       guard let found = try PagePath.page(of: exchange.request.target) else {
         return exchange.respond(errorPage(exchange.request, 404))
       }
@@ -132,17 +132,17 @@ final class WebApplication: HTTPHandler {
     // A kiosk has the ticket terminal as its first page.
     if path == .bank, visitor?.role == .kiosk { return exchange.respond(.seeOther("/kiosk")) }
     if path == .vendingAdmin, !isManager {
-      return exchange.respond(.page(ManagerLoginPage().html(director.frame(exchange.request))))
+      return exchange.respond(.page(ManagerLoginPage().html(pageSubscriptions.frame(exchange.request))))
     }
-    director.show(path, exchange, visitor)
+    pageSubscriptions.show(path, exchange, visitor)
   }
 
   /// Streams the pages named in the query.
-  private func follow(_ exchange: HTTPExchange) {
+  private func streamPages(_ exchange: HTTPExchange) {
     let request = exchange.request
     let visitor = visitor(of: request)
     let isManager = visitor?.isManager == true
-    do throws(FieldFault) {
+    do throws(FieldError) {
       _ = try RequestFields(
         request.target.query, known: ["page", "last", "lang"], repeatable: ["page", "last"])
       let addresses = request.target.query.all("page")
@@ -154,9 +154,9 @@ final class WebApplication: HTTPHandler {
         paths.append(path)
       }
       guard request.method == .get, !paths.isEmpty, paths.count == addresses.count,
-        paths.count <= PageDirector.mostTogether, isManager || !paths.contains(.vendingAdmin)
+        paths.count <= PageSubscriptions.maximumPagesPerStream, isManager || !paths.contains(.vendingAdmin)
       else { return exchange.respond(refusal(request, .notFound, "there is no such page")) }
-      follow(paths, exchange, visitor)
+      streamPages(paths, exchange, visitor)
     } catch { exchange.respond(refusal(request, .badRequest, error.message)) }
   }
 
@@ -168,12 +168,12 @@ final class WebApplication: HTTPHandler {
 
   func errorPage(_ request: HTTPRequest, _ status: Int) -> HTTPResponse {
     .page(
-      ErrorPage(status: status, detail: request.target.path).html(director.frame(request)), status: status)
+      ErrorPage(status: status, detail: request.target.path).html(pageSubscriptions.frame(request)), status: status)
   }
 
   /// Number of customers in a state, from the board.
   func count(_ service: ServiceName?, _ state: CustomerState?) -> Int64? {
-    director.loader.total(service, state)
+    pageSubscriptions.loader.total(service, state)
   }
 
   // MARK: - Refusals
@@ -191,11 +191,11 @@ final class WebApplication: HTTPHandler {
 
   func unknown(_ request: HTTPRequest, wasUsed: Bool = false) -> HTTPResponse {
     if let address = admission.ownAddress(of: request) { return .seeOther(address) }
-    if let answer = answerFromElsewhere(request) { return answer }
+    if let answer = crossSiteAnswer(request) { return answer }
     if isForScripts(request) {
       return refusal(request, .unauthenticated, "follow a link of 'bankctl web' first, or use run/web.sock")
     }
-    return .page(LoginPage(wasUsed: wasUsed).html(director.frame(request)), status: 401)
+    return .page(LoginPage(wasUsed: wasUsed).html(pageSubscriptions.frame(request)), status: 401)
   }
 
   func isForScripts(_ request: HTTPRequest) -> Bool {
@@ -203,25 +203,25 @@ final class WebApplication: HTTPHandler {
   }
 
   func refusal(_ request: HTTPRequest, _ code: WebErrorCode, _ message: String) -> HTTPResponse {
-    isForScripts(request) ? APIRoutes.refusal(code, message) : .words(code.status, message)
+    isForScripts(request) ? APIRoutes.refusal(code, message) : .text(code.status, message)
   }
 
   // MARK: - Loop
 
   var nextDeadline: MonotonicTime? {
     .earliest(
-      control.nextDeadline, stock.nextDeadline, vending.nextDeadline, feeds.nextDeadline,
-      .earlier(director.nextDeadline, forms.nextDeadline))
+      control.nextDeadline, stock.nextDeadline, vending.nextDeadline, dataSources.nextDeadline,
+      .earlier(pageSubscriptions.nextDeadline, forms.nextDeadline))
   }
 
-  func endTurn(_ now: MonotonicTime) {
-    if director.isPulseDue(now) { removeExpired() }
-    feeds.endTurn(now)
-    director.endTurn(now)
+  func finishIteration(_ now: MonotonicTime) {
+    if pageSubscriptions.isKeepAliveDue(now) { removeExpired() }
+    dataSources.finishIteration(now)
+    pageSubscriptions.finishIteration(now)
     // The pages add requests, so the control link is flushed after them.
-    control.endTurn()
-    forms.endTurn()
-    if stock.nextDeadline != nil { stock.endTurn() }
-    if vending.nextDeadline != nil { vending.endTurn() }
+    control.finishIteration()
+    forms.finishIteration()
+    if stock.nextDeadline != nil { stock.finishIteration() }
+    if vending.nextDeadline != nil { vending.finishIteration() }
   }
 }

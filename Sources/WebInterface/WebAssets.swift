@@ -9,18 +9,18 @@ struct WebAssets {
 
   init() {
     var tags: [String: (place: Int, tag: String)] = [:]
-    for place in 0..<bank_web_asset_count() {
-      let asset = bank_web_asset_at(place)
+    for index in 0..<bank_web_asset_count() {
+      let asset = bank_web_asset_at(index)
       let digest = String(bank_web_asset_digest(asset), radix: 16)
-      tags[String(cString: asset.name)] = (place, "\"\(digest)\"")
+      tags[String(cString: asset.name)] = (index, "\"\(digest)\"")
     }
     self.tags = tags
   }
 
   /// The response for an asset; nil for an unknown name.
   func response(to request: HTTPRequest, named name: String) -> HTTPResponse? {
-    guard let (place, tag) = tags[name] else { return nil }
-    let asset = bank_web_asset_at(place)
+    guard let (index, tag) = tags[name] else { return nil }
+    let asset = bank_web_asset_at(index)
     let headers = [
       ("ETag", tag), ("Cache-Control", "no-cache"), ("Content-Type", String(cString: asset.type)),
     ]

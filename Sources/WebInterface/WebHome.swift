@@ -47,14 +47,14 @@ struct WebHome {
   }
 
   /// The port that the last process used when this port was requested; nil for none.
-  func lastPort(whenAskedFor port: UInt16) -> UInt16? {
+  func lastPort(insteadOf port: UInt16) -> UInt16? {
     let numbers = (read(portPath) ?? "").split(separator: " ").map { UInt16($0) }
     return numbers.count == 2 && numbers[0] == port ? numbers[1] : nil
   }
 
   /// Stores the port in use, with the requested one.
-  func remember(_ port: UInt16, askedFor: UInt16) throws(SystemError) {
-    try write("\(askedFor) \(port)", to: portPath)
+  func remember(_ port: UInt16, requested: UInt16) throws(SystemError) {
+    try write("\(requested) \(port)", to: portPath)
   }
 
   private func read(_ path: String, limit: Int = 4_096) -> String? {

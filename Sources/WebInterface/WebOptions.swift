@@ -2,47 +2,47 @@
 // Errors: an unknown argument, an option without a valid value, or a missing home.
 import Wire
 
-/// Options of the server: `--home DIR [--port N] [--read-only] [--chaos] [--proxied NAME]…`. `--existing` is accepted
+/// Options of the server: `--home DIR [--port N] [--read-only] [--chaos] [--proxyHosts NAME]…`. `--existing` is accepted
 /// and has no effect.
 public struct WebOptions: Sendable, Equatable {
   /// Absolute path of the home.
   public var home = ""
   /// The first port to try; 0 for any free port.
-  public var port: UInt16 = Self.usualPort
+  public var port: UInt16 = Self.defaultPort
   /// True if every change of the bank is refused.
   public var isReadOnly = false
   /// True if pages may kill workers.
   public var hasChaos = false
   /// Host names of the TLS proxies in front of this server.
-  public var proxied: [String] = []
+  public var proxyHosts: [String] = []
 
   /// Default port.
-  public static let usualPort: UInt16 = 8_700
+  public static let defaultPort: UInt16 = 8_700
 
   public init() {}
 
   /// Parses the arguments after the program name.
   public init(_ arguments: [String]) throws(Failure) {
-    var words = arguments[...]
-    while let word = words.popFirst() {
-      switch word {
+    var remaining = arguments[...]
+    while let argument = remaining.popFirst() {
+      switch argument {
       case "--read-only": isReadOnly = true
       case "--chaos": hasChaos = true
       case "--existing": break
       case "--home", "--port", "--proxied":
-        guard let value = words.popFirst() else {
-          throw Failure(.badRequest, subject: word, detail: "the option has no value")
+        guard let value = remaining.popFirst() else {
+          throw Failure(.badRequest, subject: argument, detail: "the option has no value")
         }
-        switch word {
+        switch argument {
         case "--home": home = value
-        case "--proxied": proxied.append(value)
+        case "--proxied": proxyHosts.append(value)
         default:
           guard let number = UInt16(value) else {
-            throw Failure(.badRequest, subject: word, detail: "a port is a number from 0 to 65535")
+            throw Failure(.badRequest, subject: argument, detail: "a port is a number from 0 to 65535")
           }
           port = number
         }
-      default: throw Failure(.badRequest, subject: word, detail: "the web server has no such option")
+      default: throw Failure(.badRequest, subject: argument, detail: "the web server has no such option")
       }
     }
     guard home.hasPrefix("/") else {

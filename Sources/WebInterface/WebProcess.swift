@@ -23,7 +23,7 @@ public enum WebProcess {
       complain(error)
       return 2
     }
-    ProcessStart.leaveDirectory()
+    ProcessStart.leaveStartDirectory()
     do throws(SystemError) { return try run(options) } catch {
       complain(Failure(.system, detail: error.description))
       return 1
@@ -32,76 +32,76 @@ public enum WebProcess {
 
   private static func run(_ options: WebOptions) throws(SystemError) -> Int32 {
     let loop = try EventLoop()
-    let link: ParentLink?
-    switch try ParentLink.start(as: .web, named: "bank-web", on: loop) {
-    case .alone: link = nil
-    case .supervised(let started): link = started
+    let supervisor: SupervisorConnection?
+    switch try SupervisorConnection.start(as: .web, named: "bank-web", on: loop) {
+    case .unsupervised: supervisor = nil
+    case .supervised(let started): supervisor = started
     case .ended(let code): return code
     }
     do throws(SystemError) {
-      let server = try WebRun(options, loop, link)
+      let server = try WebRun(options, loop, supervisor)
       return try server.run()
     } catch {
       let failure = Failure(.system, subject: error.subject, detail: error.description)
       complain(failure)
-      link?.say(.failed(failure))
+      supervisor?.send(.failed(failure))
       return 1
     }
   }
 
-  private static func complain(_ failure: Failure) { ParentLink.complain(failure, as: "bank-web") }
+  private static func complain(_ failure: Failure) { SupervisorConnection.complain(failure, as: "bank-web") }
 }
 
 private final class WebRun {
   private let loop: EventLoop
-  private let link: ParentLink?
+  private let supervisor: SupervisorConnection?
   private let log: LogFile
   private let server: HTTPServer
   private let application: WebApplication
   private var listeners: [Listener] = []
   /// The listener of the socket in the home.
   private var local: Listener?
-  private var isAskedToEnd = false
-  private var rest = MemoryRest()
-  private var watch: WebWatch?
+  private var isStopRequested = false
+  private var memoryTrimmer = IdleMemoryTrimmer()
+  private var watch: WebFileWatcher?
 
   /// Number of ports to try after the requested one.
-  private static let tries: UInt16 = 100
+  private static let portAttempts: UInt16 = 100
   /// Response to a connection that gets no descriptor.
-  private static let farewell = Array(
+  private static let refusalFrame = Array(
     "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8)
   /// Time limit for writing the last answers.
-  private static let goodbye = TimeSpan.milliseconds(500)
+  private static let shutdownTimeout = TimeSpan.milliseconds(500)
 
-  init(_ options: WebOptions, _ loop: EventLoop, _ link: ParentLink?) throws(SystemError) {
-    (self.loop, self.link) = (loop, link)
+  init(_ options: WebOptions, _ loop: EventLoop, _ supervisor: SupervisorConnection?) throws(SystemError) {
+    (self.loop, self.supervisor) = (loop, supervisor)
     let home = WebHome(path: options.home)
     for directory in [home.path, Paths.directory(of: home.socket), home.logs] {
       try Directory.create(path: directory)
     }
-    let orders = link?.orders
+    let settings = supervisor?.settings
     log = try LogFile(
-      path: orders.map { $0.logPath.isEmpty ? "/dev/null" : $0.logPath } ?? Paths.join(home.logs, "web.log"),
-      worker: orders?.name ?? "web", generation: orders?.generation ?? 1,
-      limit: orders?.logLimit ?? 10 << 20, keep: orders?.logKeep ?? 3)
+      path: settings.map { $0.logPath.isEmpty ? "/dev/null" : $0.logPath } ?? Paths.join(home.logs, "web.log"),
+      worker: settings?.name ?? "web", generation: settings?.generation ?? 1,
+      limit: settings?.logLimit ?? 10 << 20, keep: settings?.logKeep ?? 3)
     var limits = HTTPServer.Limits()
     // The limits keep descriptors free for the process itself.
-    let room = Listener.room(for: 2 * limits.streams)
-    limits.streams = min(limits.streams, room / 2)
-    limits.waiting = min(limits.waiting, room / 4)
-    limits.connections = min(limits.connections, room / 8)
+    let maximumClients = Listener.maximumClients(for: 2 * limits.streams)
+    limits.streams = min(limits.streams, maximumClients / 2)
+    limits.waiting = min(limits.waiting, maximumClients / 4)
+    limits.connections = min(limits.connections, maximumClients / 8)
     server = try HTTPServer(loop: loop, limits: limits)
     var port: UInt16 = 0
     var refusal: SystemError?
     do throws(SystemError) {
       let open = try Self.listen(options.port, in: home)
       port = open.number
-      listeners = [try Listener(socket: open.socket, loop: loop, farewell: Self.farewell)]
+      listeners = [try Listener(socket: open.socket, loop: loop, refusalFrame: Self.refusalFrame)]
     } catch {
       guard InternetSocket.isForbidden(error) else { throw error }
       refusal = error
     }
-    if refusal == nil { try home.remember(port, askedFor: options.port) }
+    if refusal == nil { try home.remember(port, requested: options.port) }
     application = WebApplication(
       loop: loop, options: options, home: home, secrets: try home.secrets(), port: port,
       portRefusal: refusal?.description)
@@ -110,25 +110,25 @@ private final class WebRun {
       listener.onConnection = { [unowned server] in server.take($0, isLocal: false) }
     }
     application.onEnd = { [unowned server] in server.endStreams(of: $0) }
-    try listenAtHome(home)
+    try listenOnHomeSocket(home)
     let (log, application) = (log, application)
-    let watch = WebWatch(
+    let watch = WebFileWatcher(
       home, on: loop,
       [
-        "run/web.sock": { [unowned self] () throws(SystemError) in try listenAtHome(home) },
-        "run/web.port": { () throws(SystemError) in try home.remember(port, askedFor: options.port) },
+        "run/web.sock": { [unowned self] () throws(SystemError) in try listenOnHomeSocket(home) },
+        "run/web.port": { () throws(SystemError) in try home.remember(port, requested: options.port) },
         "run/web.sessions": { () throws(SystemError) in home.keep(application.credentials.sessions) },
         "web.secrets": { () throws(SystemError) in try home.keep(application.credentials.secrets) },
         "logs/web.log": { () throws(SystemError) in log.restore() },
       ])
-    watch.onNews = { words, isRepaired in
+    watch.onEvent = { message, isRepaired in
       log.write(event: isRepaired ? "home_repaired" : "home_repair_failed", level: .warn) {
         $0.field(
-          "msg", isRepaired ? "removed while bank-web was running, and created again: \(words)" : words)
+          "msg", isRepaired ? "removed while bank-web was running, and created again: \(message)" : message)
       }
     }
     self.watch = watch
-    server.onRoom = { [unowned self] in for listener in listeners { listener.someoneLeft() } }
+    server.onCapacity = { [unowned self] in for listener in listeners { listener.descriptorFreed() } }
     if let refusal {
       log.write(event: "listen_failed", level: .warn) {
         $0.field("error", refusal.description)
@@ -139,22 +139,22 @@ private final class WebRun {
   }
 
   /// Listens on the socket in the home. It is called again after the name of the socket was removed.
-  private func listenAtHome(_ home: WebHome) throws(SystemError) {
+  private func listenOnHomeSocket(_ home: WebHome) throws(SystemError) {
     local?.stop()
     listeners.removeAll { $0 === local }
-    let fresh = try Listener(path: home.socket, backlog: 128, loop: loop, farewell: Self.farewell)
+    let fresh = try Listener(path: home.socket, backlog: 128, loop: loop, refusalFrame: Self.refusalFrame)
     fresh.onConnection = { [unowned server] in
       let peer = try? UnixSocket.peer(of: $0)
-      server.take($0, isLocal: true, isOwners: peer.map { $0.uid == geteuid() || $0.uid == 0 } ?? false)
+      server.take($0, isLocal: true, isFromOwner: peer.map { $0.uid == geteuid() || $0.uid == 0 } ?? false)
     }
     listeners.append(fresh)
     local = fresh
   }
 
   /// Binds the port of the preceding process, the requested one, or the next free one.
-  private static func listen(_ asked: UInt16, in home: WebHome) throws(SystemError) -> OpenPort {
-    var ports = home.lastPort(whenAskedFor: asked).map { [$0] } ?? []
-    ports += asked == 0 ? [0] : (0...tries).compactMap { UInt16(exactly: Int(asked) + Int($0)) }
+  private static func listen(_ requestedPort: UInt16, in home: WebHome) throws(SystemError) -> OpenPort {
+    var ports = home.lastPort(insteadOf: requestedPort).map { [$0] } ?? []
+    ports += requestedPort == 0 ? [0] : (0...portAttempts).compactMap { UInt16(exactly: Int(requestedPort) + Int($0)) }
     for port in ports {
       guard let socket = try InternetSocket.listen(port: port) else { continue }
       let number = try InternetSocket.port(of: socket)
@@ -163,22 +163,22 @@ private final class WebRun {
     // If not even an arbitrary free port can be bound, the process has no permission to bind.
     let mayHaveSome = try InternetSocket.listen(port: 0) != nil
     throw SystemError(
-      call: "bind", subject: "127.0.0.1:\(asked)", code: mayHaveSome ? EADDRINUSE : EACCES)
+      call: "bind", subject: "127.0.0.1:\(requestedPort)", code: mayHaveSome ? EADDRINUSE : EACCES)
   }
 
   func run() throws(SystemError) -> Int32 {
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { [unowned self] report in
-      if report.signal == SIGTERM || link == nil { isAskedToEnd = true }
+      if report.signal == SIGTERM || supervisor == nil { isStopRequested = true }
     }
     // Lower priority than the workers: if every core is busy, pages are delayed and customers are not.
     _ = nice(5)
-    link?.say(.ready)
-    while !isAskedToEnd, link.map({ $0.state == .atWork }) ?? true { try turn(until: nil) }
+    supervisor?.send(.ready)
+    while !isStopRequested, supervisor.map({ $0.state == .running }) ?? true { try runIteration(until: nil) }
     for listener in listeners { listener.stop() }
-    let end = SystemClock.monotonic() + Self.goodbye
-    if application.director.hasViewers { try tellEnd(until: end) }
+    let end = SystemClock.monotonic() + Self.shutdownTimeout
+    if application.pageSubscriptions.hasViewers { try notifyClosed(until: end) }
     server.close()
-    while server.count > 0, SystemClock.monotonic() < end { try turn(until: end) }
+    while server.count > 0, SystemClock.monotonic() < end { try runIteration(until: end) }
     log.write(event: "exit") { $0.field("code", 0) }
     log.flush()
     withExtendedLifetime(signals) {}
@@ -186,7 +186,7 @@ private final class WebRun {
   }
 
   /// Shows viewers that the bank has closed, before their streams end. Does nothing if only the web server ends.
-  private func tellEnd(until end: MonotonicTime) throws(SystemError) {
+  private func notifyClosed(until end: MonotonicTime) throws(SystemError) {
     final class Answer { var isClosing: Bool? }
     let answer = Answer()
     application.control.ask(.status, within: .milliseconds(300)) { outcome in
@@ -195,41 +195,41 @@ private final class WebRun {
       case .failure(let failure): answer.isClosing = failure.code == .notOpen
       }
     }
-    while answer.isClosing == nil, SystemClock.monotonic() < end { try turn(until: end) }
+    while answer.isClosing == nil, SystemClock.monotonic() < end { try runIteration(until: end) }
     guard answer.isClosing == true else { return }
-    application.director.end(SystemClock.monotonic())
-    server.endTurn(SystemClock.monotonic())
+    application.pageSubscriptions.end(SystemClock.monotonic())
+    server.finishIteration(SystemClock.monotonic())
   }
 
-  private func turn(until limit: MonotonicTime?) throws(SystemError) {
-    let deeds = application.deeds
+  private func runIteration(until limit: MonotonicTime?) throws(SystemError) {
+    let workCount = application.workCount
     try loop.runOnce(until: .earliest(limit, nextDeadline))
     let now = SystemClock.monotonic()
-    for listener in listeners { listener.keepTime(now) }
-    watch?.keepTime(now)
+    for listener in listeners { listener.runTimers(now) }
+    watch?.runTimers(now)
     // An answer may cause new requests, which are handled in this iteration: no event would wake the loop for them.
     for _ in 0..<4 {
-      application.wasAsked = false
-      application.endTurn(now)
-      server.endTurn(now)
-      guard application.wasAsked else { break }
+      application.hadRequest = false
+      application.finishIteration(now)
+      server.finishIteration(now)
+      guard application.hadRequest else { break }
     }
-    link?.endTurn()
+    supervisor?.finishIteration()
     log.flushIfDue(now)
-    switch rest.endTurn(now, hasWorked: application.deeds != deeds) {
+    switch memoryTrimmer.finishIteration(now, hasWorked: application.workCount != workCount) {
     case .all:
-      OwnMemory.giveBackHeap()
-      OwnMemory.giveBackProgram()
-    case .program: OwnMemory.giveBackProgram()
+      SelfMemory.trimHeap()
+      SelfMemory.releaseFilePages()
+    case .program: SelfMemory.releaseFilePages()
     case nil: break
     }
   }
 
   private var nextDeadline: MonotonicTime? {
-    if application.wasAsked { return MonotonicTime(nanoseconds: 0) }
+    if application.hadRequest { return MonotonicTime(nanoseconds: 0) }
     var earliest = MonotonicTime.earliest(application.nextDeadline, server.nextDeadline, log.nextFlush)
     for listener in listeners { earliest = .earlier(earliest, listener.nextDeadline) }
-    return .earlier(.earlier(earliest, rest.nextDeadline), watch?.nextDeadline)
+    return .earlier(.earlier(earliest, memoryTrimmer.nextDeadline), watch?.nextDeadline)
   }
 }
 

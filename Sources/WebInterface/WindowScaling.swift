@@ -14,15 +14,15 @@ struct WindowScaling {
     case refused(Failure)
   }
 
-  private let control: ControlLink
+  private let control: CoordinatorConnection
   /// Maximum wait for windows to open and close. A browser without scripts waits as long for its response.
-  private static let patience = TimeSpan.seconds(5)
+  private static let timeout = TimeSpan.seconds(5)
 
-  init(_ control: ControlLink) { self.control = control }
+  init(_ control: CoordinatorConnection) { self.control = control }
 
   func scale(_ service: ServiceName, to windows: Int64, _ listener: @escaping (Outcome) -> Void) {
-    let wish = ControlCommand.scale([ServiceWindows(service: service, count: windows)])
-    control.ask(wish, within: Self.patience) { [control] outcome in
+    let command = ControlCommand.scale([ServiceWindows(service: service, count: windows)])
+    control.ask(command, within: Self.timeout) { [control] outcome in
       switch outcome.only(\.status) {
       case .success(let report): listener(.done(report))
       case .failure(let failure):

@@ -21,14 +21,14 @@ public final class EventBytes: Sendable {
 /// another viewer.
 open class EventViewer {
   /// Number of the last piece that was sent, as counted by the feed; 0 before the first.
-  public final var place: Int64 = 0
+  public final var position: Int64 = 0
 
   public init() {}
 
   /// Called when there is a new piece; requests it from the feed as soon as the connection accepts data.
   open func wake() {}
   /// Sends a comment, to detect a client that has disappeared without closing.
-  open func pulse() {}
+  open func keepAlive() {}
   /// Ends the viewer after the piece that is being sent.
   open func end() {}
 }

@@ -6,7 +6,7 @@ import Posix
 import Time
 
 final class HTTPConnection {
-  let origin: Gate.Origin
+  let origin: PendingConnections.Origin
   /// Deadline of the current step; nil if the wait is not bounded.
   var deadline: MonotonicTime?
   /// The request in progress.
@@ -17,7 +17,7 @@ final class HTTPConnection {
   private(set) var isEnding = false
   private let descriptor: CInt
 
-  init(_ descriptor: CInt, _ origin: Gate.Origin) { (self.descriptor, self.origin) = (descriptor, origin) }
+  init(_ descriptor: CInt, _ origin: PendingConnections.Origin) { (self.descriptor, self.origin) = (descriptor, origin) }
 
   /// A duplicate of the descriptor; nil if the process has no descriptor left.
   func duplicate() -> CInt? {
@@ -27,7 +27,7 @@ final class HTTPConnection {
 
   /// Sends as many bytes as fit the socket buffer, bypassing the library; false if none were sent. Allowed only before
   /// the library has written a response to the request.
-  func say(_ bytes: [UInt8]) -> Bool {
+  func sendDirectly(_ bytes: [UInt8]) -> Bool {
     descriptor >= 0
       && bytes.withUnsafeBytes {
         send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT))

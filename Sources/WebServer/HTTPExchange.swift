@@ -12,10 +12,10 @@ import WebCore
 public final class HTTPExchange {
   private enum Stage {
     /// The headers have not been read yet.
-    case begun
+    case started
     case reading
     /// The handler has received the request and has not answered.
-    case asked
+    case awaitingAnswer
     /// Answered, but not passed to the library yet.
     case answered
     case sent
@@ -29,30 +29,30 @@ public final class HTTPExchange {
   /// The request; without a body until it is served.
   public private(set) var request: HTTPRequest
   /// True if the request waits for an answer and its client is still connected.
-  public var isOpen: Bool { stage == .asked && !isAbandoned }
+  public var isOpen: Bool { stage == .awaitingAnswer && !isAbandoned }
   private let hasGoodTarget: Bool
-  private var stage = Stage.begun
+  private var stage = Stage.started
   private var answer: Answer?
   private var isSuspended = false
   private var isAbandoned = false
-  private let began = SystemClock.monotonic()
+  private let startedAt = SystemClock.monotonic()
   /// Number of surplus body bytes, which were read and dropped.
   private var excess = 0
   private let connection: HTTPConnection
-  private let library: OpaquePointer
+  private let mhdConnection: OpaquePointer
   private unowned let server: HTTPServer
   /// Refusal to send after the body was read. Answering earlier would cut off a client that still sends.
-  private var refusedWith: HTTPResponse?
+  private var pendingRefusal: HTTPResponse?
 
   init(
-    _ target: RequestTarget?, _ connection: HTTPConnection, _ library: OpaquePointer, _ server: HTTPServer
+    _ target: RequestTarget?, _ connection: HTTPConnection, _ mhdConnection: OpaquePointer, _ server: HTTPServer
   ) {
     hasGoodTarget = target != nil
     request = HTTPRequest(
       method: .get, target: target ?? RequestTarget(path: "/"), isLocal: connection.origin.isLocal,
-      isOwners: connection.origin.isOwners)
+      isFromOwner: connection.origin.isFromOwner)
     self.connection = connection
-    self.library = library
+    self.mhdConnection = mhdConnection
     self.server = server
   }
 
@@ -64,12 +64,12 @@ public final class HTTPExchange {
   /// Answers with the pieces of a feed after a position.
   ///
   /// - Parameter owner: owner of the stream, for ``HTTPServer/endStreams(of:)``; nil for none.
-  public func stream(_ feed: any EventFeed, from place: Int64 = 0, owner: String? = nil) {
-    settle(.stream(feed, from: place, owner: owner))
+  public func stream(_ feed: any EventFeed, from position: Int64 = 0, owner: String? = nil) {
+    settle(.stream(feed, from: position, owner: owner))
   }
 
   private func settle(_ answer: Answer) {
-    guard stage == .asked, self.answer == nil else { return }
+    guard stage == .awaitingAnswer, self.answer == nil else { return }
     self.answer = answer
     stage = .answered
     resume()
@@ -78,15 +78,15 @@ public final class HTTPExchange {
   private func resume() {
     guard isSuspended else { return }
     isSuspended = false
-    MHD_resume_connection(library)
-    server.owe()
+    MHD_resume_connection(mhdConnection)
+    server.schedule()
   }
 
   /// Cancels the request, because its connection is closing.
   func abandon() {
     isAbandoned = true
-    if answer == nil { answer = .response(.words(503, "the server is stopping")) }
-    if stage == .asked { stage = .answered }
+    if answer == nil { answer = .response(.text(503, "the server is stopping")) }
+    if stage == .awaitingAnswer { stage = .answered }
     resume()
   }
 
@@ -98,68 +98,68 @@ public final class HTTPExchange {
     method: UnsafePointer<CChar>, version: String, upload: UnsafeRawBufferPointer, _ unread: inout Int
   ) -> MHD_Result {
     switch stage {
-    case .begun:
+    case .started:
       stage = .reading
-      request.isOld = version != "HTTP/1.1"
+      request.isHTTP10 = version != "HTTP/1.1"
       readHead(method: String(cString: method))
       guard let refusal = refusal() ?? server.handler?.admit(request) else { return httpd_yes() }
       guard hasBody else {
         stage = .sent
         return send(refusal)
       }
-      refusedWith = refusal
-      server.give(connection, Self.restPatience)
+      pendingRefusal = refusal
+      server.setDeadline(connection, Self.drainTimeout)
       return httpd_yes()
     case .reading where !upload.isEmpty:
       unread = 0
-      return take(upload)
+      return receiveBody(upload)
     case .reading:
-      server.give(connection, nil)
-      stage = .asked
-      if let refusedWith {
-        respond(refusedWith)
+      server.setDeadline(connection, nil)
+      stage = .awaitingAnswer
+      if let pendingRefusal {
+        respond(pendingRefusal)
       } else if excess > 0 {
         respond(Self.tooLarge)
       } else if let handler = server.handler {
         handler.serve(self)
       } else {
-        respond(.words(503, "there is no handler"))
+        respond(.text(503, "there is no handler"))
       }
       return sendOrWait()
-    case .asked, .answered: return sendOrWait()
+    case .awaitingAnswer, .answered: return sendOrWait()
     case .sent: return httpd_yes()
     }
   }
 
   /// True if the client sends a body without waiting for `100 Continue`, and the length of the body is unknown or at
-  /// most ``mostExcess``.
+  /// most ``maximumExcess``.
   private var hasBody: Bool {
     let headers = request.headers
     guard headers["expect"] == nil else { return false }
     return headers["transfer-encoding"] != nil
-      || (headers["content-length"].flatMap { UInt64($0) }).map { 1...UInt64(Self.mostExcess) ~= $0 } ?? false
+      || (headers["content-length"].flatMap { UInt64($0) }).map { 1...UInt64(Self.maximumExcess) ~= $0 } ?? false
   }
 
   /// Maximum pause while the rest of a refused request is read. Then the request is answered without its rest.
-  private static let restPatience = TimeSpan.seconds(1)
+  private static let drainTimeout = TimeSpan.seconds(1)
 
   /// Answers a refused request whose body does not arrive; false if this request was not refused. The library answers
   /// only after the whole request, so this method writes to the socket itself.
-  func answerLate() -> Bool {
-    guard stage == .reading, let refusedWith, connection.say(refusedWith.written()) else { return false }
+  func answerStalledBody() -> Bool {
+    guard stage == .reading, let pendingRefusal, connection.sendDirectly(pendingRefusal.serialized()) else { return false }
     stage = .sent
     return true
   }
 
   /// Maximum number of body bytes that are read and dropped. The timeout of a request bounds them, too.
-  private static let mostExcess = 64 << 20
-  private static let tooLarge = HTTPResponse.words(413, "the body is too large")
+  private static let maximumExcess = 64 << 20
+  private static let tooLarge = HTTPResponse.text(413, "the body is too large")
 
   private func readHead(method: String) {
     request.method = HTTPRequest.Method(method)
     let collected = HeaderCollector()
     let context = Unmanaged.passUnretained(collected).toOpaque()
-    httpd_each_header(library, HeaderCollector.collect, context)
+    httpd_each_header(mhdConnection, HeaderCollector.collect, context)
     request.headers = collected.headers
   }
 
@@ -167,34 +167,34 @@ public final class HTTPExchange {
   /// 6.3).
   private func refusal() -> HTTPResponse? {
     let headers = request.headers
-    guard hasGoodTarget else { return .words(400, "the target is malformed") }
-    guard headers.areWellNamed else { return .words(400, "a header has an invalid name") }
-    guard headers.count(of: "host") == 1 else { return .words(400, "there must be one Host header") }
+    guard hasGoodTarget else { return .text(400, "the target is malformed") }
+    guard headers.haveValidNames else { return .text(400, "a header has an invalid name") }
+    guard headers.count(of: "host") == 1 else { return .text(400, "there must be one Host header") }
     let encodings = headers.count(of: "transfer-encoding")
     let lengths = headers.count(of: "content-length")
-    guard encodings + lengths <= 1 else { return .words(400, "the length of the body is ambiguous") }
+    guard encodings + lengths <= 1 else { return .text(400, "the length of the body is ambiguous") }
     if let encoding = headers["transfer-encoding"], encoding.lowercased() != "chunked" {
-      return .words(501, "this transfer encoding is not supported")
+      return .text(501, "this transfer encoding is not supported")
     }
     if let text = headers["content-length"] {
       guard let length = UInt64(text), text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
-        return .words(400, "the length of the body is not a number")
+        return .text(400, "the length of the body is not a number")
       }
       if length > UInt64(server.limits.body) { return Self.tooLarge }
     }
     return nil
   }
 
-  private func take(_ upload: UnsafeRawBufferPointer) -> MHD_Result {
-    guard refusedWith == nil, request.body.count + upload.count <= server.limits.body else {
+  private func receiveBody(_ upload: UnsafeRawBufferPointer) -> MHD_Result {
+    guard pendingRefusal == nil, request.body.count + upload.count <= server.limits.body else {
       // Read and drop the body, so that the client can read the refusal. The connection of a client that exceeds the
       // limit is closed.
       excess += upload.count
-      if refusedWith != nil {
-        let end = began + server.limits.request
-        server.give(connection, min(Self.restPatience, end.since(SystemClock.monotonic())))
+      if pendingRefusal != nil {
+        let end = startedAt + server.limits.request
+        server.setDeadline(connection, min(Self.drainTimeout, end.since(SystemClock.monotonic())))
       }
-      return excess <= Self.mostExcess ? httpd_yes() : httpd_no()
+      return excess <= Self.maximumExcess ? httpd_yes() : httpd_no()
     }
     request.body.append(contentsOf: upload)
     return httpd_yes()
@@ -203,22 +203,22 @@ public final class HTTPExchange {
   private func sendOrWait() -> MHD_Result {
     guard let answer else {
       isSuspended = true
-      MHD_suspend_connection(library)
+      MHD_suspend_connection(mhdConnection)
       return httpd_yes()
     }
     stage = .sent
     guard !isAbandoned else { return httpd_no() }
     switch answer {
     case .response(let response): return send(response)
-    case .stream(let feed, let place, let owner):
+    case .stream(let feed, let position, let owner):
       // The viewer gets a duplicate of the descriptor, and the library closes its own.
-      server.follow(feed, connection, from: place, owner: owner)
+      server.startStream(feed, connection, from: position, owner: owner)
       return httpd_no()
     }
   }
 
   private func send(_ response: HTTPResponse) -> MHD_Result {
-    server.give(connection, server.limits.answer)
+    server.setDeadline(connection, server.limits.answer)
     return queue(response.body.withUnsafeBytes { httpd_response($0.baseAddress, $0.count) }, response)
   }
 
@@ -226,7 +226,7 @@ public final class HTTPExchange {
     guard let made else { return httpd_no() }
     defer { MHD_destroy_response(made) }
     for (name, value) in response.headers { _ = MHD_add_response_header(made, name, value) }
-    return MHD_queue_response(library, CUnsignedInt(clamping: response.status), made)
+    return MHD_queue_response(mhdConnection, CUnsignedInt(clamping: response.status), made)
   }
 
   /// Called when the library has finished the request, answered or not.
@@ -239,10 +239,10 @@ public final class HTTPExchange {
     if server.isClosing {
       // The answer was written, and no further request follows.
       connection.end()
-      server.owe()
+      server.schedule()
     } else {
       connection.since = SystemClock.monotonic()
-      server.give(connection, server.limits.idle)
+      server.setDeadline(connection, server.limits.idle)
     }
   }
 }

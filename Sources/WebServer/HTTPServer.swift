@@ -22,7 +22,7 @@ public protocol HTTPHandler: AnyObject {
 
 /// HTTP on an ``EventLoop``. Not Sendable: everything happens on the loop's thread.
 ///
-/// The caller calls ``endTurn(_:)`` at the end of each iteration, and waits at most
+/// The caller calls ``finishIteration(_:)`` at the end of each iteration, and waits at most
 /// until ``nextDeadline``.
 public final class HTTPServer {
   /// Limits of numbers, sizes and times.
@@ -53,31 +53,31 @@ public final class HTTPServer {
   public weak var handler: HTTPHandler?
   let limits: Limits
   let loop: EventLoop
-  private let gate: Gate
+  private let pendingConnections: PendingConnections
   private var viewers: [ObjectIdentifier: StreamViewer] = [:]
   /// Viewers with data to write.
-  private var due: [StreamViewer] = []
+  private var pendingWrites: [StreamViewer] = []
   private let daemon: OpaquePointer
   private var registration: Registration?
   private var connections: [ObjectIdentifier: HTTPConnection] = [:]
   /// Time of the next check of deadlines; no connection has an earlier deadline.
-  private var nextLook: MonotonicTime?
+  private var nextExpiry: MonotonicTime?
   /// Number of connections with a deadline.
-  private var timed = 0
+  private var deadlineCount = 0
   private var isRunning = false
-  private var owesRun = false
+  private var needsRun = false
   /// True after `close()`: connections are closed after their answers.
   private(set) var isClosing = false
   /// Origin of the connection that is being passed to the library.
-  private var handedOver = Gate.Origin(isLocal: false, isOwners: false)
+  private var pendingOrigin = PendingConnections.Origin(isLocal: false, isFromOwner: false)
   /// Number of connections.
-  public var count: Int { connections.count + viewers.count + gate.count }
+  public var count: Int { connections.count + viewers.count + pendingConnections.count }
 
   /// Starts a server without connections.
   public init(loop: EventLoop, limits: Limits = Limits()) throws(SystemError) {
     self.loop = loop
     self.limits = limits
-    gate = Gate(loop, limits)
+    pendingConnections = PendingConnections(loop, limits)
     let context = UnsafeMutablePointer<Unmanaged<HTTPServer>?>.allocate(capacity: 1)
     context.initialize(to: nil)
     var orders = httpd_orders(
@@ -95,9 +95,9 @@ public final class HTTPServer {
     registration = try loop.register(fd: httpd_descriptor(daemon), interest: .read) { [unowned self] _ in
       runLibrary()
     }
-    gate.onHead = { [unowned self] in take($0, $1) }
-    gate.onRefusal = { [unowned self] in
-      handler?.answer(refused: $0, $1) ?? .words($0, "the request is malformed")
+    pendingConnections.onHead = { [unowned self] in take($0, $1) }
+    pendingConnections.onRefusal = { [unowned self] in
+      handler?.answer(refused: $0, $1) ?? .text($0, "the request is malformed")
     }
   }
   private let context: UnsafeMutablePointer<Unmanaged<HTTPServer>?>
@@ -107,7 +107,7 @@ public final class HTTPServer {
     // The library requires that no connection is suspended when it stops.
     for connection in connections.values { connection.exchange?.abandon() }
     for viewer in viewers.values { viewer.abandon() }
-    gate.close()
+    pendingConnections.close()
     _ = MHD_run(daemon)
     MHD_stop_daemon(daemon)
     context.deallocate()
@@ -118,44 +118,44 @@ public final class HTTPServer {
   ///
   /// - Parameters:
   ///   - isLocal: true if the connection came over the socket in the home.
-  ///   - isOwners: true if the peer is a process of the bank's user or of root; nil for the value of `isLocal`.
-  public func take(_ socket: consuming FileDescriptor, isLocal: Bool, isOwners: Bool? = nil) {
+  ///   - isFromOwner: true if the peer is a process of the bank's user or of root; nil for the value of `isLocal`.
+  public func take(_ socket: consuming FileDescriptor, isLocal: Bool, isFromOwner: Bool? = nil) {
     guard !isClosing else { return }
-    gate.take(socket, Gate.Origin(isLocal: isLocal, isOwners: isOwners ?? isLocal))
+    pendingConnections.take(socket, PendingConnections.Origin(isLocal: isLocal, isFromOwner: isFromOwner ?? isLocal))
   }
 
   /// Passes a connection with a complete head to the library.
-  private func take(_ socket: consuming FileDescriptor, _ origin: Gate.Origin) {
+  private func take(_ socket: consuming FileDescriptor, _ origin: PendingConnections.Origin) {
     let alike = connections.values.filter { $0.origin.isLocal == origin.isLocal && !$0.isEnding }
     if alike.count >= limits.connections {
       guard let idle = alike.filter({ $0.exchange == nil }).min(by: { $0.since < $1.since }) else {
         let busy = handler?.answer(refused: 503, HTTPRequest(method: .get, target: RequestTarget(path: "/")))
-        _ = try? busy?.written().withUnsafeBytes { try socket.send($0) }
+        _ = try? busy?.serialized().withUnsafeBytes { try socket.send($0) }
         return
       }
       idle.end()
     }
-    handedOver = origin
+    pendingOrigin = origin
     let number = socket.take()
     var address = sockaddr()
     address.sa_family = sa_family_t(origin.isLocal ? AF_UNIX : AF_INET)
     // The library owns the descriptor after this call, even if the call fails.
     _ = MHD_add_connection(daemon, number, &address, socklen_t(MemoryLayout<sockaddr>.size))
-    owesRun = true
+    needsRun = true
   }
 
   // MARK: - Streams
 
   /// Turns the connection of a request into a viewer.
-  func follow(_ feed: any EventFeed, _ connection: HTTPConnection, from place: Int64, owner: String?) {
+  func startStream(_ feed: any EventFeed, _ connection: HTTPConnection, from position: Int64, owner: String?) {
     let isLocal = connection.origin.isLocal
     guard !isClosing, viewers.values.count(where: { $0.isLocal == isLocal }) < limits.streams,
       let own = connection.duplicate()
     else { return feed.leave(EventViewer()) }
-    let viewer = StreamViewer(feed, FileDescriptor(owning: own), isLocal: isLocal, place: place, self)
+    let viewer = StreamViewer(feed, FileDescriptor(owning: own), isLocal: isLocal, position: position, self)
     viewer.owner = owner
     viewers[ObjectIdentifier(viewer)] = viewer
-    if !viewer.begin() { viewer.leave() }
+    if !viewer.start() { viewer.leave() }
   }
 
   /// Ends the streams of these owners.
@@ -164,97 +164,97 @@ public final class HTTPServer {
   }
 
   /// Schedules a viewer that has data to write.
-  func owe(_ viewer: StreamViewer) { due.append(viewer) }
+  func schedule(_ viewer: StreamViewer) { pendingWrites.append(viewer) }
 
-  func left(_ viewer: StreamViewer) {
+  func viewerEnded(_ viewer: StreamViewer) {
     viewers[ObjectIdentifier(viewer)] = nil
-    onRoom?()
+    onCapacity?()
   }
 
   // MARK: - Loop
 
-  /// Deadline for the next call of ``endTurn(_:)``; nil for none.
+  /// Deadline for the next call of ``finishIteration(_:)``; nil for none.
   public var nextDeadline: MonotonicTime? {
-    if owesRun || !due.isEmpty { return MonotonicTime(nanoseconds: 0) }
-    return .earlier(timed == 0 ? nil : nextLook, gate.nextDeadline)
+    if needsRun || !pendingWrites.isEmpty { return MonotonicTime(nanoseconds: 0) }
+    return .earlier(deadlineCount == 0 ? nil : nextExpiry, pendingConnections.nextDeadline)
   }
 
   /// Writes the answers of this iteration, and closes connections that are too slow.
-  public func endTurn(_ now: MonotonicTime) {
-    if let nextLook, nextLook <= now { look(now) }
-    gate.endTurn(now)
+  public func finishIteration(_ now: MonotonicTime) {
+    if let nextExpiry, nextExpiry <= now { closeExpired(now) }
+    pendingConnections.finishIteration(now)
     // A run of the library may make another one necessary. The number of runs is bounded, so that other descriptors of
     // the loop are not starved.
-    for _ in 0..<4 where owesRun { runLibrary() }
-    let due = due
-    self.due = []
-    for viewer in due { viewer.write() }
+    for _ in 0..<4 where needsRun { runLibrary() }
+    let pendingWrites = pendingWrites
+    self.pendingWrites = []
+    for viewer in pendingWrites { viewer.write() }
   }
 
   /// Requests another run of the library after an answer, or after a connection was resumed.
-  func owe() { owesRun = true }
+  func schedule() { needsRun = true }
 
   private func runLibrary() {
     precondition(!isRunning, "the library is not called from within its own calls")
     isRunning = true
-    owesRun = false
+    needsRun = false
     _ = MHD_run(daemon)
     isRunning = false
-    if httpd_has_more(daemon) != 0 { owesRun = true }
+    if httpd_has_more(daemon) != 0 { needsRun = true }
   }
 
   /// Closes the connections whose deadline has passed.
-  private func look(_ now: MonotonicTime) {
-    nextLook = nil
+  private func closeExpired(_ now: MonotonicTime) {
+    nextExpiry = nil
     for connection in connections.values {
       guard let deadline = connection.deadline else { continue }
       if deadline <= now {
-        _ = connection.exchange?.answerLate()
-        give(connection, nil)
+        _ = connection.exchange?.answerStalledBody()
+        setDeadline(connection, nil)
         connection.end()
-        owesRun = true
+        needsRun = true
       } else {
-        nextLook = .earlier(nextLook, deadline)
+        nextExpiry = .earlier(nextExpiry, deadline)
       }
     }
   }
 
   /// Sets the deadline of a connection; nil for none.
-  func give(_ connection: HTTPConnection, _ span: TimeSpan?) {
-    timed += (span == nil ? 0 : 1) - (connection.deadline == nil ? 0 : 1)
+  func setDeadline(_ connection: HTTPConnection, _ span: TimeSpan?) {
+    deadlineCount += (span == nil ? 0 : 1) - (connection.deadline == nil ? 0 : 1)
     connection.deadline = span.map { SystemClock.monotonic() + $0 }
-    nextLook = .earlier(nextLook, connection.deadline)
+    nextExpiry = .earlier(nextExpiry, connection.deadline)
   }
 
   /// Ends every stream and every unanswered request. Connections close when their answers are written.
   public func close() {
     isClosing = true
-    gate.close()
+    pendingConnections.close()
     for viewer in viewers.values { viewer.end() }
     for connection in connections.values {
       connection.exchange?.abandon()
       if connection.exchange == nil { connection.end() }
     }
-    owesRun = true
+    needsRun = true
   }
 
   // MARK: - Callbacks of the library
 
-  fileprivate func began(_ connection: OpaquePointer) -> HTTPConnection {
-    let made = HTTPConnection(httpd_connection_descriptor(connection), handedOver)
+  fileprivate func connectionStarted(_ connection: OpaquePointer) -> HTTPConnection {
+    let made = HTTPConnection(httpd_connection_descriptor(connection), pendingOrigin)
     connections[ObjectIdentifier(made)] = made
-    give(made, limits.request)
+    setDeadline(made, limits.request)
     return made
   }
 
-  fileprivate func ended(_ connection: HTTPConnection) {
-    give(connection, nil)
+  fileprivate func connectionEnded(_ connection: HTTPConnection) {
+    setDeadline(connection, nil)
     connections[ObjectIdentifier(connection)] = nil
-    onRoom?()
+    onCapacity?()
   }
 
   /// Called when a connection has ended, so that another one can be accepted.
-  public var onRoom: (() -> Void)?
+  public var onCapacity: (() -> Void)?
 }
 
 /// Callbacks of the library. Each finds its object through the context that was given to the library.
@@ -272,10 +272,10 @@ private enum Callbacks {
     guard let slot, let connection else { return }
     if httpd_begins(code) != 0 {
       guard let server = server(context) else { return }
-      slot.pointee = Unmanaged.passRetained(server.began(connection)).toOpaque()
+      slot.pointee = Unmanaged.passRetained(server.connectionStarted(connection)).toOpaque()
     } else if let own = slot.pointee {
       slot.pointee = nil
-      server(context)?.ended(Unmanaged<HTTPConnection>.fromOpaque(own).takeRetainedValue())
+      server(context)?.connectionEnded(Unmanaged<HTTPConnection>.fromOpaque(own).takeRetainedValue())
     }
   }
 
@@ -283,14 +283,14 @@ private enum Callbacks {
     @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) ->
       UnsafeMutableRawPointer? =
       { context, target, connection in
-        guard let server = server(context), let target, let library = connection,
-          let connection = Callbacks.connection(library)
+        guard let server = server(context), let target, let mhdConnection = connection,
+          let connection = Callbacks.connection(mhdConnection)
         else { return nil }
         let bytes = UnsafeBufferPointer(
           start: UnsafeRawPointer(target).assumingMemoryBound(to: UInt8.self), count: strlen(target))
-        let exchange = HTTPExchange(RequestTarget(bytes), connection, library, server)
+        let exchange = HTTPExchange(RequestTarget(bytes), connection, mhdConnection, server)
         connection.exchange = exchange
-        server.give(connection, server.limits.request)
+        server.setDeadline(connection, server.limits.request)
         return Unmanaged.passRetained(exchange).toOpaque()
       }
 

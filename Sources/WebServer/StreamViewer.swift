@@ -16,40 +16,40 @@ final class StreamViewer: EventViewer {
   private unowned let server: HTTPServer
   private let loop: EventLoop
   private var registration: Registration?
-  private var item: EventBytes?
+  private var currentBytes: EventBytes?
   private var offset = 0
   /// True while the viewer is in the server's list of viewers to write.
-  private var isDue = false
+  private var isScheduled = false
   /// True while the socket buffer of the viewer is full.
   private var isBlocked = false
   private var isEnding = false
   private(set) var hasLeft = false
-  private var owesPulse = false
+  private var needsKeepAlive = false
   /// Consecutive pulses with a full socket buffer.
   private var stalls = 0
   /// Number of unexpected bytes from the client.
-  private var noise = 0
+  private var unexpectedBytes = 0
 
-  private static let head = EventBytes(HTTPResponse.events.written(isStream: true))
-  private static let pulseBytes = EventBytes(Array(":\n\n".utf8))
+  private static let head = EventBytes(HTTPResponse.eventStreamHead.serialized(isStream: true))
+  private static let keepAliveBytes = EventBytes(Array(":\n\n".utf8))
   /// Consecutive pulses after which the connection of a client that does not read is closed.
-  private static let patience = 4
-  private static let mostNoise = 64 << 10
+  private static let maximumStalls = 4
+  private static let maximumUnexpectedBytes = 64 << 10
 
   init(
-    _ feed: any EventFeed, _ socket: consuming FileDescriptor, isLocal: Bool, place: Int64,
+    _ feed: any EventFeed, _ socket: consuming FileDescriptor, isLocal: Bool, position: Int64,
     _ server: HTTPServer
   ) {
     self.socket = socket
     (self.feed, self.isLocal, self.server, loop) = (feed, isLocal, server, server.loop)
-    item = Self.head
+    currentBytes = Self.head
     super.init()
-    self.place = place
+    self.position = position
   }
 
   /// Starts the viewer; false if the event loop cannot watch its descriptor.
-  func begin() -> Bool {
-    registration = try? loop.register(fd: socket.rawValue, interest: .read) { [unowned self] in hear($0) }
+  func start() -> Bool {
+    registration = try? loop.register(fd: socket.rawValue, interest: .read) { [unowned self] in handle($0) }
     guard registration != nil else { return false }
     feed?.join(self)
     wake()
@@ -57,16 +57,16 @@ final class StreamViewer: EventViewer {
   }
 
   override func wake() {
-    guard !isDue, !isBlocked, !hasLeft else { return }
-    isDue = true
-    server.owe(self)
+    guard !isScheduled, !isBlocked, !hasLeft else { return }
+    isScheduled = true
+    server.schedule(self)
   }
 
-  override func pulse() {
+  override func keepAlive() {
     guard !hasLeft else { return }
     stalls = isBlocked ? stalls + 1 : 0
-    guard stalls < Self.patience else { return leave() }
-    owesPulse = true
+    guard stalls < Self.maximumStalls else { return leave() }
+    needsKeepAlive = true
     wake()
   }
 
@@ -78,20 +78,20 @@ final class StreamViewer: EventViewer {
 
   /// Writes all available pieces that fit the socket buffer.
   func write() {
-    isDue = false
+    isScheduled = false
     while !hasLeft {
-      guard let item = item ?? next() else {
+      guard let currentBytes = currentBytes ?? next() else {
         if isEnding || feed == nil { leave() }
         return
       }
-      self.item = item
-      let result = try? item.bytes.withUnsafeBytes {
+      self.currentBytes = currentBytes
+      let result = try? currentBytes.bytes.withUnsafeBytes {
         try socket.send(UnsafeRawBufferPointer(rebasing: $0[offset...]))
       }
       switch result {
       case .bytes(let count):
         (offset, stalls) = (offset + count, 0)
-        if offset == item.bytes.count { (self.item, offset) = (nil, 0) }
+        if offset == currentBytes.bytes.count { (self.currentBytes, offset) = (nil, 0) }
       case .wouldBlock: return block(true)
       case .peerClosed, nil: leave()
       }
@@ -100,8 +100,8 @@ final class StreamViewer: EventViewer {
 
   private func next() -> EventBytes? {
     guard !isEnding else { return nil }
-    let more = feed?.next(for: self) ?? (owesPulse ? Self.pulseBytes : nil)
-    owesPulse = false
+    let more = feed?.next(for: self) ?? (needsKeepAlive ? Self.keepAliveBytes : nil)
+    needsKeepAlive = false
     return more
   }
 
@@ -113,24 +113,24 @@ final class StreamViewer: EventViewer {
     } catch { leave() }
   }
 
-  private func hear(_ readiness: Readiness) {
+  private func handle(_ readiness: Readiness) {
     if readiness.contains(.hangUp) || readiness.contains(.error) { return leave() }
-    if readiness.contains(.read), !isQuiet() { return leave() }
+    if readiness.contains(.read), !drainInput() { return leave() }
     guard readiness.contains(.write), isBlocked else { return }
     block(false)
     wake()
   }
 
   /// Reads and drops input of the client; false if the client has closed its end, or sends too much.
-  private func isQuiet() -> Bool {
+  private func drainInput() -> Bool {
     var chunk = [UInt8](repeating: 0, count: 1_024)
     guard let result = try? chunk.withUnsafeMutableBytes({ try socket.receive(into: $0) }) else {
       return false
     }
     switch result {
     case .bytes(let count):
-      noise += count
-      return noise <= Self.mostNoise
+      unexpectedBytes += count
+      return unexpectedBytes <= Self.maximumUnexpectedBytes
     case .wouldBlock: return true
     case .endOfFile: return false
     }
@@ -140,14 +140,14 @@ final class StreamViewer: EventViewer {
   func leave() {
     guard !hasLeft else { return }
     abandon()
-    server.left(self)
+    server.viewerEnded(self)
   }
 
   /// Ends the viewer when the server ends.
   func abandon() {
     hasLeft = true
     if let registration { loop.deregister(registration) }
-    (registration, item) = (nil, nil)
+    (registration, currentBytes) = (nil, nil)
     feed?.leave(self)
   }
 }

@@ -13,7 +13,7 @@
     func measureBranches(_ address: String) throws {
       try measureBranchesServing(address)
       try measureBranchesWaking(address)
-      try measureLostMachine(address)
+      try measureLostBranch(address)
       try measureBranchCoordinatorKills(address)
     }
 
@@ -43,7 +43,7 @@
     }
 
     private func served(by banks: [BenchBank], _ awaitNobody: () throws -> Void) throws -> Double {
-      let count = thoroughness.served
+      let count = scale.served
       for bank in banks { try bank.ask(.pause(nil)) }
       try banks[0].enqueue(count)
       return try Self.perSecond(count) {
@@ -57,8 +57,8 @@
       let store = try ScratchDatabase(address, "waking").address
       let door = try BenchBank(self, BankSetting(deposit: 0, loan: 0, store: store))
       let windows = try BenchBank(self, BankSetting(store: store))
-      let watch = try ArrivalWatch(asking: try door.connect(), hearing: try windows.connect())
-      try watch.run(count: thoroughness.rounds > 2 ? 1_000 : 300, pace: .milliseconds(10))
+      let watch = try StartLatencyProbe(asking: try door.connect(), observing: try windows.connect())
+      try watch.run(count: scale.rounds > 2 ? 1_000 : 300, pace: .milliseconds(10))
       let samples = Samples(watch.latencies)
       for bank in [door, windows] { try bank.discard() }
       add(
@@ -69,17 +69,17 @@
 
     /// Measures the time from the kill of a whole branch that serves a customer to the start of this customer at
     /// another branch.
-    private func measureLostMachine(_ address: String) throws {
+    private func measureLostBranch(_ address: String) throws {
       let database = try ScratchDatabase(address, "lost")
       var figures: [Double] = []
-      for round in 0..<thoroughness.rounds {
+      for round in 0..<scale.rounds {
         let setting = BankSetting(
           deposit: 1, loan: 0, speed: nil, configuration: try patientConfiguration(), store: database.address)
         let victim = try BenchBank(self, setting)
-        let news = try victim.connect()
-        _ = try news.send(.follow)
+        let eventConnection = try victim.connect()
+        _ = try eventConnection.send(.follow)
         try victim.enqueue(1, .deposit)
-        try awaitEvent(.started, on: news)
+        try awaitEvent(.started, on: eventConnection)
         let other = try BenchBank(self, setting)
         let heard = try other.connect()
         _ = try heard.send(.follow)
@@ -90,7 +90,7 @@
         other.kill()
         for bank in [victim, other] { Directory.removeTree(bank.home.path) }
         // The customer's work takes an hour, and both branches were killed. The schema is deleted for the next round.
-        if round + 1 < thoroughness.rounds {
+        if round + 1 < scale.rounds {
           try database.rows("DROP SCHEMA bank CASCADE")
         }
       }
@@ -105,10 +105,10 @@
       let home = newHome()
       var bank = try BenchBank(self, home: home, setting)
       try bank.ask(.pause(nil))
-      try bank.enqueue(thoroughness.served)
+      try bank.enqueue(scale.served)
       try bank.ask(.resume(nil))
       var figures: [Double] = []
-      for _ in 0..<thoroughness.coordinatorKills {
+      for _ in 0..<scale.coordinatorKills {
         let begin = SystemClock.monotonic()
         bank.kill()
         let successor = try launcher.launch(BenchBank.order(setting, home: home))
@@ -118,7 +118,7 @@
         successor.process.kill(SIGKILL)
         _ = successor.process.wait()
         bank = try BenchBank(self, home: home, setting)
-        try bank.enqueue(thoroughness.served / 4)
+        try bank.enqueue(scale.served / 4)
       }
       bank.kill()
       Directory.removeTree(home.path)

@@ -17,13 +17,13 @@ extension Bench {
       (16, "durable enqueue, 16 clients", nil, nil, [.atLeast(8)]),
     ]
     for work in works {
-      let (servers, rivals) = try beanstalks(work.others) { [self] server, _ in
+      let (servers, baselines) = try startBeanstalks(work.others) { [self] server, _ in
         try putsPerSecond(of: work.clients, at: server)
       }
-      let raw = Rival(name: "raw fdatasync", target: work.raw) { [self] in
-        try syncsPerSecond(for: thoroughness.span / 2)
+      let raw = Baseline(name: "raw fdatasync", target: work.raw) { [self] in
+        try syncsPerSecond(for: scale.span / 2)
       }
-      try contest("enqueue", work.name, target: work.target, against: [raw] + rivals) {
+      try compareWithBaselines("enqueue", work.name, target: work.target, against: [raw] + baselines) {
         try ticketsPerSecond(of: work.clients, at: bank)
       }
       for server in servers { server.discard() }
@@ -49,26 +49,26 @@ extension Bench {
       try client.send(.enqueue(BenchBank.order(1)))
     }
     return try perSecond({ tickets }) { end in
-      try hear(on: loop, until: end)
+      try pollResponses(on: loop, until: end)
       if let failure { throw failure }
     }
   }
 
   /// Polls for as long as an answer may take, because the figure is about the server and not about the wakeup of a
   /// sleeping client.
-  func hear(on loop: EventLoop, until end: MonotonicTime) throws(SystemError) {
-    if try loop.runAwake(for: .milliseconds(1)) == 0 { try loop.runOnce(until: end) }
+  func pollResponses(on loop: EventLoop, until end: MonotonicTime) throws(SystemError) {
+    if try loop.spin(for: .milliseconds(1)) == 0 { try loop.runOnce(until: end) }
   }
 
   func measureBulk() throws {
-    let count = thoroughness.crowd
-    let (servers, rivals) = try beanstalks([nil, .atLeast(5)]) { [self] server, care in
-      try bulkPerSecond(care == .none ? count / 5 : count / 100, at: server)
+    let count = scale.bulkCustomers
+    let (servers, baselines) = try startBeanstalks([nil, .atLeast(5)]) { [self] server, durability in
+      try bulkPerSecond(durability == .none ? count / 5 : count / 100, at: server)
     }
-    let store = Rival(name: "the store alone") { [self] in try arrivalsPerSecond(count) }
-    try contest(
-      "bulk", "durable enqueue, \(Figure.grouped(count)) in one command", target: .atLeast(1_000_000),
-      against: rivals + [store], note: { "bankctl from start to end" }
+    let store = Baseline(name: "the store alone") { [self] in try arrivalsPerSecond(count) }
+    try compareWithBaselines(
+      "bulk", "durable enqueue, \(NumberFormat.grouped(count)) in one command", target: .atLeast(1_000_000),
+      against: baselines + [store], note: { "bankctl from start to end" }
     ) {
       let bank = try BenchBank(self)
       try bank.ask(.pause(nil))

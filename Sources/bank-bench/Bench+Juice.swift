@@ -15,11 +15,11 @@ extension Bench {
       let bank = try BenchBank(self, setting)
       if stations == 1 { try measureOneJuice(at: bank) }
       let name = stations == 1 ? "juices, order to receipt, 1 station" : "the same, \(stations) stations"
-      let limit = { try self.syncsPerSecond(for: self.thoroughness.span / 4) }
+      let limit = { try self.syncsPerSecond(for: self.scale.span / 4) }
       let (samples, ratios) = try rounds(beside: limit) {
-        try juicesPerSecond(thoroughness.served / 20, at: bank)
+        try juicesPerSecond(scale.served / 20, at: bank)
       }
-      add("juice", name, "/s", samples, note: "\(Figure.text(ratios.median)) of raw fdatasync beside it")
+      add("juice", name, "/s", samples, note: "\(NumberFormat.text(ratios.median)) of raw fdatasync beside it")
       try bank.discard()
     }
   }
@@ -38,7 +38,7 @@ extension Bench {
     try fillShelf(at: bank)
     let customer = try bank.connect()
     var ways: [Double] = []
-    let end = SystemClock.monotonic() + thoroughness.span * Int64(thoroughness.rounds)
+    let end = SystemClock.monotonic() + scale.span * Int64(scale.rounds)
     while SystemClock.monotonic() < end {
       let begin = SystemClock.monotonic()
       guard case .enqueued(let tickets) = try BenchBank.ask(.enqueue(Self.bananas(1)), on: customer) else {
@@ -55,7 +55,7 @@ extension Bench {
     }
     add(
       "juice", "one juice, order to receipt", "ms", samples, target: .below(3),
-      note: "p99 \(Figure.text(samples.percentile(99))) ms; two commits in between")
+      note: "p99 \(NumberFormat.text(samples.percentile(99))) ms; two commits in between")
   }
 
   private func fillShelf(at bank: BenchBank) throws {
@@ -65,8 +65,8 @@ extension Bench {
     client.close()
   }
 
-  private static func bananas(_ count: Int64) -> EnqueueOrder {
-    BenchBank.order(count, .juice, article: "banana")
+  private static func bananas(_ count: Int64) -> EnqueueParameters {
+    BenchBank.order(count, .juice, itemName: "banana")
   }
 }
 

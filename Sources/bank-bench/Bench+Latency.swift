@@ -7,9 +7,9 @@ import Time
 extension Bench {
   func measureLatency() throws {
     let bank = try BenchBank(self)
-    let watch = try ArrivalWatch(asking: try bank.connect(), hearing: try bank.connect())
+    let watch = try StartLatencyProbe(asking: try bank.connect(), observing: try bank.connect())
     let pace = TimeSpan.milliseconds(1)
-    try watch.run(count: Int(thoroughness.span.milliseconds) * 2, pace: pace)
+    try watch.run(count: Int(scale.span.milliseconds) * 2, pace: pace)
     try bank.discard()
     let samples = Samples(watch.latencies)
     add(
@@ -19,21 +19,21 @@ extension Bench {
   }
 }
 
-final class ArrivalWatch {
-  private let door: ControlConnection
-  private let news: ControlConnection
+final class StartLatencyProbe {
+  private let requestConnection: ControlConnection
+  private let eventConnection: ControlConnection
   private let loop: EventLoop
   private var askedAt: [UInt32: MonotonicTime] = [:]
   private var requests: [Int64: UInt32] = [:]
   private var startedAt: [Int64: MonotonicTime] = [:]
   private var failure: ControlError?
 
-  init(asking door: ControlConnection, hearing news: ControlConnection) throws {
-    (self.door, self.news) = (door, news)
+  init(asking requestConnection: ControlConnection, observing eventConnection: ControlConnection) throws {
+    (self.requestConnection, self.eventConnection) = (requestConnection, eventConnection)
     loop = try EventLoop()
-    _ = try news.send(.follow)
-    for connection in [door, news] {
-      _ = try loop.register(fd: connection.fd, interest: .read) { [unowned self] _ in hear(connection) }
+    _ = try eventConnection.send(.follow)
+    for connection in [requestConnection, eventConnection] {
+      _ = try loop.register(fd: connection.fd, interest: .read) { [unowned self] _ in receiveEvents(connection) }
     }
   }
 
@@ -53,7 +53,7 @@ final class ArrivalWatch {
       let now = SystemClock.monotonic()
       guard now < end else { throw BenchFailure("not every customer was started") }
       if asked < count, now >= next {
-        askedAt[try door.send(.enqueue(BenchBank.order(1)))] = now
+        askedAt[try requestConnection.send(.enqueue(BenchBank.order(1)))] = now
         asked += 1
         next += pace
       }
@@ -62,13 +62,13 @@ final class ArrivalWatch {
     }
   }
 
-  private func hear(_ connection: ControlConnection) {
+  private func receiveEvents(_ connection: ControlConnection) {
     do throws(ControlError) {
       let now = SystemClock.monotonic()
       while let reply = try connection.next(until: now) {
         switch reply.answer {
         case .enqueued(let tickets): requests[tickets.first] = reply.number
-        case .event(let event) where event.happening == .started: startedAt[event.ticket] = now
+        case .event(let event) where event.phase == .started: startedAt[event.ticket] = now
         default: break
         }
       }

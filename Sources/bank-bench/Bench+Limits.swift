@@ -6,9 +6,9 @@ import Time
 
 extension Bench {
   func measureLimits() throws {
-    let syncs = try rounds { try syncsPerSecond(for: thoroughness.span) }
+    let syncs = try rounds { try syncsPerSecond(for: scale.span) }
     add("limits", "write + fdatasync of 4 KiB", "/s", syncs)
-    let trips = try rounds { try tripsPerSecond(of: 3, for: thoroughness.span) }
+    let trips = try rounds { try tripsPerSecond(of: 3, for: scale.span) }
     add(
       "limits", "Unix-socket ping-pong, 3 workers", "/s", trips, note: "one poller; 40 bytes there, 20 back")
   }
@@ -46,7 +46,7 @@ extension Bench {
 /// Errors: BenchFailure; a worker exits when its socket is closed.
 final class PingPong {
   /// Argument that makes this program a worker.
-  static let echoWord = "--echo"
+  static let echoArgument = "--echo"
   private static let question = 40
   private static let answer = 20
   private let loop: EventLoop
@@ -68,7 +68,7 @@ final class PingPong {
     let pair = try UnixSocket.pair()
     children.append(
       try ChildProcess.spawn(
-        executable: program, arguments: [Self.echoWord], environment: [:], channel: pair.second))
+        executable: program, arguments: [Self.echoArgument], environment: [:], channel: pair.second))
     try pair.first.setNonBlocking(true)
     let socket = pair.first.take()
     sockets.append(socket)

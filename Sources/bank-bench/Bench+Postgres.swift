@@ -11,15 +11,15 @@ extension Bench {
 
   func measurePostgres() throws {
     guard let address = Environment.value(Self.address), !address.isEmpty else {
-      return say("there is no PostgreSQL server to measure")
+      return printProgress("there is no PostgreSQL server to measure")
     }
     #if HAS_POSTGRES
       for (name, measure) in [
         ("the store alone", measureStoreAlone), ("a pinned snapshot", measurePinnedSnapshot),
-        ("a slow network", measureLongWay), ("others", measureRivals), ("branches", measureBranches),
+        ("a slow network", measureLongDelay), ("others", measureBaselines), ("branches", measureBranches),
         ("a promotion", measurePromotion),
       ] {
-        say("postgres: \(name)")
+        printProgress("postgres: \(name)")
         try measure(address)
       }
     #else
@@ -28,10 +28,10 @@ extension Bench {
   }
 
   #if HAS_POSTGRES
-    private var customers: Int { thoroughness.rounds > 2 ? 300_000 : 150_000 }
+    private var customers: Int { scale.rounds > 2 ? 300_000 : 150_000 }
 
     private func measureStoreAlone(_ address: String) throws {
-      for (connections, page, deep, target) in [
+      for (connections, page, pipelineDepth, target) in [
         (2, 1_000, 2, Target.atLeast(100_000)), (2, 100, 4, nil), (1, 1_000, 2, nil),
       ] {
         let database = try ScratchDatabase(address, "alone")
@@ -39,7 +39,7 @@ extension Bench {
         var taken: [Double] = []
         let served = try rounds {
           taken.append(Double(customers) / (try load.enqueue(customers, inBatchesOf: 5_000)))
-          return Double(customers) / (try load.serve(customers, pages: page, deep: deep))
+          return Double(customers) / (try load.serve(customers, pages: page, pipelineDepth: pipelineDepth))
         }
         let who = "\(connections) connection\(connections == 1 ? "" : "s")"
         add(
@@ -58,7 +58,7 @@ extension Bench {
       let load = try PostgresLoad(database.address, connections: 2)
       func perSecond() throws -> Double {
         _ = try load.enqueue(customers, inBatchesOf: 5_000)
-        return Double(customers) / (try load.serve(customers, pages: 1_000, deep: 2))
+        return Double(customers) / (try load.serve(customers, pages: 1_000, pipelineDepth: 2))
       }
       let ratios = try rounds {
         let before = try perSecond()
@@ -72,21 +72,21 @@ extension Bench {
     }
 
     /// Measures one branch with a long network delay to the server.
-    private func measureLongWay(_ address: String) throws {
+    private func measureLongDelay(_ address: String) throws {
       let database = try ScratchDatabase(address, "far")
       let load = try PostgresLoad(
         database.address, connections: 1, by: (Paths.join(scratch, "far"), .milliseconds(5)))
       let count = customers / 3
       let served = try rounds {
         _ = try load.enqueue(count, inBatchesOf: 5_000)
-        return Double(count) / (try load.serve(count, pages: 100, deep: 6))
+        return Double(count) / (try load.serve(count, pages: 100, pipelineDepth: 6))
       }
       add(
         "postgres", "served by a branch 10 ms away, pages of 100, six in flight", "/s", served,
         target: .atLeast(20_000))
     }
 
-    private func measureRivals(_ address: String) throws {
+    private func measureBaselines(_ address: String) throws {
       let count = customers / 3
       let database = try ScratchDatabase(address, "contest")
       let ours = try PostgresLoad(database.address, connections: 2)
@@ -96,7 +96,7 @@ extension Bench {
         let ratios = try rounds {
           let their = try perSecond()
           _ = try ours.enqueue(count, inBatchesOf: 5_000)
-          let our = Double(count) / (try ours.serve(count, pages: 1_000, deep: 2))
+          let our = Double(count) / (try ours.serve(count, pages: 1_000, pipelineDepth: 2))
           figures.append(their)
           return our / their
         }
@@ -104,24 +104,24 @@ extension Bench {
         add("postgres", "  \(name)", "/s", Samples(figures))
         add("postgres", "  the shared database beside it", "×", ratios, target: target)
       }
-      for rival in RivalQueue.all {
-        let theirs = try RivalLoad(database.address, rival, connections: 2)
+      for baseline in PostgresBaselineQueue.all {
+        let theirs = try PostgresBaselineLoad(database.address, baseline, connections: 2)
         // The queue is first measured as its clients use it, with one request after another on each connection. It is
         // then measured with as many requests in flight as the shared database has, and with requests of the same
         // size.
-        for (page, deep, goal) in [
-          (rival.page, 1, Target.atLeast(rival.goal)), (rival.page, 2, nil), (1_000, 2, nil),
+        for (page, pipelineDepth, goal) in [
+          (baseline.page, 1, Target.atLeast(baseline.goal)), (baseline.page, 2, nil), (1_000, 2, nil),
         ] {
-          let way = deep > 1 ? ", two in flight on each" : ""
-          try compare("the statements of \(rival.name), \(page) at once\(way)", goal) {
-            try theirs.perSecond(count, pages: page, deep: deep)
+          let way = pipelineDepth > 1 ? ", two in flight on each" : ""
+          try compare("the statements of \(baseline.name), \(page) at once\(way)", goal) {
+            try theirs.perSecond(count, pages: page, pipelineDepth: pipelineDepth)
           }
         }
       }
-      for rival in PostgresPython.all {
-        for (workers, goal) in [(1, Target.atLeast(rival.goal)), (2, nil)] {
-          try compare("\(rival.name), \(workers) worker\(workers > 1 ? "s" : "")", goal) {
-            try rival.perSecond(self, address, workers: workers)
+      for baseline in PostgresPythonBaseline.all {
+        for (workers, goal) in [(1, Target.atLeast(baseline.goal)), (2, nil)] {
+          try compare("\(baseline.name), \(workers) worker\(workers > 1 ? "s" : "")", goal) {
+            try baseline.perSecond(self, address, workers: workers)
           }
         }
       }

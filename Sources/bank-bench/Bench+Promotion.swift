@@ -14,12 +14,12 @@
       guard let script = Environment.value("BANK_BENCH_SERVERS"), !script.isEmpty else { return }
       var figures: [Double] = []
       var missing: [Double] = []
-      for round in 0..<min(thoroughness.rounds, 3) {
-        let places = ["first", "second"].map { Paths.join(scratch, "\($0)-\(round)") }
-        defer { for place in places { _ = try? run(script, ["remove", place]) } }
-        try run(script, ["start", places[0]])
-        try run(script, ["standby", places[1], places[0]])
-        let result = try promote(places)
+      for round in 0..<min(scale.rounds, 3) {
+        let directories = ["first", "second"].map { Paths.join(scratch, "\($0)-\(round)") }
+        defer { for directory in directories { _ = try? run(script, ["remove", directory]) } }
+        try run(script, ["start", directories[0]])
+        try run(script, ["standby", directories[1], directories[0]])
+        let result = try promote(directories)
         figures.append(result.milliseconds)
         missing.append(Double(result.missing))
       }
@@ -30,61 +30,61 @@
         target: .below(1))
     }
 
-    private func promote(_ places: [String]) throws -> (milliseconds: Double, missing: Int64) {
-      let first = try ScratchDatabase(at: "postgres://bank@/bank?host=\(places[0])")
+    private func promote(_ directories: [String]) throws -> (milliseconds: Double, missing: Int64) {
+      let first = try ScratchDatabase(at: "postgres://bank@/bank?host=\(directories[0])")
       try first.rows("ALTER SYSTEM SET synchronous_standby_names = '*'")
       try first.rows("SELECT pg_reload_conf()")
-      let store = "postgres://bank@/bank?host=\(places.joined(separator: ","))"
+      let store = "postgres://bank@/bank?host=\(directories.joined(separator: ","))"
       let bank = try BenchBank(self, BankSetting(store: store))
-      let news = try bank.connect()
-      _ = try news.send(.follow)
+      let eventConnection = try bank.connect()
+      _ = try eventConnection.send(.follow)
       try bank.ask(.pause(nil))
-      try bank.enqueue(thoroughness.served * 3)
+      try bank.enqueue(scale.served * 3)
       try bank.ask(.resume(nil))
       var told: Int64 = 0
-      func hear(until end: MonotonicTime) throws {
-        while let reply = try news.next(until: end) {
-          if case .event(let event) = reply.answer, event.happening == .completed { told += 1 }
+      func pollResponses(until end: MonotonicTime) throws {
+        while let reply = try eventConnection.next(until: end) {
+          if case .event(let event) = reply.answer, event.phase == .completed { told += 1 }
         }
       }
-      while told < thoroughness.served / 20 { try hear(until: SystemClock.monotonic() + .milliseconds(20)) }
-      kill(try postmaster(in: places[0]), SIGQUIT)
+      while told < scale.served / 20 { try pollResponses(until: SystemClock.monotonic() + .milliseconds(20)) }
+      kill(try postmaster(in: directories[0]), SIGQUIT)
       let end = SystemClock.wall().milliseconds
       // Receipts that the branch received before the loss are reported within this time.
-      try hear(until: SystemClock.monotonic() + .milliseconds(300))
-      let standby = try postmaster(in: places[1])
+      try pollResponses(until: SystemClock.monotonic() + .milliseconds(300))
+      let standby = try postmaster(in: directories[1])
       let begin = SystemClock.monotonic()
       // Promotes the standby with the file and the signal that pg_ctl uses.
-      try FileDescriptor.open(Paths.join(places[1], "data/promote"), [.writeOnly, .create]).close()
+      try FileDescriptor.open(Paths.join(directories[1], "data/promote"), [.writeOnly, .create]).close()
       kill(standby, SIGUSR1)
-      try awaitEvent(.completed, on: news)
+      try awaitEvent(.completed, on: eventConnection)
       let span = SystemClock.monotonic().since(begin).inMilliseconds
       bank.kill()
       Directory.removeTree(bank.home.path)
-      let second = try ScratchDatabase(at: "postgres://bank@/bank?host=\(places[1])")
+      let second = try ScratchDatabase(at: "postgres://bank@/bank?host=\(directories[1])")
       // The receipt of a customer that was served again has a later time.
       let kept = try second.integer("SELECT count(*) FROM bank.receipt WHERE finished_ms <= \(end + 1)")
       return (span, max(0, told - kept))
     }
 
-    private func postmaster(in place: String) throws -> pid_t {
-      let text = try FileDescriptor.open(Paths.join(place, "data/postmaster.pid"), .readOnly).readAll()
+    private func postmaster(in directory: String) throws -> pid_t {
+      let text = try FileDescriptor.open(Paths.join(directory, "data/postmaster.pid"), .readOnly).readAll()
       let first = String(decoding: text, as: UTF8.self).split(separator: "\n").first
       guard let pid = first.flatMap({ pid_t($0) }), pid > 1 else {
-        throw BenchFailure("no server runs in \(place)")
+        throw BenchFailure("no server runs in \(directory)")
       }
       return pid
     }
 
     @discardableResult
-    private func run(_ program: String, _ words: [String]) throws -> Int32 {
+    private func run(_ program: String, _ arguments: [String]) throws -> Int32 {
       let process = try ChildProcess.spawn(
-        executable: program, arguments: words,
+        executable: program, arguments: arguments,
         environment: ["PATH": Environment.value("PATH") ?? "/usr/bin:/bin", "LC_ALL": "C"],
         standardOutput: .null, standardError: .null)
       let status = process.wait()
       guard status.isSuccess else {
-        throw BenchFailure("\(program) \(words.joined(separator: " ")): \(status)")
+        throw BenchFailure("\(program) \(arguments.joined(separator: " ")): \(status)")
       }
       return 0
     }

@@ -25,19 +25,19 @@ extension Bench {
     let setting = BankSetting(
       deposit: windows, loan: 0, speed: nil, configuration: try patientConfiguration())
     let bank = try BenchBank(self, setting)
-    let news = try bank.connect()
-    _ = try news.send(.follow)
+    let eventConnection = try bank.connect()
+    _ = try eventConnection.send(.follow)
     try bank.enqueue(1, .deposit)
-    try awaitEvent(.started, on: news)
+    try awaitEvent(.started, on: eventConnection)
     var figures: [Double] = []
-    for _ in 0..<thoroughness.tellerKills {
+    for _ in 0..<scale.tellerKills {
       let victim = try awaitWorker(of: bank) { $0.state == .serving && $0.pid > 0 }
       // A worker that is killed soon after its start is replaced more slowly. The pause lets this worker run long
       // enough.
-      try rest(RestartPolicy().steady)
+      try rest(RestartPolicy().stableAfter)
       let begin = SystemClock.monotonic()
       kill(victim, SIGKILL)
-      try awaitEvent(.started, on: news)
+      try awaitEvent(.started, on: eventConnection)
       figures.append(SystemClock.monotonic().since(begin).inMilliseconds)
     }
     // The customer's work takes an hour, so the bank is killed instead of closed.
@@ -58,10 +58,10 @@ extension Bench {
     throw BenchFailure("the bank at \(bank.home.path) did not recover within 30 s")
   }
 
-  func awaitEvent(_ kind: BranchEvent.Happening, on news: ControlConnection) throws {
+  func awaitEvent(_ kind: AttemptEvent.CustomerEvent, on eventConnection: ControlConnection) throws {
     let end = SystemClock.monotonic() + .seconds(30)
-    while let reply = try news.next(until: end) {
-      if case .event(let event) = reply.answer, event.happening == kind { return }
+    while let reply = try eventConnection.next(until: end) {
+      if case .event(let event) = reply.answer, event.phase == kind { return }
     }
     throw ControlError.timedOut(what: "a \(kind) customer")
   }
@@ -70,10 +70,10 @@ extension Bench {
     let home = newHome()
     var bank = try BenchBank(self, home: home)
     try bank.ask(.pause(nil))
-    try bank.enqueue(thoroughness.crowd)
+    try bank.enqueue(scale.bulkCustomers)
     try bank.ask(.resume(nil))
     var figures: [Double] = []
-    for _ in 0..<thoroughness.coordinatorKills {
+    for _ in 0..<scale.coordinatorKills {
       let begin = SystemClock.monotonic()
       bank.kill()
       let successor = try launcher.launch(BenchBank.order(BankSetting(), home: home))
@@ -87,6 +87,6 @@ extension Bench {
     try bank.discard()
     add(
       "recovery", "coordinator killed and started: the first customer is served", "ms", Samples(figures),
-      target: .below(250), note: "about \(Figure.grouped(thoroughness.crowd)) waiting")
+      target: .below(250), note: "about \(NumberFormat.grouped(scale.bulkCustomers)) waiting")
   }
 }

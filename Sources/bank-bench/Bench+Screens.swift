@@ -17,7 +17,7 @@ extension Bench {
     try measureKilledPage(page)
     try bank.discard()
     try measureViewersOfABusyBank()
-    try measurePaintings()
+    try measurePaintTimes()
   }
 
   private func measureIdlePage(_ page: BenchPage) throws {
@@ -35,53 +35,53 @@ extension Bench {
     add(
       "screens", "wake-ups of bank-web a second, one idle viewer", "/s", wakes, target: .below(0.1),
       note: "a heartbeat every 15 s")
-    try viewer.leave()
+    try viewer.stop()
   }
 
   private func measureSpeedBesideViewers(_ bank: BenchBank, _ page: BenchPage) throws {
     for (count, target) in [(1, 0.97), (1_000, 0.90)] {
       try measureSpeed(of: bank, beside: "\(count) \(count == 1 ? "viewer" : "viewers")", target) {
         let viewers = try page.viewers(count)
-        return { try viewers.leave() }
+        return { try viewers.stop() }
       }
     }
   }
 
   private func measureSpeedBesideTop(_ bank: BenchBank) throws {
     try measureSpeed(of: bank, beside: "an open bankctl top", 0.97) {
-      let screen = try Companion(
+      let screen = try LoadProcess(
         program: Paths.join(programs, "bank-bench"),
-        [TerminalReader.word, Paths.join(programs, "bankctl"), "--home", bank.home.path, "top"])
-      return { try screen.leave() }
+        [TerminalReader.modeArgument, Paths.join(programs, "bankctl"), "--home", bank.home.path, "top"])
+      return { try screen.stop() }
     }
   }
 
-  /// Measures the bank alternately alone and with viewers. `come` starts the viewers and returns the function that
+  /// Measures the bank alternately alone and with viewers. `startViewers` starts the viewers and returns the function that
   /// ends them.
   private func measureSpeed(
-    of bank: BenchBank, beside whom: String, _ target: Double, _ come: () throws -> () throws -> Void
+    of bank: BenchBank, beside whom: String, _ target: Double, _ startViewers: () throws -> () throws -> Void
   ) throws {
     var ratios: [Double] = []
     var figures: [Double] = []
     // The first round of a bank is slower than all others.
     _ = try servedPerSecond(by: bank)
-    for round in 0..<2 * thoroughness.rounds {
+    for round in 0..<2 * scale.rounds {
       // The order within a pair alternates, so that each of the two cases is measured first equally often.
       let alone = round.isMultiple(of: 2) ? try servedPerSecond(by: bank) : 0
-      let leave = try come()
+      let stop = try startViewers()
       figures.append(try servedPerSecond(by: bank))
-      try leave()
+      try stop()
       ratios.append(figures.last! / (round.isMultiple(of: 2) ? alone : try servedPerSecond(by: bank)))
     }
     add(
       "screens", "served beside \(whom), relative to alone", "×", Samples(ratios), target: .atLeast(target),
-      note: "\(Figure.text(Samples(figures).median)) /s")
+      note: "\(NumberFormat.text(Samples(figures).median)) /s")
   }
 
   private func servedPerSecond(by bank: BenchBank) throws -> Double {
     try bank.ask(.pause(nil))
-    try bank.enqueue(thoroughness.served, .deposit)
-    return try Self.perSecond(thoroughness.served) {
+    try bank.enqueue(scale.served, .deposit)
+    return try Self.perSecond(scale.served) {
       try bank.ask(.resume(nil))
       try bank.ask(.awaitIdle)
     }
@@ -89,12 +89,12 @@ extension Bench {
 
   private func measureKilledPage(_ page: BenchPage) throws {
     var figures: [Double] = []
-    for _ in 0..<thoroughness.coordinatorKills {
+    for _ in 0..<scale.coordinatorKills {
       let victim = page.pid
       let begin = SystemClock.monotonic()
       kill(victim, SIGKILL)
       figures.append(try page.awaitViewer(since: begin).inMilliseconds)
-      try page.look(otherThan: victim)
+      try page.findProcess(otherThan: victim)
     }
     add(
       "screens", "bank-web killed: a viewer is connected again", "ms", Samples(figures), target: .below(600))
@@ -108,17 +108,17 @@ extension Bench {
     let bank = try BenchBank(self, setting)
     let page = try BenchPage(self, of: bank)
     let viewers = try page.viewers(1_000)
-    let span = thoroughness.span * 5
+    let span = scale.span * 5
     try bank.enqueue(Int64(span.inSeconds * 100) + 200, .deposit)
     let before = ProcessFacts.processorTime(of: page.pid)
     try rest(span)
     let spent = ProcessFacts.processorTime(of: page.pid) - before
     let memory = ProcessMemory.proportionalBytes(pid: page.pid)
-    let bytes = try viewers.leave()
+    let bytes = try viewers.stop()
     add(
       "screens", "1,000 viewers of a working bank: CPU", "%",
       Samples(spent / span.inSeconds * 100), target: .below(15),
-      note: "\(Figure.text(Double(bytes) / 1_000 / span.inSeconds)) bytes a second each")
+      note: "\(NumberFormat.text(Double(bytes) / 1_000 / span.inSeconds)) bytes a second each")
     if let memory {
       add("screens", "  memory (PSS)", "MB", Samples(Double(memory) / 1e6), target: .below(16))
     }

@@ -8,7 +8,7 @@ import Time
 
 extension Bench {
   func measureServing() throws {
-    let store = Rival(name: "the store alone") { [self] in try receiptsPerSecond(thoroughness.served) }
+    let store = Baseline(name: "the store alone") { [self] in try receiptsPerSecond(scale.served) }
     try measureServing(BankSetting(deposit: 1, loan: 0), raw: nil, others: [nil, nil])
     try measureServing(
       BankSetting(deposit: 3, loan: 0), target: .atLeast(85_000), raw: .atLeast(0.85),
@@ -16,33 +16,33 @@ extension Bench {
     try measureServing(BankSetting(deposit: 16, loan: 0), raw: nil, others: [nil, nil])
     try measureServing(
       BankSetting(deposit: 3, loan: 0, configuration: try file("ahead.json", #"{"prefetch":16}"#)),
-      inHand: 16, target: .atLeast(400_000), raw: nil, others: [], and: [store])
+      inFlight: 16, target: .atLeast(400_000), raw: nil, others: [], and: [store])
   }
 
   private func measureServing(
-    _ setting: BankSetting, inHand: Int = 1, target: Target? = nil, raw: Target?,
-    others: [Target?], and further: [Rival] = []
+    _ setting: BankSetting, inFlight: Int = 1, target: Target? = nil, raw: Target?,
+    others: [Target?], and further: [Baseline] = []
   ) throws {
     let workers = Int(setting.deposit)
     let bank = try BenchBank(self, setting)
     try bank.ask(.pause(nil))
-    let customers = thoroughness.served
+    let customers = scale.served
     var spent: [Double] = []
-    let (servers, rivals) = try beanstalks(others) { [self] server, care in
+    let (servers, baselines) = try startBeanstalks(others) { [self] server, durability in
       try jobsPerSecond(
-        care == .none ? thoroughness.served / 4 : thoroughness.served / 40, workers: workers, at: server)
+        durability == .none ? scale.served / 4 : scale.served / 40, workers: workers, at: server)
     }
-    let pingPong = Rival(name: "raw ping-pong", target: raw) { [self] in
-      try tripsPerSecond(of: workers, for: thoroughness.span / 2)
+    let pingPong = Baseline(name: "raw ping-pong", target: raw) { [self] in
+      try tripsPerSecond(of: workers, for: scale.span / 2)
     }
-    try contest(
+    try compareWithBaselines(
       "serve",
-      "served, \(workers) \(workers == 1 ? "teller" : "tellers")\(inHand == 1 ? "" : ", prefetch \(inHand)")",
+      "served, \(workers) \(workers == 1 ? "teller" : "tellers")\(inFlight == 1 ? "" : ", prefetch \(inFlight)")",
       target: target,
-      against: [pingPong] + rivals + further,
-      note: { "coordinator \(Figure.text(Samples(spent).median)) µs of a core a customer" }
+      against: [pingPong] + baselines + further,
+      note: { "coordinator \(NumberFormat.text(Samples(spent).median)) µs of a core a customer" }
     ) {
-      try bank.ask(.enqueue(BenchBank.order(customers, .deposit, article: Self.payload)))
+      try bank.ask(.enqueue(BenchBank.order(customers, .deposit, itemName: Self.payload)))
       let before = ProcessFacts.processorTime(of: bank.pid)
       let figure = try Self.perSecond(customers) {
         try bank.ask(.resume(nil))

@@ -24,11 +24,11 @@ extension Bench {
     ]
     for crowd in crowds {
       let (samples, ratios) = try rounds(
-        beside: { try syncsPerSecond(for: thoroughness.span / 4) },
+        beside: { try syncsPerSecond(for: scale.span / 4) },
         { try ordersPerSecond(of: crowd.clients, each: crowd.each, at: StockClient.socket(inHome: home)) })
       add(
         "stock", crowd.name, "/s", samples, target: crowd.target,
-        note: "\(Figure.text(ratios.median)) of raw fdatasync beside it")
+        note: "\(NumberFormat.text(ratios.median)) of raw fdatasync beside it")
     }
   }
 
@@ -37,14 +37,14 @@ extension Bench {
     let crowd = (0..<clients).map { _ in StockClient(socket: socket, loop: loop) }
     defer { for client in crowd { client.close() } }
     var orders = 0
-    var trouble: BenchFailure?
+    var failure: BenchFailure?
     func ask(_ client: StockClient) {
       let deadline = SystemClock.monotonic() + .seconds(30)
       let order = StockCommand.take([ItemAmount(ItemID("banana"), 1)], today: 0)
       client.ask(order, until: deadline) { [weak client] result in
         guard let client else { return }
         guard case .success(.done) = result else {
-          return trouble = BenchFailure("an order was answered with \(result)")
+          return failure = BenchFailure("an order was answered with \(result)")
         }
         orders += 1
         ask(client)
@@ -53,9 +53,9 @@ extension Bench {
     for client in crowd { try client.fillShelf() }
     for client in crowd { for _ in 0..<each { ask(client) } }
     return try perSecond({ orders }) { end in
-      for client in crowd { client.endTurn() }
+      for client in crowd { client.finishIteration() }
       _ = try loop.runOnce(until: end)
-      if let trouble { throw trouble }
+      if let failure { throw failure }
     }
   }
 }

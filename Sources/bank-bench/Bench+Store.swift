@@ -15,44 +15,44 @@ extension Bench {
 
   /// Rate of new customers of all lines except those for juice in one transaction, from its start until it is on disk.
   func arrivalsPerSecond(_ count: Int64) throws -> Double {
-    try withStore { store, books in
+    try withStore { store, dayCounters in
       let begin = SystemClock.monotonic()
-      try fill(store, &books, count, Line.graded.filter { !$0.service.drawsOnStock })
+      try fill(store, &dayCounters, count, Line.graded.filter { !$0.service.usesStock })
       return Double(count) / SystemClock.monotonic().since(begin).inSeconds
     }
   }
 
   /// Rate of receipts for waiting customers, with a commit after every `customersPerCommit` receipts.
   func receiptsPerSecond(_ count: Int64) throws -> Double {
-    try withStore { store, books in
-      try fill(store, &books, count, Self.lines)
+    try withStore { store, dayCounters in
+      try fill(store, &dayCounters, count, Self.lines)
       let begin = SystemClock.monotonic()
       for ticket in 1...count {
         let customer = Self.customer(ticket, Self.lines)
         let receipt = Receipt(
-          day: books.day, ticket: ticket, service: customer.service, priority: customer.priority,
+          day: dayCounters.day, ticket: ticket, service: customer.service, priority: customer.priority,
           outcome: .served,
           window: Window(service: customer.service, place: 1), generation: 1, pid: 1, attempts: 1,
           amount: customer.amount, account: customer.account, issuedAt: customer.issuedAt,
-          startedAt: customer.issuedAt, finishedAt: customer.issuedAt, article: customer.article)
+          startedAt: customer.issuedAt, finishedAt: customer.issuedAt, itemName: customer.itemName)
         try store.stage(.finish(customer, from: .waiting, receipt))
-        books.waiting[customer.line] -= 1
-        books.served += 1
-        books.servedByService[customer.service.index] += 1
-        if ticket % Self.customersPerCommit == 0 || ticket == count { try store.commit(books) }
+        dayCounters.waiting[customer.line] -= 1
+        dayCounters.served += 1
+        dayCounters.servedByService[customer.service.index] += 1
+        if ticket % Self.customersPerCommit == 0 || ticket == count { try store.commit(dayCounters) }
       }
       return Double(count) / SystemClock.monotonic().since(begin).inSeconds
     }
   }
 
-  private func fill(_ store: SQLiteStore, _ books: inout Books, _ count: Int64, _ lines: [Line]) throws {
+  private func fill(_ store: SQLiteStore, _ dayCounters: inout DayCounters, _ count: Int64, _ lines: [Line]) throws {
     for ticket in 1...count {
       let customer = Self.customer(ticket, lines)
       try store.stage(.insert(customer))
-      books.waiting[customer.line] += 1
+      dayCounters.waiting[customer.line] += 1
     }
-    books.issued += count
-    try store.commit(books)
+    dayCounters.issued += count
+    try store.commit(dayCounters)
   }
 
   private static func customer(_ ticket: TicketNumber, _ lines: [Line]) -> Customer {
@@ -60,16 +60,16 @@ extension Bench {
     let line = lines[Int(ticket &* 0x9E37_79B9 >> 7 & 0xFFFF) % lines.count]
     return Customer(
       ticket: ticket, service: line.service, priority: line.priority, amount: 50_000, account: ticket % 1_000,
-      issuedAt: WallTime(milliseconds: 1_790_000_000_000 + ticket), article: lines.count > 2 ? "" : payload)
+      issuedAt: WallTime(milliseconds: 1_790_000_000_000 + ticket), itemName: lines.count > 2 ? "" : payload)
   }
 
-  private func withStore(_ body: (SQLiteStore, inout Books) throws -> Double) throws -> Double {
+  private func withStore(_ body: (SQLiteStore, inout DayCounters) throws -> Double) throws -> Double {
     let directory = newHome().path
     defer { Directory.removeTree(directory) }
     try Directory.create(path: directory)
     let store = try SQLiteStore(path: Paths.join(directory, "bank.db"))
-    var books = try store.load(now: SystemClock.moment().wall).books
-    let figure = try body(store, &books)
+    var dayCounters = try store.load(now: SystemClock.moment().wall).dayCounters
+    let figure = try body(store, &dayCounters)
     try store.close()
     return figure
   }

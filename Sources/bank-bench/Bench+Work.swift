@@ -33,7 +33,7 @@ extension Bench {
     if interpreter != nil {
       try measureWorker(at: bank)
     } else {
-      say("there is no python3: a worker in Python is not measured")
+      printProgress("there is no python3: a worker in Python is not measured")
     }
     try measureCommandLine(at: bank)
     try bank.discard()
@@ -41,17 +41,17 @@ extension Bench {
 
   private func measureCommandServices(at bank: BenchBank) throws {
     // task-spooler has a connection for every waiting client, and accepts at most a thousand.
-    let count = thoroughness.served / 400
-    let loop = Rival(name: "a loop that starts two", target: .atLeast(0.85)) { try self.startsPerSecond() }
-    try contest(
+    let count = scale.served / 400
+    let loop = Baseline(name: "a loop that starts two", target: .atLeast(0.85)) { try self.startsPerSecond() }
+    try compareWithBaselines(
       "work", "commands served durably, 2 windows, prefetch 8",
-      against: [loop] + CommandRival.serving(self, count)
+      against: [loop] + CommandBaseline.serving(self, count)
     ) { try served(count, Self.done, at: bank) }
-    try contest("work", "commands served durably, 2 windows, prefetch 1", against: []) {
+    try compareWithBaselines("work", "commands served durably, 2 windows, prefetch 1", against: []) {
       try served(count, Self.single, at: bank)
     }
-    try contest(
-      "work", "commands queued and served durably, 2 windows", against: CommandRival.queueing(self, count)
+    try compareWithBaselines(
+      "work", "commands queued and served durably, 2 windows", against: CommandBaseline.queueing(self, count)
     ) {
       let figure = try Self.perSecond(count) {
         try bank.enqueue(count, Self.done)
@@ -63,16 +63,16 @@ extension Bench {
   }
 
   private func measureWorker(at bank: BenchBank) throws {
-    try contest(
-      "work", "a worker in Python, prefetch 16", target: .atLeast(20_000), against: PythonRival.all(self)
-    ) { try served(thoroughness.served / 5, Self.python, at: bank) }
+    try compareWithBaselines(
+      "work", "a worker in Python, prefetch 16", target: .atLeast(20_000), against: PythonBaseline.all(self)
+    ) { try served(scale.served / 5, Self.python, at: bank) }
   }
 
   private func measureCommandLine(at bank: BenchBank) throws {
     // The first command makes the bank open the windows for command lines.
     _ = try command(["run", "--wait", "--", "true"], at: bank.home)
     var figures: [Double] = []
-    for _ in 0..<20 * thoroughness.rounds {
+    for _ in 0..<20 * scale.rounds {
       figures.append(try command(["run", "--wait", "--", "true"], at: bank.home).inMilliseconds)
     }
     add("work", "bankctl run --wait true", "ms", Samples(figures), target: .below(15))

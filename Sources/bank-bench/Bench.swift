@@ -7,18 +7,18 @@ import Time
 
 final class Bench {
   let scratch: String
-  let thoroughness: Thoroughness
+  let scale: BenchScale
   /// The directory with this build's programs.
   let programs: String
   let launcher: BankLauncher
   private(set) var report: Report
   private var homes = 0
 
-  init(scratch: String, thoroughness: Thoroughness) throws {
-    (self.scratch, self.thoroughness) = (scratch, thoroughness)
+  init(scratch: String, scale: BenchScale) throws {
+    (self.scratch, self.scale) = (scratch, scale)
     programs = Paths.directory(of: try Paths.executable())
     launcher = try BankLauncher.find()
-    report = Report(machine: Machine.inspect(scratch: scratch))
+    report = Report(machine: MachineInfo.inspect(scratch: scratch))
   }
 
   func newHome() -> BankHome {
@@ -44,7 +44,7 @@ final class Bench {
 
   func rounds(_ body: () throws -> Double) throws -> Samples {
     var figures: [Double] = []
-    for _ in 0..<thoroughness.rounds { figures.append(try body()) }
+    for _ in 0..<scale.rounds { figures.append(try body()) }
     return Samples(figures)
   }
 
@@ -54,7 +54,7 @@ final class Bench {
   ) throws -> (figures: Samples, ratios: Samples) {
     var figures: [Double] = []
     var ratios: [Double] = []
-    for _ in 0..<thoroughness.rounds {
+    for _ in 0..<scale.rounds {
       let before = try limit()
       let figure = try body()
       figures.append(figure)
@@ -63,7 +63,7 @@ final class Bench {
     return (Samples(figures), Samples(ratios))
   }
 
-  func say(_ words: String) { _ = try? StandardStreams.write("bench: \(words)\n", to: .error) }
+  func printProgress(_ words: String) { _ = try? StandardStreams.write("bench: \(words)\n", to: .error) }
 
   static func perSecond(_ count: Int64, _ work: () throws -> Void) throws -> Double {
     let begin = SystemClock.monotonic()
@@ -71,10 +71,10 @@ final class Bench {
     return Double(count) / SystemClock.monotonic().since(begin).inSeconds
   }
 
-  func perSecond(_ count: () -> Int, _ turn: (_ end: MonotonicTime) throws -> Void) throws -> Double {
+  func perSecond(_ count: () -> Int, _ runIteration: (_ end: MonotonicTime) throws -> Void) throws -> Double {
     let begin = SystemClock.monotonic()
-    let end = begin + thoroughness.span
-    while SystemClock.monotonic() < end { try turn(end) }
+    let end = begin + scale.span
+    while SystemClock.monotonic() < end { try runIteration(end) }
     return Double(count()) / SystemClock.monotonic().since(begin).inSeconds
   }
 }

@@ -33,8 +33,8 @@ final class BenchBank {
     }
   }
 
-  static func order(_ setting: BankSetting, home: BankHome) -> LaunchOrder {
-    var order = LaunchOrder(
+  static func order(_ setting: BankSetting, home: BankHome) -> LaunchSettings {
+    var order = LaunchSettings(
       .open, home: home, configuration: setting.configuration, deposit: setting.deposit, loan: setting.loan,
       juice: setting.juice, speed: setting.speed)
     order.store = setting.store
@@ -70,17 +70,17 @@ final class BenchBank {
     try ask(.enqueue(Self.order(count, service)))
   }
 
-  static func order(_ count: Int64, _ service: ServiceName? = nil, article: String? = nil) -> EnqueueOrder {
-    EnqueueOrder(
+  static func order(_ count: Int64, _ service: ServiceName? = nil, itemName: String? = nil) -> EnqueueParameters {
+    EnqueueParameters(
       count: count, service: service, priority: .regular, amount: nil, account: nil, seed: 1, key: nil,
-      article: article)
+      itemName: itemName)
   }
 
   func connect() throws -> ControlConnection { try home.connect() }
 
   /// Ends the bank; waiting customers stay in its database.
   func stop() throws {
-    try ask(.stop(StopOrder(now: true, timeoutMilliseconds: nil)))
+    try ask(.stop(StopParameters(now: true, timeoutMilliseconds: nil)))
     _ = launched.awaitExit(until: SystemClock.monotonic() + .seconds(30))
   }
 

@@ -5,7 +5,7 @@ enum Target {
   case atLeast(Double)
   case below(Double)
 
-  func isHeld(by figure: Double) -> Bool {
+  func isMet(by figure: Double) -> Bool {
     switch self {
     case .atLeast(let bound): figure >= bound
     case .below(let bound): figure < bound
@@ -31,23 +31,23 @@ struct Chart {
   var bars: [(name: String, figure: Double)]
 
   var lines: [String] {
-    let most = bars.map(\.figure).max() ?? 0
+    let maximum = bars.map(\.figure).max() ?? 0
     let column = bars.map(\.name.count).max() ?? 0
     return [name]
       + bars.map { bar in
-        let length = most > 0 ? max(1, Int((bar.figure / most * Self.width).rounded())) : 0
+        let length = maximum > 0 ? max(1, Int((bar.figure / maximum * Self.width).rounded())) : 0
         let gap = String(repeating: " ", count: column - bar.name.count)
-        return "  \(bar.name)\(gap)  \(String(repeating: "█", count: length)) \(Figure.text(bar.figure))"
+        return "  \(bar.name)\(gap)  \(String(repeating: "█", count: length)) \(NumberFormat.text(bar.figure))"
       }
   }
 }
 
 struct Report {
-  var machine: Machine
+  var machine: MachineInfo
   private(set) var rows: [Row] = []
   var charts: [Chart] = []
 
-  init(machine: Machine) { self.machine = machine }
+  init(machine: MachineInfo) { self.machine = machine }
   mutating func add(_ row: Row) { rows.append(row) }
 
   var table: String {
@@ -56,9 +56,9 @@ struct Report {
     var cells = [head]
     for row in rows {
       let figures = row.samples
-      let spread = figures.count > 1 ? "\(Figure.text(figures.least))–\(Figure.text(figures.most))" : ""
+      let spread = figures.count > 1 ? "\(NumberFormat.text(figures.minimum))–\(NumberFormat.text(figures.maximum))" : ""
       cells.append([
-        row.name, "\(Figure.text(figures.median)) \(row.unit)", spread, String(figures.count),
+        row.name, "\(NumberFormat.text(figures.median)) \(row.unit)", spread, String(figures.count),
         target(of: row), row.note,
       ])
     }
@@ -81,29 +81,29 @@ struct Report {
     guard let target = row.target else { return "" }
     let bound =
       switch target {
-      case .atLeast(let bound): "≥ \(Figure.text(bound))"
-      case .below(let bound): "< \(Figure.text(bound))"
+      case .atLeast(let bound): "≥ \(NumberFormat.text(bound))"
+      case .below(let bound): "< \(NumberFormat.text(bound))"
       }
-    return "\(bound) \(target.isHeld(by: row.samples.median) ? "held" : "missed")"
+    return "\(bound) \(target.isMet(by: row.samples.median) ? "held" : "missed")"
   }
 
   var json: String {
     let results = rows.map { row in
       var fields = [
-        ("group", Figure.quoted(row.group)), ("name", Figure.quoted(row.name)),
-        ("unit", Figure.quoted(row.unit)), ("median", "\(row.samples.median)"),
-        ("min", "\(row.samples.least)"), ("max", "\(row.samples.most)"), ("count", "\(row.samples.count)"),
+        ("group", NumberFormat.quoted(row.group)), ("name", NumberFormat.quoted(row.name)),
+        ("unit", NumberFormat.quoted(row.unit)), ("median", "\(row.samples.median)"),
+        ("min", "\(row.samples.minimum)"), ("max", "\(row.samples.maximum)"), ("count", "\(row.samples.count)"),
       ]
       switch row.target {
       case .atLeast(let bound): fields.append(("at_least", "\(bound)"))
       case .below(let bound): fields.append(("below", "\(bound)"))
       case nil: break
       }
-      if let target = row.target { fields.append(("held", "\(target.isHeld(by: row.samples.median))")) }
-      if !row.note.isEmpty { fields.append(("note", Figure.quoted(row.note))) }
-      return Figure.object(fields)
+      if let target = row.target { fields.append(("held", "\(target.isMet(by: row.samples.median))")) }
+      if !row.note.isEmpty { fields.append(("note", NumberFormat.quoted(row.note))) }
+      return NumberFormat.object(fields)
     }
-    let document = Figure.object([
+    let document = NumberFormat.object([
       ("version", "1"), ("machine", machine.json), ("results", "[\(results.joined(separator: ","))]"),
     ])
     return document + "\n"

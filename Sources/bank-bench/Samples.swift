@@ -13,15 +13,15 @@ struct Samples {
 
   init(_ figure: Double) { self.init([figure]) }
   var count: Int { sorted.count }
-  var least: Double { sorted[0] }
-  var most: Double { sorted[sorted.count - 1] }
+  var minimum: Double { sorted[0] }
+  var maximum: Double { sorted[sorted.count - 1] }
   var median: Double { percentile(50) }
   /// Nearest-rank percentile: the smallest figure that at least `hundredths` percent of the figures do not
   /// exceed.
   func percentile(_ hundredths: Int) -> Double { sorted[max(0, (sorted.count * hundredths + 99) / 100 - 1)] }
 }
 
-enum Figure {
+enum NumberFormat {
   /// Formats a number with at least three significant digits if it is 1 or more, and with three decimals below 1.
   /// Thousands are separated.
   static func text(_ number: Double) -> String {

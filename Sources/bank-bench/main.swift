@@ -6,17 +6,17 @@ import Posix
 
 ProcessStart.prepare(as: .command)
 // A worker of the ping-pong is a process of this program.
-if CurrentProcess.arguments.dropFirst() == [PingPong.echoWord] { exit(PingPong.echo()) }
-if CurrentProcess.arguments.count == 3, CurrentProcess.arguments[1] == BeanstalkCrew.workerWord {
-  exit((try? BeanstalkCrew.serve(CurrentProcess.arguments[2])) == nil ? 1 : 0)
+if CurrentProcess.arguments.dropFirst() == [PingPong.echoArgument] { exit(PingPong.echo()) }
+if CurrentProcess.arguments.count == 3, CurrentProcess.arguments[1] == BeanstalkWorkers.workerArgument {
+  exit((try? BeanstalkWorkers.serve(CurrentProcess.arguments[2])) == nil ? 1 : 0)
 }
 // The viewers of a page and the reader of a terminal are also processes of this program.
 if let companion = CurrentProcess.arguments.dropFirst().first,
-  [WebViewers.word, TerminalReader.word].contains(companion)
+  [WebViewers.modeArgument, TerminalReader.modeArgument].contains(companion)
 {
   do {
     let words = Array(CurrentProcess.arguments.dropFirst(2))
-    if companion == TerminalReader.word {
+    if companion == TerminalReader.modeArgument {
       try TerminalReader.watch(words)
     } else if words.count == 2, let count = Int(words[1]) {
       try WebViewers.watch(words[0], count: count)
@@ -27,7 +27,7 @@ if let companion = CurrentProcess.arguments.dropFirst().first,
     exit(1)
   }
 }
-if CurrentProcess.arguments.count == 5, CurrentProcess.arguments[1] == WorkPath.word,
+if CurrentProcess.arguments.count == 5, CurrentProcess.arguments[1] == WorkPath.modeArgument,
   let work = WorkPath.Work(rawValue: CurrentProcess.arguments[2]),
   let count = Int(CurrentProcess.arguments[3])
 {
@@ -41,11 +41,11 @@ if CurrentProcess.arguments.count == 5, CurrentProcess.arguments[1] == WorkPath.
 }
 
 exit(
-  Program.run(tool: BenchOrder.table) { (invocation, words) throws(CommandError) in
-    let order = try BenchOrder(invocation, words)
+  Program.run(tool: BenchOptions.table) { (invocation, words) throws(CommandError) in
+    let options = try BenchOptions(invocation, words)
     do {
-      let report = try order.carryOut()
-      _ = try? StandardStreams.write(order.asJSON ? report.json : report.table, to: .output)
+      let report = try options.run()
+      _ = try? StandardStreams.write(options.asJSON ? report.json : report.table, to: .output)
       return .done
     } catch {
       throw .failed("\(error)")

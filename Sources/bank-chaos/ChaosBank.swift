@@ -28,9 +28,9 @@ final class ChaosBank {
   private var launched: LaunchedBank?
   /// Processes that are not programs of the bank. They are checked again after a while, because pids are
   /// reused.
-  private var strangers: Set<pid_t> = []
-  private var strangersSince = SystemClock.monotonic()
-  private var stopped: [(process: OtherProcess, kind: ChaosTarget, until: MonotonicTime)] = []
+  private var unrelatedPIDs: Set<pid_t> = []
+  private var unrelatedPIDsSince = SystemClock.monotonic()
+  private var stopped: [(process: ProcessHandle, kind: ChaosTarget, until: MonotonicTime)] = []
 
   init(_ home: BankHome, mark: String) {
     (self.home, self.mark) = (home, mark)
@@ -38,7 +38,7 @@ final class ChaosBank {
     setenv(Self.variable, mark, 1)
   }
 
-  func open(_ session: Session, _ order: LaunchOrder) throws(CommandError) {
+  func open(_ session: Session, _ order: LaunchSettings) throws(CommandError) {
     let answer: ControlAnswer
     do throws(ControlError) {
       let bank = try BankLauncher.find().launch(order, guarded: true)
@@ -59,45 +59,45 @@ final class ChaosBank {
   func census() -> [ChaosProcess] {
     // A guardian that this process has started and that has exited must not stay a zombie.
     _ = launched?.process.reap()
-    if SystemClock.monotonic().since(strangersSince) > .seconds(1) {
-      strangersSince = SystemClock.monotonic()
-      strangers.removeAll(keepingCapacity: true)
+    if SystemClock.monotonic().since(unrelatedPIDsSince) > .seconds(1) {
+      unrelatedPIDsSince = SystemClock.monotonic()
+      unrelatedPIDs.removeAll(keepingCapacity: true)
     }
     let names = (try? Directory.entries(of: "/proc")) ?? []
-    let found = names.compactMap { pid_t($0) }.filter { !strangers.contains($0) }.compactMap(look)
+    let found = names.compactMap { pid_t($0) }.filter { !unrelatedPIDs.contains($0) }.compactMap(identify)
     let kinds = Dictionary(found.map { ($0.pid, $0.kind) }) { first, _ in first }
     return found.filter { kinds[$0.parent] != $0.kind }
   }
 
-  private func look(_ pid: pid_t) -> ChaosProcess? {
+  private func identify(_ pid: pid_t) -> ChaosProcess? {
     guard let program = try? Paths.target(ofLink: "/proc/\(pid)/exe") else { return nil }
     let kind: ChaosTarget
     switch Paths.lastPart(of: program) {
     case "bankd": kind = .coordinator
     case "bank-teller": kind = .teller
     case "bank-runner": kind = .runner
-    case "bank-chaos": return lookAtWork(pid)
+    case "bank-chaos": return identifyWork(pid)
     case "bank-guardian": kind = .guardian
     case "bank-stockd": kind = .stock
     case "bank-juice": kind = .juice
     case "bank-vending": kind = .vending
     case "bank-web": kind = .web
     default:
-      strangers.insert(pid)
+      unrelatedPIDs.insert(pid)
       return nil
     }
     guard let start = ProcessTable.startTime(pid), isMarked(pid), ProcessTable.alive(pid),
       let parent = ProcessTable.parent(of: pid)
     else { return nil }
-    let window = kind.isAtWindow ? Self.words(of: pid).dropFirst().first : nil
+    let window = kind.isAtWindow ? Self.commandLine(of: pid).dropFirst().first : nil
     return ChaosProcess(pid: pid, startTime: start, parent: parent, kind: kind, window: window)
   }
 
   /// Identifies this program as a command, a worker or a descendant of a command. Some of these do not inherit the
   /// run's environment, so the mark is one of their arguments.
-  private func lookAtWork(_ pid: pid_t) -> ChaosProcess? {
-    let words = Self.words(of: pid)
-    guard words.count > 2, words[2] == mark, let mode = WorkMode(rawValue: words[1]) else { return nil }
+  private func identifyWork(_ pid: pid_t) -> ChaosProcess? {
+    let commandLine = Self.commandLine(of: pid)
+    guard commandLine.count > 2, commandLine[2] == mark, let mode = WorkMode(rawValue: commandLine[1]) else { return nil }
     let kind: ChaosTarget =
       switch mode {
       case .command: .command
@@ -115,7 +115,7 @@ final class ChaosBank {
     Self.strings(of: "/proc/\(pid)/environ").contains("\(Self.variable)=\(mark)")
   }
 
-  private static func words(of pid: pid_t) -> [String] { strings(of: "/proc/\(pid)/cmdline") }
+  private static func commandLine(of pid: pid_t) -> [String] { strings(of: "/proc/\(pid)/cmdline") }
 
   static func strings(of path: String) -> [String] {
     guard let file = try? FileDescriptor.open(path, .readOnly), let bytes = try? file.readAll(limit: 1 << 20)
@@ -124,12 +124,12 @@ final class ChaosBank {
   }
 
   func kill(_ process: ChaosProcess) -> Bool {
-    guard let held = hold(process) else { return false }
+    guard let held = openHandle(process) else { return false }
     return held.kill(SIGKILL)
   }
 
   func stop(_ process: ChaosProcess, until moment: MonotonicTime) -> Bool {
-    guard let held = hold(process), held.kill(SIGSTOP) else { return false }
+    guard let held = openHandle(process), held.kill(SIGSTOP) else { return false }
     stopped.append((held, process.kind, moment))
     return true
   }
@@ -142,9 +142,9 @@ final class ChaosBank {
 
   func isStopped(_ kind: ChaosTarget) -> Bool { stopped.contains { $0.kind == kind } }
 
-  private func hold(_ process: ChaosProcess) -> OtherProcess? {
+  private func openHandle(_ process: ChaosProcess) -> ProcessHandle? {
     // Open the pidfd first and check afterwards: from then on the pid cannot be reused.
-    guard let held = try? OtherProcess(pid: process.pid), process.isAlive else { return nil }
+    guard let held = try? ProcessHandle(pid: process.pid), process.isAlive else { return nil }
     return held
   }
 

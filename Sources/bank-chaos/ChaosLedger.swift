@@ -14,17 +14,17 @@ struct ChaosOrder: Sendable, Equatable {
   /// The juice that is ordered; nil for any other service.
   var juice: String?
   /// Payload of a customer of a command or a worker, possibly empty; nil for any other service.
-  var carried: [UInt8]?
+  var payloadSent: [UInt8]?
 
   /// True if money is moved: by deposits and loans, and by commands, whose service has a ledger.
   private var movesMoney: Bool { amount > 0 }
 
   var command: ControlCommand {
     .enqueue(
-      EnqueueOrder(
+      EnqueueParameters(
         count: count, service: service, priority: priority, amount: movesMoney ? amount : nil,
-        account: movesMoney ? account : nil, seed: 1, key: key, article: juice,
-        payload: carried.flatMap { $0.isEmpty ? nil : $0 }))
+        account: movesMoney ? account : nil, seed: 1, key: key, itemName: juice,
+        payload: payloadSent.flatMap { $0.isEmpty ? nil : $0 }))
   }
 }
 
@@ -37,7 +37,7 @@ struct ChaosTicket: Sendable, Hashable, Comparable {
   }
 }
 
-struct ChaosPromise: Sendable, Equatable {
+struct AcknowledgedTickets: Sendable, Equatable {
   var day: BusinessDay
   var first: TicketNumber
   var last: TicketNumber
@@ -47,9 +47,9 @@ struct ChaosPromise: Sendable, Equatable {
 struct ChaosLedger: Sendable {
   /// Every order, recorded before its first byte is sent; oldest first.
   private(set) var orders: [ChaosOrder] = []
-  private(set) var promises: [String: ChaosPromise] = [:]
+  private(set) var acknowledgements: [String: AcknowledgedTickets] = [:]
   /// Answers that contradict earlier ones.
-  private(set) var contradictions: [(key: String, promise: ChaosPromise)] = []
+  private(set) var contradictions: [(key: String, promise: AcknowledgedTickets)] = []
   private(set) var acknowledged: Int64 = 0
   private(set) var asked: Int64 = 0
 
@@ -58,14 +58,14 @@ struct ChaosLedger: Sendable {
     asked += order.count
   }
 
-  mutating func acknowledge(key: String, _ promise: ChaosPromise) {
-    if let known = promises[key] {
+  mutating func acknowledge(key: String, _ promise: AcknowledgedTickets) {
+    if let known = acknowledgements[key] {
       if known != promise { contradictions.append((key, promise)) }
       return
     }
-    promises[key] = promise
+    acknowledgements[key] = promise
     acknowledged += promise.count
   }
 
-  var unanswered: [ChaosOrder] { orders.filter { promises[$0.key] == nil } }
+  var unanswered: [ChaosOrder] { orders.filter { acknowledgements[$0.key] == nil } }
 }

@@ -12,7 +12,7 @@ import Time
 
 final class ChaosPage {
   /// Longest time with a coordinator that the page may be wrong after a kill, regardless of other kills.
-  static let patience = TimeSpan.seconds(10)
+  static let timeout = TimeSpan.seconds(10)
 
   /// Times from a kill until the page was right again.
   private(set) var times: [TimeSpan] = []
@@ -22,22 +22,22 @@ final class ChaosPage {
   private let socket: String
   private let loop: EventLoop
   private var stream: ChaosRequest?
-  private var question: ChaosRequest?
+  private var statusRequest: ChaosRequest?
   private var askedAt = MonotonicTime(nanoseconds: 0)
-  private var nextQuestion = MonotonicTime(nanoseconds: 0)
+  private var nextStatusAt = MonotonicTime(nanoseconds: 0)
   private var nextStream = MonotonicTime(nanoseconds: 0)
   /// Kills after which the page has not yet reported the present coordinator and sent an event, oldest first, with
-  /// the value of ``attended`` at each.
+  /// the value of ``listeningTime`` at each.
   private var kills: [(at: MonotonicTime, attended: TimeSpan)] = []
   /// Total time of the run in which there was a coordinator.
-  private var attended = TimeSpan.zero
+  private var listeningTime = TimeSpan.zero
   private var lastTurn: MonotonicTime?
   /// Time at which the last right answer was requested.
-  private var rightAt = MonotonicTime(nanoseconds: 0)
+  private var correctAt = MonotonicTime(nanoseconds: 0)
   private var eventAt = MonotonicTime(nanoseconds: 0)
   private static let (pause, rest) = (TimeSpan.milliseconds(20), TimeSpan.milliseconds(5))
   /// Time after which a request without an answer is repeated.
-  private static let silence = TimeSpan.seconds(2)
+  private static let requestTimeout = TimeSpan.seconds(2)
 
   init(_ home: BankHome, on loop: EventLoop) {
     socket = Paths.join(home.path, "run", "web.sock")
@@ -47,20 +47,20 @@ final class ChaosPage {
   var isSettled: Bool { kills.isEmpty }
 
   /// Records the kill of a process that the page shows, or of its server.
-  func killed(at now: MonotonicTime) { kills.append((now, attended)) }
+  func killed(at now: MonotonicTime) { kills.append((now, listeningTime)) }
 
   /// - Parameter coordinator: pid of the running coordinator by the bank's own report; nil if there is none
   ///   now.
-  func turn(_ now: MonotonicTime, coordinator: Int32?) {
+  func runIteration(_ now: MonotonicTime, coordinator: Int32?) {
     follow(now)
     ask(now, coordinator)
-    if let lastTurn, coordinator != nil { attended = attended + now.since(lastTurn) }
+    if let lastTurn, coordinator != nil { listeningTime = listeningTime + now.since(lastTurn) }
     lastTurn = now
-    while let kill = kills.first, rightAt > kill.at, eventAt > kill.at {
+    while let kill = kills.first, correctAt > kill.at, eventAt > kill.at {
       times.append(now.since(kill.at))
       kills.removeFirst()
     }
-    guard let kill = kills.first, attended - kill.attended > Self.patience else { return }
+    guard let kill = kills.first, listeningTime - kill.attended > Self.timeout else { return }
     late += 1
     kills.removeAll()
   }
@@ -80,15 +80,15 @@ final class ChaosPage {
   }
 
   private func ask(_ now: MonotonicTime, _ coordinator: Int32?) {
-    guard let question else {
-      guard now >= nextQuestion else { return }
-      (nextQuestion, askedAt) = (now + Self.pause, now)
-      return self.question = ChaosRequest("/api/v1/status", to: socket, on: loop)
+    guard let statusRequest else {
+      guard now >= nextStatusAt else { return }
+      (nextStatusAt, askedAt) = (now + Self.pause, now)
+      return self.statusRequest = ChaosRequest("/api/v1/status", to: socket, on: loop)
     }
-    question.read()
-    guard !question.isOpen || now.since(askedAt) > Self.silence else { return }
-    if let coordinator, Self.coordinator(in: question.text) == Int64(coordinator) { rightAt = askedAt }
-    self.question = nil
+    statusRequest.read()
+    guard !statusRequest.isOpen || now.since(askedAt) > Self.requestTimeout else { return }
+    if let coordinator, Self.coordinator(in: statusRequest.text) == Int64(coordinator) { correctAt = askedAt }
+    self.statusRequest = nil
   }
 
   /// The coordinator's pid in an answer; nil if it is not an answer of an open bank.
@@ -100,7 +100,7 @@ final class ChaosPage {
     return Int64(digits)
   }
 
-  func leave() { (stream, question) = (nil, nil) }
+  func disconnect() { (stream, statusRequest) = (nil, nil) }
 }
 
 extension JSONNode {

@@ -19,7 +19,7 @@ enum ChaosProgram {
     if let branches = session.invocation.integer("branches") {
       return try SharedChaosProgram.run(session, branches: Int(branches), seed: chosenSeed(session))
     }
-    guard session.invocation.text("store") == nil else { throw .usage(session.words.chaosWantsBranches) }
+    guard session.invocation.text("store") == nil else { throw .usage(session.messages.chaosWantsBranches) }
     // Report errors of the command line before a home exists.
     var rules = try rules(session)
     let seed = chosenSeed(session)
@@ -37,20 +37,20 @@ enum ChaosProgram {
     let services = try isScratch ? services(home, mark: name) : nil
     defer { services?.end() }
     if services != nil, session.invocation.text("targets") == nil { rules.targets = ChaosTarget.allCases }
-    let order = try openingOrder(inner, services, seed: seed)
+    let order = try launchOrder(inner, services, seed: seed)
     try bank.open(inner, order)
     hasOpened = true
     let hasPage = isScratch ? try openPage(inner) : false
     if !hasPage { rules.targets.removeAll { $0 == .web } }
     guard !rules.targets.isEmpty else {
-      throw .complaint(.webMissing, session.words.chaosHasNoPage)
+      throw .commandFailure(.webMissing, session.messages.chaosHasNoPage)
     }
     let report = try chaos(inner, bank, order, rules, services, hasPage: hasPage, seed: seed, name: name)
     bank.end()
     isClean = report.account.isClean
     try session.show(
-      report.document(session.words),
-      or: report.lines(session.words, session.output.palette, within: session.columns))
+      report.document(session.messages),
+      or: report.lines(session.messages, session.output.palette, within: session.columns))
     return isClean ? .done : .failed
   }
 
@@ -59,13 +59,13 @@ enum ChaosProgram {
   }
 
   /// Maximum number of customers in flight at each teller of a scratch bank with an odd seed.
-  private static let ahead: Int64 = 4
+  private static let oddSeedPrefetch: Int64 = 4
 
-  private static func handsOutAhead(_ seed: Int64) -> Bool { seed % 2 != 0 }
+  private static func prefetches(_ seed: Int64) -> Bool { seed % 2 != 0 }
 
   private static func rules(_ session: Session) throws(CommandError) -> ChaosRules {
     var rules = ChaosRules(stops: session.invocation.flag("stop"), cuts: session.invocation.flag("cut"))
-    if let list = session.invocation.text("targets") { rules.targets = try targets(list, session.words) }
+    if let list = session.invocation.text("targets") { rules.targets = try targets(list, session.messages) }
     if let interval = session.invocation.duration("interval") { rules.every = interval }
     return rules
   }
@@ -81,45 +81,45 @@ enum ChaosProgram {
     let path = Paths.join(home.path, "bank.json")
     do throws(SystemError) {
       let file = try FileDescriptor.open(path, [.writeOnly, .create])
-      try file.writeAll(Array(services.configuration(prefetch: handsOutAhead(seed) ? ahead : 1).utf8))
+      try file.writeAll(Array(services.configuration(prefetch: prefetches(seed) ? oddSeedPrefetch : 1).utf8))
     } catch {
       throw .system(error)
     }
     return path
   }
 
-  private static func openingOrder(
+  private static func launchOrder(
     _ session: Session, _ services: ChaosServices?, seed: Int64
-  ) throws(CommandError) -> LaunchOrder {
+  ) throws(CommandError) -> LaunchSettings {
     let file: String? =
       if let services {
         try configuration(of: services, seed: seed, in: session.home)
       } else {
-        try session.surroundings.configuration(flag: nil, home: session.home)
+        try session.environment.configuration(flag: nil, home: session.home)
       }
-    return LaunchOrder(
+    return LaunchSettings(
       .open, home: session.home, configuration: file,
-      language: session.words.language.code, deposit: session.invocation.integer("deposit"),
+      language: session.messages.language.code, deposit: session.invocation.integer("deposit"),
       loan: session.invocation.integer("loan"), juice: session.invocation.integer("juice"),
       speed: session.invocation.speed("speed")?.description ?? "50")
   }
 
   private static func chaos(
-    _ session: Session, _ bank: ChaosBank, _ order: LaunchOrder, _ rules: ChaosRules,
+    _ session: Session, _ bank: ChaosBank, _ order: LaunchSettings, _ rules: ChaosRules,
     _ services: ChaosServices?, hasPage: Bool, seed: Int64, name: String
   ) throws(CommandError) -> ChaosReport {
-    session.note(session.words.chaosBegins(seed: seed, home: session.home.path))
-    var closing = ChaosClosing(session)
+    session.note(session.messages.chaosBegins(seed: seed, home: session.home.path))
+    var closing = ChaosShutdown(session)
     let isScratch = services != nil
     let before = try isScratch ? 0 : baseline(session, closing)
     let start = SystemClock.monotonic()
     let (run, work) = try makeRun(session, bank, rules, services, hasPage: hasPage, seed: seed, name: name)
-    let meter = ProgressMeter(words: session.words)
+    let meter = ProgressMeter(messages: session.messages)
     do throws(SystemError) {
       try run.run {
         meter.update(
-          session.words.chaosProgress(run.kills, acknowledged: run.traffic.ledger.acknowledged),
-          done: run.witness.completions, total: 0)
+          session.messages.chaosProgress(run.kills, acknowledged: run.traffic.ledger.acknowledged),
+          done: run.monitor.completions, total: 0)
       }
     } catch {
       throw .system(error)
@@ -131,19 +131,19 @@ enum ChaosProgram {
       bank.end()
       try bank.open(session, order)
     }
-    var evidence = ChaosAccount.Evidence()
-    var silence: [Remark] = []
+    var evidence = ChaosCheckResult.Evidence()
+    var silence: [MessageDetail] = []
     try closing.drain {
       do throws(StockClientError) {
-        evidence.shelves.after = try run.shop.finish()
+        evidence.shelves.after = try run.stockLoad.finish()
       } catch {
-        silence = [Remark(quoting: session.words.chaosStockSilent(session.words.particular(error.remark)))]
+        silence = [MessageDetail(quoting: session.messages.chaosStockSilent(session.messages.localizedDetail(error.messageDetail)))]
       }
       do throws(VendingClientError) {
-        try run.machine.finish()
+        try run.vendingLoad.finish()
       } catch {
         silence.append(
-          Remark(quoting: session.words.chaosMachineSilent(session.words.particular(error.remark))))
+          MessageDetail(quoting: session.messages.chaosMachineSilent(session.messages.localizedDetail(error.messageDetail))))
       }
     }
     let closedAt = SystemClock.monotonic()
@@ -152,28 +152,28 @@ enum ChaosProgram {
         throw .system(error)
       }
     }
-    evidence.shelves.take(run.shop)
+    evidence.shelves.take(run.stockLoad)
     evidence.ledger = run.traffic.ledger
-    evidence.deaths = run.deaths
-    evidence.windows = run.witness.windows
+    evidence.killTimes = run.killTimes
+    evidence.windows = run.monitor.windows
     // All outside workers together may have this number of customers in flight.
-    evidence.windows[ChaosServices.outside] = ChaosServices.outsideRoom
+    evidence.windows[ChaosServices.outside] = ChaosServices.maxOutsideInFlight
     // The prefetch of a user's own bank is unknown here.
-    evidence.inHand = !isScratch ? Int64(Limits.customersInHand) : handsOutAhead(seed) ? ahead : 1
+    evidence.inFlight = !isScratch ? Int64(Limits.customersPerWorker) : prefetches(seed) ? oddSeedPrefetch : 1
     evidence.recovered = run.recovered
     evidence.latePages = run.page?.late ?? 0
     let late = stragglers(bank)
     evidence.orphans = (run.orphans + late).map { ($0.pid, $0.window ?? $0.kind.rawValue) }
     evidence.receipts = try closing.receipts(after: before)
-    try closing.askKeys(of: &evidence.receipts)
+    try closing.queryKeys(of: &evidence.receipts)
     evidence.audit =
-      try closing.audit() + silence + run.shop.refusals + run.machine.problems
-      + run.traffic.refusals.map { Remark(quoting: session.words.sentence($0, home: session.home.path)) }
+      try closing.audit() + silence + run.stockLoad.refusals + run.vendingLoad.problems
+      + run.traffic.refusals.map { MessageDetail(quoting: session.messages.sentence($0, home: session.home.path)) }
     return ChaosReport(
-      seed: seed, home: session.home.path, account: ChaosAccount(evidence), kills: run.kills,
-      stops: run.stops, cuts: run.traffic.cuts, requeued: closing.requeued, deliveries: run.shop.deliveries,
-      purchases: run.machine.purchases, changesWatched: run.shop.changesSeen, elapsed: elapsed,
-      reserve: ChaosTimes(run.witness.reserveTimes), recover: ChaosTimes(run.witness.recoverTimes),
+      seed: seed, home: session.home.path, account: ChaosCheckResult(evidence), kills: run.kills,
+      stops: run.stops, cuts: run.traffic.cuts, requeued: closing.requeued, deliveries: run.stockLoad.deliveries,
+      purchases: run.vendingLoad.purchases, changesWatched: run.stockLoad.changesSeen, elapsed: elapsed,
+      reserve: ChaosTimes(run.monitor.reserveTimes), recover: ChaosTimes(run.monitor.recoverTimes),
       page: ChaosTimes(run.page?.times ?? []), pageEvents: run.page?.events ?? 0)
   }
 
@@ -182,8 +182,8 @@ enum ChaosProgram {
     let launcher: BankLauncher
     do throws(ControlError) { launcher = try BankLauncher.find() } catch { throw .control(error) }
     let program = Paths.join(Paths.directory(of: launcher.program), "bank-web")
-    guard (try? FileFacts.inspect(program))?.isFile == true else { return false }
-    _ = try CoordinatorClient.reopen(session).status(.web(WebOrder(port: 0)))
+    guard (try? FileMetadata.inspect(program))?.isFile == true else { return false }
+    _ = try CoordinatorClient.reopen(session).status(.web(WebServerSettings(port: 0)))
     return true
   }
 
@@ -201,24 +201,24 @@ enum ChaosProgram {
       ?? 0
     let loop: EventLoop
     do throws(SystemError) { loop = try EventLoop() } catch { throw .system(error) }
-    let shop: ChaosShop
+    let stockLoad: ChaosStockLoad
     do throws(StockClientError) {
-      shop = try ChaosShop(bank.home, on: loop, seed: bits, name: name)
+      stockLoad = try ChaosStockLoad(bank.home, on: loop, seed: bits, name: name)
     } catch {
       throw session.refusal(error)
     }
-    let machine: ChaosMachine
+    let vendingLoad: ChaosVendingLoad
     do throws(VendingClientError) {
-      machine = try ChaosMachine(bank.home, on: loop, seed: bits, name: name)
+      vendingLoad = try ChaosVendingLoad(bank.home, on: loop, seed: bits, name: name)
     } catch {
       throw session.refusal(error)
     }
     let work = services.map {
-      ChaosWork($0, ChaosCancels(bank.home, on: loop, seed: bits), ChaosLookout(mark: name))
+      ChaosWork($0, ChaosCancellations(bank.home, on: loop, seed: bits), ChaosLeakDetector(mark: name))
     }
     do throws(SystemError) {
       let run = try ChaosRun(
-        bank, on: loop, plan: ChaosPlan(seed: bits, rules: rules), shop: shop, machine: machine,
+        bank, on: loop, plan: ChaosPlan(seed: bits, rules: rules), stockLoad: stockLoad, vendingLoad: vendingLoad,
         work: work, page: hasPage ? ChaosPage(bank.home, on: loop) : nil, hasStation: stations > 0,
         seed: bits, name: name, limits: limits)
       return (run, work)
@@ -227,11 +227,11 @@ enum ChaosProgram {
     }
   }
 
-  static func targets(_ list: String, _ words: MessageCatalog) throws(CommandError) -> [ChaosTarget] {
+  static func targets(_ list: String, _ messages: MessageCatalog) throws(CommandError) -> [ChaosTarget] {
     var chosen: [ChaosTarget] = []
     for name in list.split(separator: ",", omittingEmptySubsequences: false) {
       let target = ChaosTarget.allCases.first { name == $0.rawValue || name == $0.rawValue + "s" }
-      guard let target else { throw .usage(words.noSuchVictim(String(name))) }
+      guard let target else { throw .usage(messages.unknownTarget(String(name))) }
       if !chosen.contains(target) { chosen.append(target) }
     }
     return chosen
@@ -239,10 +239,10 @@ enum ChaosProgram {
 
   /// Sequence number of the last existing receipt; 0 if there is none. A home with unfinished customers or dead letters
   /// is refused.
-  private static func baseline(_ session: Session, _ closing: ChaosClosing) throws(CommandError) -> Int64 {
+  private static func baseline(_ session: Session, _ closing: ChaosShutdown) throws(CommandError) -> Int64 {
     let queue = try CoordinatorClient.reopen(session).status(.status).queue
     guard queue.waiting + queue.delayed + queue.serving + queue.dead == 0 else {
-      throw .complaint(as: .wrongState, session.words.chaosNeedsIdle)
+      throw .commandFailure(as: .wrongState, session.messages.chaosNeedsIdle)
     }
     return try closing.receipts(after: 0).map(\.sequence).max() ?? 0
   }
@@ -272,12 +272,12 @@ enum ChaosProgram {
 /// audit.
 /// Invariant: it cancels no customer; the bank is idle and has no dead letter before it is asked to close.
 /// Errors: CommandError, also if the bank does not become idle in time.
-struct ChaosClosing {
+struct ChaosShutdown {
   let session: Session
   private(set) var requeued: Int64 = 0
   /// True if the whole bank is closed, with all of its branches.
-  var endsBank = false
-  private static let patience = TimeSpan.seconds(120)
+  var closesWholeBank = false
+  private static let timeout = TimeSpan.seconds(120)
   private static let rounds = 20
   /// Approximate number of tickets whose keys are queried.
   private static let samples = 20
@@ -288,7 +288,7 @@ struct ChaosClosing {
     for _ in 0..<Self.rounds {
       do throws(CommandError) {
         let coordinator = try CoordinatorClient.reopen(session)
-        while try !bringBack(at: coordinator) {}
+        while try !requeueDead(at: coordinator) {}
         lookAround()
         return try close(coordinator)
       } catch {
@@ -298,8 +298,8 @@ struct ChaosClosing {
     throw .control(.lost)
   }
 
-  private mutating func bringBack(at coordinator: CoordinatorClient) throws(CommandError) -> Bool {
-    let report = try coordinator.status(.awaitIdle, within: Self.patience)
+  private mutating func requeueDead(at coordinator: CoordinatorClient) throws(CommandError) -> Bool {
+    let report = try coordinator.status(.awaitIdle, within: Self.timeout)
     // In a shared bank dead letters belong to the bank, not to a branch.
     guard report.wholeQueue.dead > 0 else { return true }
     var count: Int64 = 0
@@ -311,14 +311,14 @@ struct ChaosClosing {
   }
 
   private func close(_ coordinator: CoordinatorClient) throws(CommandError) {
-    let order = StopOrder(now: false, timeoutMilliseconds: nil, endsBank: endsBank ? true : nil)
-    try coordinator.ask(.stop(order), within: Self.patience) { _ throws(CommandError) in }
+    let order = StopParameters(now: false, timeoutMilliseconds: nil, closesWholeBank: closesWholeBank ? true : nil)
+    try coordinator.ask(.stop(order), within: Self.timeout) { _ throws(CommandError) in }
     _ = coordinator.connection.awaitEnd(until: SystemClock.monotonic() + .seconds(30))
   }
 
   func receipts(after sequence: Int64) throws(CommandError) -> [ReceiptReport] {
     var receipts: [ReceiptReport] = []
-    try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
+    try CoordinatorClient.withReadableBank(session) { coordinator throws(CommandError) in
       receipts.removeAll()
       try coordinator.ask(.receipts(ReceiptQuery(days: .all, follow: false, after: sequence))) {
         answer throws(CommandError) in
@@ -330,13 +330,13 @@ struct ChaosClosing {
 
   /// Queries the keys of a few tickets with a result one by one, because a list of receipts has no keys. The
   /// key is empty if the answer has none.
-  func askKeys(of receipts: inout [ReceiptReport]) throws(CommandError) {
+  func queryKeys(of receipts: inout [ReceiptReport]) throws(CommandError) {
     let places = receipts.indices.filter { receipts[$0].result != nil }
     for place in stride(from: 0, to: places.count, by: max(1, places.count / Self.samples)).map({ places[$0] }
     ) {
       let receipt = receipts[place]
       var key: String?
-      try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
+      try CoordinatorClient.withReadableBank(session) { coordinator throws(CommandError) in
         try coordinator.ask(.ticket(number: receipt.ticket, day: receipt.day)) {
           answer throws(CommandError) in
           if case .ticket(let report) = answer { key = report.receipt?.key }
@@ -346,9 +346,9 @@ struct ChaosClosing {
     }
   }
 
-  func audit() throws(CommandError) -> [Remark] {
-    var problems: [Remark] = []
-    try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
+  func audit() throws(CommandError) -> [MessageDetail] {
+    var problems: [MessageDetail] = []
+    try CoordinatorClient.withReadableBank(session) { coordinator throws(CommandError) in
       try coordinator.ask(.audit, within: nil) { answer throws(CommandError) in
         if case .audit(let report) = answer { problems = report.findings }
       }

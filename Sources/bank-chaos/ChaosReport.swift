@@ -34,7 +34,7 @@ struct ChaosTimes: Sendable, Equatable {
 struct ChaosReport: Sendable {
   var seed: Int64
   var home: String
-  var account: ChaosAccount
+  var account: ChaosCheckResult
   var kills: [ChaosTarget: Int64] = [:]
   var stops: Int64 = 0
   var cuts: Int64 = 0
@@ -50,9 +50,9 @@ struct ChaosReport: Sendable {
   var page = ChaosTimes([])
   var pageEvents: Int64 = 0
   /// Maximum number of violations in the report; the counts include all of them.
-  private static let named = 50
+  private static let maxListed = 50
 
-  func document(_ words: MessageCatalog) -> JSONValue {
+  func document(_ catalog: MessageCatalog) -> JSONValue {
     let victims = ChaosTarget.allCases.reduce(JSONValue.object([])) {
       $0.adding([$1.rawValue: .integer(kills[$1, default: 0])])
     }
@@ -64,46 +64,46 @@ struct ChaosReport: Sendable {
       "duplicated": .integer(account.duplicated), "order_violations": .integer(account.orderViolations),
       "money_difference": .integer(account.moneyDifference),
       "stock_difference": .integer(account.stockDifference), "orphans": .integer(account.orphans),
-      "juices": .integer(account.juices), "sent_away": .integer(account.sentAway),
+      "juices": .integer(account.juices), "sent_away": .integer(account.outOfStockCount),
       "deliveries": .integer(deliveries), "purchases": .integer(purchases),
       "changes_watched": .integer(changesWatched), "attempts": .integer(account.attempts),
       "cancelled": .integer(account.cancelled), "work_deviations": .integer(account.workDeviations),
       "reserved": .integer(account.reserved), "overtaken_by_crash": .integer(account.overtakenByCrash),
       "requeued": .integer(requeued), "reserve_ms": reserve.document, "recover_ms": recover.document,
       "page_ms": page.document, "page_events": .integer(pageEvents),
-      "violations": .array(account.violations.prefix(Self.named).map { .string(words.sentence($0)) }),
+      "violations": .array(account.violations.prefix(Self.maxListed).map { .string(catalog.sentence($0)) }),
     ]
   }
 
-  func lines(_ words: MessageCatalog, _ palette: Palette, within columns: Int? = nil) -> [String] {
+  func lines(_ catalog: MessageCatalog, _ palette: Palette, within columns: Int? = nil) -> [String] {
     var table = TextTable([.left, .right])
     for target in ChaosTarget.allCases {
-      table.add([.init(words.killed(target)), .init(MessageCatalog.grouped(kills[target, default: 0]))])
+      table.add([.init(catalog.killed(target)), .init(MessageCatalog.grouped(kills[target, default: 0]))])
     }
     let plain = [
-      (words.chaosStops, stops), (words.chaosCuts, cuts), (words.chaosAcknowledged, account.acknowledged),
-      (words.chaosReceipts, account.receipts), (words.chaosReserved, account.reserved),
-      (words.chaosRequeued, requeued), (words.chaosOvertakenByCrash, account.overtakenByCrash),
-      (words.chaosJuices, account.juices), (words.chaosSentAway, account.sentAway),
-      (words.chaosDeliveries, deliveries), (words.chaosPurchases, purchases),
-      (words.chaosWatched, changesWatched), (words.chaosAttempts, account.attempts),
-      (words.chaosCancelled, account.cancelled), (words.chaosPageEvents, pageEvents),
+      (catalog.chaosStops, stops), (catalog.chaosCuts, cuts), (catalog.chaosAcknowledged, account.acknowledged),
+      (catalog.chaosReceipts, account.receipts), (catalog.chaosReserved, account.reserved),
+      (catalog.chaosRequeued, requeued), (catalog.chaosOvertakenByCrash, account.overtakenByCrash),
+      (catalog.chaosJuices, account.juices), (catalog.chaosSentAway, account.outOfStockCount),
+      (catalog.chaosDeliveries, deliveries), (catalog.chaosPurchases, purchases),
+      (catalog.chaosWatched, changesWatched), (catalog.chaosAttempts, account.attempts),
+      (catalog.chaosCancelled, account.cancelled), (catalog.chaosPageEvents, pageEvents),
     ]
     for (name, number) in plain { table.add([.init(name), .init(MessageCatalog.grouped(number))]) }
     let checks = [
-      (words.lost, account.lost), (words.duplicated, account.duplicated),
-      (words.chaosOrder, account.orderViolations), (words.chaosMoney, account.moneyDifference),
-      (words.stockDifference, account.stockDifference), (words.chaosOrphans, account.orphans),
-      (words.chaosDeviations, account.workDeviations),
+      (catalog.lost, account.lost), (catalog.duplicated, account.duplicated),
+      (catalog.chaosOrder, account.orderViolations), (catalog.chaosMoney, account.moneyDifference),
+      (catalog.stockDifference, account.stockDifference), (catalog.chaosOrphans, account.orphans),
+      (catalog.chaosDeviations, account.workDeviations),
     ]
     for (name, number) in checks {
       table.add([.init(name), .init(MessageCatalog.grouped(number), number == 0 ? nil : .alarm)])
     }
-    table.add([.init(words.chaosReserveTime), .init(words.times(reserve))])
-    table.add([.init(words.chaosRecoverTime), .init(words.times(recover))])
-    table.add([.init(words.chaosPageTime), .init(words.times(page))])
-    let verdict = account.isClean ? words.chaosClean : palette.paint(words.chaosBroken(seed, home), .alarm)
+    table.add([.init(catalog.chaosReserveTime), .init(catalog.times(reserve))])
+    table.add([.init(catalog.chaosRecoverTime), .init(catalog.times(recover))])
+    table.add([.init(catalog.chaosPageTime), .init(catalog.times(page))])
+    let verdict = account.isClean ? catalog.chaosClean : palette.paint(catalog.chaosBroken(seed, home), .alarm)
     return [verdict] + table.lines(palette, indent: 2, within: columns)
-      + account.violations.prefix(Self.named).map { palette.paint("- \(words.sentence($0))", .alarm) }
+      + account.violations.prefix(Self.maxListed).map { palette.paint("- \(catalog.sentence($0))", .alarm) }
   }
 }

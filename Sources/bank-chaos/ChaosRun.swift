@@ -17,14 +17,14 @@ final class ChaosRun {
 
   private(set) var kills: [ChaosTarget: Int64] = [:]
   private(set) var stops: Int64 = 0
-  private(set) var deaths: [ChaosAccount.Death] = []
+  private(set) var killTimes: [ChaosCheckResult.KillTime] = []
   private(set) var orphans: [ChaosProcess] = []
   private(set) var recovered = true
   private(set) var interruptions = 0
   let traffic: ChaosTraffic
-  let shop: ChaosShop
-  let machine: ChaosMachine
-  let witness: ChaosWitness
+  let stockLoad: ChaosStockLoad
+  let vendingLoad: ChaosVendingLoad
+  let monitor: ChaosMonitor
   /// Nil if the bank has no web page.
   let page: ChaosPage?
   private let work: ChaosWork?
@@ -36,44 +36,44 @@ final class ChaosRun {
   private var kill: (plan: ChaosPlan.Kill, at: MonotonicTime)
   private var stop: (plan: ChaosPlan.Stop, at: MonotonicTime)?
   private var cut: (plan: ChaosPlan.Cut, at: MonotonicTime)?
-  private var bereaved: [(children: [ChaosProcess], at: MonotonicTime)] = []
+  private var orphanCandidates: [(children: [ChaosProcess], at: MonotonicTime)] = []
   /// Killed processes that may not have exited yet.
-  private var doomed: Set<ChaosProcess> = []
-  private var earlyDeaths: [String: Int] = [:]
+  private var killedProcesses: Set<ChaosProcess> = []
+  private var earlyKills: [String: Int] = [:]
   /// Time at which the next kill was chosen.
-  private var plannedAt: MonotonicTime
-  private var guardianSeen: [ChaosProcess: MonotonicTime] = [:]
+  private var targetChosenAt: MonotonicTime
+  private var guardianFirstSeen: [ChaosProcess: MonotonicTime] = [:]
   /// Maximum number of processes that are killed before they are ready, per window or per guardian.
-  private static let earlyDeathLimit = 3
+  private static let earlyKillLimit = 3
   /// Longest wait for a victim of a kind that may not exist, including the pause before the kill.
-  private static let absence = TimeSpan.milliseconds(300)
+  private static let missingTargetTimeout = TimeSpan.milliseconds(300)
   private static let tick = TimeSpan.milliseconds(2)
   /// Pause between two searches for a victim.
-  private static let rest = TimeSpan.milliseconds(5)
+  private static let pollInterval = TimeSpan.milliseconds(5)
   /// Longest time without a message from the bank.
-  private static let patience = TimeSpan.seconds(20)
+  private static let timeout = TimeSpan.seconds(20)
   /// Longest time that a process may outlive its coordinator. A process that has just been started notices
   /// the exit only when it first runs, which takes long on a busy machine.
-  private static let outliving = TimeSpan.seconds(10)
+  private static let orphanTimeout = TimeSpan.seconds(10)
   /// Age from which a guardian may be killed. A coordinator regards its guardian as working after one second.
-  private static let guardianProof = TimeSpan.milliseconds(1200)
+  private static let guardianStartTime = TimeSpan.milliseconds(1200)
 
   init(
-    _ bank: ChaosBank, on loop: EventLoop, plan: ChaosPlan, shop: ChaosShop, machine: ChaosMachine,
+    _ bank: ChaosBank, on loop: EventLoop, plan: ChaosPlan, stockLoad: ChaosStockLoad, vendingLoad: ChaosVendingLoad,
     work: ChaosWork?, page: ChaosPage?, hasStation: Bool, seed: UInt64, name: String, limits: Limits
   ) throws(SystemError) {
     (self.bank, self.plan, self.limits, self.loop) = (bank, plan, limits, loop)
-    (self.shop, self.machine, self.work, self.page) = (shop, machine, work, page)
-    let juices = hasStation ? shop.assortment.juices.map(\.id.name) : []
+    (self.stockLoad, self.vendingLoad, self.work, self.page) = (stockLoad, vendingLoad, work, page)
+    let juices = hasStation ? stockLoad.assortment.juices.map(\.id.name) : []
     traffic = ChaosTraffic(
       bank.home, on: loop, seed: seed, name: name, limit: limits.customers, juices: juices,
       hasWork: work != nil)
-    witness = ChaosWitness(bank.home, on: loop)
-    if let work { witness.onCompleted = { work.lookout.ended($0) } }
+    monitor = ChaosMonitor(bank.home, on: loop)
+    if let work { monitor.onCompleted = { work.leakDetector.ended($0) } }
     let now = SystemClock.monotonic()
     let first = self.plan.nextKill()
     kill = (first, now + first.after)
-    plannedAt = now
+    targetChosenAt = now
     if plan.rules.stops { plannedStop(now) }
     if plan.rules.cuts { plannedCut(now) }
     signals = try SignalSource([SIGINT, SIGTERM], on: loop) { [unowned self] _ in interruptions += 1 }
@@ -92,7 +92,7 @@ final class ChaosRun {
   func run(_ progress: () -> Void) throws(SystemError) {
     let end = SystemClock.monotonic() + limits.time
     while interruptions == 0, recovered, killCount < limits.kills, !isServed {
-      let now = try turn(wantsMore: true)
+      let now = try runIteration(wantsMore: true)
       guard now < end else { break }
       bank.resume(now)
       if now >= kill.at { attemptKill(now) }
@@ -105,53 +105,53 @@ final class ChaosRun {
     }
     bank.resume(nil)
     while recovered, interruptions < 2,
-      !traffic.isSettled || !shop.isSettled || !machine.isSettled || !bereaved.isEmpty
+      !traffic.isSettled || !stockLoad.isSettled || !vendingLoad.isSettled || !orphanCandidates.isEmpty
         || page?.isSettled == false
-    { _ = try turn(wantsMore: false) }
+    { _ = try runIteration(wantsMore: false) }
     work?.settle()
-    traffic.leave()
-    page?.leave()
-    witness.leave()
+    traffic.disconnect()
+    page?.disconnect()
+    monitor.disconnect()
   }
 
   private var isServed: Bool {
-    guard traffic.isExhausted, traffic.isSettled, let queue = witness.picture?.queue else { return false }
+    guard traffic.isExhausted, traffic.isSettled, let queue = monitor.snapshot?.queue else { return false }
     return queue.waiting + queue.delayed + queue.serving == 0 && queue.issued >= traffic.ledger.acknowledged
   }
 
-  private func turn(wantsMore: Bool) throws(SystemError) -> MonotonicTime {
+  private func runIteration(wantsMore: Bool) throws(SystemError) -> MonotonicTime {
     try loop.runOnce(until: SystemClock.monotonic() + Self.tick)
     let now = SystemClock.monotonic()
-    witness.turn(now)
-    let queue = witness.picture?.queue
+    monitor.runIteration(now)
+    let queue = monitor.snapshot?.queue
     let workers =
-      witness.picture?.services.reduce(0) {
+      monitor.snapshot?.services.reduce(0) {
         ChaosServices.all.contains($1.service) ? $0 + $1.waiting + $1.serving : $0
       } ?? 0
     let crowd = queue.map { $0.waiting + $0.delayed - workers } ?? 0
-    traffic.turn(
+    traffic.runIteration(
       now, wantsMore: wantsMore && crowd < ChaosTraffic.crowd,
-      wantsWork: wantsMore && workers < ChaosTraffic.workCrowd)
-    work?.turn(now, witness.picture, wantsMore: wantsMore)
-    shop.turn(now, wantsMore: wantsMore)
-    machine.turn(now, wantsMore: wantsMore)
-    page?.turn(now, coordinator: witness.picture?.pid)
+      wantsWork: wantsMore && workers < ChaosTraffic.maxWaitingWork)
+    work?.runIteration(now, monitor.snapshot, wantsMore: wantsMore)
+    stockLoad.runIteration(now, wantsMore: wantsMore)
+    vendingLoad.runIteration(now, wantsMore: wantsMore)
+    page?.runIteration(now, coordinator: monitor.snapshot?.pid)
     countOrphans(now)
-    if now.since(witness.lastSign) > Self.patience { recovered = false }
+    if now.since(monitor.lastMessageAt) > Self.timeout { recovered = false }
     return now
   }
 
   private func countOrphans(_ now: MonotonicTime) {
-    while let first = bereaved.first {
+    while let first = orphanCandidates.first {
       let left = first.children.filter(\.isAlive)
       guard left.isEmpty || now >= first.at else { return }
       orphans += left
-      bereaved.removeFirst()
+      orphanCandidates.removeFirst()
     }
   }
 
   private func plannedKill(_ now: MonotonicTime) {
-    plannedAt = now
+    targetChosenAt = now
     let next = plan.nextKill()
     kill = (next, now + next.after)
   }
@@ -167,35 +167,35 @@ final class ChaosRun {
   }
 
   private func attemptKill(_ now: MonotonicTime) {
-    let people = census(now)
-    guard let victim = choose(kill.plan.target, kill.plan.pick, among: people) else {
+    let processes = census(now)
+    guard let victim = choose(kill.plan.target, kill.plan.pick, among: processes) else {
       // There may be no guardian that has worked for a while, or no process for commands. In these cases plan the next
       // kill. A process of any other kind exists again soon.
-      if kill.plan.target == .guardian || kill.plan.target.mayBeMissing && now.since(plannedAt) > Self.absence
+      if kill.plan.target == .guardian || kill.plan.target.mayBeMissing && now.since(targetChosenAt) > Self.missingTargetTimeout
       {
         plannedKill(now)
       } else {
-        kill.at = now + Self.rest
+        kill.at = now + Self.pollInterval
       }
       return
     }
-    if kill.plan.isPair { killCoordinator(people, before: victim) }
+    if kill.plan.isPair { killCoordinator(processes, before: victim) }
     let wall = SystemClock.wall().milliseconds
     let instant = SystemClock.monotonic()
     guard bank.kill(victim) else { return }
-    doomed.insert(victim)
+    killedProcesses.insert(victim)
     kills[victim.kind, default: 0] += 1
-    if !isReady(victim) { earlyDeaths[budget(victim, people), default: 0] += 1 }
+    if !isReady(victim) { earlyKills[earlyKillKey(victim, processes), default: 0] += 1 }
     switch victim.kind {
     case .teller, .juice:
       if let window = victim.window, !bank.isStopped(.coordinator) {
         if isReady(victim) {
-          witness.tellerKilled(window: window, at: instant)
+          monitor.tellerKilled(window: window, at: instant)
         } else {
-          witness.successorKilled(window: window)
+          monitor.successorKilled(window: window)
         }
       }
-    case .coordinator: coordinatorDied(victim, people, wall, instant)
+    case .coordinator: coordinatorWasKilled(victim, processes, wall, instant)
     case .guardian, .stock, .vending, .runner, .command, .descendant, .worker, .outside, .web: break
     }
     if victim.kind.isOnThePage { page?.killed(at: instant) }
@@ -203,27 +203,27 @@ final class ChaosRun {
   }
 
   /// Kills the coordinator just before one of its children, so that no parent reaps the child.
-  private func killCoordinator(_ people: [ChaosProcess], before victim: ChaosProcess) {
-    guard let coordinator = choose(.coordinator, 0, among: people), coordinator.pid == victim.parent else {
+  private func killCoordinator(_ processes: [ChaosProcess], before victim: ChaosProcess) {
+    guard let coordinator = choose(.coordinator, 0, among: processes), coordinator.pid == victim.parent else {
       return
     }
     let (wall, instant) = (SystemClock.wall().milliseconds, SystemClock.monotonic())
     guard bank.kill(coordinator) else { return }
-    doomed.insert(coordinator)
+    killedProcesses.insert(coordinator)
     kills[.coordinator, default: 0] += 1
-    if !isReady(coordinator) { earlyDeaths[budget(coordinator, people), default: 0] += 1 }
-    coordinatorDied(coordinator, people, wall, instant)
+    if !isReady(coordinator) { earlyKills[earlyKillKey(coordinator, processes), default: 0] += 1 }
+    coordinatorWasKilled(coordinator, processes, wall, instant)
     page?.killed(at: instant)
   }
 
-  private func coordinatorDied(
-    _ victim: ChaosProcess, _ people: [ChaosProcess], _ wall: Int64, _ instant: MonotonicTime
+  private func coordinatorWasKilled(
+    _ victim: ChaosProcess, _ processes: [ChaosProcess], _ wall: Int64, _ instant: MonotonicTime
   ) {
     // The coordinator may have run for another moment on another processor.
-    deaths.append(wall...(SystemClock.wall().milliseconds + 20))
-    let children = people.filter { $0.kind != .guardian && $0.parent == victim.pid }
-    bereaved.append((children, instant + Self.outliving))
-    witness.coordinatorKilled(at: instant)
+    killTimes.append(wall...(SystemClock.wall().milliseconds + 20))
+    let children = processes.filter { $0.kind != .guardian && $0.parent == victim.pid }
+    orphanCandidates.append((children, instant + Self.orphanTimeout))
+    monitor.coordinatorKilled(at: instant)
   }
 
   private func attemptStop(_ wanted: ChaosPlan.Stop, _ now: MonotonicTime) {
@@ -233,30 +233,30 @@ final class ChaosRun {
     let victim = ready[Int(wanted.pick % UInt64(ready.count))]
     guard bank.stop(victim, until: now + wanted.length) else { return }
     stops += 1
-    if victim.kind == .coordinator { witness.coordinatorStopped() }
+    if victim.kind == .coordinator { monitor.coordinatorStopped() }
   }
 
   private func census(_ now: MonotonicTime) -> [ChaosProcess] {
-    let people = bank.census().filter { !doomed.contains($0) }.sorted { $0.pid < $1.pid }
-    for process in people where process.kind == .guardian && guardianSeen[process] == nil {
-      guardianSeen[process] = now
+    let processes = bank.census().filter { !killedProcesses.contains($0) }.sorted { $0.pid < $1.pid }
+    for process in processes where process.kind == .guardian && guardianFirstSeen[process] == nil {
+      guardianFirstSeen[process] = now
     }
-    return people
+    return processes
   }
 
-  private func choose(_ target: ChaosTarget, _ pick: UInt64, among people: [ChaosProcess]) -> ChaosProcess? {
-    let guardian = people.first { $0.kind == .guardian }
-    let eligible = people.filter { $0.kind == target }.filter { process in
+  private func choose(_ target: ChaosTarget, _ pick: UInt64, among processes: [ChaosProcess]) -> ChaosProcess? {
+    let guardian = processes.first { $0.kind == .guardian }
+    let eligible = processes.filter { $0.kind == target }.filter { process in
       switch target {
       case .teller, .juice, .stock, .vending, .runner, .worker, .web:
-        return isReady(process) || mayDieEarly(process, people)
+        return isReady(process) || mayBeKilledEarly(process, processes)
       case .command, .descendant, .outside: return true
       case .coordinator:
-        return guardian != nil && bank.home.isGuarded && (isReady(process) || mayDieEarly(process, people))
+        return guardian != nil && bank.home.isGuarded && (isReady(process) || mayBeKilledEarly(process, processes))
       case .guardian:
-        guard let seen = guardianSeen[process], let picture = witness.picture else { return false }
-        return SystemClock.monotonic().since(seen) > Self.guardianProof && picture.guardianPid == process.pid
-          && !bank.isStopped(.coordinator) && people.contains { $0.kind == .coordinator && isReady($0) }
+        guard let seen = guardianFirstSeen[process], let snapshot = monitor.snapshot else { return false }
+        return SystemClock.monotonic().since(seen) > Self.guardianStartTime && snapshot.guardianPid == process.pid
+          && !bank.isStopped(.coordinator) && processes.contains { $0.kind == .coordinator && isReady($0) }
       }
     }
     return eligible.isEmpty ? nil : eligible[Int(pick % UInt64(eligible.count))]
@@ -265,27 +265,27 @@ final class ChaosRun {
   /// True if the bank's latest status shows the process at work. For commands, their descendants and outside workers,
   /// which the status does not show, always true.
   private func isReady(_ process: ChaosProcess) -> Bool {
-    guard let picture = witness.picture else { return false }
+    guard let snapshot = monitor.snapshot else { return false }
     switch process.kind {
     case .command, .descendant, .outside: return true
     case .teller, .juice, .stock, .vending, .runner, .worker, .web:
-      return picture.workers.contains { $0.pid == process.pid && ($0.state == .idle || $0.state == .serving) }
-    case .coordinator: return witness.opened == process.pid
-    case .guardian: return picture.guardianPid == process.pid
+      return snapshot.workers.contains { $0.pid == process.pid && ($0.state == .idle || $0.state == .serving) }
+    case .coordinator: return monitor.opened == process.pid
+    case .guardian: return snapshot.guardianPid == process.pid
     }
   }
 
-  private func mayDieEarly(_ process: ChaosProcess, _ people: [ChaosProcess]) -> Bool {
-    earlyDeaths[budget(process, people), default: 0] < Self.earlyDeathLimit
+  private func mayBeKilledEarly(_ process: ChaosProcess, _ processes: [ChaosProcess]) -> Bool {
+    earlyKills[earlyKillKey(process, processes), default: 0] < Self.earlyKillLimit
   }
 
   /// Key of the process that counts early kills: a coordinator for each window, a guardian for its
   /// coordinators.
-  private func budget(_ process: ChaosProcess, _ people: [ChaosProcess]) -> String {
+  private func earlyKillKey(_ process: ChaosProcess, _ processes: [ChaosProcess]) -> String {
     switch process.kind {
     case .teller, .juice, .stock, .vending, .runner, .worker, .command, .descendant, .outside, .web:
       "\(process.parent) \(process.window ?? process.kind.rawValue)"
-    case .coordinator, .guardian: "guardian \(people.first { $0.kind == .guardian }?.pid ?? 0)"
+    case .coordinator, .guardian: "guardian \(processes.first { $0.kind == .guardian }?.pid ?? 0)"
     }
   }
 }

@@ -11,7 +11,7 @@ import Wire
 final class ChaosTraffic {
   private struct Client {
     var chance: SeededGenerator
-    var line: ChaosLine?
+    var connection: ChaosConnection?
     var order: ChaosOrder?
     var asked: UInt32?
     var cut: ChaosPlan.Cut?
@@ -23,17 +23,17 @@ final class ChaosTraffic {
 
   /// Number of ordinary clients, and of further clients that only order juice.
   static let clientCount = 4
-  static let thirsty = 8
+  static let juiceClients = 8
   /// Number of further clients with work for commands and workers, and the number of their waiting and serving
   /// customers from which they send no new orders.
-  static let industrious = 4
-  static let workCrowd: Int64 = 16
+  static let workClients = 4
+  static let maxWaitingWork: Int64 = 16
   /// Number of waiting customers of a branch from which no client sends a new order; more would prove nothing and delay
   /// the end.
   static let crowd: Int64 = 40
-  private static let rest = TimeSpan.milliseconds(4)
+  private static let pollInterval = TimeSpan.milliseconds(4)
   /// Longest wait for the answer of one branch of several.
-  private static let patience = TimeSpan.seconds(3)
+  private static let timeout = TimeSpan.seconds(3)
   private(set) var ledger = ChaosLedger()
   private(set) var refusals: [Failure] = []
   private(set) var cuts: Int64 = 0
@@ -63,7 +63,7 @@ final class ChaosTraffic {
     (self.homes, self.loop, self.name, self.limit) = (homes, loop, name, limit)
     (self.juices, self.hasWork) = (juices, hasWork)
     var chance = SeededGenerator(seed: seed ^ 0x7261_6666_6963)
-    let count = Self.clientCount + (juices.isEmpty ? 0 : Self.thirsty) + (hasWork ? Self.industrious : 0)
+    let count = Self.clientCount + (juices.isEmpty ? 0 : Self.juiceClients) + (hasWork ? Self.workClients : 0)
     clients = (0..<count).map { _ in Client(chance: SeededGenerator(seed: chance.next())) }
   }
 
@@ -71,13 +71,13 @@ final class ChaosTraffic {
   var isExhausted: Bool { ledger.asked >= limit }
   func cut(_ cut: ChaosPlan.Cut) { clients[Int(cut.pick % UInt64(clients.count))].cut = cut }
   /// Disconnects all clients; call at the end, when every order has its answer.
-  func leave() { for index in clients.indices { clients[index].line = nil } }
+  func disconnect() { for index in clients.indices { clients[index].connection = nil } }
 
-  func turn(_ now: MonotonicTime, wantsMore: Bool, wantsWork: Bool = false) {
+  func runIteration(_ now: MonotonicTime, wantsMore: Bool, wantsWork: Bool = false) {
     for index in clients.indices {
-      hear(index, now)
-      if clients[index].order == nil, isIndustrious(index) ? wantsWork : wantsMore, !isExhausted {
-        think(index)
+      handle(index, now)
+      if clients[index].order == nil, isWorkClient(index) ? wantsWork : wantsMore, !isExhausted {
+        chooseOrder(index)
       }
       if clients[index].order != nil, clients[index].asked == nil, now >= clients[index].notBefore {
         ask(index, now)
@@ -85,26 +85,26 @@ final class ChaosTraffic {
     }
   }
 
-  private func hear(_ index: Int, _ now: MonotonicTime) {
-    guard let line = clients[index].line else { return }
+  private func handle(_ index: Int, _ now: MonotonicTime) {
+    guard let connection = clients[index].connection else { return }
     // A branch that is cut off does not answer. The client then asks a branch chosen at random, under the same key.
     if homes.count > 1, now >= clients[index].until {
-      (clients[index].line, clients[index].asked) = (nil, nil)
+      (clients[index].connection, clients[index].asked) = (nil, nil)
       return
     }
-    for reply in line.take() where reply.number == clients[index].asked { hear(reply.answer, index, now) }
-    guard !line.isOpen else { return }
-    clients[index].line = nil
+    for reply in connection.take() where reply.number == clients[index].asked { handle(reply.answer, index, now) }
+    guard !connection.isOpen else { return }
+    clients[index].connection = nil
     clients[index].asked = nil
   }
 
-  private func hear(_ answer: ControlAnswer, _ index: Int, _ now: MonotonicTime) {
+  private func handle(_ answer: ControlAnswer, _ index: Int, _ now: MonotonicTime) {
     guard let order = clients[index].order else { return }
     clients[index].asked = nil
     switch answer {
     case .enqueued(let report):
       ledger.acknowledge(
-        key: order.key, ChaosPromise(day: report.day, first: report.first, last: report.last))
+        key: order.key, AcknowledgedTickets(day: report.day, first: report.first, last: report.last))
       // Sometimes the same key is sent again, which must add no customer.
       if clients[index].chance.draw(1...8) > 1 { clients[index].order = nil }
     case .failure(let failure):
@@ -114,23 +114,23 @@ final class ChaosTraffic {
         refusals.append(failure)
         clients[index].order = nil
       }
-      clients[index].notBefore = now + Self.rest * 5
+      clients[index].notBefore = now + Self.pollInterval * 5
     default: break
     }
   }
 
-  private func think(_ index: Int) {
+  private func chooseOrder(_ index: Int) {
     clients[index].orders += 1
     var chance = clients[index].chance
     let order =
-      isIndustrious(index)
-      ? work(index, &chance) : index < Self.clientCount ? business(index, &chance) : thirst(index, &chance)
+      isWorkClient(index)
+      ? work(index, &chance) : index < Self.clientCount ? bankOrder(index, &chance) : juiceOrder(index, &chance)
     clients[index].chance = chance
     clients[index].order = order
     ledger.ask(order)
   }
 
-  private func isIndustrious(_ index: Int) -> Bool { hasWork && index >= clients.count - Self.industrious }
+  private func isWorkClient(_ index: Int) -> Bool { hasWork && index >= clients.count - Self.workClients }
 
   private func work(_ index: Int, _ chance: inout SeededGenerator) -> ChaosOrder {
     let service =
@@ -142,9 +142,9 @@ final class ChaosTraffic {
     let key = "\(name)-\(index)-\(clients[index].orders)"
     var order = ChaosOrder(
       key: key, count: min(chance.draw(1...2), limit - ledger.asked), service: service,
-      priority: Self.priority(&chance), amount: 0, account: 0, carried: Self.payload(key, &chance))
+      priority: Self.priority(&chance), amount: 0, account: 0, payloadSent: Self.payload(key, &chance))
     if service == ChaosServices.command {
-      (order.amount, order.account) = (chance.draw(CustomerDraw.amounts), chance.draw(CustomerDraw.accounts))
+      (order.amount, order.account) = (chance.draw(CustomerGenerator.amounts), chance.draw(CustomerGenerator.accounts))
     }
     return order
   }
@@ -162,18 +162,18 @@ final class ChaosTraffic {
       }
   }
 
-  private func thirst(_ index: Int, _ chance: inout SeededGenerator) -> ChaosOrder {
+  private func juiceOrder(_ index: Int, _ chance: inout SeededGenerator) -> ChaosOrder {
     ChaosOrder(
       key: "\(name)-\(index)-\(clients[index].orders)", count: min(chance.draw(1...3), limit - ledger.asked),
       service: .juice, priority: Self.priority(&chance), amount: 0, account: 0,
       juice: juices[Int(chance.draw(0...Int64(juices.count) - 1))])
   }
 
-  private func business(_ index: Int, _ chance: inout SeededGenerator) -> ChaosOrder {
+  private func bankOrder(_ index: Int, _ chance: inout SeededGenerator) -> ChaosOrder {
     ChaosOrder(
       key: "\(name)-\(index)-\(clients[index].orders)", count: min(chance.draw(1...5), limit - ledger.asked),
       service: chance.draw(1...3) == 1 ? .loan : .deposit, priority: Self.priority(&chance),
-      amount: chance.draw(CustomerDraw.amounts), account: chance.draw(CustomerDraw.accounts))
+      amount: chance.draw(CustomerGenerator.amounts), account: chance.draw(CustomerGenerator.accounts))
   }
 
   private static func priority(_ chance: inout SeededGenerator) -> Priority {
@@ -193,20 +193,20 @@ final class ChaosTraffic {
   private func ask(_ index: Int, _ now: MonotonicTime) {
     guard let order = clients[index].order else { return }
     // A branch that does not answer must not prevent the client from asking another branch.
-    if homes.count > 1 { clients[index].line = nil }
-    guard let line = clients[index].line ?? ChaosLine(to: nextHome(index), on: loop) else {
-      clients[index].notBefore = now + Self.rest
+    if homes.count > 1 { clients[index].connection = nil }
+    guard let connection = clients[index].connection ?? ChaosConnection(to: nextHome(index), on: loop) else {
+      clients[index].notBefore = now + Self.pollInterval
       return
     }
     if let cut = clients[index].cut {
-      line.sendAndCut(order.command, pick: cut.pick >> 8, isWhole: cut.isWhole)
+      connection.sendAndCut(order.command, pick: cut.pick >> 8, isWhole: cut.isWhole)
       clients[index].cut = nil
-      clients[index].line = nil
+      clients[index].connection = nil
       cuts += 1
       return
     }
-    clients[index].line = line
-    clients[index].until = now + Self.patience
-    clients[index].asked = line.send(order.command)
+    clients[index].connection = connection
+    clients[index].until = now + Self.timeout
+    clients[index].asked = connection.send(order.command)
   }
 }

@@ -9,7 +9,7 @@ extension MessageCatalog {
   }
 
   func chaosProgress(_ kills: [ChaosTarget: Int64], acknowledged: Int64) -> String {
-    let parts = ChaosTarget.allCases.map { "\(victim($0)) \(kills[$0, default: 0])" }.joined(separator: ", ")
+    let parts = ChaosTarget.allCases.map { "\(targetName($0)) \(kills[$0, default: 0])" }.joined(separator: ", ")
     return say(
       "killed: \(parts); tickets \(acknowledged); served", "강제 종료: \(parts); 번호표 \(acknowledged); 처리")
   }
@@ -23,7 +23,7 @@ extension MessageCatalog {
   func chaosBroken(_ seed: Int64, _ home: String) -> String {
     say(
       "A guarantee was violated. Repeat with --seed \(seed); the home is kept: \(home)",
-      "지켜지지 않은 보장이 있습니다. --seed \(Particle.by.on(String(seed))) 다시 실행하세요. 홈은 남아 있습니다: \(home)")
+      "지켜지지 않은 보장이 있습니다. --seed \(KoreanParticle.by.on(String(seed))) 다시 실행하세요. 홈은 남아 있습니다: \(home)")
   }
 
   var chaosNeedsIdle: String {
@@ -46,16 +46,16 @@ extension MessageCatalog {
       "강제 종료할 웹 서버가 없습니다. 웹 화면 없이 빌드되었거나 --home을 지정했습니다. '--targets web'을 빼세요.")
   }
 
-  func noSuchVictim(_ name: String) -> String {
+  func unknownTarget(_ name: String) -> String {
     say(
-      "--targets accepts \(Self.victims), not \(quoted(name)).",
-      "--targets에는 \(Self.victims)만 쓸 수 있습니다: \(quoted(name))")
+      "--targets accepts \(Self.targetNames), not \(quoted(name)).",
+      "--targets에는 \(Self.targetNames)만 쓸 수 있습니다: \(quoted(name))")
   }
 
   /// Accepted names.
-  private static let victims = ChaosTarget.allCases.map(\.rawValue).joined(separator: ", ")
+  private static let targetNames = ChaosTarget.allCases.map(\.rawValue).joined(separator: ", ")
 
-  private func victim(_ target: ChaosTarget) -> String {
+  private func targetName(_ target: ChaosTarget) -> String {
     switch target {
     case .teller: say("tellers", "은행원")
     case .coordinator: say("coordinator", "코디네이터")
@@ -73,7 +73,7 @@ extension MessageCatalog {
   }
 
   func killed(_ target: ChaosTarget) -> String {
-    say("SIGKILL to \(victim(target))", "SIGKILL: \(victim(target))")
+    say("SIGKILL to \(targetName(target))", "SIGKILL: \(targetName(target))")
   }
 
   var chaosStops: String { say("suspended and resumed", "정지했다 재개함") }
@@ -110,10 +110,10 @@ extension MessageCatalog {
     case .lost(let ticket): say("\(name(ticket)) has no receipt", "\(name(ticket)): 영수증이 없습니다")
     case .servedAgain(let ticket, let count):
       say("\(name(ticket)) has \(count) receipts", "\(name(ticket)): 영수증이 \(count)장입니다")
-    case .promisedTwice(let key): say("key \(key) got two sets of tickets", "키 \(key): 번호표가 두 벌입니다")
-    case .badPromise(let key):
+    case .keyAnsweredDifferently(let key): say("key \(key) got two sets of tickets", "키 \(key): 번호표가 두 벌입니다")
+    case .invalidAnswer(let key):
       say("key \(key) got wrong tickets or those of another key", "키 \(key): 번호표가 틀리거나 다른 키의 것입니다")
-    case .uninvited(let ticket):
+    case .notRequested(let ticket):
       say("\(name(ticket)) was not requested", "\(name(ticket)): 요청한 적이 없습니다")
     case .overtaken(let ticket, let other):
       say("\(name(ticket)) started later than \(name(other))", "\(name(ticket)): \(name(other))보다 늦게 시작했습니다")
@@ -130,42 +130,42 @@ extension MessageCatalog {
     case .orphan(let pid, let name):
       say(
         "process \(pid) (\(name)) still runs after the bank closed",
-        "프로세스 \(Particle.subject.on("\(pid)(\(name))")) 은행이 닫힌 뒤에도 실행되고 있습니다")
+        "프로세스 \(KoreanParticle.subject.on("\(pid)(\(name))")) 은행이 닫힌 뒤에도 실행되고 있습니다")
     case .unanswered(let key): say("key \(key) never got a response", "키 \(key): 끝내 응답이 없었습니다")
     case .notRecovered: say("the bank did not recover by itself", "은행이 스스로 복구되지 않았습니다")
     case .page(let count):
       say(
-        "the page had not recovered within \(ChaosPage.patience.milliseconds / 1_000) s of a kill, \(count) times",
-        "강제 종료 뒤 \(ChaosPage.patience.milliseconds / 1_000)초 안에 페이지가 복구되지 않은 적이 \(count)번 있습니다")
+        "the page had not recovered within \(ChaosPage.timeout.milliseconds / 1_000) s of a kill, \(count) times",
+        "강제 종료 뒤 \(ChaosPage.timeout.milliseconds / 1_000)초 안에 페이지가 복구되지 않은 적이 \(count)번 있습니다")
     case .stock(let item, let difference):
       say(
         "\(self.item(item.name)): \(difference > 0 ? "\(difference) too many" : "\(-difference) missing")",
         "\(self.item(item.name)): \(difference > 0 ? "\(difference)개가 남습니다" : "\(-difference)개가 모자랍니다")")
     case .watch(let gap):
-      say("a watcher of the stock: \(particular(gap))", "재고를 지켜본 클라이언트: \(particular(gap))")
+      say("a watcher of the stock: \(localizedDetail(gap))", "재고를 지켜본 클라이언트: \(localizedDetail(gap))")
     case .work(let ticket, let deviation):
       "\(name(ticket)): \(self.deviation(deviation))"
     case .unreadableLines(let count):
       say("\(count) lines of commands and workers are unreadable", "명령과 워커의 기록 \(count)줄을 읽을 수 없습니다")
-    case .audit(let problem): say("audit: \(particular(problem))", "점검: \(particular(problem))")
+    case .audit(let problem): say("audit: \(localizedDetail(problem))", "점검: \(localizedDetail(problem))")
     }
   }
 
   private func deviation(_ deviation: WorkDeviation) -> String {
     switch deviation {
     case .severalKeys: say("its attempts had different keys", "시도마다 키가 다릅니다")
-    case .foreignKey(let other): say("has the key of \(name(other))", "\(name(other))의 키를 가졌습니다")
+    case .keyOfOtherTicket(let other): say("has the key of \(name(other))", "\(name(other))의 키를 가졌습니다")
     case .receiptKey: say("the receipt names another key", "영수증의 키가 다릅니다")
     case .overlapped(let attempt):
       say("attempt \(attempt) started while another one was running", "\(attempt)번째 시도가 다른 시도와 겹쳤습니다")
-    case .unwitnessed(let attempt):
+    case .notLogged(let attempt):
       say("served in attempt \(attempt), which did not start and end", "처리했다는 \(attempt)번째 시도의 시작과 끝이 없습니다")
     case .payload: say("got another payload", "다른 페이로드를 받았습니다")
     case .result: say("the result does not match its payload", "결과가 페이로드와 맞지 않습니다")
-    case .begunAfterReceipt(let attempt):
+    case .startedAfterReceipt(let attempt):
       say("attempt \(attempt) started after the receipt", "영수증 뒤에 \(attempt)번째 시도가 시작되었습니다")
     case .notCancelled: say("was served although it had been cancelled", "취소했는데 처리되었습니다")
-    case .uninvited: say("work ran without a request", "요청이 없는데 처리했습니다")
+    case .notRequested: say("work ran without a request", "요청이 없는데 처리했습니다")
     case .outlived(let pid):
       say("process \(pid) still runs after the receipt", "프로세스 \(pid): 영수증 뒤에도 실행되고 있습니다")
     }

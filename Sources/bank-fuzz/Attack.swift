@@ -5,23 +5,23 @@ import BankModel
 import Wire
 
 struct Attack {
-  enum Manner: Int64, CaseIterable {
+  enum AttackKind: Int64, CaseIterable {
     /// Closed at once, with messages in flight.
     case cut
     /// Closed for writing, and read until the end or until no answer has arrived for a moment.
     case halfClosed
     /// Kept open, and read from time to time.
-    case lingers
+    case staysOpen
     /// Kept open, and never read.
-    case deaf
+    case neverReads
   }
 
   let portions: [[UInt8]]
-  let manner: Manner
+  let attackKind: AttackKind
   let messages: Int
 
-  init(portions: [[UInt8]], manner: Manner, messages: Int) {
-    (self.portions, self.manner, self.messages) = (portions, manner, messages)
+  init(portions: [[UInt8]], attackKind: AttackKind, messages: Int) {
+    (self.portions, self.attackKind, self.messages) = (portions, attackKind, messages)
   }
 
   init(seed: UInt64, number: UInt64, hello: [UInt8]) {
@@ -41,10 +41,10 @@ struct Attack {
     var bytes = Array(frames.joined())
     if kind == 9 || chance.draw(0...7) == 0 { bytes.removeLast(min(bytes.count, Int(chance.draw(1...40)))) }
     // Check all bytes together, because a change of one frame can change the next.
-    if Harm.isMeant(bytes) { bytes = hello + Self.noise(&chance) }
+    if RequestFilter.isHarmful(bytes) { bytes = hello + Self.noise(&chance) }
     messages = frames.count
     portions = Self.cut(bytes, &chance)
-    manner = Manner(rawValue: [0, 0, 0, 1, 1, 1, 1, 2, 2, 3][Int(chance.draw(0...9))]) ?? .cut
+    attackKind = AttackKind(rawValue: [0, 0, 0, 1, 1, 1, 1, 2, 2, 3][Int(chance.draw(0...9))]) ?? .cut
   }
 
   private static func frame(_ kind: Int64, _ chance: inout SeededGenerator) -> [UInt8]? {
@@ -60,7 +60,7 @@ struct Attack {
 
   private static func valid(_ chance: inout SeededGenerator) -> [UInt8]? {
     var frame: [UInt8] = []
-    let message = ClientMessage.request(RequestDraw.draw(&chance))
+    let message = ClientMessage.request(RequestGenerator.draw(&chance))
     guard (try? FrameEncoder().append(message, to: &frame, limit: FrameLimits.control)) != nil else {
       return nil
     }

@@ -8,57 +8,57 @@ import Posix
 import Time
 
 final class Attackers {
-  private final class Guest {
+  private final class AttackClient {
     let socket: FileDescriptor
-    let isDeaf: Bool
+    let neverReads: Bool
 
-    init(_ socket: consuming FileDescriptor, isDeaf: Bool) {
+    init(_ socket: consuming FileDescriptor, neverReads: Bool) {
       self.socket = socket
-      self.isDeaf = isDeaf
+      self.neverReads = neverReads
     }
   }
 
   private let path: String
-  private var guests: [Guest] = []
+  private var clients: [AttackClient] = []
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
-  private static let room = 200
-  private static let patience = TimeSpan.seconds(30)
+  private static let maxClients = 200
+  private static let timeout = TimeSpan.seconds(30)
 
   init(path: String) { self.path = path }
   deinit { buffer.deallocate() }
 
-  func carryOut(_ attack: Attack, _ chance: inout SeededGenerator) throws {
+  func run(_ attack: Attack, _ chance: inout SeededGenerator) throws {
     let socket = try connect()
     guard send(attack.portions, on: socket) else { return }
-    switch attack.manner {
+    switch attack.attackKind {
     case .cut: return
     case .halfClosed:
       // A refused connection has no peer any more, so the call may fail.
       try? UnixSocket.shutdownWriting(socket)
-      hear(socket, within: 3)
-    case .lingers, .deaf: guests.append(Guest(socket, isDeaf: attack.manner == .deaf))
+      drainInput(socket, within: 3)
+    case .staysOpen, .neverReads: clients.append(AttackClient(socket, neverReads: attack.attackKind == .neverReads))
     }
-    if guests.count > Self.room { guests.remove(at: Int(chance.draw(0...Int64(guests.count - 1)))) }
-    if !guests.isEmpty {
-      let guest = guests[Int(chance.draw(0...Int64(guests.count - 1)))]
-      if !guest.isDeaf { hear(guest.socket, within: 0) }
+    if clients.count > Self.maxClients { clients.remove(at: Int(chance.draw(0...Int64(clients.count - 1)))) }
+    if !clients.isEmpty {
+      let guest = clients[Int(chance.draw(0...Int64(clients.count - 1)))]
+      if !guest.neverReads { drainInput(guest.socket, within: 0) }
     }
   }
 
-  func leave() { guests.removeAll() }
+  func disconnect() { clients.removeAll() }
 
   private func connect() throws -> FileDescriptor {
-    let deadline = SystemClock.monotonic() + Self.patience
+    let deadline = SystemClock.monotonic() + Self.timeout
     while true {
       let outcome = try UnixSocket.connect(path: path, nonBlocking: true)
       switch consume outcome {
       case .connected(let socket): return socket
       case .busy:
         guard SystemClock.monotonic() < deadline else {
-          throw FuzzFailure.harmed("no connection was accepted for \(Self.patience)")
+          throw FuzzFailure.harmed("no connection was accepted for \(Self.timeout)")
         }
         _ = poll(nil, 0, 1)
-      case .notThere: throw FuzzFailure.harmed("\(path) does not exist")
+      case .noSuchFile: throw FuzzFailure.harmed("\(path) does not exist")
       case .refused: throw FuzzFailure.harmed("no process is listening on \(path)")
       case .permissionDenied: throw FuzzFailure.harmed("connecting to \(path) is not permitted")
       }
@@ -78,7 +78,7 @@ final class Attackers {
   }
 
   /// Reads until the end of the stream, or until nothing has arrived for a moment, in at most 64 steps.
-  private func hear(_ socket: borrowing FileDescriptor, within milliseconds: CInt) {
+  private func drainInput(_ socket: borrowing FileDescriptor, within milliseconds: CInt) {
     for _ in 0..<64 {
       switch try? socket.read(into: buffer) {
       case .bytes: continue

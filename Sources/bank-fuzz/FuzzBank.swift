@@ -18,28 +18,28 @@ final class FuzzBank {
     ServiceWindows(service: .deposit, count: 2), ServiceWindows(service: .loan, count: 1),
     ServiceWindows(service: .juice, count: 1),
   ]
-  private static let patience = TimeSpan.seconds(60)
+  private static let timeout = TimeSpan.seconds(60)
 
   /// Opens a bank below a directory.
   init(in directory: String) throws {
     let configuration = Paths.join(directory, "fuzz.json")
     // A small queue is often full, which exercises more of the code.
-    let text = #"{"max_waiting": \#(Harm.maxWaiting), "lease": "30s", "log": {"customer_events": false}}"#
+    let text = #"{"max_waiting": \#(RequestFilter.maxWaiting), "lease": "30s", "log": {"customer_events": false}}"#
     try FileDescriptor.open(configuration, [.writeOnly, .create]).writeAll(Array(text.utf8))
     home = BankHome(path: Paths.join(directory, "home"))
-    var order = LaunchOrder(.open, home: home, configuration: configuration, speed: "max")
+    var order = LaunchSettings(.open, home: home, configuration: configuration, speed: "max")
     order.endsWithLauncher = true
     launched = try BankLauncher.find().launch(order, standardError: .inherit)
     guard case .status = try ask(.awaitOpen) else { throw FuzzFailure.harmed("it did not open") }
   }
 
-  func rememberPeace() { descriptors = openDescriptors }
+  func recordBaseline() { descriptors = openDescriptors }
   var pid: pid_t { launched.process.pid }
 
   /// Throws if the coordinator has exited, or has written to standard error, which it normally never does.
   func requireAlive() throws(FuzzFailure) {
-    if let status = launched.process.reap() { throw FuzzFailure.coordinatorEnded("\(status)\(lastWords)") }
-    guard lastWords.isEmpty else { throw FuzzFailure.harmed("it wrote to standard error\(lastWords)") }
+    if let status = launched.process.reap() { throw FuzzFailure.coordinatorEnded("\(status)\(standardError)") }
+    guard standardError.isEmpty else { throw FuzzFailure.harmed("it wrote to standard error\(standardError)") }
   }
 
   @discardableResult
@@ -48,17 +48,17 @@ final class FuzzBank {
   }
 
   static func ask(_ command: ControlCommand, on connection: ControlConnection) throws -> ControlAnswer {
-    let deadline = SystemClock.monotonic() + patience
+    let deadline = SystemClock.monotonic() + timeout
     let number = try connection.send(command)
     while let reply = try connection.next(until: deadline) {
       if reply.number == number, !reply.more { return reply.answer }
     }
-    throw FuzzFailure.unserved("no answer to \(command) within \(patience)")
+    throw FuzzFailure.requestNotServed("no answer to \(command) within \(timeout)")
   }
 
-  func examine(acknowledged: Int64) throws -> AuditReport {
+  func checkAudit(acknowledged: Int64) throws -> AuditReport {
     // The attackers' requests are still read after they have left, and one of them may pause a service.
-    try awaitPeace()
+    try awaitBaseline()
     try require(.resume(nil))
     try require(.scale(Self.windows))
     try require(.awaitIdle)
@@ -74,16 +74,16 @@ final class FuzzBank {
       throw FuzzFailure.harmed(
         "\(audit.issued) tickets were issued, but the normal client alone got \(acknowledged)")
     }
-    try awaitPeace()
+    try awaitBaseline()
     try requireAlive()
     return audit
   }
 
   func close() throws {
-    guard case .stopped = try ask(.stop(StopOrder(now: true, timeoutMilliseconds: nil))) else {
+    guard case .stopped = try ask(.stop(StopParameters(now: true, timeoutMilliseconds: nil))) else {
       throw FuzzFailure.harmed("it did not close")
     }
-    let status = launched.awaitExit(until: SystemClock.monotonic() + Self.patience)
+    let status = launched.awaitExit(until: SystemClock.monotonic() + Self.timeout)
     guard let status, status.isSuccess else { throw FuzzFailure.harmed("it did not exit successfully") }
   }
 
@@ -95,8 +95,8 @@ final class FuzzBank {
 
   /// Waits until the coordinator has released all resources of the attackers. One more descriptor is allowed: the
   /// connection to the stock service, which is opened at the first cancellation of a juice ticket, and kept.
-  private func awaitPeace() throws {
-    let deadline = SystemClock.monotonic() + Self.patience
+  private func awaitBaseline() throws {
+    let deadline = SystemClock.monotonic() + Self.timeout
     while openDescriptors > descriptors + 1 {
       guard SystemClock.monotonic() < deadline else {
         throw FuzzFailure.harmed("it has \(openDescriptors) open descriptors, \(descriptors) before")
@@ -110,7 +110,7 @@ final class FuzzBank {
   private var openDescriptors: Int { (try? Directory.entries(of: "/proc/\(pid)/fd"))?.count ?? 0 }
 
   /// What the coordinator has written to standard error, such as a failed precondition; empty in normal operation.
-  private var lastWords: String {
+  private var standardError: String {
     let path = Paths.join(home.path, "logs", "bankd.stderr")
     guard let file = try? FileDescriptor.open(path, .readOnly), let bytes = try? file.readAll(),
       !bytes.isEmpty
@@ -137,7 +137,7 @@ final class NormalClient {
 
   func enqueue() throws {
     let count = chance.draw(1...5)
-    let order = EnqueueOrder(
+    let order = EnqueueParameters(
       count: count, service: nil, priority: .regular, amount: nil, account: nil, seed: chance.next(), key: nil
     )
     let answer = try FuzzBank.ask(.enqueue(order), on: connection)
@@ -146,13 +146,13 @@ final class NormalClient {
     case .enqueued(let report) where report.count == count && report.last - report.first + 1 == count:
       customers += count
     case .failure(let failure) where failure.code == .queueFull: refusals += 1
-    default: throw FuzzFailure.unserved("\(count) customers were answered with \(answer)")
+    default: throw FuzzFailure.requestNotServed("\(count) customers were answered with \(answer)")
     }
   }
 
   func resume() throws {
     guard case .status = try FuzzBank.ask(.resume(nil), on: connection) else {
-      throw FuzzFailure.unserved("the services were not resumed")
+      throw FuzzFailure.requestNotServed("the services were not resumed")
     }
     commands += 1
   }

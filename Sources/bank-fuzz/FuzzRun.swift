@@ -9,25 +9,25 @@ import Time
 import Wire
 
 final class FuzzRun {
-  private let order: FuzzOrder
+  private let options: FuzzOptions
   private var last: [(number: UInt64, attack: Attack)] = []
   private var connections: UInt64 = 0
   private var messages = 0
   /// Number of attacks that are kept as evidence: the coordinator's exit may be noticed only after a few more
   /// attacks.
-  private static let evidence = 64
+  private static let keptAttacks = 64
   /// Number of attacks between two requests of the normal client.
-  private static let turn: UInt64 = 8
+  private static let attacksPerRequest: UInt64 = 8
 
-  init(_ order: FuzzOrder) { self.order = order }
+  init(_ options: FuzzOptions) { self.options = options }
 
-  func carryOut() throws -> String {
-    let bank = try FuzzBank(in: order.scratch)
+  func run() throws -> String {
+    let bank = try FuzzBank(in: options.scratch)
     do { return try attack(bank) } catch {
       // An exit of the coordinator explains most other errors, and takes a while on a busy machine.
       let deadline = SystemClock.monotonic() + .seconds(5)
       repeat {
-        do throws(FuzzFailure) { try bank.requireAlive() } catch let end { throw end.behind(error) }
+        do throws(FuzzFailure) { try bank.requireAlive() } catch let end { throw end.after(error) }
         _ = poll(nil, 0, 50)
       } while SystemClock.monotonic() < deadline
       throw error
@@ -35,22 +35,22 @@ final class FuzzRun {
   }
 
   private func attack(_ bank: FuzzBank) throws -> String {
-    let client = try NormalClient(bank, seed: order.seed)
-    bank.rememberPeace()
+    let client = try NormalClient(bank, seed: options.seed)
+    bank.recordBaseline()
     let attackers = Attackers(path: bank.home.socket)
     let hello = try Self.hello()
-    var chance = SeededGenerator(seed: order.seed)
+    var chance = SeededGenerator(seed: options.seed)
     let start = SystemClock.monotonic()
-    let end = start + order.span
+    let end = start + options.span
     var resumeAt = start
     while SystemClock.monotonic() < end {
       connections += 1
-      let attack = Attack(seed: order.seed, number: connections, hello: hello)
-      if last.count == Self.evidence { last.removeFirst() }
+      let attack = Attack(seed: options.seed, number: connections, hello: hello)
+      if last.count == Self.keptAttacks { last.removeFirst() }
       last.append((connections, attack))
-      try attackers.carryOut(attack, &chance)
+      try attackers.run(attack, &chance)
       messages += attack.messages
-      guard connections % Self.turn == 0 else { continue }
+      guard connections % Self.attacksPerRequest == 0 else { continue }
       try client.enqueue()
       if resumeAt <= SystemClock.monotonic() {
         try client.resume()
@@ -59,11 +59,11 @@ final class FuzzRun {
       }
     }
     let seconds = SystemClock.monotonic().since(start).inSeconds
-    attackers.leave()
-    let audit = try bank.examine(acknowledged: client.customers)
+    attackers.disconnect()
+    let audit = try bank.checkAudit(acknowledged: client.customers)
     try bank.close()
     return """
-      \(Self.rounded(seconds)) s with seed \(order.seed): \(messages) messages on \(connections) connections, \
+      \(Self.rounded(seconds)) s with seed \(options.seed): \(messages) messages on \(connections) connections, \
       \(Int(Double(messages) / seconds)) messages a second.
       A normal client added \(client.customers) customers with \(client.commands) commands; the queue was full \
       \(client.refusals) times.
@@ -72,12 +72,12 @@ final class FuzzRun {
       """
   }
 
-  func keepEvidence() -> String {
+  func saveEvidence() -> String {
     guard !last.isEmpty else { return "" }
-    let path = Paths.join(order.scratch, "found")
+    let path = Paths.join(options.scratch, "found")
     let lines = last.map { number, attack in
       let portions = attack.portions.map { $0.map(Self.hexadecimal).joined() }
-      return "\(number) \(attack.manner) \(portions.joined(separator: " "))\n"
+      return "\(number) \(attack.attackKind) \(portions.joined(separator: " "))\n"
     }
     guard let file = try? FileDescriptor.open(path, [.writeOnly, .create, .truncate]),
       (try? file.writeAll(Array(lines.joined().utf8))) != nil
@@ -89,7 +89,7 @@ final class FuzzRun {
     var frame: [UInt8] = []
     let message = ClientMessage.hello(Hello(build: ControlConnection.build, role: .client))
     guard (try? FrameEncoder().append(message, to: &frame, limit: FrameLimits.control)) != nil else {
-      throw FuzzFailure.unserved("a hello cannot be written")
+      throw FuzzFailure.requestNotServed("a hello cannot be written")
     }
     return frame
   }
@@ -107,17 +107,17 @@ final class FuzzRun {
 enum FuzzFailure: Error, CustomStringConvertible {
   case coordinatorEnded(String)
   case harmed(String)
-  case unserved(String)
+  case requestNotServed(String)
 
   var description: String {
     switch self {
     case .coordinatorEnded(let how): "the coordinator has exited: \(how)"
     case .harmed(let what): "the coordinator was harmed: \(what)"
-    case .unserved(let what): "a normal client was not served: \(what)"
+    case .requestNotServed(let what): "a normal client was not served: \(what)"
     }
   }
 
-  func behind(_ first: any Error) -> any Error {
+  func after(_ first: any Error) -> any Error {
     guard case .coordinatorEnded(let how) = self else { return self }
     if case FuzzFailure.coordinatorEnded = first { return first }
     return FuzzFailure.coordinatorEnded("\(how)\nnoticed before: \(first)")

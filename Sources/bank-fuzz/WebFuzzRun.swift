@@ -10,41 +10,41 @@ import Time
 import Wire
 
 final class WebFuzzRun {
-  private let order: FuzzOrder
+  private let options: FuzzOptions
   private var requests = 0
   private var connections: UInt64 = 0
   private var served = 0
   /// Number of attacks between two normal requests.
-  private static let turn: UInt64 = 16
-  private static let patience = TimeSpan.seconds(30)
+  private static let attacksPerRequest: UInt64 = 16
+  private static let timeout = TimeSpan.seconds(30)
 
-  init(_ order: FuzzOrder) { self.order = order }
+  init(_ options: FuzzOptions) { self.options = options }
 
-  func carryOut() throws -> String {
-    let bank = try FuzzBank(in: order.scratch)
-    try bank.ask(.web(WebOrder(port: 0)))
+  func run() throws -> String {
+    let bank = try FuzzBank(in: options.scratch)
+    try bank.ask(.web(WebServerSettings(port: 0)))
     let socket = Paths.join(bank.home.path, "run", "web.sock")
     let pid = try awaitServer(bank, socket)
     let port = Self.port(bank.home) ?? 8_700
-    let peace = Self.descriptors(of: pid)
+    let baseline = Self.descriptors(of: pid)
     let attackers = Attackers(path: socket)
-    var chance = SeededGenerator(seed: order.seed)
+    var chance = SeededGenerator(seed: options.seed)
     let start = SystemClock.monotonic()
-    while SystemClock.monotonic() < start + order.span {
+    while SystemClock.monotonic() < start + options.span {
       connections += 1
-      let attack = WebDraw.attack(seed: order.seed, number: connections, port: port)
-      try attackers.carryOut(attack, &chance)
+      let attack = WebAttackGenerator.attack(seed: options.seed, number: connections, port: port)
+      try attackers.run(attack, &chance)
       requests += attack.messages
-      guard connections % Self.turn == 0 else { continue }
+      guard connections % Self.attacksPerRequest == 0 else { continue }
       try ask(socket, "GET /api/v1/status")
       served += 1
     }
-    attackers.leave()
-    try examine(bank, pid, peace, socket)
+    attackers.disconnect()
+    try checkAudit(bank, pid, baseline, socket)
     let seconds = SystemClock.monotonic().since(start).inSeconds
     try bank.close()
     return """
-      \(Int(seconds)) s with seed \(order.seed): \(requests) requests on \(connections) connections, \
+      \(Int(seconds)) s with seed \(options.seed): \(requests) requests on \(connections) connections, \
       \(Int(Double(requests) / seconds)) requests a second.
       A normal client was served \(served) times. The web server was process \(pid) throughout.
       """
@@ -52,7 +52,7 @@ final class WebFuzzRun {
 
   /// Waits for the server's first answer. Returns its pid.
   private func awaitServer(_ bank: FuzzBank, _ socket: String) throws -> Int32 {
-    let deadline = SystemClock.monotonic() + Self.patience
+    let deadline = SystemClock.monotonic() + Self.timeout
     while true {
       if let pid = try Self.pid(bank), (try? ask(socket, "GET /api/v1/status")) != nil { return pid }
       guard SystemClock.monotonic() < deadline else {
@@ -62,16 +62,16 @@ final class WebFuzzRun {
     }
   }
 
-  private func examine(_ bank: FuzzBank, _ pid: Int32, _ peace: Int, _ socket: String) throws {
+  private func checkAudit(_ bank: FuzzBank, _ pid: Int32, _ baseline: Int, _ socket: String) throws {
     guard try Self.pid(bank) == pid else {
       throw FuzzFailure.coordinatorEnded("the web server is no longer process \(pid)")
     }
     // Slow requests reach their timeout, and then all connections are closed.
     let deadline = SystemClock.monotonic() + .seconds(100)
-    while Self.descriptors(of: pid) > peace + 4 {
+    while Self.descriptors(of: pid) > baseline + 4 {
       guard SystemClock.monotonic() < deadline else {
         throw FuzzFailure.harmed(
-          "the web server has \(Self.descriptors(of: pid)) open descriptors, \(peace) before")
+          "the web server has \(Self.descriptors(of: pid)) open descriptors, \(baseline) before")
       }
       _ = poll(nil, 0, 100)
     }
@@ -102,15 +102,15 @@ final class WebFuzzRun {
   /// Sends one valid request, which must be answered with 200.
   private func ask(_ socket: String, _ line: String) throws {
     guard case .connected(let connection) = try UnixSocket.connect(path: socket) else {
-      throw FuzzFailure.unserved("no process is listening on \(socket)")
+      throw FuzzFailure.requestNotServed("no process is listening on \(socket)")
     }
     let request = Array("\(line) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8)
     _ = try request.withUnsafeBytes { try connection.send($0) }
     var item = pollfd(fd: connection.rawValue, events: Int16(POLLIN), revents: 0)
     var answer = [UInt8](repeating: 0, count: 64)
-    guard poll(&item, 1, CInt(clamping: Self.patience.milliseconds)) > 0,
+    guard poll(&item, 1, CInt(clamping: Self.timeout.milliseconds)) > 0,
       case .bytes(let count) = try answer.withUnsafeMutableBytes({ try connection.receive(into: $0) }),
       String(decoding: answer[..<count], as: UTF8.self).hasPrefix("HTTP/1.1 200")
-    else { throw FuzzFailure.unserved("\(line) was not answered with 200") }
+    else { throw FuzzFailure.requestNotServed("\(line) was not answered with 200") }
   }
 }

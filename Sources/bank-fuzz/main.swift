@@ -6,15 +6,15 @@ import Glibc
 import Posix
 
 exit(
-  Program.run(tool: FuzzOrder.table) { (invocation, words) throws(CommandError) in
-    let order = try FuzzOrder(invocation, words)
-    let run = FuzzRun(order)
-    _ = try? StandardStreams.write("bank-fuzz: seed \(order.seed)\n", to: .error)
+  Program.run(tool: FuzzOptions.table) { (invocation, words) throws(CommandError) in
+    let options = try FuzzOptions(invocation, words)
+    let run = FuzzRun(options)
+    _ = try? StandardStreams.write("bank-fuzz: seed \(options.seed)\n", to: .error)
     do {
-      let report = order.isWeb ? try WebFuzzRun(order).carryOut() : try run.carryOut()
+      let report = options.isWeb ? try WebFuzzRun(options).run() : try run.run()
       _ = try? StandardStreams.write(report + "\n", to: .output)
       return .done
     } catch {
-      throw .failed("\(error)\nbank-fuzz: the seed was \(order.seed)\(run.keepEvidence())")
+      throw .failed("\(error)\nbank-fuzz: the seed was \(options.seed)\(run.saveEvidence())")
     }
   })

@@ -37,19 +37,19 @@ enum SimulateProgram {
     #endif
   }
 
-  private static func run<Counted: Tally>(
+  private static func run<Counted: HistoryCounts>(
     _ invocation: Invocation, _ words: MessageCatalog,
-    _ live: @escaping @Sendable (UInt64, ((String) -> Void)?) -> (Counted, Violation?),
-    report: (Counted, BrokenHistory?, Double?) -> SimulateReport
+    _ runHistory: @escaping @Sendable (UInt64, ((String) -> Void)?) -> (Counted, Violation?),
+    report: (Counted, FailedHistory?, Double?) -> SimulateReport
   ) throws(CommandError) -> ProgramExit {
     func number(_ name: String) -> UInt64? { invocation.integer(name).map { UInt64($0) } }
-    func tell(_ report: SimulateReport) -> ProgramExit {
+    func printReport(_ report: SimulateReport) -> ProgramExit {
       say(invocation.flag("json") ? report.json : report.text)
       return report.failed == nil ? .done : .failed
     }
     if let seed = number("seed") {
-      let (statistics, violation) = live(seed, invocation.flag("trace") ? { say($0 + "\n") } : nil)
-      return tell(report(statistics, violation.map { BrokenHistory(seed: seed, violation: $0) }, nil))
+      let (statistics, violation) = runHistory(seed, invocation.flag("trace") ? { say($0 + "\n") } : nil)
+      return printReport(report(statistics, violation.map { FailedHistory(seed: seed, violation: $0) }, nil))
     }
     guard !invocation.flag("trace") else {
       throw .usage(
@@ -57,34 +57,34 @@ enum SimulateProgram {
           "--trace requires one history: give its --seed.",
           "--trace는 한 번만 시뮬레이션할 때 씁니다. --seed로 지정하세요."))
     }
-    let crew = SimulationCrew<Counted>(from: number("from") ?? 1, count: number("seeds") ?? 200) {
-      live($0, nil)
+    let pool = HistoryPool<Counted>(from: number("from") ?? 1, count: number("seeds") ?? 200) {
+      runHistory($0, nil)
     }
     let jobs = number("jobs").map { Int($0) } ?? max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-    let (progress, seconds) = simulate(crew, jobs: jobs)
-    return tell(report(progress.statistics, progress.failed, seconds))
+    let (progress, seconds) = simulate(pool, jobs: jobs)
+    return printReport(report(progress.statistics, progress.failed, seconds))
   }
 
   private static func simulate<Counted>(
-    _ crew: SimulationCrew<Counted>, jobs: Int
-  ) -> (SimulationCrew<Counted>.Progress, seconds: Double) {
+    _ pool: HistoryPool<Counted>, jobs: Int
+  ) -> (HistoryPool<Counted>.Progress, seconds: Double) {
     let isTerminal = Terminal.isTerminal(StandardStreams.Stream.error.fd)
     let began = SystemClock.monotonic()
     var toldAt = began
-    let progress = crew.run(jobs: jobs) { progress in
+    let progress = pool.run(jobs: jobs) { progress in
       let now = SystemClock.monotonic()
       guard isTerminal, now.since(toldAt) >= .milliseconds(200) else { return }
       toldAt = now
-      let faults = progress.statistics.faultsInAll
-      complain("\r\(progress.statistics.histories) of \(crew.count) histories, \(faults) faults\u{1B}[K")
+      let faults = progress.statistics.totalFaults
+      printError("\r\(progress.statistics.histories) of \(pool.count) histories, \(faults) faults\u{1B}[K")
     }
-    if isTerminal { complain("\r\u{1B}[K") }
+    if isTerminal { printError("\r\u{1B}[K") }
     return (progress, SystemClock.monotonic().since(began).inSeconds)
   }
 
   /// Prints text. Errors, such as a closed output, are ignored.
   private static func say(_ words: String) { _ = try? StandardStreams.write(words, to: .output) }
-  private static func complain(_ words: String) { _ = try? StandardStreams.write(words, to: .error) }
+  private static func printError(_ words: String) { _ = try? StandardStreams.write(words, to: .error) }
 }
 
 extension SimulateProgram {

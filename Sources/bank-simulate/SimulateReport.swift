@@ -3,7 +3,7 @@
 import Simulator
 
 struct SimulateReport {
-  var failed: BrokenHistory?
+  var failed: FailedHistory?
   /// Options of the command that reproduces a history.
   private let options: String
   /// Duration of the run; nil if it is not meaningful.
@@ -14,7 +14,7 @@ struct SimulateReport {
   private let histories: Int64, events: Int64
 
   /// A report of one bank with a database of its own.
-  init(_ statistics: Statistics, failed: BrokenHistory?, bug: PlantedBug?, seconds: Double?) {
+  init(_ statistics: Statistics, failed: FailedHistory?, bug: PlantedBug?, seconds: Double?) {
     (self.failed, self.seconds) = (failed, seconds)
     options = bug.map { " --bug \($0.name)" } ?? ""
     (histories, events) = (statistics.histories, statistics.events)
@@ -23,15 +23,15 @@ struct SimulateReport {
   }
 
   /// A report of several branches.
-  init(_ statistics: BranchStatistics, failed: BrokenHistory?, bug: PlantedBranchBug?, seconds: Double?) {
+  init(_ statistics: BranchStatistics, failed: FailedHistory?, bug: PlantedBranchBug?, seconds: Double?) {
     (self.failed, self.seconds) = (failed, seconds)
     options = " --branches" + (bug.map { " --bug \($0.name)" } ?? "")
     (histories, events) = (statistics.histories, statistics.events)
     faults = BranchFault.allCases.map { ($0.name, statistics.count(of: $0)) }
     counts =
-      BranchStatistics.counts.map { words, count in
-        (words, String(words.map { $0 == " " ? "_" : $0 }), statistics[keyPath: count])
-      } + [("faults", nil, statistics.faultsInAll)]
+      BranchStatistics.counts.map { label, count in
+        (label, String(label.map { $0 == " " ? "_" : $0 }), statistics[keyPath: count])
+      } + [("faults", nil, statistics.totalFaults)]
   }
 
   private static func counts(
@@ -45,9 +45,9 @@ struct SimulateReport {
       ("commits", "commits", statistics.commits),
       ("commits in SQLite", nil, statistics.databaseCommits),
       ("commits completed later", "commits_underway", statistics.commitsUnderway),
-      ("with others before them", "commits_beside_others", statistics.commitsBesideOthers),
-      ("refused with others", "refused_beside_others", statistics.refusedBesideOthers),
-      ("kept in part after a kill", "kept_in_part", statistics.keptInPart),
+      ("with others before them", "commits_beside_others", statistics.pipelinedCommits),
+      ("refused with others", "refused_beside_others", statistics.refusedPipelinedCommits),
+      ("kept in part after a kill", "kept_in_part", statistics.partlyKeptCommits),
       ("customers assigned", "assignments", statistics.assignments),
       (nil, "database_commits", statistics.databaseCommits),
       ("receipts", "receipts", statistics.receipts),
@@ -75,13 +75,13 @@ struct SimulateReport {
       ("events of the machine", "vending_events", statistics.vendingEvents),
       ("commits of the machine", "vending_commits", statistics.vendingCommits),
       ("starts of the machine", "vending_starts", statistics.vendingStarts),
-      ("faults", nil, statistics.faultsInAll),
+      ("faults", nil, statistics.totalFaults),
     ]
   }
 
   var text: String {
     var lines: [String] = []
-    for count in counts { if let words = count.words { lines.append(row(words, count.number)) } }
+    for count in counts { if let label = count.words { lines.append(row(label, count.number)) } }
     for fault in faults { lines.append(row("  " + fault.name, fault.count)) }
     if let seconds { lines.append("\(hundredths(seconds)) s") }
     if let failed {
@@ -136,9 +136,9 @@ struct SimulateReport {
     return "\(all / 100).\(all % 100 < 10 ? "0" : "")\(all % 100)"
   }
 
-  private func escaped(_ words: String) -> String {
+  private func escaped(_ label: String) -> String {
     var text = ""
-    for character in words.unicodeScalars {
+    for character in label.unicodeScalars {
       switch character {
       case "\"": text += "\\\""
       case "\\": text += "\\\\"

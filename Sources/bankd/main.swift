@@ -8,7 +8,7 @@ import Posix
 #if HAS_POSTGRES
   import SharedBranch
 
-  private let shared: (any SharedBooksOpener)? = SharedBranch()
+  private let shared: (any SharedStoreOpener)? = PostgresStoreOpener()
 #else
   private let shared: (any SharedBooksOpener)? = nil
 #endif

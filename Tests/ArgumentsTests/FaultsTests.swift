@@ -147,7 +147,7 @@ struct FaultsTests {
       [], ["a"], ["--x", "a"], ["a", "--x"], ["--"], ["--="], ["---"], ["-"], ["", "a"], ["a", "b"],
     ] {
       _ = try? broken.parse(line)
-      _ = broken.globalValues(glimpsedIn: line)
+      _ = broken.globalValues(inPossiblyInvalid: line)
       _ = broken.help(for: line, language: .english)
     }
     for shell in CompletionShell.allCases { _ = broken.completionScript(for: shell) }

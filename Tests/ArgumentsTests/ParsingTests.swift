@@ -186,11 +186,11 @@ struct ParsingTests {
   @Test("the language and the form are found on a line that is wrong otherwise")
   func glimpse() {
     let table = CommandTable.sample
-    let values = table.globalValues(glimpsedIn: ["putt", "--nonsense", "--lang", "ko", "x", "--json"])
+    let values = table.globalValues(inPossiblyInvalid: ["putt", "--nonsense", "--lang", "ko", "x", "--json"])
     #expect(values.text("lang") == "ko")
     #expect(values.flag("json"))
-    #expect(table.globalValues(glimpsedIn: ["put", "--lang", "kr", "--home"]).text("lang") == nil)
-    #expect(table.globalValues(glimpsedIn: ["put", "--lang=ko", "--lang=en"]).text("lang") == "ko")
+    #expect(table.globalValues(inPossiblyInvalid: ["put", "--lang", "kr", "--home"]).text("lang") == nil)
+    #expect(table.globalValues(inPossiblyInvalid: ["put", "--lang=ko", "--lang=en"]).text("lang") == "ko")
   }
 
   @Test("a request for an undeclared name stops the program, because that is its own mistake")

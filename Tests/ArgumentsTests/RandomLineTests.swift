@@ -13,7 +13,7 @@ struct RandomLineTests {
     var accepted = 0
     for _ in 0..<20_000 {
       let line = (0..<Int.random(in: 0...6, using: &random)).map { _ in Self.word(&random) }
-      _ = table.globalValues(glimpsedIn: line)
+      _ = table.globalValues(inPossiblyInvalid: line)
       #expect(table.withoutCommand(line).count <= line.count)
       do {
         switch try table.parse(line) {

@@ -44,7 +44,7 @@ import Time
 
   @Test("every kind has a name of its own, by which it is found")
   func names() {
-    func check<Kind: Named & Equatable>(_ kind: Kind.Type) {
+    func check<Kind: NameCodable & Equatable>(_ kind: Kind.Type) {
       #expect(Set(kind.names).count == kind.allCases.count && kind.names.count == kind.allCases.count)
       for (place, one) in kind.allCases.enumerated() {
         #expect(Int(one.rawValue) == place + 1 && kind.init(name: one.name) == one)
@@ -113,13 +113,13 @@ import Time
   @Test("the same seed draws the same customers, and draws stay within their bounds")
   func draws() {
     for seed in UInt64(0)..<50 {
-      var one = CustomerDraw(service: nil, priority: .vip, amount: nil, account: nil, seed: seed)
-      var two = CustomerDraw(service: nil, priority: .vip, amount: nil, account: nil, seed: seed)
+      var one = CustomerGenerator(service: nil, priority: .vip, amount: nil, account: nil, seed: seed)
+      var two = CustomerGenerator(service: nil, priority: .vip, amount: nil, account: nil, seed: seed)
       for _ in 0..<100 {
         let order = one.next()
         #expect(order == two.next(), "seed \(seed)")
-        #expect(CustomerDraw.amounts.contains(order.amount) && order.amount % CustomerDraw.amountStep == 0)
-        #expect(CustomerDraw.accounts.contains(order.account))
+        #expect(CustomerGenerator.amounts.contains(order.amount) && order.amount % CustomerGenerator.amountStep == 0)
+        #expect(CustomerGenerator.accounts.contains(order.account))
         #expect(order.priority == .vip)
       }
     }
@@ -129,12 +129,12 @@ import Time
     "customers drawn in slices, the first of them last, are the same as those drawn at once",
     arguments: [Service.deposit, .juice, nil], [1, 2, 7, 40])
   func slices(_ service: Service?, _ total: Int64) {
-    let draw = CustomerDraw(
-      service: service, priority: .vip, amount: nil, account: nil, article: "p", seed: 7)
+    let draw = CustomerGenerator(
+      service: service, priority: .vip, amount: nil, account: nil, itemName: "p", seed: 7)
     var whole = draw
     let all = (0..<total).map { _ in whole.next() }
     for limit in [0, 4, 100] as [Int64] {
-      var sliced = SlicedDraw(draw, total: total, slice: 3, heldBackAtMost: limit)
+      var sliced = CustomerSliceGenerator(draw, total: total, slice: 3, heldBackLimit: limit)
       let begin = sliced.heldBack
       #expect(begin <= min(limit, total / 2) && begin % 3 == 0)
       var (first, last): ([CustomerOrder], [CustomerOrder]) = ([], [])
@@ -149,7 +149,7 @@ import Time
 
   @Test("both services are drawn about equally often")
   func fairness() {
-    var draw = CustomerDraw(service: nil, priority: .regular, amount: nil, account: nil, seed: 42)
+    var draw = CustomerGenerator(service: nil, priority: .regular, amount: nil, account: nil, seed: 42)
     let deposits = (0..<10_000).count { _ in draw.next().service == .deposit }
     #expect((4_700...5_300).contains(deposits))
   }

@@ -34,7 +34,7 @@ private let korean = MessageCatalog(language: .korean)
   ) -> BoardFrame {
     BoardFrame(
       day: 1, state: .open, coordinator: BoardCoordinator(pid: 1, generation: 1, openedAt: 0), time: 2_000,
-      businessTime: .zero, businessTimeRuns: true, counts: BoardCounts(), events: events,
+      businessTime: .zero, isBusinessTimeRunning: true, counts: BoardCounts(), events: events,
       windows: windows)
   }
 
@@ -44,7 +44,7 @@ private let korean = MessageCatalog(language: .korean)
     window: "loan-1", service: .loan, pid: 42, generation: 2, state: .serving)
 
   @Test("every event has a text in both languages, and a page differs only in these")
-  func words() {
+  func messages() {
     for kind in BoardEvent.Kind.allCases {
       let event = BoardEvent(
         sequence: 1, time: 0, kind: kind, ticket: 7, last: 9, service: .loan, window: "loan-1", pid: 3,
@@ -54,8 +54,8 @@ private let korean = MessageCatalog(language: .korean)
       )
     }
     let frame = Self.frame([Self.death], windows: [Self.successor])
-    for words in [english, korean] {
-      let picture = BoardPicture(frame: frame, words: words, palette: .none, columns: 80)
+    for messages in [english, korean] {
+      let picture = BoardRenderer(frame: frame, messages: messages, palette: .none, columns: 80)
       #expect(picture.lines.contains { $0.contains("loan-1") } && !picture.line.isEmpty)
     }
   }

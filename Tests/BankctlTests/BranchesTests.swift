@@ -25,8 +25,8 @@ import Wire
   ]
 
   private func lines(_ language: Language, columns: Int?, _ branches: [BranchReport] = branches) -> [String] {
-    BranchesPicture(
-      branches: branches, words: MessageCatalog(language: language), palette: .none, columns: columns
+    BranchesRenderer(
+      branches: branches, messages: MessageCatalog(language: language), palette: .none, columns: columns
     ).lines
   }
 
@@ -145,13 +145,13 @@ import Wire
 
   @Test("status has the numbers of the whole bank, and this branch with its own")
   func status() throws {
-    let lines = StatusPicture(report: shared, words: MessageCatalog(language: .english), palette: .none).lines
+    let lines = StatusRenderer(report: shared, messages: MessageCatalog(language: .english), palette: .none).lines
     #expect(lines[1] == "issued 300 = waiting 100 + serving 20 + served 180 · oldest wait 5.0 s")
     #expect(
       lines[2]
         == "branch 1 (seoul), epoch 3, lease 3.1 s · issued 10 = waiting 3 + serving 3 + served 4")
     #expect(lines.contains { $0.hasPrefix("deposit       12      100       20     180") })
-    let korean = StatusPicture(report: shared, words: MessageCatalog(language: .korean), palette: .none).lines
+    let korean = StatusRenderer(report: shared, messages: MessageCatalog(language: .korean), palette: .none).lines
     #expect(korean[2].hasPrefix("지점 1(seoul), 에포크 3, 리스 3.1초 · 발급 10"))
     let text = JSONValue.status(shared).text
     #expect(
@@ -192,7 +192,7 @@ import Wire
     for (language, one, two, none) in [
       (Language.english, "branch 1", "branch 2", "branch 13"), (.korean, "지점 1", "지점 2", "지점 13"),
     ] {
-      let lines = TicketStory(ticket: ticket, words: MessageCatalog(language: language), palette: .none).lines
+      let lines = TicketTimelineRenderer(ticket: ticket, messages: MessageCatalog(language: language), palette: .none).lines
       #expect(lines.contains { $0.hasSuffix("pid 4250, \(one)") }, "\(lines)")
       #expect(lines.contains { $0.hasSuffix("(\(none))") } && lines.last?.hasSuffix(", \(two)") == true)
     }
@@ -210,8 +210,8 @@ import Wire
     frame.bank = BoardCounts(issued: 9_000, waiting: 800, delayed: 0, serving: 20, served: 8_180)
     func top(_ branch: Int64?) -> [String] {
       var model = TopModel(MessageCatalog(language: .english), isChaos: false, home: "/bank", branch: branch)
-      model.hear(frame, at: TopFixture.begin)
-      return TopPicture(model: model, now: TopFixture.begin, palette: .none)
+      model.handle(frame, at: TopFixture.begin)
+      return TopRenderer(model: model, now: TopFixture.begin, palette: .none)
         .lines(size: Terminal.Size(columns: 80, rows: 24)).lines
     }
     #expect(top(nil)[1] == "issued 9,000 = waiting 800 + serving 20 + served 8,180")
@@ -219,7 +219,7 @@ import Wire
     #expect(top(1)[1].hasPrefix("issued 1,276 = waiting 7") && top(1)[3] == "*1 seoul 12/s")
     #expect(top(2)[3] == "2 부산 expired")
     #expect(top(7)[3].hasPrefix("This bank has no branch 7"))
-    let board = BoardPicture(frame: frame, words: MessageCatalog(language: .english), palette: .none).lines
+    let board = BoardRenderer(frame: frame, messages: MessageCatalog(language: .english), palette: .none).lines
     #expect(board[1].hasPrefix("issued 9,000 · waiting 800") && board[2].hasPrefix("*1 seoul 12/s · 2 부산"))
     let text = JSONValue.board(frame).text
     #expect(text.contains(#""bank":{"issued":9000,"#) && text.contains(#""branches":[{"branch":1,"#))
@@ -235,65 +235,65 @@ import Wire
     let bank = try FakeBranch { _, _ in [.answer(.stopped(stopped)), .hangUp] }
     defer { bank.end() }
     #expect(try run(["stop", "--bank", "--timeout", "5s"], home: bank.home).exit == .done)
-    #expect(bank.heard == [.stop(StopOrder(now: false, timeoutMilliseconds: 5_000, endsBank: true))])
+    #expect(bank.heard == [.stop(StopParameters(now: false, timeoutMilliseconds: 5_000, closesWholeBank: true))])
     #expect(throws: UsageError.self) { try run(["stop", "--bank", "--now"], home: bank.home) }
   }
 
   @Test(
     "a request that a bank does not support is refused with its code, in both languages",
     arguments: [
-      (["branches"], .notShared, 5), (["stop", "--bank"], .notShared, 5), (["pause"], .leaseLost, 75),
-      (["reset", "--yes"], .notInSharedBank, 5),
+      (["branches"], .requiresSharedStore, 5), (["stop", "--bank"], .requiresSharedStore, 5), (["pause"], .leaseLost, 75),
+      (["reset", "--yes"], .unsupportedWithSharedStore, 5),
     ] as [([String], Failure.Code, Int32)])
-  func refused(words: [String], code: Failure.Code, exit: Int32) throws {
-    let asked = words.prefix(2).joined(separator: " ")
+  func refused(messages: [String], code: Failure.Code, exit: Int32) throws {
+    let asked = messages.prefix(2).joined(separator: " ")
     try withBank({ command in
       if case .status = command { .status(picture()) } else { .failure(Failure(code, subject: asked)) }
     }) { bank in
-      guard (try? BankctlTable.table.parse(words)) != nil else { return }
+      guard (try? BankctlTable.table.parse(messages)) != nil else { return }
       for language in Language.allCases {
-        let ran = try run(words + ["--json"], home: bank.home, language: language)
+        let ran = try run(messages + ["--json"], home: bank.home, language: language)
         #expect(ran.exit.rawValue == exit && ran.output.contains(#""code":"\#(code.name)""#), "\(ran)")
         if code != .leaseLost { #expect(ran.output.contains("'\(asked)'")) }
-        if code == .notShared { #expect(ran.output.contains("start --store")) }
+        if code == .requiresSharedStore { #expect(ran.output.contains("start --store")) }
       }
     }
   }
 
   @Test("a build without PostgreSQL reports what is missing")
   func noPostgres() {
-    let failure = CommandError.failure(Failure(.badRequest, subject: "--store", remark: Remark(.noPostgres)))
+    let failure = CommandError.failure(Failure(.badRequest, subject: "--store", messageDetail: MessageDetail(.noPostgres)))
     for language in Language.allCases {
-      let complaint = MessageCatalog(language: language).complaint(about: failure, home: "/h")
-      #expect(complaint?.message.contains("libpq-dev") == true && complaint?.code == "bad_request")
-      #expect(complaint?.message.contains("invalid request") == false)
+      let commandFailure = MessageCatalog(language: language).commandFailure(about: failure, home: "/h")
+      #expect(commandFailure?.message.contains("libpq-dev") == true && commandFailure?.code == "bad_request")
+      #expect(commandFailure?.message.contains("invalid request") == false)
     }
   }
 
   // MARK: - The place of the database
 
-  private func surroundings(_ variables: [String: String]) -> ProcessEnvironment {
-    var surroundings = ProcessEnvironment.actual
-    surroundings.variable = { variables[$0] }
-    return surroundings
+  private func environment(_ variables: [String: String]) -> ProcessEnvironment {
+    var environment = ProcessEnvironment.actual
+    environment.variable = { variables[$0] }
+    return environment
   }
 
   @Test("the shared database: the option, then BANK_STORE, then the configuration")
   func precedence() throws {
-    let words = MessageCatalog(language: .english)
-    let chosen = surroundings(["BANK_STORE": "postgres://two/bank"])
-    let flag = try chosen.store(flag: "postgres://one/bank", words)
+    let messages = MessageCatalog(language: .english)
+    let chosen = environment(["BANK_STORE": "postgres://two/bank"])
+    let flag = try chosen.store(flag: "postgres://one/bank", messages)
     #expect(flag?.address.description == "postgres://one/bank" && flag?.source == .option("--store"))
-    let variable = try chosen.store(flag: nil, words)
+    let variable = try chosen.store(flag: nil, messages)
     #expect(
       variable?.address.description == "postgres://two/bank" && variable?.source == .environment("BANK_STORE")
     )
-    #expect(try surroundings([:]).store(flag: nil, words) == nil)
+    #expect(try environment([:]).store(flag: nil, messages) == nil)
   }
 
   @Test("the address is passed on to the coordinator, and to the process that restarts it")
   func passedOn() {
-    var order = LaunchOrder(.open, home: BankHome(path: "/h"))
+    var order = LaunchSettings(.open, home: BankHome(path: "/h"))
     #expect(!order.arguments.contains("--store"))
     order.store = "postgres://bank@db/bank"
     #expect(order.arguments.suffix(2) == ["--store", "postgres://bank@db/bank"])
@@ -304,16 +304,16 @@ import Wire
   @Test(
     "a mistake in the address is a usage error that repeats nothing of it",
     arguments: [["start"], ["open"], ["console"], ["start", "--foreground"], ["config", "show"]])
-  func mistakes(words: [String]) throws {
+  func mistakes(messages: [String]) throws {
     let home = BankHome(path: "/tmp/no-such-bank-\(RandomSeed.fromSystem())")
     for language in Language.allCases {
       for address in ["postgres://bank:hunter2@db/bank", "hunter2", "postgres://db:hunter2/bank"] {
-        let ran = try run(words + ["--store", address, "--json"], home: home, language: language)
+        let ran = try run(messages + ["--store", address, "--json"], home: home, language: language)
         #expect(ran.exit == .usage && !ran.output.contains("hunter2"), "\(ran)")
-        guard words != ["console"] else { continue }
+        guard messages != ["console"] else { continue }
         #expect(ran.output.contains(#""code":"usage""#) && ran.output.contains("postgres://"), "\(ran)")
       }
     }
-    #expect((try? FileFacts.inspect(home.path)) == .some(nil), "nothing was created")
+    #expect((try? FileMetadata.inspect(home.path)) == .some(nil), "nothing was created")
   }
 }

@@ -49,23 +49,23 @@ struct ChaosPlanTests {
 
   @Test("targets are read with or without an s, and a mistake is named")
   func targets() throws {
-    let words = MessageCatalog(language: .english)
-    #expect(try ChaosProgram.targets("tellers,coordinator,teller", words) == [.teller, .coordinator])
-    #expect(try ChaosProgram.targets("stock,juice", words) == [.stock, .juice])
-    #expect(try ChaosProgram.targets("runners,commands,outside", words) == [.runner, .command, .outside])
+    let messages = MessageCatalog(language: .english)
+    #expect(try ChaosProgram.targets("tellers,coordinator,teller", messages) == [.teller, .coordinator])
+    #expect(try ChaosProgram.targets("stock,juice", messages) == [.stock, .juice])
+    #expect(try ChaosProgram.targets("runners,commands,outside", messages) == [.runner, .command, .outside])
     for list in ["", "tellers,", "bankd"] {
-      #expect(throws: CommandError.self) { try ChaosProgram.targets(list, words) }
+      #expect(throws: CommandError.self) { try ChaosProgram.targets(list, messages) }
     }
   }
 
   @Test("help and completions list every target, under the name that errors use")
   func helpOfTargets() throws {
     #expect(BankctlTable.targets == ChaosTarget.allCases.map(\.rawValue))
-    #expect(BankctlTable.branchTargets == SharedAct.allCases.map(\.rawValue))
+    #expect(BankctlTable.branchTargets == SharedFault.allCases.map(\.rawValue))
     let option = try #require(BankctlTable.chaos.options.first { $0.name == "targets" })
     #expect(Set(option.offers) == Set(BankctlTable.targets + BankctlTable.branchTargets))
-    let words = MessageCatalog(language: .english)
-    #expect(words.noSuchVictim("x").contains(BankctlTable.targets.joined(separator: ", ")))
+    let messages = MessageCatalog(language: .english)
+    #expect(messages.unknownTarget("x").contains(BankctlTable.targets.joined(separator: ", ")))
     for target in option.offers {
       #expect(option.summary.english.contains(target) && option.summary.korean.contains(target))
     }
@@ -75,8 +75,8 @@ struct ChaosPlanTests {
     "an option under its former name is refused with the present one",
     arguments: [("--kill", "--targets"), ("--kills", "--max-kills"), ("--every", "--interval")])
   func formerNames(_ former: String, _ present: String) {
-    for (table, words) in [(BankctlTable.table, ["chaos"]), (BankctlTable.chaosProgram, [])] {
-      let error = #expect(throws: UsageError.self) { try table.parse(words + [former, "1"]) }
+    for (table, messages) in [(BankctlTable.table, ["chaos"]), (BankctlTable.chaosProgram, [])] {
+      let error = #expect(throws: UsageError.self) { try table.parse(messages + [former, "1"]) }
       #expect(error?.reason == .unknownOption(former, suggestions: [present]))
     }
   }
@@ -90,10 +90,10 @@ struct ChaosPlanTests {
   }
 
   @Test("a broken guarantee names the seed and where to look, in both languages")
-  func broken() {
-    var evidence = ChaosAccount.Evidence()
+  func softwareErrorCode() {
+    var evidence = ChaosCheckResult.Evidence()
     evidence.recovered = false
-    let report = ChaosReport(seed: 77, home: "/somewhere", account: ChaosAccount(evidence))
+    let report = ChaosReport(seed: 77, home: "/somewhere", account: ChaosCheckResult(evidence))
     for language in [Language.english, .korean] {
       let lines = report.lines(MessageCatalog(language: language), .none)
       #expect(lines[0].contains("--seed 77") && lines[0].contains("/somewhere"))

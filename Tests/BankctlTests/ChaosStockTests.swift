@@ -15,8 +15,8 @@ struct ChaosStockTests {
   private static let kiwi = ItemID("kiwi")
 
   /// Two bananas, one mango with kiwi, and a customer with a shortage.
-  private func clean() -> ChaosAccount.Evidence {
-    var evidence = ChaosAccount.Evidence()
+  private func clean() -> ChaosCheckResult.Evidence {
+    var evidence = ChaosCheckResult.Evidence()
     let orders = [
       ChaosOrder(
         key: "a", count: 2, service: .juice, priority: .regular, amount: 0, account: 0, juice: "banana"),
@@ -28,7 +28,7 @@ struct ChaosStockTests {
     var number: Int64 = 1
     for order in orders {
       evidence.ledger.ask(order)
-      let promise = ChaosPromise(day: 1, first: number, last: number + order.count - 1)
+      let promise = AcknowledgedTickets(day: 1, first: number, last: number + order.count - 1)
       evidence.ledger.acknowledge(key: order.key, promise)
       for ticket in promise.first...promise.last { evidence.receipts.append(paper(order, ticket)) }
       number += order.count
@@ -41,7 +41,7 @@ struct ChaosStockTests {
       "mango-kiwi": [ItemAmount(Self.mango, 2), ItemAmount(Self.kiwi, 1)],
     ]
     evidence.shelves.before = [Self.banana: 5, Self.mango: 4, Self.kiwi: 9]
-    evidence.shelves.brought = [Self.banana: 3, Self.mango: -1]
+    evidence.shelves.delivered = [Self.banana: 3, Self.mango: -1]
     evidence.shelves.after = [Self.banana: 4, Self.mango: 1, Self.kiwi: 8]
     return evidence
   }
@@ -54,15 +54,15 @@ struct ChaosStockTests {
         sequence: ticket, day: 1, ticket: ticket, service: .juice, priority: order.priority, outcome: outcome,
         window: Window(service: .juice, place: 1), generation: 1, pid: 5, attempts: 1, amount: 0, account: 0,
         issuedAt: WallTime(milliseconds: 1), startedAt: WallTime(milliseconds: ticket * 10),
-        finishedAt: WallTime(milliseconds: ticket * 10 + 5), article: order.juice ?? "", shortages: shortages),
+        finishedAt: WallTime(milliseconds: ticket * 10 + 5), itemName: order.juice ?? "", shortages: shortages),
       ServiceDirectory())
   }
 
   @Test("what was there, and was brought, less what was drunk, is what is left")
   func nothing() {
-    let account = ChaosAccount(clean())
+    let account = ChaosCheckResult(clean())
     #expect(account.isClean, "\(account.violations)")
-    #expect(account.juices == 3 && account.sentAway == 1 && account.stockDifference == 0)
+    #expect(account.juices == 3 && account.outOfStockCount == 1 && account.stockDifference == 0)
   }
 
   @Test("a piece that is missing, and one too many, are found by their fruit")
@@ -70,7 +70,7 @@ struct ChaosStockTests {
     var evidence = clean()
     evidence.shelves.after?[Self.banana] = 2
     evidence.shelves.after?[Self.kiwi] = 9
-    let account = ChaosAccount(evidence)
+    let account = ChaosCheckResult(evidence)
     #expect(account.stockDifference == 3)
     #expect(
       account.violations == [.stock(Self.banana, difference: -2), .stock(Self.kiwi, difference: 1)])
@@ -85,7 +85,7 @@ struct ChaosStockTests {
       let shortage = Shortage(item: Self.banana, needed: 2, available: 0)
       evidence.receipts[ticket] = paper(
         order, Int64(ticket) + 1, ticket == 0 ? .outOfStock : .served, ticket == 0 ? [shortage] : [])
-      #expect(ChaosAccount(evidence).stockDifference == (ticket == 0 ? 2 : 3))
+      #expect(ChaosCheckResult(evidence).stockDifference == (ticket == 0 ? 2 : 3))
     }
   }
 
@@ -99,28 +99,28 @@ struct ChaosStockTests {
       Shortage(item: Self.banana, needed: 2, available: 0),
     ] {
       evidence.receipts[3] = paper(evidence.ledger.orders[2], 4, .outOfStock, shortage.map { [$0] } ?? [])
-      #expect(ChaosAccount(evidence).violations == [wrong])
+      #expect(ChaosCheckResult(evidence).violations == [wrong])
     }
     evidence.receipts[3] = paper(evidence.ledger.orders[2], 4, .cancelled)
-    #expect(ChaosAccount(evidence).violations == [wrong])
+    #expect(ChaosCheckResult(evidence).violations == [wrong])
     evidence = clean()
-    evidence.receipts[0].article = "mango-kiwi"
+    evidence.receipts[0].itemName = "mango-kiwi"
     #expect(
-      ChaosAccount(evidence).violations.contains(.wrongReceipt(ChaosTicket(day: 1, number: 1))))
+      ChaosCheckResult(evidence).violations.contains(.wrongReceipt(ChaosTicket(day: 1, number: 1))))
   }
 
   @Test("wrong counts sent to a watcher are a violation, and a stock without answer has its own")
   func watcher() {
     var evidence = clean()
     evidence.shelves.gaps = ["after change 3 came change 5"]
-    #expect(ChaosAccount(evidence).violations == [.watch("after change 3 came change 5")])
+    #expect(ChaosCheckResult(evidence).violations == [.watch("after change 3 came change 5")])
     evidence = clean()
     evidence.shelves.after = nil
-    #expect(ChaosAccount(evidence).isClean)
+    #expect(ChaosCheckResult(evidence).isClean)
     for language in [Language.english, .korean] {
-      let words = MessageCatalog(language: language)
-      #expect(words.sentence(.stock(Self.banana, difference: -2)).contains("2"))
-      #expect(words.sentence(.stock(Self.banana, difference: 3)).contains("3"))
+      let messages = MessageCatalog(language: language)
+      #expect(messages.sentence(.stock(Self.banana, difference: -2)).contains("2"))
+      #expect(messages.sentence(.stock(Self.banana, difference: 3)).contains("3"))
     }
   }
 }

@@ -21,15 +21,15 @@ struct ChaosWorkTests {
   private static func key(_ number: Int64) -> String { "b5-1-\(number)" }
 
   /// Four customers, the second in two attempts.
-  private func clean() -> ChaosAccount.Evidence {
-    var evidence = ChaosAccount.Evidence()
+  private func clean() -> ChaosCheckResult.Evidence {
+    var evidence = ChaosCheckResult.Evidence()
     for (place, payload) in Self.payloads.enumerated() {
       let number = Int64(place) + 1
       let order = ChaosOrder(
         key: "order-\(number)", count: 1, service: Self.services[place], priority: .regular,
-        amount: Self.services[place] == ChaosServices.command ? 700 : 0, account: number, carried: payload)
+        amount: Self.services[place] == ChaosServices.command ? 700 : 0, account: number, payloadSent: payload)
       evidence.ledger.ask(order)
-      evidence.ledger.acknowledge(key: order.key, ChaosPromise(day: 1, first: number, last: number))
+      evidence.ledger.acknowledge(key: order.key, AcknowledgedTickets(day: 1, first: number, last: number))
       let attempts: Int32 = number == 2 ? 2 : 1
       if attempts == 2 { evidence.work.lines.append(line(.begin, number, attempt: 1)) }
       evidence.work.lines += [
@@ -41,20 +41,20 @@ struct ChaosWorkTests {
   }
 
   private func line(
-    _ phase: WorkLine.Phase, _ number: Int64, attempt: Int32 = 1, key: String? = nil, at: Int64 = 12
-  ) -> WorkLine {
-    WorkLine(
+    _ phase: WorkLogEntry.Phase, _ number: Int64, attempt: Int32 = 1, key: String? = nil, at: Int64 = 12
+  ) -> WorkLogEntry {
+    WorkLogEntry(
       phase, .command, key: key ?? Self.key(number), ticket: Self.ticket(number), attempt: attempt, pid: 9,
-      digest: WorkConduct.digest(Self.payloads[min(Int(number) - 1, 3)]), at: at)
+      digest: WorkerBehaviour.digest(Self.payloads[min(Int(number) - 1, 3)]), at: at)
   }
 
   private func paper(
     _ order: ChaosOrder, _ number: Int64, attempts: Int32, outcome: Outcome = .served,
     result bytes: [UInt8]? = nil, code: Int32 = 0
   ) -> ReceiptReport {
-    let whole = bytes ?? WorkConduct.result(of: order.carried ?? [])
+    let whole = bytes ?? WorkerBehaviour.result(of: order.payloadSent ?? [])
     let isCommand = order.service == ChaosServices.command
-    let output = Excerpt(first: whole)?.cut(to: isCommand ? ChaosServices.commandResult : Excerpt.longest)
+    let output = TruncatedOutput(first: whole)?.cut(to: isCommand ? ChaosServices.commandResult : TruncatedOutput.longest)
     var report = ReceiptReport(
       Receipt(
         sequence: number, day: 1, ticket: number, service: .deposit, priority: order.priority,
@@ -74,18 +74,18 @@ struct ChaosWorkTests {
 
   private func expect(
     _ found: [ChaosViolation], sourceLocation: SourceLocation = #_sourceLocation,
-    _ damage: (inout ChaosAccount.Evidence) -> Void
+    _ damage: (inout ChaosCheckResult.Evidence) -> Void
   ) {
     var evidence = clean()
     damage(&evidence)
-    #expect(ChaosAccount(evidence).violations == found, sourceLocation: sourceLocation)
+    #expect(ChaosCheckResult(evidence).violations == found, sourceLocation: sourceLocation)
   }
 
   @Test("clean evidence has no deviation, also with a cut result and a key that was not reported")
   func nothing() {
     expect([]) { _ in }
     expect([]) { $0.receipts[0].key = nil }
-    #expect(ChaosAccount(clean()).attempts == 5)
+    #expect(ChaosCheckResult(clean()).attempts == 5)
   }
 
   @Test("a key with the attempt in it, a key of two tickets, and another one in the receipt are found")
@@ -93,7 +93,7 @@ struct ChaosWorkTests {
     expect([.work(Self.ticket(2), .severalKeys)]) {
       $0.work.lines.append(line(.begin, 2, attempt: 1, key: "b5-1-2-1"))
     }
-    expect([.work(Self.ticket(3), .severalKeys), .work(Self.ticket(3), .foreignKey(of: Self.ticket(1)))]) {
+    expect([.work(Self.ticket(3), .severalKeys), .work(Self.ticket(3), .keyOfOtherTicket(of: Self.ticket(1)))]) {
       $0.work.lines.append(line(.begin, 3, key: Self.key(1)))
     }
     expect([.work(Self.ticket(1), .receiptKey)]) { $0.receipts[0].key = "b5-1-7" }
@@ -112,7 +112,7 @@ struct ChaosWorkTests {
     expect([.work(Self.ticket(2), .overlapped(attempt: 2))]) {
       $0.work.lines.append(line(.overlap, 2, attempt: 2))
     }
-    expect([.work(Self.ticket(1), .begunAfterReceipt(attempt: 2))]) {
+    expect([.work(Self.ticket(1), .startedAfterReceipt(attempt: 2))]) {
       $0.work.lines.append(line(.begin, 1, attempt: 2, at: 1_016))
     }
     expect([]) { $0.work.lines.append(line(.begin, 1, attempt: 2, at: 1_015)) }
@@ -120,9 +120,9 @@ struct ChaosWorkTests {
 
   @Test("a receipt without its work is found: no start, no end, of another attempt")
   func unwitnessed() {
-    expect([.work(Self.ticket(1), .unwitnessed(attempt: 1))]) { $0.work.lines.remove(at: 0) }
-    expect([.work(Self.ticket(1), .unwitnessed(attempt: 1))]) { $0.work.lines.remove(at: 1) }
-    expect([.work(Self.ticket(2), .unwitnessed(attempt: 3))]) { $0.receipts[1].attempts = 3 }
+    expect([.work(Self.ticket(1), .notLogged(attempt: 1))]) { $0.work.lines.remove(at: 0) }
+    expect([.work(Self.ticket(1), .notLogged(attempt: 1))]) { $0.work.lines.remove(at: 1) }
+    expect([.work(Self.ticket(2), .notLogged(attempt: 3))]) { $0.receipts[1].attempts = 3 }
   }
 
   @Test(
@@ -135,12 +135,12 @@ struct ChaosWorkTests {
       expect([.work(Self.ticket(number), .result)]) {
         let order = $0.ledger.orders[Int(number) - 1]
         $0.receipts[Int(number) - 1] = paper(
-          order, number, attempts: 1, result: WorkConduct.result(of: Self.payloads[2]))
+          order, number, attempts: 1, result: WorkerBehaviour.result(of: Self.payloads[2]))
       }
     }
     expect([.work(Self.ticket(4), .result)]) {
       let order = $0.ledger.orders[3]
-      let cut = Array(WorkConduct.result(of: Self.payloads[3]).prefix(ChaosServices.commandResult))
+      let cut = Array(WorkerBehaviour.result(of: Self.payloads[3]).prefix(ChaosServices.commandResult))
       $0.receipts[3] = paper(order, 4, attempts: 1, result: cut)
     }
     expect([.work(Self.ticket(1), .result)]) {
@@ -168,59 +168,59 @@ struct ChaosWorkTests {
 
   @Test("work that was not requested, meaningless lines, and processes that run too long are found")
   func others() throws {
-    expect([.work(Self.ticket(9), .uninvited)]) { $0.work.lines.append(line(.begin, 9)) }
+    expect([.work(Self.ticket(9), .notRequested)]) { $0.work.lines.append(line(.begin, 9)) }
     expect([.unreadableLines(2)]) { $0.work.unreadable = 2 }
-    let words = ["bank-chaos", WorkMode.command.rawValue, "mark", "/d"]
+    let commandLine = ["bank-chaos", WorkMode.command.rawValue, "mark", "/d"]
     let variables = ["PATH=/bin", "BANK_KEY=b5-1-1", "BANK_DAY=1", "BANK_TICKET=1"]
-    let process = try #require(KeyedProcess(pid: 77, words: words, environment: variables, mark: "mark"))
+    let process = try #require(KeyedProcess(pid: 77, commandLine: commandLine, environment: variables, mark: "mark"))
     #expect(process.ticket == Self.ticket(1) && process.key == "b5-1-1")
-    #expect(KeyedProcess(pid: 77, words: words, environment: variables, mark: "other") == nil)
-    #expect(KeyedProcess(pid: 77, words: words, environment: ["PATH=/bin"], mark: "mark") == nil)
+    #expect(KeyedProcess(pid: 77, commandLine: commandLine, environment: variables, mark: "other") == nil)
+    #expect(KeyedProcess(pid: 77, commandLine: commandLine, environment: ["PATH=/bin"], mark: "mark") == nil)
     // A descendant with an empty environment names its customer in its arguments.
     let bare = ["bank-chaos", WorkMode.descendant.rawValue, "mark", "/d", "0", "b5-1-1", "1", "1"]
-    let descendant = KeyedProcess(pid: 77, words: bare, environment: [], mark: "mark")
+    let descendant = KeyedProcess(pid: 77, commandLine: bare, environment: [], mark: "mark")
     #expect(descendant == process)
-    #expect(KeyedProcess(pid: 77, words: Array(bare.dropLast()), environment: [], mark: "mark") == nil)
-    expect([.orphan(pid: 77, name: "b5-1-1")]) { $0.work.left = [process] }
-    let lookout = ChaosLookout(mark: "mark")
+    #expect(KeyedProcess(pid: 77, commandLine: Array(bare.dropLast()), environment: [], mark: "mark") == nil)
+    expect([.orphan(pid: 77, name: "b5-1-1")]) { $0.work.leftoverProcesses = [process] }
+    let leakDetector = ChaosLeakDetector(mark: "mark")
     let now = MonotonicTime(nanoseconds: 5_000_000_000)
-    lookout.ended(Self.ticket(1), at: now)
-    lookout.look(at: [process], now + .milliseconds(1_000))
-    #expect(lookout.outliving.isEmpty)
-    lookout.look(at: [process], now + .milliseconds(1_001))
-    lookout.look(at: [process], now + .milliseconds(1_200))
-    #expect(lookout.outliving == [.init(ticket: Self.ticket(1), pid: 77)])
-    expect([.work(Self.ticket(1), .outlived(pid: 77))]) { $0.work.outliving = lookout.outliving }
+    leakDetector.ended(Self.ticket(1), at: now)
+    leakDetector.check(at: [process], now + .milliseconds(1_000))
+    #expect(leakDetector.leaked.isEmpty)
+    leakDetector.check(at: [process], now + .milliseconds(1_001))
+    leakDetector.check(at: [process], now + .milliseconds(1_200))
+    #expect(leakDetector.leaked == [.init(ticket: Self.ticket(1), pid: 77)])
+    expect([.work(Self.ticket(1), .outlived(pid: 77))]) { $0.work.leaked = leakDetector.leaked }
   }
 
   @Test("a line is read as it was written, and half of one is not")
   func lines() {
     let written = line(.overlap, 3, attempt: 4)
-    #expect(WorkLine(written.text.dropLast()) == written)
-    let words = written.text.split(separator: " ")
-    for count in 0..<words.count { #expect(WorkLine(words.prefix(count).joined(separator: " ")) == nil) }
+    #expect(WorkLogEntry(written.text.dropLast()) == written)
+    let commandLine = written.text.split(separator: " ")
+    for count in 0..<commandLine.count { #expect(WorkLogEntry(commandLine.prefix(count).joined(separator: " ")) == nil) }
   }
 
   @Test(
     "conduct depends on payload and attempt, is good from the third attempt on, all kinds occur"
   )
   func conduct() {
-    var ends: [WorkConduct] = []
+    var ends: [WorkerBehaviour] = []
     for number in 0..<400 {
       let payload = Array("payload \(number)".utf8)
-      #expect(WorkConduct(payload, attempt: 1) == WorkConduct(payload, attempt: 1))
-      let third = WorkConduct(payload, attempt: 3)
-      #expect(third.end == .well && third.breach == .none)
-      ends.append(WorkConduct(payload, attempt: 1))
+      #expect(WorkerBehaviour(payload, attempt: 1) == WorkerBehaviour(payload, attempt: 1))
+      let third = WorkerBehaviour(payload, attempt: 3)
+      #expect(third.end == .well && third.protocolViolation == .none)
+      ends.append(WorkerBehaviour(payload, attempt: 1))
     }
-    for end in [WorkConduct.End.well, .later, .fails, .crashes, .hangs] {
+    for end in [WorkerBehaviour.End.well, .later, .fails, .crashes, .hangs] {
       #expect(ends.contains { $0.end == end })
     }
-    for left in [WorkConduct.Descendant.none, .child, .daemon] {
-      #expect(ends.contains { $0.descendant == left })
+    for leftoverProcesses in [WorkerBehaviour.Descendant.none, .child, .daemon] {
+      #expect(ends.contains { $0.descendant == leftoverProcesses })
     }
-    for breach in [WorkConduct.Breach.answersTwice, .answersForAnother, .breaksOff] {
-      #expect(ends.contains { $0.breach == breach })
+    for protocolViolation in [WorkerBehaviour.ProtocolViolation.answersTwice, .answersForAnother, .breaksOff] {
+      #expect(ends.contains { $0.protocolViolation == protocolViolation })
     }
   }
 
@@ -234,21 +234,21 @@ struct ChaosWorkTests {
       {"close":{}}
 
       """#
-    let heard: [WindowMessage] = [
-      .engaged(WorkerTerms(leaseMilliseconds: 1_000, beatMilliseconds: 250)),
-      .entrust(
-        WorkOrder(
+    let heard: [MessageToTeller] = [
+      .workerAccepted(WorkerTimeouts(leaseMilliseconds: 1_000, beatMilliseconds: 250)),
+      .assignWork(
+        WorkItem(
           day: 1, lease: lease, service: ChaosServices.worker, priority: 1_024, payload: [0, 255], key: "b5")),
       .recall(lease), .close,
     ]
-    var (lines, frames) = (WorkConversation(.lines), WorkConversation(.frames))
-    var fromLines: [WindowMessage] = []
+    var (lines, frames) = (WorkerCodec(.lines), WorkerCodec(.frames))
+    var fromLines: [MessageToTeller] = []
     for byte in text.utf8 { fromLines += try lines.take([byte]) }
     #expect(fromLines == heard)
     var bytes: [UInt8] = []
     for message in heard { try FrameEncoder().append(message, to: &bytes, limit: FrameLimits.teller) }
     #expect(try frames.take(bytes) == heard)
-    #expect(throws: WorkConversation.NotUnderstood.self) { try lines.take(Array("{}\n".utf8)) }
+    #expect(throws: WorkerCodec.UndecodableMessage.self) { try lines.take(Array("{}\n".utf8)) }
     let said = lines.bytes(of: .failed(lease, WorkFailure("no", after: .milliseconds(5))))
     #expect(
       String(decoding: said, as: UTF8.self)

@@ -26,7 +26,7 @@ extension CommandTable {
       lines += Self.head(ListMessages.option[language], ListMessages.meaning[language])
       for option in shared {
         let names = commands.filter { !$0.isHidden && $0.options.contains(option) }.map { Self.code($0.name) }
-        lines.append(Self.row(option, language, remark: names.joined(separator: ", ")))
+        lines.append(Self.row(option, language, messageDetail: names.joined(separator: ", ")))
       }
     }
     for group in visibleGroups {
@@ -72,11 +72,11 @@ extension CommandTable {
   }
 
   private static func row(
-    _ option: OptionSpec, _ language: TextLanguage, indent: String = "", remark: String = ""
+    _ option: OptionSpec, _ language: TextLanguage, indent: String = "", messageDetail: String = ""
   ) -> String {
     let short = option.short.map { "`-\($0)`, " } ?? ""
     let meaning = sentence(option.summary[language], option.notes(language))
-    let commands = remark.isEmpty ? "" : "<br>\(remark)"
+    let commands = messageDetail.isEmpty ? "" : "<br>\(messageDetail)"
     return "| \(indent)\(short)\(code(option.synopsis)) | \(escaped(meaning))\(commands) |"
   }
 

@@ -40,7 +40,7 @@ func status() throws {
   try with({ _, _ in [.answer(.status(picture()))] }) { branch throws in
     #expect(
       try run(["status", "--json"], home: branch.home)
-        == Ran(exit: .done, output: JSONValue.status(picture()).text + "\n"))
+        == CommandRun(exit: .done, output: JSONValue.status(picture()).text + "\n"))
     #expect(try run(["status"], home: branch.home, language: .korean).lines[0].hasPrefix("영업 중"))
   }
 }
@@ -71,17 +71,17 @@ func enqueue() throws {
       ], home: branch.home)
     #expect(
       ran
-        == Ran(
+        == CommandRun(
           exit: .done, output: #"{"version":1,"day":1,"first":1,"last":10,"count":10,"known":false}"# + "\n"))
     #expect(try run(["enqueue", "10", "--seed", "5"], home: branch.home).exit == .done)
     #expect(
       branch.heard == [
         .enqueue(
-          EnqueueOrder(
+          EnqueueParameters(
             count: 10, service: .deposit, priority: .vip, amount: 5, account: 6, seed: .max, key: "k",
-            isSeedAsked: true)),
+            hasExplicitSeed: true)),
         .enqueue(
-          EnqueueOrder(
+          EnqueueParameters(
             count: 10, service: nil, priority: .regular, amount: nil, account: nil, seed: 5, key: nil)),
       ])
   }
@@ -96,7 +96,7 @@ func list() throws {
   defer { unlink(path) }
   let list = EnqueuedReport(
     day: 1, first: 1, last: 2_001, count: 2_001, known: 3,
-    knownTickets: [TicketSpan(day: 1, first: 4, last: 6)])
+    alreadyIssuedTickets: [TicketSpan(day: 1, first: 4, last: 6)])
   try with({ command, _ in
     if case .enqueueList(let part) = command, part.isLast { [.answer(.enqueued(list))] } else { [] }
   }) { branch throws in
@@ -147,7 +147,7 @@ func enqueueAndWait(dead: Int64, cancelled: Int64?) throws {
     switch command {
     case .enqueue: [.answer(.enqueued(report))]
     case .awaitTickets:
-      conversation == 1 ? [.hangUp] : [.answer(.ended(EndedReport(dead: dead, cancelled: cancelled)))]
+      conversation == 1 ? [.hangUp] : [.answer(.ended(AwaitedTicketsReport(dead: dead, cancelled: cancelled)))]
     default: []
     }
   }) { branch throws in
@@ -211,7 +211,7 @@ func steering() throws {
 @Test("a service that does not exist is exit code 4 with a suggestion")
 func noSuchService() throws {
   let unknown = Failure(
-    .noSuchService, subject: "depsit", remark: Remark(.servicesAre, "deposit, loan, juice"))
+    .noSuchService, subject: "depsit", messageDetail: MessageDetail(.servicesAre, "deposit, loan, juice"))
   try with({ _, _ in [.answer(.failure(unknown))] }) { branch throws in
     for words in [["scale", "depsit=3"], ["pause", "depsit"], ["resume", "depsit"]] {
       let ran = try run(words + ["--json"], home: branch.home)
@@ -247,14 +247,14 @@ func stop() throws {
   }) { branch throws in
     #expect(
       try run(["stop", "--timeout", "1.5s"], home: branch.home, language: .korean)
-        == Ran(exit: .done, output: "업무가 마감되었습니다. 오늘 업무를 처리한 고객은 총 10명이며, 총 업무시간은 4.41초입니다.\n"))
+        == CommandRun(exit: .done, output: "업무가 마감되었습니다. 오늘 업무를 처리한 고객은 총 10명이며, 총 업무시간은 4.41초입니다.\n"))
     #expect(
       try run(["stop", "--now", "--json"], home: branch.home).output == JSONValue.stopped(stopped).text + "\n"
     )
     #expect(
       branch.heard == [
-        .stop(StopOrder(now: false, timeoutMilliseconds: 1_500)),
-        .stop(StopOrder(now: true, timeoutMilliseconds: nil)),
+        .stop(StopParameters(now: false, timeoutMilliseconds: 1_500)),
+        .stop(StopParameters(now: true, timeoutMilliseconds: nil)),
       ])
   }
 }
@@ -294,10 +294,10 @@ func ticket() throws {
       end: .killed, signal: 9, code: nil)
   ]
   done.receipt = receipt(7)
-  let story = done
+  let timeline = done
   try with({ command, _ in
     command == .ticket(number: 7, day: 2)
-      ? [.answer(.ticket(story))] : [.answer(.failure(Failure(.noSuchTicket, subject: "8")))]
+      ? [.answer(.ticket(timeline))] : [.answer(.failure(Failure(.noSuchTicket, subject: "8")))]
   }) { branch throws in
     let lines = try run(["ticket", "7", "--day", "2"], home: branch.home).lines
     #expect(lines.count == 6)
@@ -305,7 +305,7 @@ func ticket() throws {
     #expect(lines[4].contains("SIGKILL") && lines[5].hasSuffix("receipt: served, loans → customer-12"))
     #expect(try run(["ticket", "8"], home: branch.home).exit == .notFound)
     #expect(
-      try run(["ticket", "7", "--day", "2", "--json"], home: branch.home).output == JSONValue.ticket(story)
+      try run(["ticket", "7", "--day", "2", "--json"], home: branch.home).output == JSONValue.ticket(timeline)
         .text + "\n")
   }
 }
@@ -382,9 +382,9 @@ func followBranches() throws {
   }) { branch throws in
     #expect(try run(["receipts", "--follow", "--json"], home: branch.home).lines.count == 5)
     var goingOn = ReceiptQuery(days: .day(1), follow: true)
-    goingOn.behind = [
-      ReceiptMark(branch: 1, epoch: 4, commit: 10, ticket: 1),
-      ReceiptMark(branch: 2, epoch: 4, commit: 1, ticket: 2),
+    goingOn.positions = [
+      ReceiptPosition(branch: 1, epoch: 4, commit: 10, ticket: 1),
+      ReceiptPosition(branch: 2, epoch: 4, commit: 1, ticket: 2),
     ]
     #expect(
       branch.heard == [.receipts(ReceiptQuery(days: .present, follow: true)), .receipts(goingOn)])

@@ -14,7 +14,7 @@ import Testing
 struct ConfigCommandsTests {
   /// A directory with an installation of programs that are not started, and the path of a home that is not
   /// created.
-  private final class Place {
+  private final class Installation {
     let path = FileManager.default.temporaryDirectory.path + "/bank-config-\(UUID().uuidString)"
     var home: BankHome { BankHome(path: path + "/home") }
     var launcher: BankLauncher {
@@ -40,22 +40,22 @@ struct ConfigCommandsTests {
       return "\(path)/\(name)"
     }
 
-    func run(_ words: String..., language: Language = .english) throws -> Ran {
-      try BankctlTests.run(words, home: home, language: language, launcher: launcher)
+    func run(_ messages: String..., language: Language = .english) throws -> CommandRun {
+      try BankctlTests.run(messages, home: home, language: language, launcher: launcher)
     }
   }
 
-  private func document(_ ran: Ran) throws -> [String: Any] {
+  private func document(_ ran: CommandRun) throws -> [String: Any] {
     try #require(JSONSerialization.jsonObject(with: Data(ran.output.utf8)) as? [String: Any])
   }
 
   @Test("a good file is one line in either language, and a document")
   func good() throws {
-    let place = try Place()
+    let place = try Installation()
     let file = try place.write(#"{"lease": "5s"}"#, to: "bank.json")
     #expect(
       try place.run("config", "check", file)
-        == Ran(exit: .done, output: "Configuration valid: \(file)\n"))
+        == CommandRun(exit: .done, output: "Configuration valid: \(file)\n"))
     #expect(
       try place.run("config", "check", file, language: .korean).output == "설정이 올바릅니다: \(file)\n")
     #expect(
@@ -66,23 +66,23 @@ struct ConfigCommandsTests {
 
   @Test("a bad file is exit code 2, with its line and the correction")
   func bad() throws {
-    let place = try Place()
+    let place = try Installation()
     let file = try place.write("{\n\"lease\": \"5\"}", to: "bank.json")
-    for words in [["config", "check", file], ["config", "show", "--config", file]] {
+    for messages in [["config", "check", file], ["config", "show", "--config", file]] {
       for language in [Language.english, .korean] {
-        let ran = try run(words + ["--json"], home: place.home, language: language, launcher: place.launcher)
+        let ran = try run(messages + ["--json"], home: place.home, language: language, launcher: place.launcher)
         #expect(ran.exit == .usage)
         let error = try document(ran)["error"] as? [String: String]
         #expect(error?["code"] == "bad_configuration")
         #expect(error?["message"]?.contains(#"\#(file):2: "lease""#) == true)
       }
-      #expect(try run(words, home: place.home, launcher: place.launcher) == Ran(exit: .usage, output: ""))
+      #expect(try run(messages, home: place.home, launcher: place.launcher) == CommandRun(exit: .usage, output: ""))
     }
   }
 
   @Test("the files of fruits and drinks are checked with it")
   func products() throws {
-    let place = try Place()
+    let place = try Installation()
     let file = try place.write("{}", to: "bank.json")
     let stock = try place.write(#"{"fruits": []}"#, to: "stock.json")
     let ran = try place.run("config", "check", file, "--json")
@@ -93,7 +93,7 @@ struct ConfigCommandsTests {
 
   @Test("a missing program that the bank would start is named, and no other")
   func programs() throws {
-    let place = try Place()
+    let place = try Installation()
     let file = try place.write(#"{"windows": {"juice": 0}}"#, to: "bank.json")
     try FileManager.default.removeItem(atPath: place.path + "/programs/bank-juice")
     #expect(try place.run("config", "check", file).exit == .done)
@@ -110,10 +110,10 @@ struct ConfigCommandsTests {
 
   @Test("a missing or not executable program of a service is named with its line")
   func namedPrograms() throws {
-    let place = try Place()
+    let place = try Installation()
     let tool = try place.write("", to: "tool")
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: tool)
-    func check(_ service: String) throws -> (Ran, String) {
+    func check(_ service: String) throws -> (CommandRun, String) {
       let file = try place.write("{\"services\": {\n\"thumbs\": \(service)}}", to: "bank.json")
       return (try place.run("config", "check", file, "--json"), file)
     }
@@ -141,7 +141,7 @@ struct ConfigCommandsTests {
 
   @Test("a service whose programs connect by themselves has no windows to choose")
   func outside() throws {
-    let place = try Place()
+    let place = try Installation()
     let file = try place.write(#"{"services": {"far": {"outside": true}}}"#, to: "bank.json")
     #expect(try place.run("config", "show", "--config", file, "--windows", "far=0").exit == .done)
     for language in [Language.english, .korean] {
@@ -156,7 +156,7 @@ struct ConfigCommandsTests {
 
   @Test("every setting is shown with its value and its source")
   func show() throws {
-    let place = try Place()
+    let place = try Installation()
     let file = try place.write(
       "{\n\"lease\": \"5s\",\n\"speed\": 2, \"windows\": {\"loan\": 3}\n}", to: "bank.json")
     let ran = try place.run(
@@ -185,7 +185,7 @@ struct ConfigCommandsTests {
   @Test(
     "the table fits 80 columns with the longest possible values", arguments: [Language.english, .korean])
   func width(language: Language) {
-    let words = MessageCatalog(language: language)
+    let messages = MessageCatalog(language: language)
     let settings = Setting.all.map { setting in
       let longest: SettingValue =
         switch setting.place {
@@ -195,21 +195,21 @@ struct ConfigCommandsTests {
         case .speed: .text("999999999.999")
         case .language: .null
         // Settings of user-defined services, and the address of a shared database, may have any length.
-        case .address, .openName, .openNumber, .openSmallNumber, .openSpan, .openFraction, .path, .command,
+        case .address, .optionalName, .optionalNumber, .optionalSmallNumber, .optionalSpan, .optionalFraction, .path, .command,
           .program, .variables,
           .meanings, .side, .mask:
           .null
         }
-      return PresentSetting(key: setting.key, value: longest, source: .file(line: 100_000))
+      return EffectiveSetting(key: setting.key, value: longest, source: .file(line: 100_000))
     }
-    for line in ConfigCommands.table(settings, words).lines(.none) {
+    for line in ConfigCommands.table(settings, messages).lines(.none) {
       #expect(DisplayWidth.of(line) <= 80, "\(line)")
     }
   }
 
   @Test("output for scripts, put into a file, is shown the same again")
-  func written() throws {
-    let place = try Place()
+  func fileText() throws {
+    let place = try Installation()
     let file = try place.write(
       #"{"lease": "1m30s", "lang": "ko", "speed": 0.25, "log": {"keep_files": 9}, "work": {"juice": "1us"}}"#,
       to: "bank.json")
@@ -236,7 +236,7 @@ struct ConfigCommandsTests {
 
   @Test("a different setting of an open bank is shown beside the file's, only while it is open")
   func inUse() throws {
-    let place = try Place()
+    let place = try Installation()
     let file = try place.write(#"{"lease": "5s"}"#, to: "bank.json")
     let branch = try FakeBranch { _, _ in [] }
     try Data(#"{"lease": "9s", "prefetch": 1}"#.utf8)
@@ -250,11 +250,11 @@ struct ConfigCommandsTests {
       atPath: branch.home.configurationInUse, toPath: place.home.configurationInUse)
     branch.end()
     #expect(try !place.run("config", "show", "--config", file, "--json").output.contains("in_use"))
-    let read = try ReadConfiguration(path: place.home.configurationInUse)
-    let other = try ReadConfiguration(path: file).differences(in: read)
+    let read = try LoadedConfiguration(path: place.home.configurationInUse)
+    let other = try LoadedConfiguration(path: file).differences(in: read)
     #expect(
-      MessageCatalog(language: .english).otherInUse(other).hasPrefix(
+      MessageCatalog(language: .english).differsInUse(other).hasPrefix(
         "The running bank uses other values: lease \"9s\". "))
-    #expect(MessageCatalog(language: .korean).otherInUse(other).contains("lease \"9s\""))
+    #expect(MessageCatalog(language: .korean).differsInUse(other).contains("lease \"9s\""))
   }
 }

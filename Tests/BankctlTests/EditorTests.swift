@@ -15,7 +15,7 @@ import Wire
   private func editor(_ quantities: [String: Quantity] = [:], language: Language = .english) -> StockEditor {
     var editor = StockEditor(.standard, MessageCatalog(language: language))
     editor.notice.isConnected = true
-    editor.hear(.picture(shelves(quantities)))
+    editor.handle(.snapshot(shelves(quantities)))
     return editor
   }
 
@@ -104,9 +104,9 @@ import Wire
   func neverBelowZero() {
     var editor = editor(["strawberry": 1])
     #expect(editor.press(.character("-")) == .change("strawberry", -1))
-    editor.hear(.changes([change(1, "strawberry", -1, to: 0)]))
+    editor.handle(.changes([change(1, "strawberry", -1, to: 0)]))
     #expect(editor.press(.character("-")) == nil && editor.notice.last == nil)
-    editor.hear(.success(.short([Shortage(item: "strawberry", needed: 1, available: 0)])))
+    editor.handle(.success(.short([Shortage(item: "strawberry", needed: 1, available: 0)])))
     #expect(editor.notice.last == nil)
     guard case .fruit(_, let quantity) = editor.lines[0] else {
       Issue.record("no fruit")
@@ -118,16 +118,16 @@ import Wire
   @Test("it shows the stock's changes from any source, and a notice while the stock is away")
   func news() {
     var editor = editor()
-    editor.hear(.changes([change(1, "kiwi", 5, to: 15)]))
+    editor.handle(.changes([change(1, "kiwi", 5, to: 15)]))
     #expect(editor.picture?.quantity(of: "kiwi") == 15)
-    editor.hear(.picture(shelves(["kiwi": 3])))
+    editor.handle(.snapshot(shelves(["kiwi": 3])))
     #expect(editor.picture?.quantity(of: "kiwi") == 3)
     editor.notice.isConnected = false
-    #expect(editor.press(.character("+")) == nil && editor.notice.last?.text == Self.english.editorTookNoKey)
+    #expect(editor.press(.character("+")) == nil && editor.notice.last?.text == Self.english.editorIgnoredKey)
     #expect(editor.press(.down) == nil && editor.notice.last == nil, "a notice stays until the next key")
-    editor.hear(.failure(.tryLater(detail: "d", isInDoubt: false)))
+    editor.handle(.failure(.tryLater(detail: "d", isInDoubt: false)))
     #expect(editor.notice.last?.text == Self.english.editorWaits)
-    editor.hear(.success(.failure(StockFailure(.overflow, subject: "kiwi"))))
+    editor.handle(.success(.failure(StockFailure(.overflow, subject: "kiwi"))))
     #expect(editor.notice.last?.text.contains("kiwi") == true)
   }
 
@@ -137,12 +137,12 @@ import Wire
       var editor = editor()
       editor.notice.isConnected = false
       _ = editor.press(.character("+"))
-      #expect(editor.notice.last?.text == Self.english.editorTookNoKey)
+      #expect(editor.notice.last?.text == Self.english.editorIgnoredKey)
       editor.notice.isConnected = true
       #expect(editor.notice.last == nil)
       // The failure of a request is reported late, when the stock may have been back for long.
-      editor.hear(.failure(.tryLater(detail: "d", isInDoubt: false)))
-      editor.hear(isPicture ? .picture(shelves([:])) : .changes([change(1, "kiwi", 5, to: 15)]))
+      editor.handle(.failure(.tryLater(detail: "d", isInDoubt: false)))
+      editor.handle(isPicture ? .snapshot(shelves([:])) : .changes([change(1, "kiwi", 5, to: 15)]))
       #expect(editor.notice.last == nil)
     }
   }
@@ -157,7 +157,7 @@ import Wire
         for chosen in 0...5 {
           var editor = editor(["strawberry": 1_000_000], language: language)
           for _ in 0..<chosen { _ = editor.press(.down) }
-          let lines = StockEditorPicture(editor: editor, palette: .none).lines(
+          let lines = StockEditorRenderer(editor: editor, palette: .none).lines(
             size: Terminal.Size(columns: columns, rows: rows))
           #expect(lines.count <= rows)
           #expect(lines.allSatisfy { DisplayWidth.of($0) <= columns }, "\(columns): \(lines)")
@@ -175,25 +175,25 @@ import Wire
 
   @Test("on a terminal with room it has a title, the fruits, Close, and the keys")
   func roomy() {
-    let lines = StockEditorPicture(editor: editor(language: .korean), palette: .none).lines(size: nil)
+    let lines = StockEditorRenderer(editor: editor(language: .korean), palette: .none).lines(size: nil)
     #expect(lines.first == "재고 추가")
     #expect(lines.contains("▸ 🍓 딸기      −     10  +"), "\(lines)")
     #expect(lines.contains("  닫기"))
     #expect(lines.last == MessageCatalog(language: .korean).editorKeys)
     var waiting = StockEditor(.standard, Self.english)
     #expect(
-      StockEditorPicture(editor: waiting, palette: .none).lines(size: nil).contains(Self.english.editorWaits))
+      StockEditorRenderer(editor: waiting, palette: .none).lines(size: nil).contains(Self.english.editorWaits))
     waiting.notice.isConnected = true
-    waiting.hear(.picture(shelves([:])))
+    waiting.handle(.snapshot(shelves([:])))
     #expect(
-      !StockEditorPicture(editor: waiting, palette: .none).lines(size: nil).contains(Self.english.editorWaits)
+      !StockEditorRenderer(editor: waiting, palette: .none).lines(size: nil).contains(Self.english.editorWaits)
     )
   }
 }
 
 /// Ten of each fruit, except these.
-func shelves(_ quantities: [String: Quantity]) -> StockPicture {
-  StockPicture(
+func shelves(_ quantities: [String: Quantity]) -> StockSnapshot {
+  StockSnapshot(
     ledger: 1, sequence: 0,
     items: Assortment.standard.fruits.map { fruit in
       let quantity = quantities[fruit.id.name] ?? fruit.initial

@@ -65,11 +65,11 @@ final class FakeBranch: Sendable {
         $0 += 1
         return $0
       }
-      Thread.start { [self] in try? converse(FileDescriptor(owning: number), conversation) }
+      Thread.start { [self] in try? withOpenBank(FileDescriptor(owning: number), conversation) }
     }
   }
 
-  private func converse(_ socket: consuming FileDescriptor, _ conversation: Int) throws {
+  private func withOpenBank(_ socket: consuming FileDescriptor, _ conversation: Int) throws {
     try socket.setNonBlocking(false)
     var decoder = FrameDecoder(maximumBodyLength: FrameLimits.control)
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)

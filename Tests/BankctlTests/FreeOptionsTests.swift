@@ -51,11 +51,11 @@ struct FreeOptionsTests {
     for words in [english, korean] {
       let progress = WaitProgress(words, endsWhenPaused: true)
       let error = #expect(throws: CommandError.self) { try progress.show(picture(), crowd: nil) }
-      guard case .complaint(let complaint)? = error else {
+      guard case .commandFailure(let commandFailure)? = error else {
         Issue.record("\(String(describing: error))")
         continue
       }
-      #expect(complaint.code == "paused" && !complaint.message.contains("--"), "\(complaint.message)")
+      #expect(commandFailure.code == "paused" && !commandFailure.message.contains("--"), "\(commandFailure.message)")
     }
   }
 

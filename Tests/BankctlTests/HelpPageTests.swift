@@ -14,7 +14,7 @@ struct HelpPageTests {
     [[], ["juice"], ["vending", "admin"], ["config"]] + table.commands.map(\.path)
   }
 
-  private func words(of page: String) -> [Substring] {
+  private func messages(of page: String) -> [Substring] {
     page.split { $0 == " " || $0 == "\n" }.filter { $0 != "\\" }
   }
 
@@ -30,9 +30,9 @@ struct HelpPageTests {
     for path in paths {
       let page = table.help(for: path, language: language, width: columns)
       for line in page.split(separator: "\n") where DisplayWidth.of(String(line)) > columns {
-        #expect(words(of: String(line)).count == 1, "\(line)")
+        #expect(messages(of: String(line)).count == 1, "\(line)")
       }
-      #expect(words(of: page) == words(of: table.help(for: path, language: language, width: 120)), "\(path)")
+      #expect(messages(of: page) == messages(of: table.help(for: path, language: language, width: 120)), "\(path)")
       #expect(page.hasPrefix(path.isEmpty ? "bankctl: " : language == .korean ? "예\n" : "Examples\n"))
     }
   }
@@ -86,7 +86,7 @@ struct HelpPageTests {
   @Test("the page of 'move' does not ask for a bank without juice customers: they are moved, too")
   func moving() {
     let english = table.help(for: ["move"], language: .english, width: 120)
-    #expect(!english.contains("no customer may") && words(of: english).contains("juice,"))
+    #expect(!english.contains("no customer may") && messages(of: english).contains("juice,"))
     let korean = table.help(for: ["move"], language: .korean, width: 120)
     #expect(!korean.contains("고객이 없어야") && korean.contains("쥬스"))
   }
@@ -96,15 +96,15 @@ struct HelpPageTests {
     arguments: [20, 40])
   func notes(columns: Int) {
     for language in TextLanguage.allCases {
-      let words = MessageCatalog(language: language == .korean ? .korean : .english)
-      let text = "bankctl: " + words.notOpen(home: "/tmp/a-home-with-a-rather-long-name")
-      let written = Notes.lines(text, columns: columns)
-      #expect(self.words(of: written) == self.words(of: text))
+      let messages = MessageCatalog(language: language == .korean ? .korean : .english)
+      let text = "bankctl: " + messages.notOpen(home: "/tmp/a-home-with-a-rather-long-name")
+      let written = StandardErrorNotes.lines(text, columns: columns)
+      #expect(self.messages(of: written) == self.messages(of: text))
       for line in written.split(separator: "\n") where DisplayWidth.of(String(line)) > columns {
-        #expect(self.words(of: String(line)).count == 1, "\(line)")
+        #expect(self.messages(of: String(line)).count == 1, "\(line)")
       }
-      #expect(Notes.lines(text, columns: nil) == text + "\n")
-      #expect(Notes.lines("a\n\nb", columns: columns) == "a\n\nb\n")
+      #expect(StandardErrorNotes.lines(text, columns: nil) == text + "\n")
+      #expect(StandardErrorNotes.lines("a\n\nb", columns: columns) == "a\n\nb\n")
     }
   }
 }

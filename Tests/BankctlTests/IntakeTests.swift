@@ -8,13 +8,13 @@ import Wire
 
 @testable import Console
 
-func parse(_ text: String) throws(CustomerLine.Fault) -> CustomerLine {
-  try CustomerLine(Array(text.utf8)[...])
+func parse(_ text: String) throws(CustomerRecord.Fault) -> CustomerRecord {
+  try CustomerRecord(Array(text.utf8)[...])
 }
 
 /// The fault of a line; nil for none.
-func fault(_ text: String) -> CustomerLine.Fault? {
-  do throws(CustomerLine.Fault) {
+func fault(_ text: String) -> CustomerRecord.Fault? {
+  do throws(CustomerRecord.Fault) {
     _ = try parse(text)
     return nil
   } catch {
@@ -28,8 +28,8 @@ func goodLines() throws {
     #" { "key" : "k\u00e9\ud83d\ude42\n" , "account":12,"amount":50000,"grade":"vip","service":"deposit"} "#)
   #expect(full.service == .deposit && full.priority == .vip && full.amount == 50_000 && full.account == 12)
   #expect(full.key == "ké🙂\n")
-  #expect(try parse("{}") == CustomerLine())
-  #expect(try parse("{ }\r") == CustomerLine())
+  #expect(try parse("{}") == CustomerRecord())
+  #expect(try parse("{ }\r") == CustomerRecord())
   #expect(try parse(#"{"amount":1000000000000}"#).amount == 1_000_000_000_000)
   #expect(try parse("{\"key\":\"\(String(repeating: "k", count: 200))\"}").key?.utf8.count == 200)
 }
@@ -59,8 +59,8 @@ func badJSON(line: String, reason: JSONFault.Reason, column: Int) {
 
 @Test("invalid UTF-8 is refused")
 func notUTF8() {
-  #expect(throws: CustomerLine.Fault.json(JSONFault(.notUTF8, line: 1, column: 11))) {
-    try CustomerLine((Array("{\"key\":\"".utf8) + [0xC3, 0x28] + Array("\"}".utf8))[...])
+  #expect(throws: CustomerRecord.Fault.json(JSONFault(.notUTF8, line: 1, column: 11))) {
+    try CustomerRecord((Array("{\"key\":\"".utf8) + [0xC3, 0x28] + Array("\"}".utf8))[...])
   }
 }
 
@@ -93,7 +93,7 @@ func badFields() {
 
 @Test("every fault has a sentence in both languages")
 func sentences() {
-  let faults: [CustomerLine.Fault] = [
+  let faults: [CustomerRecord.Fault] = [
     .tooLong(limit: 5), .noObject, .json(JSONFault(.trailing, line: 1, column: 3)),
     .json(JSONFault(.badEscape, line: 1, column: 3)), .json(JSONFault(.notUTF8, line: 1, column: 3)),
     .unknownField("x", near: []), .unknownField("x", near: ["key"]), .repeatedField(.key),
@@ -118,7 +118,7 @@ func sentences() {
 func cutting() {
   let text = Array("one\n\ntwo\r\n0123456789\n01234567890\nlast".utf8)
   func lines(portion: Int) -> [String] {
-    var cutter = LineCutter(limit: 10)
+    var cutter = LineSplitter(limit: 10)
     var lines: [String] = []
     let note: (Int64, LineFile.Line) -> Void = { number, line in
       if case .bytes(let bytes) = line {
@@ -128,7 +128,7 @@ func cutting() {
       }
     }
     for start in stride(from: 0, to: text.count, by: portion) {
-      cutter.take(text[start..<min(start + portion, text.count)], note)
+      cutter.consume(text[start..<min(start + portion, text.count)], note)
     }
     cutter.finish(note)
     return lines

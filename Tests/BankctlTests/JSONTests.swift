@@ -60,11 +60,11 @@ func enqueueShape() {
   report.known = 10
   #expect(JSONValue.enqueued(report, ofList: false).text == ten + "true}")
   report.known = 2
-  report.knownTickets = [TicketSpan(day: 1, first: 3, last: 4)]
+  report.alreadyIssuedTickets = [TicketSpan(day: 1, first: 3, last: 4)]
   let tickets = #""already_issued_count":2,"already_issued":[{"day":1,"first":3,"last":4}]}"#
   #expect(JSONValue.enqueued(report, ofList: true).text == ten + "false," + tickets)
   // A list in which all customers are known.
-  report = EnqueuedReport(day: 1, first: 0, last: 0, count: 0, known: 2, knownTickets: report.knownTickets)
+  report = EnqueuedReport(day: 1, first: 0, last: 0, count: 0, known: 2, alreadyIssuedTickets: report.alreadyIssuedTickets)
   #expect(
     JSONValue.enqueued(report, ofList: true).text
       == #"{"version":1,"day":1,"first":0,"last":0,"count":0,"known":true,"# + tickets)

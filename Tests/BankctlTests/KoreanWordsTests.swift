@@ -18,9 +18,9 @@ struct KoreanWordsTests {
 
   @Test("a particle follows the last sound of an inserted word")
   func particles() {
-    #expect(korean.putAside(3) == "보류: 'bankctl requeue 3'이나 'bankctl cancel 3'을 실행하세요")
-    #expect(korean.putAside(2) == "보류: 'bankctl requeue 2'나 'bankctl cancel 2'를 실행하세요")
-    #expect(korean.putAside(1) == "보류: 'bankctl requeue 1'이나 'bankctl cancel 1'을 실행하세요")
+    #expect(korean.deadLetter(3) == "보류: 'bankctl requeue 3'이나 'bankctl cancel 3'을 실행하세요")
+    #expect(korean.deadLetter(2) == "보류: 'bankctl requeue 2'나 'bankctl cancel 2'를 실행하세요")
+    #expect(korean.deadLetter(1) == "보류: 'bankctl requeue 1'이나 'bankctl cancel 1'을 실행하세요")
     #expect(korean.chaosBroken(6, "/h").contains("--seed 6으로 다시 실행하세요"))
     #expect(korean.chaosBroken(7, "/h").contains("--seed 7로 다시 실행하세요"))
     let unusable = Failure(.badConfiguration, subject: "/etc/bank.json", detail: "")
@@ -34,7 +34,7 @@ struct KoreanWordsTests {
       let worker = WorkerReport(
         name: role.name, role: role, service: nil, window: nil, pid: 0, generation: 1, state: .stopped,
         ticket: nil, restarts: 9, served: 0, residentKilobytes: 0, isFailed: true)
-      #expect(korean.outOfWork(worker)?.contains("'bankctl logs \(role.name)'을 확인한 뒤") == true)
+      #expect(korean.notWorking(worker)?.contains("'bankctl logs \(role.name)'을 확인한 뒤") == true)
     }
   }
 
@@ -79,13 +79,13 @@ struct KoreanWordsTests {
             description: "\(product.brand), 200ml")
         ])
     }
-    let picture = VendingPicture(
-      sequence: 1, balance: 5_000, free: 5_000, today: 20_501, products: products, sales: [], recent: [])
+    let picture = VendingSnapshot(
+      sequence: 1, balance: 5_000, availableBalance: 5_000, today: 20_501, products: products, sales: [], recent: [])
     for language in [Language.english, .korean] {
-      let words = MessageCatalog(language: language)
+      let messages = MessageCatalog(language: language)
       let text =
-        VendingListing(picture: picture, words: words, palette: .none).lines
-        + VendingListing(picture: picture, words: words, palette: .none).shelves
+        VendingListing(picture: picture, messages: messages, palette: .none).lines
+        + VendingListing(picture: picture, messages: messages, palette: .none).shelves
       #expect(hasHangul(text.joined()) == (language == .korean), "\(text.filter(hasHangul))")
     }
   }

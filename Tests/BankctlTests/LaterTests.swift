@@ -8,8 +8,8 @@ import Testing
 
 private let now: Int64 = 1_795_435_200_000
 
-private func refusal(_ text: String, at moment: Int64 = now) -> LaterMoment.Fault? {
-  do throws(LaterMoment.Fault) { _ = try LaterMoment.moment(text, now: moment) } catch { return error }
+private func refusal(_ text: String, at moment: Int64 = now) -> ScheduledTime.Fault? {
+  do throws(ScheduledTime.Fault) { _ = try ScheduledTime.moment(text, now: moment) } catch { return error }
   return nil
 }
 
@@ -19,7 +19,7 @@ func moments() throws {
     ("2026-11-23T12:00:01Z", now + 1_000), ("2026-11-23T21:00:01+09:00", now + 1_000),
     ("2026-11-23T12:00:00.250Z", now + 250), ("2001-01-01T00:00:00Z", 978_307_200_000),
   ]
-  for (text, moment) in expected { #expect(try LaterMoment.moment(text, now: now) == moment, "\(text)") }
+  for (text, moment) in expected { #expect(try ScheduledTime.moment(text, now: now) == moment, "\(text)") }
   for text in [
     "", "noon", "25:00", "12:60", "12:5", "+1:30", "12:00:00", "2026-11-23", "2026-02-30T00:00:00Z",
   ] {
@@ -32,7 +32,7 @@ func timesOfToday() throws {
   let midnight = try #require(LocalCalendar.moment(hour: 0, minute: 0, onTheDayOf: now))
   #expect(midnight <= now && now - midnight < 86_400_000 + 3_600_000)
   let noon = midnight + 12 * 3_600_000
-  #expect(try LaterMoment.moment("12:34", now: noon) == noon + 34 * 60_000)
+  #expect(try ScheduledTime.moment("12:34", now: noon) == noon + 34 * 60_000)
   #expect(refusal("11:59", at: noon) == .passed("11:59", tomorrow: noon + 86_400_000 - 60_000))
   #expect(refusal("12:00", at: noon) == .passed("12:00", tomorrow: noon + 86_400_000))
 }
@@ -42,22 +42,22 @@ func tooFar() throws {
   #expect(refusal("2036-11-23T12:00:00Z") == nil)
   #expect(refusal("2036-11-24T12:00:01Z") == .tooFar("2036-11-24T12:00:01Z"))
   for language in [Language.english, .korean] {
-    let words = MessageCatalog(language: language)
-    for fault in [LaterMoment.Fault.noMoment("x"), .passed("09:00", tomorrow: now), .tooFar("x")] {
-      #expect(words.later(fault, option: "at").hasPrefix("--at "))
+    let messages = MessageCatalog(language: language)
+    for fault in [ScheduledTime.Fault.noMoment("x"), .passed("09:00", tomorrow: now), .tooFar("x")] {
+      #expect(messages.later(fault, option: "at").hasPrefix("--at "))
     }
   }
 }
 
 @Test("a line of a list has a due time or a delay, and not both")
 func lines() {
-  func line(_ text: String) -> Result<CustomerLine, CustomerLine.Fault> {
-    do throws(CustomerLine.Fault) { return .success(try CustomerLine(Array(text.utf8)[...])) } catch {
+  func line(_ text: String) -> Result<CustomerRecord, CustomerRecord.Fault> {
+    do throws(CustomerRecord.Fault) { return .success(try CustomerRecord(Array(text.utf8)[...])) } catch {
       return .failure(error)
     }
   }
-  func later(_ text: String) -> LaterMoment? { try? line(text).get().later }
-  func fault(_ text: String) -> CustomerLine.Fault? {
+  func later(_ text: String) -> ScheduledTime? { try? line(text).get().later }
+  func fault(_ text: String) -> CustomerRecord.Fault? {
     if case .failure(let fault) = line(text) { fault } else { nil }
   }
   #expect(later(#"{"at":"2026-11-23T12:00:01Z"}"#) == .at(now + 1_000))

@@ -86,7 +86,7 @@ func start() throws {
 @Test(
   "start that is refused has the exit code of the refusal",
   arguments: [
-    (.alreadyOpen, 5), (.damaged, 1), (.badConfiguration, 2), (.windowsFailed, 1), (.inspected, 75),
+    (.alreadyOpen, 5), (.damaged, 1), (.badConfiguration, 2), (.startFailed, 1), (.inspected, 75),
   ]
     as [(Failure.Code, Int32)])
 func refusedStart(code: Failure.Code, exit: Int32) throws {
@@ -108,10 +108,10 @@ func endsEarly() throws {
   #expect(ran.exit == .failed && ran.output.contains("coordinator_exited") && ran.output.contains("code 7"))
 }
 
-private func event(_ happening: BranchEvent.Happening, _ ticket: Int64) -> ControlAnswer {
+private func event(_ phase: AttemptEvent.CustomerEvent, _ ticket: Int64) -> ControlAnswer {
   .event(
-    BranchEvent(
-      happening: happening, at: 1_795_248_000_000, day: 1, ticket: ticket, service: .loan, priority: .regular,
+    AttemptEvent(
+      phase: phase, at: 1_795_248_000_000, day: 1, ticket: ticket, service: .loan, priority: .regular,
       window: "loan-1", attempt: 1))
 }
 
@@ -149,7 +149,7 @@ func day() throws {
     launcher: script.launcher)
   #expect(
     ran
-      == Ran(
+      == CommandRun(
         exit: .done,
         output: """
           1번 고객 대출업무 시작
@@ -159,7 +159,7 @@ func day() throws {
           """))
   #expect(
     branch.heard == [
-      .enqueue(OpenCommand.customers(1, seed: 5)), .stop(StopOrder(now: false, timeoutMilliseconds: nil)),
+      .enqueue(OpenCommand.customers(1, seed: 5)), .stop(StopParameters(now: false, timeoutMilliseconds: nil)),
     ])
 }
 
@@ -180,7 +180,7 @@ func refusedDay() throws {
   defer { branch.end() }
   let ran = try run(["open", "--json"], home: branch.home, launcher: script.launcher)
   #expect(ran.exit == .later && ran.output.contains("queue_full"))
-  #expect(branch.heard.last == .stop(StopOrder(now: true, timeoutMilliseconds: nil)))
+  #expect(branch.heard.last == .stop(StopParameters(now: true, timeoutMilliseconds: nil)))
 }
 
 @Test("a coordinator that dies in the middle of a day ends it with an error")
@@ -203,7 +203,7 @@ func foreground() throws {
   ])
   defer { script.end() }
   let ran = try run(["start", "--foreground", "--json"], home: script.home, launcher: script.launcher)
-  #expect(ran == Ran(exit: .done, output: JSONValue.status(picture()).text + "\n"))
+  #expect(ran == CommandRun(exit: .done, output: JSONValue.status(picture()).text + "\n"))
 }
 
 @Test("questions that change nothing are sent to a home that is not open")

@@ -16,7 +16,7 @@ struct PaceTests {
     let clock = Clock()
     var written: [String] = []
     let meter = ProgressMeter(
-      words: english, isTerminal: true, columns: 200, now: { clock.now }, write: { written.append($0) })
+      messages: english, isTerminal: true, columns: 200, now: { clock.now }, write: { written.append($0) })
     for step in 0...seconds * 10 {
       meter.update("serving", done: min(total, done(step)), total: total)
       clock.now += .milliseconds(100)
@@ -63,13 +63,13 @@ struct PaceTests {
   @Test("the pace is that of the recent past: neither of the start nor of one moment")
   func window() throws {
     // A hundred a second for ten seconds, and then ten a second.
-    var slower = PaceEstimate()
+    var slower = ETAEstimator()
     for tenth in 0...200 as ClosedRange<Int64> {
       slower.note(tenth <= 100 ? tenth * 10 : 1_000 + tenth - 100, at: Self.instant(tenth))
     }
     #expect((9...15).contains(try #require(slower.rate(at: Self.instant(200)))))
     // Ten come at once, every second.
-    var bursts = PaceEstimate()
+    var bursts = ETAEstimator()
     for tenth in 0...200 as ClosedRange<Int64> {
       bursts.note(tenth / 10 * 10, at: Self.instant(tenth))
       guard tenth > 100 else { continue }
@@ -89,14 +89,14 @@ struct PaceTests {
 
   @Test("a slow pace is shown as what it is", arguments: [Language.english, .korean])
   func slow(language: Language) {
-    let words = MessageCatalog(language: language)
+    let messages = MessageCatalog(language: language)
     let isKorean = language == .korean
-    #expect(words.rate(0.9) == (isKorean ? "초당 0.9" : "0.9/s"))
-    #expect(words.rate(3) == (isKorean ? "초당 3" : "3/s"))
-    #expect(words.rate(1234.4) == (isKorean ? "초당 1,234" : "1,234/s"))
-    #expect(words.rate(0.05) == (isKorean ? "분당 3" : "3/min"))
-    #expect(words.rate(0.001) == nil)
-    #expect(words.estimate(.milliseconds(133)) == (isKorean ? "1초" : "1 s"))
+    #expect(messages.rate(0.9) == (isKorean ? "초당 0.9" : "0.9/s"))
+    #expect(messages.rate(3) == (isKorean ? "초당 3" : "3/s"))
+    #expect(messages.rate(1234.4) == (isKorean ? "초당 1,234" : "1,234/s"))
+    #expect(messages.rate(0.05) == (isKorean ? "분당 3" : "3/min"))
+    #expect(messages.rate(0.001) == nil)
+    #expect(messages.estimate(.milliseconds(133)) == (isKorean ? "1초" : "1 s"))
   }
 
   @Test("customers who come meanwhile make the total larger, and never the done part smaller")
@@ -107,7 +107,7 @@ struct PaceTests {
     let progress = WaitProgress(
       english,
       ProgressMeter(
-        words: english, isTerminal: true, columns: 200, now: { clock.now }, write: { written.append($0) }))
+        messages: english, isTerminal: true, columns: 200, now: { clock.now }, write: { written.append($0) }))
     for (waiting, served) in [(10, 0), (4, 6), (13, 7)] as [(Int64, Int64)] {
       clock.now += .seconds(2)
       try progress.show(picture(waiting: waiting, serving: 0, served: served), crowd: nil)

@@ -79,8 +79,8 @@ func payloadShown() {
     day: 1, ticket: 7, service: .loan, priority: .regular, amount: 5, account: 6, issuedAt: 0, state: .dead)
   let (english, korean) = (MessageCatalog(language: .english), MessageCatalog(language: .korean))
   func shown() -> String { JSONValue.ticket(ticket).text }
-  func told(_ words: MessageCatalog) -> String {
-    TicketStory(ticket: ticket, words: words, palette: Palette(isOn: false)).lines[2]
+  func told(_ messages: MessageCatalog) -> String {
+    TicketTimelineRenderer(ticket: ticket, messages: messages, palette: Palette(isOn: false)).lines[2]
   }
   #expect(!shown().contains("payload"))
   ticket.payload = Array("a\n\"열\"".utf8)

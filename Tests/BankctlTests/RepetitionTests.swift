@@ -23,13 +23,13 @@ struct RepetitionTests {
 
   @Test("a request that may be done twice is sent again")
   func repeated() throws {
-    for words in [
+    for messages in [
       ["status"], ["pause"], ["resume", "loan"], ["scale", "loan=2"], ["reload"], ["reset"],
     ] {
       try with({ _, conversation in conversation == 1 ? [.hangUp] : [.answer(.status(picture()))] }) {
         branch throws in
-        let ran = try run(words, home: branch.home)
-        #expect(ran.exit == .done, "\(words): \(ran.output)")
+        let ran = try run(messages, home: branch.home)
+        #expect(ran.exit == .done, "\(messages): \(ran.output)")
       }
     }
   }
@@ -40,10 +40,10 @@ struct RepetitionTests {
       var rounds = 0
       guard case .run(let invocation) = try BankctlTable.table.parse(["status"]) else { return }
       let session = Session(
-        invocation: invocation, words: MessageCatalog(language: .english), home: branch.home,
-        surroundings: .actual,
+        invocation: invocation, messages: MessageCatalog(language: .english), home: branch.home,
+        environment: .actual,
         asJSON: false, output: Output(isTerminal: false, palette: .none) { _ in .written })
-      let report = try CoordinatorClient.converse(session, within: .milliseconds(50)) {
+      let report = try CoordinatorClient.withOpenBank(session, within: .milliseconds(50)) {
         (client) throws(CommandError) -> StatusReport in
         rounds += 1
         // Longer than a lost one may take to come back.
@@ -146,10 +146,10 @@ struct RepetitionTests {
 
   @Test("a bank that closes during a question is reported as not open")
   func closed() throws {
-    for words in [["status"], ["pause"], ["scale", "loan=2"], ["stop"], ["cancel", "1"]] {
+    for messages in [["status"], ["pause"], ["scale", "loan=2"], ["stop"], ["cancel", "1"]] {
       try with({ _, _ in [.close] }) { branch throws in
-        let ran = try run(words + ["--json"], home: branch.home)
-        #expect(ran.exit == .notOpen && ran.output.contains("not_open"), "\(words): \(ran.output)")
+        let ran = try run(messages + ["--json"], home: branch.home)
+        #expect(ran.exit == .notOpen && ran.output.contains("not_open"), "\(messages): \(ran.output)")
       }
     }
   }
@@ -168,16 +168,16 @@ struct RepetitionTests {
     final class Clock { var now = MonotonicTime(nanoseconds: 0) }
     let clock = Clock()
     var written: [String] = []
-    let words = MessageCatalog(language: .english)
+    let messages = MessageCatalog(language: .english)
     let task = TaskProgress(
-      .audit, words,
+      .audit, messages,
       ProgressMeter(
-        words: words, isTerminal: false, columns: 80, now: { clock.now }, write: { written.append($0) }))
+        messages: messages, isTerminal: false, columns: 80, now: { clock.now }, write: { written.append($0) }))
     task.pass()
     clock.now += .milliseconds(3_200)
     task.pass()
     clock.now += .seconds(6)
-    task.hear(ProgressReport(phase: .resetting, done: 1, total: 4))
+    task.handle(ProgressReport(phase: .resetting, done: 1, total: 4))
     #expect(written == ["auditing · 3 s\n", "cancelling all customers 25% 1/4\n"])
   }
 }

@@ -71,10 +71,10 @@ struct RequestQueueTests {
   }
 
   @Test("a request is named in both languages, and so is the number of ignored keys")
-  func words() {
+  func messages() {
     var queue = RequestQueue<VendingCommand>()
-    func text(_ words: MessageCatalog) -> String? {
-      words.waiting(for: .vending, queue) { words.request($0, nil) }
+    func text(_ messages: MessageCatalog) -> String? {
+      messages.waiting(for: .vending, queue) { messages.request($0, nil) }
     }
     #expect(text(english) == nil)
     queue.add(.buy("coke"))
@@ -96,17 +96,17 @@ struct RequestQueueTests {
   func boards() {
     var board = CustomerBoard(english)
     board.notice.isConnected = true
-    board.hear(
-      .picture(
-        VendingPicture(sequence: 1, balance: 0, free: 0, today: 1, products: [], sales: [], recent: [])))
+    board.handle(
+      .snapshot(
+        VendingSnapshot(sequence: 1, balance: 0, availableBalance: 0, today: 1, products: [], sales: [], recent: [])))
     board.notice.silence = "silent"
-    func lines() -> [String] { CustomerBoardPicture(board: board, palette: .none).lines(size: nil) }
+    func lines() -> [String] { CustomerBoardRenderer(board: board, palette: .none).lines(size: nil) }
     #expect(lines().contains("silent"))
-    #expect(board.press(.paste) == nil && lines().contains(english.pasteNotTaken))
+    #expect(board.press(.paste) == nil && lines().contains(english.pasteIgnored))
     board.notice.silence = nil
     _ = board.press(.right)
     #expect(!lines().contains("silent"))
     board.notice.isConnected = false
-    #expect(board.press(.character("1")) == nil && lines().contains(english.machineTookNoKey))
+    #expect(board.press(.character("1")) == nil && lines().contains(english.machineIgnoredKey))
   }
 }

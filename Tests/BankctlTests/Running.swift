@@ -9,7 +9,7 @@ import Wire
 @testable import Console
 
 /// Result of a command.
-struct Ran: Equatable {
+struct CommandRun: Equatable {
   var exit: ProgramExit
   var output: String
 
@@ -20,32 +20,32 @@ struct Ran: Equatable {
 func run(
   _ arguments: [String], home: BankHome, language: Language = .english, isTerminal: Bool = false,
   launcher: BankLauncher = BankLauncher(program: "/nonexistent/bankd")
-) throws -> Ran {
+) throws -> CommandRun {
   guard case .run(let invocation) = try BankctlTable.table.parse(arguments) else {
-    return Ran(exit: .usage, output: "")
+    return CommandRun(exit: .usage, output: "")
   }
-  let caught = Caught()
+  let caught = OutputBuffer()
   let output = Output(isTerminal: isTerminal, palette: .none) { bytes throws(SystemError) in
     caught.bytes += bytes
     return .written
   }
-  let words = MessageCatalog(language: language)
-  var surroundings = ProcessEnvironment.actual
-  surroundings.launcher = { () throws(ControlError) in launcher }
+  let messages = MessageCatalog(language: language)
+  var environment = ProcessEnvironment.actual
+  environment.launcher = { () throws(ControlError) in launcher }
   let session = Session(
-    invocation: invocation, words: words, home: home, surroundings: surroundings,
+    invocation: invocation, messages: messages, home: home, environment: environment,
     asJSON: invocation.flag("json"), output: output)
   do throws(CommandError) {
     let exit = try Commands.run(session)
     try output.flush()
-    return Ran(exit: exit, output: caught.text)
+    return CommandRun(exit: exit, output: caught.text)
   } catch {
-    let exit = Program.report(error, words, home.path, session.asJSON, output)
-    return Ran(exit: exit, output: caught.text)
+    let exit = Program.report(error, messages, home.path, session.asJSON, output)
+    return CommandRun(exit: exit, output: caught.text)
   }
 }
 
-private final class Caught {
+private final class OutputBuffer {
   var bytes: [UInt8] = []
   var text: String { String(decoding: bytes, as: UTF8.self) }
 }

@@ -8,9 +8,9 @@ import Time
 @Suite("The plan of chaos over branches")
 struct SharedPlanTests {
   private func steps(
-    _ seed: UInt64, _ acts: [SharedAct] = SharedAct.allCases, lasts: TimeSpan = .minutes(1)
+    _ seed: UInt64, _ faults: [SharedFault] = SharedFault.allCases, lasts: TimeSpan = .minutes(1)
   ) -> [SharedPlan.Step] {
-    var plan = SharedPlan(seed: seed, acts: acts, every: .seconds(1), lasts: lasts)
+    var plan = SharedPlan(seed: seed, faults: faults, every: .seconds(1), lasts: lasts)
     return (0..<500).map { _ in plan.next() }
   }
 
@@ -23,27 +23,27 @@ struct SharedPlanTests {
   @Test("All faults are within the time, with pauses around the mean, and for the given duration")
   func complete() {
     let steps = steps(1)
-    #expect(Set(steps.map(\.act)) == Set(SharedAct.allCases))
+    #expect(Set(steps.map(\.fault)) == Set(SharedFault.allCases))
     let pauses = steps.reduce(TimeSpan.zero) { $0 + $1.after }.milliseconds / 500
     #expect((850...1_150).contains(pauses), "\(pauses)")
     // A lease is four seconds long.
     #expect(
-      steps.filter { $0.act == .zombie }.allSatisfy { $0.length > .seconds(4) && $0.length < .seconds(10) })
-    let partitions = steps.filter { $0.act == .partition }.map(\.length)
+      steps.filter { $0.fault == .zombie }.allSatisfy { $0.length > .seconds(4) && $0.length < .seconds(10) })
+    let partitions = steps.filter { $0.fault == .partition }.map(\.length)
     #expect(partitions.contains { $0 < .seconds(4) } && partitions.contains { $0 > .seconds(4) })
     #expect(partitions.allSatisfy { $0 >= .seconds(2) && $0 <= .seconds(15) })
   }
 
   @Test("If there is time some branches are suspended for a minute")
   func long() {
-    let lengths = steps(1, lasts: .minutes(2)).filter { $0.act == .zombie }.map(\.length)
+    let lengths = steps(1, lasts: .minutes(2)).filter { $0.fault == .zombie }.map(\.length)
     #expect(lengths.contains(.minutes(1)) && lengths.contains { $0 < .seconds(10) })
   }
 
   @Test("A fault that was not chosen does not occur")
   func chosen() {
-    let acts = SharedAct.allCases.filter { !$0.needsScratch }
-    #expect(acts == [.teller, .coordinator, .branch, .session, .zombie])
-    #expect(Set(steps(3, acts).map(\.act)) == Set(acts))
+    let faults = SharedFault.allCases.filter { !$0.needsScratch }
+    #expect(faults == [.teller, .coordinator, .branch, .session, .zombie])
+    #expect(Set(steps(3, faults).map(\.fault)) == Set(faults))
   }
 }

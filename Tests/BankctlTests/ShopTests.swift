@@ -31,7 +31,7 @@ private func hasHangul(_ text: String) -> Bool {
       ("mango", "mango"), ("망고", "mango"),
     ])
   func juiceNames(name: String, juice: String) {
-    #expect(ShopNames.juice(named: name, in: .standard)?.id.name == juice)
+    #expect(ItemNames.juice(named: name, in: .standard)?.id.name == juice)
   }
 
   @Test(
@@ -41,40 +41,40 @@ private func hasHangul(_ text: String) -> Bool {
       ("tea", []),
     ])
   func noJuice(name: String, near: [String]) {
-    #expect(ShopNames.juice(named: name, in: .standard) == nil)
+    #expect(ItemNames.juice(named: name, in: .standard) == nil)
     let known = Assortment.standard.juices.map { ($0.id, $0.korean) }
-    #expect(ShopNames.suggestions(for: name, among: known) == near)
+    #expect(ItemNames.suggestions(for: name, among: known) == near)
   }
 
   @Test("a fruit is known by its three names; a name that fits two things fits none")
   func fruitNames() {
     for fruit in Assortment.standard.fruits {
       for name in [fruit.id.name, fruit.korean, fruit.english, " \(fruit.korean) "] {
-        #expect(ShopNames.fruit(named: name, in: .standard) == fruit)
+        #expect(ItemNames.fruit(named: name, in: .standard) == fruit)
       }
     }
     #expect(
-      ShopNames.suggestions(for: "망거", among: Assortment.standard.fruits.map { ($0.id, $0.korean) }) == [
+      ItemNames.suggestions(for: "망거", among: Assortment.standard.fruits.map { ($0.id, $0.korean) }) == [
         "mango"
       ])
     var doubtful = Assortment.standard
     doubtful.fruits[1].korean = "딸기"
-    #expect(ShopNames.fruit(named: "딸기", in: doubtful) == nil)
-    #expect(ShopNames.fruit(named: "strawberry", in: doubtful)?.id.name == "strawberry")
+    #expect(ItemNames.fruit(named: "딸기", in: doubtful) == nil)
+    #expect(ItemNames.fruit(named: "strawberry", in: doubtful)?.id.name == "strawberry")
   }
 
   @Test("the menu greys what cannot be made and names what is missing, also without colours")
   func menu() {
     let picture = shelves(["strawberry": 9, "banana": 0])
-    let plain = MenuPicture(assortment: .standard, picture: picture, words: english, palette: .none).lines
+    let plain = MenuRenderer(assortment: .standard, picture: picture, messages: english, palette: .none).lines
     #expect(plain.first == "We make you delicious juice!")
     #expect(
       plain.contains {
         $0.contains("strawberry-banana juice") && $0.hasSuffix("missing: strawberry 9 of 10, banana 0 of 1")
       })
     #expect(plain.contains { $0.contains("kiwi juice") && $0.hasSuffix("can be made") })
-    let coloured = MenuPicture(
-      assortment: .standard, picture: picture, words: korean, palette: Palette(isOn: true)
+    let coloured = MenuRenderer(
+      assortment: .standard, picture: picture, messages: korean, palette: Palette(isOn: true)
     ).lines
     #expect(coloured.contains { $0.contains("\u{1B}[2m딸바쥬스") && $0.contains("재료 부족: 딸기 9/10개, 바나나 0/1개") })
     #expect(coloured.contains { $0.hasPrefix("키위쥬스") && $0.contains("주문 가능") })
@@ -84,7 +84,7 @@ private func hasHangul(_ text: String) -> Bool {
   func forgottenItem() {
     var picture = shelves([:])
     picture.items.append(ItemStock(item: "durian", lots: [Lot(dates: nil, quantity: 3)]))
-    let menu = MenuPicture(assortment: .standard, picture: picture, words: english, palette: .none)
+    let menu = MenuRenderer(assortment: .standard, picture: picture, messages: english, palette: .none)
     #expect(menu.shelves.last?.contains("durian") == true)
     #expect(menu.shelvesInOneLine.hasSuffix("durian 3"))
   }
@@ -123,14 +123,14 @@ private func hasHangul(_ text: String) -> Bool {
     #expect(korean.phrases.stockEditorTitle == "재고 추가")
     #expect(korean.phrases.juiceTitle == "맛있는 쥬스를 만들어 드려요!")
     let shortage = Shortage(item: "strawberry", needed: 16, available: 10)
-    #expect(korean.tooLittle(shortage, of: "딸기") == "딸기의 재고가 부족합니다. (16개 필요, 10개 있음)")
+    #expect(korean.shortageSentence(shortage, of: "딸기") == "딸기의 재고가 부족합니다. (16개 필요, 10개 있음)")
   }
 
   @Test("people answer a question in many ways, and only a yes is a yes")
   func answers() {
-    for yes in ["예", " 예 ", "네", "y", "YES", "Yes"] { #expect(korean.truth(of: yes) == true, "\(yes)") }
-    for no in ["아니오", "아니요", "n", "No"] { #expect(english.truth(of: no) == false, "\(no)") }
-    for neither in ["", "maybe", "예아니오", "1"] { #expect(english.truth(of: neither) == nil, "\(neither)") }
+    for yes in ["예", " 예 ", "네", "y", "YES", "Yes"] { #expect(korean.parseYesNo(of: yes) == true, "\(yes)") }
+    for no in ["아니오", "아니요", "n", "No"] { #expect(english.parseYesNo(of: no) == false, "\(no)") }
+    for neither in ["", "maybe", "예아니오", "1"] { #expect(english.parseYesNo(of: neither) == nil, "\(neither)") }
   }
 
   @Test(
@@ -148,27 +148,27 @@ private func hasHangul(_ text: String) -> Bool {
     arguments: StockFailure.Code.allCases)
   func refusals(code: StockFailure.Code) {
     let expected: [StockFailure.Code: Int32] = [
-      .unknownItem: 4, .badRequest: 2, .otherOrder: 5, .givenBack: 5, .overflow: 5, .datedItem: 5,
+      .unknownItem: 4, .badRequest: 2, .orderConflict: 5, .wasReturned: 5, .overflow: 5, .itemHasDates: 5,
       .tooManyLots: 5,
-      .diskFull: 75, .crowded: 75, .tooSlow: 1,
+      .diskFull: 75, .crowded: 75, .slowConsumer: 1,
     ]
-    for words in [english, korean] {
-      let complaint = words.complaint(about: StockFailure(code, subject: "kiwi", detail: "why"))
-      #expect(complaint.code == code.name && complaint.exit.rawValue == expected[code])
+    for messages in [english, korean] {
+      let commandFailure = messages.commandFailure(about: StockFailure(code, subject: "kiwi", detail: "why"))
+      #expect(commandFailure.code == code.name && commandFailure.exit.rawValue == expected[code])
       #expect(
-        !complaint.message.contains("\n") && hasHangul(complaint.message) == (words.language == .korean))
+        !commandFailure.message.contains("\n") && hasHangul(commandFailure.message) == (messages.language == .korean))
     }
   }
 
   @Test("one condition has one code, whichever part of the bank refuses")
   func sharedCodes() {
     let conflict = Failure.Code.keyConflict.name
-    #expect(StockFailure.Code.otherOrder.name == conflict && VendingFailure.Code.otherOrder.name == conflict)
+    #expect(StockFailure.Code.orderConflict.name == conflict && VendingFailure.Code.orderConflict.name == conflict)
     #expect(StockFailure.Code.unknownItem.name == "no_such_item")
     #expect(VendingFailure.Code.unknownProduct.name == "no_such_product")
     #expect(StockFailure.Code.diskFull.name == Failure.Code.diskFull.name)
-    let slow = Failure.Code.tooSlow.name
-    #expect(StockFailure.Code.tooSlow.name == slow && VendingFailure.Code.tooSlow.name == slow)
+    let slow = Failure.Code.slowConsumer.name
+    #expect(StockFailure.Code.slowConsumer.name == slow && VendingFailure.Code.slowConsumer.name == slow)
     #expect(StockFailure.Code.crowded.name == VendingFailure.Code.crowded.name)
     // The texts of the messages stay.
     #expect(StockFailure.Code.unknownItem.rawValue == "unknown_item")
@@ -205,7 +205,7 @@ private func hasHangul(_ text: String) -> Bool {
         let report = EnqueuedReport(day: 1, first: 1, last: order.count, count: order.count)
         return [.answer(.enqueued(report))]
       case .ticket(let number, _): return [.answer(.ticket(.juice(number)))]
-      case .awaitTickets: return [.answer(.ended(EndedReport(dead: 0)))]
+      case .awaitTickets: return [.answer(.ended(AwaitedTicketsReport(dead: 0)))]
       default: return [.answer(.status(picture()))]
       }
     }
@@ -220,15 +220,15 @@ private func hasHangul(_ text: String) -> Bool {
   }
 
   private func tellAbsence<Command: PresentableCommand>(_: Command.Type, _ code: String) {
-    for words in [english, korean] {
+    for messages in [english, korean] {
       let error = ServiceClientError<Command>.tryLater(detail: "no listener", isInDoubt: false)
-      guard case .complaint(let complaint) = words.refusal(error, trouble: "SIGKILL") else {
+      guard case .commandFailure(let commandFailure) = messages.refusal(error, trouble: "SIGKILL") else {
         Issue.record("no complaint")
         continue
       }
-      #expect(complaint.exit == .later && complaint.code == code)
-      #expect(complaint.message.contains("SIGKILL") && !complaint.message.contains("no listener"))
-      #expect(hasHangul(complaint.message) == (words.language == .korean))
+      #expect(commandFailure.exit == .later && commandFailure.code == code)
+      #expect(commandFailure.message.contains("SIGKILL") && !commandFailure.message.contains("no listener"))
+      #expect(hasHangul(commandFailure.message) == (messages.language == .korean))
     }
     let locked = ServiceClientError<Command>.notPermitted(socket: "/s")
     #expect(english.refusal(locked, trouble: nil) == .control(.notPermitted(socket: "/s")))
@@ -238,16 +238,16 @@ private func hasHangul(_ text: String) -> Bool {
   func notMade() {
     let juice = Assortment.standard.juices[0]
     let troubles: [StationTrouble?] = [nil, .stock("why"), .paused, .noStation, .failed]
-    let fates: [JuiceLine.Fate] = [.cancelled, .withdrawn, .failed, .unfinished]
-    for words in [english, korean] {
+    let fates: [JuiceOrderTracker.OrderOutcome] = [.cancelled, .withdrawn, .failed, .unfinished]
+    for messages in [english, korean] {
       var sentences: Set<String> = []
-      for fate in fates {
+      for outcome in fates {
         for trouble in troubles {
           for count in [1, 3] {
-            let sentence = words.notMade(
-              juice, fate, OrderID("1-7"), undone: count, of: count + 1, trouble: trouble)
+            let sentence = messages.notMade(
+              juice, outcome, OrderID("1-7"), undone: count, of: count + 1, trouble: trouble)
             #expect(sentence.contains("1-7") && !sentence.contains("\n"))
-            #expect(hasHangul(sentence) == (words.language == .korean))
+            #expect(hasHangul(sentence) == (messages.language == .korean))
             sentences.insert(sentence)
           }
         }
@@ -263,8 +263,8 @@ private func hasHangul(_ text: String) -> Bool {
       ["stock", "add", "kiwi", "1"],
       ["stock", "watch"],
     ])
-  func closed(words: [String]) throws {
-    let ran = try run(words + ["--json"], home: BankHome(path: "/nonexistent/home"))
+  func closed(messages: [String]) throws {
+    let ran = try run(messages + ["--json"], home: BankHome(path: "/nonexistent/home"))
     #expect(ran.exit == .notOpen && ran.output.contains(#""code":"not_open""#))
   }
 }

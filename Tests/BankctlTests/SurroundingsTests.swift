@@ -6,7 +6,7 @@ import Testing
 
 @testable import Console
 
-private func surroundings(
+private func environment(
   _ variables: [String: String], files: Set<String> = [], languages: [String: Language] = [:]
 ) -> ProcessEnvironment {
   ProcessEnvironment(
@@ -20,13 +20,13 @@ private func surroundings(
 @Test("the home: flag, BANK_HOME, XDG_STATE_HOME, HOME, and always absolute")
 func home() throws {
   var variables = ["HOME": "/root", "XDG_STATE_HOME": "/state", "BANK_HOME": "bank"]
-  #expect(try surroundings(variables).home(flag: "x").path == "/here/x")
-  #expect(try surroundings(variables).home(flag: nil).path == "/here/bank")
+  #expect(try environment(variables).home(flag: "x").path == "/here/x")
+  #expect(try environment(variables).home(flag: nil).path == "/here/bank")
   variables["BANK_HOME"] = ""
-  #expect(try surroundings(variables).home(flag: nil).path == "/state/bank")
+  #expect(try environment(variables).home(flag: nil).path == "/state/bank")
   variables["XDG_STATE_HOME"] = "relative"
-  #expect(try surroundings(variables).home(flag: nil).path == "/root/.local/state/bank")
-  #expect(throws: CommandError.self) { _ = try surroundings([:]).home(flag: nil) }
+  #expect(try environment(variables).home(flag: nil).path == "/root/.local/state/bank")
+  #expect(throws: CommandError.self) { _ = try environment([:]).home(flag: nil) }
 }
 
 @Test("the configuration: flag, BANK_CONFIG, the home's, BANK_CONFIG_DEFAULT, the installation's, none")
@@ -35,26 +35,26 @@ func configuration() throws {
   var variables = ["BANK_CONFIG": "c.json", "BANK_CONFIG_DEFAULT": "/d.json"]
   let files: Set = ["/h/bank.json", "/usr/local/share/bank/bank.json"]
   #expect(
-    try surroundings(variables, files: files).configuration(flag: "f.json", home: home) == "/here/f.json")
-  #expect(try surroundings(variables, files: files).configuration(flag: nil, home: home) == "/here/c.json")
+    try environment(variables, files: files).configuration(flag: "f.json", home: home) == "/here/f.json")
+  #expect(try environment(variables, files: files).configuration(flag: nil, home: home) == "/here/c.json")
   variables["BANK_CONFIG"] = nil
-  #expect(try surroundings(variables, files: files).configuration(flag: nil, home: home) == "/h/bank.json")
-  #expect(try surroundings(variables).configuration(flag: nil, home: home) == "/d.json")
+  #expect(try environment(variables, files: files).configuration(flag: nil, home: home) == "/h/bank.json")
+  #expect(try environment(variables).configuration(flag: nil, home: home) == "/d.json")
   #expect(
-    try surroundings([:], files: ["/usr/local/share/bank/bank.json"]).configuration(flag: nil, home: home)
+    try environment([:], files: ["/usr/local/share/bank/bank.json"]).configuration(flag: nil, home: home)
       == "/usr/local/share/bank/bank.json")
-  #expect(try surroundings([:]).configuration(flag: nil, home: home) == nil)
+  #expect(try environment([:]).configuration(flag: nil, home: home) == nil)
 }
 
 @Test("the source of the configuration is known")
-func chooser() throws {
+func source() throws {
   let home = BankHome(path: "/h")
   let variables = ["BANK_CONFIG": "c.json", "BANK_CONFIG_DEFAULT": "/d.json"]
   let files: Set = ["/h/bank.json", "/usr/local/share/bank/bank.json"]
   func chosen(_ variables: [String: String], _ files: Set<String>, flag: String? = nil) throws
     -> ChosenConfiguration?
   {
-    try surroundings(variables, files: files).chosenConfiguration(flag: flag, home: home)
+    try environment(variables, files: files).chosenConfiguration(flag: flag, home: home)
   }
   #expect(
     try chosen(variables, files, flag: "f.json") == ChosenConfiguration("/here/f.json", by: .option))
@@ -74,15 +74,15 @@ func chooser() throws {
 func language() {
   let variables = ["BANK_LANG": "en", "LC_ALL": "ko_KR.UTF-8"]
   let languages: [String: Language] = ["/c": .english]
-  #expect(surroundings(variables).language(flag: "ko", configuration: "/c") == .korean)
-  #expect(surroundings(variables).language(flag: nil, configuration: nil) == .english)
+  #expect(environment(variables).language(flag: "ko", configuration: "/c") == .korean)
+  #expect(environment(variables).language(flag: nil, configuration: nil) == .english)
   #expect(
-    surroundings(["LANG": "ko_KR"], languages: languages).language(flag: nil, configuration: "/c") == .english
+    environment(["LANG": "ko_KR"], languages: languages).language(flag: nil, configuration: "/c") == .english
   )
-  #expect(surroundings(["LANG": "ko_KR"]).language(flag: nil, configuration: "/c") == .korean)
-  #expect(surroundings(["LC_ALL": "", "LC_MESSAGES": "C", "LANG": "ko"]).languageWithoutFile == .english)
-  #expect(surroundings(["BANK_LANG": "xx", "LANG": "ko"]).languageWithoutFile == .korean)
-  #expect(surroundings([:]).languageWithoutFile == .english)
+  #expect(environment(["LANG": "ko_KR"]).language(flag: nil, configuration: "/c") == .korean)
+  #expect(environment(["LC_ALL": "", "LC_MESSAGES": "C", "LANG": "ko"]).languageWithoutFile == .english)
+  #expect(environment(["BANK_LANG": "xx", "LANG": "ko"]).languageWithoutFile == .korean)
+  #expect(environment([:]).languageWithoutFile == .english)
 }
 
 @Test("the same seed draws the same customers, and 10 to 30 without a number")

@@ -57,7 +57,7 @@ enum TopFixture {
   static func frame(served: Int64 = 1_265, after milliseconds: Int64 = 0) -> BoardFrame {
     BoardFrame(
       day: 3, state: .open, coordinator: BoardCoordinator(pid: 4958, generation: 2, openedAt: wall - 60_000),
-      time: wall + milliseconds, businessTime: .milliseconds(62_781 + milliseconds), businessTimeRuns: true,
+      time: wall + milliseconds, businessTime: .milliseconds(62_781 + milliseconds), isBusinessTimeRunning: true,
       counts: BoardCounts(issued: 1_276, waiting: 7, delayed: 1, serving: 3, served: served, dead: 1),
       rates: BoardRates(servedSecond: 12_400, servedTenSeconds: 9_900, servedTenMinutes: 1_500),
       services: services, waiting: waiting,
@@ -70,12 +70,12 @@ enum TopFixture {
   }
 
   /// A dead letter with this reason.
-  static func letter(_ ticket: Int64, _ words: String) -> TicketReport {
+  static func letter(_ ticket: Int64, _ messages: String) -> TicketReport {
     var attempt = AttemptReport(
       window: "juice-1", generation: 1, pid: 4_964, startedAt: wall, endedAt: wall + 5, end: .failed,
       signal: nil,
       code: 65)
-    attempt.words = words
+    attempt.words = messages
     return TicketReport(
       day: 3, ticket: ticket, service: .juice, priority: .regular, amount: 0, account: 0, issuedAt: wall,
       state: .dead,
@@ -87,7 +87,7 @@ enum TopFixture {
   ) -> TopModel {
     var model = TopModel(MessageCatalog(language: language), isChaos: isChaos, home: "/bank")
     model.notice.isConnected = true
-    if let frame { model.hear(frame, at: begin) }
+    if let frame { model.handle(frame, at: begin) }
     return model
   }
 }
@@ -97,11 +97,11 @@ extension TopModel {
 
   /// Presses keys one after the other; returns the request of the last one.
   @discardableResult
-  mutating func press(_ keys: String, at now: MonotonicTime = TopFixture.begin) -> Wish? {
-    var wish: Wish?
+  mutating func press(_ keys: String, at now: MonotonicTime = TopFixture.begin) -> UserCommand? {
+    var userCommand: UserCommand?
     for key in keys {
-      wish = press(key == "\r" ? .enter : key == "\u{1B}" ? .escape : .character(key), at: now)
+      userCommand = press(key == "\r" ? .enter : key == "\u{1B}" ? .escape : .character(key), at: now)
     }
-    return wish
+    return userCommand
   }
 }

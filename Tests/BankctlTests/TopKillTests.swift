@@ -15,11 +15,11 @@ import Wire
   func asking() {
     var model = TopFixture.model()
     #expect(model.press("K") == nil && model.mode == .asking(.kill(window, pid: 4961)))
-    let question = model.words.ask(.kill(window, pid: 4961))
+    let question = model.messages.ask(.kill(window, pid: 4961))
     for part in ["deposit-1", "generation 1", "4961", "customer 1"] { #expect(question.contains(part)) }
     #expect(model.press("k") == nil && model.kill == nil)
     model.press("K")
-    #expect(model.press("y") == .ask(.endTeller(window: "deposit-1", generation: 1, pid: 4961)))
+    #expect(model.press("y") == .ask(.killWorker(window: "deposit-1", generation: 1, pid: 4961)))
     #expect(model.kill?.stage == .ordered)
     var harmless = TopFixture.model(isChaos: false)
     #expect(harmless.press("K") == nil && harmless.mode == .list && harmless.notice.last == nil)
@@ -35,10 +35,10 @@ import Wire
     model.press("K")
     var frame = TopFixture.frame()
     (frame.windows[0].generation, frame.windows[0].pid) = (2, 5_000)
-    model.hear(frame, at: now)
-    #expect(model.press("y") == .ask(.endTeller(window: "deposit-1", generation: 1, pid: 4961)))
-    model.hear(
-      .failure(Failure(.wrongState)), to: .endTeller(window: "deposit-1", generation: 1, pid: 4961),
+    model.handle(frame, at: now)
+    #expect(model.press("y") == .ask(.killWorker(window: "deposit-1", generation: 1, pid: 4961)))
+    model.handle(
+      .failure(Failure(.wrongState)), to: .killWorker(window: "deposit-1", generation: 1, pid: 4961),
       more: false)
     #expect(model.kill == nil && model.notice.last?.isAlarm == true)
   }
@@ -62,33 +62,33 @@ import Wire
     model.press("Ky")
     var frame = TopFixture.frame(after: 50)
     frame.events.append(death(1, at: 20))
-    model.hear(frame, at: TopFixture.later(80))
+    model.handle(frame, at: TopFixture.later(80))
     #expect(model.kill?.stage == .died(ticket: 1, at: TopFixture.wall + 20))
     // A customer of the same number who was started before that is not an answer.
     frame.events.append(started(8, 5, at: 23))
     frame.events.append(started(1, 6, at: 26))
-    model.hear(frame, at: TopFixture.later(130))
+    model.handle(frame, at: TopFixture.later(130))
     #expect(model.kill?.stage == .served(ticket: 1, window: "deposit-2", after: 6, isExact: true))
-    for words in [MessageCatalog(language: .english), MessageCatalog(language: .korean)] {
-      let note = model.kill.map(words.killed) ?? ""
+    for messages in [MessageCatalog(language: .english), MessageCatalog(language: .korean)] {
+      let note = model.kill.map(messages.killed) ?? ""
       #expect(note.contains("6 ms") || note.contains("6밀리초"), "\(note)")
       #expect(note.contains("deposit-2") && note.contains("4961"))
     }
     model.press("2j1?q")
-    model.hear(TopFixture.frame(after: 9_000), at: TopFixture.later(9_000))
+    model.handle(TopFixture.frame(after: 9_000), at: TopFixture.later(9_000))
     #expect(model.kill != nil)
     model.press("\u{1B}")
     #expect(model.kill == nil)
   }
 
   @Test("every end of it has a text in both languages, which also marks a time that is a bound")
-  func words() {
+  func messages() {
     let (english, korean) = (MessageCatalog(language: .english), MessageCatalog(language: .korean))
     var frame = TopFixture.frame(after: 70)
-    func watch(_ events: [BoardEvent]) -> KillWatch {
-      var watch = KillWatch(window: window.window, generation: 1, pid: 4961, in: nil)
+    func watch(_ events: [BoardEvent]) -> KillTracker {
+      var watch = KillTracker(window: window.window, generation: 1, pid: 4961, in: nil)
       frame.events = events
-      watch.hear(frame)
+      watch.handle(frame)
       return watch
     }
     (frame.windows[0].pid, frame.windows[0].generation) = (5_001, 2)
@@ -97,9 +97,9 @@ import Wire
     var bound = watch([death(1, at: 20)])
     frame.events = [started(900, 800, at: 60)]
     (frame.counts.delayed, frame.waiting) = (0, [])
-    bound.hear(frame)
+    bound.handle(frame)
     for (watch, part) in [
-      (KillWatch(window: "deposit-1", generation: 1, pid: 4961, in: nil), "Killing"),
+      (KillTracker(window: "deposit-1", generation: 1, pid: 4961, in: nil), "Killing"),
       (watch([death(1, at: 20)]), "customer 1 is not served yet"),
       (watch([death(1, at: 20), started(1, 6, at: 26)]), "after 6 ms, at deposit-2"),
       (bound, "after ≤ 50 ms"),

@@ -20,10 +20,10 @@ import Wire
     #expect(model.selected(at: now)?.key == "deposit-2")
     var frame = TopFixture.frame()
     frame.windows.reverse()
-    model.hear(frame, at: now)
+    model.handle(frame, at: now)
     #expect(model.selected(at: now)?.key == "deposit-2")
     frame.windows.removeAll { $0.window == "deposit-2" }
-    model.hear(frame, at: now)
+    model.handle(frame, at: now)
     #expect(model.selected(at: now)?.key == "loan-1", "the second place is another window's")
     model.press("kkkk")
     #expect(model.selected(at: now)?.key == "juice-1", "it stops at the first")
@@ -38,7 +38,7 @@ import Wire
     var model = TopFixture.model()
     var frame = TopFixture.frame()
     frame.windows.reverse()
-    model.hear(frame, at: now)
+    model.handle(frame, at: now)
     #expect(model.selected(at: now)?.key == "deposit-1")
   }
 
@@ -68,16 +68,16 @@ import Wire
     #expect(model.selected(at: now)?.cells[1].text.contains("SIGKILL") == true)
     var frame = TopFixture.frame()
     frame.events.append(BoardEvent(sequence: 4, time: TopFixture.wall, kind: .served, ticket: 1))
-    model.hear(frame, at: now)
+    model.handle(frame, at: now)
     #expect(model.selected(at: now)?.key == "2.4")
     model.press("k")
     frame.events = [BoardEvent(sequence: 5, time: TopFixture.wall, kind: .served, ticket: 2)]
-    model.hear(frame, at: now)
+    model.handle(frame, at: now)
     #expect(model.selected(at: now)?.key == "2.3", "it follows its line")
     // Another coordinator counts from 1 again.
     frame.coordinator.generation = 3
     frame.events = [BoardEvent(sequence: 1, time: TopFixture.wall, kind: .started, ticket: 2)]
-    model.hear(frame, at: now)
+    model.handle(frame, at: now)
     #expect(model.lists(at: now)[0].rows.map(\.key).suffix(3) == ["2.4", "2.5", "3.1"])
   }
 
@@ -120,7 +120,7 @@ import Wire
   func freezing() {
     var model = TopFixture.model()
     model.press("z")
-    model.hear(TopFixture.frame(served: 2_000, after: 900), at: TopFixture.later(900))
+    model.handle(TopFixture.frame(served: 2_000, after: 900), at: TopFixture.later(900))
     let shown = model.shown(at: TopFixture.later(900))
     #expect(shown?.moment.frame.counts.served == 1_265 && shown?.at == now)
     #expect(model.pace(at: TopFixture.later(900)) == nil, "nothing moves")
@@ -147,12 +147,12 @@ import Wire
     "+ and - open and close a window, one for each key even without answers, within the bounds")
   func scaling() {
     var model = TopFixture.model()
-    func windows(_ count: Int64) -> TopModel.Wish {
+    func windows(_ count: Int64) -> TopModel.UserCommand {
       .ask(.scale([ServiceWindows(service: .deposit, count: count)]))
     }
     #expect(
       model.press("+") == windows(3) && model.press("=") == windows(4) && model.press("-") == windows(3))
-    model.hear(
+    model.handle(
       .failure(Failure(.draining)), to: .scale([ServiceWindows(service: .deposit, count: 3)]), more: false)
     #expect(model.notice.last?.isAlarm == true)
     #expect(model.press("-") == windows(1) && model.press("-") == windows(0))
@@ -160,7 +160,7 @@ import Wire
     model.loseAnswers()
     var frame = TopFixture.frame()
     frame.services[0].windows = 256
-    model.hear(frame, at: now)
+    model.handle(frame, at: now)
     #expect(model.press("+") == nil && model.press("-") == windows(255))
   }
 
@@ -194,13 +194,13 @@ import Wire
     let letter = TicketReport(
       day: 3, ticket: 9, service: .juice, priority: .regular, amount: 0, account: 0,
       issuedAt: TopFixture.wall,
-      state: .dead, article: "kiwi")
-    model.hear(.tickets([letter]), to: question, more: true)
+      state: .dead, itemName: "kiwi")
+    model.handle(.tickets([letter]), to: question, more: true)
     #expect(model.letters.shown.isEmpty)
-    model.hear(.tickets([]), to: question, more: false)
+    model.handle(.tickets([]), to: question, more: false)
     #expect(model.letters.shown == [letter])
     #expect(model.question(at: TopFixture.later(5_000)) == nil && model.due == nil, "nothing has happened")
-    model.hear(TopFixture.frame(), at: TopFixture.later(100))
+    model.handle(TopFixture.frame(), at: TopFixture.later(100))
     #expect(model.question(at: TopFixture.later(100)) == nil && model.due == TopFixture.later(500))
     #expect(model.question(at: TopFixture.later(500)) == question)
     #expect(model.press("r") == .ask(.requeue(9, day: 3)))
@@ -211,7 +211,7 @@ import Wire
   @Test(
     "Enter shows a customer's history, which is requested again until the receipt"
   )
-  func story() {
+  func timeline() {
     var model = TopFixture.model()
     #expect(model.press("\r") == nil)
     #expect(model.question(at: now) == .ticket(number: 1, day: 3))
@@ -219,9 +219,9 @@ import Wire
       day: 3, ticket: 1, service: .deposit, priority: .regular, amount: 5, account: 6,
       issuedAt: TopFixture.wall,
       state: .serving, window: "deposit-1")
-    model.hear(.ticket(report), to: .ticket(number: 1, day: 3), more: false)
+    model.handle(.ticket(report), to: .ticket(number: 1, day: 3), more: false)
     #expect(model.question(at: TopFixture.later(900)) == nil)
-    model.hear(TopFixture.frame(), at: TopFixture.later(900))
+    model.handle(TopFixture.frame(), at: TopFixture.later(900))
     #expect(model.question(at: TopFixture.later(900)) == .ticket(number: 1, day: 3))
     model.loseAnswers()
     #expect(
@@ -229,8 +229,8 @@ import Wire
       "requested from the next coordinator")
     report.state = .done
     report.receipt = receipt
-    model.hear(.ticket(report), to: .ticket(number: 1, day: 3), more: false)
-    model.hear(TopFixture.frame(), at: TopFixture.later(2_500))
+    model.handle(.ticket(report), to: .ticket(number: 1, day: 3), more: false)
+    model.handle(TopFixture.frame(), at: TopFixture.later(2_500))
     #expect(model.question(at: TopFixture.later(2_500)) == nil)
     #expect(model.press("q") == nil && model.mode == .list, "q leaves the history and not the dashboard")
     #expect(model.press("q") == .leave)
@@ -239,19 +239,19 @@ import Wire
   }
 
   private var receipt: ReceiptReport {
-    let moment = WallTime(milliseconds: TopFixture.wall)
+    let topFrame = WallTime(milliseconds: TopFixture.wall)
     let receipt = Receipt(
       sequence: 1, day: 3, ticket: 1, service: .deposit, priority: .regular, outcome: .served, window: nil,
-      generation: 1, pid: 4961, attempts: 1, amount: 5, account: 6, issuedAt: moment, startedAt: moment,
-      finishedAt: moment)
+      generation: 1, pid: 4961, attempts: 1, amount: 5, account: 6, issuedAt: topFrame, startedAt: topFrame,
+      finishedAt: topFrame)
     return ReceiptReport(receipt, ServiceDirectory())
   }
 
   @Test("a bank that is away gets no request, and none later for old keys; pages still change")
   func away() {
-    for hasPicture in [true, false] {
-      var model = TopFixture.model(.english, hasPicture ? TopFixture.frame() : nil)
-      if hasPicture { model.notice.isConnected = false }
+    for hasSnapshot in [true, false] {
+      var model = TopFixture.model(.english, hasSnapshot ? TopFixture.frame() : nil)
+      if hasSnapshot { model.notice.isConnected = false }
       for key in ["p", "+", "r", "x", "K", "\r"] {
         #expect(
           model.press(key) == nil && model.mode == .list && model.notice.last?.isAlarm == true, "\(key)")

@@ -11,13 +11,13 @@ import Time
   @Test("a plot shows each second when it is over, and drops it when it has gone by")
   func history() {
     var history = ServedHistory(seconds: 3)
-    history.hear(total: 100, at: 10_500)
+    history.handle(total: 100, at: 10_500)
     #expect(history.seconds(by: 10_900) == [0, 0, 0], "customers served before the first look do not count")
-    history.hear(total: 105, at: 10_999)
+    history.handle(total: 105, at: 10_999)
     #expect(history.seconds(by: 10_999) == [0, 0, 0] && history.isMoving(at: 10_999))
     #expect(history.seconds(by: 11_000) == [0, 0, 5])
-    history.hear(total: 106, at: 11_000)
-    history.hear(total: 108, at: 11_999)
+    history.handle(total: 106, at: 11_000)
+    history.handle(total: 108, at: 11_999)
     #expect(history.seconds(by: 12_000) == [0, 5, 3])
     #expect(history.seconds(by: 14_500) == [3, 0, 0])
     #expect(!history.isMoving(at: 15_000) && history.seconds(by: .max) == [0, 0, 0])
@@ -26,13 +26,13 @@ import Time
   @Test("a count that falls starts again; a clock that is set back, and any numbers, are harmless")
   func oddNumbers() {
     var history = ServedHistory(seconds: 2)
-    history.hear(total: 50, at: 1_000)
-    history.hear(total: 3, at: 1_100)
+    history.handle(total: 50, at: 1_000)
+    history.handle(total: 3, at: 1_100)
     #expect(history.seconds(by: 2_000) == [0, 3])
-    history.hear(total: 4, at: 500)
+    history.handle(total: 4, at: 500)
     #expect(history.seconds(by: 2_000) == [0, 4])
     for total in [Int64.min, .max, 0, .min, .max] {
-      for time in [Int64.min, .max, 0, -1] { history.hear(total: total, at: time) }
+      for time in [Int64.min, .max, 0, -1] { history.handle(total: total, at: time) }
     }
     #expect(history.seconds(by: .max).count == 2)
   }

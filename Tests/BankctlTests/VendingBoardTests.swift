@@ -21,28 +21,28 @@ struct VendingBoardTests {
 
   private static func picture(
     _ balance: Won = 5_000, stock: Quantity = 3, sales: Int64 = 0, recent: [MoneyChange] = []
-  ) -> VendingPicture {
+  ) -> VendingSnapshot {
     let products = ProductTable.standard.products.enumerated().map { place, product in
       ProductReport(
         product, stock: place.isMultiple(of: 2) ? stock : 0, expired: place == 1 ? 4 : 0,
         lots: [LotReport(dates: LotDates(made: 1, expires: 9), quantity: stock, description: "x")])
     }
-    return VendingPicture(
-      sequence: 9, balance: balance, free: balance, today: 20, products: products,
+    return VendingSnapshot(
+      sequence: 9, balance: balance, availableBalance: balance, today: 20, products: products,
       sales: sales > 0 ? [SalesReport(product: ItemID("top"), count: sales)] : [], recent: recent)
   }
 
-  private func customer(_ picture: VendingPicture? = VendingBoardTests.picture()) -> CustomerBoard {
+  private func customer(_ picture: VendingSnapshot? = VendingBoardTests.picture()) -> CustomerBoard {
     var board = CustomerBoard(MessageCatalog(language: .english))
     board.notice.isConnected = true
-    if let picture { board.hear(.picture(picture)) }
+    if let picture { board.handle(.snapshot(picture)) }
     return board
   }
 
-  private func manager(_ picture: VendingPicture? = VendingBoardTests.picture()) -> AdminBoard {
+  private func manager(_ picture: VendingSnapshot? = VendingBoardTests.picture()) -> AdminBoard {
     var board = AdminBoard(MessageCatalog(language: .english))
     board.notice.isConnected = true
-    if let picture { board.hear(.picture(picture)) }
+    if let picture { board.handle(.snapshot(picture)) }
     return board
   }
 
@@ -91,15 +91,15 @@ struct VendingBoardTests {
     var board = customer()
     var product = Self.picture().products[0]
     product.stock = 2
-    board.hear(
+    board.handle(
       .news(
-        VendingNews(
-          sequence: 10, balance: 4_100, free: 4_100, today: 20, products: [product],
+        VendingChanges(
+          sequence: 10, balance: 4_100, availableBalance: 4_100, today: 20, products: [product],
           purchases: [Self.purchase(10)])))
     #expect(board.picture?.balance == 4_100 && board.picture?.products[0].stock == 2)
     #expect(
       board.picture?.sales == [SalesReport(product: ItemID("top"), count: 1)] && board.purchases.count == 1)
-    board.hear(.success(.failure(VendingFailure(.soldOut, subject: "coke"))))
+    board.handle(.success(.failure(VendingFailure(.soldOut, subject: "coke"))))
     #expect(board.notice.last?.text == "It is sold out.")
     _ = board.press(.right)
     #expect(board.notice.last == nil)
@@ -109,16 +109,16 @@ struct VendingBoardTests {
   func strip() {
     let recent = (101...200 as ClosedRange<Int64>).map { Self.purchase($0) }
     var board = customer(Self.picture(sales: 200, recent: recent))
-    var wishes: [CustomerBoard.Wish] = []
-    for _ in 0..<150 { if let wish = board.press(.character(",")) { wishes.append(wish) } }
-    #expect(board.pushed == 99 && wishes.contains(.older(before: 101)))
-    board.hear(older: (1...100 as ClosedRange<Int64>).map { Self.purchase($0, "coke") })
+    var wishes: [CustomerBoard.UserCommand] = []
+    for _ in 0..<150 { if let userCommand = board.press(.character(",")) { wishes.append(userCommand) } }
+    #expect(board.scrollOffset == 99 && wishes.contains(.older(before: 101)))
+    board.handle(older: (1...100 as ClosedRange<Int64>).map { Self.purchase($0, "coke") })
     for _ in 0..<150 { _ = board.press(.character(",")) }
-    #expect(board.pushed == 199 && board.purchases.count == 200)
-    let lines = CustomerBoardPicture(board: board, palette: .none).lines(size: nil)
+    #expect(board.scrollOffset == 199 && board.purchases.count == 200)
+    let lines = CustomerBoardRenderer(board: board, palette: .none).lines(size: nil)
     #expect(lines.contains { $0.contains("Purchases 200 │ 🥤 … │") }, "\(lines)")
     for _ in 0..<300 { _ = board.press(.character(".")) }
-    #expect(board.pushed == 0)
+    #expect(board.scrollOffset == 0)
   }
 
   @Test("the manager restocks, takes out, lists the expired and throws them away; Close leads back")
@@ -133,7 +133,7 @@ struct VendingBoardTests {
     #expect(board.products.map(\.id.name) == ["chocolate-milk"])
     #expect(board.press(.character("-")) == .remove(ItemID("chocolate-milk"), 1))
     _ = board.press(.end)
-    #expect(board.isCloseChosen && board.press(.enter) == .close)
+    #expect(board.isCloseSelected && board.press(.enter) == .close)
   }
 
   @Test("the notice that the machine is away disappears when it is back")
@@ -144,11 +144,11 @@ struct VendingBoardTests {
     #expect(boards.0.notice.last?.isAlarm == true && boards.1.notice.last?.isAlarm == true)
     (boards.0.notice.isConnected, boards.1.notice.isConnected) = (true, true)
     #expect(boards.0.notice.last == nil && boards.1.notice.last == nil)
-    boards.0.hear(.failure(.tryLater(detail: "d", isInDoubt: false)))
-    boards.1.hear(.failure(.tryLater(detail: "d", isInDoubt: false)), .discardExpired)
+    boards.0.handle(.failure(.tryLater(detail: "d", isInDoubt: false)))
+    boards.1.handle(.failure(.tryLater(detail: "d", isInDoubt: false)), .discardExpired)
     #expect(boards.0.notice.last != nil && boards.1.notice.last != nil)
-    boards.0.hear(.picture(Self.picture()))
-    boards.1.hear(.picture(Self.picture()))
+    boards.0.handle(.snapshot(Self.picture()))
+    boards.1.handle(.snapshot(Self.picture()))
     #expect(boards.0.notice.last == nil && boards.1.notice.last == nil)
   }
 
@@ -167,9 +167,9 @@ struct VendingBoardTests {
       Language.korean, .english,
     ])
   func hints(language: Language) {
-    let words = MessageCatalog(language: language)
-    #expect(words.customerKeys.contains(" , . "), "the keys that scroll the purchases are named")
-    for hint in [words.customerKeys, words.managerKeys, words.editorKeys] {
+    let messages = MessageCatalog(language: language)
+    #expect(messages.customerKeys.contains(" , . "), "the keys that scroll the purchases are named")
+    for hint in [messages.customerKeys, messages.managerKeys, messages.editorKeys] {
       #expect(DisplayWidth.of(hint) <= 80, "\(DisplayWidth.of(hint)): \(hint)")
       for columns in [20, 40, 80] {
         let lines = Screen.hints(hint, columns: columns)
@@ -190,14 +190,14 @@ struct VendingBoardTests {
       CustomerBoard(MessageCatalog(language: language)), AdminBoard(MessageCatalog(language: language))
     )
     (boards.0.notice.isConnected, boards.1.notice.isConnected) = (true, true)
-    boards.0.hear(.picture(Self.picture()))
-    boards.1.hear(.picture(Self.picture()))
+    boards.0.handle(.snapshot(Self.picture()))
+    boards.1.handle(.snapshot(Self.picture()))
     let balance = MessageCatalog(language: language).balance(5_000)
     for columns in [20, 40, 80, 100, 200] {
       let size = Terminal.Size(columns: columns, rows: 60)
-      boards.0.columns = CustomerBoardPicture.columns(size: size, of: boards.0)
-      let customer = CustomerBoardPicture(board: boards.0, palette: .none).lines(size: size)
-      let manager = AdminBoardPicture(board: boards.1, palette: .none).lines(size: size)
+      boards.0.columns = CustomerBoardRenderer.columns(size: size, of: boards.0)
+      let customer = CustomerBoardRenderer(board: boards.0, palette: .none).lines(size: size)
+      let manager = AdminBoardRenderer(board: boards.1, palette: .none).lines(size: size)
       #expect(customer.contains { $0.contains(balance) }, "\(columns): \(customer)")
       for product in Self.picture().products {
         let name = product.name(in: language)
@@ -212,7 +212,7 @@ struct VendingBoardTests {
   }
 
   /// A machine whose products have more lots, sales and amounts than a narrow terminal has room for.
-  private static func crowded() -> VendingPicture {
+  private static func crowded() -> VendingSnapshot {
     var picture = picture(5_000, stock: 1_000)
     for place in picture.products.indices {
       picture.products[place].expired = place.isMultiple(of: 3) ? 1_000_000 : 0
@@ -228,23 +228,23 @@ struct VendingBoardTests {
     "all that is cut or hidden has a mark; no amount, price or share is cut on small terminals",
     arguments: [Language.korean, .english])
   func marks(language: Language) {
-    let (words, machine) = (MessageCatalog(language: language), Self.crowded())
-    var boards = (CustomerBoard(words), AdminBoard(words))
+    let (messages, machine) = (MessageCatalog(language: language), Self.crowded())
+    var boards = (CustomerBoard(messages), AdminBoard(messages))
     (boards.0.notice.isConnected, boards.1.notice.isConnected) = (true, true)
-    boards.0.hear(.picture(machine))
-    boards.1.hear(.picture(machine))
+    boards.0.handle(.snapshot(machine))
+    boards.1.handle(.snapshot(machine))
     for (columns, rows) in [20, 40, 80, 120].flatMap({ columns in [8, 10, 16, 24, 60].map { (columns, $0) } })
     {
       let size = Terminal.Size(columns: columns, rows: rows)
-      boards.0.columns = CustomerBoardPicture.columns(size: size, of: boards.0)
+      boards.0.columns = CustomerBoardRenderer.columns(size: size, of: boards.0)
       for key in [Key.home, .down, .down, .end] {
         (_, _) = (boards.0.press(key), boards.1.press(key))
-        let customer = CustomerBoardPicture(board: boards.0, palette: .none).lines(size: size)
-        let manager = AdminBoardPicture(board: boards.1, palette: .none).lines(size: size)
-        expectMarks(customer, machine, 10, words) {
+        let customer = CustomerBoardRenderer(board: boards.0, palette: .none).lines(size: size)
+        let manager = AdminBoardRenderer(board: boards.1, palette: .none).lines(size: size)
+        expectMarks(customer, machine, 10, messages) {
           "\(MessageCatalog.grouped($0.price)) ×\(MessageCatalog.grouped($0.stock))"
         }
-        expectMarks(left(of: manager, columns), machine, 11, words) { words.pieces($0.stock) }
+        expectMarks(left(of: manager, columns), machine, 11, messages) { messages.pieces($0.stock) }
         // A lot and a share are whole or not there.
         for line in manager {
           if line.contains("1970-") { #expect(line.contains(" ×12,345"), "\(size): \(manager)") }
@@ -253,10 +253,10 @@ struct VendingBoardTests {
         let shares = manager.count { $0.contains("(10.0%)") }
         let hidden = shares > 0 && shares < 10
         #expect(
-          !hidden || manager.contains { $0.hasSuffix(words.more(10 - shares)) }, "\(size): \(manager)")
+          !hidden || manager.contains { $0.hasSuffix(messages.more(10 - shares)) }, "\(size): \(manager)")
         let lots = manager.count { $0.contains("1970-") }
         #expect(
-          lots == 0 || manager.contains { line in (2...4).contains { line.contains(words.more($0)) } },
+          lots == 0 || manager.contains { line in (2...4).contains { line.contains(messages.more($0)) } },
           "\(size): \(manager)")
       }
     }
@@ -273,7 +273,7 @@ struct VendingBoardTests {
 
   /// Every product is listed with its amount, or counted as hidden.
   private func expectMarks(
-    _ lines: [String], _ machine: VendingPicture, _ total: Int, _ words: MessageCatalog,
+    _ lines: [String], _ machine: VendingSnapshot, _ total: Int, _ messages: MessageCatalog,
     _ amount: (ProductReport) -> String
   ) {
     let signs = machine.products.count { product in lines.contains { $0.contains(product.emoji) } }
@@ -281,7 +281,7 @@ struct VendingBoardTests {
       ["↑", "↓", "↕"].contains { line.contains($0 + " ") }
         ? sum + line.split(separator: " ").compactMap { Int($0.filter(\.isNumber)) }.reduce(0, +) : sum
     }
-    let close = lines.contains { $0.hasSuffix(words.phrases.close) } ? 1 : 0
+    let close = lines.contains { $0.hasSuffix(messages.phrases.close) } ? 1 : 0
     #expect(signs + close + counted == total, "\(signs) + \(close) + \(counted): \(lines)")
     for product in machine.products where product.stock > 0 {
       for line in lines where line.contains(amount(product).prefix(4)) && line.contains(product.emoji) {
@@ -319,12 +319,12 @@ struct VendingBoardTests {
     for rows in [1, 2, 3, 5, 8, 13, 14, 20, 24, 50] {
       for columns in [1, 7, 20, 31, 32, 40, 79, 80, 120, 200] {
         let size = Terminal.Size(columns: columns, rows: rows)
-        boards.0.columns = CustomerBoardPicture.columns(size: size, of: boards.0)
+        boards.0.columns = CustomerBoardRenderer.columns(size: size, of: boards.0)
         for key in [Key.down, .right, .end, .home] {
           (_, _) = (boards.0.press(key), boards.1.press(key))
           for lines in [
-            CustomerBoardPicture(board: boards.0, palette: .none).lines(size: size),
-            AdminBoardPicture(board: boards.1, palette: .none).lines(size: size),
+            CustomerBoardRenderer(board: boards.0, palette: .none).lines(size: size),
+            AdminBoardRenderer(board: boards.1, palette: .none).lines(size: size),
           ] {
             #expect(lines.count <= rows, "\(rows)×\(columns)")
             let widest = lines.map { DisplayWidth.of($0) }.max() ?? 0
@@ -343,7 +343,7 @@ struct VendingBoardTests {
       #expect(drawing.count == 3 && drawing.allSatisfy { DisplayWidth.of($0) <= 12 })
       #expect(drawing[1].contains(product.emoji))
     }
-    let text = CustomerBoardPicture(board: customer(), palette: .none).lines(size: nil).joined(
+    let text = CustomerBoardRenderer(board: customer(), palette: .none).lines(size: nil).joined(
       separator: "\n")
     #expect(text.contains("●strawberry m") && !text.contains("●chocolate"), "\(text)")
   }

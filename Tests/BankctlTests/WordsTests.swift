@@ -30,12 +30,12 @@ func table() {
 func failures(code: Failure.Code) {
   for subject in ["", "7", "7 serving"] {
     let failure = CommandError.failure(Failure(code, subject: subject, detail: "why"))
-    for words in [english, korean] {
-      let complaint = words.complaint(about: failure, home: "/h")
-      #expect(complaint?.code == code.name)
-      let message = complaint?.message ?? ""
+    for messages in [english, korean] {
+      let commandFailure = messages.commandFailure(about: failure, home: "/h")
+      #expect(commandFailure?.code == code.name)
+      let message = commandFailure?.message ?? ""
       #expect(!message.contains("\n") && message.utf8.count > 20)
-      #expect(hasHangul(message) == (words.language == .korean))
+      #expect(hasHangul(message) == (messages.language == .korean))
     }
   }
 }
@@ -46,9 +46,9 @@ func exitCodes() {
     .queueFull: 75, .draining: 75, .diskFull: 75, .notOpen: 3, .noSuchTicket: 4, .noSuchDay: 4,
     .alreadyOpen: 5,
     .wrongState: 5, .badRequest: 2, .badConfiguration: 2, .damaged: 1, .newerSchema: 1, .badHome: 1,
-    .windowsFailed: 1, .system: 1, .inspected: 75, .removed: 1, .keyConflict: 5, .wrongDay: 5, .withdrawn: 1,
-    .tooSlow: 1, .noSuchService: 4, .noSuchWindow: 4, .otherProcess: 5, .notShared: 5, .leaseLost: 75,
-    .notInSharedBank: 5, .notMoved: 5, .booksMoved: 5, .fromOwnWork: 5,
+    .startFailed: 1, .system: 1, .inspected: 75, .removed: 1, .keyConflict: 5, .wrongDay: 5, .withdrawn: 1,
+    .slowConsumer: 1, .noSuchService: 4, .noSuchWindow: 4, .processChanged: 5, .requiresSharedStore: 5, .leaseLost: 75,
+    .unsupportedWithSharedStore: 5, .notMoved: 5, .databaseMoved: 5, .fromOwnWork: 5,
   ]
   for code in Failure.Code.allCases { #expect(ProgramExit(code).rawValue == expected[code], "\(code)") }
   let documented = Set(BankctlTable.table.exitCodes.map(\.code))
@@ -61,27 +61,27 @@ func connections() {
   let errors: [ControlError] = [
     .notOpen(socket: "/s", stale: true), .notPermitted(socket: "/s"), .busy(socket: "/s"),
     .otherVersion(theirs: 2, build: "b"), .refused(crowded),
-    .refused(Refusal(reason: .hello, build: "b", detail: "d")), .lost, .notGreeted, .timedOut(what: "w"),
+    .refused(Refusal(reason: .hello, build: "b", detail: "d")), .lost, .noWelcome, .timedOut(what: "w"),
     .malformed(detail: "d"), .unexpected(detail: "d"),
     .system(SystemError(call: "poll", subject: "", code: 5)), .programMissing(places: ["/a", "/b"]),
     .coordinatorEnded(Posix.ExitStatus(ending: .code(3), maxResidentBytes: 0)),
   ]
   for error in errors {
-    for words in [english, korean] {
-      let message = words.sentence(error, home: "/h")
-      #expect(hasHangul(message) == (words.language == .korean) && !message.contains("\n"))
+    for messages in [english, korean] {
+      let message = messages.sentence(error, home: "/h")
+      #expect(hasHangul(message) == (messages.language == .korean) && !message.contains("\n"))
     }
   }
-  func complaint(_ error: ControlError) -> Complaint { english.complaint(inConversation: error, home: "/h") }
-  let notOpen = complaint(.notOpen(socket: "", stale: false))
+  func commandFailure(_ error: ControlError) -> CommandFailure { english.commandFailure(inConversation: error, home: "/h") }
+  let notOpen = commandFailure(.notOpen(socket: "", stale: false))
   #expect(notOpen.exit == .notOpen && notOpen.code == "not_open")
-  #expect(complaint(.refused(crowded)).exit == .later)
-  #expect(complaint(.refused(crowded)).code == "too_many_connections")
-  #expect(complaint(.busy(socket: "/s")).code == "too_many_connections")
-  #expect(complaint(.lost).exit == .failed && complaint(.lost).code == "connection_lost")
+  #expect(commandFailure(.refused(crowded)).exit == .later)
+  #expect(commandFailure(.refused(crowded)).code == "too_many_connections")
+  #expect(commandFailure(.busy(socket: "/s")).code == "too_many_connections")
+  #expect(commandFailure(.lost).exit == .failed && commandFailure(.lost).code == "connection_lost")
   // It was not asked for anything, so that a repetition does nothing twice.
-  #expect(complaint(.notGreeted).exit == .later && complaint(.notGreeted).code == "server_busy")
-  #expect(english.complaint(about: .readerGone, home: "/h") == nil)
+  #expect(commandFailure(.noWelcome).exit == .later && commandFailure(.noWelcome).code == "server_busy")
+  #expect(english.commandFailure(about: .readerGone, home: "/h") == nil)
 }
 
 @Test("the timer counts minutes, seconds and milliseconds, and continues beyond an hour")
@@ -162,15 +162,15 @@ func deadLetter(end: AttemptEnd) {
       window: "deposit-1", generation: Int32(place), pid: 42, startedAt: 1_795_248_000_000 + Int64(place),
       endedAt: 1_795_248_000_500 + Int64(place), end: end, signal: end == .killed ? 9 : nil, code: nil)
   }
-  for words in [english, korean] {
-    let lines = TicketStory(ticket: ticket, words: words, palette: .none).lines
-    let reason = words.attemptFailed(end) + (end == .killed ? " (SIGKILL)" : "")
-    #expect(lines.last?.hasSuffix(words.becameDead(attempts: 3, reason)) == true, "\(lines)")
+  for messages in [english, korean] {
+    let lines = TicketTimelineRenderer(ticket: ticket, messages: messages, palette: .none).lines
+    let reason = messages.attemptFailed(end) + (end == .killed ? " (SIGKILL)" : "")
+    #expect(lines.last?.hasSuffix(messages.becameDead(attempts: 3, reason)) == true, "\(lines)")
     #expect(
-      lines.last?.contains(reason) == true && hasHangul(lines.last ?? "") == (words.language == .korean))
+      lines.last?.contains(reason) == true && hasHangul(lines.last ?? "") == (messages.language == .korean))
     // No customer returns to the line after the last attempt.
-    #expect(!lines.suffix(2).contains { $0.contains(words.attemptEnded(.killed)) })
-    #expect(lines.count { $0.contains(words.attemptEnded(.killed)) } == (end == .killed ? 2 : 0))
+    #expect(!lines.suffix(2).contains { $0.contains(messages.attemptEnded(.killed)) })
+    #expect(lines.count { $0.contains(messages.attemptEnded(.killed)) } == (end == .killed ? 2 : 0))
   }
 }
 
@@ -185,19 +185,19 @@ func givenUpTwice() {
     if place == 2 || place == 4 { attempt.isFatal = true }
     return attempt
   }
-  for words in [english, korean] {
-    let reason = words.attemptFailed(.killed) + " (SIGKILL)"
+  for messages in [english, korean] {
+    let reason = messages.attemptFailed(.killed) + " (SIGKILL)"
     for state in [CustomerState.dead, .done] {
       ticket.state = state
-      let lines = TicketStory(ticket: ticket, words: words, palette: .none).lines
+      let lines = TicketTimelineRenderer(ticket: ticket, messages: messages, palette: .none).lines
       for attempts in [2, 4] {
-        #expect(lines.count { $0.hasSuffix(words.becameDead(attempts: attempts, reason)) } == 1, "\(lines)")
+        #expect(lines.count { $0.hasSuffix(messages.becameDead(attempts: attempts, reason)) } == 1, "\(lines)")
       }
-      #expect(lines.count { $0.contains(words.attemptEnded(.killed)) } == 2)
+      #expect(lines.count { $0.contains(messages.attemptEnded(.killed)) } == 2)
     }
     // If it was not recorded, the history does not say where a cancelled customer was.
     ticket.attempts[3].isFatal = nil
-    let lines = TicketStory(ticket: ticket, words: words, palette: .none).lines
+    let lines = TicketTimelineRenderer(ticket: ticket, messages: messages, palette: .none).lines
     #expect(lines.last?.hasSuffix(reason) == true)
     ticket.attempts[3].isFatal = true
   }
@@ -206,16 +206,16 @@ func givenUpTwice() {
 @Test("drinks made in days to come, or expired already, are marked; all others are not")
 func oddDates() {
   let today: DayNumber = 20_000
-  for words in [english, korean] {
-    #expect(words.oddDates("top", made: nil, expires: nil, today: today) == nil)
-    #expect(words.oddDates("top", made: today, expires: today, today: today) == nil)
-    #expect(words.oddDates("top", made: today - 7, expires: nil, today: today) == nil)
-    let future = words.oddDates("top", made: today + 1, expires: nil, today: today)
+  for messages in [english, korean] {
+    #expect(messages.oddDates("top", made: nil, expires: nil, today: today) == nil)
+    #expect(messages.oddDates("top", made: today, expires: today, today: today) == nil)
+    #expect(messages.oddDates("top", made: today - 7, expires: nil, today: today) == nil)
+    let future = messages.oddDates("top", made: today + 1, expires: nil, today: today)
     #expect(future?.contains(CalendarDate(today + 1).dashed) == true)
     for (made, expires) in [(today - 8, nil), (nil, today - 1), (today - 9, today - 1)]
       as [(DayNumber?, DayNumber?)]
     {
-      let text = words.oddDates("top", made: made, expires: expires, today: today)
+      let text = messages.oddDates("top", made: made, expires: expires, today: today)
       #expect(text?.contains(CalendarDate(today - 1).dashed) == true && text != future)
     }
   }
@@ -226,9 +226,9 @@ func mending() {
   let shortages = [
     Shortage(item: "strawberry", needed: 16, available: 10), Shortage(item: "kiwi", needed: 1, available: 0),
   ]
-  for words in [english, korean] {
+  for messages in [english, korean] {
     #expect(
-      words.mended(by: shortages).hasSuffix("bankctl stock add strawberry 6 && bankctl stock add kiwi 1"))
+      messages.restockCommands(by: shortages).hasSuffix("bankctl stock add strawberry 6 && bankctl stock add kiwi 1"))
   }
 }
 
@@ -245,7 +245,7 @@ func widths() {
 
 @Test("the screen of a bank", arguments: [Language.korean, .english])
 func statusPicture(language: Language) {
-  let lines = StatusPicture(report: picture(), words: MessageCatalog(language: language), palette: .none)
+  let lines = StatusRenderer(report: picture(), messages: MessageCatalog(language: language), palette: .none)
     .lines
   if language == .korean {
     #expect(lines[0].hasPrefix("영업 중 · 영업 1일차 · 업무시간 - 00:04:410"))
@@ -352,11 +352,11 @@ func narrowTable() {
   "the screens of bank, menu and machine can be read on a narrow terminal",
   arguments: [20, 40, 80], [Language.korean, .english])
 func narrowPictures(columns: Int, language: Language) {
-  let words = MessageCatalog(language: language)
+  let messages = MessageCatalog(language: language)
   let shelves = shelves(["strawberry": 9])
-  let menu = MenuPicture(
-    assortment: .standard, picture: shelves, words: words, palette: .none, columns: columns)
-  let bank = StatusPicture(report: picture(), words: words, palette: .none, columns: columns)
+  let menu = MenuRenderer(
+    assortment: .standard, picture: shelves, messages: messages, palette: .none, columns: columns)
+  let bank = StatusRenderer(report: picture(), messages: messages, palette: .none, columns: columns)
   for lines in [menu.lines, bank.lines] {
     #expect(lines.allSatisfy { DisplayWidth.of($0) <= columns }, "\(lines)")
   }
@@ -367,7 +367,7 @@ func narrowPictures(columns: Int, language: Language) {
     #expect(isBroken || menu.lines.contains { $0.contains(name) }, "\(menu.lines)")
   }
   let all = bank.lines.joined(separator: " ")
-  for word in ["4243", "deposit-1", "2.8 MB", words.state(.serving as WorkerState), words.paused] {
+  for word in ["4243", "deposit-1", "2.8 MB", messages.state(.serving as WorkerState), messages.paused] {
     #expect(all.contains(word), "\(word): \(bank.lines)")
   }
 }
@@ -379,7 +379,7 @@ func progress() {
     let clock = Clock()
     var written: [String] = []
     let meter = ProgressMeter(
-      words: english, isTerminal: isTerminal, columns: 100, now: { clock.now }, write: { written.append($0) })
+      messages: english, isTerminal: isTerminal, columns: 100, now: { clock.now }, write: { written.append($0) })
     meter.update("serving", done: 0, total: 1000)
     clock.now += .milliseconds(999)
     meter.update("serving", done: 100, total: 1000)
@@ -413,7 +413,7 @@ func narrowProgress(columns: Int, wanted: [String]) {
   let clock = Clock()
   var written: [String] = []
   let meter = ProgressMeter(
-    words: english, isTerminal: true, columns: columns, now: { clock.now }, write: { written.append($0) })
+    messages: english, isTerminal: true, columns: columns, now: { clock.now }, write: { written.append($0) })
   meter.update("taking tickets", done: 0, total: 2_000_000)
   clock.now += .seconds(3)
   meter.update("taking tickets", done: 1_500_000, total: 2_000_000)

@@ -16,7 +16,7 @@ public enum JSON: Equatable, Sendable {
     do {
       self = try JSONDecoder().decode(JSON.self, from: Data(text.utf8))
     } catch {
-      throw Trouble("not a JSON document: \(text.debugDescription) (\(error))")
+      throw TestFailure("not a JSON document: \(text.debugDescription) (\(error))")
     }
   }
 
@@ -47,7 +47,7 @@ extension JSON {
   /// Tickets in an answer to `enqueue`: day, first, last and count.
   public var tickets: [Int?] { ["day", "first", "last", "count"].map { self[$0].integer } }
   /// True if the tickets existed before the request.
-  public var isKnown: Bool { self["known"].flag == true }
+  public var wasAlreadyIssued: Bool { self["known"].flag == true }
 }
 
 extension JSON: Decodable {

@@ -25,7 +25,7 @@ public final class ProcessTable {
   }
 
   /// True if a process may turn out to belong to this branch in a moment: a process has no environment during exec.
-  public func isSomebodyComing() -> Bool {
+  public func mayHaveStartingProcess() -> Bool {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     return names.compactMap { Int($0) }.contains { pid in
       guard Self.read("/proc/\(pid)/environ").isEmpty,

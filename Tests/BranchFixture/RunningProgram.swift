@@ -6,14 +6,14 @@ import Testing
 
 /// Exit code and output of a program.
 public struct Outcome: Sendable, CustomStringConvertible {
-  public let words: [String]
+  public let arguments: [String]
   /// Exit code; 128 plus the signal if a signal ended the program.
   public let code: Int32
   public let out: String
   public let err: String
 
   /// Standard error without progress lines, which only a busy machine prints.
-  public var complaints: String {
+  public var errorsWithoutProgress: String {
     err.split(separator: "\n", omittingEmptySubsequences: false).filter { line in
       line.firstMatch(of: #/^[^.:]+ (· \d+|\d{1,3}% \d)/#) == nil
     }.joined(separator: "\n")
@@ -25,14 +25,14 @@ public struct Outcome: Sendable, CustomStringConvertible {
   public func json() throws -> JSON { try JSON(parsing: out) }
 
   public var description: String {
-    "`\(words.joined(separator: " "))` ended with \(code)\nout: \(out)\nerr: \(err)"
+    "`\(arguments.joined(separator: " "))` ended with \(code)\nout: \(out)\nerr: \(err)"
   }
   /// Description as the comment of an expectation.
   public var story: Comment { "\(description)" }
 }
 
 public final class RunningProgram {
-  private let words: [String]
+  private let arguments: [String]
   private let files: String
   private var process: StartedProcess
   public var pid: pid_t { process.pid }
@@ -42,10 +42,10 @@ public final class RunningProgram {
   ///   - input: Text of standard input.
   ///   - inputDescriptor: Descriptor to read from instead of `input`.
   public init(
-    _ words: [String], environment: [String: String], files: String, input: String = "",
+    _ arguments: [String], environment: [String: String], files: String, input: String = "",
     inputDescriptor: Int32? = nil
   ) throws {
-    self.words = words
+    self.arguments = arguments
     self.files = files
     try Data(input.utf8).write(to: URL(fileURLWithPath: files + ".in"))
     var actions = posix_spawn_file_actions_t()
@@ -59,7 +59,7 @@ public final class RunningProgram {
     posix_spawn_file_actions_addopen(&actions, 1, files + ".out", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     posix_spawn_file_actions_addopen(&actions, 2, files + ".err", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     process = try StartedProcess(
-      words, environment: environment.map { "\($0)=\($1)" }, &actions, flags: Int16(POSIX_SPAWN_SETPGROUP))
+      arguments, environment: environment.map { "\($0)=\($1)" }, &actions, flags: Int16(POSIX_SPAWN_SETPGROUP))
   }
 
   deinit { end() }
@@ -82,14 +82,14 @@ public final class RunningProgram {
     throws
     -> Outcome
   {
-    let deadline = ContinuousClock.now + Patience.stretched(limit)
+    let deadline = ContinuousClock.now + TimeLimits.scaled(limit)
     while true {
       if let code = process.exitCode() { return outcome(code) }
       guard ContinuousClock.now < deadline else { break }
-      Moment.pass(milliseconds: 1)
+      Polling.pause(milliseconds: 1)
     }
     end()
-    throw Trouble("still running after \(limit): \(outcome(-1))", at: location)
+    throw TestFailure("still running after \(limit): \(outcome(-1))", at: location)
   }
 
   /// Kills the program and its process group.
@@ -98,7 +98,7 @@ public final class RunningProgram {
   }
 
   private func outcome(_ code: Int32) -> Outcome {
-    Outcome(words: words, code: code, out: Self.text(files + ".out"), err: Self.text(files + ".err"))
+    Outcome(arguments: arguments, code: code, out: Self.text(files + ".out"), err: Self.text(files + ".err"))
   }
 
   private static func text(_ path: String) -> String {
@@ -107,6 +107,6 @@ public final class RunningProgram {
 }
 
 /// Pause between two checks of a condition.
-public enum Moment {
-  public static func pass(milliseconds: Int32) { _ = poll(nil, 0, milliseconds) }
+public enum Polling {
+  public static func pause(milliseconds: Int32) { _ = poll(nil, 0, milliseconds) }
 }

@@ -29,7 +29,7 @@ public struct StartedProcess {
     var started: pid_t = 0
     let error = posix_spawn(&started, words[0], &actions, &attributes, &arguments, &variables)
     guard error == 0 else {
-      throw Trouble("cannot start \(words[0]): \(String(cString: strerror(error))); was it built?")
+      throw TestFailure("cannot start \(words[0]): \(String(cString: strerror(error))); was it built?")
     }
     pid = started
   }
@@ -51,10 +51,10 @@ public struct StartedProcess {
     guard exitCode() == nil else { return true }
     if group { kill(-pid, SIGKILL) }
     kill(pid, SIGKILL)
-    let deadline = ContinuousClock.now + Patience.stretched(.seconds(5))
+    let deadline = ContinuousClock.now + TimeLimits.scaled(.seconds(5))
     while exitCode() == nil {
       guard ContinuousClock.now < deadline else { return false }
-      Moment.pass(milliseconds: 1)
+      Polling.pause(milliseconds: 1)
     }
     return true
   }

@@ -9,7 +9,7 @@ public final class Watchdog: Sendable {
   private let branch: String
   private let test: String
   private let limit: Duration
-  private let words = Mutex<String?>(nil)
+  private let output = Mutex<String?>(nil)
   private let isOver = Mutex(false)
 
   /// - Parameters:
@@ -20,7 +20,7 @@ public final class Watchdog: Sendable {
     self.test = test
     self.limit = limit
     let seconds = Double(limit / .milliseconds(1)) / 1_000
-    DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in self?.bark() }
+    DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in self?.reportTimeout() }
   }
 
   /// Ends the watch. The test has ended, and no process of its branch is left.
@@ -28,23 +28,23 @@ public final class Watchdog: Sendable {
   /// - Returns: The message printed when the time was up; nil if it was not.
   public func end() -> String? {
     isOver.withLock { $0 = true }
-    return words.withLock { $0 }
+    return output.withLock { $0 }
   }
 
-  private func bark() {
+  private func reportTimeout() {
     guard !isOver.withLock({ $0 }) else { return }
     let processes = ProcessTable(branch: branch)
     let alive = processes.all().map { "  \($0) \(processes.name($0))" }
     let story =
       "\(test) has not ended within \(limit), and waits for one of these:\n" + alive.joined(separator: "\n")
-    words.withLock { $0 = story }
+    output.withLock { $0 = story }
     // Printed at once, because the test may never get as far as reporting it.
     print(story)
     while !isOver.withLock({ $0 }) {
       for signal in [SIGSTOP, SIGKILL] {
         for pid in processes.all() { processes.signal(pid, signal) }
       }
-      Moment.pass(milliseconds: 10)
+      Polling.pause(milliseconds: 10)
     }
   }
 }

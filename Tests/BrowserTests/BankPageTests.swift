@@ -40,17 +40,17 @@ extension PageTests {
         }
         try korean.click("[data-action=\"add\"]")
         for page in [korean, english] {
-          try page.becomes("Object.keys(window.places).length === 10")
+          try page.waitWithoutReload("Object.keys(window.places).length === 10")
           let shown = try page.evaluate("document.querySelector('[data-timer]').textContent")
-          try page.becomes("document.querySelector('[data-timer]').textContent !== \(shown)")
+          try page.waitWithoutReload("document.querySelector('[data-timer]').textContent !== \(shown)")
         }
         for (page, names) in [(korean, ["예금", "대출"]), (english, ["deposit", "loan"])] {
           let label = try page.text("window.label")
           #expect(names.contains { label.wholeMatch(of: /\d+ - (.*)/)?.1.hasPrefix($0) == true }, "\(label)")
         }
-        try site.branch.done("wait")
+        try site.branch.runSuccessfully("wait")
         for page in [korean, english] {
-          try page.becomes("document.querySelectorAll('[data-list] [data-ticket]').length === 0")
+          try page.waitWithoutReload("document.querySelectorAll('[data-list] [data-ticket]').length === 0")
           let places = try page.evaluate("window.places").members
           for (ticket, lists) in places where lists != ["waiting", "serving"] && lists != ["serving"] {
             Issue.record("\(ticket) was shown in \(lists)")
@@ -82,13 +82,13 @@ extension PageTests {
     func haste() throws {
       try withSite("--speed", "0.01") { site in
         let page = try site.page()
-        try page.mark()
+        try page.markDocument()
         // Two clicks in the same iteration of the event loop, then two clicks of a mouse.
         try page.evaluate("for (const _ of [1, 2]) document.querySelector('[data-action=\"add\"]').click()")
-        try page.becomes("document.querySelectorAll('[data-list] [data-ticket]').length === 20")
+        try page.waitWithoutReload("document.querySelectorAll('[data-list] [data-ticket]').length === 20")
         try page.click("[data-action=\"add\"]")
         try page.click("[data-action=\"add\"]")
-        try page.becomes("document.querySelectorAll('[data-list] [data-ticket]').length === 40")
+        try page.waitWithoutReload("document.querySelectorAll('[data-list] [data-ticket]').length === 40")
         let tickets = try page.evaluate("[...\(Self.tickets("waiting")), ...\(Self.tickets("serving"))]")
           .items
         #expect(Set(tickets.compactMap(\.integer)) == Set(1...40))
@@ -106,7 +106,7 @@ extension PageTests {
         let (one, two) = try site.pair()
         try one.click("[data-action=\"add\"]")
         for page in [one, two] {
-          try page.becomes("document.querySelectorAll('[data-list] [data-ticket]').length === 10")
+          try page.waitWithoutReload("document.querySelectorAll('[data-list] [data-ticket]').length === 10")
         }
         // "No" leaves everything as it is.
         try one.click("[data-action=\"reset\"]")
@@ -120,12 +120,12 @@ extension PageTests {
         try one.wait(for: "document.querySelector('dialog[open]')")
         try one.click("dialog[open] [data-answer=\"yes\"]")
         for page in [one, two] {
-          try page.becomes("document.querySelectorAll('[data-list] [data-ticket]').length === 0")
-          try page.becomes("document.querySelector('[data-timer]').textContent.includes('00:00:000')")
+          try page.waitWithoutReload("document.querySelectorAll('[data-list] [data-ticket]').length === 0")
+          try page.waitWithoutReload("document.querySelector('[data-timer]').textContent.includes('00:00:000')")
         }
         #expect(try site.branch.status().day == 2)
         try one.click("[data-action=\"add\"]")
-        try two.becomes("document.querySelector('[data-ticket=\"1\"]') !== null")
+        try two.waitWithoutReload("document.querySelector('[data-ticket=\"1\"]') !== null")
         for page in [one, two] { try page.expectClean() }
       }
     }

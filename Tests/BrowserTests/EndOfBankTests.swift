@@ -10,22 +10,22 @@ extension PageTests {
     func closing() throws {
       try withSite("--speed", "0.01") { site in
         let (korean, english) = try site.pair("/")
-        try site.branch.done("enqueue", "2")
+        try site.branch.runSuccessfully("enqueue", "2")
         for page in [korean, english] {
-          try page.becomes("document.querySelector('[data-timer][data-runs=true]')")
+          try page.waitWithoutReload("document.querySelector('[data-timer][data-runs=true]')")
         }
-        try site.branch.done("stop", "--now", "--timeout", "1s")
+        try site.branch.runSuccessfully("stop", "--now", "--timeout", "1s")
         for (page, word) in [(korean, "마감"), (english, "closed")] {
-          try page.becomes("document.querySelector('[data-region=state] .badge').textContent === '\(word)'")
-          try page.becomes("document.querySelector('[data-timer]').dataset.runs === 'false'")
-          try page.becomes("document.querySelector('[data-region=connection]').textContent.trim() !== ''")
-          try page.becomes("document.body.classList.contains('away')")
+          try page.waitWithoutReload("document.querySelector('[data-region=state] .badge').textContent === '\(word)'")
+          try page.waitWithoutReload("document.querySelector('[data-timer]').dataset.runs === 'false'")
+          try page.waitWithoutReload("document.querySelector('[data-region=connection]').textContent.trim() !== ''")
+          try page.waitWithoutReload("document.body.classList.contains('away')")
         }
         let stopped = "document.querySelector('[data-timer] span').textContent"
         let before = try english.text(stopped)
         try english.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
         #expect(try english.text(stopped) == before)
-        try site.branch.done("start", "--speed", "0.01")
+        try site.branch.runSuccessfully("start", "--speed", "0.01")
         try site.link()
         // The page continues, or it shows how to sign in again.
         try english.wait(
@@ -53,7 +53,7 @@ extension PageTests {
     func elsewhere() throws {
       try withSite("--speed", "0.01") { site in
         let page = try site.page()
-        let other = try site.browser.page(of: page.person)
+        let other = try site.browser.page(of: page.context)
         try other.go(
           to: "data:text/html,<!doctype html><title>a</title><a href='\(site.origin)/tickets'>b</a>")
         try other.click("a")

@@ -16,39 +16,39 @@ extension PageTests {
     ]
 
     /// Configuration of a branch with data for every page.
-    static func furnished(_ branch: Branch) throws -> String {
+    static func populated(_ branch: ScratchBank) throws -> String {
       try branch.configuration(
         speed: "100",
         more: #", "services": {"broken": {"run": ["/bin/sh", "-c", "exit 65"], "windows": 1}}"#)
     }
 
-    static func furnish(_ site: Site) throws {
+    static func populate(_ site: TestSite) throws {
       let branch = site.branch
-      try branch.done("enqueue", "10", "--seed", "7", "--wait")
-      try branch.done("enqueue", "--service", "broken", "--payload", "x")
+      try branch.runSuccessfully("enqueue", "10", "--seed", "7", "--wait")
+      try branch.runSuccessfully("enqueue", "--service", "broken", "--payload", "x")
       try branch.waitUntil("there is a dead letter") { try branch.status().queue("dead") == 1 }
-      try branch.done("juice", "order", "kiwi")
-      try branch.done("vending", "admin", "add", "coke", "3")
-      try branch.done("vending", "insert", "5000")
-      try branch.done("vending", "buy", "coke")
-      try branch.done("pause", "loan")
-      try branch.done("enqueue", "12", "--service", "loan", "--grade", "vip")
+      try branch.runSuccessfully("juice", "order", "kiwi")
+      try branch.runSuccessfully("vending", "admin", "add", "coke", "3")
+      try branch.runSuccessfully("vending", "insert", "5000")
+      try branch.runSuccessfully("vending", "buy", "coke")
+      try branch.runSuccessfully("pause", "loan")
+      try branch.runSuccessfully("enqueue", "12", "--service", "loan", "--grade", "vip")
     }
 
     @Test(
       "every page fits, names its controls, logs no error, loads nothing foreign, and works without scripts")
     func walk() throws {
-      try withSite(configuration: Self.furnished) { site in
-        try Self.furnish(site)
+      try withSite(configuration: Self.populated) { site in
+        try Self.populate(site)
         let korean = try site.page("/", .ko)
-        for tongue in Tongue.allCases {
-          let page = try site.page("/", beside: korean, tongue)
-          let mute = try site.page("/", beside: korean, tongue, scripts: false)
+        for outputLanguage in OutputLanguage.allCases {
+          let page = try site.page("/", beside: korean, outputLanguage)
+          let mute = try site.page("/", beside: korean, outputLanguage, scripts: false)
           var titles: Set<String> = []
           for path in Self.paths {
             let answer = try page.go(to: site.origin + path)
             #expect(answer?.status == 200, "\(path)")
-            #expect(try page.text("document.documentElement.lang") == tongue.rawValue, "\(path)")
+            #expect(try page.text("document.documentElement.lang") == outputLanguage.rawValue, "\(path)")
             titles.insert(try page.text("document.title"))
             #expect(try page.count("h1") == 1, "\(path)")
             try fits(page, path)
@@ -77,13 +77,13 @@ extension PageTests {
           speed: "100", more: ", \"services\": {\(services.joined(separator: ", "))}")
       }) { site in
         for service in ["long", "turned", name] {
-          try site.branch.done("enqueue", "--service", service, "--payload", "x")
+          try site.branch.runSuccessfully("enqueue", "--service", service, "--payload", "x")
         }
         try site.branch.waitUntil("there are two dead letters") {
           try site.branch.status().queue("dead") == 2
         }
-        try site.branch.done("pause", name)
-        try site.branch.done("enqueue", "3", "--service", name, "--payload", "x")
+        try site.branch.runSuccessfully("pause", name)
+        try site.branch.runSuccessfully("enqueue", "3", "--service", name, "--payload", "x")
         let page = try site.page()
         for path in [
           "/", "/dead", "/windows", "/services", "/tickets", "/receipts", "/audit", "/windows/\(name)-1/log",
@@ -93,9 +93,9 @@ extension PageTests {
           for (width, isDouble) in [
             (1280, false), (1280, true), (640, false), (640, true), (320, false), (195, false),
           ] {
-            try page.view(width: width, height: 800)
+            try page.setViewport(width: width, height: 800)
             try page.evaluate("document.documentElement.style.fontSize = \(isDouble ? "'32px'" : "''")")
-            let beyond = try page.beyondTheEdge()
+            let beyond = try page.overflowingElements()
             #expect(beyond == [], "\(path), \(width) pixels, doubled: \(isDouble)")
             // A table may scroll on its own, but does not: all of its columns are visible.
             let hidden = try page.evaluate(
@@ -126,14 +126,14 @@ extension PageTests {
     /// Expects that a page fits a telephone and a desktop, dark and light, and that every control has a name.
     private func fits(_ page: Page, _ path: String) throws {
       for (width, dark) in [(320, false), (390, true), (1280, false)] {
-        try page.view(width: width, height: 800)
-        try page.prefer(dark: dark)
-        let beyond = try page.beyondTheEdge()
+        try page.setViewport(width: width, height: 800)
+        try page.emulateMedia(dark: dark)
+        let beyond = try page.overflowingElements()
         #expect(beyond == [], "\(path), \(width) pixels")
         let small = try page.smallTargets()
         #expect(small == [], "\(path), \(width) pixels")
       }
-      let nameless = try page.namelessControls()
+      let nameless = try page.unlabelledControls()
       #expect(nameless == [], "\(path)")
     }
 
@@ -141,7 +141,7 @@ extension PageTests {
     func choices() throws {
       try withSite { site in
         let page = try site.page("/juice", .en)
-        try page.view(width: 1280, height: 900)
+        try page.setViewport(width: 1280, height: 900)
         try page.click(try page.button(of: "/language", ["lang": "ko"]))
         try page.wait(for: "document.documentElement.lang === 'ko' && document.readyState === 'complete'")
         #expect(try page.text("location.pathname") == "/juice")

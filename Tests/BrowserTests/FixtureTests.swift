@@ -30,7 +30,7 @@ extension PageTests {
           """
         let first = try browser.page()
         try first.go(to: address(of: "<p>-</p><input value=old><button>go</button>", scripts: scripts))
-        let second = try browser.page(of: first.person)
+        let second = try browser.page(of: first.context)
         try second.go(to: address(of: "<p>two</p>"))
         try first.type("\"은행\" \\ 😀", into: "input")
         try first.click("button")
@@ -43,7 +43,7 @@ extension PageTests {
         #expect(try first.evaluate("({a: [1, -2.5, null, true]})") == ["a": [1, .number(-2.5), .null, true]])
         #expect(try first.evaluate("new Promise(done => setTimeout(() => done('later'), 5))") == "later")
         #expect(throws: BrowserError.self) { try first.evaluate("nothing.at.all") }
-        #expect(first.log.complaints == [])
+        #expect(first.log.errors == [])
       }
     }
 
@@ -69,17 +69,17 @@ extension PageTests {
           to: address(
             of: "<img src='http://192.0.2.1/a.png'><img src='http://example.org/b.png'>",
             scripts: "console.error('wrong', 7); console.log('all is well'); alert('hello'); undefined.x"))
-        try page.catchUp()
-        #expect(page.log.complaints.contains("wrong 7"))
-        #expect(page.log.complaints.contains { $0.contains("TypeError") })
-        #expect(!page.log.complaints.contains { $0.contains("all is well") })
+        try page.processEvents()
+        #expect(page.log.errors.contains("wrong 7"))
+        #expect(page.log.errors.contains { $0.contains("TypeError") })
+        #expect(!page.log.errors.contains { $0.contains("all is well") })
         #expect(page.log.alerts == ["hello"])
-        #expect(Set(page.log.strayed) == ["http://192.0.2.1/a.png", "http://example.org/b.png"])
-        for request in page.log.requests where !request.staysHere {
+        #expect(Set(page.log.externalURLs) == ["http://192.0.2.1/a.png", "http://example.org/b.png"])
+        for request in page.log.requests where !request.isLocal {
           #expect(request.status == nil && request.failure != nil, "\(request)")
         }
         page.forget()
-        #expect(page.log.strayed == [])
+        #expect(page.log.externalURLs == [])
       }
     }
 
@@ -87,8 +87,8 @@ extension PageTests {
     func surroundings() throws {
       try withBrowser { browser in
         let page = try browser.page()
-        try page.view(width: 320, height: 640)
-        try page.prefer(dark: true, reducedMotion: true)
+        try page.setViewport(width: 320, height: 640)
+        try page.emulateMedia(dark: true, reducedMotion: true)
         try page.allowScripts(false)
         try page.go(
           to: address(of: "<p>still</p>", scripts: "document.querySelector('p').textContent = 'moved'"))
@@ -101,9 +101,9 @@ extension PageTests {
         try page.reload()
         #expect(try page.text(of: "p") == "moved")
         #expect(try page.text("document.visibilityState") == "visible")
-        try page.show(false)
+        try page.setVisible(false)
         try page.wait(for: "document.visibilityState === 'hidden'")
-        try page.show(true)
+        try page.setVisible(true)
         try page.wait(for: "document.visibilityState === 'visible'")
         let picture = try page.screenshot()
         #expect(picture.starts(with: [0x89] + Array("PNG".utf8)))
@@ -116,7 +116,7 @@ extension PageTests {
     func layout() throws {
       try withBrowser { browser in
         let page = try browser.page()
-        try page.view(width: 320, height: 640)
+        try page.setViewport(width: 320, height: 640)
         try page.go(
           to: address(
             of: """
@@ -126,11 +126,11 @@ extension PageTests {
               <div id=fixed style='position:fixed;left:300px;width:60px'>c</div><div id=fine>d</div>
               <button style='width:30px;height:60px'>x</button><button style='width:44px;height:44px'></button>
               """))
-        let found = try page.beyondTheEdge().map { String($0.prefix { $0 != " " }) }
+        let found = try page.overflowingElements().map { String($0.prefix { $0 != " " }) }
         #expect(found == ["div#wide", "div#fixed", "the"], "\(found)")
         let small = try page.smallTargets()
         #expect(small.count == 1 && small[0].contains("30 × 60"), "\(small)")
-        #expect(try page.namelessControls().count == 1)
+        #expect(try page.unlabelledControls().count == 1)
       }
     }
 

@@ -8,7 +8,7 @@ extension PageTests {
   @Suite("Pages while processes are killed")
   struct HealingTests {
     /// Waits until both lists of a page match the bank: counts, and the customer at each window.
-    private func expectRight(_ page: Page, _ site: Site) throws {
+    private func expectRight(_ page: Page, _ site: TestSite) throws {
       try site.branch.waitUntil("the page matches the bank") {
         guard let status = try site.branch.statusIfAnswered() else { return false }
         let serving = status.workers.compactMap(\.ticket)
@@ -26,11 +26,11 @@ extension PageTests {
     /// Expects no error except for the connection that was cut.
     private func expectClean(_ page: Page) throws { try page.expectClean(except: ["net::ERR_", "/events"]) }
 
-    private func withQuietBank(_ test: (Site, Page) throws -> Void) throws {
+    private func withQuietBank(_ test: (TestSite, Page) throws -> Void) throws {
       try withSite("--speed", "0.01") { site in
         let page = try site.page()
-        try page.mark()
-        try site.branch.done("enqueue", "8", "--seed", "3")
+        try page.markDocument()
+        try site.branch.runSuccessfully("enqueue", "8", "--seed", "3")
         try expectRight(page, site)
         try test(site, page)
         try expectClean(page)
@@ -42,9 +42,9 @@ extension PageTests {
       try withQuietBank { site, page in
         let victim = try #require(try site.branch.status().tellers.first { $0.ticket != nil })
         try site.branch.kill(worker: victim.name)
-        try page.becomes("document.querySelector('[data-ticket=\"\(victim.ticket ?? 0)\"] .again')")
+        try page.waitWithoutReload("document.querySelector('[data-ticket=\"\(victim.ticket ?? 0)\"] .again')")
         try expectRight(page, site)
-        try page.becomes("document.querySelector('[data-region=events]').textContent.includes('SIGKILL')")
+        try page.waitWithoutReload("document.querySelector('[data-region=events]').textContent.includes('SIGKILL')")
       }
     }
 
@@ -56,7 +56,7 @@ extension PageTests {
         try site.branch.waitUntil("the coordinator is back") {
           try site.branch.statusIfAnswered().map { $0.pid != before.pid } == true
         }
-        try site.branch.done("enqueue", "2", "--seed", "4")
+        try site.branch.runSuccessfully("enqueue", "2", "--seed", "4")
         try expectRight(page, site)
         #expect(try page.number("[data-region=waiting-count]") != nil)
         // The page is operated as before.
@@ -74,9 +74,9 @@ extension PageTests {
         let before = try #require(try site.branch.status().worker("web"))
         let began = ContinuousClock.now
         try site.branch.kill(worker: "web")
-        try site.branch.done("enqueue", "3", "--seed", "4")
+        try site.branch.runSuccessfully("enqueue", "3", "--seed", "4")
         try expectRight(page, site)
-        #expect(ContinuousClock.now - began < Patience.stretched(.seconds(3)))
+        #expect(ContinuousClock.now - began < TimeLimits.scaled(.seconds(3)))
         #expect(try site.branch.status().worker("web")?.pid != before.pid)
         try page.click("[data-action=\"add\"]")
         try site.branch.waitUntil("ten more customers have come") {
@@ -84,7 +84,7 @@ extension PageTests {
         }
         try expectRight(page, site)
         #expect(try page.reload()?.status == 200, "the cookie is still valid")
-        try page.mark()
+        try page.markDocument()
       }
     }
 
@@ -93,10 +93,10 @@ extension PageTests {
       arguments: ["stock", "vending"])
     func shop(worker: String) throws {
       try withSite { site in
-        try site.branch.done("vending", "admin", "add", "coke", "3")
+        try site.branch.runSuccessfully("vending", "admin", "add", "coke", "3")
         let stock = try site.page("/juice")
         let vending = try site.page("/vending", beside: stock)
-        for page in [stock, vending] { try page.mark() }
+        for page in [stock, vending] { try page.markDocument() }
         try site.branch.kill(worker: worker)
         try site.branch.waitUntil("the stock is back") {
           try site.branch.run("stock", "set", "kiwi", "77").code == 0
@@ -104,9 +104,9 @@ extension PageTests {
         try site.branch.waitUntil("the vending machine is back") {
           try site.branch.run("vending", "insert", "1000").code == 0
         }
-        try stock.becomes("document.querySelector('[data-fruit=\"kiwi\"]').textContent.trim() === '77'")
+        try stock.waitWithoutReload("document.querySelector('[data-fruit=\"kiwi\"]').textContent.trim() === '77'")
         let balance = try #require(try site.branch.json("vending", "balance")["balance"].integer)
-        try vending.becomes("document.querySelector('[data-balance=\"\(balance)\"]')")
+        try vending.waitWithoutReload("document.querySelector('[data-balance=\"\(balance)\"]')")
         #expect(try vending.number("[data-product=\"coke\"] .stock") == 3)
         for page in [stock, vending] { try expectClean(page) }
       }

@@ -27,12 +27,12 @@ extension PageTests {
     @Test("bank: the two headers, the two buttons and a loan have their colours, dark and light")
     func colours() throws {
       try withSite("--speed", "0.01") { site in
-        try site.branch.done("enqueue", "4", "--service", "loan")
+        try site.branch.runSuccessfully("enqueue", "4", "--service", "loan")
         let (korean, english) = try site.pair()
         for page in [korean, english] {
           for dark in [false, true] {
-            try page.prefer(dark: dark)
-            try page.becomes("document.querySelectorAll('[data-list=waiting] [data-ticket]').length === 3")
+            try page.emulateMedia(dark: dark)
+            try page.waitWithoutReload("document.querySelectorAll('[data-list=waiting] [data-ticket]').length === 3")
             let painted = [
               ("#waiting-heading", "backgroundColor", "green"),
               ("#serving-heading", "backgroundColor", "indigo"),
@@ -63,7 +63,7 @@ extension PageTests {
         let first = try site.branch.status().businessMilliseconds
         let stands = "document.querySelector('[data-timer]').dataset"
         for page in [korean, english] {
-          try page.becomes("\(stands).runs === 'false' && Number(\(stands).ms) === \(first)")
+          try page.waitWithoutReload("\(stands).runs === 'false' && Number(\(stands).ms) === \(first)")
         }
         try english.click("[data-action=add]")
         try site.branch.waitUntil("twenty customers are served") {
@@ -72,7 +72,7 @@ extension PageTests {
         let second = try site.branch.status().businessMilliseconds
         #expect(second > first, "the timer continues and does not start at zero")
         for page in [korean, english] {
-          try page.becomes("\(stands).runs === 'false' && Number(\(stands).ms) === \(second)")
+          try page.waitWithoutReload("\(stands).runs === 'false' && Number(\(stands).ms) === \(second)")
           try page.expectClean()
         }
       }
@@ -93,11 +93,11 @@ extension PageTests {
           (korean, "딸기의 재고가 부족합니다.", "아니오"), (english, "There is not enough strawberry in stock.", "No"),
         ] {
           try page.click("[data-juice=strawberry]")
-          try page.becomes("document.querySelector('dialog[open]')")
+          try page.waitWithoutReload("document.querySelector('dialog[open]')")
           let said = try page.text("document.querySelector('dialog[open]').innerText")
           #expect(said.contains(sentence) && said.contains(no), "\(said)")
           try page.click("dialog[open] [data-answer=no]")
-          try page.becomes("!document.querySelector('dialog[open]') && location.pathname === '/juice'")
+          try page.waitWithoutReload("!document.querySelector('dialog[open]') && location.pathname === '/juice'")
         }
         #expect(try site.branch.stock() == Recipes.fresh, "nothing was taken")
         for page in [korean, english] { try page.expectClean(except: ["status of 409"]) }
@@ -111,7 +111,7 @@ extension PageTests {
     func drinks() throws {
       try withSite { site in
         for product in ["coke", "top", "georgia"] {
-          try site.branch.done("vending", "admin", "add", product, "1")
+          try site.branch.runSuccessfully("vending", "admin", "add", product, "1")
         }
         let (korean, english) = try site.pair("/vending")
         let buyable =
@@ -120,9 +120,9 @@ extension PageTests {
         try korean.type("1700", into: "form[action='/vending/insert'] input[name=amount]:not([type=hidden])")
         try korean.press(.enter)
         for page in [korean, english] {
-          try page.becomes("document.querySelector('[data-balance=\"1700\"]')")
+          try page.waitWithoutReload("document.querySelector('[data-balance=\"1700\"]')")
           // A coke costs more than the balance.
-          try page.becomes("JSON.stringify(\(buyable)) === '[\"top\",\"georgia\"]'")
+          try page.waitWithoutReload("JSON.stringify(\(buyable)) === '[\"top\",\"georgia\"]'")
           try page.click("label:has(#which-buyable)")
           #expect(try page.evaluate(Self.shown) == ["top", "georgia"])
           try page.click("label:has(#which-hot)")
@@ -131,13 +131,13 @@ extension PageTests {
         // The filter is kept while the list changes.
         try korean.click(try korean.button(of: "/vending/buy", ["product": "top"]))
         for page in [korean, english] {
-          try page.becomes("document.querySelectorAll('[data-purchase]').length === 1")
+          try page.waitWithoutReload("document.querySelectorAll('[data-purchase]').length === 1")
           #expect(try page.evaluate(Self.shown) == ["top", "cantata", "georgia"])
         }
-        try site.branch.done("vending", "insert", "5000")
+        try site.branch.runSuccessfully("vending", "insert", "5000")
         for (page, sentence) in [(korean, "재고가 부족합니다."), (english, "It is sold out.")] {
           try page.click(try page.button(of: "/vending/buy", ["product": "top"]))
-          try page.becomes(
+          try page.waitWithoutReload(
             "document.querySelector('#toast')?.textContent.includes(\(JSONValue.text(sentence)))")
           try page.expectClean(except: ["status of 409"])
         }
@@ -149,16 +149,16 @@ extension PageTests {
       "vending machine: the manager sees each lot, can list expired ones only, and no customer can buy them")
     func expired() throws {
       try withSite { site in
-        try site.branch.done(
+        try site.branch.runSuccessfully(
           "vending", "admin", "add", "banana-milk", "3", "--made", "2020-01-01", "--expires", "2020-01-08")
-        try site.branch.done("vending", "admin", "add", "coke", "2")
+        try site.branch.runSuccessfully("vending", "admin", "add", "coke", "2")
         let korean = try site.page("/vending/admin", .ko)
         try korean.type(site.managerCode, into: "input[name=code]")
         try korean.click(try korean.button(of: "/vending/admin/login"))
         try korean.wait(for: "document.querySelector('form[action=\"/vending/admin/add\"]')")
         let english = try site.page("/vending/admin", beside: korean, .en)
         let customer = try site.page("/vending", beside: korean, .ko)
-        for page in [korean, english, customer] { try page.mark() }
+        for page in [korean, english, customer] { try page.markDocument() }
         let lot = "[data-product=banana-milk] .lots li"
         #expect(
           try korean.text(of: lot)?.contains("서울우유, 200ml, 900원, 바나나맛 우유, 20200101, 20200108") == true)
@@ -172,8 +172,8 @@ extension PageTests {
         #expect(try customer.text(of: "[data-product=banana-milk] .stock")?.contains("유통기한 만료") == true)
         #expect(try customer.count("[data-product=banana-milk] button[aria-disabled=true]") == 1)
         try english.click(try english.button(of: "/vending/admin/discard"))
-        for page in [korean, english] { try page.becomes("!document.querySelector('.is-expired')") }
-        try customer.becomes(
+        for page in [korean, english] { try page.waitWithoutReload("!document.querySelector('.is-expired')") }
+        try customer.waitWithoutReload(
           "document.querySelector('[data-product=banana-milk] .stock').textContent.includes('품절')")
         for page in [korean, english, customer] { try page.expectClean() }
       }

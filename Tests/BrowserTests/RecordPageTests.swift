@@ -12,9 +12,9 @@ extension PageTests {
     @Test("lists come in pages of two hundred, and their filters are in the address")
     func lists() throws {
       try withSite("--speed", "0.01") { site in
-        try site.branch.done("pause")
-        try site.branch.done("enqueue", "300", "--service", "deposit")
-        try site.branch.done("enqueue", "150", "--service", "loan")
+        try site.branch.runSuccessfully("pause")
+        try site.branch.runSuccessfully("enqueue", "300", "--service", "deposit")
+        try site.branch.runSuccessfully("enqueue", "150", "--service", "loan")
         let page = try site.page("/tickets?state=waiting&service=deposit", .ko)
         #expect(try page.evaluate(Self.rows).items.compactMap(\.integer) == Array(1...200))
         let next = try page.text("document.querySelector('main a[href*=\"after=\"]').getAttribute('href')")
@@ -34,8 +34,8 @@ extension PageTests {
     @Test("all customers of a selection are cancelled after their number was confirmed")
     func selection() throws {
       try withSite("--speed", "0.01") { site in
-        try site.branch.done("pause")
-        try site.branch.done("enqueue", "20", "--service", "deposit")
+        try site.branch.runSuccessfully("pause")
+        try site.branch.runSuccessfully("enqueue", "20", "--service", "deposit")
         let page = try site.page("/tickets?state=waiting", .en)
         for ticket in [3, 5, 8] { try page.click("main input[name=\"ticket\"][value=\"\(ticket)\"]") }
         try page.click(try page.button(of: "/tickets/cancel"))
@@ -63,7 +63,7 @@ extension PageTests {
           )
         }
       ) { site in
-        try site.branch.done("enqueue", "--service", "broken", "--payload", "x")
+        try site.branch.runSuccessfully("enqueue", "--service", "broken", "--payload", "x")
         try site.branch.waitUntil("the customer is a dead letter") {
           try site.branch.status().queue("dead") == 1
         }
@@ -98,9 +98,9 @@ extension PageTests {
     @Test("the audit page shows every guarantee as kept, and the ledger balances")
     func books() throws {
       try withSite("--speed", "100") { site in
-        try site.branch.done(
+        try site.branch.runSuccessfully(
           "enqueue", "--from", "-", input: #"{"service":"deposit","amount":50000,"account":12}"#)
-        try site.branch.done("wait")
+        try site.branch.runSuccessfully("wait")
         let page = try site.page("/audit", .ko)
         try page.wait(for: "document.querySelectorAll('main .good').length > 0")
         #expect(try page.count("main .alarm, main .bad") == 0)
@@ -116,8 +116,8 @@ extension PageTests {
     @Test("with a million customers in line a page appears at once and shows the exact number")
     func million() throws {
       try withSite("--speed", "0.01") { site in
-        try site.branch.done("pause")
-        try site.branch.done("enqueue", "1000000", "--service", "deposit", timeout: .seconds(60))
+        try site.branch.runSuccessfully("pause")
+        try site.branch.runSuccessfully("enqueue", "1000000", "--service", "deposit", timeout: .seconds(60))
         let page = try site.page()
         #expect(
           try page.text("document.querySelector('[data-region=waiting-count]').textContent").contains(
@@ -126,7 +126,7 @@ extension PageTests {
         let began = ContinuousClock.now
         try page.go(to: site.origin + "/tickets?state=waiting&after=500000")
         #expect(try page.evaluate(Self.rows).items.first?.integer == 500_001)
-        #expect(ContinuousClock.now - began < Patience.stretched(.seconds(1)))
+        #expect(ContinuousClock.now - began < TimeLimits.scaled(.seconds(1)))
         try page.expectClean()
       }
     }

@@ -9,8 +9,8 @@ import Testing
     for text in ["", "a", "은행 é e\u{301} 🏦 \u{10ff7f}", "\u{0}\n"] {
       #expect(Array(ByteText.text(of: Array(text.utf8)).utf8) == Array(text.utf8))
       #expect(ByteText.bytes(of: text) == Array(text.utf8))
-      #expect(!ByteText.carriesForeignBytes(text))
-      #expect(ByteText.firstForeignByte(in: text) == nil)
+      #expect(!ByteText.containsNonUTF8Bytes(text))
+      #expect(ByteText.firstNonUTF8Byte(in: text) == nil)
     }
   }
 
@@ -48,10 +48,10 @@ import Testing
   @Test("a foreign byte is named with its place, and shown by its number")
   func foreign() throws {
     let text = ByteText.text(of: Array("한caf".utf8) + [0xe9, 0x0a])
-    let first = try #require(ByteText.firstForeignByte(in: text))
+    let first = try #require(ByteText.firstNonUTF8Byte(in: text))
     #expect(first.byte == 0xe9 && first.offset == 6)
     #expect(ByteText.shown(text) == "한caf\\xE9\n")
-    #expect(ByteText.spelled(0x07) == "\\x07")
+    #expect(ByteText.escapedByte(0x07) == "\\x07")
   }
 
   @Test("a C string has the bytes")

@@ -7,7 +7,7 @@ import Time
 
 @Suite struct ExitTableTests {
   private func outcome(
-    _ ending: Posix.ExitStatus.Ending, _ interruption: CommandOutcome.Interruption? = nil
+    _ ending: Posix.ExitStatus.Termination, _ interruption: CommandOutcome.Interruption? = nil
   ) -> CommandOutcome {
     CommandOutcome(ending: ending, duration: .seconds(1), interruption: interruption)
   }
@@ -26,12 +26,12 @@ import Time
   @Test("a signal is a crash, and so is an unknown end")
   func signals() {
     #expect(ExitTable.standard.verdict(of: outcome(.signal(SIGSEGV, coreDumped: true))) == .crash)
-    #expect(ExitTable.standard.verdict(of: outcome(.unseen)) == .crash)
+    #expect(ExitTable.standard.verdict(of: outcome(.unknown)) == .crash)
   }
 
   @Test("a command that was ended has not succeeded, whatever its exit code")
   func interrupted() {
-    for ending in [Posix.ExitStatus.Ending.code(0), .code(126), .signal(SIGTERM, coreDumped: false)] {
+    for ending in [Posix.ExitStatus.Termination.code(0), .code(126), .signal(SIGTERM, coreDumped: false)] {
       #expect(ExitTable.standard.verdict(of: outcome(ending, .timeout)) == .failed)
       #expect(ExitTable.standard.verdict(of: outcome(ending, .cancel)) == .cancelled)
     }

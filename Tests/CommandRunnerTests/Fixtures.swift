@@ -18,7 +18,7 @@ final class Run {
   ///     with it.
   ///   - adopts: the children that belong to the command.
   init(
-    _ order: CommandOrder, isAlone: Bool = false, unattended: TimeSpan = .zero,
+    _ order: CommandInvocation, isAlone: Bool = false, readDelay: TimeSpan = .zero,
     adopts: @escaping (pid_t) -> Bool = { _ in false }
   ) throws {
     self.isAlone = isAlone
@@ -26,7 +26,7 @@ final class Run {
     Signals.ignorePipe()
     loop = try EventLoop()
     command = try RunningCommand.start(
-      order, on: loop, at: SystemClock.monotonic(), unattended: unattended, adopts: adopts
+      order, on: loop, at: SystemClock.monotonic(), readDelay: readDelay, adopts: adopts
     ).get()
   }
 
@@ -46,7 +46,7 @@ final class Run {
     try until {
       outcome != nil
     } turn: {
-      outcome = command.turn(at: SystemClock.monotonic())
+      outcome = command.runIteration(at: SystemClock.monotonic())
     }
     return try #require(outcome)
   }
@@ -57,9 +57,9 @@ final class Run {
   /// Runs the loop until the command has printed enough.
   func hears(_ isEnough: (String) -> Bool) throws {
     try until {
-      isEnough(command.said.output.text)
+      isEnough(command.capturedOutput.output.text)
     } turn: {
-      _ = command.turn(at: SystemClock.monotonic())
+      _ = command.runIteration(at: SystemClock.monotonic())
     }
   }
 
@@ -77,15 +77,15 @@ final class Run {
 let path = "/usr/local/bin:/usr/bin:/bin"
 
 /// A shell command.
-func shell(_ script: String, payload: [UInt8] = [], timeout: TimeSpan? = nil) -> CommandOrder {
-  CommandOrder(
+func shell(_ script: String, payload: [UInt8] = [], timeout: TimeSpan? = nil) -> CommandInvocation {
+  CommandInvocation(
     ChildProcess.Program(
       path: "/bin/sh", words: ["sh", "-c", script].map { Array($0.utf8) }, environment: ["PATH": path]),
     payload: payload, timeout: timeout)
 }
 
 /// The outcome of a shell command.
-func run(_ script: String, change: (inout CommandOrder) -> Void = { _ in }) throws -> CommandOutcome {
+func run(_ script: String, change: (inout CommandInvocation) -> Void = { _ in }) throws -> CommandOutcome {
   var order = shell(script)
   change(&order)
   return try Run(order).outcome()

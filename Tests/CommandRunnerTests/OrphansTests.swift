@@ -18,7 +18,7 @@ import Time
       arguments: ["-c", "setsid sh -c '\(script) touch \(file); wait' >/dev/null 2>&1 &"],
       environment: ["PATH": path, "BANK_KEY": key], newSession: true)
     #expect(shell.wait().isSuccess)
-    #expect(try eventually { try FileFacts.inspect(file) != nil })
+    #expect(try eventually { try FileMetadata.inspect(file) != nil })
   }
 
   private func end(_ key: String, grace: TimeSpan) throws -> Bool {
@@ -32,7 +32,7 @@ import Time
     let end = SystemClock.monotonic() + .seconds(120)
     while !orphans.areGone, SystemClock.monotonic() < end {
       try loop.runOnce(until: MonotonicTime.earlier(orphans.deadline, end))
-      orphans.turn(at: SystemClock.monotonic())
+      orphans.runIteration(at: SystemClock.monotonic())
     }
     return orphans.areGone && orphans.left.isEmpty
   }
@@ -49,10 +49,10 @@ import Time
     #expect(try eventually { Orphans.find(key: key + "x").count == 2 })
     let others = Orphans.find(key: key + "x")
     // The shell and one sleep; the other has cleared its environment.
-    #expect(try eventually { Orphans.find(key: key).count == 2 && isThere(mark) })
+    #expect(try eventually { Orphans.find(key: key).count == 2 && exists(mark) })
     #expect(try end(key, grace: .milliseconds(50)))
     #expect(Orphans.find(key: key).isEmpty)
-    #expect(!isThere(mark))
+    #expect(!exists(mark))
     #expect(Orphans.find(key: key + "x") == others)
     let start = SystemClock.monotonic()
     #expect(try end(key + "x", grace: .zero))
@@ -62,7 +62,7 @@ import Time
     #expect(Orphans.find(key: key + "x").isEmpty)
   }
 
-  private func isThere(_ mark: String) -> Bool {
+  private func exists(_ mark: String) -> Bool {
     ProcessTable.all().contains { ProcessTable.alive($0) && ProcessTable.arguments(of: $0).last == mark }
   }
 
@@ -85,7 +85,7 @@ import Time
   }
 
   /// Starts a process with the mark, and the processes of the script, and reports when they run.
-  private func abandon(_ script: String, mark: ProcessMark, environment: Variables = [:]) throws {
+  private func abandon(_ script: String, mark: ProcessMark, environment: EnvironmentVariables = [:]) throws {
     let directory = try TemporaryDirectory("command-tests")
     let file = directory.file("ready")
     let words = ["sh", "-c", "(\(script)) >/dev/null 2>&1 & touch \(file)"]
@@ -97,7 +97,7 @@ import Time
       output: try FileDescriptor.open("/dev/null", .writeOnly),
       errors: try FileDescriptor.open("/dev/null", .writeOnly))
     #expect(child.wait().isSuccess)
-    #expect(try eventually { try FileFacts.inspect(file) != nil })
+    #expect(try eventually { try FileMetadata.inspect(file) != nil })
   }
 
   @Test("a mark finds processes with cleared environment, another session and another user")
@@ -120,9 +120,9 @@ import Time
     try abandon("exec setsid env -i \(user)sleep \(names[1])", mark: mark)
     // Of another home with the same database, a copy for instance: the same keys, another mark.
     try abandon("exec setsid sleep \(names[2])", mark: other, environment: ["BANK_KEY": key + "-1"])
-    #expect(try eventually { names.allSatisfy(isThere) })
+    #expect(try eventually { names.allSatisfy(exists) })
     #expect(try end(traces))
-    #expect(names.map(isThere) == [false, false, true])
+    #expect(names.map(exists) == [false, false, true])
   }
 
   @Test("without a process with the key there is nothing to do")
@@ -147,10 +147,10 @@ import Time
     func finds(_ text: String) -> [Bool] {
       let bytes = Array(text.utf8)
       return (0...bytes.count).map { cut in
-        var progress = EnvironmentSearch.Progress(Array("BANK_KEY=ab".utf8))
+        var progress = EnvironmentMatcher.Progress(Array("BANK_KEY=ab".utf8))
         var found = false
         for piece in [bytes[..<cut], bytes[cut...]] where !found {
-          found = Array(piece).withUnsafeBytes { progress.take($0) }
+          found = Array(piece).withUnsafeBytes { progress.consume($0) }
         }
         return found || progress.isAtMatch
       }

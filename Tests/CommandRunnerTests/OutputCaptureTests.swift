@@ -27,7 +27,7 @@ import Time
     #expect(String(decoding: outcome.output.last, as: UTF8.self) == "100000\n")
     #expect(outcome.output.length == 588_895)
     #expect(outcome.output.omitted == 588_878)
-    #expect(outcome.output.lengthOfFile == 20)
+    #expect(outcome.output.fileLength == 20)
     #expect(try contents(of: file) == "1\n2\n3\n4\n5\n6\n7\n8\n9\n10")
     #expect(outcome.ending == .code(0))
   }
@@ -41,11 +41,11 @@ import Time
         $0.output.file = out
         $0.errors.file = err
       }
-      #expect(outcome.output.lengthOfFile == outcome.output.length)
+      #expect(outcome.output.fileLength == outcome.output.length)
     }
     #expect(try contents(of: out) == "ok\n")
-    #expect(try FileFacts.inspect(err) == nil)
-    #expect(try FileFacts.inspect(out)?.mode == 0o600)
+    #expect(try FileMetadata.inspect(err) == nil)
+    #expect(try FileMetadata.inspect(out)?.mode == 0o600)
   }
 
   @Test("a file that cannot be written is reported, and the command continues")
@@ -53,7 +53,7 @@ import Time
     let outcome = try run("echo hello") { $0.output.file = "/nowhere/at/all/out" }
     #expect(outcome.output.text == "hello\n")
     #expect(outcome.output.fileFailure?.code == ENOENT)
-    #expect(outcome.output.lengthOfFile == 0)
+    #expect(outcome.output.fileLength == 0)
     #expect(outcome.ending == .code(0))
   }
 
@@ -62,11 +62,11 @@ import Time
     let directory = try TemporaryDirectory("command-tests")
     let day = directory.file("day")
     for script in ["exit 0", "echo hello"] {
-      #expect(try FileFacts.inspect(day) == nil)
+      #expect(try FileMetadata.inspect(day) == nil)
       _ = try run(script) { $0.output.file = Paths.join(day, "out") }
     }
     #expect(try contents(of: Paths.join(day, "out")) == "hello\n")
-    #expect(try FileFacts.inspect(day)?.mode == 0o700)
+    #expect(try FileMetadata.inspect(day)?.mode == 0o700)
   }
 
   @Test("a link in the place of the file is not followed")

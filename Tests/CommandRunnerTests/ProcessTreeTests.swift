@@ -58,7 +58,7 @@ import Time
   @Test("the same in a group of its own: one call ends them, and they are reaped")
   func stubbornInGroup() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
-      guard let group = try? ControlGroup.own()?.made("bank-tree-tests-\(getpid())"), group.takesProcesses
+      guard let group = try? ControlGroup.own()?.subgroup("bank-tree-tests-\(getpid())"), group.acceptsProcesses
       else {
         return print("NOT CHECKED: the end of a tree in a group: none can be made here")
       }
@@ -71,7 +71,7 @@ import Time
       for attempt in 1...20 {
         try Subreaper.become()
         var order = shell(Self.stubborn)
-        let group = try group.made("\(attempt)")
+        let group = try group.subgroup("\(attempt)")
         (order.grace, order.program.group) = (.zero, group)
         let run = try Run(order, isAlone: true, adopts: { _ in true })
         try run.hears { $0.count { $0 == "\n" } == 4 }
@@ -174,7 +174,7 @@ import Time
         grace: .zero)
       #expect(
         try eventually {
-          run.command.collect()
+          run.command.reapDescendants()
           return Subreaper.children() == [run.command.pid]
         })
       run.command.cancel(at: SystemClock.monotonic())
@@ -197,7 +197,7 @@ import Time
       let end = SystemClock.monotonic() + .seconds(120)
       while !tree.isGone, SystemClock.monotonic() < end {
         try loop.runOnce(until: MonotonicTime.earlier(tree.deadline, end))
-        tree.turn(at: SystemClock.monotonic())
+        tree.runIteration(at: SystemClock.monotonic())
       }
       #expect(tree.isGone && tree.remaining.isEmpty)
       #expect(!Subreaper.hasChildren)

@@ -58,7 +58,7 @@ import Testing
     let directory = try places()
     let (first, second) = (directory.file("first"), directory.file("second"))
     let both = "\(first):\(second)"
-    let memory = ProgramPlaces()
+    let memory = ProgramPathCache()
     #expect(memory.find("late", path: both) == .failure(.programMissing("late", searched: both)))
     #expect(!memory.forget())
     try write("", to: directory.file("second/late"), mode: 0o700)
@@ -88,16 +88,16 @@ import Testing
   @Test("a refusal names what is missing, and where it was searched")
   func sentences() {
     #expect(
-      CommandRefusal.programMissing("thumbs", searched: "/bin").description
+      CommandStartError.programMissing("thumbs", searched: "/bin").description
         == #"no program "thumbs" in PATH="/bin""#)
-    #expect(CommandRefusal.programMissing("/x", searched: nil).description == #"no program at "/x""#)
+    #expect(CommandStartError.programMissing("/x", searched: nil).description == #"no program at "/x""#)
     #expect(
-      CommandRefusal.notExecutable("/x", reason: "Permission denied").description
+      CommandStartError.notExecutable("/x", reason: "Permission denied").description
         == #""/x" cannot be run: Permission denied"#)
   }
 }
 
-extension Result<String, CommandRefusal> {
+extension Result<String, CommandStartError> {
   fileprivate func isRefusal(with code: Int32) -> Bool {
     guard case .failure(let refusal) = self else { return false }
     return refusal.exitCode == code

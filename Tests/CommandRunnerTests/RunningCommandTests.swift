@@ -47,7 +47,7 @@ import Time
     let pipe = try DescriptorPair.pipe()
     let payload = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     // No process reads, and the loop does not run.
-    let feed = try PayloadFeed(payload, into: pipe.second, on: loop)
+    let feed = try PayloadWriter(payload, into: pipe.second, on: loop)
     #expect(feed.isDone)
     #expect(try pipe.first.readAll() == payload)
     let directory = try TemporaryDirectory("command-tests")
@@ -56,7 +56,7 @@ import Time
     let command = try RunningCommand.start(order, on: loop, at: SystemClock.monotonic()) { _ in false }.get()
     // It is reaped when it is dropped.
     defer { withExtendedLifetime(command) {} }
-    #expect(try eventually { try FileFacts.inspect(file) != nil })
+    #expect(try eventually { try FileMetadata.inspect(file) != nil })
     #expect(try contents(of: file) == "\(size)\n")
   }
 
@@ -81,8 +81,8 @@ import Time
 
   @Test("one that is not attended to loses no output, and only its end wakes the loop")
   func unattended() throws {
-    let brief = try Run(shell("echo out; echo err >&2"), unattended: .seconds(3_600))
-    #expect(brief.command.isUnattended)
+    let brief = try Run(shell("echo out; echo err >&2"), readDelay: .seconds(3_600))
+    #expect(brief.command.isReadingDelayed)
     #expect(brief.loop.count == 1, "only its end is waited for")
     let outcome = try brief.outcome()
     #expect(outcome.ending == .code(0))
@@ -91,7 +91,7 @@ import Time
 
   @Test("one that prints more than its pipe holds is attended to after a while, and continues")
   func unattendedForAWhile() throws {
-    let run = try Run(shell("head -c 300000 /dev/zero"), unattended: .milliseconds(3))
+    let run = try Run(shell("head -c 300000 /dev/zero"), readDelay: .milliseconds(3))
     let outcome = try run.outcome()
     #expect(outcome.ending == .code(0) && outcome.output.length == 300_000)
   }
@@ -104,7 +104,7 @@ import Time
         + "read -r line <&3; echo $line late) & echo early", payload: Array("word\n".utf8))
     var order = shell
     order.linger = .seconds(20)
-    let outcome = try Run(order, unattended: .seconds(3_600)).outcome()
+    let outcome = try Run(order, readDelay: .seconds(3_600)).outcome()
     #expect(outcome.output.text == "early\nword late\n")
   }
 
@@ -168,7 +168,7 @@ import Time
     #expect(isSignal(busy.ending, SIGXCPU))
   }
 
-  private func isSignal(_ ending: Posix.ExitStatus.Ending, _ signal: CInt) -> Bool {
+  private func isSignal(_ ending: Posix.ExitStatus.Termination, _ signal: CInt) -> Bool {
     if case .signal(signal, _) = ending { true } else { false }
   }
 
@@ -220,7 +220,7 @@ import Time
     #expect(outcome.ending == .code(7))
     #expect(outcome.interruption == nil)
     #expect(run.command.deadline == nil)
-    #expect(run.command.turn(at: SystemClock.monotonic()) == outcome)
+    #expect(run.command.runIteration(at: SystemClock.monotonic()) == outcome)
   }
 
   @Test("one that is dropped is killed")
@@ -238,8 +238,8 @@ import Time
     try write("echo hello\n", to: directory.file("text"), mode: 0o700)
     try write("#!/no/such/interpreter\n", to: directory.file("script"), mode: 0o700)
     try write("#!/bin/sh\n", to: directory.file("locked"), mode: 0o600)
-    func start(_ path: String, in place: String? = nil, words: [[UInt8]] = [[97]]) throws -> CommandRefusal? {
-      let order = CommandOrder(
+    func start(_ path: String, in place: String? = nil, words: [[UInt8]] = [[97]]) throws -> CommandStartError? {
+      let order = CommandInvocation(
         ChildProcess.Program(path: path, words: words, environment: [:], directory: place))
       let loop = try EventLoop()
       let started = try RunningCommand.start(
@@ -273,8 +273,8 @@ import Time
     try write("#!/bin/sh\nprintf '%s|' \"$@\"\n", to: directory.file("bin/tool"), mode: 0o700)
     let template = try #require(CommandTemplate(["tool", "-x", "{payload}", "{key}"]))
     let found = try ProgramSearch.find(template.program, path: "bin", directory: directory.path).get()
-    let words = try template.words(payload: Array("a b".utf8), key: "k").get()
-    let order = CommandOrder(
+    let words = try template.argv(payload: Array("a b".utf8), key: "k").get()
+    let order = CommandInvocation(
       ChildProcess.Program(path: found, words: words, environment: [:], directory: directory.path))
     // A program that was just written may still be open in a child that another test is starting.
     var outcome: CommandOutcome?

@@ -11,7 +11,7 @@ import Testing
   func whole() throws {
     let line = try CommandLinePayload(
       bytes(#"{"command":["sh","-c","echo 가 \"$A\""],"directory":"/srv","environment":{"A":"1 2","B":""}}"#))
-    #expect(line.words == ["sh", "-c", "echo 가 \"$A\""])
+    #expect(line.argv == ["sh", "-c", "echo 가 \"$A\""])
     #expect(line.directory == "/srv")
     #expect(line.environment == ["A": "1 2", "B": ""])
   }
@@ -19,7 +19,7 @@ import Testing
   @Test("the words are enough, and none of them is a placeholder")
   func words() throws {
     let line = try CommandLinePayload(bytes(#"{"command":["echo","{payload}","{key}",""]}"#))
-    #expect(line.words == ["echo", "{payload}", "{key}", ""])
+    #expect(line.argv == ["echo", "{payload}", "{key}", ""])
     #expect(line.directory == nil && line.environment == nil)
   }
 
@@ -58,7 +58,7 @@ import Testing
         "environment":{"A":"1"},"environment_b64":["\(variable)"],"input_b64":"\(Base64.encode([0, 0xff]))",\
         "umask":"0022","limits":{"nofile":[100,null],"core":[0,0]}}
         """))
-    #expect(line.words.map(ByteText.bytes) == [bytes("sh"), [0x61, 0xe9]])
+    #expect(line.argv.map(ByteText.bytes) == [bytes("sh"), [0x61, 0xe9]])
     #expect(line.directory.map(ByteText.bytes) == [0x2f, 0xe9])
     #expect(line.environment == ["A": "1", "N": ByteText.text(of: [0xe9])])
     #expect(line.input == [0, 0xff] && line.mask == 0o022)

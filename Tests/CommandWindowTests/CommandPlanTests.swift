@@ -15,16 +15,16 @@ import Wire
   private let now = WallTime(milliseconds: 1_795_000_000_000)
 
   private func plan(
-    _ script: String = "exit 0", timeout: Int64? = nil, home: String? = "/", own: Variables = [:],
-    change: (inout CommandOrders) -> Void = { _ in }
+    _ script: String = "exit 0", timeout: Int64? = nil, home: String? = "/", own: EnvironmentVariables = [:],
+    change: (inout CommandSettings) -> Void = { _ in }
   ) throws -> CommandPlan {
-    let orders = orders(script, timeout: timeout, change: change)
-    return CommandPlan(try #require(orders.command), service: orders.serviceName, home: home, own: own)
+    let settings = settings(script, timeout: timeout, change: change)
+    return CommandPlan(try #require(settings.command), service: settings.serviceName, home: home, own: own)
   }
 
   @Test("the environment is the service's, six variables of the bank, and those of the customer")
   func environment() throws {
-    let own: Variables = [
+    let own: EnvironmentVariables = [
       "PATH": "/own", "HOME": "/h", "TZ": "Asia/Seoul", "BANK_HOME": "/bank", "BANK_CONFIG": "c",
       "SECRET": "s",
     ]
@@ -75,7 +75,7 @@ import Wire
     #expect(order.program.directory == "/usr")
     #expect(order.program.limits == [ResourceLimit(.memory, 1 << 30), ResourceLimit(.openFiles, 0)])
     #expect(order.timeout == .seconds(2) && order.grace == .milliseconds(30))
-    #expect(order.output.first == 501 && order.output.last == CommandPlan.leastTail)
+    #expect(order.output.first == 501 && order.output.last == CommandPlan.minimumTail)
     #expect(order.output.file == "/out/3/7.out" && order.errors.file == "/out/3/7.err")
     #expect(order.output.fileLength == 5_000)
     #expect(
@@ -87,7 +87,7 @@ import Wire
 
   private func unserved(_ plan: CommandPlan, payload: [UInt8]? = nil) throws -> WorkFailure {
     try #require(
-      #expect(throws: CommandPlan.Unserved.self) {
+      #expect(throws: CommandPlan.UnservableCustomer.self) {
         _ = try plan.order(for: assignment(payload: payload), at: now)
       }
     ).failure
@@ -106,12 +106,12 @@ import Wire
     #expect(try unserved(try plan { $0.words = ["{payload}"] }).consequence == .pause)
     let mended = try plan {
       $0.words = ["no-such-program-anywhere"]
-      $0.meanings = [CommandOrders.Meaning(code: 127, consequence: .never)]
+      $0.meanings = [CommandSettings.Meaning(code: 127, consequence: .never)]
     }
     #expect(try unserved(mended).consequence == .never)
     let served = try plan {
       $0.words = ["no-such-program-anywhere"]
-      $0.meanings = [CommandOrders.Meaning(code: 127, consequence: nil)]
+      $0.meanings = [CommandSettings.Meaning(code: 127, consequence: nil)]
     }
     #expect(try unserved(served).consequence == .again, "what was not started is not done")
   }
@@ -140,17 +140,17 @@ import Wire
   // MARK: The end
 
   private func judge(
-    _ ending: Posix.ExitStatus.Ending, _ interruption: CommandOutcome.Interruption? = nil,
+    _ ending: Posix.ExitStatus.Termination, _ interruption: CommandOutcome.Interruption? = nil,
     errors: String = "", output: String = "", resultBytes: Int64 = 100,
-    change: (inout CommandOrders) -> Void = { _ in }
-  ) throws -> Provision {
+    change: (inout CommandSettings) -> Void = { _ in }
+  ) throws -> ProvisionResult {
     func captured(_ text: String) -> CapturedOutput {
       CapturedOutput(first: bytes(text), length: Int64(text.utf8.count))
     }
     return try plan(timeout: 1_500) {
       $0.resultBytes = resultBytes
       change(&$0)
-    }.judgement.provision(
+    }.classifier.provisionResult(
       of: CommandOutcome(
         ending: ending, duration: .milliseconds(3), interruption: interruption, output: captured(output),
         errors: captured(errors)))
@@ -172,16 +172,16 @@ import Wire
     #expect(
       try judge(.code(0), .timeout)
         == .failed(WorkFailure("took longer than 1500ms", .again, processEnd: .code(0))))
-    #expect(try judge(.unseen) == .failed(WorkFailure("ended; exit status unknown", .crash)))
+    #expect(try judge(.unknown) == .failed(WorkFailure("ended; exit status unknown", .crash)))
     #expect(try judge(.signal(SIGTERM, coreDumped: false), .cancel) == .returned)
     #expect(try judge(.code(0)) == .worked(WorkResult(ending: .code(0), duration: .milliseconds(3))))
   }
 
   @Test("a service can change the meanings")
   func otherMeanings() throws {
-    func change(_ orders: inout CommandOrders) {
-      typealias Meaning = CommandOrders.Meaning
-      orders.meanings = [
+    func change(_ settings: inout CommandSettings) {
+      typealias Meaning = CommandSettings.Meaning
+      settings.meanings = [
         Meaning(code: 3, consequence: nil), Meaning(code: 0, consequence: .never),
         Meaning(code: Meaning.others, consequence: .later),
         Meaning(code: Meaning.signals, consequence: .never),
@@ -196,7 +196,7 @@ import Wire
     for (ending, interruption, consequence) in [
       (.code(0), nil, .never), (.signal(SIGKILL, coreDumped: false), nil, .never),
       (.code(1), .timeout, .crash),
-    ] as [(Posix.ExitStatus.Ending, CommandOutcome.Interruption?, WorkFailure.Consequence)] {
+    ] as [(Posix.ExitStatus.Termination, CommandOutcome.Interruption?, WorkFailure.Consequence)] {
       guard case .failed(let failure) = try judge(ending, interruption, change: change) else {
         Issue.record("\(ending)")
         continue
@@ -218,7 +218,7 @@ import Wire
     #expect(try words(errors: many).split(separator: "\n").count == 21)
     #expect(try words(errors: many).hasSuffix("\nline 100"))
     let long = String(repeating: "x", count: 5_000)
-    #expect(try words(errors: long).utf8.count == Attempt.longestWords)
+    #expect(try words(errors: long).utf8.count == Attempt.maxFailureTextBytes)
     #expect(try words(errors: long).hasPrefix("exit code 3\nxxx"))
     #expect(try words(errors: long + "\nthe end") == "exit code 3\nthe end")
   }
@@ -226,24 +226,24 @@ import Wire
   @Test("bytes that are not text never make the message longer than allowed")
   func noText() throws {
     let stream = CapturedOutput(first: [UInt8](repeating: 0xff, count: 4_000), length: 4_000)
-    let lines = CommandJudgement.lastLines(of: stream, atMost: 100)
+    let lines = ExitClassifier.lastLines(of: stream, atMost: 100)
     #expect(lines.utf8.count <= 100 && lines.utf8.count > 90)
-    #expect(CommandJudgement.lastLines(of: stream, atMost: 0).isEmpty)
+    #expect(ExitClassifier.lastLines(of: stream, atMost: 0).isEmpty)
   }
 
   @Test(
     "of a stream that is too long the first and the last half are kept",
     arguments: [0, 1, 2, 99, 100, 101, 5_000])
   func excerpts(length: Int) throws {
-    let judgement = try plan {
+    let classifier = try plan {
       $0.resultBytes = 100
-    }.judgement
+    }.classifier
     let all = (0..<length).map { UInt8(truncatingIfNeeded: $0) }
     // As it is captured: 50 of the first, and more of the last than needed.
     let (first, last) = (Array(all.prefix(50)), Array(all.dropFirst(50).suffix(2_048)))
     let stream = CapturedOutput(
-      first: first, last: last, length: Int64(length), lengthOfFile: Int64(min(length, 3_000)))
-    let excerpt = judgement.excerpt(of: stream)
+      first: first, last: last, length: Int64(length), fileLength: Int64(min(length, 3_000)))
+    let excerpt = classifier.excerpt(of: stream)
     #expect(excerpt.length == Int64(length))
     if length <= 100 {
       #expect(excerpt.bytes == all && excerpt.filed == 0)

@@ -34,11 +34,11 @@ import Wire
 
   @Test("after a brief command the next starts at once, and is attended to only if it is not brief")
   func brief() throws {
-    let window = try Window(orders("[ $BANK_TICKET -lt 9 ] || head -c 200000 /dev/zero"))
+    let window = try ProviderFixture(settings("[ $BANK_TICKET -lt 9 ] || head -c 200000 /dev/zero"))
     // A busy machine may need several until one is brief.
     var ticket: Int64 = 1
     let end = SystemClock.monotonic() + patience
-    while !window.provider.isBrief {
+    while !window.provider.isWorkShort {
       try #require(SystemClock.monotonic() < end, "no command is over within three milliseconds here")
       _ = try window.answer(min(ticket, 8))
       ticket += 1
@@ -48,7 +48,7 @@ import Wire
       return
     }
     #expect(result.output.length == 200_000, "more than a pipe holds")
-    #expect(!window.provider.isBrief, "it has printed too much")
+    #expect(!window.provider.isWorkShort, "it has printed too much")
   }
 
   @Test("a signal is a crash")
@@ -105,7 +105,7 @@ import Wire
 
   @Test("a command that takes too long is ended, and the message names its time limit")
   func timeout() throws {
-    let window = try Window(orders("echo begun; while :; do sleep 0.01; done", timeout: 200))
+    let window = try ProviderFixture(settings("echo begun; while :; do sleep 0.01; done", timeout: 200))
     let failure = try window.failure()
     #expect(failure.words == "took longer than 200ms\nbegun")
     #expect(failure.consequence == .again && failure.processEnd == .signal(SIGTERM))
@@ -113,7 +113,7 @@ import Wire
 
   @Test("a grandchild that keeps the pipes open delays nothing")
   func grandchild() throws {
-    let window = try Window(orders("sleep 600 & echo done"))
+    let window = try ProviderFixture(settings("sleep 600 & echo done"))
     #expect(text(try window.result().output) == "done\n")
   }
 
@@ -124,7 +124,7 @@ import Wire
     let script =
       "if [ $BANK_TICKET = 8 ]; then exit 0; fi; trap 'echo bye >>\(marker); exit 0' TERM; "
       + "echo up >\(marker); while :; do sleep 0.01; done"
-    let window = try Window(orders(script))
+    let window = try ProviderFixture(settings(script))
     window.provide()
     try window.wait { (try? contents(of: marker)) == "up\n" }
     window.provider.abandon()
@@ -138,9 +138,9 @@ import Wire
 
   @Test("a customer recalled before the start is returned, and not one whose work is done")
   func abandonedEarly() throws {
-    let window = try Window(orders("exit 0") { $0.words = ["no-such-program-anywhere"] })
+    let window = try ProviderFixture(settings("exit 0") { $0.words = ["no-such-program-anywhere"] })
     window.provide()
-    window.provider.endTurn()
+    window.provider.finishIteration()
     window.provider.abandon()
     try window.wait { !window.answers.isEmpty }
     guard case .failed = window.answers[0] else { return _ = Issue.record("a decided outcome stays") }
@@ -153,7 +153,7 @@ import Wire
 
   @Test("when the process ends the command is killed, and no answer is sent")
   func end() throws {
-    let window = try Window(orders("trap '' TERM; while :; do sleep 600; done"))
+    let window = try ProviderFixture(settings("trap '' TERM; while :; do sleep 600; done"))
     window.provide()
     try window.wait { !working(key: window.key).isEmpty }
     #expect(window.provider.hasEnded)
@@ -171,7 +171,7 @@ import Wire
   func shortage() async {
     // A limit applies to the whole process.
     await #expect(processExitsWith: .success) {
-      let window = try Window(orders("exit 0"))
+      let window = try ProviderFixture(settings("exit 0"))
       var limit = rlimit()
       getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
       let before = limit.rlim_cur
@@ -189,30 +189,30 @@ import Wire
 
   @Test("orders without a command pause the service")
   func noCommand() throws {
-    var orders = orders()
-    orders.command = nil
-    #expect(try Window(orders).failure().consequence == .pause)
+    var settings = settings()
+    settings.command = nil
+    #expect(try ProviderFixture(settings).failure().consequence == .pause)
   }
 
   // MARK: Output
 
   @Test("of 100 MB of output the first and last 32 KiB and the true length are kept, in bounded memory")
   func muchOutput() throws {
-    let window = try Window(orders("echo begin; head -c 100000000 /dev/zero; echo end"))
+    let window = try ProviderFixture(settings("echo begin; head -c 100000000 /dev/zero; echo end"))
     let before = ProcessMemory.residentBytes(pid: CurrentProcess.pid) ?? 0
     let output = try window.result().output
     let after = ProcessMemory.residentBytes(pid: CurrentProcess.pid) ?? 0
     #expect(output.length == 100_000_010)
-    #expect(output.first.count == Excerpt.longestEnd && output.last.count == Excerpt.longestEnd)
+    #expect(output.first.count == TruncatedOutput.longestEnd && output.last.count == TruncatedOutput.longestEnd)
     #expect(output.first.starts(with: bytes("begin\n")) && output.last.suffix(4) == bytes("end\n")[...])
     #expect(output.filed == 0)
     // Other tests run in this process meanwhile.
     #expect(after - before < 50_000_000)
   }
 
-  private func withFiles(_ bound: Int64, in directory: String) -> (inout CommandOrders) -> Void {
-    { orders in
-      (orders.resultBytes, orders.outputBytes, orders.outputDirectory) = (100, bound, directory)
+  private func withFiles(_ bound: Int64, in directory: String) -> (inout CommandSettings) -> Void {
+    { settings in
+      (settings.resultBytes, settings.outputBytes, settings.outputDirectory) = (100, bound, directory)
     }
   }
 
@@ -237,7 +237,7 @@ import Wire
     let place = try TemporaryDirectory("command-window")
     let directory = place.file("output")
     let script = "echo first; while ! [ -e \(place.file("go")) ]; do sleep 0.01; done; echo second; exit 3"
-    let window = try Window(orders(script, change: withFiles(1_000, in: directory)))
+    let window = try ProviderFixture(settings(script, change: withFiles(1_000, in: directory)))
     window.provide()
     try window.wait { (try? contents(of: directory + "/3/7.out")) == "first\n" }
     try FileDescriptor.open(place.file("go"), [.writeOnly, .create]).writeAll([])
@@ -249,7 +249,7 @@ import Wire
   @Test("a file that cannot be written costs no customer its result, and is reported once")
   func noFiles() throws {
     let place = try TemporaryDirectory("command-window")
-    let window = try Window(orders("echo x", change: withFiles(1_000, in: place.file("no/such/place"))))
+    let window = try ProviderFixture(settings("echo x", change: withFiles(1_000, in: place.file("no/such/place"))))
     for _ in 1...2 { #expect(text(try window.result().output) == "x\n") }
     #expect(window.complaints.count == 1)
     #expect(

@@ -18,16 +18,16 @@ import Wire
 let patience = TimeSpan.seconds(120)
 
 /// The orders of a window whose command is a shell script.
-func orders(
+func settings(
   _ script: String = "exit 0", timeout: Int64? = nil, grace: Int64 = 10_000,
-  change: (inout CommandOrders) -> Void = { _ in }
-) -> TellerOrders {
-  var command = CommandOrders(
+  change: (inout CommandSettings) -> Void = { _ in }
+) -> TellerSettings {
+  var command = CommandSettings(
     words: ["sh", "-c", script], directory: nil, environment: ["PATH=/usr/local/bin:/usr/bin:/bin"],
-    timeoutMilliseconds: timeout, graceMilliseconds: grace, limits: CommandOrders.Limits(),
-    resultBytes: Int64(Excerpt.longest), outputBytes: 0, outputDirectory: "", meanings: [])
+    timeoutMilliseconds: timeout, graceMilliseconds: grace, limits: CommandSettings.Limits(),
+    resultBytes: Int64(TruncatedOutput.longest), outputBytes: 0, outputDirectory: "", meanings: [])
   change(&command)
-  return TellerOrders(
+  return TellerSettings(
     name: "thumbs-1", service: Service(number: 4), generation: 1, workMicroseconds: 0,
     beatMicroseconds: 1_000_000, language: .english, logPath: "", logLimit: 1 << 20, logKeep: 1,
     logsCustomers: true, command: command)
@@ -48,7 +48,7 @@ func assignment(_ ticket: Int64 = 7, attempt: Int32 = 1, payload: [UInt8]? = nil
 
 func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-func text(_ excerpt: Excerpt) -> String { String(decoding: excerpt.bytes, as: UTF8.self) }
+func text(_ excerpt: TruncatedOutput) -> String { String(decoding: excerpt.bytes, as: UTF8.self) }
 
 /// A key that no other process of this machine was started with.
 func freshKey() -> String { "test-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())" }
@@ -70,25 +70,25 @@ func clear(key: String) {
 }
 
 /// A provider in this process, which adopts no processes: other tests have children, too.
-final class Window {
+final class ProviderFixture {
   let loop: EventLoop
   let provider: CommandProvider
   let key = freshKey()
-  var answers: [Provision] = []
+  var answers: [ProvisionResult] = []
   var complaints: [String] = []
   private(set) var isProviding = false
 
-  init(_ orders: TellerOrders, home: String? = nil) throws {
+  init(_ settings: TellerSettings, home: String? = nil) throws {
     Signals.ignorePipe()
     loop = try EventLoop()
-    var complain: (String) -> Void = { _ in }
-    provider = CommandProvider(loop: loop, home: home) { complain($0) }
-    complain = { [unowned self] in complaints.append($0) }
-    provider.onProvided = { [unowned self] _, provision in
+    var reportError: (String) -> Void = { _ in }
+    provider = CommandProvider(loop: loop, home: home) { reportError($0) }
+    reportError = { [unowned self] in complaints.append($0) }
+    provider.onResult = { [unowned self] _, provisionResult in
       #expect(!isProviding)
-      answers.append(provision)
+      answers.append(provisionResult)
     }
-    provider.begin(orders)
+    provider.begin(settings)
   }
 
   deinit { clear(key: key) }
@@ -97,7 +97,7 @@ final class Window {
   func provide(_ ticket: Int64 = 7, attempt: Int32 = 1, payload: [UInt8]? = nil) {
     isProviding = true
     provider.provide(assignment(ticket, attempt: attempt, payload: payload, key: key))
-    provider.endTurn()
+    provider.finishIteration()
     isProviding = false
   }
 
@@ -109,12 +109,12 @@ final class Window {
       // Conditions outside of this loop are checked again soon.
       let soon = SystemClock.monotonic() + .milliseconds(20)
       try loop.runOnce(until: .earlier(provider.nextDeadline, soon))
-      provider.endTurn()
+      provider.finishIteration()
     }
   }
 
   /// The answer for a customer.
-  func answer(_ ticket: Int64 = 7, attempt: Int32 = 1, payload: [UInt8]? = nil) throws -> Provision {
+  func answer(_ ticket: Int64 = 7, attempt: Int32 = 1, payload: [UInt8]? = nil) throws -> ProvisionResult {
     answers = []
     provide(ticket, attempt: attempt, payload: payload)
     try wait { !answers.isEmpty }
@@ -144,13 +144,13 @@ final class Window {
 
 /// The answer for one customer of a script.
 func served(
-  _ script: String, payload: [UInt8]? = nil, change: (inout CommandOrders) -> Void = { _ in }
-) throws -> WorkResult { try Window(orders(script, change: change)).result(payload: payload) }
+  _ script: String, payload: [UInt8]? = nil, change: (inout CommandSettings) -> Void = { _ in }
+) throws -> WorkResult { try ProviderFixture(settings(script, change: change)).result(payload: payload) }
 
 /// The reason why the customer of a script is not served.
 func refused(
-  _ script: String, payload: [UInt8]? = nil, change: (inout CommandOrders) -> Void = { _ in }
-) throws -> WorkFailure { try Window(orders(script, change: change)).failure(payload: payload) }
+  _ script: String, payload: [UInt8]? = nil, change: (inout CommandSettings) -> Void = { _ in }
+) throws -> WorkFailure { try ProviderFixture(settings(script, change: change)).failure(payload: payload) }
 
 /// The built executable as a child, and the coordinator's end of its channel.
 final class SpawnedRunner {
@@ -158,7 +158,7 @@ final class SpawnedRunner {
   let child: ChildProcess
   let key = freshKey()
   let directory: String
-  private let coordinator: MessageChannel<TellerMessage, WindowMessage>
+  private let coordinator: MessageChannel<TellerMessage, MessageToTeller>
   private(set) var heard: [TellerMessage] = []
   private(set) var hasHungUp = false
 
@@ -184,7 +184,7 @@ final class SpawnedRunner {
     Directory.removeTree(directory)
   }
 
-  func say(_ message: WindowMessage) {
+  func say(_ message: MessageToTeller) {
     coordinator.send(message)
     coordinator.flush()
   }
@@ -206,8 +206,8 @@ final class SpawnedRunner {
     }
   }
 
-  func welcome(_ orders: TellerOrders) throws {
-    say(.welcome(orders))
+  func welcome(_ settings: TellerSettings) throws {
+    say(.welcome(settings))
     try wait { heard.contains(.ready) }
   }
 
@@ -225,7 +225,7 @@ final class SpawnedRunner {
   var working: [pid_t] { CommandWindowTests.working(key: key) }
 
   /// Its end, waited for no longer than for anything else.
-  func ending() throws -> Posix.ExitStatus.Ending {
+  func ending() throws -> Posix.ExitStatus.Termination {
     try wait { child.reap() != nil }
     return try #require(child.exitStatus).ending
   }

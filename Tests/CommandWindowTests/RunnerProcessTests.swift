@@ -28,7 +28,7 @@ import Wire
     let runner = try SpawnedRunner()
     let directory = runner.directory
     try runner.welcome(
-      orders(Self.stubborn, timeout: timeout, grace: grace) {
+      settings(Self.stubborn, timeout: timeout, grace: grace) {
         ($0.outputBytes, $0.outputDirectory) = (1_000, Paths.join(directory, "output"))
       })
     runner.assign()
@@ -41,10 +41,10 @@ import Wire
   func serves() throws {
     let runner = try SpawnedRunner()
     let log = runner.directory + "/thumbs-1.log"
-    var orders = orders("cat; env | cut -d= -f1 | sort | tr '\\n' ' '; pwd")
-    orders.logPath = log
-    orders.command?.environment = []
-    try runner.welcome(orders)
+    var settings = settings("cat; env | cut -d= -f1 | sort | tr '\\n' ' '; pwd")
+    settings.logPath = log
+    settings.command?.environment = []
+    try runner.welcome(settings)
     #expect(runner.heard.first == .hello(Hello(build: BuildIdentity.current, role: .runner)))
     runner.assign(payload: bytes("hello "))
     runner.assign(8, payload: bytes("again "))
@@ -104,7 +104,7 @@ import Wire
   @Test("after an invalid message of the coordinator no process of a command is left")
   func misunderstood() throws {
     let runner = try atWork(grace: 600_000)
-    runner.say(.welcome(orders()))
+    runner.say(.welcome(settings()))
     #expect(try runner.ending() == .code(65))
     #expect(runner.working.isEmpty)
     #expect(try runner.complaints().contains("a welcome out of turn"))
@@ -124,7 +124,7 @@ import Wire
     let runner = try SpawnedRunner()
     let go = runner.directory + "/go"
     try runner.welcome(
-      orders("echo up >up; while ! [ -e \(go) ]; do sleep 0.01; done; echo done"))
+      settings("echo up >up; while ! [ -e \(go) ]; do sleep 0.01; done; echo done"))
     runner.assign()
     try runner.wait { (try? contents(of: runner.directory + "/up")) == "up\n" }
     if bySignal { runner.child.kill(SIGTERM) } else { runner.say(.close) }
@@ -139,7 +139,7 @@ import Wire
     let runner = try SpawnedRunner()
     let go = runner.directory + "/go"
     try runner.welcome(
-      orders(
+      settings(
         "i=0; while [ $i -lt 20 ]; do (true &); i=$((i+1)); done; (setsid sleep 600 >/dev/null 2>&1 &); echo up >up; "
           + "while ! [ -e \(go) ]; do sleep 0.01; done"))
     runner.assign()
@@ -164,7 +164,7 @@ import Wire
     let end = SystemClock.monotonic() + patience
     while !orphans.areGone, SystemClock.monotonic() < end {
       try loop.runOnce(until: .earlier(orphans.deadline, end))
-      orphans.turn(at: SystemClock.monotonic())
+      orphans.runIteration(at: SystemClock.monotonic())
     }
     #expect(runner.working.isEmpty)
   }
@@ -174,7 +174,7 @@ import Wire
     let runner = try SpawnedRunner()
     let directory = runner.directory
     try runner.welcome(
-      orders("head -c 100000000 /dev/zero") {
+      settings("head -c 100000000 /dev/zero") {
         ($0.outputBytes, $0.outputDirectory) = (1_000_000, Paths.join(directory, "output"))
       })
     let before = ProcessMemory.residentBytes(pid: runner.child.pid) ?? 0

@@ -19,13 +19,13 @@ import Wire
     await #expect(processExitsWith: .success) {
       let directory = try TemporaryDirectory("command-window")
       let log = directory.file("log")
-      let (window, spoiled) = try SpoiledLoop.find { try Window(orders("echo begun >>\(log); echo done")) }
-      spoiled.spoil()
+      let (window, spoiled) = try BrokenEventLoops.find { try ProviderFixture(settings("echo begun >>\(log); echo done")) }
+      spoiled.breakLoops()
       window.provide()
       // The first iteration handles earlier messages, and the second starts the command.
-      window.provider.endTurn()
-      window.provider.endTurn()
-      spoiled.mend()
+      window.provider.finishIteration()
+      window.provider.finishIteration()
+      spoiled.restore()
       try window.wait { !window.answers.isEmpty }
       guard case .worked(let result) = try #require(window.answers.first) else {
         Issue.record("\(window.answers)")
@@ -38,14 +38,14 @@ import Wire
 
   @Test("its end is found without a watch, and it is ended at its time") func unwatchedEnd() async {
     await #expect(processExitsWith: .success) {
-      let (window, spoiled) = try SpoiledLoop.find {
-        try Window(orders("exec sleep 600", timeout: 50, grace: 0))
+      let (window, spoiled) = try BrokenEventLoops.find {
+        try ProviderFixture(settings("exec sleep 600", timeout: 50, grace: 0))
       }
-      spoiled.spoil()
+      spoiled.breakLoops()
       window.provide()
       let end = SystemClock.monotonic() + patience
       while window.answers.isEmpty, SystemClock.monotonic() < end {
-        window.provider.endTurn()
+        window.provider.finishIteration()
         sched_yield()
       }
       guard case .failed(let failure) = try #require(window.answers.first) else {
@@ -53,7 +53,7 @@ import Wire
         return
       }
       #expect(failure.words.hasPrefix("took longer than 50ms"))
-      spoiled.mend()
+      spoiled.restore()
     }
   }
 }

@@ -50,25 +50,25 @@ import Time
        "max_customers_per_teller": 1000, "max_teller_memory_mb": 64, "commit_delay": "0ms", "output_retention": "30d", "log": {"customer_events": false, "rotate_bytes": 4096, "keep_files": 0}}
       """)
     var expected = BankConfiguration()
-    expected.windows = ByService(deposit: 0, loan: 256, juice: 3)
-    expected.work = ByService(deposit: .zero, loan: .seconds(7200), juice: .seconds(1))
+    expected.windows = PerService(deposit: 0, loan: 256, juice: 3)
+    expected.work = PerService(deposit: .zero, loan: .seconds(7200), juice: .seconds(1))
     expected.speed = .thousandths(2500)
     expected.language = .korean
     expected.maxWaiting = 5
     expected.maxPayload = 1_048_576
     expected.lease = .milliseconds(100)
-    expected.standstill = .seconds(3)
+    expected.watchdogTimeout = .seconds(3)
     expected.prefetch = 64
     expected.maxCrashes = 1
     expected.maxFailures = 2
-    expected.retryFirst = .milliseconds(3)
-    expected.retryLimit = .seconds(90)
-    expected.restartFirst = .milliseconds(2)
-    expected.restartLimit = .seconds(4)
-    expected.recycleAfterCustomers = 1_000
-    expected.recycleAboveMegabytes = 64
+    expected.retryInitialDelay = .milliseconds(3)
+    expected.retryMaxDelay = .seconds(90)
+    expected.restartInitialDelay = .milliseconds(2)
+    expected.restartMaxDelay = .seconds(4)
+    expected.maxCustomersPerTeller = 1_000
+    expected.maxTellerMegabytes = 64
     expected.gather = .zero
-    expected.keepOutput = .seconds(30 * 86_400)
+    expected.outputRetention = .seconds(30 * 86_400)
     expected.log.customers = false
     expected.log.rotateBytes = 4096
     expected.log.keep = 0

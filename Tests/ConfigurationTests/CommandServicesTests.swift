@@ -8,8 +8,8 @@ import Time
 @testable import Configuration
 
 @Suite struct CommandServicesTests {
-  private func read(_ text: String) throws -> ReadConfiguration {
-    try ReadConfiguration(bytes: Array(text.utf8), path: "bank.json")
+  private func read(_ text: String) throws -> LoadedConfiguration {
+    try LoadedConfiguration(bytes: Array(text.utf8), path: "bank.json")
   }
 
   private func reason(_ service: String) -> ConfigurationError.Reason? {
@@ -40,10 +40,10 @@ import Time
     #expect(settings.prefetch == 2 && settings.directory == "/srv/사진")
     #expect(settings.environment == ["LANG": "C", "EMPTY": ""])
     #expect(settings.exit == ["3": .served, "signal": .dead, "other": .later])
-    #expect(settings.memory == 1 << 30 && settings.processor == .seconds(10))
+    #expect(settings.memory == 1 << 30 && settings.cpuTime == .seconds(10))
     #expect(settings.files == 64 && settings.output == 0 && settings.resultBytes == 100)
     #expect(settings.crashes == 7 && settings.failures == 8)
-    #expect(settings.retryFirst == .seconds(2) && settings.retryLimit == .seconds(180))
+    #expect(settings.retryInitialDelay == .seconds(2) && settings.retryMaxDelay == .seconds(180))
     #expect(configuration.windows[thumbs] == 3)
   }
 
@@ -69,15 +69,15 @@ import Time
     #expect(reason(#"{"run": ["{payload}"]}"#) == .noProgram("{payload}"))
     #expect(reason(#"{"run": "true"}"#) == .wrongKind(expected: .list, found: .string))
     #expect(reason(#"{"run": ["true", 5]}"#) == .wrongKind(expected: .text, found: .number))
-    #expect(reason(#"{"run": ["true", "a\u0000b"]}"#) == .badWord)
+    #expect(reason(#"{"run": ["true", "a\u0000b"]}"#) == .invalidArgument)
     #expect(reason(#"{"run": ["true"], "directory": "here"}"#) == .notAbsolute("here"))
     #expect(reason(#"{"run": ["true"], "environment": {"A=B": ""}}"#) == .badVariable("A=B"))
     #expect(reason(#"{"run": ["true"], "environment": {"BANK_KEY": ""}}"#) == .badVariable("BANK_KEY"))
-    #expect(reason(#"{"run": ["true"], "exit": {"256": "dead"}}"#) == .badEnding("256"))
-    #expect(reason(#"{"run": ["true"], "exit": {"07": "dead"}}"#) == .badEnding("07"))
+    #expect(reason(#"{"run": ["true"], "exit": {"256": "dead"}}"#) == .badExitKey("256"))
+    #expect(reason(#"{"run": ["true"], "exit": {"07": "dead"}}"#) == .badExitKey("07"))
     #expect(
       reason(#"{"run": ["true"], "exit": {"7": "fine"}}"#)
-        == .notAChoice("fine", EndingMeaning.allCases.map(\.rawValue)))
+        == .notAChoice("fine", ExitMeaning.allCases.map(\.rawValue)))
     #expect(
       reason(#"{"run": ["true"], "retries": {"initial_delay": "2m", "max_delay": "1m"}}"#)
         == .retryOrder(first: "2m", limit: "1m"))
@@ -108,7 +108,7 @@ import Time
   func pauses() throws {
     let service = #""services": {"thumbs": {"run": ["true"], "retries": {"initial_delay": "2m"}}}"#
     for text in ["{\(service), \"retry_max_delay\": \"5m\"}", "{\"retry_max_delay\": \"5m\", \(service)}"] {
-      #expect(try read(text).configuration[thumbs].retryFirst == .seconds(120))
+      #expect(try read(text).configuration[thumbs].retryInitialDelay == .seconds(120))
     }
     do {
       _ = try read("{\n\(service)}")
@@ -153,15 +153,15 @@ import Time
     let shown = read.settings().filter { $0.key.hasPrefix("services.") }
     #expect(
       shown == [
-        PresentSetting(key: "services.thumbs.windows", value: .number(1), source: .builtIn),
-        PresentSetting(
+        EffectiveSetting(key: "services.thumbs.windows", value: .number(1), source: .builtIn),
+        EffectiveSetting(
           key: "services.thumbs.run", value: .list(["sh", "-c", "echo \"\n\""]), source: .file(line: 3)),
       ])
-    #expect(shown.last?.value.written == #"["sh", "-c", "echo \"\u000a\""]"#)
+    #expect(shown.last?.value.fileText == #"["sh", "-c", "echo \"\u000a\""]"#)
   }
 
   @Test("the settings shown of any command, put into a file, are read as the same")
-  func written() throws {
+  func fileText() throws {
     let text = #"""
       {"services": {"thumbs": {"run": ["a", "\u0001\\\"가"], "windows": 1, "timeout": "1ms", "directory": "/\n",
         "environment": {"A": "\t"}, "exit": {"0": "failed", "timeout": "crash"}, "limits": {"open_files": 5}}}}
@@ -170,7 +170,7 @@ import Time
     let members = first.settings().filter { $0.key.hasPrefix("services.thumbs.") }.map { setting in
       let key = setting.key.dropFirst("services.thumbs.".count)
       return key == "limits.open_files"
-        ? "\"limits\": {\"open_files\": \(setting.value.written)}" : "\"\(key)\": \(setting.value.written)"
+        ? "\"limits\": {\"open_files\": \(setting.value.fileText)}" : "\"\(key)\": \(setting.value.fileText)"
     }
     let again = try read("{\"services\": {\"thumbs\": {\(members.joined(separator: ", "))}}}")
     #expect(again.configuration == first.configuration)

@@ -7,8 +7,8 @@ import Time
 @testable import Configuration
 
 @Suite struct ServicesTests {
-  private func read(_ text: String) throws -> ReadConfiguration {
-    try ReadConfiguration(bytes: Array(text.utf8), path: "bank.json")
+  private func read(_ text: String) throws -> LoadedConfiguration {
+    try LoadedConfiguration(bytes: Array(text.utf8), path: "bank.json")
   }
 
   private func reason(_ text: String) -> ConfigurationError.Reason? {
@@ -67,7 +67,7 @@ import Time
       let read = try read("{\"services\": {\"thumbs\": {\"work\": \"1s\", \"max_attempts\": \(most)}}}")
       #expect(read.configuration[thumbs].maxAttempts == Int32(most))
       #expect(
-        read.settings().last.map { "\($0.key) \($0.value.written)" } == "services.thumbs.max_attempts \(most)"
+        read.settings().last.map { "\($0.key) \($0.value.fileText)" } == "services.thumbs.max_attempts \(most)"
       )
     }
     #expect(try read(#"{"services": {"thumbs": {"work": "1s"}}}"#).configuration[thumbs].maxAttempts == nil)
@@ -84,7 +84,7 @@ import Time
       )
       #expect(read.configuration[thumbs].postingRule == PostingRule(debit: .customer, credit: .cash))
       #expect(
-        read.settings().filter { $0.key.contains("ledger") }.map { "\($0.key) \($0.value.written)" } == [
+        read.settings().filter { $0.key.contains("ledger") }.map { "\($0.key) \($0.value.fileText)" } == [
           #"services.thumbs.ledger.debit "customer""#, #"services.thumbs.ledger.credit "cash""#,
         ])
     }
@@ -110,7 +110,7 @@ import Time
       #"{"services": {"thumbs": {"work": "1s", "max_waiting": 7, "retries": {"jitter": 0.25}}}}"#)
     #expect(read.configuration[thumbs].maxWaiting == 7 && read.configuration[thumbs].retryJitter == 250)
     #expect(
-      read.settings().suffix(2).map { "\($0.key) \($0.value.written)" } == [
+      read.settings().suffix(2).map { "\($0.key) \($0.value.fileText)" } == [
         "services.thumbs.retries.jitter 0.25", "services.thumbs.max_waiting 7",
       ])
     for (text, thousandths) in [("0", 0), ("1", 1_000), ("1.000", 1_000), ("0.001", 1), ("0.5", 500)] {
@@ -145,8 +145,8 @@ import Time
     let shown = read.settings(with: [(.windows(thumbs, 7), .option("--windows"))]).suffix(2)
     #expect(
       Array(shown) == [
-        PresentSetting(key: "services.thumbs.windows", value: .number(7), source: .option("--windows")),
-        PresentSetting(key: "services.thumbs.work", value: .text("1s"), source: .file(line: 3)),
+        EffectiveSetting(key: "services.thumbs.windows", value: .number(7), source: .option("--windows")),
+        EffectiveSetting(key: "services.thumbs.work", value: .text("1s"), source: .file(line: 3)),
       ])
     let other = try self.read(#"{"services": {"thumbs": {"work": "2s"}}}"#)
     #expect(other.differences(in: read).map(\.key) == ["services.thumbs.work"])

@@ -12,11 +12,11 @@ import Time
 @testable import Configuration
 
 @Suite("The settings") struct SettingsTests {
-  private func read(_ text: String) throws(ConfigurationError) -> ReadConfiguration {
-    try ReadConfiguration(bytes: Array(text.utf8), path: "bank.json")
+  private func read(_ text: String) throws(ConfigurationError) -> LoadedConfiguration {
+    try LoadedConfiguration(bytes: Array(text.utf8), path: "bank.json")
   }
 
-  private func shown(_ key: String, _ settings: [PresentSetting]) -> PresentSetting? {
+  private func shown(_ key: String, _ settings: [EffectiveSetting]) -> EffectiveSetting? {
     settings.first { $0.key == key }
   }
 
@@ -26,8 +26,8 @@ import Time
   }
 
   /// A file with the settings that are shown, key by key; no service in it has a name with a dot.
-  private func file(of settings: [PresentSetting]) -> String {
-    object(of: settings.map { ($0.key.split(separator: ".").map(String.init)[...], $0.value.written) }) + "\n"
+  private func file(of settings: [EffectiveSetting]) -> String {
+    object(of: settings.map { ($0.key.split(separator: ".").map(String.init)[...], $0.value.fileText) }) + "\n"
   }
 
   private func object(of members: [(path: ArraySlice<String>, value: String)]) -> String {
@@ -56,12 +56,12 @@ import Time
   @Test("the file of the repository has every setting, in the order of the table") func repositoryFile()
     throws
   {
-    let read = try ReadConfiguration(path: Paths.join(repository, "config", "bank.json"))
+    let read = try LoadedConfiguration(path: Paths.join(repository, "config", "bank.json"))
     let settings = read.settings()
     #expect(Set(read.lines.keys) == Set(settings.map(\.key)))
     let lines = settings.compactMap { read.lines[$0.key] }
     #expect(lines == lines.sorted())
-    #expect(settings.map(\.value) == ReadConfiguration().settings().map(\.value))
+    #expect(settings.map(\.value) == LoadedConfiguration().settings().map(\.value))
   }
 
   @Test("every setting has its row on the page of the settings, with its default as a file has it")
@@ -74,9 +74,9 @@ import Time
     var told: Set<String> = []
     for row in rows {
       let settings = row[0].flatMap { name in
-        ReadConfiguration().settings().filter { $0.key == name || $0.key.hasPrefix(name + ".") }
+        LoadedConfiguration().settings().filter { $0.key == name || $0.key.hasPrefix(name + ".") }
       }
-      #expect(row[1] == settings.map(\.value.written), "\(row[0])")
+      #expect(row[1] == settings.map(\.value.fileText), "\(row[0])")
       told.formUnion(settings.map(\.key))
     }
     #expect(told == Set(Setting.all.map(\.key)))
@@ -101,8 +101,8 @@ import Time
     #expect(shown("lease", settings)?.value == .text("5s"))
     #expect(shown("log.keep_files", settings)?.source == .file(line: 4))
     #expect(shown("log.customer_events", settings)?.source == .builtIn)
-    #expect(shown("lang", settings) == PresentSetting(key: "lang", value: .null, source: .builtIn))
-    #expect(shown("max_waiting", settings)?.value.written == "20000000")
+    #expect(shown("lang", settings) == EffectiveSetting(key: "lang", value: .null, source: .builtIn))
+    #expect(shown("max_waiting", settings)?.value.fileText == "20000000")
   }
 
   @Test("a choice precedes the file's value, and names its source") func choices() throws {
@@ -113,12 +113,12 @@ import Time
     ])
     #expect(
       shown("windows.loan", settings)
-        == PresentSetting(key: "windows.loan", value: .number(5), source: .option("--loan")))
+        == EffectiveSetting(key: "windows.loan", value: .number(5), source: .option("--loan")))
     #expect(shown("windows.deposit", settings)?.source == .builtIn)
     #expect(shown("speed", settings)?.value == .text("max"))
     #expect(shown("lang", settings)?.source == .environment("BANK_LANG"))
     let keys = Set(Setting.all.map(\.key))
-    for choice in ServiceName.branch.map({ SettingChoice.windows($0, 1) }) + [
+    for choice in ServiceName.branch.map({ SettingOverride.windows($0, 1) }) + [
       .speed(.max), .language(.english), .store(try StoreAddress("postgres:///bank")),
     ] {
       #expect(keys.contains(choice.key))
@@ -130,11 +130,11 @@ import Time
     #expect(try now.differences(in: read(#"{"lease": "5000ms"}"#)).isEmpty, "the same, written differently")
     let earlier = try read("{\n\"lease\": \"7s\",\n\"log\": {\"customers\": false}}")
     #expect(now.differences(in: earlier).map(\.key) == ["lease", "log.customer_events"])
-    #expect(now.differences(in: earlier).map(\.value.written) == ["\"7s\"", "false"])
+    #expect(now.differences(in: earlier).map(\.value.fileText) == ["\"7s\"", "false"])
   }
 
   @Test("the settings shown of any configuration, put into a file, are read as the same configuration")
-  func written() throws {
+  func fileText() throws {
     let chosen = ProcessInfo.processInfo.environment["BANK_CONFIGURATION_SEED"].flatMap { UInt64($0) }
     for seed in chosen.map({ [$0] }) ?? Array(1...500) {
       var chance = SeededGenerator(seed: seed)
@@ -165,11 +165,11 @@ import Time
   }
 
   /// A service with some of the settings of its kind.
-  private func drawService(_ kind: ServiceKind, _ chance: inout SeededGenerator) -> [PresentSetting] {
+  private func drawService(_ kind: ServiceKind, _ chance: inout SeededGenerator) -> [EffectiveSetting] {
     let name = ServiceName("s-\(kind.rawValue)")!
-    let (pauses, sides) = (Setting.pauseKeys(of: name), Setting.sideKeys(of: name))
-    let spans = [chance.draw(0...Self.day), chance.draw(0...Self.day)].sorted().map(written)
-    var drawn: [PresentSetting] = []
+    let (pauses, sides) = (Setting.delayKeys(of: name), Setting.sideKeys(of: name))
+    let spans = [chance.draw(0...Self.day), chance.draw(0...Self.day)].sorted().map(fileText)
+    var drawn: [EffectiveSetting] = []
     for setting in Setting.ofService(name) where setting.kinds.contains(kind) {
       guard setting.kind != nil || chance.draw(0...1) == 0 else { continue }
       let value: SettingValue =
@@ -179,16 +179,16 @@ import Time
         case pauses.first, pauses.limit, sides.debit, sides.credit: .null
         default: value(of: setting, &chance)
         }
-      if value != .null { drawn.append(PresentSetting(key: setting.key, value: value, source: .builtIn)) }
+      if value != .null { drawn.append(EffectiveSetting(key: setting.key, value: value, source: .builtIn)) }
     }
     for (key, span) in zip([pauses.first, pauses.limit], spans) {
-      drawn.append(PresentSetting(key: key, value: span, source: .builtIn))
+      drawn.append(EffectiveSetting(key: key, value: span, source: .builtIn))
     }
     if chance.draw(0...1) == 0 {
       let debit = PostingRule.Side.names[Int(chance.draw(0...2))]
       let credit = PostingRule.Side.names.filter { $0 != debit }[Int(chance.draw(0...1))]
       for (key, side) in zip([sides.debit, sides.credit], [debit, credit]) {
-        drawn.append(PresentSetting(key: key, value: .text(side), source: .builtIn))
+        drawn.append(EffectiveSetting(key: key, value: .text(side), source: .builtIn))
       }
     }
     return drawn
@@ -201,37 +201,37 @@ import Time
       drawn.append((setting.key, value(of: setting, &chance)))
     }
     // The one rule between two settings: the first pause is not longer than the longest.
-    drawn.removeAll { $0.key == Setting.retryFirstKey || $0.key == Setting.retryLimitKey }
-    let spans = [chance.draw(0...Self.day), chance.draw(0...Self.day)].sorted().map(written)
-    drawn += [(Setting.retryFirstKey, spans[0]), (Setting.retryLimitKey, spans[1])]
-    return file(of: drawn.map { PresentSetting(key: $0.key, value: $0.value, source: .builtIn) })
+    drawn.removeAll { $0.key == Setting.retryInitialDelayKey || $0.key == Setting.retryMaxDelayKey }
+    let spans = [chance.draw(0...Self.day), chance.draw(0...Self.day)].sorted().map(fileText)
+    drawn += [(Setting.retryInitialDelayKey, spans[0]), (Setting.retryMaxDelayKey, spans[1])]
+    return file(of: drawn.map { EffectiveSetting(key: $0.key, value: $0.value, source: .builtIn) })
   }
 
   private static let day: Int64 = 86_400_000_000_000
 
-  private func written(_ nanoseconds: Int64) -> SettingValue {
+  private func fileText(_ nanoseconds: Int64) -> SettingValue {
     .text(DurationText.print(TimeSpan(nanoseconds: nanoseconds)))
   }
 
   private func value(of setting: Setting, _ chance: inout SeededGenerator) -> SettingValue {
     switch setting.place {
-    case .number(_, let bounds), .smallNumber(_, let bounds), .openNumber(_, let bounds),
-      .openSmallNumber(_, let bounds):
+    case .number(_, let bounds), .smallNumber(_, let bounds), .optionalNumber(_, let bounds),
+      .optionalSmallNumber(_, let bounds):
       return .number(number(in: bounds, &chance))
-    case .span(_, let bounds), .openSpan(_, let bounds):
+    case .span(_, let bounds), .optionalSpan(_, let bounds):
       let from = bounds.lowerBound.nanoseconds
       let drawn = number(in: from...bounds.upperBound.nanoseconds, &chance)
       // Some are round, as people write them, and some are not.
       let grain: Int64 = [1, 1_000, 1_000_000, 1_000_000_000][Int(chance.draw(0...3))]
-      return written(max(from, drawn - drawn % grain))
+      return fileText(max(from, drawn - drawn % grain))
     case .flag: return .flag(chance.draw(0...1) == 0)
     case .speed:
       return .text(chance.draw(0...3) == 0 ? "max" : Speed.thousandths(chance.draw(1...50_000)).text)
-    case .openFraction: return .thousandths(Int32(chance.draw(0...1_000)))
+    case .optionalFraction: return .thousandths(Int32(chance.draw(0...1_000)))
     case .address:
       return [.null, .words("postgres://bank@db1,db2:5433/bank"), .words("postgres:///?service=b")][
         Int(chance.draw(0...2))]
-    case .openName(_, let limit):
+    case .optionalName(_, let limit):
       return [.null, .words("seoul"), .words(String(repeating: "가", count: limit))][Int(chance.draw(0...2))]
     case .path: return .words("/srv/\(words(&chance))")
     case .command, .program:

@@ -107,7 +107,7 @@ import Testing
   @Test("a choice outside of the file precedes it, and the file's other settings stay")
   func choice() throws {
     let text = #"{"store": {"url": "postgres://one/bank", "claim_size": 7}}"#
-    let read = try ReadConfiguration(bytes: Array(text.utf8), path: "bank.json")
+    let read = try LoadedConfiguration(bytes: Array(text.utf8), path: "bank.json")
     let settings = read.settings(with: [
       (.store(try StoreAddress("postgres://two/bank")), .environment("BANK_STORE"))
     ])

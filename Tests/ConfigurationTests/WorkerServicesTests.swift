@@ -8,8 +8,8 @@ import Time
 @testable import Configuration
 
 @Suite struct WorkerServicesTests {
-  private func read(_ text: String) throws -> ReadConfiguration {
-    try ReadConfiguration(bytes: Array(text.utf8), path: "bank.json")
+  private func read(_ text: String) throws -> LoadedConfiguration {
+    try LoadedConfiguration(bytes: Array(text.utf8), path: "bank.json")
   }
 
   private func error(_ service: String) -> ConfigurationError? {
@@ -41,7 +41,7 @@ import Time
     #expect(configuration.windows[thumbs] == 3)
     #expect(settings.timeout == .seconds(30) && settings.grace == .seconds(5))
     #expect(settings.lease == .seconds(60) && settings.prefetch == 2 && settings.directory == "/srv/사진")
-    #expect(settings.memory == 1 << 30 && settings.processor == .seconds(10) && settings.files == 64)
+    #expect(settings.memory == 1 << 30 && settings.cpuTime == .seconds(10) && settings.files == 64)
     #expect(settings.environment == ["LANG": "C"] && settings.resultBytes == 100 && settings.crashes == 7)
     #expect(
       try read(#"{"services": {"thumbs": {"worker": ["x"]}}}"#).configuration.windows[thumbs] == 1,
@@ -145,14 +145,14 @@ import Time
 
   @Test("an invalid program is refused, and placeholders, because a worker has no customer at its start")
   func refused() throws {
-    #expect(reason(#"{"worker": []}"#) == .noWords)
+    #expect(reason(#"{"worker": []}"#) == .missingProgram)
     #expect(reason(#"{"worker": [""]}"#) == .noProgram(""))
     #expect(reason(#"{"worker": ["{key}"]}"#) == .noProgram("{key}"))
     #expect(reason(#"{"worker": "python3"}"#) == .wrongKind(expected: .list, found: .string))
     #expect(reason(#"{"worker": ["true", 5]}"#) == .wrongKind(expected: .text, found: .number))
-    #expect(reason(#"{"worker": ["true", "a\u0000b"]}"#) == .badWord)
+    #expect(reason(#"{"worker": ["true", "a\u0000b"]}"#) == .invalidArgument)
     let word = error(#"{"worker": ["cat", "{payload}"]}"#)
-    #expect(word?.reason == .wordOfCustomer("{payload}") && word?.key == "services.thumbs.worker[2]")
+    #expect(word?.reason == .placeholderOfCustomer("{payload}") && word?.key == "services.thumbs.worker[2]")
     #expect(reason(#"{"wroker": ["true"]}"#) == .unknownKey(suggestion: "worker"))
     for text in [#"{"worker": ["true"]}"#, #"{"outside": true}"#] {
       #expect(throws: ConfigurationError.self) { _ = try self.read("{\"services\": {\"run\": \(text)}}") }
@@ -214,7 +214,7 @@ import Time
     let refusal = try #require(programs.last).refusal(.noSuchProgram("gone"), in: "bank.json")
     #expect(refusal.key == "services.f.worker" && refusal.line == 3)
     for language in Language.allCases { #expect(refusal.message(in: language).contains("\"gone\"")) }
-    let needed = WorkerPrograms(in: "/p").needed(by: read.configuration)
+    let needed = ProgramPaths(in: "/p").needed(by: read.configuration)
     #expect(
       Set(needed)
         == ["bankd", "bank-teller", "bank-juice", "bank-runner", "bank-stockd", "bank-vending"]
@@ -223,9 +223,9 @@ import Time
       #"{"windows": {"deposit": 0, "loan": 0, "juice": 0}, "services": {"run": {"windows": 0}, "c": {"worker": ["x"]}}}"#
     ).configuration
     #expect(
-      WorkerPrograms(in: "/p").needed(by: few) == ["bankd", "bank-stockd", "bank-vending"].map { "/p/" + $0 })
+      ProgramPaths(in: "/p").needed(by: few) == ["bankd", "bank-stockd", "bank-vending"].map { "/p/" + $0 })
     few.windows[.loan] = 1
-    #expect(WorkerPrograms(in: "/p").needed(by: few).contains("/p/bank-teller"))
+    #expect(ProgramPaths(in: "/p").needed(by: few).contains("/p/bank-teller"))
   }
 
   @Test("a given setting of workers is shown with its place, and others are not shown")
@@ -235,10 +235,10 @@ import Time
     )
     #expect(
       read.settings().filter { $0.key.hasPrefix("services.") } == [
-        PresentSetting(key: "services.thumbs.windows", value: .number(1), source: .builtIn),
-        PresentSetting(key: "services.thumbs.worker", value: .list(["python3"]), source: .file(line: 3)),
-        PresentSetting(key: "services.far.lease", value: .text("5s"), source: .file(line: 5)),
-        PresentSetting(key: "services.far.outside", value: .flag(true), source: .file(line: 4)),
+        EffectiveSetting(key: "services.thumbs.windows", value: .number(1), source: .builtIn),
+        EffectiveSetting(key: "services.thumbs.worker", value: .list(["python3"]), source: .file(line: 3)),
+        EffectiveSetting(key: "services.far.lease", value: .text("5s"), source: .file(line: 5)),
+        EffectiveSetting(key: "services.far.outside", value: .flag(true), source: .file(line: 4)),
       ])
   }
 }

@@ -10,7 +10,7 @@ import Wire
 @testable import ControlClient
 
 /// The coordinator's end of a connection.
-private struct FarEnd: ~Copyable {
+private struct RemotePeer: ~Copyable {
   let socket: FileDescriptor
 
   func say(_ message: BankMessage) throws {
@@ -39,17 +39,17 @@ private struct FarEnd: ~Copyable {
 }
 
 private let welcome = BankMessage.welcome(Welcome(build: "another"))
-private let quick = ControlConnection.Patience(hello: .milliseconds(50), stall: .milliseconds(50))
+private let quick = ControlConnection.Timeouts(hello: .milliseconds(50), stall: .milliseconds(50))
 
 /// The error of a connection in which the coordinator sends these bytes and hangs up.
 private func error(after messages: [BankMessage], bytes: [UInt8] = []) throws -> ControlError? {
   let pair = try UnixSocket.pair()
-  let far = FarEnd(socket: pair.second)
+  let far = RemotePeer(socket: pair.second)
   for message in messages { try far.say(message) }
   try far.say(bytes)
   try UnixSocket.shutdownWriting(far.socket)
   do throws(ControlError) {
-    let connection = try ControlConnection.greet(pair.first, patience: quick)
+    let connection = try ControlConnection.greet(pair.first, timeouts: quick)
     while try connection.next(until: nil) != nil {}
     return nil
   } catch {
@@ -60,7 +60,7 @@ private func error(after messages: [BankMessage], bytes: [UInt8] = []) throws ->
 @Test("another build with the same version of the protocol is welcome")
 func otherBuild() throws {
   let pair = try UnixSocket.pair()
-  let far = FarEnd(socket: pair.second)
+  let far = RemotePeer(socket: pair.second)
   try far.say(welcome)
   let connection = try ControlConnection.greet(pair.first, build: "mine")
   #expect(connection.coordinator.build == "another")
@@ -85,7 +85,7 @@ func refusal() throws {
 @Test("answers find their questions by number")
 func numbers() throws {
   let pair = try UnixSocket.pair()
-  let far = FarEnd(socket: pair.second)
+  let far = RemotePeer(socket: pair.second)
   try far.say(welcome)
   try far.say(.reply(ControlReply(number: 9, answer: .requeued(9), more: true)))
   try far.say(.reply(ControlReply(number: 2, answer: .requeued(2))))
@@ -102,7 +102,7 @@ func numbers() throws {
 @Test("the parts of one request share its number")
 func parts() throws {
   let pair = try UnixSocket.pair()
-  let far = FarEnd(socket: pair.second)
+  let far = RemotePeer(socket: pair.second)
   try far.say(welcome)
   let connection = try ControlConnection.greet(pair.first)
   let number = try connection.send(.enqueueList(EnqueueList(entries: [], isLast: false)))
@@ -117,17 +117,17 @@ func parts() throws {
 @Test("silence ends at the deadline, before the welcome and after it")
 func silence() throws {
   let pair = try UnixSocket.pair()
-  let far = FarEnd(socket: pair.second)
+  let far = RemotePeer(socket: pair.second)
   do throws(ControlError) {
-    _ = try ControlConnection.greet(pair.first, patience: quick)
+    _ = try ControlConnection.greet(pair.first, timeouts: quick)
     Issue.record("there was no answer, and yet there is a connection")
   } catch {
-    #expect(error == .notGreeted)
+    #expect(error == .noWelcome)
   }
   let other = try UnixSocket.pair()
-  let talking = FarEnd(socket: other.second)
+  let talking = RemotePeer(socket: other.second)
   try talking.say(welcome)
-  let connection = try ControlConnection.greet(other.first, patience: quick)
+  let connection = try ControlConnection.greet(other.first, timeouts: quick)
   #expect(try connection.next(until: SystemClock.monotonic() + .milliseconds(20)) == nil)
   #expect(throws: ControlError.timedOut(what: "a response")) {
     try connection.call(.status, within: .milliseconds(20))
@@ -138,10 +138,10 @@ func silence() throws {
 @Test("a frame that stops half way is not waited for, even without a deadline")
 func halfFrame() throws {
   let pair = try UnixSocket.pair()
-  let far = FarEnd(socket: pair.second)
+  let far = RemotePeer(socket: pair.second)
   try far.say(welcome)
   try far.say([0, 0, 0, 9, 0xA1])
-  let connection = try ControlConnection.greet(pair.first, patience: quick)
+  let connection = try ControlConnection.greet(pair.first, timeouts: quick)
   #expect(throws: ControlError.timedOut(what: "the rest of a message")) { try connection.next(until: nil) }
 }
 
@@ -149,7 +149,7 @@ func halfFrame() throws {
 func loss() throws {
   #expect(try error(after: [welcome]) == .lost)
   #expect(try error(after: []) == .lost)
-  #expect(try error(after: [welcome], bytes: [0, 0]) == .malformed(detail: Remark(.endsMidFrame)))
+  #expect(try error(after: [welcome], bytes: [0, 0]) == .malformed(detail: MessageDetail(.endsMidFrame)))
 }
 
 @Test(
@@ -170,14 +170,14 @@ func garbage(bytes: [UInt8]) throws {
 @Test("an answer before the welcome, or a second welcome, is out of turn")
 func outOfTurn() throws {
   let reply = BankMessage.reply(ControlReply(number: 1, answer: .requeued(1)))
-  #expect(try error(after: [reply]) == .unexpected(detail: Remark(.earlyAnswer)))
-  #expect(try error(after: [welcome, welcome]) == .unexpected(detail: Remark(.secondWelcome)))
+  #expect(try error(after: [reply]) == .unexpected(detail: MessageDetail(.replyBeforeWelcome)))
+  #expect(try error(after: [welcome, welcome]) == .unexpected(detail: MessageDetail(.secondWelcome)))
 }
 
 @Test("writing to a coordinator that is gone is a loss and not a signal")
 func brokenPipe() throws {
   let pair = try UnixSocket.pair()
-  let far = FarEnd(socket: pair.second)
+  let far = RemotePeer(socket: pair.second)
   try far.say(welcome)
   let connection = try ControlConnection.greet(pair.first)
   shutdown(far.socket.rawValue, CInt(SHUT_RDWR))
@@ -189,7 +189,7 @@ func brokenPipe() throws {
 @Test("the last message of a coordinator explains more than the broken pipe")
 func lastWords() throws {
   let pair = try UnixSocket.pair()
-  let far = FarEnd(socket: pair.second)
+  let far = RemotePeer(socket: pair.second)
   try far.say(welcome)
   let connection = try ControlConnection.greet(pair.first)
   let refusal = Refusal(reason: .malformed, build: "b", detail: "out of turn")
@@ -203,7 +203,7 @@ func lastWords() throws {
 @Test("an answer that came before the loss was noticed is not lost with the connection")
 func answerBeforeLoss() throws {
   let pair = try UnixSocket.pair()
-  let far = FarEnd(socket: pair.second)
+  let far = RemotePeer(socket: pair.second)
   try far.say(welcome)
   let connection = try ControlConnection.greet(pair.first)
   let answer = ControlReply(number: 1, answer: .failure(Failure(.alreadyOpen, subject: "42")))
@@ -219,9 +219,9 @@ func answerBeforeLoss() throws {
 @Test("a coordinator that does not read is not waited for without end")
 func clogged() throws {
   let pair = try UnixSocket.pair()
-  let far = FarEnd(socket: pair.second)
+  let far = RemotePeer(socket: pair.second)
   try far.say(welcome)
-  let connection = try ControlConnection.greet(pair.first, patience: quick)
+  let connection = try ControlConnection.greet(pair.first, timeouts: quick)
   let entry = EnqueueEntry(
     service: .loan, priority: .vip, amount: 1, account: 1, key: String(repeating: "k", count: 200))
   let part = EnqueueList(
@@ -235,7 +235,7 @@ func clogged() throws {
 @Test("the end of a coordinator is noticed, and answers in flight are dropped")
 func awaitEnd() throws {
   let pair = try UnixSocket.pair()
-  let far = FarEnd(socket: pair.second)
+  let far = RemotePeer(socket: pair.second)
   try far.say(welcome)
   try far.say(.reply(ControlReply(number: 1, answer: .requeued(1))))
   let connection = try ControlConnection.greet(pair.first)

@@ -9,7 +9,7 @@ import Wire
 @testable import ControlClient
 
 /// A directory of a test, removed afterwards.
-private final class Place {
+private final class ScratchDirectory {
   let path: String
 
   init(_ name: String = "") throws {
@@ -39,13 +39,13 @@ private func frames(_ messages: BankMessage...) throws -> [UInt8] {
   return bytes
 }
 
-private func launcher(_ script: String, at place: Place) throws -> BankLauncher {
+private func launcher(_ script: String, at place: ScratchDirectory) throws -> BankLauncher {
   BankLauncher(program: try place.write("bankd", Array("#!/bin/sh\n\(script)\n".utf8), mode: 0o700))
 }
 
 @Test("a home without a socket, or with a stale one, is not open")
 func notOpen() throws {
-  let place = try Place()
+  let place = try ScratchDirectory()
   let home = BankHome(path: place.path)
   #expect(throws: ControlError.notOpen(socket: home.socket, stale: false)) { _ = try home.connect() }
   try Directory.create(path: Paths.join(place.path, "run"))
@@ -61,20 +61,20 @@ func notOpen() throws {
 
 @Test("a home with a very long path is found")
 func longPath() throws {
-  let place = try Place("-" + String(repeating: "long", count: 40))
+  let place = try ScratchDirectory("-" + String(repeating: "long", count: 40))
   let home = BankHome(path: place.path)
   try Directory.create(path: Paths.join(place.path, "run"))
   let listener = try UnixSocket.listen(path: home.socket)
   // The connection is not accepted, so the hello is not answered: but it was connected.
-  #expect(throws: ControlError.notGreeted) {
-    _ = try home.connect(patience: .init(hello: .milliseconds(20)))
+  #expect(throws: ControlError.noWelcome) {
+    _ = try home.connect(timeouts: .init(hello: .milliseconds(20)))
   }
   withExtendedLifetime(listener.rawValue) {}
 }
 
 @Test("a coordinator gets its arguments, and answers on descriptor 3")
 func launch() throws {
-  let place = try Place()
+  let place = try ScratchDirectory()
   let failure = Failure(.alreadyOpen, subject: "42")
   let answer = try place.write(
     "answer",
@@ -83,7 +83,7 @@ func launch() throws {
   let launched = try launcher(
     "printf '%s\\n' \"$@\" > \(words); cat \(answer) >&3; read line <&3; exit 5", at: place
   ).launch(
-    LaunchOrder(
+    LaunchSettings(
       .open, home: BankHome(path: "/h"), configuration: "/c.json", language: "ko", deposit: 3, loan: 0,
       speed: "10"))
   #expect(try launched.connection.call(.awaitOpen, within: .seconds(10)) == .failure(failure))
@@ -98,9 +98,9 @@ func launch() throws {
 
 @Test("a coordinator that ends without an answer is reported by its exit code or its signal")
 func endsAtOnce() throws {
-  let place = try Place()
-  let order = LaunchOrder(.inspect, home: BankHome(path: place.path))
-  let ending: (String) throws -> Posix.ExitStatus.Ending? = { script in
+  let place = try ScratchDirectory()
+  let order = LaunchSettings(.inspect, home: BankHome(path: place.path))
+  let ending: (String) throws -> Posix.ExitStatus.Termination? = { script in
     let error = #expect(throws: ControlError.self) { _ = try launcher(script, at: place).launch(order) }
     guard case .coordinatorEnded(let status) = error else { return nil }
     return status.ending
@@ -111,10 +111,10 @@ func endsAtOnce() throws {
 
 @Test("a coordinator that ends after its welcome is reported by its exit code too")
 func endsLater() throws {
-  let place = try Place()
+  let place = try ScratchDirectory()
   let answer = try place.write("answer", try frames(.welcome(Welcome(build: "b"))))
   let launched = try launcher("cat \(answer) >&3; head -c 4 <&3 > /dev/null; exit 9", at: place)
-    .launch(LaunchOrder(.inspect, home: BankHome(path: place.path)))
+    .launch(LaunchSettings(.inspect, home: BankHome(path: place.path)))
   let error = #expect(throws: ControlError.self) { try launched.connection.call(.audit, within: nil) }
   guard case .coordinatorEnded(let status)? = error.map(launched.explain) else {
     Issue.record("\(String(describing: error)) is not explained")
@@ -126,7 +126,7 @@ func endsLater() throws {
 @Test(
   "a missing program is reported with the searched places, and an existing one is found")
 func finding() throws {
-  let place = try Place()
+  let place = try ScratchDirectory()
   let own = Paths.join(place.path, "bankctl")
   let places = [Paths.join(place.path, "bankd"), "/tmp/libexec/bank/bankd"]
   #expect(throws: ControlError.programMissing(places: places)) {
@@ -139,6 +139,6 @@ func finding() throws {
 @Test("an option that was not given is left out of the coordinator's arguments")
 func sparseWords() {
   #expect(
-    LaunchOrder(.open, home: BankHome(path: "/h")).arguments == ["--home", "/h", "--lang", "en"])
-  #expect(LaunchOrder(.inspect, home: BankHome(path: "/h")).arguments == ["--inspect", "--home", "/h"])
+    LaunchSettings(.open, home: BankHome(path: "/h")).arguments == ["--home", "/h", "--lang", "en"])
+  #expect(LaunchSettings(.inspect, home: BankHome(path: "/h")).arguments == ["--inspect", "--home", "/h"])
 }

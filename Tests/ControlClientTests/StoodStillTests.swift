@@ -51,7 +51,7 @@ struct StoodStillTests {
       done.signal()
     }
     let connection = try ControlConnection.greet(
-      pair.first, patience: ControlConnection.Patience(hello: .milliseconds(300)))
+      pair.first, timeouts: ControlConnection.Timeouts(hello: .milliseconds(300)))
     #expect(connection.coordinator.build == "another")
     done.wait()
     try pair.second.close()

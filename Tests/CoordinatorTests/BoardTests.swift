@@ -27,7 +27,7 @@ struct BoardTests {
     var seen: [BoardFrame] = []
     let deadline = SystemClock.monotonic() + .seconds(120)
     while SystemClock.monotonic() < deadline {
-      bank.coordinator.followers.views.audience.due = MonotonicTime(nanoseconds: 0)
+      bank.coordinator.subscriptions.views.scheduler.due = MonotonicTime(nanoseconds: 0)
       bank.round()
       seen += frames(try client.answers(bank.coordinator))
       if let last = seen.last, isDone(last) { return seen }
@@ -52,7 +52,7 @@ struct BoardTests {
     #expect(frame.counts == BoardCounts(issued: 300, waiting: 296, serving: 2, served: 2))
     #expect(frame.waiting.map(\.ticket) == Array(5...204))
     #expect(frame.waiting.allSatisfy { $0.service == .deposit && $0.priority == .regular })
-    #expect(frame.hidden == BoardHidden(waiting: 96))
+    #expect(frame.hidden == BoardOmittedRows(waiting: 96))
     #expect(
       frame.serving.map(\.ticket) == [3, 4] && frame.serving.map(\.window) == ["deposit-1", "deposit-2"])
     #expect(frame.serving.allSatisfy { $0.attempt == 1 && $0.since <= frame.time })
@@ -66,7 +66,7 @@ struct BoardTests {
     #expect(frame.events.map(\.sequence) == Array(1...Int64(frame.events.count)))
     let issued = frame.events.first { $0.kind == .issued }
     #expect(issued?.ticket == 1 && issued?.last == 300)
-    #expect(frame.businessTimeRuns)
+    #expect(frame.isBusinessTimeRunning)
   }
 
   @Test("a new subscriber gets what was served before, and the others do not get it again")
@@ -105,12 +105,12 @@ struct BoardTests {
     _ = try client.answers(to: number, bank.coordinator)
     bank.serveAll()
     client.ask(.enqueue(.deposits(5)), bank.coordinator)
-    bank.coordinator.intake.advance()
-    let before = bank.coordinator.pictures.frame()
+    bank.coordinator.enqueueHandler.advance()
+    let before = bank.coordinator.boardSnapshots.frame()
     #expect(!before.events.contains { $0.kind == .served } && before.counts.issued == 3)
     #expect(before.waiting.map(\.ticket) == [3])
     bank.coordinator.queue.commit()
-    let after = bank.coordinator.pictures.frame()
+    let after = bank.coordinator.boardSnapshots.frame()
     #expect(after.events.contains { $0.kind == .served && $0.ticket == 1 && $0.window == "deposit-1" })
     #expect(after.waiting.map(\.ticket) == [3, 4, 5, 6, 7, 8])
   }
@@ -132,7 +132,7 @@ struct BoardTests {
       due > bank.coordinator.context.now.monotonic + .milliseconds(200), "it does not wake without need")
     bank.coordinator.router.forget(client.session)
     bank.round()
-    #expect(bank.coordinator.board.nextDeadline == nil && !bank.coordinator.followers.events.isWatched)
+    #expect(bank.coordinator.board.nextDeadline == nil && !bank.coordinator.subscriptions.events.isWatched)
   }
 
   @Test("a bank at full speed is shown half as often, and a calm one at the former rate again")
@@ -144,10 +144,10 @@ struct BoardTests {
     client.ask(.board, bank.coordinator)
     try rounds(bank, client) { $0.counts.issued == 400 }
     #expect(bank.coordinator.board.pause == BoardFeed.pause)
-    while bank.coordinator.queue.machine.books.served < BoardFeed.fullSpeed + 2 { bank.serveAll() }
+    while bank.coordinator.queue.machine.dayCounters.served < BoardFeed.fullSpeed + 2 { bank.serveAll() }
     try rounds(bank, client) { $0.counts.served > BoardFeed.fullSpeed }
     #expect(bank.coordinator.board.pause == BoardFeed.pauseAtFullSpeed)
-    let served = bank.coordinator.queue.machine.books.served
+    let served = bank.coordinator.queue.machine.dayCounters.served
     bank.serveAll()
     try rounds(bank, client) { $0.counts.served > served }
     #expect(bank.coordinator.board.pause == BoardFeed.pause)
@@ -162,10 +162,10 @@ struct BoardTests {
     _ = try bank.enqueue(3, client)
     client.ask(.board, bank.coordinator)
     _ = try client.answers(bank.coordinator)
-    let end = try #require(bank.coordinator.pictures.throughput.nextShow(after: SystemClock.monotonic()))
+    let end = try #require(bank.coordinator.boardSnapshots.throughput.nextUpdate(after: SystemClock.monotonic()))
     // Changes happen until shortly before the rate of the last second runs out, and not afterwards.
     while SystemClock.monotonic() < end + .milliseconds(40) {
-      if SystemClock.monotonic() < end - .milliseconds(30) { bank.coordinator.followers.changed = true }
+      if SystemClock.monotonic() < end - .milliseconds(30) { bank.coordinator.subscriptions.changed = true }
       bank.round()
       let now = bank.coordinator.context.now.monotonic
       let due = try #require(bank.coordinator.board.nextDeadline)
@@ -187,12 +187,12 @@ struct BoardTests {
     let length = try AnswerTail.bytes(of: .board(frame)).count + 64
     /// An iteration of the bank in which it may write to subscribers.
     func paint() {
-      bank.coordinator.followers.views.audience.due = MonotonicTime(nanoseconds: 0)
+      bank.coordinator.subscriptions.views.scheduler.due = MonotonicTime(nanoseconds: 0)
       bank.round()
     }
     func show(_ day: Int64) {
       frame.day = day
-      bank.coordinator.followers.views.show(frame)
+      bank.coordinator.subscriptions.views.show(frame)
       paint()
     }
     let own = frame.day
@@ -216,7 +216,7 @@ struct BoardTests {
     while !hasNewest(days) || days.last != read.last, SystemClock.monotonic() < deadline {
       days += frames(try deaf.answers(bank.coordinator)).map(\.day)
       read += frames(try reader.answers(bank.coordinator)).map(\.day)
-      _ = try bank.coordinator.context.loop.runAwake(for: .zero)
+      _ = try bank.coordinator.context.loop.spin(for: .zero)
       paint()
     }
     #expect(hasNewest(days) && days.last == read.last && days.count < 2_000)
@@ -230,7 +230,7 @@ struct BoardTests {
     client.ask(.withdraw(number), bank.coordinator)
     let answers = try client.answers(bank.coordinator).filter { $0.number == number }
     #expect(answers.map(\.more) == [true, false] && answers.last?.answer.failure?.code == .withdrawn)
-    #expect(bank.coordinator.followers.views.audience.all.isEmpty && client.session.seats == 0)
+    #expect(bank.coordinator.subscriptions.views.scheduler.all.isEmpty && client.session.requesters == 0)
   }
 
   @Test("only the intended process is ended")
@@ -238,11 +238,11 @@ struct BoardTests {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
     bank.openWindows(1)
-    let none = client.ask(.endTeller(window: "loan-9", generation: 1, pid: 1), bank.coordinator)
+    let none = client.ask(.killWorker(window: "loan-9", generation: 1, pid: 1), bank.coordinator)
     #expect(try client.answers(to: none, bank.coordinator).first?.failure?.code == .noSuchWindow)
-    let other = client.ask(.endTeller(window: "deposit-1", generation: 7, pid: 1), bank.coordinator)
+    let other = client.ask(.killWorker(window: "deposit-1", generation: 7, pid: 1), bank.coordinator)
     let failure = try client.answers(to: other, bank.coordinator).first?.failure
-    #expect(failure?.code == .otherProcess && failure?.subject == "deposit-1 0 0")
+    #expect(failure?.code == .processChanged && failure?.subject == "deposit-1 0 0")
   }
 
   @Test("an event keeps its day when the next day has begun")
@@ -262,9 +262,9 @@ struct BoardTests {
   @Test("of many priorities the first are counted separately, and the others together")
   func grades() {
     let all = (0..<11).map { (priority: Priority(UInt32($0)), count: Int64($0 + 1)) }
-    let grades = BoardPictures.grades(all)
+    let grades = BoardSnapshots.grades(all)
     #expect(grades.count == 9 && grades.prefix(8).map(\.count) == [1, 2, 3, 4, 5, 6, 7, 8])
     #expect(grades.last == BoardGrade(priority: nil, count: 9 + 10 + 11))
-    #expect(BoardPictures.grades(Array(all.prefix(8))).allSatisfy { $0.priority != nil })
+    #expect(BoardSnapshots.grades(Array(all.prefix(8))).allSatisfy { $0.priority != nil })
   }
 }

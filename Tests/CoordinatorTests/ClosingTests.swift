@@ -21,13 +21,13 @@ struct ClosingTests {
     bank.serveAll()
     bank.coordinator.queue.commit()
     client.ask(.enqueue(.deposits(400_000)), bank.coordinator)
-    bank.coordinator.context.takeTime()
-    bank.coordinator.intake.advance()
+    bank.coordinator.context.updateTime()
+    bank.coordinator.enqueueHandler.advance()
     #expect(bank.coordinator.queue.isTakingIn)
     let number = other.ask(.awaitTickets(day: 1, first: 1, last: 1), bank.coordinator)
     bank.round()
     #expect(try other.answers(bank.coordinator).isEmpty, "staged changes are not read")
-    bank.coordinator.intake.giveUp(because: Failure(.system))
+    bank.coordinator.enqueueHandler.giveUp(because: Failure(.system))
     bank.round()
     guard case .ended(let report)? = try other.answers(to: number, bank.coordinator).first else {
       Issue.record("nothing else wakes the coordinator, so this was the round of the answer")
@@ -55,7 +55,7 @@ struct ClosingTests {
     bank.serveAll()
     bank.coordinator.queue.commit()
     bank.round()
-    #expect(try ended(other.answers(to: number, bank.coordinator)) == EndedReport(dead: 0, cancelled: 2))
+    #expect(try ended(other.answers(to: number, bank.coordinator)) == AwaitedTicketsReport(dead: 0, cancelled: 2))
     // A reset cancels all that was left; of a day that is over the receipts give the same number.
     _ = try bank.enqueue(2, client)
     let second = other.ask(.awaitTickets(day: 1, first: 3, last: 7), bank.coordinator)
@@ -63,13 +63,13 @@ struct ClosingTests {
     client.ask(.reset(day: nil), bank.coordinator)
     bank.coordinator.queue.commit()
     bank.round()
-    #expect(try ended(other.answers(to: second, bank.coordinator)) == EndedReport(dead: 0, cancelled: 3))
+    #expect(try ended(other.answers(to: second, bank.coordinator)) == AwaitedTicketsReport(dead: 0, cancelled: 3))
     let third = other.ask(.awaitTickets(day: 1, first: 1, last: 3), bank.coordinator)
     bank.round()
-    #expect(try ended(other.answers(to: third, bank.coordinator)) == EndedReport(dead: 0, cancelled: 2))
+    #expect(try ended(other.answers(to: third, bank.coordinator)) == AwaitedTicketsReport(dead: 0, cancelled: 2))
   }
 
-  private func ended(_ answers: [ControlAnswer]) -> EndedReport? {
+  private func ended(_ answers: [ControlAnswer]) -> AwaitedTicketsReport? {
     if case .ended(let report)? = answers.first { report } else { nil }
   }
 
@@ -80,12 +80,12 @@ struct ClosingTests {
     bank.openWindows(1)
     _ = try bank.enqueue(1, client)
     client.ask(.audit, bank.coordinator)
-    bank.coordinator.router.hearCrowded()
+    bank.coordinator.router.readThrottled()
     #expect(bank.coordinator.hasOwnWork, "the stock is to be asked")
     // A customer is still served.
-    other.ask(.stop(StopOrder(now: false, timeoutMilliseconds: nil)), bank.coordinator)
+    other.ask(.stop(StopParameters(now: false, timeoutMilliseconds: nil)), bank.coordinator)
     try #require(bank.coordinator.context.isEnding && bank.coordinator.context.exitCode == nil)
-    bank.coordinator.router.hearCrowded()
+    bank.coordinator.router.readThrottled()
     #expect(bank.coordinator.hasOwnWork, "it can still be asked")
     bank.coordinator.services.dismiss()
     #expect(!bank.coordinator.hasOwnWork)
@@ -97,10 +97,10 @@ struct ClosingTests {
     let client = try TestClient(bank.coordinator)
     bank.openWindows(1)
     _ = try bank.enqueue(1, client)
-    client.ask(.stop(StopOrder(now: false, timeoutMilliseconds: nil)), bank.coordinator)
+    client.ask(.stop(StopParameters(now: false, timeoutMilliseconds: nil)), bank.coordinator)
     try #require(bank.coordinator.context.isEnding && bank.coordinator.context.exitCode == nil)
     let before = bank.coordinator.queue.machine.numbers(of: .loan).windows
-    bank.coordinator.hear(signal: SIGHUP)
+    bank.coordinator.handle(signal: SIGHUP)
     #expect(bank.coordinator.queue.machine.numbers(of: .loan).windows == before)
   }
 
@@ -110,7 +110,7 @@ struct ClosingTests {
     let client = try TestClient(bank.coordinator)
     let window = Window(service: .deposit, place: 1)
     _ = bank.coordinator.tellerSupervisor.add(window)
-    bank.coordinator.opening.windowGivenUp(window, lastEnd: Remark(.endedAtOnce))
+    bank.coordinator.opening.windowGivenUp(window, lastExitReason: MessageDetail(.exitedAtOnce))
     let entry = EnqueueEntry(service: .deposit, priority: .regular, amount: 1, account: 1, key: nil)
     let number = client.ask(.enqueueList(EnqueueList(entries: [entry], isLast: false)), bank.coordinator)
     client.ask(.enqueueList(EnqueueList(entries: [entry], isLast: true)), bank.coordinator, number: number)
@@ -121,16 +121,16 @@ struct ClosingTests {
       Issue.record("it is refused")
       return
     }
-    #expect(failure.code == .windowsFailed)
+    #expect(failure.code == .startFailed)
   }
 
   @Test("a signal that comes after the end has no effect")
   func lateSignal() throws {
     let bank = try TestBank()
     bank.coordinator.context.end(with: 0)
-    bank.coordinator.hear(signal: SIGTERM)
+    bank.coordinator.handle(signal: SIGTERM)
     #expect(!bank.coordinator.context.isEnding)
-    bank.coordinator.hear(signal: SIGHUP)
+    bank.coordinator.handle(signal: SIGHUP)
     #expect(!bank.log.contains("event=reload"))
   }
 
@@ -140,12 +140,12 @@ struct ClosingTests {
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
     bank.openWindows(1)
     _ = try bank.enqueue(1, client)
-    client.ask(.stop(StopOrder(now: false, timeoutMilliseconds: nil)), bank.coordinator)
+    client.ask(.stop(StopParameters(now: false, timeoutMilliseconds: nil)), bank.coordinator)
     #expect(bank.coordinator.context.exitCode == nil, "a customer is still served")
     // The message has come, and is to be handled at the end of the iteration.
     let before = other.ask(.enqueue(.deposits(1)), bank.coordinator)
     bank.serveAll()
-    bank.coordinator.ending.advance()
+    bank.coordinator.shutdownController.advance()
     #expect(bank.coordinator.context.exitCode == 0)
     let after = other.ask(.enqueue(.deposits(1)), bank.coordinator)
     let answers = try other.answers(bank.coordinator)

@@ -22,18 +22,18 @@ struct CommitEngineTests {
     let bank = try TestBank()
     let engine = bank.coordinator.queue.engine
     try engine.stage(change)
-    #expect(bank.store.hasStagedChanges && !engine.isKept)
+    #expect(bank.store.hasStagedChanges && !engine.isDurable)
     engine.rollBack(isFirst: true)
-    #expect(!engine.isWorking && engine.isKept, "the staged changes are dropped")
+    #expect(!engine.isWorking && engine.isDurable, "the staged changes are dropped")
     try engine.stage(change)
     #expect(!bank.store.hasStagedChanges)
     let reads: [QueueEffect] = [
       .lookUp(7, 1), .loadPage(Line(service: .loan, priority: .vip), after: 0, limit: 9),
     ]
     for read in reads { #expect(try engine.read(read) == nil) }
-    #expect(!engine.canCommit && engine.due(isUnsettled: true, isAwaited: true) == nil)
+    #expect(!engine.canCommit && engine.due(hasUncommittedChanges: true, isAwaited: true) == nil)
     engine.beginRetry()
-    #expect(engine.due(isUnsettled: false, isAwaited: true) == nil, "nothing is staged any more")
+    #expect(engine.due(hasUncommittedChanges: false, isAwaited: true) == nil, "nothing is staged any more")
     #expect(engine.takeHeldBack() == reads && engine.takeHeldBack() == [])
     try engine.stage(change)
     #expect(bank.store.hasStagedChanges)
@@ -64,29 +64,29 @@ struct CommitEngineTests {
   func due() throws {
     let bank = try TestBank()
     let (queue, engine) = (bank.coordinator.queue, bank.coordinator.queue.engine)
-    #expect(engine.due(isUnsettled: false, isAwaited: true) == nil, "there is nothing to commit")
-    #expect(engine.due(isUnsettled: true, isAwaited: false) == bank.coordinator.context.now.monotonic)
-    #expect(try engine.commit(queue.machine.books, arriving: nil) == .onDisk)
+    #expect(engine.due(hasUncommittedChanges: false, isAwaited: true) == nil, "there is nothing to commit")
+    #expect(engine.due(hasUncommittedChanges: true, isAwaited: false) == bank.coordinator.context.now.monotonic)
+    #expect(try engine.commit(queue.machine.dayCounters, arriving: nil) == .onDisk)
     let staged = bank.coordinator.context.now.monotonic
     try engine.stage(change)
-    #expect(engine.due(isUnsettled: true, isAwaited: true) == staged)
-    let gathered = try #require(engine.due(isUnsettled: true, isAwaited: false))
+    #expect(engine.due(hasUncommittedChanges: true, isAwaited: true) == staged)
+    let gathered = try #require(engine.due(hasUncommittedChanges: true, isAwaited: false))
     #expect(gathered > staged && gathered <= staged + CommitPacing.longestPause + BankConfiguration().gather)
   }
 
   @Test("a process that was cut off commits nothing, and what the store shows answers no client")
-  func cutOff() throws {
+  func halt() throws {
     let bank = try TestBank()
     let engine = bank.coordinator.queue.engine
     try engine.stage(change)
-    bank.coordinator.context.cutOff(with: 1)
+    bank.coordinator.context.halt(with: 1)
     let commits = bank.store.commits
     bank.coordinator.queue.commit()
     bank.coordinator.queue.retry()
-    bank.coordinator.queue.tidyUp()
-    #expect(bank.store.commits == commits && !engine.canCommit && !engine.isKept)
+    bank.coordinator.queue.runDeferredWork()
+    #expect(bank.store.commits == commits && !engine.canCommit && !engine.isDurable)
     bank.store.rollBack()
     try engine.stage(change)
-    #expect(!bank.store.hasStagedChanges && !engine.isKept)
+    #expect(!bank.store.hasStagedChanges && !engine.isDurable)
   }
 }

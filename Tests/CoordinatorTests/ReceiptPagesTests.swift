@@ -16,8 +16,8 @@ struct ReceiptPagesTests {
   /// A bank with receipts whose results fill more than five pages, few as they are.
   private func bank() throws -> TestBank {
     let bank = try TestBank()
-    var books = try bank.store.load(now: WallTime(milliseconds: 1)).books
-    let output = try #require(Excerpt(first: [UInt8](repeating: 7, count: Excerpt.longest)))
+    var dayCounters = try bank.store.load(now: WallTime(milliseconds: 1)).dayCounters
+    let output = try #require(TruncatedOutput(first: [UInt8](repeating: 7, count: TruncatedOutput.longest)))
     for ticket in 1...Self.count {
       let customer = Customer(
         ticket: ticket, service: .deposit, priority: .regular, amount: 1, account: 1,
@@ -32,10 +32,10 @@ struct ReceiptPagesTests {
         result: WorkResult(duration: .milliseconds(1), output: output))
       try bank.store.stage(.finish(customer, from: .waiting, receipt))
     }
-    books.issued = Self.count
-    books.served = Self.count
-    books.servedByService[0] = Self.count
-    try bank.store.commit(books)
+    dayCounters.issued = Self.count
+    dayCounters.served = Self.count
+    dayCounters.servedByService[0] = Self.count
+    try bank.store.commit(dayCounters)
     #expect(try bank.store.receipts(day: nil, after: 0, limit: 500).count < Self.count / 5)
     return bank
   }
@@ -47,14 +47,14 @@ struct ReceiptPagesTests {
     var (tickets, more): ([Int64], [Bool]) = ([], [])
     for _ in 0..<1_000_000 {
       if query.follow ? tickets.count == Self.count : more.last == false { break }
-      bank.coordinator.context.takeTime()
+      bank.coordinator.context.updateTime()
       bank.round()
       for reply in try client.answers(bank.coordinator) where reply.number == number {
         guard case .receipts(let page) = reply.answer else { continue }
         tickets += page.map(\.ticket)
         more.append(reply.more)
       }
-      _ = try bank.coordinator.context.loop.runAwake(for: .zero)
+      _ = try bank.coordinator.context.loop.spin(for: .zero)
     }
     return (tickets, more)
   }

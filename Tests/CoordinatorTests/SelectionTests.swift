@@ -16,7 +16,7 @@ struct SelectionTests {
   ) throws -> ControlAnswer? {
     let number = client.ask(command, bank.coordinator)
     for _ in 0..<100 {
-      bank.coordinator.context.takeTime()
+      bank.coordinator.context.updateTime()
       bank.coordinator.selections.advance()
       bank.coordinator.queue.commit()
       if let answer = try client.answers(to: number, bank.coordinator).last { return answer }
@@ -61,7 +61,7 @@ struct SelectionTests {
               RefusedTicket(ticket: 1, reason: .wrongState, state: .done),
               RefusedTicket(ticket: 50, reason: .noSuchTicket),
             ])))
-    #expect(bank.coordinator.queue.machine.books.cancelled == 3)
+    #expect(bank.coordinator.queue.machine.dayCounters.cancelled == 3)
     let again = try selection(bank, client, .requeueAll(TicketSelection(spans: [TicketNumbers(12)])))
     #expect(
       again
@@ -87,7 +87,7 @@ struct SelectionTests {
       let answer = try selection(bank, client, .cancelAll(TicketSelection(spans: spans)))
       #expect(answer?.failure?.code == .badRequest, "\(spans)")
     }
-    #expect(bank.coordinator.queue.machine.books.cancelled == 0)
+    #expect(bank.coordinator.queue.machine.dayCounters.cancelled == 0)
     let none = try selection(bank, client, .cancelAll(TicketSelection(spans: [])))
     #expect(none == .selection(SelectionReport(done: 0)))
     #expect(
@@ -102,10 +102,10 @@ struct SelectionTests {
     bank.openWindows(1)
     _ = try bank.enqueue(5, client)
     for (service, priority) in [(ServiceName.loan, Priority.regular), (.deposit, .vip), (.loan, .vvip)] {
-      var order = EnqueueOrder.deposits(200)
+      var order = EnqueueParameters.deposits(200)
       (order.service, order.priority) = (service, priority)
       client.ask(.enqueue(order), bank.coordinator)
-      bank.finishIntake()
+      bank.finishEnqueue()
     }
     _ = try client.answers(bank.coordinator)
     #expect(
@@ -132,10 +132,10 @@ struct SelectionTests {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
     _ = try bank.enqueue(30, client)
-    var order = EnqueueOrder.deposits(3)
+    var order = EnqueueParameters.deposits(3)
     order.service = .loan
     client.ask(.enqueue(order), bank.coordinator)
-    bank.finishIntake()
+    bank.finishEnqueue()
     _ = try selection(
       bank, client, .cancelAll(TicketSelection(spans: [TicketNumbers(first: 1, last: 33)])))
     func receipts(_ query: ReceiptQuery) throws -> [Int64] {

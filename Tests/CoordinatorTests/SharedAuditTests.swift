@@ -18,9 +18,9 @@ struct SharedAuditTests {
     _ stock: Result<StockResult, StockClientError>, _ machine: Result<VendingResult, VendingClientError>,
     to bank: TestBank
   ) {
-    bank.coordinator.audits.current?.hear(Auditing.Answer(stock))
+    bank.coordinator.audits.current?.handle(AuditRun.Answer(stock))
     bank.coordinator.audits.advance()
-    bank.coordinator.audits.current?.hear(Auditing.Answer(machine))
+    bank.coordinator.audits.current?.handle(AuditRun.Answer(machine))
     bank.coordinator.audits.advance()
   }
 
@@ -38,7 +38,7 @@ struct SharedAuditTests {
     for client in clients { client.ask(.audit, bank.coordinator) }
     bank.coordinator.audits.advance()
     #expect(
-      bank.coordinator.audits.current?.seats.count == 1 && bank.coordinator.audits.current?.canGoOn == false)
+      bank.coordinator.audits.current?.requesters.count == 1 && bank.coordinator.audits.current?.canContinue == false)
     _ = try bank.enqueue(3, late)
     late.ask(.audit, bank.coordinator)
     answer(
@@ -47,7 +47,7 @@ struct SharedAuditTests {
     #expect(try reports(clients[0], bank).map(\.issued) == [0])
     #expect(try reports(clients[1], bank).isEmpty)
     #expect(
-      bank.coordinator.audits.current?.seats.count == 64 && bank.coordinator.audits.current?.hasBegun == false
+      bank.coordinator.audits.current?.requesters.count == 64 && bank.coordinator.audits.current?.hasBegun == false
     )
     // A client that has left gets no answer, and the others get theirs.
     bank.coordinator.router.forget(clients[1].session)
@@ -58,7 +58,7 @@ struct SharedAuditTests {
     for client in clients[2...] { #expect(try reports(client, bank).map(\.issued) == [3]) }
     #expect(try reports(late, bank).map(\.issued) == [3])
     #expect(try reports(clients[1], bank).isEmpty)
-    #expect(bank.coordinator.audits.current == nil && bank.coordinator.audits.seats.isEmpty)
+    #expect(bank.coordinator.audits.current == nil && bank.coordinator.audits.requesters.isEmpty)
   }
 
   @Test(

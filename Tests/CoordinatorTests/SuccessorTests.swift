@@ -37,16 +37,16 @@ struct SuccessorTests {
         name: "stock", peerRole: .stock, workerRole: .stock, program: "/bin/sh",
         arguments: ["-c", "sleep 0.5 & exit 0"]),
       at: loop.moment())
-    let post = tellerSupervisor.posts[0]
-    while post.exitStatus == nil { try loop.runOnce(until: nil) }
-    try #require(post.generation == 1 && post.channel != nil)
-    tellerSupervisor.replace(post, at: loop.moment())
-    try #require(post.killAt != nil)
-    try run(tellerSupervisor.keepTime) { post.generation > 1 }
-    #expect(post.killAt == nil)
+    let slot = tellerSupervisor.slots[0]
+    while slot.exitStatus == nil { try loop.runOnce(until: nil) }
+    try #require(slot.generation == 1 && slot.channel != nil)
+    tellerSupervisor.replace(slot, at: loop.moment())
+    try #require(slot.killAt != nil)
+    try run(tellerSupervisor.runTimers) { slot.generation > 1 }
+    #expect(slot.killAt == nil)
     tellerSupervisor.closeAll(at: loop.moment())
     tellerSupervisor.killAll()
-    try run(tellerSupervisor.keepTime) { tellerSupervisor.count == 0 }
+    try run(tellerSupervisor.runTimers) { tellerSupervisor.count == 0 }
   }
 
   @Test("a teller is not ended by it either")
@@ -65,21 +65,21 @@ struct SuccessorTests {
       executable: "/bin/sh", arguments: ["-c", words], environment: Environment.all())
     #expect(writer.wait().isSuccess)
     let tellerSupervisor = TellerSupervisor(
-      home: directory, loop: loop, log: log, programs: WorkerPrograms(in: directory),
+      home: directory, loop: loop, log: log, programs: ProgramPaths(in: directory),
       services: ServiceDirectory(),
       policy: RestartPolicy(), seed: 1)
     tellerSupervisor.hasOpened = true
     let window = Window(service: .deposit, place: 1)
     tellerSupervisor.open(window, at: loop.moment())
-    let post = try #require(tellerSupervisor.posts[window])
-    while post.exitStatus == nil { try loop.runOnce(until: nil) }
-    try #require(post.generation == 1 && post.channel != nil)
+    let slot = try #require(tellerSupervisor.slots[window])
+    while slot.exitStatus == nil { try loop.runOnce(until: nil) }
+    try #require(slot.generation == 1 && slot.channel != nil)
     tellerSupervisor.dismiss(window, at: loop.moment())
-    try #require(post.killAt != nil)
-    try run(tellerSupervisor.keepTime) { post.generation > 1 }
-    #expect(post.killAt == nil)
+    try #require(slot.killAt != nil)
+    try run(tellerSupervisor.runTimers) { slot.generation > 1 }
+    #expect(slot.killAt == nil)
     tellerSupervisor.closeAll()
     tellerSupervisor.killAll()
-    try run(tellerSupervisor.keepTime) { tellerSupervisor.isEmpty }
+    try run(tellerSupervisor.runTimers) { tellerSupervisor.isEmpty }
   }
 }

@@ -34,7 +34,7 @@ final class TestClient {
   func ask(_ command: ControlCommand, _ coordinator: Coordinator, number: UInt32? = nil) -> UInt32 {
     if number == nil { lastNumber += 1 }
     let number = number ?? lastNumber
-    coordinator.router.hear(ControlRequest(number: number, command: command), from: session)
+    coordinator.router.handle(ControlRequest(number: number, command: command), from: session)
     return number
   }
 
@@ -82,7 +82,7 @@ final class TestBank {
   /// - Parameters:
   ///   - books: the database shared with other branches; nil for its own in memory.
   ///   - limits: the limits of its sessions and requests.
-  init(sharing books: ScriptedBooks? = nil, limits: CoordinatorLimits = CoordinatorLimits()) throws {
+  init(sharing sharedStore: ScriptedStore? = nil, limits: CoordinatorLimits = CoordinatorLimits()) throws {
     var template = Array("/tmp/bank-desk-XXXXXX".utf8CString)
     home = template.withUnsafeMutableBufferPointer { buffer in
       mkdtemp(buffer.baseAddress!).map { String(cString: $0) } ?? ""
@@ -93,11 +93,11 @@ final class TestBank {
     let now = SystemClock.moment()
     let loop = try EventLoop()
     let contents = try store.load(now: now.wall)
-    let bank = books.map {
-      SharedBank(
+    let bank = sharedStore.map {
+      SharedStoreSession(
         $0,
-        BranchOpening(
-          identity: ScriptedBooks.identity, books: contents.books, booksName: .none, isDraining: false),
+        BranchJoinState(
+          identity: ScriptedStore.identity, dayCounters: contents.dayCounters, bankID: .none, isDraining: false),
         address: nil)
     }
     coordinator = Coordinator(
@@ -105,9 +105,9 @@ final class TestBank {
       loop: loop, server: ControlServer(loop: loop, build: "test"),
       log: try LogFile(
         path: paths.log(of: "coordinator"), worker: "coordinator", generation: 1, limit: 1 << 20, keep: 1),
-      store: books ?? store, reading: bank.map(BranchView.init) ?? store, shared: bank, contents: contents,
-      incarnation: try store.beginIncarnation(at: now.wall),
-      booksName: .none, programs: try WorkerPrograms(), now: now, limits: limits)
+      store: sharedStore ?? store, reading: bank.map(SharedStoreCache.init) ?? store, shared: bank, contents: contents,
+      incarnation: try store.recordStart(at: now.wall),
+      bankID: .none, programs: try ProgramPaths(), now: now, limits: limits)
   }
 
   deinit {
@@ -133,54 +133,54 @@ final class TestBank {
     for place in 1...count {
       coordinator.tellerSupervisor.add(Window(service: service, place: place)).phase = .ready
     }
-    coordinator.queue.happen(.scale(service, windows: count))
+    coordinator.queue.process(.scale(service, windows: count))
     for place in 1...count {
       generation += 1
-      coordinator.queue.happen(.tellerReady(Window(service: service, place: place), generation, pid: 1))
+      coordinator.queue.process(.tellerReady(Window(service: service, place: place), generation, pid: 1))
     }
   }
 
   /// Every teller is done with its customer: the receipts are staged.
   func serveAll() {
-    for place in coordinator.queue.machine.atWindows {
+    for place in coordinator.queue.machine.servingCustomers {
       let lease = Lease(
         ticket: place.customer.ticket, attempt: place.customer.attempts + 1, generation: place.generation)
-      coordinator.queue.happen(.tellerAnswered(place.window, place.generation, lease, .done))
+      coordinator.queue.process(.tellerAnswered(place.window, place.generation, lease, .done))
     }
   }
 
   /// Customers whose tickets are on disk.
   func enqueue(_ count: Int64, key: String? = nil, _ client: TestClient) throws -> [ControlAnswer] {
     let number = client.ask(.enqueue(.deposits(count, key: key)), coordinator)
-    coordinator.intake.advance()
+    coordinator.enqueueHandler.advance()
     coordinator.queue.commit()
     return try client.answers(to: number, coordinator)
   }
 
   /// An iteration of the intake that does not wait.
-  func takeIn() {
-    coordinator.context.takeTime()
-    coordinator.intake.rest(until: nil)
-    coordinator.intake.advance()
+  func enqueueCustomers() {
+    coordinator.context.updateTime()
+    coordinator.enqueueHandler.rest(until: nil)
+    coordinator.enqueueHandler.advance()
   }
 
   /// Iterations of the intake until no request waits for it or is to be removed.
-  func finishIntake() {
-    while coordinator.intake.hasWork { takeIn() }
+  func finishEnqueue() {
+    while coordinator.enqueueHandler.hasWork { enqueueCustomers() }
     coordinator.queue.commit()
   }
 
   /// An iteration that ends with work for the subscribers.
   func round() {
-    coordinator.context.takeTime()
+    coordinator.context.updateTime()
     coordinator.reportProgress()
   }
 }
 
-extension EnqueueOrder {
+extension EnqueueParameters {
   /// Deposits without random choices.
-  static func deposits(_ count: Int64, key: String? = nil, amount: Int64 = 1_000) -> EnqueueOrder {
-    EnqueueOrder(
+  static func deposits(_ count: Int64, key: String? = nil, amount: Int64 = 1_000) -> EnqueueParameters {
+    EnqueueParameters(
       count: count, service: .deposit, priority: .regular, amount: amount, account: 7, seed: 0, key: key)
   }
 }
@@ -193,5 +193,5 @@ extension ControlAnswer {
 /// The queue cannot be copied, and `#expect` copies what it takes apart.
 extension QueueDriver {
   var isTakingIn: Bool { machine.isTakingIn }
-  var isJammed: Bool { machine.isJammed }
+  var isDiskFull: Bool { machine.isDiskFull }
 }

@@ -99,17 +99,17 @@ struct ThroughputTests {
   func runOut() {
     var throughput = Self.throughput()
     throughput.note(day: 1, served: 1, issued: 1, byService: [1], at: Self.at(30))
-    var (shown, looks) = (Self.at(30), 0)
+    var (shown, checks) = (Self.at(30), 0)
     var seen: [(at: Int64, rates: BoardRates)] = []
-    while let next = throughput.nextShow(after: shown) {
-      looks += 1
+    while let next = throughput.nextUpdate(after: shown) {
+      checks += 1
       #expect(next > shown)
-      guard looks < 1_000, next > shown else { return }
+      guard checks < 1_000, next > shown else { return }
       shown = next
       throughput.note(day: 1, served: 1, issued: 1, byService: [1], at: shown)
       seen.append((shown.since(Self.begin).milliseconds, throughput.rates))
     }
-    #expect(looks < 40, "an idle bank makes few snapshots")
+    #expect(checks < 40, "an idle bank makes few snapshots")
     #expect(throughput.rates == BoardRates() && throughput.servedTenMinutes(of: [1]) == [0])
     #expect(seen.last.map { $0.at > 600_000 && $0.at < 607_000 } == true, "\(seen.count)")
     let second = seen.first { $0.rates.servedSecond == 0 }

@@ -19,23 +19,23 @@ import Wire
 struct UnwatchedChildTests {
   @Test("no teller is left at a window") func teller() async {
     await #expect(processExitsWith: .success) {
-      let place = try Spoiled()
+      let place = try UnwatchableFixture()
       let tellerSupervisor = TellerSupervisor(
-        home: place.home, loop: place.loop, log: try place.log(), programs: try WorkerPrograms(),
+        home: place.home, loop: place.loop, log: try place.log(), programs: try ProgramPaths(),
         services: ServiceDirectory(), policy: RestartPolicy(), seed: 1)
       let window = Window(service: .deposit, place: 1)
       tellerSupervisor.open(window, at: SystemClock.moment())
       place.expectNobodyLeft()
       #expect(
-        tellerSupervisor.posts[window]?.isGivenUp == true
-          && tellerSupervisor.posts[window]?.lastEnd?.description.contains("epoll_ctl") == true)
+        tellerSupervisor.slots[window]?.isGivenUp == true
+          && tellerSupervisor.slots[window]?.lastExitReason?.description.contains("epoll_ctl") == true)
       #expect(tellerSupervisor.isEmpty)
     }
   }
 
   @Test("no service is left") func service() async {
     await #expect(processExitsWith: .success) {
-      let place = try Spoiled()
+      let place = try UnwatchableFixture()
       let tellerSupervisor = ServiceSupervisor(
         loop: place.loop, log: try place.log(), policy: RestartPolicy(), seed: 1)
       tellerSupervisor.open(
@@ -44,14 +44,14 @@ struct UnwatchedChildTests {
         at: SystemClock.moment())
       place.expectNobodyLeft()
       #expect(
-        tellerSupervisor.posts[0].lastEnd?.description.contains("epoll_ctl") == true
+        tellerSupervisor.slots[0].lastExitReason?.description.contains("epoll_ctl") == true
           && tellerSupervisor.count == 0)
     }
   }
 
   @Test("no coordinator is left under a guardian") func coordinator() async {
     await #expect(processExitsWith: .success) {
-      let place = try Spoiled { home in
+      let place = try UnwatchableFixture { home in
         let guardian = try Guardian(
           Guardian.Order(home: home, program: "/bin/sh", words: ["-c", "exec sleep 1000"]))
         return (guardian.loop, guardian)
@@ -70,12 +70,12 @@ struct UnwatchedChildTests {
     await #expect(processExitsWith: .success) {
       var troubles: [String] = []
       for room in CInt(0)..<16 {
-        let place = try Spoiled(isSpoiled: false) { home in
+        let place = try UnwatchableFixture(isSpoiled: false) { home in
           let guardian = try Guardian(
             Guardian.Order(home: home, program: "/bin/sh", words: ["-c", "exec sleep 1000"]))
           return (guardian.loop, guardian)
         }
-        try Spoiled.withDescriptors(room) { (place.owner as? Guardian)?.begin(channel: nil) }
+        try UnwatchableFixture.withDescriptors(room) { (place.owner as? Guardian)?.begin(channel: nil) }
         if let child = ProcessTable.children(of: getpid()).first {
           // There were enough: this one is watched.
           kill(child, SIGKILL)
@@ -91,7 +91,7 @@ struct UnwatchedChildTests {
 }
 
 /// An event loop that cannot watch any more, and a home for those that need one.
-private final class Spoiled {
+private final class UnwatchableFixture {
   let home: String
   let loop: EventLoop
   let owner: AnyObject?
@@ -105,9 +105,9 @@ private final class Spoiled {
   ) throws {
     home = "/tmp/bank-spoiled-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())"
     try Directory.create(path: home)
-    let (made, loops) = try SpoiledLoop.find { [home] in try make(home) }
+    let (made, loops) = try BrokenEventLoops.find { [home] in try make(home) }
     (loop, owner) = made
-    if isSpoiled { loops.spoil() }
+    if isSpoiled { loops.breakLoops() }
   }
 
   deinit { Self.remove(home) }
@@ -142,7 +142,7 @@ private final class Spoiled {
   private static func remove(_ path: String) {
     for name in (try? Directory.entries(of: path)) ?? [] {
       let inner = "\(path)/\(name)"
-      if (try? FileFacts.inspect(inner, followLinks: false))?.isDirectory == true {
+      if (try? FileMetadata.inspect(inner, followLinks: false))?.isDirectory == true {
         remove(inner)
       } else {
         unlink(inner)

@@ -18,11 +18,11 @@ struct WindowLogTests {
     let bank = try TestBank()
     let supervisor = bank.coordinator.tellerSupervisor
     let window = Window(service: .deposit, place: 1)
-    let post = supervisor.add(window)
+    let slot = supervisor.add(window)
     let child = try ChildProcess.spawn(
       executable: "/bin/sleep", arguments: ["1000"], environment: Environment.all())
     defer { child.end() }
-    (post.child, post.generation) = (child, 7)
+    (slot.child, slot.generation) = (child, 7)
     supervisor.abort(window, 7, at: SystemClock.moment())
     supervisor.expel(window, 7, reason: "sent a message out of turn", at: SystemClock.moment())
     for event in ["stuck", "protocol_violation"] {

@@ -6,33 +6,33 @@ import Testing
 struct AuditTests {
   @Test("an open bank and a stopped home are audited, in both languages and as JSON")
   func clean() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "20")
-      try branch.done("pause")
-      try branch.done("enqueue", "9")
+      try branch.runSuccessfully("pause")
+      try branch.runSuccessfully("enqueue", "9")
       try branch.expectClean()
-      try branch.done("cancel", "9")
-      try branch.done("resume")
-      try branch.done("wait")
+      try branch.runSuccessfully("cancel", "9")
+      try branch.runSuccessfully("resume")
+      try branch.runSuccessfully("wait")
       for isOpen in [true, false] {
-        if !isOpen { try branch.done("stop") }
+        if !isOpen { try branch.runSuccessfully("stop") }
         let report = try branch.json("audit")
         #expect(report.differences(from: Samples.audit) == [])
         #expect(report["issued"].integer == 9 && report["served"].integer == 8, "\(report)")
         #expect(report["problems"].items.isEmpty)
-        #expect(try branch.done("audit").out.hasPrefix("Every guarantee that can be checked holds.\n"))
-        #expect(try branch.done("audit", language: .ko).out.hasPrefix("확인할 수 있는 모든 보장이 지켜졌습니다.\n"))
+        #expect(try branch.runSuccessfully("audit").out.hasPrefix("Every guarantee that can be checked holds.\n"))
+        #expect(try branch.runSuccessfully("audit", language: .ko).out.hasPrefix("확인할 수 있는 모든 보장이 지켜졌습니다.\n"))
       }
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 
   @Test("a database with flipped bytes is reported with exit code 1 and not changed")
   func damaged() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.done("enqueue", "300", "--wait")
-      try branch.done("stop")
+      try branch.runSuccessfully("enqueue", "300", "--wait")
+      try branch.runSuccessfully("stop")
       let path = "\(branch.home)/bank.db"
       var content = try Data(contentsOf: URL(fileURLWithPath: path))
       // Page headers from the second page on: the file still opens, but its content cannot be trusted.
@@ -40,8 +40,8 @@ struct AuditTests {
         for offset in 0..<64 where page + offset < content.count { content[page + offset] ^= 0x5A }
       }
       try content.write(to: URL(fileURLWithPath: path))
-      for tongue in Tongue.allCases {
-        let outcome = try branch.run("audit", language: tongue)
+      for outputLanguage in OutputLanguage.allCases {
+        let outcome = try branch.run("audit", language: outputLanguage)
         #expect(outcome.code == 1, outcome.story)
       }
       let outcome = try branch.run("audit", "--json")
@@ -54,9 +54,9 @@ struct AuditTests {
 
   @Test("a file that is not a database is refused by start and audit, and not changed")
   func noDatabase() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
       let path = "\(branch.home)/bank.db"
       let content = Data(String(repeating: "these are not the books of a bank\n", count: 400).utf8)
       try content.write(to: URL(fileURLWithPath: path))
@@ -64,7 +64,7 @@ struct AuditTests {
       try branch.expectRefusal(1, "database_damaged", of: "start")
       #expect(try branch.run("audit", "--json").code == 1)
       #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == content)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 }

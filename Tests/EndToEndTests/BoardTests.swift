@@ -3,16 +3,16 @@ import Testing
 
 @Suite("Board, and its commands", .serialized)
 struct BoardTests {
-  private func start(_ branch: Branch) throws {
+  private func start(_ branch: ScratchBank) throws {
     let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "60s")
     try branch.start("--config", file)
   }
 
   @Test("killing a teller reports how soon its customer was served again, and the board shows the exit")
   func kill() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try start(branch)
-      try branch.done("enqueue", "3", "--service", "deposit")
+      try branch.runSuccessfully("enqueue", "3", "--service", "deposit")
       try branch.waitUntilServed(by: "deposit-1", ticket: 1)
       let before = try branch.json("snapshot")
       let window = try #require(before["windows"].items.first { $0["window"].text == "deposit-1" })
@@ -27,20 +27,20 @@ struct BoardTests {
       #expect(
         death["signal"].integer == 9 && death["window"].text == "deposit-1" && death["ticket"].integer == 1)
       #expect(after["serving"].items.first?["attempt"].integer == 2)
-      #expect(try branch.done("kill", "deposit-1", "--yes").out.contains("customer 1 was served again after"))
+      #expect(try branch.runSuccessfully("kill", "deposit-1", "--yes").out.contains("customer 1 was served again after"))
       try branch.expectRefusal(4, "no_such_window", of: "kill", "deposit-9", "--yes")
-      #expect(try branch.done("snapshot").out.contains("deposit-1"))
-      #expect(try branch.done("snapshot", language: .ko).out.contains("프로세스 종료"))
+      #expect(try branch.runSuccessfully("snapshot").out.contains("deposit-1"))
+      #expect(try branch.runSuccessfully("snapshot", language: .ko).out.contains("프로세스 종료"))
     }
   }
 
   @Test("every process that has a log is killed by the same name, and the bank replaces it")
   func processes() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try start(branch)
       for name in ["stock", "vending", "coordinator", "guardian"] {
         try branch.waitUntil("the bank has a guardian") { try branch.status().guardianPid != nil }
-        try branch.done("logs", name)
+        try branch.runSuccessfully("logs", name)
         let killed = try branch.json("kill", name, "--yes")
         let pid = try #require(killed["pid"].integer)
         let successor = try #require(killed["successor_pid"].integer, "\(killed)")
@@ -53,12 +53,12 @@ struct BoardTests {
 
   @Test("several customers are cancelled at once, and lists start at a given number")
   func several() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try start(branch)
-      try branch.done("enqueue", "12", "--service", "deposit")
+      try branch.runSuccessfully("enqueue", "12", "--service", "deposit")
       try branch.waitUntilServed(by: "deposit-1", ticket: 1)
       #expect(
-        try branch.done("cancel", "3", "5", "7-9").out
+        try branch.runSuccessfully("cancel", "3", "5", "7-9").out
           == "5 customers cancelled.\n")
       try branch.expectRefusal(4, "no_such_ticket", of: "cancel", "77")
       let listed = try branch.lines("tickets", "--state", "waiting", "--after", "4", "--limit", "3")

@@ -11,18 +11,18 @@ private let services = #"""
 
 @Suite("Bytes that are not UTF-8", .serialized)
 struct ByteTests {
-  private func withServices(_ test: (Branch) throws -> Void) throws {
-    try withBranch { branch in
+  private func withServices(_ test: (ScratchBank) throws -> Void) throws {
+    try withScratchBank { branch in
       try branch.start("--config", try branch.write(services, to: "bank.json"), "--speed", "max")
       try test(branch)
-      try branch.done("stop", "--now")
-      try branch.expectNobodyLeft()
+      try branch.runSuccessfully("stop", "--now")
+      try branch.expectNoProcessesLeft()
     }
   }
 
   /// Runs a shell script in which `bankctl` is the program.
   private func shell(
-    _ branch: Branch, _ script: String, language: Tongue? = .en,
+    _ branch: ScratchBank, _ script: String, language: OutputLanguage? = .en,
     at location: SourceLocation = #_sourceLocation
   ) throws -> Outcome {
     let function = "bankctl() { '\(Binaries.bankctl)' \"$@\"; }\n"
@@ -31,7 +31,7 @@ struct ByteTests {
   }
 
   /// Output of a script in hexadecimal.
-  private func hex(_ branch: Branch, _ script: String, at location: SourceLocation = #_sourceLocation) throws
+  private func hex(_ branch: ScratchBank, _ script: String, at location: SourceLocation = #_sourceLocation) throws
     -> String
   {
     let outcome = try shell(branch, "{ \(script)\n} | od -An -v -tx1 | tr -d ' \\n'", at: location)
@@ -41,7 +41,7 @@ struct ByteTests {
   @Test("a key must be text: the error names option and byte in both languages, and adds no customer")
   func keys() throws {
     try withServices { branch in
-      for language in Tongue.allCases {
+      for language in OutputLanguage.allCases {
         let refused = try shell(
           branch, #"bankctl enqueue 1 --service deposit --amount 5 --account 1 --key "$(printf 'caf\351')""#,
           language: language)
@@ -90,7 +90,7 @@ struct ByteTests {
 
   @Test("a home with any bytes in its name is exactly that directory")
   func home() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let home = #"h=$(printf '\#(branch.path("h"))\351')"#
       let opened = try shell(
         branch, home + #"; bankctl --home "$h" start --speed max && bankctl --home "$h" enqueue 2 --wait"#)
@@ -109,7 +109,7 @@ struct ByteTests {
       #expect(closed.code == 3 && closed.err.contains(#"h\xE9"#), closed.story)
       let document = try shell(branch, home + #"; bankctl --home "$h" status --json"#)
       #expect(try document.json()["error"]["message"].text?.contains(#"h\xE9"#) == true, document.story)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 
@@ -137,7 +137,7 @@ struct ByteTests {
       let taken = try branch.run("run", "--wait", "--stdin", "--", "cat", input: "hello 은행")
       #expect(taken.out == "hello 은행" && !taken.err.contains("--stdin"), taken.story)
       let none = try branch.run("run", "--wait", "--", "cat")
-      #expect(none.complaints == "", none.story)
+      #expect(none.errorsWithoutProgress == "", none.story)
       let long = try branch.run(
         "run", "--stdin", "--", "cat", input: String(repeating: "x", count: 1 << 20 + 1))
       #expect(long.code == 2 && long.err.contains("1,048,576"), long.story)
@@ -156,7 +156,7 @@ struct ByteTests {
     "arguments are complete without /proc",
     .enabled(if: geteuid() == 0, "only root can hide /proc"))
   func withoutProc() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let script = "mount -t tmpfs none /proc && exec \"$0\" \"$@\""
       let outcome = try branch.launch(
         ["-m", "sh", "-c", script, Binaries.bankctl, "enqueue", "--help"], program: "/usr/bin/unshare"

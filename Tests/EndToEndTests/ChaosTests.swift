@@ -15,7 +15,7 @@ struct ChaosTests {
     "forty kills of all processes, with stops and cuts: every guarantee holds, and nothing is left"
   )
   func everybody() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let scratch = branch.path("scratch")
       mkdir(scratch, 0o700)
       let outcome = try branch.launch(
@@ -49,13 +49,13 @@ struct ChaosTests {
       }
       #expect(
         try FileManager.default.contentsOfDirectory(atPath: scratch) == [], "the scratch home is removed")
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 
   @Test("bankctl executes the chaos program: one process, which receives Ctrl-C and finishes cleanly")
   func becomes() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let scratch = branch.path("scratch")
       mkdir(scratch, 0o700)
       let run = try branch.launch(
@@ -72,21 +72,21 @@ struct ChaosTests {
       let report = try outcome.json()
       #expect(report["seed"].integer == 12 && report["kills"]["coordinator"].integer == 0, "\(report)")
       #expect(try FileManager.default.contentsOfDirectory(atPath: scratch) == [])
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 
   @Test("a given home is kept, its customers are not counted, and an open bank is refused")
   func ownHome() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.done("enqueue", "5", "--wait")
+      try branch.runSuccessfully("enqueue", "5", "--wait")
       try branch.expectRefusal(5, "already_open", of: "chaos", "--home", branch.home, "--max-kills", "1")
-      try branch.done("stop")
-      let words = [
+      try branch.runSuccessfully("stop")
+      let arguments = [
         "chaos", "--home", branch.home, "--customers", "30", "--interval", "50ms", "--targets", "tellers",
       ]
-      let outcome = try branch.launch(words + ["--json"]).finish(within: .seconds(60))
+      let outcome = try branch.launch(arguments + ["--json"]).finish(within: .seconds(60))
       #expect(outcome.code == 0, outcome.story)
       let report = try outcome.json()
       #expect(report["acknowledged"].integer == 30 && report["receipts"].integer == 30, "\(report)")

@@ -19,42 +19,42 @@ private let services = #"""
 
 @Suite("Services of commands", .serialized)
 struct CommandServicesTests {
-  private func withCommands(_ test: (Branch) throws -> Void) throws {
-    try withBranch { branch in
+  private func withCommands(_ test: (ScratchBank) throws -> Void) throws {
+    try withScratchBank { branch in
       let file = try branch.write(services, to: "bank.json")
       try branch.start("--config", file, "--speed", "max")
       try test(branch)
-      try branch.done("stop", "--now")
-      try branch.expectNobodyLeft()
+      try branch.runSuccessfully("stop", "--now")
+      try branch.expectNoProcessesLeft()
     }
   }
 
   @Test("a payload is standard input or an argument of the command, and the output is in the receipt")
   func results() throws {
     try withCommands { branch in
-      try branch.done("enqueue", "--service", "upper", "--payload", "hello 은행", "--wait")
+      try branch.runSuccessfully("enqueue", "--service", "upper", "--payload", "hello 은행", "--wait")
       let ticket = try branch.json("ticket", "1")
       #expect(ticket["result"].text == "HELLO 은행" && ticket["result_bytes"].integer == 12)
       #expect(ticket["exit_code"].integer == 0 && ticket["duration_ms"].integer != nil)
       #expect(ticket["payload"].text == nil, "the payload is removed with the receipt")
-      try branch.done("enqueue", "--service", "words", "--payload", "a b;$(id)", "--wait")
+      try branch.runSuccessfully("enqueue", "--service", "words", "--payload", "a b;$(id)", "--wait")
       let words = try branch.json("ticket", "2")
       let key = try #require(words["key"].text)
       #expect(words["result"].text == "a b;$(id)|\(key)|")
       #expect(words["stderr"].text == key, "the command received the same key")
-      #expect(try branch.done("output", "2").out == "a b;$(id)|\(key)|")
-      #expect(try branch.done("output", "2", "--stderr").out == key)
+      #expect(try branch.runSuccessfully("output", "2").out == "a b;$(id)|\(key)|")
+      #expect(try branch.runSuccessfully("output", "2", "--stderr").out == key)
       let receipts = try branch.receipts()
       #expect(receipts.map(\.["result"].text) == ["HELLO 은행", "a b;$(id)|\(key)|"])
       // Bytes that are not text, and more than is stored.
       let large = branch.path("large")
       _ = FileManager.default.createFile(atPath: large, contents: Data(repeating: 0xff, count: 60_000))
-      try branch.done("enqueue", "--service", "upper", "--payload-file", large, "--wait")
+      try branch.runSuccessfully("enqueue", "--service", "upper", "--payload-file", large, "--wait")
       let bytes = try branch.json("ticket", "3")
       #expect(bytes["result"].text == nil && bytes["result_bytes"].integer == 60_000)
       #expect(
         bytes["result_b64"].text.flatMap { Data(base64Encoded: $0) } == Data(repeating: 0xff, count: 60_000))
-      #expect(try branch.done("ticket", "2", language: .ko).out.contains("결과"))
+      #expect(try branch.runSuccessfully("ticket", "2", language: .ko).out.contains("결과"))
       #expect(try branch.json("audit")["ok"].flag == true)
     }
   }
@@ -71,7 +71,7 @@ struct CommandServicesTests {
       let told = try branch.run("run", "--wait", "--service", "upper", "--", "touch", file)
       #expect(told.code == 2 && told.err.contains("service upper takes no command lines"), "\(told.story)")
       #expect(try branch.status().queue("issued") == 0 && !FileManager.default.fileExists(atPath: file))
-      try branch.done("run", "--wait", "--service", "batch", "--", "touch", file)
+      try branch.runSuccessfully("run", "--wait", "--service", "batch", "--", "touch", file)
       #expect(FileManager.default.fileExists(atPath: file))
     }
   }
@@ -79,37 +79,37 @@ struct CommandServicesTests {
   @Test("a client that waits for a cancelled customer gets a message and exit code 1")
   func cancelledWhileWaitedFor() throws {
     try withCommands { branch in
-      try branch.done("pause")
+      try branch.runSuccessfully("pause")
       let waits = try branch.launch([
         "enqueue", "2", "--service", "upper", "--payload", "x", "--wait",
       ])
       try branch.waitUntil("both customers are waiting") { try branch.status().queue("waiting") == 2 }
-      try branch.done("cancel", "1")
-      try branch.done("resume")
+      try branch.runSuccessfully("cancel", "1")
+      try branch.runSuccessfully("resume")
       let outcome = try waits.finish()
       #expect(outcome.code == 1 && outcome.err.contains("1 of 2 were cancelled"), "\(outcome.story)")
       #expect(!outcome.out.contains("done"), "\(outcome.story)")
       // `run --wait` reports the same for a waiting command line.
-      try branch.done("pause")
+      try branch.runSuccessfully("pause")
       let run = try branch.launch(["run", "--wait", "--", "true"])
       try branch.waitUntil("the customer is waiting") { try branch.status().queue("waiting") == 1 }
-      try branch.done("cancel", "3")
+      try branch.runSuccessfully("cancel", "3")
       #expect(try run.finish().code == 1)
-      try branch.done("resume")
+      try branch.runSuccessfully("resume")
     }
   }
 
   @Test("an open bank and a closed one report the key of a customer, with the ticket and with the receipt")
   func keyOfClosedBank() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--config", try branch.write(services, to: "bank.json"), "--speed", "max")
-      try branch.done("enqueue", "--service", "upper", "--payload", "x", "--wait")
+      try branch.runSuccessfully("enqueue", "--service", "upper", "--payload", "x", "--wait")
       let key = try #require(try branch.json("ticket", "1")["key"].text)
       #expect(try branch.receipts().map { $0["key"].text } == [key])
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
       #expect(try branch.json("ticket", "1")["key"].text == key)
       #expect(try branch.receipts().map { $0["key"].text } == [key])
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 
@@ -132,16 +132,16 @@ struct CommandServicesTests {
         }
         #expect(attempts.last?["code"].integer == Int(code))
         #expect(attempts.last?["reason"].text?.contains("said \(code)") == true, "\(ticket)")
-        #expect(try branch.done("ticket", "\(place + 1)").out.contains("said \(code)"))
+        #expect(try branch.runSuccessfully("ticket", "\(place + 1)").out.contains("said \(code)"))
       }
       // "Later" is not a failure.
-      try branch.done("enqueue", "--service", "exits", "--payload", "75\n")
+      try branch.runSuccessfully("enqueue", "--service", "exits", "--payload", "75\n")
       try branch.waitUntil("the customer has had two attempts") {
         (try branch.json("ticket", "6")["attempts"].items).count >= 2
       }
       #expect((try branch.json("ticket", "6"))["attempts"].items.first?["end"].text == "deferred")
       // A missing program pauses its service and makes no dead letters.
-      try branch.done("enqueue", "3", "--service", "missing", "--payload", "x")
+      try branch.runSuccessfully("enqueue", "3", "--service", "missing", "--payload", "x")
       try branch.waitUntil("the service is paused") {
         try branch.status().service("missing")["paused"].flag == true
       }
@@ -149,8 +149,8 @@ struct CommandServicesTests {
       #expect(branch.log("coordinator").contains("event=service_paused"))
       let because = try branch.status().service("missing")["pause_reason"].text
       #expect(because?.contains("/no/such/program") == true)
-      for language in [Tongue.en, .ko] {
-        #expect(try branch.done("status", language: language).out.contains("bankctl resume missing"))
+      for language in [OutputLanguage.en, .ko] {
+        #expect(try branch.runSuccessfully("status", language: language).out.contains("bankctl resume missing"))
       }
       // A command that never exits and ignores SIGTERM.
       let slow = try branch.run("enqueue", "--service", "slow", "--payload", "x", "--wait")
@@ -181,8 +181,8 @@ struct CommandServicesTests {
         .finish()
         .json()
       #expect(ticket["ticket"].integer == 4 && ticket["day"].integer == 1)
-      try branch.done("wait")
-      #expect(try branch.done("output", "4").out == "begin\nend\n")
+      try branch.runSuccessfully("wait")
+      #expect(try branch.runSuccessfully("output", "4").out == "begin\nend\n")
       let killed = try branch.launch(["run", "--wait", "--", "sh", "-c", "kill -9 $$"]).finish()
       #expect(killed.code == 137, killed.story)
       let absent = try branch.launch(["run", "--wait", "--", "/no/such/program"]).finish()
@@ -204,7 +204,7 @@ struct CommandServicesTests {
       try branch.waitUntil("the first line is printed") { waiting.lines == ["begin"] }
       let follower = try branch.launch(["output", "1", "-f"])
       try branch.waitUntil("the follower has printed it, too") { follower.lines == ["begin"] }
-      #expect(try branch.done("output", "1").out == "begin\n")
+      #expect(try branch.runSuccessfully("output", "1").out == "begin\n")
       let child = try #require(
         Int32(try String(contentsOfFile: branch.path("child"), encoding: .utf8).filter(\.isNumber)))
       let document = try branch.json("cancel", "1")
@@ -219,7 +219,7 @@ struct CommandServicesTests {
       let interrupted = try left.finish()
       #expect(interrupted.code != 0 && interrupted.err.contains("bankctl cancel 2"), interrupted.story)
       #expect(try branch.json("ticket", "2")["state"].text == "serving")
-      try branch.done("cancel", "2")
+      try branch.runSuccessfully("cancel", "2")
       // The window continues.
       #expect(try branch.launch(["run", "--wait", "--", "true"]).finish().code == 0)
     }
@@ -239,7 +239,7 @@ struct CommandServicesTests {
         }
       }
       /// True if the shell of an attempt and everything that it has started have exited.
-      func isNobodyLeft(of attempt: [String]) -> Bool {
+      func hasNoProcessesLeft(of attempt: [String]) -> Bool {
         guard let everybody = try? FileManager.default.contentsOfDirectory(atPath: "/proc") else {
           return false
         }
@@ -252,14 +252,14 @@ struct CommandServicesTests {
             && !(name == attempt[2] && text.contains("BANK_KEY=\(attempt[0])\0"))
         }
       }
-      try branch.done("run", "--", "sh", "-c", script)
+      try branch.runSuccessfully("run", "--", "sh", "-c", script)
       try branch.waitUntil("the command runs") { notes().count == 1 }
       // The runner alone is killed: the coordinator ends what it leaves.
       let runner = try #require(
         try branch.status().workers.first { $0.role == "runner" && $0.state == "serving" })
       branch.processes.signal(runner.pid, SIGKILL)
       try branch.waitUntil("the second attempt has started") { notes().count == 2 }
-      #expect(isNobodyLeft(of: notes()[0]), "the first attempt was ended before the second started")
+      #expect(hasNoProcessesLeft(of: notes()[0]), "the first attempt was ended before the second started")
       // The runner and the coordinator are killed: the next coordinator finds what is left by its key.
       let status = try branch.status()
       let second = try #require(status.workers.first { $0.role == "runner" && $0.state == "serving" })
@@ -267,12 +267,12 @@ struct CommandServicesTests {
       branch.processes.signal(second.pid, SIGKILL)
       branch.processes.signal(status.pid, SIGKILL)
       try branch.waitUntil("the third attempt has started") { notes().count == 3 }
-      #expect(isNobodyLeft(of: notes()[1]), "the second attempt was ended before the third started")
+      #expect(hasNoProcessesLeft(of: notes()[1]), "the second attempt was ended before the third started")
       try branch.waitUntil("the customer is served") { try branch.statusIfAnswered()?.queue("served") == 1 }
       #expect(Set(notes().map(\.[0])).count == 1, "each customer has one key")
       // The next coordinator records the attempt that was lost with its predecessor.
       #expect(notes().map(\.[1]) == ["1", "2", "3"])
-      try branch.waitUntil("no process of the command is left") { isNobodyLeft(of: notes()[2]) }
+      try branch.waitUntil("no process of the command is left") { hasNoProcessesLeft(of: notes()[2]) }
       #expect(try branch.json("ticket", "1")["key"].text == notes()[0][0])
       #expect(try branch.json("audit")["ok"].flag == true)
     }

@@ -8,13 +8,13 @@ import Testing
 struct ConfigCommandTests {
   @Test("a valid file is reported in one line, in either language, without opening a bank")
   func good() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(more: #", "lease": "5s""#)
-      for (tongue, told) in [(Tongue.en, "Configuration valid"), (.ko, "설정이 올바릅니다")] {
-        let outcome = try branch.done("config", "check", file, language: tongue)
+      for (outputLanguage, told) in [(OutputLanguage.en, "Configuration valid"), (.ko, "설정이 올바릅니다")] {
+        let outcome = try branch.runSuccessfully("config", "check", file, language: outputLanguage)
         #expect(outcome.outLines.count == 1 && outcome.out.contains(told), outcome.story)
-        #expect(outcome.out.contains(file) && outcome.complaints.isEmpty, outcome.story)
-        let bare = try branch.done("config", "check", language: tongue)
+        #expect(outcome.out.contains(file) && outcome.errorsWithoutProgress.isEmpty, outcome.story)
+        let bare = try branch.runSuccessfully("config", "check", language: outputLanguage)
         #expect(bare.outLines.count == 1 && bare.out.contains(told) && !bare.out.contains(file), bare.story)
       }
       let document = try branch.json("config", "check", file)
@@ -26,13 +26,13 @@ struct ConfigCommandTests {
 
   @Test("the file comes from BANK_CONFIG, the home or the option, and the output names the source")
   func chosen() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let named = try branch.configuration(name: "named.json")
       mkdir(branch.home, 0o700)
       let own = try branch.configuration(name: "home/bank.json")
       let option = try branch.configuration(name: "option.json")
-      func shown(_ words: [String] = [], _ environment: [String: String] = [:]) throws -> [String?] {
-        let outcome = try branch.launch(["config", "show", "--json"] + words, environment: environment)
+      func shown(_ arguments: [String] = [], _ environment: [String: String] = [:]) throws -> [String?] {
+        let outcome = try branch.launch(["config", "show", "--json"] + arguments, environment: environment)
           .finish()
         let document = try outcome.json()
         return [document["file"].text, document["file_source"].text]
@@ -48,7 +48,7 @@ struct ConfigCommandTests {
 
   @Test("an invalid file is refused in both languages and as JSON, with the file and the remedy")
   func refused() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let binary = branch.path("binary")
       try Data([0x7B, 0x22, 0xFF, 0xFE, 0x22, 0x3A, 0x31, 0x7D]).write(to: URL(fileURLWithPath: binary))
       let pipe = branch.path("pipe")
@@ -69,8 +69,8 @@ struct ConfigCommandTests {
         ),
       ]
       for (file, reason) in cases {
-        for words in [["config", "check", file], ["config", "show", "--config", file]] {
-          let outcome = try branch.launch(words).finish(within: .seconds(5))
+        for arguments in [["config", "check", file], ["config", "show", "--config", file]] {
+          let outcome = try branch.launch(arguments).finish(within: .seconds(5))
           #expect(outcome.code == 2 && outcome.out == "", outcome.story)
           #expect(outcome.err.contains(file) && outcome.err.contains(reason), outcome.story)
         }
@@ -85,15 +85,15 @@ struct ConfigCommandTests {
     "an unreadable file is refused with the reason",
     .enabled(if: geteuid() != 0 || access("/usr/bin/setpriv", X_OK) == 0))
   func unreadable() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration()
       // Root may read every file, so an unprivileged user runs the command if it can reach the programs.
       chmod(branch.path(""), 0o755)
       chmod(file, 0)
-      func run(_ words: [String]) throws -> Outcome {
-        guard geteuid() == 0 else { return try branch.launch(words).finish() }
+      func run(_ arguments: [String]) throws -> Outcome {
+        guard geteuid() == 0 else { return try branch.launch(arguments).finish() }
         let nobody = ["--reuid", "65534", "--regid", "65534", "--clear-groups", Binaries.bankctl]
-        return try branch.launch(nobody + words, program: "/usr/bin/setpriv").finish()
+        return try branch.launch(nobody + arguments, program: "/usr/bin/setpriv").finish()
       }
       guard try run(["--version"]).code == 0 else { return }
       let outcome = try run(["config", "check", file])
@@ -103,7 +103,7 @@ struct ConfigCommandTests {
 
   @Test("product files are checked as reload reads them, with the same messages")
   func products() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(speed: "max")
       try branch.start("--config", file)
       for (name, text) in [("stock.json", "{\"fruits\": 3}"), ("vending.json", "{\n\"produkts\": []}")] {
@@ -111,17 +111,17 @@ struct ConfigCommandTests {
         let checked = try branch.run("config", "check", file)
         #expect(checked.code == 2 && checked.err.contains(bad + ":"), checked.story)
         let reloaded = try branch.run("reload")
-        #expect(reloaded.code == 2 && reloaded.complaints == checked.complaints, reloaded.story)
+        #expect(reloaded.code == 2 && reloaded.errorsWithoutProgress == checked.errorsWithoutProgress, reloaded.story)
         unlink(bad)
       }
-      try branch.done("config", "check", file)
+      try branch.runSuccessfully("config", "check", file)
       try branch.expectClean()
     }
   }
 
   @Test("a missing program is named before any process starts")
   func programs() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let place = branch.path("programs")
       try Binaries.install(Binaries.names.filter { $0 != "bank-teller" }, in: place)
       let outcome = try branch.launch(["config", "check"], program: place + "/bankctl").finish()
@@ -133,7 +133,7 @@ struct ConfigCommandTests {
 
   @Test("every setting is shown with value and source in 80 columns, and the output works as the same file")
   func show() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(
         deposit: 3, loanWork: "12.5ms", more: #", "log": {"keep_files": 5}"#)
       let document = try branch.json("config", "show", "--config", file, "--juice", "4")
@@ -152,8 +152,8 @@ struct ConfigCommandTests {
       #expect(told("lang") == [.text("en"), .text("environment"), .null])
       #expect(told("log.keep_files") == [.integer(5), .text("file"), .integer(2)])
       #expect(told("log.customer_events") == [.flag(true), .text("default"), .null])
-      for tongue in Tongue.allCases {
-        let table = try branch.done("config", "show", "--config", file, language: tongue)
+      for outputLanguage in OutputLanguage.allCases {
+        let table = try branch.runSuccessfully("config", "show", "--config", file, language: outputLanguage)
         #expect(table.outLines.count == settings.items.count + 2, table.story)
         #expect(table.outLines.dropFirst().allSatisfy { $0.count <= 80 }, table.story)
         for setting in settings.items { #expect(table.out.contains("\n" + (setting["key"].text ?? "?"))) }
@@ -162,7 +162,7 @@ struct ConfigCommandTests {
       let second = try branch.json("config", "show", "--config", again)["settings"]
       #expect(second.items.map { $0["key"] } == settings.items.map { $0["key"] })
       #expect(second.items.map { $0["value"] } == settings.items.map { $0["value"] })
-      try branch.done("config", "check", again)
+      try branch.runSuccessfully("config", "check", again)
     }
   }
 
@@ -181,7 +181,7 @@ struct ConfigCommandTests {
 
   @Test("after its file was edited an open bank reports the settings it has read, until it is reloaded")
   func edited() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(speed: "max", more: #", "lease": "20s""#)
       try branch.start("--config", file)
       func lease() throws -> JSON {
@@ -190,14 +190,14 @@ struct ConfigCommandTests {
       #expect(try lease()["in_use"] == .missing)
       _ = try branch.configuration(speed: "max", more: #", "lease": "30s""#)
       #expect(try lease()["value"].text == "30s" && lease()["in_use"].text == "20s")
-      for tongue in Tongue.allCases {
-        let outcome = try branch.done("config", "show", "--config", file, language: tongue)
+      for outputLanguage in OutputLanguage.allCases {
+        let outcome = try branch.runSuccessfully("config", "show", "--config", file, language: outputLanguage)
         #expect(
           outcome.err.contains("lease \"20s\"") && outcome.err.contains("bankctl reload"), outcome.story)
       }
-      try branch.done("reload")
+      try branch.runSuccessfully("reload")
       #expect(try lease()["in_use"] == .missing)
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
       _ = try branch.configuration(speed: "max")
       #expect(try lease()["in_use"] == .missing, "the former value is not in use any more")
     }

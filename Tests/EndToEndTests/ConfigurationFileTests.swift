@@ -25,7 +25,7 @@ private let broken: [(String, String)] = [
 struct ConfigurationFileTests {
   @Test("start refuses an unusable configuration, names place and reason, and opens nothing")
   func start() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       for (text, reason) in broken {
         let file = try branch.write(text, to: "bank.json")
         let outcome = try branch.run("start", "--config", file)
@@ -34,20 +34,20 @@ struct ConfigurationFileTests {
           outcome.story)
         #expect(try branch.run("start", "--config", file, language: .ko).err != outcome.err)
         let checked = try branch.run("config", "check", file)
-        #expect(checked.code == 2 && checked.complaints == outcome.complaints, "\(checked) \(outcome)")
+        #expect(checked.code == 2 && checked.errorsWithoutProgress == outcome.errorsWithoutProgress, "\(checked) \(outcome)")
       }
       for path in [branch.path("missing"), branch.path("io"), "/dev/zero", try pipe(branch)] {
         let outcome = try branch.run("start", "--config", path, timeout: .seconds(5))
         #expect(outcome.code == 2 && outcome.err.contains(path), outcome.story)
       }
       #expect(!FileManager.default.fileExists(atPath: branch.home + "/bank.db"))
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 
   @Test("a refusal to open is reported at once, and leaves nothing for the next attempt")
   func promptly() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.write("{\"lease\": 5}", to: "bank.json")
       var times: [Duration] = []
       for _ in 1...5 {
@@ -56,13 +56,13 @@ struct ConfigurationFileTests {
         times.append(ContinuousClock.now - start)
       }
       #expect((times.min() ?? .zero) < .seconds(1), "\(times)")
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 
   @Test("reload and SIGHUP refuse it as well, and the open bank continues unchanged")
   func reload() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(deposit: 1, loan: 1, speed: "max")
       try branch.start("--config", file)
       let before = try branch.status()
@@ -82,7 +82,7 @@ struct ConfigurationFileTests {
       }
       let after = try branch.status()
       #expect(after.pid == before.pid && after.workers.map(\.pid) == before.workers.map(\.pid))
-      try branch.done("enqueue", "3", "--wait")
+      try branch.runSuccessfully("enqueue", "3", "--wait")
 
       try FileManager.default.removeItem(atPath: file)
       _ = try branch.configuration(deposit: 3, loan: 1, speed: "max")
@@ -92,7 +92,7 @@ struct ConfigurationFileTests {
     }
   }
 
-  private func pipe(_ branch: Branch) throws -> String {
+  private func pipe(_ branch: ScratchBank) throws -> String {
     let path = branch.path("pipe")
     try #require(mkfifo(path, 0o600) == 0)
     return path

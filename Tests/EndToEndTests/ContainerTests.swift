@@ -26,13 +26,13 @@ struct ContainerTests {
     "it reaps the orphans of five coordinators and of others, and SIGTERM serves every waiting customer",
     .enabled(if: geteuid() == 0, "only root can create a container here"))
   func collects() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let container = try branch.launch(
         ["-pf", "--mount-proc", "--kill-child", Binaries.bankctl, "start", "--foreground", "--speed", "max"],
         program: "/usr/bin/unshare")
       var first: Int32 = 0
-      func inside(_ words: String...) throws -> Outcome {
-        try branch.launch(["-t", "\(first)", "-p", "-m"] + words, program: "/usr/bin/nsenter").finish()
+      func inside(_ arguments: String...) throws -> Outcome {
+        try branch.launch(["-t", "\(first)", "-p", "-m"] + arguments, program: "/usr/bin/nsenter").finish()
       }
       try branch.waitUntil("the bank is open") {
         first = children(of: container.pid).first ?? 0
@@ -59,7 +59,7 @@ struct ContainerTests {
       let ended = try container.finish()
       #expect(ended.code == 0, ended.story)
       #expect(try branch.lines("receipts", "--day", "all").count == 20)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 }

@@ -8,7 +8,7 @@ struct DelegatedGroup {
   let path: String
 
   /// - Throws: Trouble with the reason if no group can be created here.
-  init(for branch: Branch) throws {
+  init(for branch: ScratchBank) throws {
     let mounts = (try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)) ?? ""
     let point = mounts.split(separator: "\n").map { $0.split(separator: " ") }.first { fields in
       fields.firstIndex(of: "-").map { fields.count > $0 + 1 && fields[$0 + 1] == "cgroup2" } ?? false
@@ -17,21 +17,21 @@ struct DelegatedGroup {
       separator: "\n"
     )
     .first { $0.hasPrefix("0::/") }?.dropFirst(3)
-    guard let point, let own else { throw Trouble("no cgroup2 is mounted here") }
+    guard let point, let own else { throw TestFailure("no cgroup2 is mounted here") }
     let path = "\(point)\(own == "/" ? "" : own)/bank-test-\(getpid())"
     guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
-      throw Trouble("no group can be created in \(point)\(own): \(String(cString: strerror(errno)))")
+      throw TestFailure("no group can be created in \(point)\(own): \(String(cString: strerror(errno)))")
     }
     self.path = path
     branch.atClose { [self] in remove() }
     guard access(path + "/cgroup.kill", W_OK) == 0 else {
-      throw Trouble("this kernel cannot kill a group (no cgroup.kill)")
+      throw TestFailure("this kernel cannot kill a group (no cgroup.kill)")
     }
     typealias Call =
       @convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeRawPointer, Int, Int32) -> Int32
     guard let symbol = dlsym(dlopen(nil, RTLD_NOW), "setxattr"),
       unsafeBitCast(symbol, to: Call.self)(path, "user.delegate", "1", 1, 0) == 0
-    else { throw Trouble("this kernel supports no extended attributes for a group") }
+    else { throw TestFailure("this kernel supports no extended attributes for a group") }
   }
 
   /// Groups below this one, by path.
@@ -61,7 +61,7 @@ struct DelegatedGroup {
     repeat {
       for name in below.reversed() { rmdir("\(path)/\(name)") }
       if rmdir(path) == 0 { return }
-      Moment.pass(milliseconds: 2)
+      Polling.pause(milliseconds: 2)
     } while ContinuousClock.now < deadline
     Issue.record("the group of a test is left: \(path)")
   }

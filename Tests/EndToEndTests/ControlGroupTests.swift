@@ -69,7 +69,7 @@ struct ControlGroupTests {
     return state != "Z" && state != "X"
   }
 
-  private func open(_ branch: Branch, in group: DelegatedGroup?, makesGroups: Bool = true) throws {
+  private func open(_ branch: ScratchBank, in group: DelegatedGroup?, makesGroups: Bool = true) throws {
     let file = try branch.write(Self.services, to: "bank.json")
     let enter = group.map { "echo 0 > \($0.path)/cgroup.procs && " } ?? ""
     let opened = try branch.launch(
@@ -82,12 +82,12 @@ struct ControlGroupTests {
   /// Kills the runner, the coordinator, both, and all processes of the bank with its guardian, after which `reopen`
   /// opens it. Each time no process of the previous attempt is left when the next attempt starts.
   private func kill(
-    _ branch: Branch, _ disguise: Disguise, _ victims: [String] = ["runner", "coordinator", "both", "all"],
+    _ branch: ScratchBank, _ disguise: Disguise, _ victims: [String] = ["runner", "coordinator", "both", "all"],
     reopen: () throws -> Void, look: () throws -> Void = {}
   ) throws {
     let note = branch.path("note")
     let script = try branch.write(Self.script(note, disguise, until: branch.heldPipe()), to: "job.sh")
-    try branch.done("enqueue", "--service", "job", "--payload", script)
+    try branch.runSuccessfully("enqueue", "--service", "job", "--payload", script)
     for (place, victim) in victims.enumerated() {
       try branch.waitUntil("attempt \(place + 1) runs") { attempts(note).last?.count == 4 }
       #expect(attempts(note).count == place + 1)
@@ -111,7 +111,7 @@ struct ControlGroupTests {
       }
       #expect(attempt.filter(isAlive) == [], "the attempt before \(victim) was killed ended first")
     }
-    try branch.done("cancel", "1")
+    try branch.runSuccessfully("cancel", "1")
     try branch.waitUntil("no process is left") { attempts(note).joined().allSatisfy { !isAlive($0) } }
   }
 
@@ -119,7 +119,7 @@ struct ControlGroupTests {
 
   @Test("in a delegated group no process of a job is left, even one without environment and parents")
   func grouped() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let group: DelegatedGroup
       do { group = try DelegatedGroup(for: branch) } catch {
         return print(
@@ -136,19 +136,19 @@ struct ControlGroupTests {
           !group.members(of: name).contains(Int32(runner.pid)), "the process that kills a group is not in it")
       }
       // The group of a closed window is removed.
-      try branch.done("scale", "job=0")
+      try branch.runSuccessfully("scale", "job=0")
       try branch.waitUntil("the group of the window is removed") {
         !group.below.contains { $0.hasSuffix("/job-1") }
       }
-      try branch.done("stop", "--now")
-      try branch.expectNobodyLeft()
+      try branch.runSuccessfully("stop", "--now")
+      try branch.expectNoProcessesLeft()
       #expect(group.below == [], "a closed bank leaves no group")
     }
   }
 
   @Test("a group that a coordinator has left is ended by the next one, which has no group itself")
   func leftElsewhere() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let group: DelegatedGroup
       do { group = try DelegatedGroup(for: branch) } catch {
         return print("NOT CHECKED: what is left in a group: \(error)")
@@ -156,7 +156,7 @@ struct ControlGroupTests {
       try open(branch, in: group)
       let note = branch.path("note")
       let script = try branch.write(Self.script(note, .cleared, until: branch.heldPipe()), to: "job.sh")
-      try branch.done("enqueue", "--service", "job", "--payload", script)
+      try branch.runSuccessfully("enqueue", "--service", "job", "--payload", script)
       try branch.waitUntil("the attempt runs") { attempts(note).last?.count == 4 }
       let status = try branch.status()
       // Stopped first, so that no process kills what the runner leaves, or opens the bank again. On a busy machine a
@@ -170,14 +170,14 @@ struct ControlGroupTests {
       branch.processes.signal(try #require(status.guardianPid), SIGKILL)
       branch.processes.signal(runner.pid, SIGKILL)
       branch.processes.signal(status.pid, SIGKILL)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
       let gone = attempt.dropFirst().filter { !isAlive($0) }
       #expect(gone == [], "no process exists that could have ended them: \(attempts(note)), \(group.below)")
       try open(branch, in: nil)
       #expect(attempt.filter(isAlive) == [])
       #expect(group.below == [])
       // The job never exits and is killed.
-      try branch.done("stop", "--timeout", "1s")
+      try branch.runSuccessfully("stop", "--timeout", "1s")
     }
   }
 
@@ -186,13 +186,13 @@ struct ControlGroupTests {
     guard let group = Self.groupOfThisProcess, access(group + "/cgroup.procs", W_OK) == 0 else {
       return print("NOT CHECKED: a group of the bank's own: the group of this process cannot be divided")
     }
-    try withBranch { branch in
+    try withScratchBank { branch in
       try open(branch, in: nil)
       let path = try #require(branch.events("cgroups_enabled", in: "coordinator").first?["path"])
       #expect(path.hasPrefix(group), "\(path) is below \(group)")
       try kill(branch, .unmarked, reopen: { try open(branch, in: nil) })
-      try branch.done("stop", "--now")
-      try branch.expectNobodyLeft()
+      try branch.runSuccessfully("stop", "--now")
+      try branch.expectNoProcessesLeft()
       #expect(access(path, F_OK) != 0, "a closed bank leaves no group")
     }
   }
@@ -212,25 +212,25 @@ struct ControlGroupTests {
   @Test("without a group the bank finds the processes of a job by their mark, and none is left")
   func ungrouped() throws {
     for disguise in [Disguise.none, .cleared] + (isRoot ? [.otherUser] : []) {
-      try withBranch { branch in
+      try withScratchBank { branch in
         let reopen = { try open(branch, in: nil, makesGroups: false) }
         try reopen()
         try kill(branch, disguise, reopen: reopen)
         #expect(branch.events("cgroups_enabled", in: "coordinator") == [])
-        try branch.done("stop", "--now")
-        try branch.expectNobodyLeft()
+        try branch.runSuccessfully("stop", "--now")
+        try branch.expectNoProcessesLeft()
       }
     }
   }
 
   @Test("without group, mark and environment a process is found by the guardian, its new parent")
   func fallenToTheGuardian() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let reopen = { try open(branch, in: nil, makesGroups: false) }
       try reopen()
       try kill(branch, .unmarked, ["coordinator", "runner", "coordinator"], reopen: reopen)
-      try branch.done("stop", "--now")
-      try branch.expectNobodyLeft()
+      try branch.runSuccessfully("stop", "--now")
+      try branch.expectNoProcessesLeft()
     }
   }
 }

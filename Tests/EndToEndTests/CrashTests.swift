@@ -6,11 +6,11 @@ import Testing
 struct CrashTests {
   @Test("a teller killed while it serves is replaced at once, and its customer is served once")
   func teller() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       // Long enough that the teller is still serving on a busy machine.
       let file = try branch.configuration(deposit: 1, depositWork: "4s")
       try branch.start("--config", file)
-      try branch.done("enqueue", "2", "--service", "deposit")
+      try branch.runSuccessfully("enqueue", "2", "--service", "deposit")
       try branch.waitUntilServed(by: "deposit-1", ticket: 1)
       let pid = try branch.kill(worker: "deposit-1")
       // The ticket keeps its attempts: on a busy machine the customer may be served between two polls.
@@ -20,7 +20,7 @@ struct CrashTests {
       let successor = try #require(try branch.status().worker("deposit-1"))
       #expect(successor.document["restarts"].integer == 1)
       #expect(successor.pid != pid)
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       let ticket = try branch.json("ticket", "1")
       #expect(ticket.differences(from: Samples.ticket) == [])
       let attempts = ticket["attempts"]
@@ -38,10 +38,10 @@ struct CrashTests {
       #expect(
         try branch.events("restarted", in: "coordinator", count: 1).map { $0["window"] } == ["deposit-1"])
       #expect(
-        try branch.done("ticket", "1", language: .ko).out.contains(
+        try branch.runSuccessfully("ticket", "1", language: .ko).out.contains(
           "은행원 프로세스가 종료되어 줄의 맨 앞으로 돌아감 (SIGKILL)"))
       #expect(
-        try branch.done("ticket", "1").out.contains(
+        try branch.runSuccessfully("ticket", "1").out.contains(
           "the teller died; back to the head of the line (SIGKILL)")
       )
       try branch.expectClean()
@@ -50,10 +50,10 @@ struct CrashTests {
 
   @Test("another teller serves a customer within milliseconds after the first was killed")
   func latency() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(deposit: 2, depositWork: "60s")
       try branch.start("--config", file)
-      try branch.done("enqueue", "1", "--service", "deposit")
+      try branch.runSuccessfully("enqueue", "1", "--service", "deposit")
       try branch.waitUntil("the customer is served") { try branch.status().queue("serving") == 1 }
       let name = try #require(try branch.status().workers.first { $0.ticket == 1 }?.name)
       try branch.kill(worker: name)
@@ -78,16 +78,16 @@ struct CrashTests {
 
   @Test("a coordinator killed right after its reply loses no ticket, and no teller outlives it by a second")
   func afterReply() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "20")
-      try branch.done("enqueue", "25")
+      try branch.runSuccessfully("enqueue", "25")
       #expect(try branch.killCoordinator() < branch.soon)
       try branch.expectRefusal(3, "not_open", of: "status")
       let again = Status(try branch.start("--speed", "20"))
       #expect(again.day == 1, "a crash closes no day")
       #expect(again.queue("issued") == 25)
       #expect(again.document["bank"]["generation"].integer == 2)
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       try branch.expectOneReceiptEach(25)
       try branch.expectClean()
     }
@@ -98,19 +98,19 @@ struct CrashTests {
     arguments: [("40", 40), ("max", 400)])
   func atAnyMoment(speed: String, most: Int) throws {
     var chance = Chance(for: "CrashTests/atAnyMoment")
-    try withBranch { branch in
+    try withScratchBank { branch in
       var issued = 0
       for _ in 1...5 {
         try branch.start("--speed", speed, "--deposit", "3", "--loan", "2")
         let count = Int.random(in: 1...most, using: &chance)
         issued +=
           try branch.json("enqueue", "\(count)", "--seed", "\(chance.next() % 1000)")["count"].integer ?? 0
-        Moment.pass(milliseconds: Int32.random(in: 0...150, using: &chance))
+        Polling.pause(milliseconds: Int32.random(in: 0...150, using: &chance))
         #expect(try branch.killCoordinator() < branch.soon)
         try branch.expectClean()
       }
       try branch.start("--speed", "max")
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       let status = try branch.status()
       #expect(status.queue("issued") == issued)
       #expect(status.queue("served") == issued)
@@ -124,11 +124,11 @@ struct CrashTests {
   @Test("a keyed enqueue that loses its coordinator continues by itself and adds no customer twice")
   func keyedOverCrash() throws {
     var chance = Chance(for: "CrashTests/keyedOverCrash")
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       for round in 1...4 {
         let enqueue = try branch.launch(["enqueue", "400", "--key", "round-\(round)", "--json"])
-        Moment.pass(milliseconds: Int32.random(in: 0...30, using: &chance))
+        Polling.pause(milliseconds: Int32.random(in: 0...30, using: &chance))
         try branch.killCoordinator()
         try branch.start("--speed", "max")
         let outcome = try enqueue.finish()
@@ -138,9 +138,9 @@ struct CrashTests {
           ? try branch.json("enqueue", "400", "--key", "round-\(round)") : try outcome.json()
         #expect(reply["count"].integer == 400, outcome.story)
         let again = try branch.json("enqueue", "400", "--key", "round-\(round)")
-        #expect(again.tickets == reply.tickets && again.isKnown, "\(again)")
+        #expect(again.tickets == reply.tickets && again.wasAlreadyIssued, "\(again)")
       }
-      try branch.done("wait", timeout: .seconds(60))
+      try branch.runSuccessfully("wait", timeout: .seconds(60))
       try branch.expectOneReceiptEach(1600)
       try branch.expectClean()
     }
@@ -149,19 +149,19 @@ struct CrashTests {
   @Test("tellers killed at random under load: no customer is lost, served twice or a dead letter by accident")
   func tellersAtRandom() throws {
     var chance = Chance(for: "CrashTests/tellersAtRandom")
-    try withBranch { branch in
+    try withScratchBank { branch in
       // The test kills many tellers, and one customer may be affected several times.
       let file = try branch.configuration(
         deposit: 3, loan: 2, depositWork: "20ms", loanWork: "20ms", more: #", "max_crashes": 50"#)
       try branch.start("--config", file)
-      try branch.done("enqueue", "150")
+      try branch.runSuccessfully("enqueue", "150")
       for _ in 1...12 {
         let alive = try branch.status().workers.filter { $0.pid > 0 && $0.state != "backoff" }
         if let victim = alive.randomElement(using: &chance) { branch.processes.signal(victim.pid, SIGKILL) }
         #expect(try branch.status().isBalanced)
-        Moment.pass(milliseconds: Int32.random(in: 0...40, using: &chance))
+        Polling.pause(milliseconds: Int32.random(in: 0...40, using: &chance))
       }
-      try branch.done("wait", timeout: .seconds(60))
+      try branch.runSuccessfully("wait", timeout: .seconds(60))
       #expect(try branch.status().queue("dead") == 0)
       try branch.expectOneReceiptEach(150)
       try branch.expectClean()
@@ -171,15 +171,15 @@ struct CrashTests {
   @Test(
     "a teller stopped by SIGSTOP is detected by its lease and killed, and its successor serves its customer")
   func stuck() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       // Long enough that the teller is stopped in the middle of the work, and shorter than the lease: a busy machine
       // may keep its successor from reporting progress.
       let file = try branch.configuration(deposit: 1, depositWork: "3s", more: #", "lease": "4s""#)
       try branch.start("--config", file)
-      try branch.done("enqueue", "1", "--service", "deposit")
+      try branch.runSuccessfully("enqueue", "1", "--service", "deposit")
       try branch.waitUntilServed(by: "deposit-1", ticket: 1)
       try branch.kill(worker: "deposit-1", SIGSTOP)
-      try branch.done("wait", "--timeout", "120s")
+      try branch.runSuccessfully("wait", "--timeout", "120s")
       let attempts = try branch.json("ticket", "1")["attempts"]
       #expect(attempts[0]["end"].text == "lease_expired", "\(attempts)")
       #expect(attempts[1]["end"].text == "served", "\(attempts)")
@@ -190,7 +190,7 @@ struct CrashTests {
   @Test("all processes of a busy home killed at once, repeatedly: in the end every customer was served once")
   func massacre() throws {
     var chance = Chance(for: "CrashTests/massacre")
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(
         deposit: 3, loan: 2, depositWork: "15ms", loanWork: "25ms", more: #", "max_crashes": 50"#)
       var issued = 0
@@ -198,7 +198,7 @@ struct CrashTests {
         try branch.start("--config", file)
         issued += try branch.json("enqueue", "80", "--key", "round-\(round)")["count"].integer ?? 0
         try branch.waitUntil("a customer is served") { try branch.status().queue("serving") > 0 }
-        Moment.pass(milliseconds: Int32.random(in: 0...120, using: &chance))
+        Polling.pause(milliseconds: Int32.random(in: 0...120, using: &chance))
         let status = try branch.status()
         let pids = [status.pid, try #require(status.guardianPid)] + status.workers.map(\.pid)
         // Stopped first, so that no process can restart another one before it is killed itself.
@@ -209,7 +209,7 @@ struct CrashTests {
         #expect(account["ok"].flag == true && account["issued"].integer == issued, "\(account)")
       }
       try branch.start("--speed", "max")
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       let status = try branch.status()
       #expect(status.queue("served") == issued && status.queue("dead") == 0)
       try branch.expectOneReceiptEach(issued)
@@ -221,9 +221,9 @@ struct CrashTests {
 
   @Test("tellers and coordinator of a branch killed at once: no customer is lost")
   func everything() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "20")
-      try branch.done("enqueue", "300")
+      try branch.runSuccessfully("enqueue", "300")
       try branch.waitUntil("a customer is served") { try branch.status().queue("serving") > 0 }
       let status = try branch.status()
       let guardian = try #require(status.guardianPid)
@@ -231,7 +231,7 @@ struct CrashTests {
       for pid in [status.pid, guardian] + status.workers.map(\.pid) { branch.processes.signal(pid, SIGKILL) }
       try branch.waitUntil("all processes have exited") { branch.processes.all().isEmpty }
       try branch.start("--speed", "max")
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       try branch.expectOneReceiptEach(300)
       try branch.expectClean()
     }

@@ -15,7 +15,7 @@ struct CrowdOfFollowersTests {
     private let hasEnded = DispatchSemaphore(value: 0)
 
     /// - Parameter viewers: Number of followers; four of them share a connection, which is the limit for one.
-    init(_ branch: Branch, viewers: Int) throws {
+    init(_ branch: ScratchBank, viewers: Int) throws {
       clients = try (0..<(viewers + 3) / 4).map { _ in try RawClient(branch, patience: 60) }
       told = clients.map { _ in Atomic<Int>.Box() }
       var left = viewers
@@ -45,20 +45,20 @@ struct CrowdOfFollowersTests {
 
   @Test("two hundred and fifty followers leave the bank half of its throughput, and receive events")
   func followers() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--deposit", "2", "--loan", "0", "--speed", "max")
-      try branch.done("pause", "deposit")
-      try branch.done("enqueue", "150000", "--service", "deposit")
-      try branch.done("resume", "deposit")
+      try branch.runSuccessfully("pause", "deposit")
+      try branch.runSuccessfully("enqueue", "150000", "--service", "deposit")
+      try branch.runSuccessfully("resume", "deposit")
       try branch.waitUntil("five hundred customers are served") { try branch.status().queue("served") >= 500 }
       // Followers get an eighth of the coordinator's time. Other load on the machine spoils single rounds only, and
       // cannot hide the loss of two thirds that followers cause if their time has no bound.
       var shares: [Double] = []
       while shares.count < 5, shares.max() ?? 0 < 0.5 {
-        let alone = try branch.pace(of: 4_000, within: .seconds(10))
+        let alone = try branch.servedPerSecond(of: 4_000, within: .seconds(10))
         let crowd = try Crowd(branch, viewers: 250)
         try branch.waitUntil("every follower has received something") { crowd.least > 200 }
-        let beside = try branch.pace(of: 4_000, within: .seconds(10))
+        let beside = try branch.servedPerSecond(of: 4_000, within: .seconds(10))
         crowd.leave()
         shares.append(beside / alone)
       }

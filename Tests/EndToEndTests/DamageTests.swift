@@ -38,7 +38,7 @@ struct DamageTests {
       }
       try branch.expectRefusal(1, "database_damaged", of: "start")
       #expect(try Data(contentsOf: database) == bytes, "nothing was written")
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
       // The advice of the message works.
       try FileManager.default.moveItem(atPath: database.path, toPath: database.path + ".aside")
       try branch.start("--speed", "max")
@@ -55,15 +55,15 @@ struct DamageTests {
       try branch.expectRefusal(1, "newer_schema", of: "audit")
       #expect(try branch.run("start").err.contains("99"))
       #expect(try Data(contentsOf: database) == bytes)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 
-  private func withClosedBank(_ test: (Branch, URL) throws -> Void) throws {
-    try withBranch { branch in
+  private func withClosedBank(_ test: (ScratchBank, URL) throws -> Void) throws {
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.done("enqueue", "200", "--wait")
-      try branch.done("stop")
+      try branch.runSuccessfully("enqueue", "200", "--wait")
+      try branch.runSuccessfully("stop")
       try test(branch, URL(fileURLWithPath: branch.home + "/bank.db"))
     }
   }

@@ -4,7 +4,7 @@ import Testing
 @Suite("Dead letters", .serialized)
 struct DeadLetterTests {
   /// Kills the teller of a customer until it is a dead letter. Its window has only this customer.
-  private func poison(_ ticket: Int, of branch: Branch) throws {
+  private func makeDeadLetter(_ ticket: Int, of branch: ScratchBank) throws {
     for attempt in 1...3 {
       try branch.waitUntil("attempt \(attempt) of \(ticket) has started") {
         try branch.json("ticket", "\(ticket)")["attempts"].items.count { $0["end"] == .null } == 1
@@ -21,17 +21,17 @@ struct DeadLetterTests {
     }
   }
 
-  private func start(_ branch: Branch) throws {
+  private func start(_ branch: ScratchBank) throws {
     let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "60s")
     try branch.start("--config", file)
   }
 
   @Test("a customer whose teller is killed three times becomes a dead letter, with the reason and no receipt")
   func putAside() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try start(branch)
-      try branch.done("enqueue", "1", "--service", "deposit")
-      try poison(1, of: branch)
+      try branch.runSuccessfully("enqueue", "1", "--service", "deposit")
+      try makeDeadLetter(1, of: branch)
       let dead = try branch.lines("tickets", "--state", "dead")
       #expect(dead.map { $0["ticket"].integer } == [1])
       #expect(dead.first?["last_attempt"]["signal"].integer == 9)
@@ -43,12 +43,12 @@ struct DeadLetterTests {
       #expect(told.first?["signal"] == "9" && told.first?["attempts"] == "3", "\(told)")
       let attempts = try branch.json("ticket", "1")["attempts"].items
       #expect(attempts.map { $0["signal"].integer } == [9, 9, 9])
-      #expect(try branch.done("tickets", language: .ko).out.contains("보류\n  1 - 예금"))
-      #expect(try branch.done("tickets", "--state", "dead").out == "Dead letters\n  1 - deposit SIGKILL\n")
+      #expect(try branch.runSuccessfully("tickets", language: .ko).out.contains("보류\n  1 - 예금"))
+      #expect(try branch.runSuccessfully("tickets", "--state", "dead").out == "Dead letters\n  1 - deposit SIGKILL\n")
       #expect(
-        try branch.done("ticket", "1", language: .ko).out.contains(
+        try branch.runSuccessfully("ticket", "1", language: .ko).out.contains(
           "보류: 'bankctl requeue 1'이나 'bankctl cancel 1'을 실행하세요"))
-      let story = try branch.done("ticket", "1")
+      let story = try branch.runSuccessfully("ticket", "1")
       #expect(
         story.outLines.last?.hasSuffix(
           "became a dead letter after 3 attempts (last: the teller died (SIGKILL))") == true,
@@ -60,14 +60,14 @@ struct DeadLetterTests {
 
   @Test("a requeued dead letter is served, and its receipt counts all attempts")
   func requeue() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try start(branch)
-      try branch.done("enqueue", "1", "--service", "deposit")
-      try poison(1, of: branch)
+      try branch.runSuccessfully("enqueue", "1", "--service", "deposit")
+      try makeDeadLetter(1, of: branch)
       _ = try branch.configuration(deposit: 1, loan: 0, depositWork: "1ms")
-      try branch.done("reload")
-      #expect(try branch.done("requeue", "1", language: .ko).out == "1번 고객을 다시 줄 세웠습니다.\n")
-      try branch.done("wait")
+      try branch.runSuccessfully("reload")
+      #expect(try branch.runSuccessfully("requeue", "1", language: .ko).out == "1번 고객을 다시 줄 세웠습니다.\n")
+      try branch.runSuccessfully("wait")
       let receipts = try branch.receipts()
       #expect(receipts.map { $0["outcome"].text } == ["served"])
       #expect(receipts.first?["attempts"].integer == 4)
@@ -79,11 +79,11 @@ struct DeadLetterTests {
 
   @Test("a wait for tickets that are already dead letters reports every one of them")
   func waitForTheDead() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try start(branch)
-      try branch.done("enqueue", "2", "--service", "deposit", "--key", "k")
-      try poison(1, of: branch)
-      try poison(2, of: branch)
+      try branch.runSuccessfully("enqueue", "2", "--service", "deposit", "--key", "k")
+      try makeDeadLetter(1, of: branch)
+      try makeDeadLetter(2, of: branch)
       let wait = try branch.run("enqueue", "2", "--service", "deposit", "--key", "k", "--wait", "--json")
       #expect(wait.code == 1, wait.story)
       #expect(try wait.json()["dead"].integer == 2 && wait.json()["known"].flag == true, wait.story)
@@ -93,11 +93,11 @@ struct DeadLetterTests {
 
   @Test("all dead letters are requeued at once; they survive a restart")
   func requeueAll() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try start(branch)
-      try branch.done("enqueue", "2", "--service", "deposit")
-      try poison(1, of: branch)
-      try poison(2, of: branch)
+      try branch.runSuccessfully("enqueue", "2", "--service", "deposit")
+      try makeDeadLetter(1, of: branch)
+      try makeDeadLetter(2, of: branch)
       let stopped = try branch.json("stop")
       #expect(stopped["waiting"].integer == 0)
       #expect(stopped["served"].integer == 0)
@@ -105,9 +105,9 @@ struct DeadLetterTests {
       #expect(again.day == 1, "a dead letter keeps the day open")
       #expect(again.queue("dead") == 2)
       #expect(try branch.json("requeue", "--dead")["requeued"].integer == 2)
-      #expect(try branch.done("requeue", "--dead").out == "There were no dead letters.\n")
-      #expect(try branch.done("requeue", "--dead", language: .ko).out == "보류된 고객이 없었습니다.\n")
-      try branch.done("wait")
+      #expect(try branch.runSuccessfully("requeue", "--dead").out == "There were no dead letters.\n")
+      #expect(try branch.runSuccessfully("requeue", "--dead", language: .ko).out == "보류된 고객이 없었습니다.\n")
+      try branch.runSuccessfully("wait")
       try branch.expectOneReceiptEach(2)
       try branch.expectClean()
     }
@@ -115,13 +115,13 @@ struct DeadLetterTests {
 
   @Test("a dead letter, a waiting and a serving customer can be cancelled; a served one cannot")
   func cancel() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try start(branch)
-      try branch.done("enqueue", "3", "--service", "deposit")
-      try poison(1, of: branch)
+      try branch.runSuccessfully("enqueue", "3", "--service", "deposit")
+      try makeDeadLetter(1, of: branch)
       try branch.waitUntilServed(by: "deposit-1", ticket: 2)
-      #expect(try branch.done("cancel", "1").out == "Customer 1 cancelled.\n")
-      #expect(try branch.done("cancel", "3", language: .ko).out == "3번 고객을 취소했습니다.\n")
+      #expect(try branch.runSuccessfully("cancel", "1").out == "Customer 1 cancelled.\n")
+      #expect(try branch.runSuccessfully("cancel", "3", language: .ko).out == "3번 고객을 취소했습니다.\n")
       try branch.expectRefusal(5, "wrong_state", of: "cancel", "1")
       try branch.expectRefusal(4, "no_such_ticket", of: "cancel", "9")
       let receipts = try branch.receipts()

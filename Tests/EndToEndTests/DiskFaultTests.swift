@@ -10,7 +10,7 @@ struct DiskFaultTests {
     "disk full while customers come: they are refused, none is lost, and service continues with free space",
     .enabled(if: SmallDisk.isPossible, SmallDisk.requirement))
   func fullWhileEnqueuing() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let disk = try SmallDisk(kibibytes: 12 << 10, under: branch)
       let file = try branch.configuration(depositWork: "2ms", loanWork: "2ms")
       try branch.start("--config", file)
@@ -34,7 +34,7 @@ struct DiskFaultTests {
       disk.makeRoom()
       try branch.waitUntil("customers are accepted again") { try branch.run("enqueue", "10").code == 0 }
       issued += 10
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       #expect(try branch.status().queue("served") == issued)
       try branch.expectOneReceiptEach(issued)
       try branch.expectClean()
@@ -47,11 +47,11 @@ struct DiskFaultTests {
     "disk full while customers are served: all are served once, at the latest when there is space",
     .enabled(if: SmallDisk.isPossible, SmallDisk.requirement), arguments: [false, true])
   func fullWhileServing(isKilled: Bool) throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let disk = try SmallDisk(kibibytes: 12 << 10, under: branch)
       let file = try branch.configuration(depositWork: "3ms", loanWork: "3ms")
       try branch.start("--config", file)
-      try branch.done("enqueue", "400")
+      try branch.runSuccessfully("enqueue", "400")
       try branch.waitUntil("some customers are served") { try branch.status().queue("served") > 20 }
       try disk.fill()
       try branch.waitUntil("new customers are refused, or all customers are served") {
@@ -63,7 +63,7 @@ struct DiskFaultTests {
       if isKilled { try branch.killCoordinator() }
       disk.makeRoom()
       if isKilled { try branch.reopen("--config", file) }
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       #expect(try branch.status().queue("issued") == issued)
       try branch.expectOneReceiptEach(issued)
       try branch.expectClean()
@@ -80,7 +80,7 @@ struct DiskFaultTests {
     while !isClean {
       number += 1
       try #require(number <= 40, "a short day has few commits")
-      try withBranch { branch in isClean = try day(branch, with: fault, at: number) }
+      try withScratchBank { branch in isClean = try day(branch, with: fault, at: number) }
     }
     #expect(number > 3, "five tickets, their receipts and the end of the day need at least three syncs")
   }
@@ -88,7 +88,7 @@ struct DiskFaultTests {
   /// Five customers come, are served, and the bank closes.
   ///
   /// - Returns: True if the fault hit no sync.
-  private func day(_ branch: Branch, with fault: FaultInjection.Fault, at number: Int) throws -> Bool {
+  private func day(_ branch: ScratchBank, with fault: FaultInjection.Fault, at number: Int) throws -> Bool {
     try branch.start("--speed", "max")
     let pid = try branch.status().pid
     let tracer = try FaultInjection.attach(fault, at: number, to: branch)
@@ -124,13 +124,13 @@ struct DiskFaultTests {
     #expect(again["count"].integer == 5 && again["first"].integer == 1, "\(again)")
     if first.code == 0 {
       #expect(
-        try first.json().tickets == again.tickets && again.isKnown, "the same key returns the same tickets")
+        try first.json().tickets == again.tickets && again.wasAlreadyIssued, "the same key returns the same tickets")
     }
-    try branch.done("wait")
+    try branch.runSuccessfully("wait")
     try branch.expectOneReceiptEach(5, day: again["day"].integer ?? 0)
     #expect(try branch.receipts().count == 5)
     try branch.expectClean()
-    try branch.done("stop")
+    try branch.runSuccessfully("stop")
     try branch.expectClean()
     return !wasHit
   }
@@ -141,7 +141,7 @@ struct DiskFaultTests {
   func creation() throws {
     for number in 1...40 {
       var isClean = false
-      try withBranch { branch in
+      try withScratchBank { branch in
         let start = try FaultInjection.open(.killed, at: number, branch)
         try branch.waitUntil("the bank is open, or has failed to open") {
           try !start.isRunning || branch.run("status").code == 0
@@ -149,7 +149,7 @@ struct DiskFaultTests {
         isClean = start.isRunning
         guard !isClean else { return }
         try branch.reopen("--speed", "max")
-        try branch.done("enqueue", "3", "--wait")
+        try branch.runSuccessfully("enqueue", "3", "--wait")
         try branch.expectOneReceiptEach(3)
         try branch.expectClean()
       }

@@ -21,17 +21,17 @@ final class LineWorker {
   private let client: RawClient
 
   /// Connects to the socket for workers and sends the hello.
-  init(_ branch: Branch, hello: String) throws {
+  init(_ branch: ScratchBank, hello: String) throws {
     client = try RawClient(branch, socket: "worker.sock")
     say(hello)
   }
 
   /// Also waits for the welcome and reports ready for customers of this service.
-  convenience init(_ branch: Branch, service: String, inHand: Int = 1) throws {
+  convenience init(_ branch: ScratchBank, service: String, inFlight: Int = 1) throws {
     try self.init(
       branch,
-      hello: #"{"hello":{"version":1,"role":"worker","services":["\#(service)"],"in_hand":\#(inHand)}}"#)
-    let welcome = try hear()
+      hello: #"{"hello":{"version":1,"role":"worker","services":["\#(service)"],"in_hand":\#(inFlight)}}"#)
+    let welcome = try receive()
     try #require(welcome["welcome"]["lease_ms"].integer != nil, "\(welcome)")
     say(#"{"ready":{}}"#)
   }
@@ -41,13 +41,13 @@ final class LineWorker {
   func hangUp() { client.finishSending() }
 
   /// Next line; fails if there is none.
-  func hear() throws -> JSON { try JSON(parsing: try #require(client.line(), "the bank sent nothing")) }
+  func receive() throws -> JSON { try JSON(parsing: try #require(client.line(), "the bank sent nothing")) }
   /// Next line; nil at the end.
-  func hearIfAny() throws -> JSON? { try client.line().map { try JSON(parsing: $0) } }
+  func receiveIfAny() throws -> JSON? { try client.line().map { try JSON(parsing: $0) } }
 
   /// Next customer.
   func customer() throws -> (lease: String, ticket: Int, order: JSON) {
-    let order = try hear()["assign"]
+    let order = try receive()["assign"]
     let ticket = try #require(order["ticket"].integer)
     let (attempt, generation) = (order["attempt"].integer ?? 0, order["generation"].integer ?? 0)
     return (#""ticket":\#(ticket),"attempt":\#(attempt),"generation":\#(generation)"#, ticket, order)
@@ -55,7 +55,7 @@ final class LineWorker {
 
   /// Reason and text of the refusal with which the bank disconnects the worker; earlier lines are skipped.
   func refusal() throws -> (reason: String, text: String)? {
-    while let line = try hearIfAny() {
+    while let line = try receiveIfAny() {
       if let reason = line["refused"]["reason"].text { return (reason, line["refused"]["text"].text ?? "") }
     }
     return nil

@@ -6,14 +6,14 @@ import Testing
 struct DrainTests {
   private static let steps = ["refuse_new", "serve_waiting", "finish_serving", "kill"]
 
-  private func killings(_ branch: Branch) -> [[String: String]] {
+  private func killings(_ branch: ScratchBank) -> [[String: String]] {
     branch.events("killing", in: "coordinator")
   }
 
   /// Expects this number of tellers killed while serving, and that the report counts all tellers killed since. An idle
   /// teller may also be killed: on a busy machine a step can be too short for it to exit.
   private func expectKilled(
-    atWork count: Int, _ report: JSON, _ branch: Branch, before: Int = 0,
+    atWork count: Int, _ report: JSON, _ branch: ScratchBank, before: Int = 0,
     at location: SourceLocation = #_sourceLocation
   ) {
     let killings = killings(branch)
@@ -25,10 +25,10 @@ struct DrainTests {
 
   @Test("`--timeout` bounds each step: waiting customers stay, serving ones are requeued, none is lost")
   func bounded() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(deposit: 2, loan: 0, depositWork: "60s")
       try branch.start("--config", file)
-      try branch.done("enqueue", "5", "--service", "deposit")
+      try branch.runSuccessfully("enqueue", "5", "--service", "deposit")
       try branch.waitUntil("both windows serve") { try branch.status().queue("serving") == 2 }
       let report = try branch.json("stop", "--timeout", "300ms")
       #expect(report.differences(from: Samples.stopped) == [])
@@ -38,13 +38,13 @@ struct DrainTests {
       let steps = report["steps"].items
       #expect(steps.map { $0["step"].text } == Self.steps)
       for index in 1...2 { #expect((steps[index]["duration_ms"].integer ?? 0) >= 300, "\(report)") }
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
       #expect(branch.events("drain", in: "coordinator").map { $0["step"] } == Self.steps)
       let attempts = try branch.json("ticket", "1")["attempts"]
       #expect(attempts[0]["end"].text == "recalled", "\(attempts)")
       try branch.expectClean()
       try branch.start("--speed", "max")
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       #expect(try branch.receipts().compactMap { $0["attempts"].integer }.sorted() == [1, 1, 1, 2, 2])
       try branch.expectOneReceiptEach(5)
       try branch.expectClean()
@@ -53,19 +53,19 @@ struct DrainTests {
 
   @Test("a bank that is repeatedly closed in a hurry makes no dead letters")
   func noDeadLetters() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(
         deposit: 1, loan: 0, depositWork: "60s", more: #", "max_crashes": 2"#)
       var killed = 0
       for round in 1...4 {
         try branch.start("--config", file)
-        if round == 1 { try branch.done("enqueue", "1", "--service", "deposit") }
+        if round == 1 { try branch.runSuccessfully("enqueue", "1", "--service", "deposit") }
         try branch.waitUntilServed(by: "deposit-1", ticket: 1)
         expectKilled(atWork: round, try branch.json("stop", "--timeout", "0ms"), branch, before: killed)
         killed = killings(branch).count
       }
       try branch.start("--speed", "max")
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       #expect(try branch.receipts().map { $0["attempts"].integer } == [5])
       try branch.expectClean()
     }
@@ -74,11 +74,11 @@ struct DrainTests {
   @Test(
     "tellers report progress while the bank drains: a drain longer than the lease kills no working teller")
   func heartbeats() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(
         deposit: 2, loan: 0, depositWork: "5s", more: #", "lease": "2s""#)
       try branch.start("--config", file)
-      try branch.done("enqueue", "3", "--service", "deposit")
+      try branch.runSuccessfully("enqueue", "3", "--service", "deposit")
       let report = try branch.json("stop")
       #expect(report["served"].integer == 3 && report["killed"].integer == 0, "\(report)")
       #expect(
@@ -89,61 +89,61 @@ struct DrainTests {
   }
 
   @Test(
-    "a long step is reported, with the numbers of waiting and serving customers", arguments: Tongue.allCases)
-  func told(tongue: Tongue) throws {
-    try withBranch { branch in
+    "a long step is reported, with the numbers of waiting and serving customers", arguments: OutputLanguage.allCases)
+  func told(outputLanguage: OutputLanguage) throws {
+    try withScratchBank { branch in
       let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "900ms")
       try branch.start("--config", file)
-      try branch.done("enqueue", "4", "--service", "deposit")
-      let outcome = try branch.done("stop", "--timeout", "60s", language: tongue)
+      try branch.runSuccessfully("enqueue", "4", "--service", "deposit")
+      let outcome = try branch.runSuccessfully("stop", "--timeout", "60s", language: outputLanguage)
       let serving =
-        tongue == .ko
+        outputLanguage == .ko
         ? /기다리는 고객을 처리합니다\. 대기중 \d+명, 업무중 1명, 최대 \d+\.\d초\./
         : /Serving waiting customers: \d+ waiting, 1 at a window, for at most \d+\.\d s\./
       #expect(outcome.err.contains(serving), outcome.story)
       #expect(
-        outcome.err.contains(tongue == .ko ? "업무중인 고객을 마칩니다." : "Finishing active customers:"),
+        outcome.err.contains(outputLanguage == .ko ? "업무중인 고객을 마칩니다." : "Finishing active customers:"),
         outcome.story)
-      #expect(outcome.err.contains(tongue == .ko ? "창구를 닫는 중입니다." : "Stopping the tellers;"), outcome.story)
+      #expect(outcome.err.contains(outputLanguage == .ko ? "창구를 닫는 중입니다." : "Stopping the tellers;"), outcome.story)
     }
   }
 
-  @Test("each Ctrl-C at a waiting stop skips to the next step", arguments: Tongue.allCases)
-  func interruptedStop(tongue: Tongue) throws {
-    try withBranch { branch in
+  @Test("each Ctrl-C at a waiting stop skips to the next step", arguments: OutputLanguage.allCases)
+  func interruptedStop(outputLanguage: OutputLanguage) throws {
+    try withScratchBank { branch in
       let file = try branch.configuration(deposit: 2, loan: 0, depositWork: "60s")
       try branch.start("--config", file)
-      try branch.done("enqueue", "5", "--service", "deposit")
-      let stop = try branch.launch(["stop"], language: tongue)
+      try branch.runSuccessfully("enqueue", "5", "--service", "deposit")
+      let stop = try branch.launch(["stop"], language: outputLanguage)
       try branch.waitUntil("the bank is closing") { try branch.status().state == "draining" }
       stop.signal(SIGINT)
       try branch.waitUntil("only customers at a window are finished") {
         branch.events("drain", in: "coordinator").contains { $0["step"] == "finish_serving" }
       }
       #expect(
-        stop.errors.contains(tongue == .ko ? "한 번 더 누르면 은행원을 강제 종료" : "Press again to kill the tellers"))
+        stop.errors.contains(outputLanguage == .ko ? "한 번 더 누르면 은행원을 강제 종료" : "Press again to kill the tellers"))
       #expect(stop.isRunning)
       stop.signal(SIGINT)
       let outcome = try stop.finish()
       #expect(outcome.code == 0, outcome.story)
       #expect(
-        outcome.err.contains(tongue == .ko ? "은행원을 강제 종료합니다." : "Killing the tellers."), outcome.story)
-      #expect(outcome.out.contains(tongue == .ko ? "은행원 2명을 강제 종료" : "2 tellers were killed."), outcome.story)
+        outcome.err.contains(outputLanguage == .ko ? "은행원을 강제 종료합니다." : "Killing the tellers."), outcome.story)
+      #expect(outcome.out.contains(outputLanguage == .ko ? "은행원 2명을 강제 종료" : "2 tellers were killed."), outcome.story)
       #expect(
-        outcome.out.contains(tongue == .ko ? "5명이 다음 개점을 기다립니다." : "Waiting for the next start: 5."),
+        outcome.out.contains(outputLanguage == .ko ? "5명이 다음 개점을 기다립니다." : "Waiting for the next start: 5."),
         outcome.story)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
       try branch.expectClean()
     }
   }
 
   @Test("signals to a bank in the foreground: drain, finish, kill", arguments: [SIGINT, SIGTERM])
   func foreground(signal: Int32) throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(deposit: 2, loan: 0, depositWork: "60s")
       let bank = try branch.launch(["start", "--foreground", "--config", file])
       try branch.waitUntil("the bank is open") { !bank.lines.isEmpty }
-      try branch.done("enqueue", "5", "--service", "deposit")
+      try branch.runSuccessfully("enqueue", "5", "--service", "deposit")
       for step in Self.steps.dropFirst() {
         bank.signal(signal)
         try branch.waitUntil("the bank has reached step \(step)") {
@@ -156,9 +156,9 @@ struct DrainTests {
       #expect(outcome.err.contains("Press again to kill the tellers."), outcome.story)
       #expect(outcome.err.contains("Killing the tellers."), outcome.story)
       #expect(outcome.out.contains("Waiting for the next start: 5."), outcome.story)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
       try branch.start("--speed", "max")
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       try branch.expectOneReceiptEach(5)
       try branch.expectClean()
     }
@@ -166,7 +166,7 @@ struct DrainTests {
 
   @Test("a second Ctrl-C at open kills the tellers, and loses no customer")
   func open() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(depositWork: "60s", loanWork: "60s")
       let day = try branch.launch(["open", "--customers", "9", "--config", file])
       try branch.waitUntil("a customer is served") { !day.lines.isEmpty }
@@ -180,23 +180,23 @@ struct DrainTests {
       #expect(outcome.code == 1, outcome.story)
       #expect(outcome.err.contains("Press again to kill the tellers"), outcome.story)
       #expect(outcome.out.contains("Waiting for the next start: 9."), outcome.story)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
       try branch.expectClean()
     }
   }
 
   @Test("a repeated SIGTERM to the coordinator kills the tellers")
   func terminateTwice() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "60s")
       try branch.start("--config", file)
-      try branch.done("enqueue", "2", "--service", "deposit")
+      try branch.runSuccessfully("enqueue", "2", "--service", "deposit")
       try branch.waitUntilServed(by: "deposit-1", ticket: 1)
       let pid = try branch.status().pid
       branch.processes.signal(pid, SIGTERM)
       try branch.waitUntil("the bank finishes serving") { try branch.status().state == "draining" }
       branch.processes.signal(pid, SIGTERM)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
       #expect(try branch.lines("tickets").map { $0["state"].text } == ["waiting", "waiting"])
       try branch.expectClean()
     }
@@ -204,10 +204,10 @@ struct DrainTests {
 
   @Test("a request that is half received when the first step times out is refused, and adds no customer")
   func door() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.done("pause")
-      try branch.done("enqueue", "2")
+      try branch.runSuccessfully("pause")
+      try branch.runSuccessfully("enqueue", "2")
       let crowd = try branch.launch(["enqueue", "10000000", "--json"])
       try branch.waitUntil("the customers are being added", within: .seconds(30)) {
         crowd.errors.contains("enqueueing")

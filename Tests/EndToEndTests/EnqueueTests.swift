@@ -5,9 +5,9 @@ import Testing
 struct EnqueueTests {
   @Test("service, grade, amount and account are as requested, also in the ledger")
   func asAsked() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.done(
+      try branch.runSuccessfully(
         "enqueue", "3", "--service", "loan", "--grade", "vip", "--amount", "250000", "--account", "12",
         "--wait")
       for receipt in try branch.receipts() {
@@ -15,18 +15,18 @@ struct EnqueueTests {
         #expect(receipt["amount"].integer == 250_000)
         #expect(receipt["debit"].text == "loans" && receipt["credit"].text == "customer-12")
       }
-      try branch.done("enqueue", "1", "--service=예금", "--amount=1", "--account=3", "--wait")
+      try branch.runSuccessfully("enqueue", "1", "--service=예금", "--amount=1", "--account=3", "--wait")
       let last = try #require(try branch.receipts().last)
       #expect(
         last["debit"].text == "cash" && last["credit"].text == "customer-3" && last["amount"].integer == 1)
-      #expect(try branch.done("enqueue", "2", language: .ko).out == "고객 2명: 5–6번, 영업 1일차\n")
-      #expect(try branch.done("enqueue", "2").out == "2 customers: tickets 7–8, day 1\n")
+      #expect(try branch.runSuccessfully("enqueue", "2", language: .ko).out == "고객 2명: 5–6번, 영업 1일차\n")
+      #expect(try branch.runSuccessfully("enqueue", "2").out == "2 customers: tickets 7–8, day 1\n")
     }
   }
 
   @Test("the same seed draws the same customers, another seed draws others")
   func seed() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       func drawn(_ seed: String) throws -> [JSON] {
         let first = try branch.json("enqueue", "40", "--seed", seed, "--wait")["first"].integer ?? 0
@@ -44,7 +44,7 @@ struct EnqueueTests {
 
   @Test("the same key returns the same tickets and adds no customer, also after a restart and a crash")
   func key() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let first = try branch.json("enqueue", "5", "--key", "월요일-1")
       #expect(first["known"].flag == false && first["last"].integer == 5)
@@ -55,20 +55,20 @@ struct EnqueueTests {
       }
       try expectFirst()
       #expect(
-        try branch.done("enqueue", "5", "--key", "월요일-1").out
+        try branch.runSuccessfully("enqueue", "5", "--key", "월요일-1").out
           == "5 customers already exist: tickets 1–5, day 1\n")
       #expect(
-        try branch.done("enqueue", "5", "--key", "월요일-1", language: .ko).out
+        try branch.runSuccessfully("enqueue", "5", "--key", "월요일-1", language: .ko).out
           == "고객 5명은 이미 있습니다: 1–5번, 영업 1일차\n")
       try branch.expectRefusal(5, "key_conflict", of: "enqueue", "6", "--key", "월요일-1")
       try branch.expectRefusal(5, "key_conflict", of: "enqueue", "5", "--seed", "1", "--key", "월요일-1")
-      try branch.done("enqueue", "1")
-      try branch.done("pause")
-      try branch.done("enqueue", "1")
+      try branch.runSuccessfully("enqueue", "1")
+      try branch.runSuccessfully("pause")
+      try branch.runSuccessfully("enqueue", "1")
       try branch.killCoordinator()
       try branch.start("--speed", "max")
       try expectFirst()
-      try branch.done("stop", "--now")
+      try branch.runSuccessfully("stop", "--now")
       try branch.start("--speed", "max")
       try expectFirst()
       #expect(try branch.status().queue("issued") == 7)
@@ -78,11 +78,11 @@ struct EnqueueTests {
 
   @Test("--wait returns when the tickets of this command are finished, regardless of other customers")
   func wait() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(depositWork: "100ms", loanWork: "60s")
       try branch.start("--config", file)
-      try branch.done("enqueue", "2", "--service", "loan")
-      let outcome = try branch.done("enqueue", "4", "--service", "deposit", "--wait", language: .ko)
+      try branch.runSuccessfully("enqueue", "2", "--service", "loan")
+      let outcome = try branch.runSuccessfully("enqueue", "4", "--service", "deposit", "--wait", language: .ko)
       #expect(outcome.out == "고객 4명: 3–6번, 영업 1일차\n4명의 처리가 모두 끝났습니다.\n")
       #expect(try branch.status().queue("served") == 4)
       let report = try branch.json("enqueue", "2", "--service", "deposit", "--wait")
@@ -93,7 +93,7 @@ struct EnqueueTests {
 
   @Test("customers come from a file and from standard input, and keys make the list repeatable")
   func list() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max", "--deposit", "1")
       let people = """
         {"service":"deposit","grade":"vip","amount":50000,"account":12,"key":"a"}
@@ -109,7 +109,7 @@ struct EnqueueTests {
       #expect(again["known"].flag == false && again["already_issued_count"].integer == 3, "\(again)")
       #expect(again["already_issued"][0]["first"].integer == 1, "\(again)")
       #expect(again["already_issued"][0]["last"].integer == 3, "\(again)")
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       let receipts = try branch.receipts()
       let first = try #require(receipts.first { $0["ticket"].integer == 1 })
       #expect(first["amount"].integer == 50_000 && first["credit"].text == "customer-12")
@@ -121,7 +121,7 @@ struct EnqueueTests {
 
   @Test("a list of known customers returns their tickets, and --wait waits for them")
   func knownList() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let config = try branch.configuration(deposit: 1, loan: 0, depositWork: "150ms")
       try branch.start("--config", config)
       // Two encodings of one word are two keys, here as in the database.
@@ -129,7 +129,7 @@ struct EnqueueTests {
         .joined()
       let file = try branch.write(people, to: "people.jsonl")
       #expect(try branch.json("enqueue", "--from", file)["count"].integer == 3)
-      let outcome = try branch.done("enqueue", "--from", file, "--wait")
+      let outcome = try branch.runSuccessfully("enqueue", "--from", file, "--wait")
       #expect(
         outcome.out
           == "No customers added: 3 customers already exist: tickets 1–3 (day 1)\n"
@@ -139,7 +139,7 @@ struct EnqueueTests {
       #expect(again["known"].flag == true && again["already_issued_count"].integer == 3, "\(again)")
       #expect(again["already_issued"][0]["last"].integer == 3 && again["dead"].integer == 0, "\(again)")
       #expect(
-        try branch.done("enqueue", "--from", file, language: .ko).out
+        try branch.runSuccessfully("enqueue", "--from", file, language: .ko).out
           == "추가된 고객이 없습니다. 고객 3명은 이미 있습니다: 1–3번 (영업 1일차)\n")
       let other = try branch.write(#"{"service":"deposit","amount":5,"key":"c"}"#, to: "other.jsonl")
       try branch.expectRefusal(5, "key_conflict", of: "enqueue", "--from", other)
@@ -149,18 +149,18 @@ struct EnqueueTests {
 
   @Test("cancel and requeue with a past day do not affect customers of the current one")
   func otherDay() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--config", try branch.configuration(depositWork: "60s", loanWork: "60s"))
-      try branch.done("pause")
-      try branch.done("enqueue", "3")
-      try branch.done("reset")
-      try branch.done("enqueue", "3")
+      try branch.runSuccessfully("pause")
+      try branch.runSuccessfully("enqueue", "3")
+      try branch.runSuccessfully("reset")
+      try branch.runSuccessfully("enqueue", "3")
       for command in ["cancel", "requeue"] {
         try branch.expectRefusal(5, "wrong_day", of: command, "2", "--day", "1")
         try branch.expectRefusal(4, "no_such_day", of: command, "2", "--day", "7")
       }
       #expect(try branch.status().queue("waiting") == 3)
-      try branch.done("cancel", "2", "--day", "2")
+      try branch.runSuccessfully("cancel", "2", "--day", "2")
       #expect(try branch.status().queue("waiting") == 2)
       try branch.expectClean()
     }
@@ -176,14 +176,14 @@ struct EnqueueTests {
       #"{"service":"loan","service":"loan"}"#,
     ])
   func badLine(line: String) throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max", "--deposit", "1", "--loan", "0")
       let people = "{\"service\":\"deposit\"}\n\(line)\n{\"service\":\"deposit\"}\n"
-      for tongue in Tongue.allCases {
-        let running = try branch.launch(["enqueue", "--from", "-"], language: tongue, input: people)
+      for outputLanguage in OutputLanguage.allCases {
+        let running = try branch.launch(["enqueue", "--from", "-"], language: outputLanguage, input: people)
         let outcome = try running.finish()
         #expect(outcome.code == 2, outcome.story)
-        #expect(outcome.err.contains(tongue == .ko ? "2번째 줄" : "ine 2 of "), outcome.story)
+        #expect(outcome.err.contains(outputLanguage == .ko ? "2번째 줄" : "ine 2 of "), outcome.story)
       }
       #expect(try branch.status().queue("issued") == 0)
     }
@@ -191,7 +191,7 @@ struct EnqueueTests {
 
   @Test("eight concurrent clients get consecutive numbers each, and no number twice")
   func concurrent() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let clients = try (1...8).map { _ in try branch.launch(["enqueue", "50", "--json"]) }
       let replies = try clients.map { try $0.finish().json() }
@@ -201,7 +201,7 @@ struct EnqueueTests {
         })
       let firsts = replies.compactMap(\.["first"].integer).sorted()
       #expect(firsts == stride(from: 1, to: 400, by: 50).map { $0 })
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       try branch.expectOneReceiptEach(400)
       try branch.expectClean()
     }
@@ -209,11 +209,11 @@ struct EnqueueTests {
 
   @Test("a full queue returns exit code 75 and adds no customer")
   func full() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(depositWork: "60s", loanWork: "60s", more: #", "max_waiting": 10"#)
       try branch.start("--config", file)
-      try branch.done("pause")
-      try branch.done("enqueue", "8")
+      try branch.runSuccessfully("pause")
+      try branch.runSuccessfully("enqueue", "8")
       try branch.expectRefusal(75, "queue_full", of: "enqueue", "3")
       let list = String(repeating: "{}\n", count: 3)
       #expect(try branch.run("enqueue", "--from", "-", input: list).code == 75)
@@ -225,7 +225,7 @@ struct EnqueueTests {
 
   @Test("invalid arguments are refused with exit code 2 before anything happens")
   func usage() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let wrong = [
         ["enqueue"], ["enqueue", "0"], ["enqueue", "x"],
@@ -236,9 +236,9 @@ struct EnqueueTests {
         ["enqueue", "3", "--from", "-"],
         ["enqueue", "10000001"], ["enqueue", "1", "--key", ""], ["enqueue", "--from", branch.path("none")],
       ]
-      for words in wrong {
-        let outcome = try branch.launch(words).finish()
-        #expect(outcome.code == (words.last == branch.path("none") ? 1 : 2), outcome.story)
+      for arguments in wrong {
+        let outcome = try branch.launch(arguments).finish()
+        #expect(outcome.code == (arguments.last == branch.path("none") ? 1 : 2), outcome.story)
         #expect(outcome.out.isEmpty && outcome.err.hasPrefix("bankctl: "), outcome.story)
       }
       let unknown = try branch.run("enqueue", "1", "--service", "tea", "--lang", "en")

@@ -13,7 +13,7 @@ struct ExhaustionTests {
     ("bank.sock", "bankd"), ("stock.sock", "bank-stockd"), ("vending.sock", "bank-vending"),
   ]
 
-  private func pid(of program: String, in branch: Branch) throws -> Int {
+  private func pid(of program: String, in branch: ScratchBank) throws -> Int {
     try #require(
       branch.processes.all().first {
         branch.processes.name($0).split(separator: " ").first?.hasSuffix("/" + program) ?? false
@@ -21,7 +21,7 @@ struct ExhaustionTests {
   }
 
   /// Limits the number of open descriptors of a process. prlimit(1)
-  private func allow(_ count: Int, _ pid: Int, in branch: Branch) throws {
+  private func allow(_ count: Int, _ pid: Int, in branch: ScratchBank) throws {
     let limit = "--nofile=\(count):"
     let outcome = try branch.launch(["--pid", "\(pid)", limit], program: "/usr/bin/prlimit").finish()
     try #require(outcome.code == 0, outcome.story)
@@ -35,7 +35,7 @@ struct ExhaustionTests {
     "a client without a free descriptor is refused, and a later client is served",
     arguments: doors)
   func noDescriptors(socket: String, program: String) throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--juice", "1", "--speed", "max")
       let pid = try pid(of: program, in: branch)
       let most = try openDescriptors(of: pid).max() ?? 0
@@ -69,7 +69,7 @@ struct ExhaustionTests {
           answer.frames.count == 1 && answer.refusal == nil,
           "\(program) does not answer, though there are descriptors again: \(answer)")
       }
-      try branch.done("enqueue", "3", "--wait")
+      try branch.runSuccessfully("enqueue", "3", "--wait")
       #expect(try self.pid(of: program, in: branch) == pid, "another process has replaced it")
       withExtendedLifetime(clients) {}
     }
@@ -77,7 +77,7 @@ struct ExhaustionTests {
 
   @Test("a teller that exits while there is no free descriptor is restarted when there is one")
   func noTeller() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--deposit", "1", "--loan", "1", "--speed", "max")
       let before = try branch.status()
       let coordinator = try pid(of: "bankd", in: branch)
@@ -88,7 +88,7 @@ struct ExhaustionTests {
         !FileManager.default.fileExists(atPath: "/proc/\(teller.pid)")
       }
       try allow(1_024, coordinator, in: branch)
-      try branch.done("enqueue", "5", "--wait")
+      try branch.runSuccessfully("enqueue", "5", "--wait")
       let after = try branch.status()
       #expect(after.pid == before.pid)
       #expect(after.workers.first { $0.name == "deposit-1" }.map { $0.pid != teller.pid } == true)
@@ -100,7 +100,7 @@ struct ExhaustionTests {
     "a hundred and fifty clients that read no answer cost a service little memory",
     arguments: doors.dropFirst())
   func deafCrowd(socket: String, program: String) throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--juice", "1", "--speed", "max")
       let pid = try pid(of: program, in: branch)
       let before = memory(of: pid)
@@ -113,7 +113,7 @@ struct ExhaustionTests {
           ]).frame
       }
       let clients = try (0..<150).map { _ in try RawClient(branch, socket: socket) }
-      for client in clients { _ = client.sendWithoutWaiting(asking) }
+      for client in clients { _ = client.sendAvailable(asking) }
       let reader = try RawClient(branch, socket: socket, patience: 60)
       reader.send(Array(asking.prefix(hello.count + 3 * (asking.count - hello.count) / 4_000)))
       // Its requests are handled after theirs.

@@ -5,12 +5,12 @@ import Foundation
 import Testing
 
 struct FakeCheckout {
-  let branch: Branch
+  let branch: ScratchBank
   let root: String
   private let fake: String
 
   /// - Parameter branch: Owner of the directory and of the processes of the builds.
-  init(_ branch: Branch) throws {
+  init(_ branch: ScratchBank) throws {
     self.branch = branch
     root = branch.path("checkout")
     fake = branch.path("fake")
@@ -24,18 +24,18 @@ struct FakeCheckout {
     try #require(outcome.code == 0, outcome.story)
   }
 
-  func launch(_ script: String, _ words: String...) throws -> RunningProgram { try start(script, words, [:]) }
+  func launch(_ script: String, _ arguments: String...) throws -> RunningProgram { try start(script, arguments, [:]) }
 
   /// Runs one of the scripts until it exits.
-  func run(_ script: String, _ words: String..., environment: [String: String] = [:]) throws -> Outcome {
-    try start(script, words, environment).finish()
+  func run(_ script: String, _ arguments: String..., environment: [String: String] = [:]) throws -> Outcome {
+    try start(script, arguments, environment).finish()
   }
 
-  private func start(_ script: String, _ words: [String], _ environment: [String: String]) throws
+  private func start(_ script: String, _ arguments: [String], _ environment: [String: String]) throws
     -> RunningProgram
   {
     try branch.launch(
-      words, program: "\(root)/scripts/\(script)",
+      arguments, program: "\(root)/scripts/\(script)",
       environment: ["PATH": "\(fake):/usr/bin:/bin"].merging(environment) { $1 })
   }
 
@@ -56,10 +56,10 @@ struct FakeCheckout {
   }
 
   /// Sets the behaviour of the next builds of a kind: `hold` until it is cleared, `fail`, or `change` the sources once.
-  func have(_ what: String, _ kind: String) throws { try write("", to: "\(fake)/\(what)-\(kind)") }
+  func setBehaviour(_ what: String, _ kind: String) throws { try write("", to: "\(fake)/\(what)-\(kind)") }
 
   /// Clears a behaviour of a kind of builds.
-  func takeBack(_ what: String, _ kind: String) throws {
+  func clearBehaviour(_ what: String, _ kind: String) throws {
     try FileManager.default.removeItem(atPath: "\(fake)/\(what)-\(kind)")
   }
 

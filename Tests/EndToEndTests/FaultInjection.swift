@@ -15,8 +15,8 @@ enum FaultInjection {
   static let isPossible: Bool = {
     guard access(program, X_OK) == 0 else { return skipped }
     var pid: pid_t = 0
-    let words = [program, "-o", "/dev/null", "/bin/true"]
-    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+    let straceArguments = [program, "-o", "/dev/null", "/bin/true"]
+    var arguments: [UnsafeMutablePointer<CChar>?] = straceArguments.map { strdup($0) } + [nil]
     defer { arguments.forEach { free($0) } }
     guard posix_spawn(&pid, program, nil, nil, &arguments, environ) == 0 else { return skipped }
     var status: Int32 = 0
@@ -35,22 +35,22 @@ enum FaultInjection {
   }
 
   /// Arguments with which the n-th sync of each process fails.
-  static func words(_ fault: Fault, at number: Int, tail: [String]) -> [String] {
+  static func straceArguments(_ fault: Fault, at number: Int, tail: [String]) -> [String] {
     ["-e", "trace=\(calls)", "-e", "inject=\(calls):\(fault.rawValue):when=\(number)"] + tail
   }
 
   /// Attaches to the coordinator of a branch, and returns when every sync from now on is counted.
-  static func attach(_ fault: Fault, at number: Int, to branch: Branch) throws -> RunningProgram {
+  static func attach(_ fault: Fault, at number: Int, to branch: ScratchBank) throws -> RunningProgram {
     let tracer = try branch.launch(
-      words(fault, at: number, tail: ["-p", "\(try branch.status().pid)"]), program: program)
+      straceArguments(fault, at: number, tail: ["-p", "\(try branch.status().pid)"]), program: program)
     try branch.waitUntil("strace is attached") { tracer.errors.contains(" attached") }
     return tracer
   }
 
   /// Opens the bank with every process traced from its first system call; strace exits after the last of them.
-  static func open(_ fault: Fault, at number: Int, _ branch: Branch) throws -> RunningProgram {
+  static func open(_ fault: Fault, at number: Int, _ branch: ScratchBank) throws -> RunningProgram {
     try branch.launch(
-      ["-f"] + words(fault, at: number, tail: [Binaries.bankctl, "start", "--speed", "max"]), program: program
+      ["-f"] + straceArguments(fault, at: number, tail: [Binaries.bankctl, "start", "--speed", "max"]), program: program
     )
   }
 }

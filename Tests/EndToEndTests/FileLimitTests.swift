@@ -9,7 +9,7 @@ import Testing
 struct FileLimitTests {
   @Test("a stock that cannot write leaves its customers in line for any time, and serves them when it can")
   func stock() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let stock = try #require(try branch.status().worker("stock")?.pid)
       try branch.limit(stock, bytes: 4_096)
@@ -36,7 +36,7 @@ struct FileLimitTests {
     "closing at once does not wait for a juice that cannot start, and its customer waits for the next day"
   )
   func stop() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let stock = try #require(try branch.status().worker("stock")?.pid)
       try branch.limit(stock, bytes: 4_096)
@@ -56,9 +56,9 @@ struct FileLimitTests {
 
   @Test("a bank that cannot write refuses new customers, and a wait that starts meanwhile gets its answer")
   func coordinator() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "20", "--deposit", "1", "--loan", "0")
-      try branch.done("enqueue", "40", "--service", "deposit")
+      try branch.runSuccessfully("enqueue", "40", "--service", "deposit")
       let pid = try branch.status().pid
       let client = try RawClient(branch, patience: 60)
       client.send(Message.hello().frame)
@@ -79,17 +79,17 @@ struct FileLimitTests {
         try branch.run("enqueue", "1", "--service", "deposit").code == 0
       }
       #expect(client.listen(until: 1).replies.count == 1, "the client receives the end of its tickets")
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       try branch.expectClean()
     }
   }
 }
 
-extension Branch {
+extension ScratchBank {
   /// Limits the size of the files that a process writes; nil for no limit.
   func limit(_ pid: Int, bytes: Int?, at location: SourceLocation = #_sourceLocation) throws {
-    let words = ["--pid", "\(pid)", "--fsize=\(bytes.map { "\($0):unlimited" } ?? "unlimited")"]
-    let outcome = try launch(words, program: "/usr/bin/prlimit").finish(at: location)
+    let arguments = ["--pid", "\(pid)", "--fsize=\(bytes.map { "\($0):unlimited" } ?? "unlimited")"]
+    let outcome = try launch(arguments, program: "/usr/bin/prlimit").finish(at: location)
     try #require(outcome.code == 0, outcome.story, sourceLocation: location)
   }
 }

@@ -11,7 +11,7 @@ struct FirstRunTests {
   )
   func takesOver() throws {
     try withCheckout { checkout in
-      try checkout.have("hold", "fast")
+      try checkout.setBehaviour("hold", "fast")
       let first = try checkout.run("bankctl", "status")
       #expect(first.code == 0 && first.out.hasPrefix("quick "), first.story)
       #expect(first.err.contains("half a minute") && first.err.contains("MB of disk"), first.story)
@@ -19,15 +19,15 @@ struct FirstRunTests {
       // A command started meanwhile neither waits nor builds, and prints nothing to standard error.
       try checkout.waitForBuilds(2)
       let second = try checkout.run("bankctl", "status")
-      #expect(second.out == first.out && second.complaints == "", second.story)
+      #expect(second.out == first.out && second.errorsWithoutProgress == "", second.story)
       #expect(checkout.builds == ["quick", "fast"])
 
-      try checkout.takeBack("hold", "fast")
+      try checkout.clearBehaviour("hold", "fast")
       try checkout.waitForBackground()
       let identity = first.out.dropFirst("quick ".count)
       for _ in 0..<2 {
         let later = try checkout.run("bankctl", "status")
-        #expect(later.out == "fast \(identity)" && later.complaints == "", later.story)
+        #expect(later.out == "fast \(identity)" && later.errorsWithoutProgress == "", later.story)
       }
       #expect(checkout.builds == ["quick", "fast"])
       // A bank that was started from the quick set keeps using it.
@@ -38,12 +38,12 @@ struct FirstRunTests {
   @Test("two commands at once build once, and the waiting one reports it")
   func twoAtOnce() throws {
     try withCheckout { checkout in
-      try checkout.have("hold", "quick")
+      try checkout.setBehaviour("hold", "quick")
       let pair = try [checkout.launch("bankctl", "status"), checkout.launch("bankctl", "status")]
       try checkout.branch.waitUntil("one command waits for the other") {
         pair.contains { $0.errors.contains("already running") } && checkout.builds == ["quick"]
       }
-      try checkout.takeBack("hold", "quick")
+      try checkout.clearBehaviour("hold", "quick")
       for program in pair {
         let outcome = try program.finish()
         // The optimized set may exist by then; in any case swift was started once for each set.
@@ -58,7 +58,7 @@ struct FirstRunTests {
   @Test("every command reports a failed background build, which is not repeated before the sources change")
   func failingBackground() throws {
     try withCheckout { checkout in
-      try checkout.have("fail", "fast")
+      try checkout.setBehaviour("fail", "fast")
       #expect(try checkout.run("bankctl", "status").out.hasPrefix("quick "))
       try checkout.waitForBuilds(2)
       try checkout.waitForBackground()
@@ -74,7 +74,7 @@ struct FirstRunTests {
       // An explicit build prints the reason, and succeeds once the reason is gone.
       let asked = try checkout.run("build", "release")
       #expect(asked.code == 1 && asked.err.contains("error: it is broken"), asked.story)
-      try checkout.takeBack("fail", "fast")
+      try checkout.clearBehaviour("fail", "fast")
       try checkout.changeSources()
       #expect(try checkout.run("bankctl", "status").out.hasPrefix("quick "))
       try checkout.waitForBuilds(5)
@@ -87,12 +87,12 @@ struct FirstRunTests {
   @Test("a background build that was killed restarts, at most three times")
   func killedBackground() throws {
     try withCheckout { checkout in
-      try checkout.have("hold", "fast")
+      try checkout.setBehaviour("hold", "fast")
       for count in 2...4 {
         #expect(try checkout.run("bankctl", "status").out.hasPrefix("quick "))
         try checkout.waitForBuilds(count)
         for pid in checkout.branch.processes.all() { checkout.branch.processes.signal(pid, SIGKILL) }
-        try checkout.branch.expectNobodyLeft()
+        try checkout.branch.expectNoProcessesLeft()
       }
       let outcome = try checkout.run("bankctl", "status")
       #expect(outcome.out.hasPrefix("quick ") && outcome.err.contains("failed"), outcome.story)
@@ -103,7 +103,7 @@ struct FirstRunTests {
   @Test("compiler errors are printed, and a script gets `build_failed`")
   func compilerError() throws {
     try withCheckout { checkout in
-      try checkout.have("fail", "quick")
+      try checkout.setBehaviour("fail", "quick")
       let outcome = try checkout.run("bankctl", "status", "--json")
       #expect(outcome.code == 1 && outcome.err.contains("error: it is broken"), outcome.story)
       #expect(!outcome.err.contains("[1/9]"), outcome.story)
@@ -115,25 +115,25 @@ struct FirstRunTests {
   @Test("Ctrl-C ends a build and starts no other; at the bank it does not end the background build")
   func interrupted() throws {
     try withCheckout { checkout in
-      try checkout.have("hold", "quick")
+      try checkout.setBehaviour("hold", "quick")
       let building = try checkout.launch("bankctl", "status")
       try checkout.waitForBuilds(1)
       kill(-building.pid, SIGINT)
       let outcome = try building.finish()
       #expect(outcome.code == 128 + SIGINT && outcome.out == "", outcome.story)
       #expect(outcome.err.contains("was stopped"), outcome.story)
-      try checkout.branch.expectNobodyLeft()
+      try checkout.branch.expectNoProcessesLeft()
       #expect(checkout.sets.isEmpty && checkout.builds == ["quick"])
 
-      try checkout.takeBack("hold", "quick")
-      try checkout.have("hold", "fast")
+      try checkout.clearBehaviour("hold", "quick")
+      try checkout.setBehaviour("hold", "fast")
       let working = try checkout.launch("bankctl", "stay")
       try checkout.branch.waitUntil("the bank is open") { working.lines.first?.hasPrefix("quick ") == true }
       try checkout.waitForBuilds(3)
       kill(-working.pid, SIGINT)
       #expect(try working.finish().code == 128 + SIGINT)
       kill(-working.pid, SIGHUP)
-      try checkout.takeBack("hold", "fast")
+      try checkout.clearBehaviour("hold", "fast")
       try checkout.waitForBackground()
       #expect(try checkout.run("bankctl", "status").out.hasPrefix("fast "))
       #expect(checkout.builds == ["quick", "quick", "fast"])
@@ -143,21 +143,21 @@ struct FirstRunTests {
   @Test("a benchmark waits for the optimized programs")
   func measuring() throws {
     try withCheckout { checkout in
-      try checkout.have("hold", "fast")
+      try checkout.setBehaviour("hold", "fast")
       #expect(try checkout.run("bankctl", "status").out.hasPrefix("quick "))
       try checkout.waitForBuilds(2)
       let building = try checkout.launch("build", "release", "bank-bench")
       try checkout.branch.waitUntil("the build waits for the background build") {
         building.errors.contains("already running")
       }
-      try checkout.takeBack("hold", "fast")
+      try checkout.clearBehaviour("hold", "fast")
       let outcome = try building.finish()
       #expect(outcome.code == 0, outcome.story)
       #expect(checkout.builds == ["quick", "fast", "bank-bench"])
       let set = try #require(checkout.sets.first { !$0.hasSuffix("-quick") })
       #expect(checkout.has("bank-bench", in: set) && checkout.has("bankd", in: set))
       // After that there is nothing left to build.
-      #expect(try checkout.run("build", "release", "bank-bench").complaints == "")
+      #expect(try checkout.run("build", "release", "bank-bench").errorsWithoutProgress == "")
       #expect(try checkout.run("bankctl", "status").out.hasPrefix("fast "))
       #expect(checkout.builds.count == 3)
     }
@@ -175,8 +175,8 @@ struct FirstRunTests {
   @Test("a set has the digest of the sources it was built from, even if they change during the build")
   func changingSources() throws {
     try withCheckout { checkout in
-      try checkout.have("hold", "fast")
-      try checkout.have("change", "quick")
+      try checkout.setBehaviour("hold", "fast")
+      try checkout.setBehaviour("change", "quick")
       let outcome = try checkout.run("bankctl", "status")
       let identity = outcome.out.dropFirst("quick ".count).dropLast()
       #expect(checkout.sets == ["\(identity)-quick"], outcome.story)
@@ -184,8 +184,8 @@ struct FirstRunTests {
       try checkout.waitForBuilds(3)
       #expect(checkout.builds == ["quick", "quick", "fast"])
       // A background build of sources that changed meanwhile is discarded.
-      try checkout.have("change", "fast")
-      try checkout.takeBack("hold", "fast")
+      try checkout.setBehaviour("change", "fast")
+      try checkout.clearBehaviour("hold", "fast")
       try checkout.waitForBackground()
       #expect(checkout.sets == ["\(identity)-quick"])
       #expect(try checkout.run("bankctl", "status").out.hasPrefix("quick "))
@@ -200,10 +200,10 @@ struct FirstRunTests {
     try withCheckout { checkout in
       let help = try checkout.run("bankctl", "--help")
       #expect(help.code == 0 && help.err.contains("Nothing is built yet"), help.story)
-      for words in [
+      for arguments in [
         "scripts/bankctl open", "  enqueue N\n", "Show one business day from beginning to end.", "--dead\n",
       ] {
-        #expect(help.out.contains(words), "\(words): \(help)")
+        #expect(help.out.contains(arguments), "\(arguments): \(help)")
       }
       let version = try checkout.run("bankctl", "--version")
       #expect(version.code == 0 && version.err.contains("Not built yet"), version.story)
@@ -224,6 +224,6 @@ struct FirstRunTests {
   }
 
   private func withCheckout(_ test: (FakeCheckout) throws -> Void) throws {
-    try withBranch { try test(try FakeCheckout($0)) }
+    try withScratchBank { try test(try FakeCheckout($0)) }
   }
 }

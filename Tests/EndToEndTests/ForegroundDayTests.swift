@@ -6,8 +6,8 @@ import Testing
 struct ForegroundDayTests {
   @Test("open prints each start and each completion in the original words, and the closing message last")
   func korean() throws {
-    try withBranch { branch in
-      let outcome = try branch.done(
+    try withScratchBank { branch in
+      let outcome = try branch.runSuccessfully(
         "open", "--customers", "10", "--speed", "20", "--seed", "3", language: .ko)
       let lines = outcome.outLines
       #expect(lines.count == 21, outcome.story)
@@ -23,7 +23,7 @@ struct ForegroundDayTests {
       #expect(
         outcome.lastLine.wholeMatch(of: /업무가 마감되었습니다. 오늘 업무를 처리한 고객은 총 10명이며, 총 업무시간은 \d\.\d\d초입니다./)
           != nil, outcome.story)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
       try branch.expectOneReceiptEach(10)
       try branch.expectClean()
     }
@@ -31,9 +31,9 @@ struct ForegroundDayTests {
 
   @Test("open works in English, with the requested windows")
   func english() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(deposit: 1, loan: 1)
-      let outcome = try branch.done(
+      let outcome = try branch.runSuccessfully(
         "open", "--customers", "8", "--config", file, "--deposit", "4", "--speed", "20")
       let lines = outcome.outLines
       let started = lines.compactMap { $0.wholeMatch(of: /customer (\d+): (deposit|loan) started/) }
@@ -51,7 +51,7 @@ struct ForegroundDayTests {
 
   @Test("open without a number draws 10 to 30 customers, the same ones for the same seed")
   func crowd() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       var days: [[String]] = []
       for seed in ["5", "5", "6"] {
         let lines = try branch.lines("open", "--speed", "max", "--seed", seed)
@@ -74,17 +74,17 @@ struct ForegroundDayTests {
 
   @Test("open is refused if the bank is already open, and does not affect it")
   func alreadyOpen() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       try branch.expectRefusal(5, "already_open", of: "open", "--customers", "1", "--speed", "max")
-      try branch.done("enqueue", "1", "--wait")
+      try branch.runSuccessfully("enqueue", "1", "--wait")
       try branch.expectOneReceiptEach(1)
     }
   }
 
   @Test("open shows a customer whose teller was killed a second time, and serves it")
   func killedTeller() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(deposit: 1, loan: 1, depositWork: "2s", loanWork: "2s")
       let day = try branch.launch(["open", "--customers", "4", "--config", file, "--seed", "2"])
       try branch.waitUntil("a customer is served") { !day.lines.isEmpty }
@@ -100,23 +100,23 @@ struct ForegroundDayTests {
 
   @Test("open reports that its coordinator was killed, leaves no process behind, and loses no customer")
   func killedCoordinator() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let day = try branch.launch(["open", "--customers", "12"])
       try branch.waitUntil("a customer is served") { !day.lines.isEmpty }
       try branch.killCoordinator()
       let outcome = try day.finish(within: .seconds(10))
       #expect(outcome.code == 1, outcome.story)
       #expect(outcome.err.contains("Customers with tickets wait"), outcome.story)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
       try branch.start("--speed", "max")
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       try branch.expectOneReceiptEach(12)
     }
   }
 
   @Test("if the opener in the foreground is killed, the bank ends within a second and loses no customer")
   func killedOpener() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(depositWork: "60s", loanWork: "60s")
       let day = try branch.launch(["open", "--customers", "12", "--config", file])
       try branch.waitUntil("every window is busy") { day.lines.count == 3 }
@@ -128,7 +128,7 @@ struct ForegroundDayTests {
       }
       let took = ContinuousClock.now - killed
       #expect(took < .seconds(3), "it took \(took); the limit is a second, but the machine may be busy")
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
       let log = branch.log("coordinator")
       #expect(
         log.contains("event=foreground_client_exited") && log.contains("event=stopped_without_drain")
@@ -137,7 +137,7 @@ struct ForegroundDayTests {
       #expect(words == "", "workers that were killed together are not reported as a database error")
       try branch.expectClean()
       try branch.start("--speed", "max")
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       try branch.expectOneReceiptEach(12)
       try branch.expectClean()
     }
@@ -146,22 +146,22 @@ struct ForegroundDayTests {
   @Test("the opener in the foreground is killed at any moment: nothing is left behind")
   func killedOpenerAtAnyMoment() throws {
     var chance = Chance(for: "ForegroundDayTests/killedOpenerAtAnyMoment")
-    try withBranch { branch in
+    try withScratchBank { branch in
       for _ in 1...12 {
         let day = try branch.launch(["open", "--customers", "10", "--speed", "20"])
-        Moment.pass(milliseconds: Int32.random(in: 0...120, using: &chance))
+        Polling.pause(milliseconds: Int32.random(in: 0...120, using: &chance))
         day.signal(SIGKILL)
         try branch.waitUntil("no process is left") { !day.isRunning && branch.processes.all().isEmpty }
       }
       try branch.start("--speed", "max")
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       try branch.expectClean()
     }
   }
 
   @Test("Ctrl-C closes the day early; remaining customers wait for the next start")
   func interrupted() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(depositWork: "1s", loanWork: "1s")
       let day = try branch.launch(["open", "--customers", "30", "--config", file])
       try branch.waitUntil("a customer is served") { !day.lines.isEmpty }
@@ -169,16 +169,16 @@ struct ForegroundDayTests {
       let outcome = try day.finish(within: .seconds(15))
       #expect(outcome.code == 1, outcome.story)
       #expect(outcome.out.contains("Waiting for the next start: "), outcome.story)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
       #expect(Status(try branch.start("--speed", "max")).queue("issued") == 30)
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       try branch.expectOneReceiptEach(30)
     }
   }
 
   @Test("the menu: wrong input is rejected, 1 opens, opening again works, 2 exits")
   func menu() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let input = "9\n\n은행\n1\n 1 \n2\n1\n"
       let outcome = try branch.run("console", "--speed", "max", language: .ko, input: input)
       #expect(outcome.code == 0, outcome.story)
@@ -189,13 +189,13 @@ struct ForegroundDayTests {
       #expect(
         outcome.out.matches(of: /업무가 마감되었습니다\. 오늘 업무를 처리한 고객은 총 \d+명이며, 총 업무시간은 \d+\.\d\d초입니다\./).count == 2)
       #expect(try Set(branch.receipts().compactMap(\.["day"].integer)) == [1, 2])
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 
   @Test("the menu works in English, and the end of its input ends it as well")
   func englishMenu() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let outcome = try branch.run("console", "--speed", "max", input: "x\n1\n")
       #expect(outcome.code == 0, outcome.story)
       #expect(
@@ -208,7 +208,7 @@ struct ForegroundDayTests {
 
   @Test("the menu survives a bank that is already open")
   func menuBesideOpenBank() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let outcome = try branch.run("console", input: "1\n2\n")
       #expect(outcome.code == 0, outcome.story)

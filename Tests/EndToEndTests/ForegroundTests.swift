@@ -11,7 +11,7 @@ struct ForegroundTests {
     private let descriptor: Int32
     private(set) var heard: [String] = []
 
-    init(_ branch: Branch) throws {
+    init(_ branch: ScratchBank) throws {
       path = branch.path("manager.sock")
       descriptor = socket(
         AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -23,7 +23,7 @@ struct ForegroundTests {
           bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
         }
       }
-      guard bound == 0 else { throw Trouble("cannot bind \(path)") }
+      guard bound == 0 else { throw TestFailure("cannot bind \(path)") }
     }
 
     deinit { close(descriptor) }
@@ -46,7 +46,7 @@ struct ForegroundTests {
 
   @Test("a service manager receives ready, watchdog and stopping messages, in one datagram each")
   func manager() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let manager = try Manager(branch)
       let bank = try branch.launch(
         ["start", "--foreground", "--speed", "20"],
@@ -63,7 +63,7 @@ struct ForegroundTests {
       branch.processes.signal(stopped, SIGSTOP)
       try branch.waitUntil("no message is in flight any more") {
         let before = manager.count("WATCHDOG=1")
-        Moment.pass(milliseconds: 600)
+        Polling.pause(milliseconds: 600)
         return manager.count("WATCHDOG=1") == before
       }
       branch.processes.signal(stopped, SIGCONT)
@@ -74,19 +74,19 @@ struct ForegroundTests {
       bank.signal(SIGTERM)
       #expect(try bank.finish().code == 0)
       #expect(manager.has("STOPPING=1"))
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 
   @Test("without a watchdog no keep-alive is sent, and a missing manager does no harm")
   func noWatchdog() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let manager = try Manager(branch)
       let bank = try branch.launch(
         ["start", "--foreground", "--speed", "max"], environment: ["NOTIFY_SOCKET": manager.path])
       try branch.waitUntil("the bank is ready") { manager.has("READY=1") }
-      try branch.done("enqueue", "3", "--wait")
-      try branch.done("stop")
+      try branch.runSuccessfully("enqueue", "3", "--wait")
+      try branch.runSuccessfully("stop")
       #expect(try bank.finish().code == 0)
       #expect(!manager.has("WATCHDOG=1"))
       let alone = try branch.launch(
@@ -99,10 +99,10 @@ struct ForegroundTests {
 
   @Test("a killed coordinator is restarted in the foreground, too, and SIGTERM still closes the bank")
   func restart() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let bank = try branch.launch(["start", "--foreground", "--speed", "20", "--deposit", "3"])
       try branch.waitUntil("the bank is open") { bank.lines.count >= 5 }
-      try branch.done("enqueue", "20")
+      try branch.runSuccessfully("enqueue", "20")
       let before = try branch.status()
       #expect(before.guardianPid == Int(bank.pid))
       branch.processes.signal(before.pid, SIGKILL)
@@ -115,32 +115,32 @@ struct ForegroundTests {
       #expect(outcome.code == 0, outcome.story)
       #expect(outcome.err.contains("\(before.pid)") && outcome.err.contains("SIGKILL"), outcome.story)
       #expect(outcome.lastLine.hasPrefix("The bank has closed. Customers served today: 20."), outcome.story)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
       try branch.expectOneReceiptEach(20)
     }
   }
 
   @Test("a second signal finishes only the customers at a window", arguments: [SIGTERM, SIGINT])
   func twice(signal: Int32) throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(depositWork: "1s", loanWork: "1s")
       let bank = try branch.launch(["start", "--foreground", "--config", file])
       try branch.waitUntil("the bank is open") { !bank.lines.isEmpty }
-      try branch.done("enqueue", "60")
+      try branch.runSuccessfully("enqueue", "60")
       try branch.waitUntil("a customer is served") { try branch.status().queue("serving") > 0 }
       bank.signal(signal)
       try branch.waitUntil("the bank drains") { try branch.status().state == "draining" }
       bank.signal(signal)
       let outcome = try bank.finish()
       #expect(outcome.code == 0, outcome.story)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
       #expect(try branch.receipts().count < 60)
     }
   }
 
   @Test("SIGHUP reloads the configuration unless a terminal has hung up")
   func reload() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(deposit: 2)
       let bank = try branch.launch(["start", "--foreground", "--config", file])
       try branch.waitUntil("the bank is open") { !bank.lines.isEmpty }
@@ -156,7 +156,7 @@ struct ForegroundTests {
 
   @Test("a bank that cannot open has the same exit code as without --foreground")
   func refusals() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let bank = try branch.launch(["start", "--foreground", "--speed", "max"])
       try branch.waitUntil("the bank is open") { !bank.lines.isEmpty }
       let second = try branch.run("start", "--foreground", "--json")
@@ -166,13 +166,13 @@ struct ForegroundTests {
       #expect(try bank.finish().code == 0)
       let file = try branch.write("{\"windows\": 7}", to: "bad.json")
       #expect(try branch.run("start", "--foreground", "--config", file).code == 2)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 
   @Test("a killed foreground guardian stops nothing: the coordinator starts another one")
   func killed() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let bank = try branch.launch(["start", "--foreground", "--speed", "20"])
       try branch.waitUntil("the bank is open") { !bank.lines.isEmpty }
       let before = try branch.status()
@@ -182,8 +182,8 @@ struct ForegroundTests {
       }
       let after = try branch.status()
       #expect(after.pid == before.pid && after.guardianPid != Int(bank.pid))
-      try branch.done("stop")
-      try branch.expectNobodyLeft()
+      try branch.runSuccessfully("stop")
+      try branch.expectNoProcessesLeft()
     }
   }
 
@@ -194,7 +194,7 @@ struct ForegroundTests {
       print("NOT CHECKED: config/bank.service, because there is no \(analyze) here")
       return
     }
-    try withBranch { branch in
+    try withScratchBank { branch in
       let root = #filePath.components(separatedBy: "/Tests/")[0]
       let unit = "\(root)/config/bank.service"
       let outcome = try branch.launch(

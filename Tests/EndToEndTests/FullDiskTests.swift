@@ -8,16 +8,16 @@ import Testing
 @Suite("Full disk", .serialized)
 struct FullDiskTests {
   /// State of the coordinator while the disk is full.
-  enum Fate: CaseIterable { case lives, isKilled, isReopened }
+  enum CoordinatorFault: CaseIterable { case lives, isKilled, isReopened }
 
   @Test(
     "every ticket is served with no byte free; a larger disk accepts new customers",
-    .enabled(if: SmallDisk.isPossible, SmallDisk.requirement), arguments: [4, 16], Fate.allCases)
-  func everybodyIsServed(mebibytes: Int, fate: Fate) throws {
-    try withBranch { branch in
+    .enabled(if: SmallDisk.isPossible, SmallDisk.requirement), arguments: [4, 16], CoordinatorFault.allCases)
+  func everybodyIsServed(mebibytes: Int, coordinatorFault: CoordinatorFault) throws {
+    try withScratchBank { branch in
       let disk = try SmallDisk(kibibytes: mebibytes << 10, under: branch)
       try branch.start("--speed", "max")
-      try branch.done("pause")
+      try branch.runSuccessfully("pause")
       var issued = 0
       if mebibytes > 4 { try disk.fill(leaving: 3 << 20) }
       // The bank's own customers fill as much of the disk as it accepts.
@@ -36,7 +36,7 @@ struct FullDiskTests {
       #expect(issued > 2_000, "the disk is used")
       // Another program fills the rest.
       try disk.fill()
-      switch fate {
+      switch coordinatorFault {
       case .lives: break
       case .isKilled:
         let pid = try branch.status().pid
@@ -65,8 +65,8 @@ struct FullDiskTests {
       }
       #expect(try branch.status().queue("issued") == issued)
       // A command that meets the full disk is refused, and space is made for the next one.
-      for words in [["resume"], ["pause", "loan"], ["resume", "loan"]] {
-        try branch.waitUntil("\(words) succeeds") { try branch.launch(words).finish().code == 0 }
+      for arguments in [["resume"], ["pause", "loan"], ["resume", "loan"]] {
+        try branch.waitUntil("\(arguments) succeeds") { try branch.launch(arguments).finish().code == 0 }
       }
       let wait = try branch.launch(["wait", "--timeout", "120s"]).finish(within: .seconds(150))
       #expect(wait.code == 0, wait.story)
@@ -74,10 +74,10 @@ struct FullDiskTests {
       try branch.expectClean()
       try disk.grow(toKibibytes: (mebibytes + 16) << 10)
       try branch.waitUntil("customers are accepted again") { try branch.run("enqueue", "10").code == 0 }
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       #expect(try branch.status().queue("served") == issued + 10)
       try branch.expectClean()
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
       try branch.expectClean()
     }
   }
@@ -86,15 +86,15 @@ struct FullDiskTests {
     "a bank short of space refuses a reset, closes cleanly, and opens again short of space",
     .enabled(if: SmallDisk.isPossible, SmallDisk.requirement))
   func orders() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let disk = try SmallDisk(kibibytes: 8 << 10, under: branch)
       try branch.start("--speed", "max")
-      try branch.done("pause")
-      try branch.done("enqueue", "3000")
+      try branch.runSuccessfully("pause")
+      try branch.runSuccessfully("enqueue", "3000")
       try disk.fill()
       try branch.waitUntil("the full disk is noticed") { try branch.run("enqueue", "100").code == 75 }
       let issued = try branch.status().queue("issued")
-      try branch.done("cancel", "1")
+      try branch.runSuccessfully("cancel", "1")
       try branch.expectRefusal(75, "disk_full", of: "enqueue", "3000")
       try branch.expectRefusal(75, "disk_full", of: "reset")
       #expect(try branch.status().queue("issued") == issued, "a refused request adds no customer")
@@ -103,12 +103,12 @@ struct FullDiskTests {
       try branch.expectClean()
       try branch.reopen("--speed", "max")
       #expect(try branch.status().queue("issued") == issued)
-      try branch.done("resume")
-      try branch.done("wait")
+      try branch.runSuccessfully("resume")
+      try branch.runSuccessfully("wait")
       try branch.expectOneReceiptEach(issued)
       disk.makeRoom()
       try branch.waitUntil("customers are accepted again") { try branch.run("enqueue", "10").code == 0 }
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       try branch.expectClean()
     }
   }
@@ -117,11 +117,11 @@ struct FullDiskTests {
     "a busy bank accepts new customers soon after there is space, and not only when its queue is empty",
     .enabled(if: SmallDisk.isPossible, SmallDisk.requirement))
   func busy() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let disk = try SmallDisk(kibibytes: 16 << 10, under: branch)
       // More than a hundred are served each second, with a commit every few milliseconds, for over a minute.
       try branch.start("--speed", "70", "--deposit", "1", "--loan", "0")
-      try branch.done("enqueue", "8000", "--service", "deposit")
+      try branch.runSuccessfully("enqueue", "8000", "--service", "deposit")
       try disk.fill()
       try branch.waitUntil("the bank uses its reserve") {
         branch.log("coordinator").contains("event=disk_reserve_in_use")
@@ -132,7 +132,7 @@ struct FullDiskTests {
         try branch.run("enqueue", "1", "--service", "deposit").code == 0
       }
       #expect(try branch.status().queue("waiting") > 0, "they are accepted while others wait")
-      try branch.done("stop", "--now")
+      try branch.runSuccessfully("stop", "--now")
       try branch.expectClean()
     }
   }
@@ -141,11 +141,11 @@ struct FullDiskTests {
     "every customer that has ordered a juice gets it with no byte free",
     .enabled(if: SmallDisk.isPossible, SmallDisk.requirement))
   func juice() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let disk = try SmallDisk(kibibytes: 16 << 10, under: branch)
       try branch.start("--speed", "max")
-      try branch.done("stock", "set", "kiwi", "3000")
-      try branch.done("pause")
+      try branch.runSuccessfully("stock", "set", "kiwi", "3000")
+      try branch.runSuccessfully("pause")
       let order = try branch.launch(["juice", "order", "kiwi", "700", "--timeout", "5m", "--json"])
       try branch.waitUntil("all customers have ordered") { try branch.status().queue("issued") == 700 }
       try disk.fill()

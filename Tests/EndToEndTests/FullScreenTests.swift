@@ -10,7 +10,7 @@ struct FullScreenTests {
   private static let shown = "\u{1B}[?25h\u{1B}[?1049l"
 
   /// Shell that runs these lines.
-  private func shell(_ branch: Branch, _ script: String) throws -> TerminalProgram {
+  private func shell(_ branch: ScratchBank, _ script: String) throws -> TerminalProgram {
     try TerminalProgram(
       branch, ["--norc", "-c", script], program: "/bin/bash", size: (columns: 80, rows: 24))
   }
@@ -19,10 +19,10 @@ struct FullScreenTests {
     "Ctrl-C leaves either vending screen with code 130, buys nothing, and later input goes to the shell",
     arguments: ["", "a"])
   func interrupt(way: String) throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.done("vending", "admin", "add", "strawberry-milk", "2")
-      try branch.done("vending", "insert", "5000")
+      try branch.runSuccessfully("vending", "admin", "add", "strawberry-milk", "2")
+      try branch.runSuccessfully("vending", "insert", "5000")
       let program = try shell(
         branch, "\(Binaries.bankctl) vending; echo code=$?; read -r line; echo \"heard <$line>\"")
       try program.waitFor("5,000 won")
@@ -45,7 +45,7 @@ struct FullScreenTests {
     "Ctrl-Z stops the screen and its parent with the terminal restored; fg shows the current state",
     arguments: [["stock", "edit"], ["vending"], ["status", "--watch"], ["top"]])
   func suspend(words: [String]) throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       // The shell in between acts as a script; if it were not stopped, the outer one would wait for ever.
       let program = try shell(
@@ -58,7 +58,7 @@ struct FullScreenTests {
       program.type("\u{1A}")
       try program.waitFor("stopped=148")
       #expect(program.screen.contains(Self.shown) && program.isInLineMode, "\(program.screen)")
-      if words[0] == "vending" { try branch.done("vending", "insert", "1000") }
+      if words[0] == "vending" { try branch.runSuccessfully("vending", "insert", "1000") }
       program.clear()
       program.type("on\r")
       try program.waitFor(Self.hidden)
@@ -72,7 +72,7 @@ struct FullScreenTests {
 
   @Test("a screen that was stopped from outside takes the terminal back when it continues")
   func stoppedFromOutside() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let program = try TerminalProgram(branch, ["stock", "edit"], size: (columns: 80, rows: 24))
       try program.waitFor("Close")
@@ -88,7 +88,7 @@ struct FullScreenTests {
 
   @Test("status --watch redraws on a resize, shows no typed letters, and marks the rows that it hides")
   func status() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let program = try TerminalProgram(branch, ["status", "--watch"], size: (columns: 100, rows: 40))
       try program.waitFor("vending")
@@ -105,7 +105,7 @@ struct FullScreenTests {
       try program.waitFor("state idle")
       try program.waitFor("vending")
       program.clear()
-      try branch.done("enqueue", "3", "--service", "deposit", "--wait")
+      try branch.runSuccessfully("enqueue", "3", "--service", "deposit", "--wait")
       try program.waitFor("served 3")
       #expect(!program.screen.contains("xyz") && !program.screen.contains("^["), "\(program.screen)")
       program.clear()
@@ -119,13 +119,13 @@ struct FullScreenTests {
 
   @Test("the last screen of status --watch shows a closed bank, without a note that it waits for a restart")
   func lastPicture() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      let programs = try Tongue.allCases.map {
+      let programs = try OutputLanguage.allCases.map {
         try TerminalProgram(branch, ["status", "--watch"], language: $0, size: (columns: 100, rows: 40))
       }
       for program in programs { try program.waitFor("vending") }
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
       for program in programs {
         #expect(try program.finish() == 0, "\(program.screen)")
         let last = program.screen.components(separatedBy: Self.shown).last ?? ""
@@ -140,7 +140,7 @@ struct FullScreenTests {
     "pasted text is ignored with a note, and Ctrl-C after it works",
     arguments: ["vending", "stock edit", "top"])
   func paste(words: String) throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let program = try TerminalProgram(
         branch, words.split(separator: " ").map(String.init), size: (columns: 80, rows: 24))
@@ -158,13 +158,13 @@ struct FullScreenTests {
 
   @Test("status --watch continues after a coordinator was killed, and exits with the bank")
   func watchOn() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let program = try TerminalProgram(branch, ["status", "--watch"], size: (columns: 100, rows: 40))
       try program.waitFor("generation 1")
       branch.processes.signal(try branch.status().pid, SIGKILL)
       try program.waitFor("generation 2")
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
       #expect(try program.finish() == 0, "\(program.screen)")
       #expect(program.isInLineMode && program.screen.contains(Self.shown))
     }

@@ -7,7 +7,7 @@ import Testing
 struct GuardianTests {
   /// Kills the coordinator alone and returns the time until the next one has its windows open. A lease or a pause
   /// delays every restart, a stall of a virtual machine only some: after a slow one the shortest of three counts.
-  private func killAndAwait(_ branch: Branch, windows: Int) throws -> Duration {
+  private func killAndAwait(_ branch: ScratchBank, windows: Int) throws -> Duration {
     var shortest = try killOnce(branch, windows: windows)
     for _ in 1...2 where shortest >= branch.soon {
       shortest = min(shortest, try killOnce(branch, windows: windows))
@@ -15,7 +15,7 @@ struct GuardianTests {
     return shortest
   }
 
-  private func killOnce(_ branch: Branch, windows: Int) throws -> Duration {
+  private func killOnce(_ branch: ScratchBank, windows: Int) throws -> Duration {
     let before = try branch.status()
     try #require(branch.processes.signal(before.pid, SIGKILL))
     let start = ContinuousClock.now
@@ -32,19 +32,19 @@ struct GuardianTests {
 
   @Test("a killed coordinator is back at once, with its windows, those of scale included, and every ticket")
   func coordinator() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "20", "--deposit", "3")
-      try branch.done("scale", "loan=2")
-      try branch.done("enqueue", "60")
+      try branch.runSuccessfully("scale", "loan=2")
+      try branch.runSuccessfully("enqueue", "60")
       let before = try branch.status()
       #expect(try killAndAwait(branch, windows: 5) < branch.soon)
       let after = try branch.status()
       #expect(after.workers.map(\.name) == before.workers.map(\.name))
       #expect(after.guardianPid == before.guardianPid)
       #expect(after.queue("issued") == 60 && after.day == before.day)
-      try branch.done("scale", "deposit=1")
+      try branch.runSuccessfully("scale", "deposit=1")
       #expect(try killAndAwait(branch, windows: 3) < branch.soon)
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       try branch.expectOneReceiptEach(60)
       try branch.expectClean()
       let exits = try branch.events("exit", in: "guardian", count: 2)
@@ -52,7 +52,7 @@ struct GuardianTests {
       #expect(exits.first?["child"] == "\(before.pid)")
       #expect(try branch.events("restarted", in: "guardian", count: exits.count).count == exits.count)
       #expect(try branch.json("stop")["served"].integer == 60)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
       // The windows of scale were for that opening only; a start follows the configuration again.
       #expect(
         Status(try branch.start("--speed", "max")).tellers.map(\.name) == [
@@ -63,7 +63,7 @@ struct GuardianTests {
 
   @Test("a command sent while there is no coordinator waits for the next one")
   func gap() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "20")
       for round in 1...5 {
         let pid = try branch.status().pid
@@ -75,14 +75,14 @@ struct GuardianTests {
         let second = try branch.run("start", "--json")
         #expect(second.code == 5, second.story)
       }
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       try branch.expectOneReceiptEach(10)
     }
   }
 
   @Test("start in the gap is refused, and the bank that comes back is the old one")
   func startInTheGap() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "20")
       let before = try branch.status()
       let guardian = try #require(before.guardianPid)
@@ -108,7 +108,7 @@ struct GuardianTests {
 
   @Test("stop returns after the guardian has exited, too")
   func stopWaits() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "20")
       let before = try branch.status()
       let guardian = try #require(before.guardianPid)
@@ -123,7 +123,7 @@ struct GuardianTests {
       branch.processes.signal(guardian, SIGCONT)
       #expect(try stop.finish().code == 0)
       #expect(!branch.processes.isAlive(guardian))
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 
@@ -131,7 +131,7 @@ struct GuardianTests {
     "if the guardian never continues, a command reports in time that no process answers, and not `not_open`"
   )
   func heldUpGuardian() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "20")
       let before = try branch.status()
       branch.processes.signal(try #require(before.guardianPid), SIGSTOP)
@@ -144,9 +144,9 @@ struct GuardianTests {
 
   @Test("a killed guardian stops nothing, and another one takes over, repeatedly")
   func guardian() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "20")
-      try branch.done("enqueue", "30")
+      try branch.runSuccessfully("enqueue", "30")
       let before = try branch.status()
       var guardian = try #require(before.guardianPid)
       for _ in 1...3 {
@@ -166,18 +166,18 @@ struct GuardianTests {
       // The new guardian restarts the coordinator as well.
       #expect(try killAndAwait(branch, windows: 3) < branch.soon)
       #expect(try branch.status().guardianPid == guardian)
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       try branch.expectOneReceiptEach(30)
-      try branch.done("stop")
-      try branch.expectNobodyLeft()
+      try branch.runSuccessfully("stop")
+      try branch.expectNoProcessesLeft()
     }
   }
 
   @Test("a dozen guardians killed as soon as they start leave the bank with another one")
   func killedYoung() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "20")
-      try branch.done("enqueue", "30")
+      try branch.runSuccessfully("enqueue", "30")
       let before = try branch.status()
       var killed: Set<Int> = []
       func successor() throws -> Int {
@@ -198,24 +198,24 @@ struct GuardianTests {
       // The bank comes back whether this guardian has taken over or not.
       #expect(try killAndAwait(branch, windows: 3) < branch.soon)
       #expect(try branch.status().guardianPid == guardian)
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       try branch.expectOneReceiptEach(30)
-      try branch.done("stop")
-      try branch.expectNobodyLeft()
+      try branch.runSuccessfully("stop")
+      try branch.expectNoProcessesLeft()
     }
   }
 
   @Test("a bank that was taken over and is stopped stays closed")
   func stopAfterTakeover() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "20")
       let before = try branch.status()
       branch.processes.signal(try #require(before.guardianPid), SIGKILL)
       try branch.waitUntil("another guardian has taken over") {
         !branch.events("adopted", in: "guardian").isEmpty
       }
-      try branch.done("stop")
-      try branch.expectNobodyLeft()
+      try branch.runSuccessfully("stop")
+      try branch.expectNoProcessesLeft()
       try branch.expectRefusal(3, "not_open", of: "status")
       #expect(branch.events("restarted", in: "guardian").isEmpty)
       try branch.start("--speed", "max")
@@ -224,9 +224,9 @@ struct GuardianTests {
 
   @Test("coordinator and guardian killed at the same moment: soon no process is left, and start works")
   func both() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "20")
-      try branch.done("enqueue", "20")
+      try branch.runSuccessfully("enqueue", "20")
       let status = try branch.status()
       let pids = [status.pid, try #require(status.guardianPid)]
       // Stopped first, so that neither can notice the exit of the other.
@@ -237,7 +237,7 @@ struct GuardianTests {
       #expect(ContinuousClock.now - start < branch.soon)
       try branch.expectRefusal(3, "not_open", of: "status")
       try branch.start("--speed", "max")
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       try branch.expectOneReceiptEach(20)
       try branch.expectClean()
     }
@@ -245,10 +245,10 @@ struct GuardianTests {
 
   @Test("SIGTERM to the guardian finishes customers at a window and ends both processes, without a restart")
   func terminated() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(depositWork: "1s", loanWork: "1s")
       try branch.start("--config", file)
-      try branch.done("enqueue", "30")
+      try branch.runSuccessfully("enqueue", "30")
       try branch.waitUntil("a customer is served") { try branch.status().queue("serving") > 0 }
       branch.processes.signal(try #require(try branch.status().guardianPid), SIGTERM)
       try branch.waitUntil("both have exited") { branch.processes.all().isEmpty }
@@ -257,17 +257,17 @@ struct GuardianTests {
       #expect((1..<30).contains(served), "\(served)")
       let again = Status(try branch.start("--speed", "max"))
       #expect(again.queue("issued") == 30 && again.day == 1)
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       try branch.expectOneReceiptEach(30)
     }
   }
 
   @Test("a coordinator killed while it drains restarts, and stop repeats its request by itself")
   func cutOffDrain() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(depositWork: "250ms", loanWork: "250ms")
       try branch.start("--config", file)
-      try branch.done("enqueue", "40")
+      try branch.runSuccessfully("enqueue", "40")
       let stop = try branch.launch(["stop", "--json"])
       try branch.waitUntil("the bank is closing") { try branch.status().state == "draining" }
       let pid = try branch.status().pid
@@ -276,14 +276,14 @@ struct GuardianTests {
       #expect(outcome.code == 0, outcome.story)
       #expect(try outcome.json()["served"].integer == 40)
       #expect(try branch.events("drain_interrupted", in: "guardian", count: 1).count == 1)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
       try branch.expectOneReceiptEach(40)
     }
   }
 
   @Test("restarts of a bank that cannot open slow down visibly, and SIGTERM ends them")
   func damagedMeanwhile() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "20")
       let before = try branch.status()
       let guardian = try #require(before.guardianPid)
@@ -305,14 +305,14 @@ struct GuardianTests {
       try branch.expectRefusal(5, "already_open", of: "start")
       branch.processes.signal(guardian, SIGCONT)
       branch.processes.signal(guardian, SIGTERM)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
       #expect(try branch.run("start", "--json").code == 1, "the database is damaged, and start reports it")
     }
   }
 
   @Test("removing sockets, lock and marker files of an open bank does not disable its guardian")
   func removedFiles() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "20", "--deposit", "3")
       for name in ["run/guardian.sock", "run/bank.sock", "run/windows", "bank.lock"] {
         try FileManager.default.removeItem(atPath: "\(branch.home)/\(name)")
@@ -325,15 +325,15 @@ struct GuardianTests {
       for _ in 1...2 { #expect(try killAndAwait(branch, windows: 4) < branch.soon) }
       // The guardian is in contact again: it restarts a working coordinator without a pause.
       #expect(branch.events("backoff", in: "guardian").isEmpty)
-      try branch.done("enqueue", "5", "--wait")
-      try branch.done("stop")
-      try branch.expectNobodyLeft()
+      try branch.runSuccessfully("enqueue", "5", "--wait")
+      try branch.runSuccessfully("stop")
+      try branch.expectNoProcessesLeft()
     }
   }
 
   @Test("if the configuration is broken or missing at a restart, the coordinator uses the former one")
   func brokenConfiguration() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(deposit: 4, speed: "20")
       try branch.start("--config", file)
       _ = try branch.write("{\"windows\": {", to: "bank.json")
@@ -341,10 +341,10 @@ struct GuardianTests {
       #expect(branch.events("configuration_copy_unusable", in: "coordinator").count == 1)
       try FileManager.default.removeItem(atPath: file)
       #expect(try killAndAwait(branch, windows: 5) < branch.soon)
-      try branch.done("enqueue", "5", "--wait")
+      try branch.runSuccessfully("enqueue", "5", "--wait")
       try branch.expectRefusal(2, "bad_configuration", of: "reload")
       _ = try branch.configuration(deposit: 1, speed: "20")
-      try branch.done("reload")
+      try branch.runSuccessfully("reload")
       #expect(try killAndAwait(branch, windows: 2) < branch.soon)
       #expect(branch.events("configuration_copy_unusable", in: "coordinator").count == 2)
     }
@@ -352,13 +352,13 @@ struct GuardianTests {
 
   @Test("a bank whose database was removed is not opened again with an empty one")
   func removedDatabase() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "20")
-      try branch.done("enqueue", "5", "--wait")
+      try branch.runSuccessfully("enqueue", "5", "--wait")
       for name in ["bank.db", "bank.db-wal"] {
         try FileManager.default.removeItem(atPath: "\(branch.home)/\(name)")
       }
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
       #expect(branch.events("restarted", in: "guardian").isEmpty)
       #expect(branch.events("restarts_stopped", in: "guardian").count == 1)
       #expect(!FileManager.default.fileExists(atPath: "\(branch.home)/bank.db"))
@@ -367,36 +367,36 @@ struct GuardianTests {
 
   @Test("a start that fails leaves no guardian, and reports the reason of the coordinator")
   func failedStart() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.write("{\"windows\": 7}", to: "bad.json")
       try branch.expectRefusal(2, "bad_configuration", of: "start", "--config", file)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
       let place = try branch.write("", to: "file")
       let outcome = try branch.run("--home", place, "start", "--json")
       #expect(outcome.code == 1, outcome.story)
       #expect(try outcome.json()["error"]["code"].text == "bad_home", outcome.story)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 
   @Test("of two concurrent starts exactly one opens the bank")
   func race() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       for _ in 1...3 {
         let starts = try (1...4).map { _ in try branch.launch(["start", "--json", "--speed", "max"]) }
         let codes = try starts.map { try $0.finish().code }.sorted()
         #expect(codes == [0, 5, 5, 5])
-        try branch.done("stop")
+        try branch.runSuccessfully("stop")
       }
     }
   }
 
   @Test("start right after stop is never refused")
   func startAfterStop() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       for _ in 1...5 {
         try branch.start("--speed", "max")
-        try branch.done("stop")
+        try branch.runSuccessfully("stop")
       }
     }
   }

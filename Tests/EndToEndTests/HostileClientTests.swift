@@ -41,7 +41,7 @@ struct HostileClientTests {
   @Test(
     "a protocol violation is refused with its reason, and the connection is closed",
     arguments: brokenRules)
-  func rules(name: String, bytes: [UInt8], reason: UInt8, words: String) throws {
+  func rules(name: String, bytes: [UInt8], reason: UInt8, message: String) throws {
     try withOpenBank { branch in
       let client = try RawClient(branch)
       client.send(bytes)
@@ -49,7 +49,7 @@ struct HostileClientTests {
       #expect(answer.hasEnded, "\(name)")
       let refusal = try #require(answer.refusal, "\(name): \(answer)")
       #expect(refusal.reason == reason, "\(name): \(refusal)")
-      #expect(refusal.words.contains(words), "\(name): \(refusal)")
+      #expect(refusal.words.contains(message), "\(name): \(refusal)")
     }
   }
 
@@ -109,7 +109,7 @@ struct HostileClientTests {
       half.send([0, 0, 1, 0, 1, 2, 3])
       let stalled = try RawClient(branch, patience: 20)
       stalled.send(hello + [0, 0])
-      try branch.done("enqueue", "2", "--wait")
+      try branch.runSuccessfully("enqueue", "2", "--wait")
       for client in [silent, half] {
         let answer = client.listen()
         #expect(answer.hasEnded && answer.refusal?.reason == 3, "\(answer)")
@@ -134,7 +134,7 @@ struct HostileClientTests {
         }
         clients.append(client)
       }
-      try branch.done("enqueue", "20", "--wait", timeout: .seconds(10))
+      try branch.runSuccessfully("enqueue", "20", "--wait", timeout: .seconds(10))
       #expect(try branch.status().queue("served") == 20)
       withExtendedLifetime(clients) {}
     }
@@ -165,8 +165,8 @@ struct HostileClientTests {
   @Test("endless answers are limited for each connection; earlier requests are still answered")
   func openAnswers() throws {
     try withOpenBank { branch in
-      try branch.done("pause")
-      try branch.done("enqueue", "1")
+      try branch.runSuccessfully("pause")
+      try branch.runSuccessfully("enqueue", "1")
       let client = try RawClient(branch)
       client.send(hello)
       // Four followers and one too many; the highest number of waiting requests beside them, and four too many.
@@ -175,8 +175,8 @@ struct HostileClientTests {
       let answer = client.listen(until: 1 + 5)
       #expect(answer.replies.count == 5, "\(answer)")
       #expect(answer.replies.allSatisfy { $0.contains(Array("bad_request".utf8)) }, "\(answer)")
-      try branch.done("resume")
-      try branch.done("wait")
+      try branch.runSuccessfully("resume")
+      try branch.runSuccessfully("wait")
       // A start and an end for each follower.
       #expect(
         client.listen(until: 252 + 8).replies.count == 252 + 8,
@@ -187,7 +187,7 @@ struct HostileClientTests {
   @Test("clients that never read their answers use a bounded amount of memory, and delay no other client")
   func deaf() throws {
     try withOpenBank { branch in
-      try branch.done("enqueue", "1500", "--wait")
+      try branch.runSuccessfully("enqueue", "1500", "--wait")
       let before = Self.residentKilobytes(try branch.status().pid)
       var asking: [UInt8] = []
       for number in 1...200 {
@@ -196,8 +196,8 @@ struct HostileClientTests {
       }
       // Each has forty megabytes of answers pending.
       let clients = try (0..<30).map { _ in try RawClient(branch) }
-      for client in clients { _ = client.sendWithoutWaiting(hello + asking) }
-      for _ in 1...3 { try branch.done("enqueue", "5", "--wait", timeout: .seconds(20)) }
+      for client in clients { _ = client.sendAvailable(hello + asking) }
+      for _ in 1...3 { try branch.runSuccessfully("enqueue", "5", "--wait", timeout: .seconds(20)) }
       let grown = Self.residentKilobytes(try branch.status().pid) - before
       #expect(grown < 30 * 1_024, "the coordinator has grown by \(grown) kB")
       withExtendedLifetime(clients) {}
@@ -217,9 +217,9 @@ struct HostileClientTests {
       var answered = 0
       while answered < 20_000 {
         if sent < requests.count {
-          sent += client.sendWithoutWaiting(Array(requests[sent...].prefix(64 << 10)))
+          sent += client.sendAvailable(Array(requests[sent...].prefix(64 << 10)))
         }
-        if sent == requests.count || answered == 0 { try branch.done("enqueue", "1", "--wait") }
+        if sent == requests.count || answered == 0 { try branch.runSuccessfully("enqueue", "1", "--wait") }
         let more = client.listen(until: min(2_000, 20_000 - answered))
         answered += more.replies.count
         if more.hasEnded || more.frames.isEmpty { break }
@@ -271,7 +271,7 @@ struct HostileClientTests {
         client.finishSending()
         if chance.next() % 2 == 0 { _ = client.listen(until: 3) }
       }
-      try branch.done("resume")
+      try branch.runSuccessfully("resume")
     }
   }
 
@@ -289,13 +289,13 @@ struct HostileClientTests {
 
   // MARK: - Check of the bank after each test
 
-  private func withOpenBank(_ test: (Branch) throws -> Void) throws {
-    try withBranch { branch in
+  private func withOpenBank(_ test: (ScratchBank) throws -> Void) throws {
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let before = try branch.status()
       let processes = branch.processes.all()
       try test(branch)
-      try branch.done("enqueue", "3", "--wait", timeout: .seconds(15))
+      try branch.runSuccessfully("enqueue", "3", "--wait", timeout: .seconds(15))
       let after = try branch.status()
       #expect(after.pid == before.pid, "the coordinator was replaced")
       #expect(after.workers.map(\.generation) == before.workers.map(\.generation), "a teller was replaced")

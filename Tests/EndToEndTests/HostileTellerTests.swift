@@ -18,11 +18,11 @@ struct HostileTellerTests {
     /// A hello, and then the start of a message.
     case cutOff
     /// Nothing.
-    case mute
+    case silent
     /// Done with a customer that was never assigned to it.
     case invented
     /// Done with another customer than the assigned one.
-    case anothers
+    case otherCustomer
     /// Done with its customer, twice.
     case twice
     /// Done with its customer, as the previous generation.
@@ -35,19 +35,19 @@ struct HostileTellerTests {
     case flood
 
     /// True if it gets as far as being assigned a customer.
-    var isGivenOne: Bool {
+    var receivesCustomer: Bool {
       switch self {
-      case .noise, .oversized, .otherBuild, .cutOff, .mute, .invented: false
-      case .anothers, .twice, .otherGeneration, .unasked, .halfAnswer, .flood: true
+      case .noise, .oversized, .otherBuild, .cutOff, .silent, .invented: false
+      case .otherCustomer, .twice, .otherGeneration, .unasked, .halfAnswer, .flood: true
       }
     }
 
     /// Ends of its attempts with customers.
     var ends: [String] {
       switch self {
-      case .noise, .oversized, .otherBuild, .cutOff, .mute, .invented: []
+      case .noise, .oversized, .otherBuild, .cutOff, .silent, .invented: []
       case .twice: ["served", "killed"]
-      case .anothers, .otherGeneration, .unasked, .flood: ["killed"]
+      case .otherCustomer, .otherGeneration, .unasked, .flood: ["killed"]
       case .halfAnswer: ["lease_expired"]
       }
     }
@@ -57,9 +57,9 @@ struct HostileTellerTests {
       switch self {
       case .noise, .oversized: ("channel_broken", "exceeds the limit")
       case .otherBuild: ("hello_refused", "is not supported")
-      case .cutOff, .mute: ("protocol_violation", "not ready in time")
+      case .cutOff, .silent: ("protocol_violation", "not ready in time")
       case .invented, .twice: ("protocol_violation", "customer 1, attempt 1, which it does not hold")
-      case .anothers: ("protocol_violation", "customer 999, attempt 1, which it does not hold")
+      case .otherCustomer: ("protocol_violation", "customer 999, attempt 1, which it does not hold")
       case .otherGeneration: ("protocol_violation", "customer 1 as generation 1, but is generation 2")
       case .unasked: ("protocol_violation", "returned customer 1 without a recall")
       case .halfAnswer: ("stuck", nil)
@@ -81,9 +81,9 @@ struct HostileTellerTests {
       case .otherBuild:
         (Message.hello(role: 2).frame.map { $0 == UInt8(ascii: "d") ? UInt8(ascii: "x") : $0 }, [])
       case .cutOff: (hello + ready.dropLast(2), [])
-      case .mute: ([], [])
+      case .silent: ([], [])
       case .invented: (hello + ready + lease(3, 1), [])
-      case .anothers: (hello + ready, lease(3, 999))
+      case .otherCustomer: (hello + ready, lease(3, 999))
       case .twice: (hello + ready, lease(3, 1) + lease(3, 1) + lease(3, 1))
       case .otherGeneration: (hello + ready, lease(3, 1, generation: 1))
       case .unasked: (hello + ready, lease(5, 1))
@@ -97,7 +97,7 @@ struct HostileTellerTests {
     "a hostile teller is killed and replaced, its customer is served, and the log names the violation",
     arguments: Behaviour.allCases)
   func hostile(behaviour: Behaviour) throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let place = branch.path("programs")
       try Binaries.install(Binaries.names, in: place)
       // Only the silent teller waits for the end of a lease; for the others it is long enough at any load.
@@ -108,25 +108,25 @@ struct HostileTellerTests {
       #expect(started.code == 0, started.story)
       let pid = try branch.status().pid
       // The pause makes sure that the hostile teller is assigned the first customer, and at a known moment.
-      try branch.done("pause")
-      try branch.done("enqueue", "30", "--service", "deposit")
+      try branch.runSuccessfully("pause")
+      try branch.runSuccessfully("enqueue", "30", "--service", "deposit")
 
       try replace("\(place)/bank-teller", with: behaviour, build: try branch.build(), branch)
       try branch.kill(worker: "deposit-1")
       try branch.waitUntil("the hostile teller has connected") {
         try branch.status().worker("deposit-1").map { $0.generation >= 2 } ?? false
       }
-      if behaviour.isGivenOne {
+      if behaviour.receivesCustomer {
         try branch.waitUntil("the hostile teller is ready") {
           try branch.status().worker("deposit-1")?.state == "idle"
         }
-        try branch.done("resume")
+        try branch.runSuccessfully("resume")
         try branch.waitUntilServed(by: "deposit-1", ticket: 1)
         _ = try branch.write("", to: "programs/go")
       } else {
-        try branch.done("resume")
+        try branch.runSuccessfully("resume")
       }
-      try branch.done("wait", timeout: .seconds(60))
+      try branch.runSuccessfully("wait", timeout: .seconds(60))
 
       let status = try branch.status()
       #expect(status.pid == pid && status.queue("served") == 30 && status.isBalanced)
@@ -150,11 +150,11 @@ struct HostileTellerTests {
         exits.contains { $0["window"] == "deposit-1" && $0["child_gen"] == "2" }, "its process has exited")
       let stopped = try branch.launch(["stop", "--now"], program: place + "/bankctl").finish()
       #expect(stopped.code == 0, stopped.story)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 
-  private func replace(_ program: String, with behaviour: Behaviour, build: String, _ branch: Branch) throws {
+  private func replace(_ program: String, with behaviour: Behaviour, build: String, _ branch: ScratchBank) throws {
     func escaped(_ bytes: [UInt8]) -> String { bytes.map { "\\x" + String($0, radix: 16) }.joined() }
     let script = behaviour.script(build: build)
     let say = "printf '\(escaped(script.after))' >&3"

@@ -21,7 +21,7 @@ struct IdleTests {
 
   @Test("all processes together wake at most once per second")
   func wakeUps() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start()
       let pids = branch.processes.all()
       #expect(pids.count >= 7, "coordinator, guardian, stock, vending machine, three tellers, juice station")

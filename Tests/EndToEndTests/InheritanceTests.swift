@@ -8,11 +8,11 @@ import Testing
 struct InheritanceTests {
   /// Runs bankctl with signals ignored from its first instruction, as its parent leaves them.
   private func launch(
-    _ branch: Branch, ignoring signals: [String], _ words: [String], environment: [String: String] = [:]
+    _ branch: ScratchBank, ignoring signals: [String], _ arguments: [String], environment: [String: String] = [:]
   ) throws -> RunningProgram {
     // A shell keeps SIGCHLD for itself. env(1)
     try branch.launch(
-      ["--ignore-signal=\(signals.joined(separator: ","))", Binaries.bankctl] + words,
+      ["--ignore-signal=\(signals.joined(separator: ","))", Binaries.bankctl] + arguments,
       program: "/usr/bin/env",
       environment: environment)
   }
@@ -22,9 +22,9 @@ struct InheritanceTests {
   @Test(
     "a bank opened with SIGCHLD ignored is audited, refuses a second, restarts killed processes, and closes")
   func ignoredChildren() throws {
-    try withBranch { branch in
-      func bankctl(_ words: String...) throws -> Outcome {
-        try launch(branch, ignoring: Self.everything, words).finish()
+    try withScratchBank { branch in
+      func bankctl(_ arguments: String...) throws -> Outcome {
+        try launch(branch, ignoring: Self.everything, arguments).finish()
       }
       let opened = try bankctl("start", "--speed", "max")
       #expect(opened.code == 0, opened.story)
@@ -44,13 +44,13 @@ struct InheritanceTests {
         let outcome = try bankctl(command)
         #expect(outcome.code == 0, outcome.story)
       }
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 
   @Test("a foreground bank opened with SIGCHLD and SIGTERM ignored survives a kill, and exits on SIGTERM")
   func ignoredInForeground() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let bank = try launch(branch, ignoring: Self.everything, ["start", "--foreground", "--speed", "max"])
       try branch.waitUntil("the bank is open") { !bank.lines.isEmpty }
       let before = try branch.status()
@@ -58,17 +58,17 @@ struct InheritanceTests {
       try branch.waitUntil("the bank is back") {
         try branch.statusIfAnswered().map { $0.pid != before.pid } ?? false
       }
-      try branch.done("enqueue", "3", "--wait")
+      try branch.runSuccessfully("enqueue", "3", "--wait")
       bank.signal(SIGTERM)
       let outcome = try bank.finish(within: .seconds(10))
       #expect(outcome.code == 0, outcome.story)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 
   @Test("every process ignores only SIGPIPE and SIGXFSZ, dies of SIGABRT, and creates private files")
   func everyProcess() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let old = umask(0)
       defer { umask(old) }
       let opened = try launch(
@@ -96,18 +96,18 @@ struct InheritanceTests {
         #expect((field("SigCgt", 16) ?? 0) & aborting == 0, "\(name)")
         #expect(field("Umask", 8) == 0o077, "\(name)")
       }
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
     }
   }
 
   @Test("nohup works: a foreground bank started with it ignores hang-ups")
   func nohup() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let bank = try launch(branch, ignoring: ["HUP"], ["start", "--foreground", "--speed", "max"])
       try branch.waitUntil("the bank is open") { !bank.lines.isEmpty }
       let before = try branch.status()
       bank.signal(SIGHUP)
-      try branch.done("enqueue", "3", "--wait")
+      try branch.runSuccessfully("enqueue", "3", "--wait")
       #expect(try branch.status().pid == before.pid)
       #expect(!branch.log("coordinator").contains("reloaded"), "a hang-up had an effect")
       bank.signal(SIGTERM)

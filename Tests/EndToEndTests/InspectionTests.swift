@@ -9,11 +9,11 @@ struct InspectionTests {
     ["audit"], ["receipts", "--day", "all"], ["ticket", "1", "--day", "1"], ["ledger"], ["tickets"],
   ]
 
-  private func expectAnswers(_ branch: Branch, at location: SourceLocation = #_sourceLocation) throws
+  private func expectAnswers(_ branch: ScratchBank, at location: SourceLocation = #_sourceLocation) throws
     -> [String]
   {
-    try Self.questions.map { words in
-      let outcome = try branch.launch(words + ["--json"]).finish(at: location)
+    try Self.questions.map { arguments in
+      let outcome = try branch.launch(arguments + ["--json"]).finish(at: location)
       #expect(outcome.code == 0, outcome.story, sourceLocation: location)
       return outcome.out
     }
@@ -28,22 +28,22 @@ struct InspectionTests {
     return found
   }
 
-  private func shop(_ branch: Branch) throws {
+  private func shop(_ branch: ScratchBank) throws {
     try branch.start("--speed", "max")
-    try branch.done("enqueue", "5", "--service", "deposit", "--wait")
-    try branch.done("juice", "order", "banana")
-    try branch.done("vending", "insert", "5000")
+    try branch.runSuccessfully("enqueue", "5", "--service", "deposit", "--wait")
+    try branch.runSuccessfully("juice", "order", "banana")
+    try branch.runSuccessfully("vending", "insert", "5000")
   }
 
   @Test(
     "a closed bank on a read-only file system can be audited and read, whether it was stopped or killed",
     .enabled(if: SmallDisk.isPossible, SmallDisk.requirement), arguments: [true, false])
   func readOnly(isKilled: Bool) throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let disk = try SmallDisk(kibibytes: 65_536, under: branch)
       try shop(branch)
-      if isKilled { try branch.killCoordinator() } else { try branch.done("stop") }
-      try branch.expectNobodyLeft()
+      if isKilled { try branch.killCoordinator() } else { try branch.runSuccessfully("stop") }
+      try branch.expectNoProcessesLeft()
       let before = try contents(of: branch.home)
       #expect((before["bank.db-wal"]?.count ?? 0 > 0) == isKilled)
       try disk.setReadOnly(true)
@@ -66,11 +66,11 @@ struct InspectionTests {
     "a long list of a closed bank is read to its end by a slow reader",
     arguments: ["receipts --day all", "tickets"])
   func slowReader(list: String) throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max", "--deposit", "0", "--loan", "0")
-      try branch.done("enqueue", "20000")
-      if list != "tickets" { try branch.done("reset", "--yes") }
-      try branch.done("stop", "--now")
+      try branch.runSuccessfully("enqueue", "20000")
+      if list != "tickets" { try branch.runSuccessfully("reset", "--yes") }
+      try branch.runSuccessfully("stop", "--now")
       // A shell reads one byte at a time, and the output exceeds every buffer on the way.
       let script = """
         { '\(Binaries.bankctl)' \(list) --json; echo "code $?"; } |
@@ -85,10 +85,10 @@ struct InspectionTests {
     "a killed bank is read even if the first place for a temporary copy has no space",
     .enabled(if: SmallDisk.isPossible, SmallDisk.requirement))
   func noRoomForTheCopy() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.done("pause")
-      try branch.done("enqueue", "20000")
+      try branch.runSuccessfully("pause")
+      try branch.runSuccessfully("enqueue", "20000")
       try branch.killCoordinator()
       let place = branch.path("small")
       _ = try SmallDisk(kibibytes: 256, under: branch, at: place)

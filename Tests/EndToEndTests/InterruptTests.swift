@@ -7,15 +7,15 @@ import Testing
 struct InterruptTests {
   @Test(
     "a request that is being added is withdrawn: no customer is added, and others can still come",
-    arguments: Tongue.allCases)
-  func withdrawn(tongue: Tongue) throws {
-    try withBranch { branch in
+    arguments: OutputLanguage.allCases)
+  func withdrawn(outputLanguage: OutputLanguage) throws {
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.done("pause")
-      let key = tongue == .ko ? ["--key", "k"] : []
-      let large = try branch.launch(["enqueue", "5000000"] + key, language: tongue)
+      try branch.runSuccessfully("pause")
+      let key = outputLanguage == .ko ? ["--key", "k"] : []
+      let large = try branch.launch(["enqueue", "5000000"] + key, language: outputLanguage)
       try branch.waitUntil("the request is being added") {
-        large.errors.contains(tongue == .ko ? "번호표 발급" : "enqueueing")
+        large.errors.contains(outputLanguage == .ko ? "번호표 발급" : "enqueueing")
       }
       let small = try branch.launch(["enqueue", "3", "--json"])
       large.signal(SIGINT)
@@ -23,14 +23,14 @@ struct InterruptTests {
       #expect(outcome.code == 130 && outcome.out.isEmpty, outcome.story)
       let last = outcome.err.split(separator: "\n").last.map(String.init) ?? ""
       #expect(
-        last.contains(tongue == .ko ? "요청을 취소했습니다. 추가된 고객이 없습니다." : "Cancelled: no customers were added."),
+        last.contains(outputLanguage == .ko ? "요청을 취소했습니다. 추가된 고객이 없습니다." : "Cancelled: no customers were added."),
         outcome.story)
-      #expect(last.contains("같은 키로") == (tongue == .ko), outcome.story)
+      #expect(last.contains("같은 키로") == (outputLanguage == .ko), outcome.story)
       #expect(try small.finish().json()["first"].integer == 1)
       #expect(try branch.status().queue("issued") == 3)
       #expect(try branch.launch(["enqueue", "2", "--json"] + key).finish().json()["first"].integer == 4)
-      try branch.done("resume")
-      try branch.done("wait")
+      try branch.runSuccessfully("resume")
+      try branch.runSuccessfully("wait")
       try branch.expectOneReceiptEach(5)
       try branch.expectClean()
     }
@@ -38,11 +38,11 @@ struct InterruptTests {
 
   @Test("the second Ctrl-C exits at once, and reports that the result is unknown")
   func second() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       // With this timeout a stopped coordinator is not taken for stuck, however long the test needs.
       let file = try branch.configuration(speed: "max", more: #", "watchdog_timeout": "1h""#)
       try branch.start("--config", file)
-      try branch.done("pause")
+      try branch.runSuccessfully("pause")
       let large = try branch.launch(["enqueue", "5000000"])
       try branch.waitUntil("the request is being added") { large.errors.contains("enqueueing") }
       let bank = try branch.status().pid
@@ -65,7 +65,7 @@ struct InterruptTests {
 
   @Test("Ctrl-C works at once if the bank does not even greet: nothing was requested, and nothing is printed")
   func silentBank() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--config", try branch.configuration(more: #", "watchdog_timeout": "60s""#))
       let bank = try branch.status().pid
       branch.processes.signal(bank, SIGSTOP)
@@ -79,7 +79,7 @@ struct InterruptTests {
       let begin = ContinuousClock.now
       enqueue.signal(SIGINT)
       let outcome = try enqueue.finish()
-      #expect(outcome.code == 130 && outcome.complaints.isEmpty, outcome.story)
+      #expect(outcome.code == 130 && outcome.errorsWithoutProgress.isEmpty, outcome.story)
       // The bank has ten seconds to greet; an interrupted client does not wait for the rest of them.
       #expect(ContinuousClock.now - begin < .seconds(8))
       branch.processes.signal(bank, SIGCONT)
@@ -89,7 +89,7 @@ struct InterruptTests {
 
   @Test("Ctrl-C while enqueue waits for its customers reports that they stay", arguments: [true, false])
   func waiting(asJSON: Bool) throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(depositWork: "60s", loanWork: "60s")
       try branch.start("--config", file)
       let waiter = try branch.launch(["enqueue", "4", "--wait"] + (asJSON ? ["--json"] : []))

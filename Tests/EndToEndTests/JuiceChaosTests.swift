@@ -12,7 +12,7 @@ struct JuiceChaosTests {
     "200 concurrent orders, 50 kills: no fruit is lost, each order has one outcome, a watcher sees it all"
   )
   func chaos() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       var chance = Chance(for: "JuiceChaosTests")
       let file = try branch.configuration(
         speed: "20", more: #", "max_crashes": 1000, "max_failures": 1000, "retry_initial_delay": "10ms""#)
@@ -22,7 +22,7 @@ struct JuiceChaosTests {
       for fruit in Recipes.fresh.keys.sorted() {
         let amount = Int.random(in: 40...160, using: &chance)
         before[fruit] = amount
-        try branch.done("stock", "set", fruit, "\(amount)")
+        try branch.runSuccessfully("stock", "set", fruit, "\(amount)")
       }
       let watcher = try branch.launch(["stock", "watch", "--json"])
       try branch.waitUntil("the watcher sees the stock") { watcher.lines.count == 1 }
@@ -43,7 +43,7 @@ struct JuiceChaosTests {
   }
 
   /// Kills a process after every few receipts, so that the kills happen while orders are made.
-  private func killThroughout(_ branch: Branch, _ chance: inout Chance) throws {
+  private func killThroughout(_ branch: ScratchBank, _ chance: inout Chance) throws {
     // A zombie that was not reaped yet still has its pid: no process is killed twice.
     var killed: Set<Int> = []
     for kill in 0..<Self.kills {
@@ -64,7 +64,7 @@ struct JuiceChaosTests {
   }
 
   private func check(
-    _ branch: Branch, _ told: [Outcome], _ before: [String: Int], _ watcher: RunningProgram
+    _ branch: ScratchBank, _ told: [Outcome], _ before: [String: Int], _ watcher: RunningProgram
   ) throws {
     var answers: [String: JSON] = [:]
     var left = before
@@ -92,7 +92,7 @@ struct JuiceChaosTests {
   /// Checks that the watcher has seen every change in order: the changes lead from the first amounts to the current
   /// ones, and name every order that was made, and no other.
   private func checkSight(
-    _ branch: Branch, _ watcher: RunningProgram, _ before: [String: Int], _ left: [String: Int],
+    _ branch: ScratchBank, _ watcher: RunningProgram, _ before: [String: Int], _ left: [String: Int],
     made: [String: JSON]
   ) throws {
     let parts = made.values.reduce(0) { $0 + (Recipes.all[$1["juice"].text ?? ""]?.count ?? 0) }

@@ -12,7 +12,7 @@ struct JuiceTerminalTests {
     "too little fruit: \"yes\" opens the editor, its keys change the stock at once, Close returns to the shop"
   )
   func yes() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let program = try TerminalProgram(branch, ["juice", "order", "strawberry"], language: .ko)
       try program.waitFor("재료가 모자라요. 재고를 수정할까요? [예/아니오] ")
@@ -29,7 +29,7 @@ struct JuiceTerminalTests {
       try branch.waitUntil("one more was added, and one banana removed") {
         try branch.stock() == Recipes.fresh.merging(["strawberry": 16, "banana": 9]) { $1 }
       }
-      try branch.done("stock", "set", "mango", "77")
+      try branch.runSuccessfully("stock", "set", "mango", "77")
       try program.waitFor("77")
       program.type("\u{1B}[B\u{1B}[B\u{1B}[B\u{1B}[B\u{1B}[B\u{1B}[B\r")
       try program.waitFor(Self.shown)
@@ -46,7 +46,7 @@ struct JuiceTerminalTests {
 
   @Test("Ctrl-C in the editor after the question exits the whole program, and later keys change nothing")
   func interruptedEditor() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let program = try TerminalProgram(branch, ["juice", "order", "strawberry"])
       try program.waitFor("[Yes/No]")
@@ -64,7 +64,7 @@ struct JuiceTerminalTests {
     "\"no\", an end of the input, and Ctrl-C leave the stock unchanged",
     arguments: ["아니오\r", "n\r", "\u{4}", "\u{3}"])
   func no(answer: String) throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let program = try TerminalProgram(branch, ["juice", "order", "strawberry"], language: .ko)
       try program.waitFor("[예/아니오]")
@@ -77,7 +77,7 @@ struct JuiceTerminalTests {
 
   @Test("the terminal is restored however the editor ends", arguments: ["\u{3}", "q", "\u{1B}", "\u{4}"])
   func keysThatClose(key: String) throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let program = try TerminalProgram(branch, ["stock", "edit"])
       try program.waitFor("Close")
@@ -94,7 +94,7 @@ struct JuiceTerminalTests {
     "a signal ends the editor by this signal, with the terminal restored",
     arguments: [SIGTERM, SIGHUP, SIGINT, SIGQUIT])
   func signals(signal: Int32) throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let program = try TerminalProgram(branch, ["stock", "edit"])
       try program.waitFor("Close")
@@ -107,7 +107,7 @@ struct JuiceTerminalTests {
 
   @Test("closing the terminal window ends the editor and nothing else")
   func hangUp() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let program = try TerminalProgram(branch, ["stock", "edit"])
       try program.waitFor("Close")
@@ -120,7 +120,7 @@ struct JuiceTerminalTests {
 
   @Test("amounts never fall below zero, however often − is pressed; the editor waits for a killed stock")
   func neverBelowZero() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let program = try TerminalProgram(branch, ["stock", "edit"])
       try program.waitFor("Close")
@@ -142,11 +142,11 @@ struct JuiceTerminalTests {
 
   @Test("while the bank closes the editor reports that the stock is away, and it can be closed")
   func bankCloses() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let program = try TerminalProgram(branch, ["stock", "edit"])
       try program.waitFor("Close")
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
       try program.waitFor("The stock service does not respond")
       program.type("+q")
       _ = try program.finish()
@@ -156,7 +156,7 @@ struct JuiceTerminalTests {
 
   @Test("without a terminal there is neither a question nor an editor")
   func noTerminal() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       try branch.expectRefusal(2, "usage", of: "stock", "edit")
       let outcome = try branch.launch(["juice", "order", "strawberry"], language: .ko, input: "예\n").finish()

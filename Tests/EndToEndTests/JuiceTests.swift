@@ -6,29 +6,29 @@ import Testing
 struct JuiceTests {
   @Test("a fresh home has too little for a strawberry juice; with sixteen strawberries it is made")
   func firstThing() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "20")
       let refused = try branch.order("strawberry")
       #expect(refused.code == 5, refused.story)
       #expect(refused.out == "재료가 모자라요. 재고를 수정할까요?\n", refused.story)
       #expect(
-        refused.complaints == "딸기의 재고가 부족합니다. (16개 필요, 10개 있음)\n재고를 채우려면: bankctl stock add strawberry 6\n",
+        refused.errorsWithoutProgress == "딸기의 재고가 부족합니다. (16개 필요, 10개 있음)\n재고를 채우려면: bankctl stock add strawberry 6\n",
         refused.story)
       #expect(try branch.stock() == Recipes.fresh)
       let english = try branch.order("strawberry", language: .en)
       #expect(
         english.code == 5 && english.out == "There is not enough fruit. Change the stock?\n", english.story)
-      #expect(try branch.done("stock", "set", "strawberry", "16", language: .ko).out == "딸기 재고: 16개\n")
+      #expect(try branch.runSuccessfully("stock", "set", "strawberry", "16", language: .ko).out == "딸기 재고: 16개\n")
       let made = try branch.order("strawberry")
-      #expect(made.code == 0 && made.complaints == "", made.story)
+      #expect(made.code == 0 && made.errorsWithoutProgress == "", made.story)
       #expect(made.out == "딸기쥬스 나왔습니다! 맛있게 드세요!\n", made.story)
       #expect(try branch.stock() == Recipes.fresh.merging(["strawberry": 0]) { $1 })
       let outcomes = try branch.receipts().map { $0["outcome"].text }
       #expect(outcomes == ["out_of_stock", "out_of_stock", "served"])
       #expect(try branch.receipts().allSatisfy { $0["service"].text == "juice" && $0["debit"] == .null })
       try branch.expectClean()
-      try branch.done("stop")
-      try branch.expectNobodyLeft()
+      try branch.runSuccessfully("stop")
+      try branch.expectNoProcessesLeft()
     }
   }
 
@@ -39,15 +39,15 @@ struct JuiceTests {
       "딸바쥬스": "strawberry-banana", "망고쥬스": "mango", "망고키위쥬스": "mango-kiwi", "망키쥬스": "mango-kiwi",
       "딸바 주스": "strawberry-banana",
     ]
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      for fruit in Recipes.fresh.keys { try branch.done("stock", "set", fruit, "100") }
+      for fruit in Recipes.fresh.keys { try branch.runSuccessfully("stock", "set", fruit, "100") }
       var left = Recipes.fresh.mapValues { _ in 100 }
       for (name, juice) in Recipes.all.keys.map({ ($0, $0) }) + korean.map({ ($0.key, $0.value) }) {
         #expect(try branch.json("juice", "order", name)["juice"].text == juice)
         left.merge(Recipes.all[juice] ?? [:]) { $0 - $1 }
         if left["strawberry"] ?? 0 < 20 { left["strawberry"] = 100 }
-        try branch.done("stock", "set", "딸기", "\(left["strawberry"] ?? 0)")
+        try branch.runSuccessfully("stock", "set", "딸기", "\(left["strawberry"] ?? 0)")
         #expect(try branch.stock() == left, "after \(name)")
       }
       try branch.expectClean()
@@ -56,7 +56,7 @@ struct JuiceTests {
 
   @Test("one order is one JSON document, several are one per line; juices made before a shortage stay made")
   func documents() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let made = try branch.json("juice", "order", "banana")
       let oneMade = try JSON(
@@ -64,7 +64,7 @@ struct JuiceTests {
           + #""message":"Your banana juice is ready! Enjoy!"}"#)
       #expect(made == oneMade)
       let short = try branch.order("strawberry", "--json")
-      #expect(short.code == 5 && short.complaints == "", short.story)
+      #expect(short.code == 5 && short.errorsWithoutProgress == "", short.story)
       let oneShort = try JSON(
         parsing: #"{"version":1,"order":"1-2","juice":"strawberry","outcome":"out_of_stock","#
           + #""missing":[{"item":"strawberry","needed":16,"available":10}],"#
@@ -83,13 +83,13 @@ struct JuiceTests {
       // One piece is missing for the four juices, and the next order lacks the same piece.
       let mended = "재고를 채우려면: bankctl stock add mango 2\n"
       #expect(
-        people.complaints == "4잔 중 3잔만 만들었습니다.\n망고의 재고가 부족합니다. (3개 필요, 1개 있음)\n" + mended, people.story)
+        people.errorsWithoutProgress == "4잔 중 3잔만 만들었습니다.\n망고의 재고가 부족합니다. (3개 필요, 1개 있음)\n" + mended, people.story)
       let two = try branch.order("mango-kiwi", "2")
       #expect(two.code == 5, two.story)
       let line = try #require(two.err.split(separator: "\n").last { $0.hasPrefix("재고를 채우려면: ") })
       for command in line.dropFirst("재고를 채우려면: ".count).split(separator: " && ") {
-        let words = command.split(separator: " ").map(String.init)
-        try branch.done("stock", "add", words[3], words[4])
+        let arguments = command.split(separator: " ").map(String.init)
+        try branch.runSuccessfully("stock", "add", arguments[3], arguments[4])
       }
       #expect(try branch.order("mango-kiwi", "2").code == 0, "the suggested amount suffices for all")
     }
@@ -97,7 +97,7 @@ struct JuiceTests {
 
   @Test("the menu lists all seven juices, and the missing fruit of each that cannot be made")
   func menu() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let menu = try branch.json("juice", "menu")
       #expect(menu["version"].integer == 1)
@@ -112,29 +112,29 @@ struct JuiceTests {
         ])
       let missing = try JSON(parsing: #"[{"item":"strawberry","needed":16,"available":10}]"#)
       #expect(menu["juices"].item(where: "juice", is: "strawberry")["missing"] == missing)
-      for tongue in Tongue.allCases {
-        let people = try branch.done("juice", "menu", language: tongue)
+      for outputLanguage in OutputLanguage.allCases {
+        let people = try branch.runSuccessfully("juice", "menu", language: outputLanguage)
         #expect(
-          people.outLines.first == (tongue == .ko ? "맛있는 쥬스를 만들어 드려요!" : "We make you delicious juice!"))
-        #expect(people.out.contains(tongue == .ko ? "재료 부족: 딸기 10/16개" : "missing: strawberry 10 of 16"))
-        #expect(people.out.matches(of: tongue == .ko ? /주문 가능/ : /can be made/).count == 6, people.story)
+          people.outLines.first == (outputLanguage == .ko ? "맛있는 쥬스를 만들어 드려요!" : "We make you delicious juice!"))
+        #expect(people.out.contains(outputLanguage == .ko ? "재료 부족: 딸기 10/16개" : "missing: strawberry 10 of 16"))
+        #expect(people.out.matches(of: outputLanguage == .ko ? /주문 가능/ : /can be made/).count == 6, people.story)
         for mark in ["🍓", "🍌", "🍍", "🥝", "🥭"] { #expect(people.out.contains(mark)) }
       }
-      try branch.done("stock", "set", "strawberry", "16")
+      try branch.runSuccessfully("stock", "set", "strawberry", "16")
       #expect(try branch.json("juice", "menu")["juices"].items.allSatisfy { $0["available"].flag == true })
     }
   }
 
   @Test("amounts are set and changed by n, never below zero and never above a million")
   func amounts() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       #expect(
         try branch.json("stock", "add", "kiwi", "5")["items"].item(where: "item", is: "kiwi")["quantity"]
           .integer == 15)
-      #expect(try branch.done("stock", "add", "키위", "-15", language: .ko).out == "키위 재고: 0개\n")
+      #expect(try branch.runSuccessfully("stock", "add", "키위", "-15", language: .ko).out == "키위 재고: 0개\n")
       try branch.expectRefusal(5, "out_of_stock", of: "stock", "add", "kiwi", "-1")
-      try branch.done("stock", "set", "mango", "1000000")
+      try branch.runSuccessfully("stock", "set", "mango", "1000000")
       try branch.expectRefusal(5, "quantity_limit_exceeded", of: "stock", "add", "mango", "1")
       try branch.expectRefusal(2, "usage", of: "stock", "set", "mango", "1000001")
       try branch.expectRefusal(2, "usage", of: "stock", "set", "mango", "-1")
@@ -150,7 +150,7 @@ struct JuiceTests {
 
   @Test("an unknown fruit or juice gets a suggestion, and nothing is ordered")
   func unknown() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       try branch.expectRefusal(4, "no_such_juice", of: "juice", "order", "bannana")
       try branch.expectRefusal(4, "no_such_item", of: "stock", "set", "strawbery", "3")
@@ -165,7 +165,7 @@ struct JuiceTests {
 
   @Test("without an open bank there is neither juice nor stock: exit code 3")
   func closed() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.expectRefusal(3, "not_open", of: "juice", "order", "banana")
       try branch.expectRefusal(3, "not_open", of: "juice", "menu")
       try branch.expectRefusal(3, "not_open", of: "stock")
@@ -175,7 +175,7 @@ struct JuiceTests {
 
   @Test("a client waits for a silent stock service until its timeout, and then nothing is taken")
   func stockAway() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let pid = try #require(try branch.status().worker("stock")?.pid)
       #expect(branch.processes.signal(pid, SIGSTOP))
@@ -201,23 +201,23 @@ struct JuiceTests {
 
   @Test("without a working juice station an order is withdrawn after a while, and nothing is taken")
   func stationAway() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max", "--juice", "0")
       for command in [["scale", "juice=0"], ["pause", "juice"]] {
         let steered = try branch.launch(command).finish()
         #expect(steered.code == 0, steered.story)
-        let outcome = try branch.orderImpatiently("banana", "2")
+        let outcome = try branch.orderWithShortTimeout("banana", "2")
         #expect(outcome.code == 75, outcome.story)
         let lines = try JSON.lines(outcome.out)
         #expect(lines.map { $0["outcome"].text } == ["withdrawn", "withdrawn", nil], outcome.story)
         #expect(lines.last?["error"]["code"].text == "juice_station_unavailable", outcome.story)
-        try branch.done("scale", "juice=1")
+        try branch.runSuccessfully("scale", "juice=1")
       }
       #expect(
         try branch.receipts().map { $0["outcome"].text } == [
           "cancelled", "cancelled", "cancelled", "cancelled",
         ])
-      try branch.done("resume", "juice")
+      try branch.runSuccessfully("resume", "juice")
       #expect(try branch.order("banana").code == 0)
       #expect(try branch.stock()["banana"] == 8)
       try branch.expectClean()
@@ -226,9 +226,9 @@ struct JuiceTests {
 
   @Test("Ctrl-C withdraws orders that are not in progress yet, and reports it")
   func interrupted() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.done("pause", "juice")
+      try branch.runSuccessfully("pause", "juice")
       let running = try branch.launch(["juice", "order", "banana", "3"])
       try branch.waitUntil("three orders wait") { try branch.status().queue("waiting") == 3 }
       running.signal(SIGINT)
@@ -241,7 +241,7 @@ struct JuiceTests {
 
   @Test("a watcher sees the stock, then each change once and in order over kills; it exits with the bank")
   func watching() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let watcher = try branch.launch(["stock", "watch", "--json"])
       let reader = try branch.launch(["stock", "watch"], language: .ko)
@@ -250,18 +250,18 @@ struct JuiceTests {
       }
       #expect(reader.lines == ["🍓 딸기 10 · 🍌 바나나 10 · 🍍 파인애플 10 · 🥝 키위 10 · 🥭 망고 10"])
       for round in 1...5 {
-        try branch.done("stock", "set", "kiwi", "\(10 + round)")
+        try branch.runSuccessfully("stock", "set", "kiwi", "\(10 + round)")
         try branch.kill(worker: "stock")
-        try branch.done("juice", "order", "kiwi")
+        try branch.runSuccessfully("juice", "order", "kiwi")
       }
-      try branch.done("stock", "add", "mango", "-1")
+      try branch.runSuccessfully("stock", "add", "mango", "-1")
       try branch.waitUntil("every change is seen") { watcher.lines.count == 12 && reader.lines.count == 12 }
       let seen = try watcher.lines.map { try JSON(parsing: $0) }
       let first = try #require(seen[0]["sequence"].integer)
       #expect(seen.dropFirst().map { $0["sequence"].integer } == (first + 1...first + 11).map { $0 })
       #expect(seen.last?["quantity"].integer == 9 && seen.last?["kind"].text == "removed")
       #expect(reader.lines.last?.hasSuffix("망고 10 → 9 (뺌)") == true)
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
       #expect(try watcher.finish().code == 0)
       #expect(try reader.finish().code == 0)
     }
@@ -269,9 +269,9 @@ struct JuiceTests {
 
   @Test("a branch may sell other products")
   func otherAssortment() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max", "--juice", "1")
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
       try branch.assortment(
         """
         {"fruits": [{"id": "apple", "ko": "사과", "en": "apple", "emoji": "🍎", "initial": 4}],
@@ -290,19 +290,19 @@ struct JuiceTests {
     "with an invalid file of juices the bank serves its customers, and an order of juice reports the error"
   )
   func wrongAssortment() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
       try branch.assortment(
         """
         {"fruits": [{"id": "apple", "ko": "사과", "en": "apple", "emoji": "🍎", "initial": 4}],
          "juices": [{"id": "apple", "ko": "사과쥬스", "en": "apple juice", "recipe": {"pear": 3}}]}
         """)
       try branch.start("--speed", "max")
-      try branch.done("enqueue", "5", "--wait")
+      try branch.runSuccessfully("enqueue", "5", "--wait")
       let refused = try branch.order("apple", "--timeout", "300ms")
       #expect(refused.code == 75 && refused.err.contains("pear"), refused.story)
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
     }
   }
 
@@ -314,11 +314,11 @@ struct JuiceTests {
        "juices": [{"id": "kiwi", "ko": "키위쥬스", "en": "kiwi juice", "recipe": {"kiwi": \(kiwis)}}]}
       """
     }
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       #expect(try branch.order("kiwi").code == 0)
       let first = try #require(try branch.status().worker("stock"))
-      try branch.done("reload")
+      try branch.runSuccessfully("reload")
       #expect(try branch.status().worker("stock")?.pid == first.pid, "nothing has changed")
       let watcher = try branch.launch(["stock", "watch", "--json"])
       try branch.waitUntil("the watcher sees the stock") { watcher.lines.count == 1 }
@@ -341,7 +341,7 @@ struct JuiceTests {
       try branch.waitUntil("the watcher has seen every change") { watcher.lines.count == 4 }
       try branch.assortment("")
       try branch.expectRefusal(2, "bad_configuration", of: "reload")
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
       #expect(try watcher.finish().code == 0)
     }
   }

@@ -9,17 +9,17 @@ import Testing
 struct LargeAuditTests {
   private static let customers = 30_000
 
-  private func withLargeBank(_ test: (Branch) throws -> Void) throws {
-    try withBranch { branch in
+  private func withLargeBank(_ test: (ScratchBank) throws -> Void) throws {
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.done("enqueue", "\(Self.customers)", "--wait", timeout: Patience.stretched(.seconds(60)))
+      try branch.runSuccessfully("enqueue", "\(Self.customers)", "--wait", timeout: TimeLimits.scaled(.seconds(60)))
       try test(branch)
-      try branch.done("stop")
-      try branch.expectNobodyLeft()
+      try branch.runSuccessfully("stop")
+      try branch.expectNoProcessesLeft()
     }
   }
 
-  private func readers(_ branch: Branch) -> [Int] {
+  private func readers(_ branch: ScratchBank) -> [Int] {
     branch.processes.all().filter { branch.processes.name($0).contains("bankd --count ") }
   }
 
@@ -31,7 +31,7 @@ struct LargeAuditTests {
   }
 
   /// True if a process has the database open, so that it has not reported its result yet.
-  private static func hasDatabase(_ pid: Int, _ branch: Branch) -> Bool {
+  private static func hasDatabase(_ pid: Int, _ branch: ScratchBank) -> Bool {
     let place = "/proc/\(pid)/fd"
     return ((try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []).contains {
       (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(place)/\($0)"))?.hasSuffix("/bank.db")
@@ -41,13 +41,13 @@ struct LargeAuditTests {
 
   /// Starts an audit and stops the process that reads its rows. If the reader finishes before it is stopped, another
   /// audit starts; if that happens several times, the test adds rows.
-  private func heldAudit(_ branch: Branch, code: Int32 = 0) throws -> (audit: RunningProgram, reader: Int) {
+  private func heldAudit(_ branch: ScratchBank, code: Int32 = 0) throws -> (audit: RunningProgram, reader: Int) {
     var held: (RunningProgram, Int)?
     var missed = 0
     try branch.waitUntil("a process that reads the rows of an audit is stopped") {
       if missed == 5 {
         missed = 0
-        try branch.done("enqueue", "\(Self.customers)", "--wait", timeout: Patience.stretched(.seconds(60)))
+        try branch.runSuccessfully("enqueue", "\(Self.customers)", "--wait", timeout: TimeLimits.scaled(.seconds(60)))
       }
       let audit = try branch.launch(["audit", "--json"])
       while audit.isRunning {
@@ -74,7 +74,7 @@ struct LargeAuditTests {
       let (audit, reader) = try heldAudit(branch)
       let customers = try branch.status().queue("served")
       let second = try branch.launch(["audit", "--json"])
-      try branch.done("enqueue", "500", "--wait")
+      try branch.runSuccessfully("enqueue", "500", "--wait")
       #expect(try branch.status().queue("served") == customers + 500)
       #expect(audit.isRunning && second.isRunning)
       branch.processes.signal(reader, SIGCONT)
@@ -115,7 +115,7 @@ struct LargeAuditTests {
   }
 
   /// Changes the database of a closed bank, as a foreign program may.
-  private func change(_ branch: Branch, _ statement: String) throws {
+  private func change(_ branch: ScratchBank, _ statement: String) throws {
     var database: OpaquePointer?
     defer { sqlite3_close(database) }
     #expect(sqlite3_open_v2("\(branch.home)/bank.db", &database, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
@@ -126,7 +126,7 @@ struct LargeAuditTests {
   @Test("a wrong receipt is found by the process that reads the rows, and reported by the bank")
   func brokenRow() throws {
     try withLargeBank { branch in
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
       try change(
         branch,
         """
@@ -156,7 +156,7 @@ struct LargeAuditTests {
       let (_, last) = try heldAudit(branch)
       try branch.killCoordinator()
       try branch.waitUntil("the reader has exited") { !branch.processes.isAlive(last) }
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
       try branch.expectClean()
       try branch.start("--speed", "max")
     }
@@ -166,7 +166,7 @@ struct LargeAuditTests {
   func end() throws {
     try withLargeBank { branch in
       let (audit, reader) = try heldAudit(branch)
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
       #expect(try audit.finish().code == 0)
       try branch.waitUntil("the reader has exited") { !branch.processes.isAlive(reader) }
       try branch.expectClean()

@@ -9,7 +9,7 @@ import Testing
     "a worker receives twelve payloads of one mebibyte at once, at a window and as an outside worker",
     arguments: [false, true])
   func twelveInHand(isOutside: Bool) throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       // The results are short: this test covers the direction to the worker.
       let program = try DocumentedWorkers.program("python")
         .replacingOccurrences(of: #"customer.get("payload", "").upper()"#, with: #""""#)
@@ -24,10 +24,10 @@ import Testing
          "max_payload": 1048576, "windows": {"deposit": 0, "loan": 0, "juice": 0}}
         """, to: "bank.json")
       try branch.start("--config", file)
-      try branch.done("pause", "large")
+      try branch.runSuccessfully("pause", "large")
       let payload = branch.path("payload")
       _ = FileManager.default.createFile(atPath: payload, contents: Data(repeating: 1, count: 1 << 20))
-      try branch.done("enqueue", "12", "--service", "large", "--payload-file", payload)
+      try branch.runSuccessfully("enqueue", "12", "--service", "large", "--payload-file", payload)
       let outsider =
         isOutside
         ? try branch.launch([worker, branch.home + "/run/worker.sock", "large"], program: "/usr/bin/python3")
@@ -38,14 +38,14 @@ import Testing
         }
       }
       // All customers are assigned at once.
-      try branch.done("resume", "large")
-      try branch.done("wait", "--timeout", "280s", timeout: .seconds(290))
+      try branch.runSuccessfully("resume", "large")
+      try branch.runSuccessfully("wait", "--timeout", "280s", timeout: .seconds(290))
       try branch.expectOneReceiptEach(12)
       #expect(try branch.receipts().allSatisfy { $0["attempts"].integer == 1 })
       #expect(try branch.status().queue("dead") == 0)
-      try branch.done("stop", timeout: .seconds(60))
+      try branch.runSuccessfully("stop", timeout: .seconds(60))
       #expect(try outsider?.finish().code ?? 0 == 0)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 }

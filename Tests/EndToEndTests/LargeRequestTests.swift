@@ -9,7 +9,7 @@ struct LargeRequestTests {
   private static let many = Int64(3_000_000)
 
   /// Sends a request for very many loans under a key, and returns when the first ones have been added.
-  private func askForMany(_ branch: Branch) throws -> RawClient {
+  private func askForMany(_ branch: ScratchBank) throws -> RawClient {
     let client = try RawClient(branch, patience: 60)
     client.send(Message.hello().frame)
     let order = Message.fields([
@@ -24,12 +24,12 @@ struct LargeRequestTests {
 
   @Test("others are served meanwhile, status answers at once, and a kill leaves nothing of the request")
   func killed() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--deposit", "2", "--loan", "0", "--speed", "max")
-      try branch.done("pause", "deposit")
-      try branch.done("enqueue", "20000", "--service", "deposit")
+      try branch.runSuccessfully("pause", "deposit")
+      try branch.runSuccessfully("enqueue", "20000", "--service", "deposit")
       let client = try askForMany(branch)
-      try branch.done("resume", "deposit")
+      try branch.runSuccessfully("resume", "deposit")
       try branch.waitUntil("a thousand customers are served") { try branch.status().queue("served") >= 1_000 }
       let before = try branch.status()
       #expect(before.queue("issued") == 20_000, "the request was added too early for this test")
@@ -55,20 +55,20 @@ struct LargeRequestTests {
 
   @Test("others keep their throughput during a very large request, and small requests do not wait")
   func fair() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--deposit", "2", "--loan", "0", "--speed", "max")
-      try branch.done("pause", "deposit")
-      try branch.done("enqueue", "200000", "--service", "deposit")
-      try branch.done("resume", "deposit")
+      try branch.runSuccessfully("pause", "deposit")
+      try branch.runSuccessfully("enqueue", "200000", "--service", "deposit")
+      try branch.runSuccessfully("resume", "deposit")
       try branch.waitUntil("some customers are served") { try branch.status().queue("served") >= 500 }
-      let before = try branch.pace(of: 10_000, within: .seconds(10))
+      let before = try branch.servedPerSecond(of: 10_000, within: .seconds(10))
       let client = try askForMany(branch)
       // The expected rate is above half. A busy machine may spoil one sample of a tenth of a second, but not each of
       // several; a bank that serves others too slowly fails in all of them.
       var during: [Double] = []
       var best = 0.0
       while during.count < 5, best <= before / 5 {
-        during.append(try branch.pace(of: 10_000, within: .seconds(10)))
+        during.append(try branch.servedPerSecond(of: 10_000, within: .seconds(10)))
         best = max(best, during.last ?? 0)
       }
       #expect(best > before / 5, "\(during) customers per second were served, and \(before) before")
@@ -76,7 +76,7 @@ struct LargeRequestTests {
       #expect(small["first"].integer == 200_001, "\(small)")
       // All of this happened during the request, and nothing waits for its end: the bank closes without it.
       #expect(try branch.status().queue("issued") == 200_003, "the request was added too early for this test")
-      try branch.done("stop", "--now", timeout: .seconds(60))
+      try branch.runSuccessfully("stop", "--now", timeout: .seconds(60))
       #expect(client.listen().frames.allSatisfy { $0.count < 400 }, "the request ends without tickets")
       try branch.start("--deposit", "2", "--loan", "0", "--speed", "max")
       let next = try branch.json("enqueue", "5", "--service", "loan", timeout: .seconds(60))

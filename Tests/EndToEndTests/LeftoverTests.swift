@@ -15,7 +15,7 @@ struct LeftoverTests {
      "windows": {"deposit": 1, "loan": 0, "juice": 0}}
     """#
 
-  private func open(_ branch: Branch) throws {
+  private func open(_ branch: ScratchBank) throws {
     let file = try branch.write(Self.services, to: "bank.json")
     let opened = try branch.launch(
       [
@@ -39,10 +39,10 @@ struct LeftoverTests {
   }
 
   /// Enqueues a job, and returns its record and the pid of the process that its first attempt leaves.
-  private func begin(_ branch: Branch, last: String) throws -> (note: String, left: Int32) {
+  private func begin(_ branch: ScratchBank, last: String) throws -> (note: String, left: Int32) {
     let note = branch.path("note")
     let file = try branch.write(script(note, last: last, until: branch.heldPipe()), to: "job.sh")
-    try branch.done("enqueue", "--service", "job", "--payload", file)
+    try branch.runSuccessfully("enqueue", "--service", "job", "--payload", file)
     try branch.waitUntil("the first attempt has started") { lines(note).count == 2 }
     return (note, try #require(Int32(lines(note)[1])))
   }
@@ -53,7 +53,7 @@ struct LeftoverTests {
 
   @Test("after a kill of the coordinator the service waits visibly until the process exits; others continue")
   func afterTheCoordinator() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try open(branch)
       let (note, left) = try begin(branch, last: "read x <&8")
       defer { Glibc.kill(left, SIGKILL) }
@@ -61,25 +61,25 @@ struct LeftoverTests {
       try branch.waitUntil("the window waits") {
         try branch.statusIfAnswered()?.worker("job-1")?.state == "backoff"
       }
-      for language in [Tongue.en, .ko] {
-        let text = try branch.done("status", language: language).out
+      for language in [OutputLanguage.en, .ko] {
+        let text = try branch.runSuccessfully("status", language: language).out
         #expect(text.contains("job-1") && text.contains("\(left)"), "\(text)")
       }
       #expect(branch.events("window_blocked", in: "coordinator").count == 1)
-      #expect(try branch.done("enqueue", "--service", "echo", "--payload", "x", "--wait").code == 0)
+      #expect(try branch.runSuccessfully("enqueue", "--service", "echo", "--payload", "x", "--wait").code == 0)
       #expect(lines(note).count == 2 && Glibc.kill(left, 0) == 0)
       Glibc.kill(left, SIGKILL)
       try branch.waitUntil("the customer has started again, and is served") {
         try lines(note).count == 3 && branch.status().queue("served") == 2
       }
-      try branch.done("stop")
-      try branch.expectNobodyLeft()
+      try branch.runSuccessfully("stop")
+      try branch.expectNoProcessesLeft()
     }
   }
 
   @Test("after a failure the customer stays at its window until the processes of the command have exited")
   func afterAFailure() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try open(branch)
       let (note, left) = try begin(branch, last: "exit 1")
       defer { Glibc.kill(left, SIGKILL) }
@@ -93,8 +93,8 @@ struct LeftoverTests {
       try branch.waitUntil("the customer has started again, and is served") {
         try lines(note).count == 3 && branch.status().queue("served") == 1
       }
-      try branch.done("stop")
-      try branch.expectNobodyLeft()
+      try branch.runSuccessfully("stop")
+      try branch.expectNoProcessesLeft()
     }
   }
 }

@@ -7,7 +7,7 @@ import Testing
 struct MannersTests {
   @Test("empty lists are reported as empty, and standard output stays parseable")
   func empty() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let cases: [([String], String, String)] = [
         (["receipts"], "There are no receipts.", "영수증이 없습니다."),
@@ -18,17 +18,17 @@ struct MannersTests {
         (["ledger"], "The ledger has no entries yet.", "원장에 아직 내역이 없습니다."),
       ]
       for (words, english, korean) in cases {
-        for (tongue, sentence) in [(Tongue.en, english), (.ko, korean)] {
-          let outcome = try branch.launch(words, language: tongue).finish()
-          #expect(outcome.code == 0 && outcome.complaints == sentence + "\n", outcome.story)
+        for (outputLanguage, sentence) in [(OutputLanguage.en, english), (.ko, korean)] {
+          let outcome = try branch.launch(words, language: outputLanguage).finish()
+          #expect(outcome.code == 0 && outcome.errorsWithoutProgress == sentence + "\n", outcome.story)
           #expect(words == ["ledger"] || outcome.out == "", outcome.story)
         }
         let lines = try branch.launch(words + ["--json"]).finish()
-        #expect(lines.code == 0 && lines.complaints == "", lines.story)
+        #expect(lines.code == 0 && lines.errorsWithoutProgress == "", lines.story)
       }
-      #expect(try branch.done("tickets", "--state", "dead").outLines == ["Dead letters", "  none"])
-      for (tongue, sentence) in [(Tongue.en, "Nothing has expired."), (.ko, "유통기한이 지난 음료가 없습니다.")] {
-        let expired = try branch.done("vending", "admin", "expired", language: tongue)
+      #expect(try branch.runSuccessfully("tickets", "--state", "dead").outLines == ["Dead letters", "  none"])
+      for (outputLanguage, sentence) in [(OutputLanguage.en, "Nothing has expired."), (.ko, "유통기한이 지난 음료가 없습니다.")] {
+        let expired = try branch.runSuccessfully("vending", "admin", "expired", language: outputLanguage)
         #expect(expired.outLines == [sentence], expired.story)
       }
       try branch.expectRefusal(4, "no_such_account", of: "account", "999")
@@ -37,13 +37,13 @@ struct MannersTests {
 
   @Test("a juice out of stock is not counted as served at closing; without a terminal the command is named")
   func outOfStock() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let refused = try branch.order("strawberry", language: .en)
       #expect(refused.code == 5 && refused.err.contains("bankctl stock add strawberry 6\n"), refused.story)
       #expect(try branch.order("kiwi").code == 0)
-      try branch.done("enqueue", "2", "--wait")
-      let closing = try branch.done("stop")
+      try branch.runSuccessfully("enqueue", "2", "--wait")
+      let closing = try branch.runSuccessfully("stop")
       #expect(
         closing.outLines.last?.hasPrefix("The bank has closed. Customers served today: 3.") == true,
         closing.story)
@@ -54,30 +54,30 @@ struct MannersTests {
 
   @Test("several juices in JSON are one object per line, withdrawn ones included")
   func severalJuices() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let outcome = try branch.launch(["juice", "order", "kiwi", "4", "--json"]).finish()
       let lines = try JSON.lines(outcome.out)
       #expect(outcome.code == 5 && lines.count == 4, outcome.story)
       #expect(lines.map { $0["outcome"].text } == ["made", "made", "made", "out_of_stock"])
       #expect(Set(lines.compactMap { $0["order"].text }).count == 4)
-      try branch.done("pause", "juice")
-      let stuck = try branch.orderImpatiently("mango", "2")
+      try branch.runSuccessfully("pause", "juice")
+      let stuck = try branch.orderWithShortTimeout("mango", "2")
       let told = try JSON.lines(stuck.out)
       #expect(stuck.code == 75 && told.count == 3, stuck.story)
       #expect(told.prefix(2).map { $0["outcome"].text } == ["withdrawn", "withdrawn"], stuck.story)
       #expect(told.last?["error"]["code"].text == "juice_station_unavailable", stuck.story)
-      let single = try branch.orderImpatiently("mango")
+      let single = try branch.orderWithShortTimeout("mango")
       #expect(try single.json()["error"]["code"].text == "juice_station_unavailable", single.story)
     }
   }
 
   @Test("after a restart the wait of the first customer in line still counts from the ticket's issue")
   func firstInLine() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.done("pause", "deposit")
-      try branch.done("enqueue", "2", "--service", "deposit")
+      try branch.runSuccessfully("pause", "deposit")
+      try branch.runSuccessfully("enqueue", "2", "--service", "deposit")
       let issued = Date()
       try branch.waitUntil("the customers have waited for a while") {
         try branch.status().queue("oldest_wait_ms") >= 300
@@ -98,14 +98,14 @@ struct MannersTests {
 
   @Test("drinks with future or expired dates are reported, and need a confirmation at a terminal")
   func oddDates() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      let future = try branch.done("vending", "admin", "add", "top", "1", "--made", "2999-01-01")
+      let future = try branch.runSuccessfully("vending", "admin", "add", "top", "1", "--made", "2999-01-01")
       #expect(future.err.contains("the production date 2999-01-01 is in the future"), future.story)
-      let expired = try branch.done(
+      let expired = try branch.runSuccessfully(
         "vending", "admin", "add", "coke", "1", "--made", "2020-01-01", language: .ko)
       #expect(expired.err.contains("유통기한 2020-01-08이 이미 지나"), expired.story)
-      #expect(try branch.done("vending", "admin", "add", "coke", "1").complaints == "")
+      #expect(try branch.runSuccessfully("vending", "admin", "add", "coke", "1").errorsWithoutProgress == "")
       for (answer, code) in [("no", Int32(5)), ("yes", 0)] {
         let program = try TerminalProgram(
           branch, ["vending", "admin", "add", "hot6", "3", "--made", "2999-01-01"])
@@ -121,7 +121,7 @@ struct MannersTests {
 
   @Test("an unknown target of chaos is refused before anything is created")
   func noSuchVictim() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let scratch = branch.path("scratch")
       mkdir(scratch, 0o700)
       let outcome = try branch.launch(
@@ -136,13 +136,13 @@ struct MannersTests {
         environment: ["TMPDIR": scratch, "BANK_CONFIG": file]
       ).finish()
       #expect(failed.code == 2, failed.story)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 
   @Test("an unknown language in the environment is an error like one on the command line")
   func noSuchLanguage() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       for words in [["status"], ["status", "--json"], ["receipts"]] {
         let outcome = try branch.launch(words, language: nil, environment: ["BANK_LANG": "xx"]).finish()
@@ -161,7 +161,7 @@ struct MannersTests {
 
   @Test("a byte order mark is skipped before a list, on standard input too, and before a configuration")
   func byteOrderMark() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.write("\u{FEFF}{\"speed\": \"max\"}", to: "marked.json")
       try branch.start("--config", file)
       let list = "\u{FEFF}{\"service\":\"loan\"}\n{}\n"
@@ -175,8 +175,8 @@ struct MannersTests {
     "completions include the juices, the fruits, the drinks and the workers",
     arguments: ["bash", "zsh", "fish"])
   func completions(shell: String) throws {
-    try withBranch { branch in
-      let script = try branch.done("completions", shell).out
+    try withScratchBank { branch in
+      let script = try branch.runSuccessfully("completions", shell).out
       for word in [
         "strawberry-banana", "mango-kiwi", "pineapple", "cantata", "monster", "deposit-1", "juice-1",
         "guardian",
@@ -188,8 +188,8 @@ struct MannersTests {
 
   @Test("bash offers fruits, juices, drinks and workers as arguments that take them, and nowhere else")
   func places() throws {
-    try withBranch { branch in
-      let script = try branch.write(try branch.done("completions", "bash").out, to: "completions.bash")
+    try withScratchBank { branch in
+      let script = try branch.write(try branch.runSuccessfully("completions", "bash").out, to: "completions.bash")
       func offers(_ words: String) throws -> Set<String> {
         let driver = """
           . "$0"; COMP_WORDS=(bankctl \(words) ''); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _bankctl
@@ -210,9 +210,9 @@ struct MannersTests {
     }
   }
 
-  @Test("every help page starts with examples", arguments: [Tongue.en, .ko])
-  func examplesFirst(language: Tongue) throws {
-    try withBranch { branch in
+  @Test("every help page starts with examples", arguments: [OutputLanguage.en, .ko])
+  func examplesFirst(language: OutputLanguage) throws {
+    try withScratchBank { branch in
       let first = language == .en ? "Examples" : "예"
       for words in [
         ["start"], ["enqueue"], ["juice", "order"], ["vending"], ["vending", "admin"], ["stock", "set"],

@@ -11,15 +11,15 @@ struct MissingProgramTests {
   @Test("a missing program is named", arguments: needed)
   func missing(name: String) throws {
     try withInstallation(without: name) { branch, bankctl in
-      for words in [["start"], ["open", "--customers", "1"], ["start", "--foreground"]] {
+      for arguments in [["start"], ["open", "--customers", "1"], ["start", "--foreground"]] {
         // A bank in the foreground is its own guardian, and a day of the original has no juice.
-        guard name != "bank-guardian" || words == ["start"], name != "bank-juice" || words[0] == "start"
+        guard name != "bank-guardian" || arguments == ["start"], name != "bank-juice" || arguments[0] == "start"
         else {
           continue
         }
-        let outcome = try branch.launch(words, program: bankctl).finish(within: .seconds(10))
+        let outcome = try branch.launch(arguments, program: bankctl).finish(within: .seconds(10))
         #expect(outcome.code == 1 && outcome.err.contains(name), outcome.story)
-        try branch.expectNobodyLeft()
+        try branch.expectNoProcessesLeft()
       }
       let outcome = try branch.launch(["start", "--json"], program: bankctl).finish()
       #expect(outcome.code == 1, outcome.story)
@@ -34,7 +34,7 @@ struct MissingProgramTests {
       try Data("not a program".utf8).write(to: URL(fileURLWithPath: place))
       let outcome = try branch.launch(["start"], program: bankctl).finish(within: .seconds(10))
       #expect(outcome.code == 1 && outcome.out == "", outcome.story)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 
@@ -45,20 +45,20 @@ struct MissingProgramTests {
     try withInstallation(without: "bank-stockd") { branch, bankctl in
       let started = try branch.launch(["start", "--speed", "max"], program: bankctl).finish()
       #expect(started.code == 0, started.story)
-      try branch.done("enqueue", "5", "--wait")
+      try branch.runSuccessfully("enqueue", "5", "--wait")
       let refused = try branch.run("juice", "order", "banana", "--timeout", "300ms")
       #expect(refused.code == 75 && refused.err.contains("bank-stockd"), refused.story)
       #expect(try branch.status().worker("stock")?.pid == 0)
-      try branch.done("stop")
-      try branch.expectNobodyLeft()
+      try branch.runSuccessfully("stop")
+      try branch.expectNoProcessesLeft()
     }
   }
 
   @Test("without the chaos program every other command works, and chaos reports the remedy")
   func withoutChaos() throws {
     try withInstallation(without: "bank-chaos") { branch, bankctl in
-      for (tongue, advice) in [(Tongue.en, "install all programs together"), (.ko, "함께 빌드하거나 설치하세요")] {
-        let outcome = try branch.launch(["chaos"], program: bankctl, language: tongue).finish()
+      for (outputLanguage, advice) in [(OutputLanguage.en, "install all programs together"), (.ko, "함께 빌드하거나 설치하세요")] {
+        let outcome = try branch.launch(["chaos"], program: bankctl, language: outputLanguage).finish()
         #expect(outcome.code == 1 && outcome.err.contains("programs/bank-chaos"), outcome.story)
         #expect(outcome.err.replacing("\n", with: " ").contains(advice), outcome.story)
       }
@@ -66,8 +66,8 @@ struct MissingProgramTests {
     }
   }
 
-  private func withInstallation(without name: String, _ test: (Branch, String) throws -> Void) throws {
-    try withBranch { branch in
+  private func withInstallation(without name: String, _ test: (ScratchBank, String) throws -> Void) throws {
+    try withScratchBank { branch in
       let place = branch.path("programs")
       try Binaries.install(Binaries.names.filter { $0 != name }, in: place)
       try test(branch, place + "/bankctl")

@@ -22,18 +22,18 @@ struct OutputKeepingTests {
 
   @Test("output older than the setting is removed and reported, and no running command loses its file")
   func removed() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.write(Self.configuration(keeping: "0s"), to: "bank.json")
       try branch.start("--config", file, "--speed", "max")
       let quick = try branch.write("seq 1000; seq 1000 >&2", to: "quick.sh")
       let go = branch.path("go")
       let slow = try branch.write(
         "seq 1000; while ! [ -e \(go) ]; do sleep 0.01; done; echo end", to: "slow.sh")
-      try branch.done("enqueue", "2", "--service", "long", "--payload", quick, "--wait")
-      try branch.done("enqueue", "--service", "long", "--payload", slow)
+      try branch.runSuccessfully("enqueue", "2", "--service", "long", "--payload", quick, "--wait")
+      try branch.runSuccessfully("enqueue", "--service", "long", "--payload", slow)
       let files = ["1.out", "1.err", "2.out", "3.out"].map { "\(branch.home)/output/1/\($0)" }
       try branch.waitUntil("the long command has written its output") {
-        try branch.done("output", "3").out.hasSuffix("\n1000\n")
+        try branch.runSuccessfully("output", "3").out.hasSuffix("\n1000\n")
       }
       for file in files { #expect(isThere(file), "\(file)") }
       // Files with other names are not touched.
@@ -41,7 +41,7 @@ struct OutputKeepingTests {
       #expect(FileManager.default.createFile(atPath: other, contents: Data("x".utf8)))
       for file in [files[0], files[1], files[3], other] { age(file) }
       for name in ["2.out", "2.err"] { age("\(branch.home)/output/1/\(name)", hours: -2) }
-      #expect(try branch.done("output", "1").out.hasSuffix("\n1000\n"), "the default keeps output for ever")
+      #expect(try branch.runSuccessfully("output", "1").out.hasSuffix("\n1000\n"), "the default keeps output for ever")
 
       // The end must be longer ago than the setting: output of a later end may not be removed.
       let ended = ContinuousClock.now
@@ -49,17 +49,17 @@ struct OutputKeepingTests {
         ContinuousClock.now - ended > .milliseconds(1_100)
       }
       try Self.configuration(keeping: "1s").write(toFile: file, atomically: true, encoding: .utf8)
-      try branch.done("reload")
+      try branch.runSuccessfully("reload")
       let told = try branch.events("output_removed", in: "coordinator", count: 1)
       #expect(told.first?["files"] == "2" && told.first?["output_retention"] == "1s", "\(told)")
       #expect(files.map(isThere) == [false, false, true, true] && isThere(other))
-      for (language, words) in [(Tongue.en, "output_retention"), (.ko, "output_retention에 정한 기간")] {
+      for (language, arguments) in [(OutputLanguage.en, "output_retention"), (.ko, "output_retention에 정한 기간")] {
         let gone = try branch.run("output", "1", language: language)
-        #expect(gone.code == 4 && gone.out == "" && gone.err.contains(words), gone.story)
+        #expect(gone.code == 4 && gone.out == "" && gone.err.contains(arguments), gone.story)
       }
       #expect(try branch.run("output", "1", "--stderr").code == 4)
       #expect(try branch.launch(["output", "1", "--json"]).finish().code != 0)
-      #expect(try branch.done("output", "2").out.hasSuffix("\n1000\n"))
+      #expect(try branch.runSuccessfully("output", "2").out.hasSuffix("\n1000\n"))
       // The receipt is kept with its own part of the output.
       #expect(try branch.json("ticket", "1")["result_bytes"].integer == 3_893)
       // A follower still gets all of the output.
@@ -67,11 +67,11 @@ struct OutputKeepingTests {
       try branch.waitUntil("the output is followed") { follower.lines.count == 1_000 }
       #expect(FileManager.default.createFile(atPath: go, contents: nil))
       #expect(try follower.finish().out.hasSuffix("\n1000\nend\n"))
-      #expect(try branch.done("output", "3").out.hasSuffix("\n1000\nend\n"))
+      #expect(try branch.runSuccessfully("output", "3").out.hasSuffix("\n1000\nend\n"))
 
       // The next start removes output that is old by then, and the directory of a past day.
-      try branch.done("wait")
-      try branch.done("stop")
+      try branch.runSuccessfully("wait")
+      try branch.runSuccessfully("stop")
       for name in try FileManager.default.contentsOfDirectory(atPath: "\(branch.home)/output/1") {
         age("\(branch.home)/output/1/\(name)")
       }
@@ -81,9 +81,9 @@ struct OutputKeepingTests {
       try branch.waitUntil("the directory is removed") { !isThere("\(branch.home)/output/1") }
       #expect(try branch.run("output", "2", "--day", "1").code == 4)
       #expect(try branch.json("audit")["ok"].flag == true)
-      let shown = try branch.done("config", "show", "--config", file).out
+      let shown = try branch.runSuccessfully("config", "show", "--config", file).out
       #expect(shown.contains("output_retention") && shown.contains("1s"), "\(shown)")
-      try branch.done("stop", "--now")
+      try branch.runSuccessfully("stop", "--now")
       // A closed bank reports the same.
       #expect(try branch.run("output", "2", "--day", "1").code == 4)
       // Files removed by others are not reported as removed by the setting.
@@ -94,7 +94,7 @@ struct OutputKeepingTests {
 
   @Test("an invalid setting is refused with its place", arguments: ["-1h", "soon", "200000d"])
   func refused(_ span: String) throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.write(Self.configuration(keeping: span), to: "bank.json")
       let checked = try branch.run("config", "check", file)
       #expect(checked.code == 2 && checked.err.contains("output_retention"), checked.story)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Audit of permissions and processes", .serialized)
 struct OutsideAuditTests {
-  private func problems(_ branch: Branch, at location: SourceLocation = #_sourceLocation) throws -> [String] {
+  private func problems(_ branch: ScratchBank, at location: SourceLocation = #_sourceLocation) throws -> [String] {
     let outcome = try branch.run("audit", "--json", at: location)
     #expect(outcome.code == 1, outcome.story, sourceLocation: location)
     #expect(try outcome.json()["ok"].flag == false, outcome.story, sourceLocation: location)
@@ -14,16 +14,16 @@ struct OutsideAuditTests {
 
   @Test("files accessible to other users are named, on an open bank and on a stopped home")
   func permissions() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.done("enqueue", "5", "--wait")
+      try branch.runSuccessfully("enqueue", "5", "--wait")
       var faults: [(path: String, mode: mode_t, proper: mode_t)] = [
         ("", 0o755, 0o700), ("/run", 0o711, 0o700), ("/logs", 0o750, 0o700), ("/run/bank.sock", 0o666, 0o600),
         ("/bank.db", 0o640, 0o600), ("/bank.lock", 0o604, 0o600), ("/logs/deposit-1.log", 0o644, 0o600),
       ]
       for isOpen in [true, false] {
         if !isOpen {
-          try branch.done("stop")
+          try branch.runSuccessfully("stop")
           faults.removeAll { $0.path == "/run/bank.sock" }
         }
         try branch.expectClean()
@@ -45,20 +45,20 @@ struct OutsideAuditTests {
   }
 
   /// Shell under the name of one of the bank's programs, with these arguments on its command line.
-  private func stranger(_ branch: Branch, _ name: String, _ words: [String]) throws -> RunningProgram {
+  private func stranger(_ branch: ScratchBank, _ name: String, _ arguments: [String]) throws -> RunningProgram {
     let program = branch.path(name)
     // A running program cannot be overwritten.
     if access(program, X_OK) != 0 {
       #expect(try branch.launch(["/bin/sh", program], program: "/bin/cp").finish().code == 0)
     }
-    return try branch.launch(["-c", "sleep 60; :", name] + words, program: program)
+    return try branch.launch(["-c", "sleep 60; :", name] + arguments, program: program)
   }
 
   @Test("bank processes unknown to the coordinator are named, by whatever path they name the home")
   func strangers() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.done("enqueue", "5", "--wait")
+      try branch.runSuccessfully("enqueue", "5", "--wait")
       let elsewhere = try stranger(branch, "bankd", ["--home=" + branch.path("another")])
       try branch.expectClean()
       elsewhere.end()
@@ -74,7 +74,7 @@ struct OutsideAuditTests {
         "process \(program.pid) (\(name)) runs in this home but is not managed by the bank"
       }
       #expect(try problems(branch) == found)
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
       #expect(try problems(branch) == found)
       for (_, stranger) in strangers { stranger.end() }
       #expect(try branch.launch(["audit", "--home", alias]).finish().code == 0)

@@ -27,8 +27,8 @@ private let worker = #"""
 
 @Suite("Requests from the bank's own work", .serialized)
 struct OwnWorkTests {
-  private func withServices(_ test: (Branch) throws -> Void) throws {
-    try withBranch { branch in
+  private func withServices(_ test: (ScratchBank) throws -> Void) throws {
+    try withScratchBank { branch in
       func filled(_ text: String) -> String {
         text.replacing("BANKCTL", with: Binaries.bankctl).replacing("HOME", with: branch.home)
       }
@@ -36,27 +36,27 @@ struct OwnWorkTests {
       let file = try branch.write(filled(services).replacing("SCRIPT", with: script), to: "bank.json")
       try branch.start("--config", file, "--speed", "max")
       try test(branch)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 
   /// Lets the bank run a bankctl command on itself.
   private func inside(
-    _ branch: Branch, service: String = "batch", _ words: String..., language: Tongue = .en,
+    _ branch: ScratchBank, service: String = "batch", _ arguments: String..., language: OutputLanguage = .en,
     at location: SourceLocation = #_sourceLocation
   ) throws -> Outcome {
-    let line = ["run", "--wait", "--service", service, "--", Binaries.bankctl, "--home", branch.home] + words
+    let line = ["run", "--wait", "--service", service, "--", Binaries.bankctl, "--home", branch.home] + arguments
     return try branch.launch(line, language: language).finish(at: location)
   }
 
   @Test("stop, wait and reset are refused by name, and the bank stays open")
   func refused() throws {
     try withServices { branch in
-      for words in [
+      for arguments in [
         ["stop"], ["stop", "--now"], ["stop", "--timeout", "1s"], ["wait"], ["reset", "--yes"],
       ] {
         let line =
-          ["run", "--wait", "--service", "batch", "--", Binaries.bankctl, "--home", branch.home] + words
+          ["run", "--wait", "--service", "batch", "--", Binaries.bankctl, "--home", branch.home] + arguments
         let outcome = try branch.launch(line).finish(within: .seconds(10))
         #expect(outcome.code == 5, outcome.story)
         #expect(outcome.err.contains("batch-1"), outcome.story)
@@ -66,13 +66,13 @@ struct OwnWorkTests {
       let json = try inside(branch, "stop", "--json")
       #expect(json.out.contains("\"would_deadlock\""), json.story)
       // The command of a service, and a worker.
-      try branch.done("enqueue", "--service", "closing", "--payload", "x", "--wait")
+      try branch.runSuccessfully("enqueue", "--service", "closing", "--payload", "x", "--wait")
       let closing = try #require(try branch.receipts().last)
       #expect(closing["exit_code"].integer == 5, "\(closing)")
-      try branch.done("enqueue", "--service", "worker", "--payload", "x", "--wait")
+      try branch.runSuccessfully("enqueue", "--service", "worker", "--payload", "x", "--wait")
       #expect(try branch.receipts().last?["result"].text == "5")
       #expect(try branch.status().state == "open")
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
     }
   }
 
@@ -87,9 +87,9 @@ struct OwnWorkTests {
           "\(Binaries.bankctl)" --home "\(branch.home)" stop; echo $? > "\(said).new"; mv "\(said).new" "\(said)"'
         while [ ! -e "\(said)" ]; do sleep 0.01; done
         """
-      try branch.done("run", "--wait", "--service", "batch", "--", "sh", "-c", script)
+      try branch.runSuccessfully("run", "--wait", "--service", "batch", "--", "sh", "-c", script)
       #expect(try String(contentsOfFile: said, encoding: .utf8) == "5\n")
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
     }
   }
 
@@ -97,16 +97,16 @@ struct OwnWorkTests {
   func behind() throws {
     try withServices { branch in
       // The test does not wait for the client: the bank may have closed before the client asks for its ticket.
-      try branch.done(
+      try branch.runSuccessfully(
         "run", "--service", "batch", "--", Binaries.bankctl, "--home", branch.home, "stop", "--no-wait")
       try branch.waitUntil("the bank has closed") { try branch.run("status").code == 3 }
       let receipts = try branch.receipts()
       #expect(receipts.count == 1 && receipts[0]["attempts"].integer == 1, "\(receipts)")
       try branch.start("--speed", "max")
       #expect(try branch.json("status")["queue"]["issued"].integer == 0, "a new day")
-      try branch.done("enqueue", "1", "--service", "deposit", "--wait")
+      try branch.runSuccessfully("enqueue", "1", "--service", "deposit", "--wait")
       #expect(try branch.status().state == "open")
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
     }
   }
 
@@ -115,7 +115,7 @@ struct OwnWorkTests {
     try withServices { branch in
       let scaled = try inside(branch, "scale", "batch=0")
       #expect(scaled.code == 0, scaled.story)
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
     }
   }
 
@@ -129,8 +129,8 @@ struct OwnWorkTests {
       #expect(beside.code == 0 && beside.out.contains("beside"), beside.story)
       let other = try inside(branch, "enqueue", "2", "--service", "deposit", "--wait")
       #expect(other.code == 0, other.story)
-      try branch.done("wait", "--timeout", "20s")
-      try branch.done("stop")
+      try branch.runSuccessfully("wait", "--timeout", "20s")
+      try branch.runSuccessfully("stop")
     }
   }
 }

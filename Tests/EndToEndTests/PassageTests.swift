@@ -17,10 +17,10 @@ struct PassageTests {
 
   @Test("no command fails because the bank is opening or closing")
   func passage() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.done("enqueue", "1", "--account", "1", "--wait")
-      try branch.done("stop")
+      try branch.runSuccessfully("enqueue", "1", "--account", "1", "--wait")
+      try branch.runSuccessfully("stop")
       let lookers = try Self.readers.map { try looker(branch, [$0], allowed: "0") }
       // A served ticket cannot be cancelled: exit code 5, or 4 on a new day.
       let callers = try [0, 1].map { part in
@@ -29,8 +29,8 @@ struct PassageTests {
           allowed: "0 3 4 5 75")
       }
       for _ in 1...4 {
-        try branch.done("start", "--speed", "max", timeout: .seconds(60))
-        try branch.done("stop", timeout: .seconds(60))
+        try branch.runSuccessfully("start", "--speed", "max", timeout: .seconds(60))
+        try branch.runSuccessfully("stop", timeout: .seconds(60))
       }
       for looker in lookers + callers {
         #expect(looker.lines == [], "commands with unexpected exit codes")
@@ -40,7 +40,7 @@ struct PassageTests {
   }
 
   /// Runs commands repeatedly, and prints those with another exit code than the allowed ones.
-  private func looker(_ branch: Branch, _ commands: [String], allowed: String) throws -> RunningProgram {
+  private func looker(_ branch: ScratchBank, _ commands: [String], allowed: String) throws -> RunningProgram {
     let all = commands.map { "try \($0)" }.joined(separator: "; ")
     let script = """
       try() {

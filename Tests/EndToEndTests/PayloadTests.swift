@@ -5,12 +5,12 @@ import Testing
 
 @Suite("Payloads", .serialized)
 struct PayloadTests {
-  private func payload(_ ticket: Int, of branch: Branch) throws -> JSON {
+  private func payload(_ ticket: Int, of branch: ScratchBank) throws -> JSON {
     try branch.json("ticket", "\(ticket)")["payload"]
   }
 
   /// Services whose commands read the payload of their customers.
-  private func services(_ branch: Branch, more: String = "") throws -> String {
+  private func services(_ branch: ScratchBank, more: String = "") throws -> String {
     try branch.configuration(
       deposit: 1, loan: 0, depositWork: "1ms",
       more:
@@ -20,28 +20,28 @@ struct PayloadTests {
 
   @Test("each customer carries a payload from text, file or standard input, shown in both languages")
   func given() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--config", services(branch), "--speed", "max")
-      try branch.done("pause")
+      try branch.runSuccessfully("pause")
       #expect(
-        try branch.done("enqueue", "--service", "echo", "--payload", "안녕 'x'").out
+        try branch.runSuccessfully("enqueue", "--service", "echo", "--payload", "안녕 'x'").out
           == "1 customer: ticket 1, day 1\n")
       let file = try branch.write("line\none", to: "text")
       #expect(
         try branch.json("enqueue", "2", "--service", "echo", "--payload-file", file)["last"].integer == 3)
-      try branch.done("enqueue", "--service", "echo", "--payload=")
-      try branch.done("enqueue", "1", "--service", "deposit")
+      try branch.runSuccessfully("enqueue", "--service", "echo", "--payload=")
+      try branch.runSuccessfully("enqueue", "1", "--service", "deposit")
       #expect(try payload(1, of: branch).text == "안녕 'x'")
       for ticket in 2...3 { #expect(try payload(ticket, of: branch).text == "line\none") }
       #expect(try payload(4, of: branch).text == "")
       #expect(try payload(5, of: branch) == .missing)
-      #expect(try branch.done("ticket", "1").out.contains("payload: 10 bytes: '안녕 'x''"))
-      #expect(try branch.done("ticket", "2", language: .ko).out.contains("페이로드 8바이트: 'line\\u{a}one'"))
-      #expect(try !branch.done("ticket", "5").out.contains("payload: "))
+      #expect(try branch.runSuccessfully("ticket", "1").out.contains("payload: 10 bytes: '안녕 'x''"))
+      #expect(try branch.runSuccessfully("ticket", "2", language: .ko).out.contains("페이로드 8바이트: 'line\\u{a}one'"))
+      #expect(try !branch.runSuccessfully("ticket", "5").out.contains("payload: "))
       // Lists of tickets do not contain the payload.
       #expect(try branch.lines("tickets").allSatisfy { $0["payload"] == .missing })
-      try branch.done("resume")
-      try branch.done("wait")
+      try branch.runSuccessfully("resume")
+      try branch.runSuccessfully("wait")
       #expect(try branch.json("ticket", "1")["state"].text == "done" && payload(1, of: branch) == .missing)
       #expect(try branch.receipts().allSatisfy { $0["payload"] == .missing })
       try branch.expectClean()
@@ -50,12 +50,12 @@ struct PayloadTests {
 
   @Test("binary payloads come back as base64, also from a list, and a key covers the payload, too")
   func bytes() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--config", services(branch), "--speed", "max")
-      try branch.done("pause")
+      try branch.runSuccessfully("pause")
       let path = branch.path("bytes")
       try Data([255, 0, 97]).write(to: URL(fileURLWithPath: path))
-      try branch.done("enqueue", "--service", "echo", "--payload-file", path)
+      try branch.runSuccessfully("enqueue", "--service", "echo", "--payload-file", path)
       #expect(
         try branch.json("ticket", "1")["payload_b64"].text == "/wBh" && payload(1, of: branch) == .missing)
       let list = try branch.write(
@@ -67,7 +67,7 @@ struct PayloadTests {
       #expect(try branch.json("enqueue", "--from", list)["already_issued_count"].integer == 1)
       let other = try branch.write(#"{"service":"echo","payload":"b","key":"k1"}"#, to: "other")
       try branch.expectRefusal(5, "key_conflict", of: "enqueue", "--from", other)
-      try branch.done("enqueue", "--service", "echo", "--payload", "x", "--key", "k2")
+      try branch.runSuccessfully("enqueue", "--service", "echo", "--payload", "x", "--key", "k2")
       #expect(
         try branch.json("enqueue", "--service", "echo", "--payload", "x", "--key", "k2")["known"].flag == true
       )
@@ -80,10 +80,10 @@ struct PayloadTests {
 
   @Test("a payload survives crashes of all processes and a restart, and is removed by cancel and reset")
   func survives() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try services(branch)
       try branch.start("--config", file)
-      try branch.done("enqueue", "3", "--service", "hold", "--payload", "kept")
+      try branch.runSuccessfully("enqueue", "3", "--service", "hold", "--payload", "kept")
       for attempt in 1...3 {
         try branch.waitUntilServed(by: "hold-1", ticket: 1)
         try branch.kill(worker: "hold-1")
@@ -95,19 +95,19 @@ struct PayloadTests {
         try branch.json("ticket", "1")["state"].text == "dead"
       }
       #expect(try payload(1, of: branch).text == "kept")
-      try branch.done("pause")
-      try branch.done("requeue", "1")
+      try branch.runSuccessfully("pause")
+      try branch.runSuccessfully("requeue", "1")
       #expect(try payload(1, of: branch).text == "kept")
       try branch.killCoordinator()
       try branch.start("--config", file)
       for ticket in 1...3 { #expect(try payload(ticket, of: branch).text == "kept") }
-      try branch.done("cancel", "3")
+      try branch.runSuccessfully("cancel", "3")
       #expect(try payload(3, of: branch) == .missing)
-      try branch.done("stop", "--now")
+      try branch.runSuccessfully("stop", "--now")
       try branch.start("--config", file)
       #expect(try payload(1, of: branch).text == "kept")
-      try branch.done("reset")
-      try branch.done("enqueue", "2", "--service", "hold")
+      try branch.runSuccessfully("reset")
+      try branch.runSuccessfully("enqueue", "2", "--service", "hold")
       #expect(try payload(1, of: branch) == .missing)
       try branch.expectClean()
     }
@@ -115,7 +115,7 @@ struct PayloadTests {
 
   @Test("an invalid payload is refused with a remedy, in both languages, and adds no customer")
   func refused() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--config", services(branch), "--speed", "max")
       let long = try branch.write(String(repeating: "x", count: 65_537), to: "long")
       let huge = try branch.write(String(repeating: "x", count: 1_048_577), to: "huge")
@@ -139,11 +139,11 @@ struct PayloadTests {
         (2, ["--payload", "x"], "a payload requires a service", "업무를 지정해야"),
         (2, ["--from", unread], "customer 2 of the list: service deposit", "2번째 고객: 예금 고객은"),
       ]
-      for (code, words, english, korean) in cases {
-        let outcome = try branch.launch(["enqueue"] + words).finish()
-        #expect(outcome.code == code && outcome.err.contains(english), "\(words): \(outcome.story)")
-        let told = try branch.launch(["enqueue"] + words, language: .ko).finish()
-        #expect(told.code == code && told.err.contains(korean), "\(words): \(told.story)")
+      for (code, arguments, english, korean) in cases {
+        let outcome = try branch.launch(["enqueue"] + arguments).finish()
+        #expect(outcome.code == code && outcome.err.contains(english), "\(arguments): \(outcome.story)")
+        let told = try branch.launch(["enqueue"] + arguments, language: .ko).finish()
+        #expect(told.code == code && told.err.contains(korean), "\(arguments): \(told.story)")
       }
       #expect(try branch.status().queue("issued") == 0)
       try branch.expectClean()
@@ -152,23 +152,23 @@ struct PayloadTests {
 
   @Test("the longest payloads are stored and returned, and a large request of them takes little memory")
   func large() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try services(branch, more: #", "max_payload": 1048576"#)
       try branch.start("--config", file)
-      try branch.done("pause")
+      try branch.runSuccessfully("pause")
       let text = String(repeating: "0123456789abcdef", count: 65_536)
       let most = try branch.write(text, to: "most")
-      try branch.done("enqueue", "100", "--service", "echo", "--payload-file", most, timeout: .seconds(60))
+      try branch.runSuccessfully("enqueue", "100", "--service", "echo", "--payload-file", most, timeout: .seconds(60))
       let list = try branch.write(
         String(repeating: "{\"service\":\"echo\",\"payload\":\"\(text)\"}\n", count: 3), to: "list")
-      try branch.done("enqueue", "--from", list, timeout: .seconds(120))
+      try branch.runSuccessfully("enqueue", "--from", list, timeout: .seconds(120))
       for ticket in [1, 51, 100, 103] { #expect(try payload(ticket, of: branch).text == text, "\(ticket)") }
       let status = try String(contentsOfFile: "/proc/\(branch.status().pid)/status", encoding: .utf8)
       let peak = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
         .flatMap { Int($0.filter(\.isNumber)) }
       #expect(try #require(peak) < 80_000, "in kilobytes")
-      try branch.done("resume")
-      try branch.done("wait", timeout: .seconds(60))
+      try branch.runSuccessfully("resume")
+      try branch.runSuccessfully("wait", timeout: .seconds(60))
       try branch.expectClean()
     }
   }

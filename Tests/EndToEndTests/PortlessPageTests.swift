@@ -23,9 +23,9 @@ struct PortlessPageTests {
     "without internet sockets the page is only at run/web.sock, and the message names the remedy",
     arguments: [EAFNOSUPPORT, EPERM, EACCES, EADDRNOTAVAIL])
   func refused(code: Int32) throws {
-    try withBranch { branch in
-      let words = ["-e", Self.sandbox, String(code), Binaries.bankctl, "start"]
-      let start = try branch.launch(words, program: "/usr/bin/perl").finish()
+    try withScratchBank { branch in
+      let arguments = ["-e", Self.sandbox, String(code), Binaries.bankctl, "start"]
+      let start = try branch.launch(arguments, program: "/usr/bin/perl").finish()
       try #require(start.code == 0, start.story)
       let json = try branch.launch(["web", "--json", "--no-open"]).finish()
       try #require(json.code == 0, json.story)
@@ -33,7 +33,7 @@ struct PortlessPageTests {
         try json.json()["url"].text == nil && json.json()["port_error"].text?.contains("127.0.0.1") == true)
       let socket = try #require(try json.json()["socket"].text)
       #expect(socket == "\(branch.home)/run/web.sock")
-      for (language, sentence) in [(Tongue.en, "cannot listen"), (.ko, "받을 수 없습니다")] {
+      for (language, sentence) in [(OutputLanguage.en, "cannot listen"), (.ko, "받을 수 없습니다")] {
         let told = try branch.launch(["web", "--no-open"], language: language).finish()
         #expect(told.code == 0 && told.out.contains(socket) && !told.out.contains("http:"), told.story)
         #expect(told.err.contains(sentence), told.story)

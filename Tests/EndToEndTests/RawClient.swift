@@ -25,15 +25,15 @@ final class RawClient {
   }
 
   /// Limit for listening to a peer that does not stop sending.
-  private static let longestTalk = Patience.stretched(.seconds(60))
+  private static let maxReadTime = TimeLimits.scaled(.seconds(60))
 
   private let descriptor: Int32
   private var rest: [UInt8] = []
 
   /// Connects, and waits while the backlog of the socket is full.
-  init(_ branch: Branch, socket name: String = "bank.sock", patience: Int = 10) throws {
+  init(_ branch: ScratchBank, socket name: String = "bank.sock", patience: Int = 10) throws {
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard descriptor >= 0 else { throw Trouble("no socket: \(String(cString: strerror(errno)))") }
+    guard descriptor >= 0 else { throw TestFailure("no socket: \(String(cString: strerror(errno)))") }
     var limit = timeval(tv_sec: patience, tv_usec: 0)
     for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
       setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -42,7 +42,7 @@ final class RawClient {
     address.sun_family = sa_family_t(AF_UNIX)
     let path = Array("\(branch.home)/run/\(name)".utf8)
     guard path.count < MemoryLayout.size(ofValue: address.sun_path) else {
-      throw Trouble("the path \(branch.home) is too long")
+      throw TestFailure("the path \(branch.home) is too long")
     }
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
     let number = descriptor
@@ -54,7 +54,7 @@ final class RawClient {
     guard result == 0 else {
       let reason = String(cString: strerror(errno))
       close(descriptor)
-      throw Trouble("cannot connect: \(reason)")
+      throw TestFailure("cannot connect: \(reason)")
     }
   }
 
@@ -75,7 +75,7 @@ final class RawClient {
   }
 
   /// Sends what is accepted without blocking, and returns the number of bytes.
-  func sendWithoutWaiting(_ bytes: [UInt8]) -> Int {
+  func sendAvailable(_ bytes: [UInt8]) -> Int {
     max(
       0,
       bytes.withUnsafeBytes {
@@ -90,7 +90,7 @@ final class RawClient {
   func listen(until wanted: Int = .max) -> Answer {
     var answer = Answer()
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    let deadline = ContinuousClock.now + Self.longestTalk
+    let deadline = ContinuousClock.now + Self.maxReadTime
     while answer.frames.count < wanted, ContinuousClock.now < deadline {
       if let frame = takeFrame() {
         answer.frames.append(frame)

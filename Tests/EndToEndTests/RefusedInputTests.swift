@@ -35,14 +35,14 @@ private let refused: [([String], String)] = [
 struct RefusedInputTests {
   @Test("a wrong argument is refused with exit code 2, and is named")
   func usage() throws {
-    try withBranch { branch in
-      for (words, reason) in refused {
-        let english = try branch.launch(words, language: .en).finish()
+    try withScratchBank { branch in
+      for (arguments, reason) in refused {
+        let english = try branch.launch(arguments, language: .en).finish()
         #expect(english.code == 2 && english.out == "" && english.err.contains(reason), english.story)
-        let korean = try branch.launch(words, language: .ko).finish()
+        let korean = try branch.launch(arguments, language: .ko).finish()
         #expect(korean.code == 2 && korean.out == "" && korean.err != english.err, korean.story)
-        guard !words.contains("--lang"), !words.contains("--jsno") else { continue }
-        let json = try branch.launch(words + ["--json"]).finish()
+        guard !arguments.contains("--lang"), !arguments.contains("--jsno") else { continue }
+        let json = try branch.launch(arguments + ["--json"]).finish()
         #expect(json.code == 2, json.story)
         #expect(try json.json()["error"]["code"].text == "usage", json.story)
       }
@@ -52,7 +52,7 @@ struct RefusedInputTests {
 
   @Test("a wrong line of a list is named by its number, with the reason, and no customer is added")
   func lines() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let lines: [(String, String)] = [
         ("no object", "JSON object"), ("[]", "JSON object"), ("{} {}", "column 4"),
@@ -82,7 +82,7 @@ struct RefusedInputTests {
 
   @Test("an invalid list is refused as a whole: empty, binary, a directory, nothing, or without an end")
   func noList() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let binary = branch.path("binary")
       try Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 197) }).write(
@@ -105,20 +105,20 @@ struct RefusedInputTests {
 
   @Test("a missing object is exit code 4, and a conflict with the state is 5")
   func statesAndNames() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.done("enqueue", "1", "--wait")
-      for words in [
+      try branch.runSuccessfully("enqueue", "1", "--wait")
+      for arguments in [
         ["ticket", "99"], ["cancel", "99"], ["requeue", "99"], ["ticket", "1", "--day", "9"],
         ["receipts", "--day", "9"],
         ["pause", "juggling"], ["scale", "juggling=1"], ["logs", "unknown"], ["logs", "../../../etc/passwd"],
       ] {
-        let outcome = try branch.launch(words).finish()
+        let outcome = try branch.launch(arguments).finish()
         #expect(outcome.code == 4, outcome.story)
       }
       #expect(try branch.run("pause", "depsoit").err.contains("deposit"), "with a suggestion")
-      for words in [["cancel", "1"], ["requeue", "1"], ["start"], ["open", "--customers", "1"]] {
-        let outcome = try branch.launch(words).finish()
+      for arguments in [["cancel", "1"], ["requeue", "1"], ["start"], ["open", "--customers", "1"]] {
+        let outcome = try branch.launch(arguments).finish()
         #expect(outcome.code == 5, outcome.story)
       }
       try branch.expectClean()
@@ -127,11 +127,11 @@ struct RefusedInputTests {
 
   @Test("control characters of user input do not reach a terminal")
   func escapes() throws {
-    try withBranch { branch in
-      for words in [
+    try withScratchBank { branch in
+      for arguments in [
         ["sta\u{1B}[31mtus"], ["enqueue", "\u{1B}]0;x\u{7}"], ["pause", "\u{1B}[2J"], ["logs", "\u{1B}[2J"],
       ] {
-        let outcome = try branch.launch(words).finish()
+        let outcome = try branch.launch(arguments).finish()
         #expect(
           outcome.code != 0 && !outcome.err.contains("\u{1B}") && !outcome.err.contains("\u{7}"),
           outcome.story)

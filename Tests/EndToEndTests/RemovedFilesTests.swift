@@ -11,7 +11,7 @@ struct RemovedFilesTests {
 
   /// Removes a file or a directory as `rm -rf` does: entries that the bank's processes add or remove meanwhile are no
   /// error. A file that is missing already is removed.
-  private func remove(_ name: String, of branch: Branch) throws {
+  private func remove(_ name: String, of branch: ScratchBank) throws {
     let path = "\(branch.home)/\(name)"
     func number() -> ino_t? {
       var facts = stat()
@@ -24,11 +24,11 @@ struct RemovedFilesTests {
     }
   }
 
-  private func words(_ report: JSON) -> [String] { report["problems"].items.compactMap(\.text) }
+  private func problemTexts(_ report: JSON) -> [String] { report["problems"].items.compactMap(\.text) }
 
   @Test("without its logs a killed coordinator is restarted, and every log is created again")
   func logs() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let pid = try branch.status().pid
       try remove("logs", of: branch)
@@ -36,7 +36,7 @@ struct RemovedFilesTests {
       try branch.waitUntil("another coordinator answers") {
         try branch.statusIfAnswered().map { $0.pid != pid } ?? false
       }
-      try branch.done("enqueue", "3", "--wait")
+      try branch.runSuccessfully("enqueue", "3", "--wait")
       for name in ["coordinator", "guardian"] {
         try branch.waitUntil("\(name).log exists again") { !branch.log(name).isEmpty }
       }
@@ -47,17 +47,17 @@ struct RemovedFilesTests {
 
   @Test("logs removed under an open bank are created again by every process with an entry to write")
   func logsOfTheOpenBank() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       try remove("logs", of: branch)
       try branch.waitUntil("the coordinator's log exists again") {
         branch.log("coordinator").contains("event=home_repaired")
       }
       try branch.waitUntil("a teller's log exists again") {
-        try branch.done("enqueue", "3", "--service", "loan", "--wait")
+        try branch.runSuccessfully("enqueue", "3", "--service", "loan", "--wait")
         return !branch.log("loan-1").isEmpty
       }
-      try branch.done("juice", "order", "banana")
+      try branch.runSuccessfully("juice", "order", "banana")
       try branch.expectClean()
     }
   }
@@ -66,22 +66,22 @@ struct RemovedFilesTests {
     "acknowledged tickets and keys survive the loss of the database log and a kill",
     arguments: ["removed", "renamed"])
   func databaseLog(way: String) throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.done("pause")
-      try branch.done("enqueue", "4", "--key", "before")
+      try branch.runSuccessfully("pause")
+      try branch.runSuccessfully("enqueue", "4", "--key", "before")
       let log = "\(branch.home)/bank.db-wal"
       if way == "removed" { unlink(log) } else { rename(log, branch.path("log")) }
       try branch.waitUntil("the loss is noticed") { !branch.events("wal_removed", in: "coordinator").isEmpty }
-      try branch.done("enqueue", "4", "--key", "after")
+      try branch.runSuccessfully("enqueue", "4", "--key", "after")
       try branch.killCoordinator()
       try branch.reopen("--speed", "max")
       for (key, first) in [("before", 1), ("after", 5)] {
         #expect(try branch.json("enqueue", "4", "--key", key)["first"].integer == first)
       }
       #expect(try branch.status().queue("issued") == 8)
-      try branch.done("resume")
-      try branch.done("wait")
+      try branch.runSuccessfully("resume")
+      try branch.runSuccessfully("wait")
       try branch.expectOneReceiptEach(8)
       try branch.expectClean()
     }
@@ -89,17 +89,17 @@ struct RemovedFilesTests {
 
   @Test("a lost database log is created again, so that the next kill finds it")
   func newLog() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.done("pause")
-      try branch.done("enqueue", "2")
+      try branch.runSuccessfully("pause")
+      try branch.runSuccessfully("enqueue", "2")
       try remove("bank.db-wal", of: branch)
       try branch.waitUntil("the database log exists again") {
         branch.events("home_repaired", in: "coordinator").contains {
           $0["msg"]?.contains("bank.db-wal") == true
         }
       }
-      try branch.done("enqueue", "2")
+      try branch.runSuccessfully("enqueue", "2")
       #expect(files.fileExists(atPath: "\(branch.home)/bank.db-wal"))
       try branch.killCoordinator()
       try branch.reopen("--speed", "max")
@@ -110,18 +110,18 @@ struct RemovedFilesTests {
 
   @Test("the shop keeps acknowledged changes when the logs of its databases are removed")
   func logsOfTheShop() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.done("vending", "insert", "5000")
-      try branch.done("stock", "add", "kiwi", "5")
+      try branch.runSuccessfully("vending", "insert", "5000")
+      try branch.runSuccessfully("stock", "add", "kiwi", "5")
       for name in ["stock", "vending"] {
         try remove("\(name).db-wal", of: branch)
         try branch.waitUntil("\(name) has noticed the loss") {
           !branch.events("wal_removed", in: name).isEmpty
         }
       }
-      try branch.done("vending", "insert", "1000")
-      try branch.done("stock", "add", "kiwi", "1")
+      try branch.runSuccessfully("vending", "insert", "1000")
+      try branch.runSuccessfully("stock", "add", "kiwi", "1")
       try branch.killCoordinator()
       try branch.reopen("--speed", "max")
       #expect(try branch.json("vending", "balance")["balance"].integer == 6000)
@@ -132,7 +132,7 @@ struct RemovedFilesTests {
 
   @Test("after the loss of run/ the same processes of bank, juice and vending machine are reachable again")
   func sockets() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let pids = try branch.status().workers.map(\.pid)
       try remove("run", of: branch)
@@ -147,14 +147,14 @@ struct RemovedFilesTests {
         try branch.waitUntil("\(name) is back") { files.fileExists(atPath: "\(branch.home)/run/\(name)") }
       }
       try branch.expectClean()
-      try branch.done("stop")
-      try branch.expectNobodyLeft()
+      try branch.runSuccessfully("stop")
+      try branch.expectNoProcessesLeft()
     }
   }
 
   @Test("the disk reserve of each database is created again when its file is removed")
   func reserves() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       for name in ["bank", "stock", "vending"] {
         let path = "\(branch.home)/\(name).db-reserve"
@@ -180,7 +180,7 @@ struct RemovedFilesTests {
 
   @Test("removed sockets of the shop are created again")
   func socket() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let names = ["stock", "vending", "vending-admin"]
       for name in names { try remove("run/\(name).sock", of: branch) }
@@ -189,9 +189,9 @@ struct RemovedFilesTests {
           files.fileExists(atPath: "\(branch.home)/run/\(name).sock")
         }
       }
-      try branch.done("stock")
-      try branch.done("vending")
-      try branch.done("vending", "admin", "stock")
+      try branch.runSuccessfully("stock")
+      try branch.runSuccessfully("vending")
+      try branch.runSuccessfully("vending", "admin", "stock")
     }
   }
 
@@ -199,9 +199,9 @@ struct RemovedFilesTests {
     "a removed shop database is reported by audit and status, and no new one replaces it",
     arguments: ["stock", "vending"])
   func database(name: String) throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.done("vending", "insert", "6000")
+      try branch.runSuccessfully("vending", "insert", "6000")
       let path = "\(branch.home)/\(name).db"
       try files.moveItem(atPath: path, toPath: branch.path("aside"))
       for suffix in ["-wal", "-shm"] { _ = rename(path + suffix, branch.path("aside\(suffix)")) }
@@ -211,14 +211,14 @@ struct RemovedFilesTests {
         }
         let audit = try branch.run("audit", "--json")
         #expect(audit.code == 1, audit.story)
-        #expect(try words(audit.json()).contains { $0.contains(path) && $0.contains("removed") }, audit.story)
-        for language in [Tongue.en, .ko] {
+        #expect(try problemTexts(audit.json()).contains { $0.contains(path) && $0.contains("removed") }, audit.story)
+        for language in [OutputLanguage.en, .ko] {
           let status = try branch.run("status", language: language)
           #expect(status.out.contains(path), status.story)
         }
         #expect(!files.fileExists(atPath: path))
         // The other services continue.
-        try branch.done("enqueue", "2", "--wait")
+        try branch.runSuccessfully("enqueue", "2", "--wait")
         if round == 1 {
           // Nor does the next coordinator create a new one.
           let pid = try branch.status().pid
@@ -231,7 +231,7 @@ struct RemovedFilesTests {
       // After the files are put back, everything is there again.
       for suffix in ["-wal", "-shm"] { _ = rename(branch.path("aside\(suffix)"), path + suffix) }
       try files.moveItem(atPath: branch.path("aside"), toPath: path)
-      try branch.done("reload")
+      try branch.runSuccessfully("reload")
       try branch.waitUntil("the service works again") {
         let balance = try branch.run("vending", "balance", "--json")
         return try balance.code == 0 && balance.json()["balance"].integer == 6000
@@ -242,9 +242,9 @@ struct RemovedFilesTests {
 
   @Test("a bank whose database is removed accepts nothing more, and reports it to every client")
   func bankDatabase() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.done("enqueue", "3", "--wait")
+      try branch.runSuccessfully("enqueue", "3", "--wait")
       let path = "\(branch.home)/bank.db"
       rename(path, branch.path("aside"))
       _ = rename(path + "-wal", branch.path("aside-wal"))
@@ -264,21 +264,21 @@ struct RemovedFilesTests {
   }
 
   /// Gives a test a bank in which every process that owns a file of the home runs.
-  private func withEverything(_ test: (Branch) throws -> Void) throws {
-    try withBranch { branch in
+  private func withEverything(_ test: (ScratchBank) throws -> Void) throws {
+    try withScratchBank { branch in
       let file = try branch.write(
         #"""
         {"services": {"out": {"outside": true}, "long": {"run": ["seq", "50000"], "windows": 1}},
          "windows": {"deposit": 1, "loan": 0, "juice": 0}}
         """#, to: "bank.json")
       try branch.start("--config", file, "--speed", "max")
-      try branch.done("web", "--no-open")
-      try branch.done("enqueue", "1", "--service", "long", "--wait")
+      try branch.runSuccessfully("web", "--no-open")
+      try branch.runSuccessfully("enqueue", "1", "--service", "long", "--wait")
       try test(branch)
     }
   }
 
-  private func mode(_ entry: HomeEntry, of branch: Branch) -> mode_t? {
+  private func mode(_ entry: HomeFile, of branch: ScratchBank) -> mode_t? {
     var facts = stat()
     guard lstat("\(branch.home)/\(entry.path)", &facts) == 0 else { return nil }
     let kind: mode_t =
@@ -294,47 +294,47 @@ struct RemovedFilesTests {
   func table() throws {
     try withEverything { branch in
       let pid = try branch.status().pid
-      let present = HomeTable.entries.filter { mode($0, of: branch) != nil }
-      let missing = HomeTable.entries.filter { $0.isAlwaysThere && !present.contains($0) }
+      let present = HomeFileTable.entries.filter { mode($0, of: branch) != nil }
+      let missing = HomeFileTable.entries.filter { $0.isPermanent && !present.contains($0) }
       #expect(missing.isEmpty, "\(missing.map(\.path))")
-      for owner in HomeEntry.Owner.allCases { #expect(present.contains { $0.owner == owner }, "\(owner)") }
+      for owner in HomeFile.Owner.allCases { #expect(present.contains { $0.owner == owner }, "\(owner)") }
       // The log of a database comes back with the next row; its loss has tests of its own.
-      for entry in present where entry.remedy == .remade {
+      for entry in present where entry.remedy == .recreated {
         // Entries below a removed directory come back a moment after it.
         try branch.waitUntil("\(entry.path) exists") { mode(entry, of: branch) != nil }
         try remove(entry.path, of: branch)
         try branch.waitUntil("\(entry.path) exists again") { mode(entry, of: branch) == mode_t(entry.mode) }
       }
       #expect(try branch.status().pid == pid)
-      try branch.done("run", "--wait", "--", "true")
+      try branch.runSuccessfully("run", "--wait", "--", "true")
       try branch.expectClean()
       // All files at once, except the databases.
-      for entry in present where entry.remedy == .remade && entry.kind != .directory {
+      for entry in present where entry.remedy == .recreated && entry.kind != .directory {
         try remove(entry.path, of: branch)
       }
       for name in ["run", "logs", "output"] { try remove(name, of: branch) }
-      for entry in present where entry.isAlwaysThere {
+      for entry in present where entry.isPermanent {
         try branch.waitUntil("\(entry.path) exists again after all were removed") {
           mode(entry, of: branch) != nil
         }
       }
       try branch.expectClean()
-      try branch.done("stop", "--now")
-      try branch.expectNobodyLeft()
+      try branch.runSuccessfully("stop", "--now")
+      try branch.expectNoProcessesLeft()
     }
   }
 
   @Test("a long output is kept and printed completely after the directory of output was removed")
   func output() throws {
     try withEverything { branch in
-      let before = try branch.done("run", "--wait", "--", "seq", "50000").out
+      let before = try branch.runSuccessfully("run", "--wait", "--", "seq", "50000").out
       try remove("output", of: branch)
       let after = try branch.run("run", "--wait", "--", "seq", "50000")
       #expect(before.utf8.count > 200_000 && after.out == before && after.err == "", "\(after.err)")
       // A file that is removed while its command writes is reported as removed, and not as a limit of the service.
       let pipe = branch.path("pipe")
       #expect(mkfifo(pipe, 0o600) == 0)
-      try branch.done("run", "--", "sh", "-c", "seq 50000; read nothing < \(pipe); seq 9")
+      try branch.runSuccessfully("run", "--", "sh", "-c", "seq 50000; read nothing < \(pipe); seq 9")
       let ticket = try branch.status().queue("issued")
       try branch.waitUntil("the command has written its output") {
         (try? files.attributesOfItem(atPath: "\(branch.home)/output/1/\(ticket).out")[.size] as? Int) ?? 0
@@ -344,10 +344,10 @@ struct RemovedFilesTests {
       let end = open(pipe, O_WRONLY)
       #expect(write(end, "go\n", 3) == 3)
       close(end)
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       let told = try branch.run("output", "\(ticket)")
       #expect(told.err.contains("their file was removed"), "\(told.err)")
-      try branch.done("stop", "--now")
+      try branch.runSuccessfully("stop", "--now")
     }
   }
 
@@ -363,13 +363,13 @@ struct RemovedFilesTests {
       try remove("run/web.sock", of: branch)
       let audit = try branch.run("audit", "--json")
       #expect(audit.code == 1, audit.story)
-      #expect(try words(audit.json()).contains { $0.contains("run/web.sock is missing") }, audit.story)
+      #expect(try problemTexts(audit.json()).contains { $0.contains("run/web.sock is missing") }, audit.story)
       branch.processes.signal(web, SIGCONT)
       try branch.waitUntil("the socket exists again") {
         files.fileExists(atPath: "\(branch.home)/run/web.sock")
       }
       try branch.expectClean()
-      try branch.done("stop", "--now")
+      try branch.runSuccessfully("stop", "--now")
     }
   }
 }

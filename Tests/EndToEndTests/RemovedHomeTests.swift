@@ -12,7 +12,7 @@ struct RemovedHomeTests {
     "a removed socket is created again, also with its directory, and no customer is lost",
     arguments: ["run/bank.sock", "run"])
   func socket(name: String) throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let pid = try branch.status().pid
       try files.removeItem(atPath: "\(branch.home)/\(name)")
@@ -21,16 +21,16 @@ struct RemovedHomeTests {
         try branch.run("status").code == 0
       }
       #expect(try branch.status().pid == pid)
-      try branch.done("enqueue", "3", "--wait")
-      try branch.done("stop")
-      try branch.expectNobodyLeft()
+      try branch.runSuccessfully("enqueue", "3", "--wait")
+      try branch.runSuccessfully("stop")
+      try branch.expectNoProcessesLeft()
       try branch.expectOneReceiptEach(3)
     }
   }
 
   @Test("without its lock file a bank still excludes a second one, and a killed coordinator is restarted")
   func lock() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let pid = try branch.status().pid
       func sockets() throws -> [UInt64] {
@@ -65,14 +65,14 @@ struct RemovedHomeTests {
         let outcome = try branch.run("status", "--json")
         return try outcome.code == 0 && Status(outcome.json()).pid != pid
       }
-      try branch.done("enqueue", "3", "--wait")
+      try branch.runSuccessfully("enqueue", "3", "--wait")
       try branch.expectClean()
     }
   }
 
   @Test("a removed lock file that another process locks for a while is taken back by the bank afterwards")
   func lockOfAnother() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let path = "\(branch.home)/bank.lock"
       try files.removeItem(atPath: path)
@@ -98,7 +98,7 @@ struct RemovedHomeTests {
   }
 
   /// Removes the home as `rm -rf` does: files that processes remove meanwhile are not an error.
-  private func remove(_ branch: Branch) throws {
+  private func remove(_ branch: ScratchBank) throws {
     try branch.waitUntil("the home is removed") {
       try? files.removeItem(atPath: branch.home)
       return !files.fileExists(atPath: branch.home)
@@ -107,9 +107,9 @@ struct RemovedHomeTests {
 
   @Test("a bank whose home is removed exits with its tellers and its guardian, and creates nothing again")
   func removed() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "1")
-      try branch.done("enqueue", "20")
+      try branch.runSuccessfully("enqueue", "20")
       try remove(branch)
       try branch.waitUntil("all processes have exited", within: .seconds(5)) {
         branch.processes.all().isEmpty
@@ -123,7 +123,7 @@ struct RemovedHomeTests {
 
   @Test("a coordinator killed together with its home is not restarted")
   func killedAndRemoved() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let pid = try branch.status().pid
       try remove(branch)
@@ -137,20 +137,20 @@ struct RemovedHomeTests {
 
   @Test("a bank that is moved away exits, and opens at its new place with all waiting customers")
   func moved() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "1")
-      try branch.done("enqueue", "20")
+      try branch.runSuccessfully("enqueue", "20")
       let place = branch.path("moved")
       try files.moveItem(atPath: branch.home, toPath: place)
       try branch.waitUntil("all processes have exited", within: .seconds(5)) {
         branch.processes.all().isEmpty
       }
       #expect(!files.fileExists(atPath: branch.home))
-      try branch.done("start", "--home", place, "--speed", "max")
-      try branch.done("wait", "--home", place)
+      try branch.runSuccessfully("start", "--home", place, "--speed", "max")
+      try branch.runSuccessfully("wait", "--home", place)
       #expect(try branch.lines("receipts", "--home", place).count == 20)
       #expect(try branch.json("audit", "--home", place)["ok"].flag == true)
-      try branch.done("stop", "--home", place)
+      try branch.runSuccessfully("stop", "--home", place)
     }
   }
 }

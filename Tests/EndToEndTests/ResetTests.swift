@@ -4,41 +4,41 @@ import Testing
 
 @Suite("Reset", .serialized)
 struct ResetTests {
-  @Test("at a terminal reset asks first, and \"no\" changes nothing", arguments: Tongue.allCases)
-  func question(tongue: Tongue) throws {
-    try withBranch { branch in
+  @Test("at a terminal reset asks first, and \"no\" changes nothing", arguments: OutputLanguage.allCases)
+  func question(outputLanguage: OutputLanguage) throws {
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.done("pause")
-      try branch.done("enqueue", "1200")
-      let refused = try TerminalProgram(branch, ["reset"], language: tongue)
+      try branch.runSuccessfully("pause")
+      try branch.runSuccessfully("enqueue", "1200")
+      let refused = try TerminalProgram(branch, ["reset"], language: outputLanguage)
       try refused.waitFor(
-        tongue == .ko ? "고객 1,200명(대기중 1,200)을 모두 취소하고" : "This cancels 1,200 customers (waiting 1,200)")
-      refused.type(tongue == .ko ? "아니오\n" : "no\n")
+        outputLanguage == .ko ? "고객 1,200명(대기중 1,200)을 모두 취소하고" : "This cancels 1,200 customers (waiting 1,200)")
+      refused.type(outputLanguage == .ko ? "아니오\n" : "no\n")
       #expect(try refused.finish() == 1)
       #expect(try branch.status().queue("waiting") == 1200)
-      let agreed = try TerminalProgram(branch, ["reset"], language: tongue)
+      let agreed = try TerminalProgram(branch, ["reset"], language: outputLanguage)
       try agreed.waitFor("1,200")
-      agreed.type(tongue == .ko ? "예\n" : "yes\n")
+      agreed.type(outputLanguage == .ko ? "예\n" : "yes\n")
       #expect(try agreed.finish() == 0)
       #expect(
-        agreed.screen.contains(tongue == .ko ? "고객 1,200명을 취소하고" : "Cancelled: 1,200."), "\(agreed.screen)")
-      try branch.done("enqueue", "7")
-      let unasked = try TerminalProgram(branch, ["reset", "--yes"], language: tongue)
+        agreed.screen.contains(outputLanguage == .ko ? "고객 1,200명을 취소하고" : "Cancelled: 1,200."), "\(agreed.screen)")
+      try branch.runSuccessfully("enqueue", "7")
+      let unasked = try TerminalProgram(branch, ["reset", "--yes"], language: outputLanguage)
       #expect(try unasked.finish() == 0)
-      try branch.done("enqueue", "5")
+      try branch.runSuccessfully("enqueue", "5")
       let document = try branch.json("reset")
       #expect(document["cancelled"].integer == 5 && document["bank"]["day"].integer == 4)
-      try branch.done("resume")
+      try branch.runSuccessfully("resume")
       try branch.expectClean()
     }
   }
 
   @Test("a large reset shows its progress, and the bank answers meanwhile")
   func progress() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.done("pause")
-      try branch.done("enqueue", "400000", timeout: .seconds(60))
+      try branch.runSuccessfully("pause")
+      try branch.runSuccessfully("enqueue", "400000", timeout: .seconds(60))
       let begin = ContinuousClock.now
       let reset = try branch.launch(["reset"])
       // A blocked bank would not have given any of these answers.
@@ -54,7 +54,7 @@ struct ResetTests {
       // A fast bank may need less than a second and show no progress; a busy machine may notice the end late.
       let took = ContinuousClock.now - begin
       #expect(took < .seconds(5) || outcome.err.contains("cancelling all customers"), outcome.story)
-      try branch.done("enqueue", "1")
+      try branch.runSuccessfully("enqueue", "1")
       #expect(try branch.json("audit", timeout: .seconds(60))["cancelled"].integer == 400_000)
     }
   }

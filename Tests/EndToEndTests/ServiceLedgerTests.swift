@@ -11,12 +11,12 @@ private let services = #"""
 
 @Suite("Services with a ledger", .serialized)
 struct ServiceLedgerTests {
-  private func withLedger(_ test: (Branch) throws -> Void) throws {
-    try withBranch { branch in
+  private func withLedger(_ test: (ScratchBank) throws -> Void) throws {
+    try withScratchBank { branch in
       try branch.start("--config", try branch.write(services, to: "bank.json"))
       try test(branch)
-      try branch.done("stop")
-      try branch.expectNobodyLeft()
+      try branch.runSuccessfully("stop")
+      try branch.expectNoProcessesLeft()
     }
   }
 
@@ -27,8 +27,8 @@ struct ServiceLedgerTests {
         let account = try branch.json("account", "7")
         return (account["debit"].integer, account["credit"].integer)
       }
-      try branch.done("enqueue", "1", "--service", "loan", "--amount", "9000", "--account", "7", "--wait")
-      try branch.done(
+      try branch.runSuccessfully("enqueue", "1", "--service", "loan", "--amount", "9000", "--account", "7", "--wait")
+      try branch.runSuccessfully(
         "enqueue", "2", "--service", "fee", "--amount", "500", "--account", "7", "--payload", "x", "--wait")
       let list = try branch.write(
         """
@@ -37,7 +37,7 @@ struct ServiceLedgerTests {
         {"service":"post"}
 
         """, to: "list.jsonl")
-      try branch.done("enqueue", "--from", list, "--wait")
+      try branch.runSuccessfully("enqueue", "--from", list, "--wait")
       #expect(try balance() == (4_000, 9_000))
       try branch.killCoordinator()
       try branch.start("--config", branch.path("bank.json"))
@@ -48,7 +48,7 @@ struct ServiceLedgerTests {
       #expect(fee["amount"].integer == 500)
       let post = try #require(receipts.first { $0["service"].text == "post" })
       #expect(post["debit"].text == nil && post["amount"].integer == 0)
-      let story = try branch.done("ticket", "2").out
+      let story = try branch.runSuccessfully("ticket", "2").out
       #expect(story.contains("500") && story.contains("customer-7 → cash"), "\(story)")
       let audit = try branch.json("audit")
       #expect(audit["ok"].flag == true && audit["ledger_difference"].integer == 0)
@@ -78,14 +78,14 @@ struct ServiceLedgerTests {
   @Test("a changed ledger applies to customers served from then on, and the audit accepts both")
   func changed() throws {
     try withLedger { branch in
-      try branch.done("enqueue", "1", "--service", "repay", "--amount", "10", "--account", "7", "--wait")
-      try branch.done("pause", "repay")
-      try branch.done("enqueue", "1", "--service", "repay", "--amount", "20", "--account", "7")
+      try branch.runSuccessfully("enqueue", "1", "--service", "repay", "--amount", "10", "--account", "7", "--wait")
+      try branch.runSuccessfully("pause", "repay")
+      try branch.runSuccessfully("enqueue", "1", "--service", "repay", "--amount", "20", "--account", "7")
       _ = try branch.write(
         services.replacing(#""credit": "loans""#, with: #""credit": "cash""#), to: "bank.json")
-      try branch.done("reload")
-      try branch.done("resume", "repay")
-      try branch.done("wait")
+      try branch.runSuccessfully("reload")
+      try branch.runSuccessfully("resume", "repay")
+      try branch.runSuccessfully("wait")
       #expect(try branch.receipts().compactMap(\.["credit"].text) == ["loans", "cash"])
       #expect(try branch.json("audit")["ok"].flag == true)
     }

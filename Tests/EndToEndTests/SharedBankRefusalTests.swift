@@ -7,7 +7,7 @@ import Testing
 struct SharedBankRefusalTests {
   @Test("it refuses branches and an end of the whole bank, and continues")
   func refused() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       try branch.expectRefusal(5, "requires_shared_bank", of: "branches")
       try branch.expectRefusal(5, "requires_shared_bank", of: "stop", "--bank")
@@ -17,7 +17,7 @@ struct SharedBankRefusalTests {
       let both = try branch.run("stop", "--bank", "--now")
       #expect(both.code == 2 && both.err.contains("exclude each other"), both.story)
       #expect(try branch.status().state == "open")
-      try branch.done("enqueue", "3", "--wait")
+      try branch.runSuccessfully("enqueue", "3", "--wait")
       let receipts = try branch.receipts()
       #expect(receipts.count == 3 && receipts.allSatisfy { $0["branch"] == .missing })
       #expect(try branch.json("status")["branch"] == .missing)
@@ -26,7 +26,7 @@ struct SharedBankRefusalTests {
 
   @Test("a password in the address is refused before anything is opened, and is stored nowhere")
   func secrets() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let secret = "hunter2"
       let address = "postgres://bank:\(secret)@db.invalid/bank"
       let attempts: [([String], [String: String])] = [
@@ -34,17 +34,17 @@ struct SharedBankRefusalTests {
         (["start"], ["BANK_STORE": address]), (["receipts"], ["BANK_STORE": address]),
         (["config", "show"], ["BANK_STORE": "postgres://db.invalid/bank?password=\(secret)"]),
       ]
-      for (words, environment) in attempts {
-        for tongue in [Tongue.en, .ko] {
-          let outcome = try branch.launch(words, language: tongue, environment: environment).finish()
+      for (arguments, environment) in attempts {
+        for outputLanguage in [OutputLanguage.en, .ko] {
+          let outcome = try branch.launch(arguments, language: outputLanguage, environment: environment).finish()
           #expect(outcome.code == 2 && outcome.err.contains("~/.pgpass"), outcome.story)
           #expect(!outcome.err.contains(secret) && !outcome.out.contains(secret), outcome.story)
         }
       }
       #expect(!FileManager.default.fileExists(atPath: branch.home), "nothing was created")
       let file = try branch.write("{\n\"store\": {\"url\": \"\(address)\"}}", to: "shared.json")
-      for words in [["start", "--config", file], ["config", "check", file]] {
-        let outcome = try branch.launch(words).finish()
+      for arguments in [["start", "--config", file], ["config", "check", file]] {
+        let outcome = try branch.launch(arguments).finish()
         #expect(outcome.code == 2 && outcome.err.contains("\(file):2: \"store.url\""), outcome.story)
         #expect(!outcome.err.contains(secret), outcome.story)
       }
@@ -54,7 +54,7 @@ struct SharedBankRefusalTests {
 
   @Test("an invalid address is a usage error that explains the format")
   func noAddress() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       for address in ["bank.db", "mysql://db/bank", "postgres://db:five/bank"] {
         let outcome = try branch.run("start", "--store", address)
         #expect(outcome.code == 2 && outcome.err.contains("postgres://USER@HOST"), outcome.story)

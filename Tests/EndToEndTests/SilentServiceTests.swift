@@ -7,14 +7,14 @@ import Testing
 struct SilentServiceTests {
   /// Gives a test a branch with a screen in a terminal, and a stopped worker that continues after the test.
   private func withScreen(
-    _ words: [String], before worker: String, sign: String,
-    _ test: (Branch, TerminalProgram, Int) throws -> Void
+    _ arguments: [String], before worker: String, sign: String,
+    _ test: (ScratchBank, TerminalProgram, Int) throws -> Void
   ) throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.done("vending", "admin", "add", "strawberry-milk", "5")
-      try branch.done("vending", "insert", "5000")
-      let program = try TerminalProgram(branch, words, size: (columns: 160, rows: 40))
+      try branch.runSuccessfully("vending", "admin", "add", "strawberry-milk", "5")
+      try branch.runSuccessfully("vending", "insert", "5000")
+      let program = try TerminalProgram(branch, arguments, size: (columns: 160, rows: 40))
       try program.waitFor(sign)
       let pid = try #require(try branch.status().worker(worker)?.pid)
       branch.processes.signal(pid, SIGSTOP)
@@ -106,7 +106,7 @@ struct SilentServiceTests {
 
   @Test("stopped coordinator: a key shows the age of the screen, and no key waits for it")
   func watching() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let pid = try branch.status().pid
       let watcher = try TerminalProgram(branch, ["status", "--watch"], size: (columns: 160, rows: 40))

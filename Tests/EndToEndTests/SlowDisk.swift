@@ -8,12 +8,12 @@ import Testing
 /// Disk that is slow when a test requires it.
 struct SlowDisk {
   private let directory: String
-  private let branch: Branch
+  private let branch: ScratchBank
 
   /// Environment of the command that opens the bank.
   let environment: [String: String]
 
-  init(of branch: Branch) throws {
+  init(of branch: ScratchBank) throws {
     self.branch = branch
     directory = branch.path("disk")
     mkdir(directory, 0o700)
@@ -23,8 +23,8 @@ struct SlowDisk {
   }
 
   /// Opens the bank on this disk.
-  func start(_ words: [String], at location: SourceLocation = #_sourceLocation) throws {
-    let outcome = try branch.launch(["start", "--json"] + words, environment: environment).finish(
+  func start(_ arguments: [String], at location: SourceLocation = #_sourceLocation) throws {
+    let outcome = try branch.launch(["start", "--json"] + arguments, environment: environment).finish(
       at: location)
     try #require(outcome.code == 0, outcome.story, sourceLocation: location)
   }
@@ -44,7 +44,7 @@ struct SlowDisk {
       ContinuousClock.now - begin >= span
     }
     try branch.waitUntil("the sync is done", at: location) {
-      letGo(program, "syncing")
+      resumeWaiting(program, "syncing")
       return !exists(program, "syncing")
     }
   }
@@ -82,7 +82,7 @@ struct SlowDisk {
   }
 
   /// Releases a process that waits at a FIFO, once it has opened it.
-  private func letGo(_ program: String, _ kind: String) {
+  private func resumeWaiting(_ program: String, _ kind: String) {
     let fifo = open(path(program, kind), O_WRONLY | O_NONBLOCK | O_CLOEXEC)
     if fifo >= 0 { close(fifo) }
   }

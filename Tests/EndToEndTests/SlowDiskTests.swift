@@ -6,25 +6,25 @@ import Testing
 @Suite("A disk that takes seconds", .serialized)
 struct SlowDiskTests {
   /// Shortest possible limit for the silence of the service processes.
-  private static let quickly = #", "watchdog_timeout": "500ms""#
+  private static let shortTimeoutSettings = #", "watchdog_timeout": "500ms""#
   /// Limit that a worker can meet on a busy machine, too.
   private static let soon = #", "watchdog_timeout": "1s""#
 
   @Test("eight tellers survive a coordinator whose disk repeatedly takes longer than a lease")
   func tellers() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let disk = try SlowDisk(of: branch)
       // At the windows for deposits replies queue up in the sockets, at those for loans progress reports.
       let file = try branch.configuration(
         deposit: 5, loan: 3, depositWork: "200ms", loanWork: "3s", more: #", "lease": "500ms""#)
       try disk.start(["--config", file])
-      try branch.done("enqueue", "100", "--service", "deposit")
-      try branch.done("enqueue", "6", "--service", "loan")
+      try branch.runSuccessfully("enqueue", "100", "--service", "deposit")
+      try branch.runSuccessfully("enqueue", "6", "--service", "loan")
       try branch.waitUntil("every window serves") { try branch.status().queue("serving") == 8 }
       let before = try branch.status()
       for _ in 1...3 { try disk.stall("bankd", for: .milliseconds(1_500)) }
-      try branch.done("wait")
-      try expectEverybodySpared(branch, since: before)
+      try branch.runSuccessfully("wait")
+      try expectNoRestarts(branch, since: before)
       try branch.expectOneReceiptEach(106)
       #expect(try branch.receipts().allSatisfy { $0["attempts"].integer == 1 })
     }
@@ -32,21 +32,21 @@ struct SlowDiskTests {
 
   @Test("a stock whose disk is slower than the watchdog timeout survives, and its juices are made")
   func stock() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(speed: "max", more: #", "lease": "1s""# + Self.soon)
-      try expectPatience(
+      try expectNotKilledWhileSlow(
         branch, with: "bank-stockd", asked: ["juice", "order", "banana", "10"], "--config", file, "--juice",
         "4",
-        before: { try branch.done("stock", "set", "banana", "100") },
+        before: { try branch.runSuccessfully("stock", "set", "banana", "100") },
         after: { () throws in #expect(try branch.stock()["banana"] == 80) })
     }
   }
 
   @Test("a vending machine whose disk is slower than the watchdog timeout survives, and takes the money once")
   func machine() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(speed: "max", more: Self.soon)
-      try expectPatience(
+      try expectNotKilledWhileSlow(
         branch, with: "bank-vending", asked: ["vending", "insert", "5000"], "--config", file,
         after: { () throws in #expect(try branch.json("vending", "balance")["balance"].integer == 5_000) })
     }
@@ -56,25 +56,25 @@ struct SlowDiskTests {
     "a slow audit of a service kills no process and finishes",
     arguments: ["bank-stockd", "bank-vending"])
   func audit(program: String) throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let disk = try SlowDisk(of: branch)
-      try disk.start(["--config", try branch.configuration(speed: "max", more: Self.quickly)])
+      try disk.start(["--config", try branch.configuration(speed: "max", more: Self.shortTimeoutSettings)])
       for juice in ["banana", "mango"] { #expect(try branch.order(juice).code == 0) }
-      for _ in 1...10 { try branch.done("vending", "insert", "1000") }
+      for _ in 1...10 { try branch.runSuccessfully("vending", "insert", "1000") }
       let before = try branch.status()
       let audit = try branch.launch(["audit", "--json"])
       let rows = try disk.readSlowly(program, every: .milliseconds(100)) { audit.isRunning }
       #expect(rows > 15, "the audit has read too few rows to take three times the timeout")
       let outcome = try audit.finish()
       #expect(outcome.code == 0, outcome.story)
-      try expectEverybodySpared(branch, since: before)
+      try expectNoRestarts(branch, since: before)
     }
   }
 
   /// Makes a service write to a disk that takes six times the timeout of the service, and expects that its client gets
   /// an answer and no process is restarted.
-  private func expectPatience(
-    _ branch: Branch, with program: String, asked command: [String], _ opening: String...,
+  private func expectNotKilledWhileSlow(
+    _ branch: ScratchBank, with program: String, asked command: [String], _ opening: String...,
     before: () throws -> Void = {}, after: () throws -> Void
   ) throws {
     let disk = try SlowDisk(of: branch)
@@ -86,12 +86,12 @@ struct SlowDiskTests {
     let outcome = try #require(asking).finish()
     #expect(outcome.code == 0, outcome.story)
     try after()
-    try expectEverybodySpared(branch, since: processes)
+    try expectNoRestarts(branch, since: processes)
   }
 
   /// Expects the same processes as before, no process taken for stuck, no dead letter, and a clean audit.
-  private func expectEverybodySpared(
-    _ branch: Branch, since before: Status, at location: SourceLocation = #_sourceLocation
+  private func expectNoRestarts(
+    _ branch: ScratchBank, since before: Status, at location: SourceLocation = #_sourceLocation
   ) throws {
     let after = try branch.status(at: location)
     #expect(after.pid == before.pid && after.guardianPid == before.guardianPid, sourceLocation: location)

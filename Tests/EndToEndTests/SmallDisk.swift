@@ -26,11 +26,11 @@ struct SmallDisk {
   private let place: String
 
   /// Mounts a disk of this size over the home of a branch, or at another path of it.
-  init(kibibytes: Int, under branch: Branch, at path: String? = nil) throws {
+  init(kibibytes: Int, under branch: ScratchBank, at path: String? = nil) throws {
     let place = path ?? branch.home
     mkdir(place, 0o700)
     guard mount("tmpfs", place, "tmpfs", 0, "size=\(kibibytes)k,mode=0700") == 0 else {
-      throw Trouble("cannot mount a tmpfs on \(place): \(String(cString: strerror(errno)))")
+      throw TestFailure("cannot mount a tmpfs on \(place): \(String(cString: strerror(errno)))")
     }
     self.place = place
     branch.atClose { umount2(place, Int32(MNT_DETACH)) }
@@ -47,13 +47,13 @@ struct SmallDisk {
   /// Fills the disk, except for this number of bytes.
   func fill(leaving rest: Int = 0) throws {
     let descriptor = open(filler, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw Trouble("cannot create \(filler)") }
+    guard descriptor >= 0 else { throw TestFailure("cannot create \(filler)") }
     defer { close(descriptor) }
     let block = [UInt8](repeating: 0x5A, count: 4096)
     while free > rest || rest == 0 {
       guard write(descriptor, block, block.count) > 0 else { break }
     }
-    guard rest > 0 || errno == ENOSPC else { throw Trouble("\(filler): \(String(cString: strerror(errno)))") }
+    guard rest > 0 || errno == ENOSPC else { throw TestFailure("\(filler): \(String(cString: strerror(errno)))") }
   }
 
   /// Frees the space that `fill` took.
@@ -63,14 +63,14 @@ struct SmallDisk {
   func setReadOnly(_ isReadOnly: Bool) throws {
     let flags = UInt(MS_REMOUNT) | (isReadOnly ? UInt(MS_RDONLY) : 0)
     guard mount("tmpfs", place, "tmpfs", flags, "mode=0700") == 0 else {
-      throw Trouble("cannot remount \(place): \(String(cString: strerror(errno)))")
+      throw TestFailure("cannot remount \(place): \(String(cString: strerror(errno)))")
     }
   }
 
   /// Enlarges the disk while it is in use.
   func grow(toKibibytes kibibytes: Int) throws {
     guard mount("tmpfs", place, "tmpfs", UInt(MS_REMOUNT), "size=\(kibibytes)k,mode=0700") == 0 else {
-      throw Trouble("cannot enlarge \(place): \(String(cString: strerror(errno)))")
+      throw TestFailure("cannot enlarge \(place): \(String(cString: strerror(errno)))")
     }
   }
 }

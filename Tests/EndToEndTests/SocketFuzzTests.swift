@@ -11,14 +11,14 @@ struct SocketFuzzTests {
   @Test("a coordinator under attack stays the same process, serves a normal client, and closes cleanly")
   func stands() throws {
     var chance = Chance(for: "SocketFuzzTests/stands")
-    try withBranch { branch in
+    try withScratchBank { branch in
       mkdir(branch.path("fuzz"), 0o700)
-      let words = [branch.path("fuzz"), "--for", "3s", "--seed", "\(chance.next() >> 40)"]
-      let outcome = try branch.launch(words, program: Self.program).finish(within: .seconds(120))
+      let arguments = [branch.path("fuzz"), "--for", "3s", "--seed", "\(chance.next() >> 40)"]
+      let outcome = try branch.launch(arguments, program: Self.program).finish(within: .seconds(120))
       #expect(outcome.code == 0, outcome.story)
-      #expect(outcome.out.contains("messages a second") && outcome.out.contains(words[4]), outcome.story)
+      #expect(outcome.out.contains("messages a second") && outcome.out.contains(arguments[4]), outcome.story)
       #expect(outcome.out.contains("is clean"), outcome.story)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
       let home = branch.path("fuzz") + "/home"
       #expect(try branch.json("audit", "--home", home)["ok"].flag == true)
     }
@@ -26,7 +26,7 @@ struct SocketFuzzTests {
 
   @Test("a coordinator that dies under attack is reported: exit code 1, seed, exit status, last attacks")
   func falls() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       mkdir(branch.path("fuzz"), 0o700)
       let home = branch.path("fuzz") + "/home"
       let run = try branch.launch([branch.path("fuzz"), "--for", "60s", "--seed=7"], program: Self.program)
@@ -40,21 +40,21 @@ struct SocketFuzzTests {
       #expect(outcome.code == 1 && outcome.err.contains("has ended"), outcome.story)
       #expect(outcome.err.contains("SIGKILL") && outcome.err.contains("the seed was 7"), outcome.story)
       #expect(FileManager.default.fileExists(atPath: branch.path("fuzz/found")))
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 
   @Test("wrong arguments are refused before a bank is opened")
   func usage() throws {
-    try withBranch { branch in
-      for words in [
+    try withScratchBank { branch in
+      for arguments in [
         [], ["relative"], ["/tmp", "--for"], ["/tmp", "--for", "5"], ["/tmp", "--for", "-1s"],
         ["/tmp", "--seed", "x"], ["/tmp", "--sead", "1"],
       ] {
-        let outcome = try branch.launch(words, program: Self.program).finish()
+        let outcome = try branch.launch(arguments, program: Self.program).finish()
         #expect(outcome.code == 2 && outcome.out.isEmpty && !outcome.err.isEmpty, outcome.story)
       }
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 }

@@ -1,4 +1,4 @@
-// Stopped coordinator: the time of the stop does not count against the leases of its tellers. `HeardFirstTests` covers
+// Stopped coordinator: the time of the stop does not count against the leases of its tellers. `SilenceTimeoutTests` covers
 // that messages received meanwhile are handled before leases expire, with more messages than one read returns.
 import Glibc
 import Testing
@@ -7,10 +7,10 @@ import Testing
 struct StallTests {
   @Test("tellers stopped together with their coordinator do not lose their leases")
   func everybody() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(deposit: 4, depositWork: "5s", more: #", "lease": "1s""#)
       try branch.start("--config", file)
-      try branch.done("enqueue", "4", "--service", "deposit")
+      try branch.runSuccessfully("enqueue", "4", "--service", "deposit")
       try branch.waitUntil("all four customers are being served") {
         try branch.status().queue("serving") == 4
       }
@@ -18,10 +18,10 @@ struct StallTests {
       let pids = [before.pid] + before.workers.map(\.pid)
       for pid in pids { branch.processes.signal(pid, SIGSTOP) }
       // Longer than a lease, which this test requires.
-      Moment.pass(milliseconds: 2_000)
+      Polling.pause(milliseconds: 2_000)
       // The coordinator continues first, and no teller has sent anything meanwhile.
       for pid in pids { branch.processes.signal(pid, SIGCONT) }
-      try branch.done("wait", "--timeout", "120s")
+      try branch.runSuccessfully("wait", "--timeout", "120s")
       #expect(try branch.status().workers.map(\.pid) == before.workers.map(\.pid))
       #expect(branch.events("stuck", in: "coordinator").isEmpty)
       try branch.expectOneReceiptEach(4)

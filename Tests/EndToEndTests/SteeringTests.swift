@@ -5,13 +5,13 @@ import Testing
 struct SteeringTests {
   @Test("a paused service assigns no customer, the other continues; it is still paused after a restart")
   func pauseOne() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       #expect(
-        try branch.done("pause", "loan", language: .ko).out
+        try branch.runSuccessfully("pause", "loan", language: .ko).out
           == "대출 업무를 일시 중지했습니다. 'bankctl resume loan'으로 다시 시작합니다.\n")
-      try branch.done("enqueue", "3", "--service", "loan")
-      try branch.done("enqueue", "3", "--service", "deposit")
+      try branch.runSuccessfully("enqueue", "3", "--service", "loan")
+      try branch.runSuccessfully("enqueue", "3", "--service", "deposit")
       try branch.waitUntil("the deposits are served") { try branch.status().queue("served") == 3 }
       let status = try branch.status()
       #expect(status.state == "open")
@@ -23,25 +23,25 @@ struct SteeringTests {
       #expect(again.service("loan")["paused"].flag == true)
       #expect(again.queue("waiting") == 3)
       #expect(
-        try branch.done("pause", "loan").out == "Service loan paused. Resume: 'bankctl resume loan'.\n"
+        try branch.runSuccessfully("pause", "loan").out == "Service loan paused. Resume: 'bankctl resume loan'.\n"
       )
-      #expect(try branch.done("resume", "deposit", language: .ko).out == "예금 업무를 다시 시작했습니다.\n")
-      #expect(try branch.done("resume", "deposit").out == "Service deposit resumed.\n")
+      #expect(try branch.runSuccessfully("resume", "deposit", language: .ko).out == "예금 업무를 다시 시작했습니다.\n")
+      #expect(try branch.runSuccessfully("resume", "deposit").out == "Service deposit resumed.\n")
       let resumed = try branch.json("resume", "loan")
       #expect(resumed.differences(from: Samples.status) == [])
       #expect(Status(resumed).service("loan")["paused"].flag == false)
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       try branch.expectOneReceiptEach(6)
     }
   }
 
   @Test("all services are paused and resumed; customers at a window are finished")
   func pauseAll() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       // Long enough for the pause to arrive in time on a busy machine.
       let file = try branch.configuration(deposit: 1, depositWork: "3s")
       try branch.start("--config", file)
-      try branch.done("enqueue", "2", "--service", "deposit")
+      try branch.runSuccessfully("enqueue", "2", "--service", "deposit")
       try branch.waitUntilServed(by: "deposit-1", ticket: 1)
       let paused = Status(try branch.json("pause"))
       #expect(paused.state == "paused")
@@ -51,10 +51,10 @@ struct SteeringTests {
       }
       #expect(try branch.status().queue("waiting") == 1)
       #expect(try branch.run("wait", "--timeout", "150ms").code == 75)
-      #expect(try branch.done("status", language: .ko).out.hasPrefix("일시 중지 · 영업 1일차"))
-      #expect(try branch.done("status").out.hasPrefix("paused · day 1"))
-      #expect(try branch.done("resume", language: .ko).out == "모든 업무를 다시 시작했습니다.\n")
-      try branch.done("wait")
+      #expect(try branch.runSuccessfully("status", language: .ko).out.hasPrefix("일시 중지 · 영업 1일차"))
+      #expect(try branch.runSuccessfully("status").out.hasPrefix("paused · day 1"))
+      #expect(try branch.runSuccessfully("resume", language: .ko).out == "모든 업무를 다시 시작했습니다.\n")
+      try branch.runSuccessfully("wait")
       #expect(try branch.status().state == "open")
       try branch.expectRefusal(4, "no_such_service", of: "pause", "tea")
       try branch.expectOneReceiptEach(2)
@@ -63,9 +63,9 @@ struct SteeringTests {
 
   @Test("a killed coordinator forgets no pause")
   func pauseOverCrash() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.done("pause", "deposit")
+      try branch.runSuccessfully("pause", "deposit")
       try branch.killCoordinator()
       #expect(Status(try branch.start("--speed", "max")).service("deposit")["paused"].flag == true)
     }
@@ -73,11 +73,11 @@ struct SteeringTests {
 
   @Test("reset gives every customer a cancelled receipt, zeroes the timer, and starts the next day at 1")
   func reset() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(depositWork: "60s", loanWork: "60s")
       try branch.start("--config", file)
-      try branch.done("enqueue", "8", "--service", "deposit")
-      try branch.done("enqueue", "2", "--service", "loan")
+      try branch.runSuccessfully("enqueue", "8", "--service", "deposit")
+      try branch.runSuccessfully("enqueue", "2", "--service", "loan")
       try branch.waitUntil("three customers are being served") { try branch.status().queue("serving") == 3 }
       let pids = try branch.status().workers.map(\.pid)
       try branch.waitUntil("the timer runs") { try branch.status().businessMilliseconds > 0 }
@@ -97,9 +97,9 @@ struct SteeringTests {
       #expect(try branch.status().workers.map(\.pid) == pids, "recalling a customer restarts no teller")
       #expect(try branch.json("enqueue", "1", "--service", "loan")["first"].integer == 1)
       #expect(
-        try branch.done("reset", language: .ko).out == "고객 1명을 취소하고 초기화했습니다. 영업 3일차, 번호는 1부터 시작합니다.\n")
+        try branch.runSuccessfully("reset", language: .ko).out == "고객 1명을 취소하고 초기화했습니다. 영업 3일차, 번호는 1부터 시작합니다.\n")
       #expect(
-        try branch.done("reset").out == "The queue is empty; it is day 4, numbering restarts at 1.\n")
+        try branch.runSuccessfully("reset").out == "The queue is empty; it is day 4, numbering restarts at 1.\n")
       try branch.expectClean()
     }
   }
@@ -112,25 +112,25 @@ struct SteeringTests {
 
   @Test("scale opens windows at once, and a closing window finishes its customer first")
   func scale() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "4s")
       try branch.start("--config", file)
       let grown = Status(try branch.json("scale", "deposit=3", "loan=2"))
       #expect(grown.document.differences(from: Samples.status) == [])
       #expect(grown.tellers.map(\.name) == ["deposit-1", "deposit-2", "deposit-3", "loan-1", "loan-2"])
       #expect(grown.workers.allSatisfy { branch.processes.isAlive($0.pid) })
-      try branch.done("enqueue", "3", "--service", "deposit")
+      try branch.runSuccessfully("enqueue", "3", "--service", "deposit")
       try branch.waitUntil("all three windows are busy") { try branch.status().queue("serving") == 3 }
       let closing = try branch.status().tellers.filter { $0.name != "deposit-1" }
-      let outcome = try branch.done("scale", "deposit=1", "loan=0", language: .ko)
+      let outcome = try branch.runSuccessfully("scale", "deposit=1", "loan=0", language: .ko)
       #expect(outcome.out == "창구: 예금 1, 대출 0, 쥬스 1\n")
       #expect(try branch.status().tellers.map(\.name) == ["deposit-1"])
       #expect(closing.allSatisfy { !branch.processes.isAlive($0.pid) })
-      try branch.done("wait")
+      try branch.runSuccessfully("wait")
       let receipts = try branch.receipts()
       #expect(Set(receipts.compactMap(\.["window"].text)) == ["deposit-1", "deposit-2", "deposit-3"])
       #expect(receipts.allSatisfy { $0["attempts"].integer == 1 && $0["outcome"].text == "served" })
-      #expect(try branch.done("scale", "deposit=2").out == "Windows: deposit 2, loan 0, juice 1\n")
+      #expect(try branch.runSuccessfully("scale", "deposit=2").out == "Windows: deposit 2, loan 0, juice 1\n")
       try branch.expectRefusal(4, "no_such_service", of: "scale", "tea=2")
       #expect(try branch.run("scale", "deposit=257").code == 2)
       #expect(try branch.run("scale", "deposit=1", "deposit=2").code == 2)
@@ -139,24 +139,24 @@ struct SteeringTests {
 
   @Test("a service without windows keeps its customers waiting until one is opened")
   func noWindow() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--loan", "0", "--speed", "max")
-      try branch.done("enqueue", "2", "--service", "loan")
-      try branch.done("enqueue", "2", "--service", "deposit")
+      try branch.runSuccessfully("enqueue", "2", "--service", "loan")
+      try branch.runSuccessfully("enqueue", "2", "--service", "deposit")
       try branch.waitUntil("the deposits are served") { try branch.status().queue("served") == 2 }
       #expect(try branch.status().service("loan")["waiting"].integer == 2)
-      try branch.done("scale", "loan=1")
-      try branch.done("wait", "--timeout", "120s")
+      try branch.runSuccessfully("scale", "loan=1")
+      try branch.runSuccessfully("wait", "--timeout", "120s")
       try branch.expectOneReceiptEach(4)
     }
   }
 
   @Test("reload changes windows, durations and speed, and interrupts no customer at a window")
   func reload() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(deposit: 2, loan: 1, depositWork: "3s", loanWork: "60s")
       try branch.start("--config", file)
-      try branch.done("enqueue", "2", "--service", "deposit")
+      try branch.runSuccessfully("enqueue", "2", "--service", "deposit")
       try branch.waitUntil("both customers are served") { try branch.status().queue("serving") == 2 }
       _ = try branch.configuration(deposit: 1, loan: 2, depositWork: "60s", loanWork: "60s", speed: "max")
       let reloaded = Status(try branch.json("reload"))
@@ -164,20 +164,20 @@ struct SteeringTests {
       #expect(reloaded.tellers.map(\.name) == ["deposit-1", "loan-1", "loan-2"])
       try branch.waitUntil("both have a receipt") { try branch.receipts().count == 2 }
       #expect(try branch.receipts().map { $0["attempts"].integer } == [1, 1])
-      try branch.done("enqueue", "20")
-      try branch.done("wait", "--timeout", "120s")
+      try branch.runSuccessfully("enqueue", "20")
+      try branch.runSuccessfully("wait", "--timeout", "120s")
       try branch.expectOneReceiptEach(22)
       #expect(
-        try branch.done("reload", language: .ko).out == "설정을 다시 읽었습니다.\n창구: 예금 1, 대출 2, 쥬스 1\n")
+        try branch.runSuccessfully("reload", language: .ko).out == "설정을 다시 읽었습니다.\n창구: 예금 1, 대출 2, 쥬스 1\n")
       #expect(
-        try branch.done("reload").out
+        try branch.runSuccessfully("reload").out
           == "The configuration was read again.\nWindows: deposit 1, loan 2, juice 1\n")
     }
   }
 
   @Test("reload refuses a bad configuration with its place, and the running bank is not affected")
   func badReload() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(depositWork: "1ms", loanWork: "1ms")
       try branch.start("--config", file)
       let before = try branch.status()
@@ -188,7 +188,7 @@ struct SteeringTests {
       }
       let after = try branch.status()
       #expect(after.workers.map(\.pid) == before.workers.map(\.pid))
-      try branch.done("enqueue", "5", "--wait")
+      try branch.runSuccessfully("enqueue", "5", "--wait")
       try branch.expectOneReceiptEach(5)
     }
   }

@@ -26,7 +26,7 @@ private let worker = #"""
 
 @Suite("Inherited umask and limits", .serialized)
 struct SurroundingsTests {
-  private func shell(_ branch: Branch, _ script: String, at location: SourceLocation = #_sourceLocation)
+  private func shell(_ branch: ScratchBank, _ script: String, at location: SourceLocation = #_sourceLocation)
     throws -> Outcome
   {
     try branch.launch(["-c", script, Binaries.bankctl], program: "/bin/sh").finish(at: location)
@@ -36,7 +36,7 @@ struct SurroundingsTests {
     "umask and open files come from the caller, the service, or the opener of the bank, also after kill -9"
   )
   func whole() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let script = try branch.write(worker, to: "worker.sh")
       let file = try branch.write(services.replacing("SCRIPT", with: script), to: "bank.json")
       let opened = try shell(
@@ -47,7 +47,7 @@ struct SurroundingsTests {
           branch, "umask 026; ulimit -Sn 300; exec \"$0\" run --wait -- sh -c 'umask; ulimit -Sn'")
         #expect(run.out == "0026\n300\n", run.story)
         func result(_ service: String) throws -> [String] {
-          try branch.done("enqueue", "--service", service, "--payload", "x", "--wait")
+          try branch.runSuccessfully("enqueue", "--service", service, "--payload", "x", "--wait")
           let text = try #require(try branch.receipts().last?["result"].text)
           return text.split { $0 == "\n" || $0 == " " }.map(String.init)
         }
@@ -66,8 +66,8 @@ struct SurroundingsTests {
           try branch.statusIfAnswered().map { $0.pid != before.pid } ?? false
         }
       }
-      try branch.done("stop", "--now")
-      try branch.expectNobodyLeft()
+      try branch.runSuccessfully("stop", "--now")
+      try branch.expectNoProcessesLeft()
     }
   }
 }

@@ -24,14 +24,14 @@ final class TerminalProgram {
   ///   - program: Program to start: bankctl, or a shell in which it is typed.
   ///   - size: Columns and rows; nil for a terminal that reports none.
   init(
-    _ branch: Branch, _ words: [String], program: String = Binaries.bankctl, language: Tongue = .en,
+    _ branch: ScratchBank, _ arguments: [String], program: String = Binaries.bankctl, language: OutputLanguage = .en,
     path: String = "/usr/bin:/bin", size: (columns: UInt16, rows: UInt16)? = nil
   ) throws {
     master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
     var number: Int32 = -1
     var lock: Int32 = 0
     guard master >= 0, ioctl(master, Self.unlock, &lock) == 0, ioctl(master, Self.number, &number) == 0 else {
-      throw Trouble("no pseudo-terminal: \(String(cString: strerror(errno)))")
+      throw TestFailure("no pseudo-terminal: \(String(cString: strerror(errno)))")
     }
     if let size { Self.resize(master, columns: size.columns, rows: size.rows) }
     self.size = size
@@ -48,7 +48,7 @@ final class TerminalProgram {
       "BANK_HOME=\(branch.home)", "BANK_LANG=\(language.rawValue)", "\(ProcessTable.mark)=\(branch.path(""))",
     ]
     process = try StartedProcess(
-      [program] + words, environment: environment.map(\.trimmed), &actions, flags: Self.newSession)
+      [program] + arguments, environment: environment.map(\.trimmed), &actions, flags: Self.newSession)
   }
 
   deinit {
@@ -64,7 +64,7 @@ final class TerminalProgram {
   /// Presses keys; `\u{3}` is Ctrl-C. Waits while the buffer of the terminal is full.
   func type(_ keys: String, at location: SourceLocation = #_sourceLocation) {
     var rest = Array(keys.utf8)[...]
-    let deadline = ContinuousClock.now + Patience.stretched(.seconds(15))
+    let deadline = ContinuousClock.now + TimeLimits.scaled(.seconds(15))
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { write(master, $0.baseAddress, $0.count) }
       if count > 0 {
@@ -157,12 +157,12 @@ final class TerminalProgram {
   func waitUntil(
     _ what: String, at location: SourceLocation = #_sourceLocation, _ isSo: ([String]) -> Bool
   ) throws -> [String] {
-    let deadline = ContinuousClock.now + Patience.stretched(.seconds(15))
+    let deadline = ContinuousClock.now + TimeLimits.scaled(.seconds(15))
     while true {
       let lines = grid.lines
       if isSo(lines) { return lines }
       guard ContinuousClock.now < deadline else {
-        throw Trouble("never: \(what)\n" + lines.joined(separator: "\n"), at: location)
+        throw TestFailure("never: \(what)\n" + lines.joined(separator: "\n"), at: location)
       }
       read(for: 20)
     }
@@ -170,10 +170,10 @@ final class TerminalProgram {
 
   /// Waits until this text is on the screen.
   func waitFor(_ text: String, at location: SourceLocation = #_sourceLocation) throws {
-    let deadline = ContinuousClock.now + Patience.stretched(.seconds(15))
+    let deadline = ContinuousClock.now + TimeLimits.scaled(.seconds(15))
     while !screen.contains(text) {
       guard ContinuousClock.now < deadline else {
-        throw Trouble("\(text.debugDescription) does not appear:\n\(screen)", at: location)
+        throw TestFailure("\(text.debugDescription) does not appear:\n\(screen)", at: location)
       }
       read(for: 20)
     }
@@ -181,15 +181,15 @@ final class TerminalProgram {
 
   /// Waits for the end, and returns the exit code; 128 plus the signal if a signal ended the program.
   func finish(at location: SourceLocation = #_sourceLocation) throws -> Int32 {
-    let deadline = ContinuousClock.now + Patience.stretched(.seconds(15))
+    let deadline = ContinuousClock.now + TimeLimits.scaled(.seconds(15))
     while ContinuousClock.now < deadline {
-      if master >= 0 { read(for: 10) } else { Moment.pass(milliseconds: 10) }
+      if master >= 0 { read(for: 10) } else { Polling.pause(milliseconds: 10) }
       guard let code = process.exitCode() else { continue }
       if master >= 0 { read(for: 0) }
       return code
     }
     end()
-    throw Trouble("still running:\n\(screen)", at: location)
+    throw TestFailure("still running:\n\(screen)", at: location)
   }
 
   /// Reads the next output, and waits for it at most this time.

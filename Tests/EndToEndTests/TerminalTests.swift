@@ -8,7 +8,7 @@ import Testing
 struct TerminalTests {
   @Test("Ctrl-C ends a waiting or watching client by the signal, and the bank continues")
   func interrupt() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.configuration(deposit: 1, loan: 1, depositWork: "60s", loanWork: "60s")
       try branch.start("--config", file)
       let commands: [([String], String)] = [
@@ -16,11 +16,11 @@ struct TerminalTests {
         (["status", "--watch"], "deposit-1"),
         (["logs", "-f"], "event=started"), (["receipts", "--follow"], ""), (["wait"], ""),
       ]
-      for (words, sign) in commands {
-        let program = try TerminalProgram(branch, words)
+      for (arguments, sign) in commands {
+        let program = try TerminalProgram(branch, arguments)
         if !sign.isEmpty { try program.waitFor(sign) }
         program.type("\u{3}")
-        #expect(try program.finish() == 128 + SIGINT, "\(words): \(program.screen)")
+        #expect(try program.finish() == 128 + SIGINT, "\(arguments): \(program.screen)")
       }
       let status = try branch.status()
       #expect(
@@ -30,7 +30,7 @@ struct TerminalTests {
 
   @Test("status --watch restores the cursor and the terminal")
   func cursor() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let program = try TerminalProgram(branch, ["status", "--watch"])
       try program.waitFor("deposit-1")
@@ -45,7 +45,7 @@ struct TerminalTests {
 
   @Test("Ctrl-C in open closes the day early, twice at once; no bank is left either way", arguments: [1, 2])
   func open(times: Int) throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let program = try TerminalProgram(branch, ["open", "--customers", "40"])
       try program.waitFor("started")
       program.type("\u{3}")
@@ -54,7 +54,7 @@ struct TerminalTests {
         program.type("\u{3}")
       }
       #expect(try program.finish() == 1, "\(program.screen)")
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
       try branch.expectClean()
       let left = try branch.lines("tickets", "--state", "waiting").count
       let served = try branch.receipts().count
@@ -65,10 +65,10 @@ struct TerminalTests {
   @Test(
     "closing the terminal window ends open and start --foreground with all their processes",
     arguments: [["open", "--customers", "40"], ["start", "--foreground"]])
-  func hangUp(words: [String]) throws {
-    try withBranch { branch in
-      let program = try TerminalProgram(branch, words)
-      try program.waitFor(words[0] == "open" ? "started" : "pid ")
+  func hangUp(arguments: [String]) throws {
+    try withScratchBank { branch in
+      let program = try TerminalProgram(branch, arguments)
+      try program.waitFor(arguments[0] == "open" ? "started" : "pid ")
       program.hangUp()
       _ = try program.finish()
       try branch.waitUntil("no process is left", within: .seconds(5)) { branch.processes.all().isEmpty }
@@ -78,17 +78,17 @@ struct TerminalTests {
 
   @Test("a reader that closes early is not an error, and a full disk at standard output is one")
   func readers() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.done("enqueue", "500", "--wait")
+      try branch.runSuccessfully("enqueue", "500", "--wait")
       for command in ["receipts --json", "receipts", "logs", "status", "tickets", "--help"] {
         let outcome = try branch.launch(
           ["-c", "\(Binaries.bankctl) \(command) | head -1; exit ${PIPESTATUS[0]}"], program: "/bin/bash"
         ).finish()
-        #expect(outcome.code == 0 && outcome.complaints == "", outcome.story)
+        #expect(outcome.code == 0 && outcome.errorsWithoutProgress == "", outcome.story)
         let closed = try branch.launch(["-c", "\(Binaries.bankctl) \(command) >&-"], program: "/bin/bash")
           .finish()
-        #expect(closed.code == 0 && closed.complaints == "", closed.story)
+        #expect(closed.code == 0 && closed.errorsWithoutProgress == "", closed.story)
         let full = try branch.launch(
           ["-c", "\(Binaries.bankctl) \(command) >/dev/full"], program: "/bin/bash"
         ).finish()
@@ -100,7 +100,7 @@ struct TerminalTests {
 
   @Test("a closed standard stream becomes the null device, and no socket gets its number")
   func closedStreams() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let watcher = try branch.launch(
         ["-c", "exec \(Binaries.bankctl) status --watch --json <&- >&-"], program: "/bin/bash")

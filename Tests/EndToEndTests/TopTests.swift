@@ -9,13 +9,13 @@ struct TopTests {
 
   /// Gives a test a bank in which three customers are served slowly, and seven wait.
   private func withTop(
-    _ words: String..., language: Tongue = .en, size: (columns: UInt16, rows: UInt16) = (100, 30),
-    _ test: (Branch, TerminalProgram) throws -> Void
+    _ arguments: String..., language: OutputLanguage = .en, size: (columns: UInt16, rows: UInt16) = (100, 30),
+    _ test: (ScratchBank, TerminalProgram) throws -> Void
   ) throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "0.01")
-      try branch.done("enqueue", "10", "--service", "deposit", "--seed", "3")
-      let program = try TerminalProgram(branch, ["top"] + words, language: language, size: size)
+      try branch.runSuccessfully("enqueue", "10", "--service", "deposit", "--seed", "3")
+      let program = try TerminalProgram(branch, ["top"] + arguments, language: language, size: size)
       try program.waitUntil("the windows are shown") { $0.contains { $0.contains("▸ deposit-1") } }
       try test(branch, program)
     }
@@ -30,8 +30,8 @@ struct TopTests {
 
   @Test(
     "every page fits a terminal of 40, 80 and 200 columns in both languages, and is complete",
-    arguments: [(40, 12), (80, 24), (200, 50)] as [(UInt16, UInt16)], Tongue.allCases)
-  func pages(size: (UInt16, UInt16), language: Tongue) throws {
+    arguments: [(40, 12), (80, 24), (200, 50)] as [(UInt16, UInt16)], OutputLanguage.allCases)
+  func pages(size: (UInt16, UInt16), language: OutputLanguage) throws {
     try withTop(language: language, size: (columns: size.0, rows: size.1)) { branch, program in
       func expect(_ what: String, _ parts: [String]) throws {
         let lines = try program.waitUntil(what) { lines in
@@ -108,7 +108,7 @@ struct TopTests {
       try program.waitUntil("the last column is shown") { $0.contains { $0.contains("5 s▾") } }
       program.type("z")
       try program.waitUntil("the screen is frozen") { $0[0].contains("frozen") }
-      try branch.done("enqueue", "5", "--service", "loan")
+      try branch.runSuccessfully("enqueue", "5", "--service", "loan")
       // The window for loans is still selected.
       program.type("j")
       try program.waitUntil("the selection moves") { $0.contains { $0.contains("▸ juice-1") } }
@@ -220,11 +220,11 @@ struct TopTests {
 
   @Test("the dashboard exits with the bank, and reports it")
   func closing() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let program = try TerminalProgram(branch, ["top"], size: (columns: 80, rows: 24))
       try program.waitUntil("the windows are shown") { $0.contains { $0.contains("deposit-1") } }
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
       try program.waitFor("The bank has closed.")
       #expect(try program.finish() == 0 && program.isInLineMode, "\(program.screen)")
     }
@@ -253,7 +253,7 @@ struct TopTests {
 
   @Test("a resize redraws everything; otherwise only changed lines are written, all of them at once")
   func drawing() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let program = try TerminalProgram(branch, ["top"], size: (columns: 100, rows: 30))
       try program.waitUntil("the windows are shown") { $0.contains { $0.contains("▸ deposit-1") } }
@@ -281,9 +281,9 @@ struct TopTests {
 
   @Test("without a terminal the dashboard exits with code 2, and names the command to use instead")
   func offTerminal() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
-      for language in Tongue.allCases {
+      for language in OutputLanguage.allCases {
         let outcome = try branch.run("top", language: language)
         #expect(outcome.code == 2 && outcome.out.isEmpty, "\(outcome)")
         #expect(outcome.err.contains("bankctl status -w") && outcome.err.contains("bankctl snapshot --json"))

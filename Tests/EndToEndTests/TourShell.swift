@@ -13,7 +13,7 @@ final class TourShell {
   private let shell: TerminalProgram
   private var processes = TourProcesses()
 
-  init(_ branch: Branch) throws {
+  init(_ branch: ScratchBank) throws {
     let checkout = branch.path("checkout")
     try FileManager.default.createDirectory(atPath: checkout, withIntermediateDirectories: true)
     for name in ["Sources", "config", "scripts"] {
@@ -34,7 +34,7 @@ final class TourShell {
   func follow(_ step: Tour.Step) throws {
     let command = processes.typed(step.command)
     let isReader = command.split(separator: " ").contains { Self.readers.contains(String($0)) }
-    let deadline = ContinuousClock.now + Patience.stretched(.seconds(5))
+    let deadline = ContinuousClock.now + TimeLimits.scaled(.seconds(5))
     while true {
       let seen = try output(of: command, step.shown)
       if let known = processes.matching(shown: step.shown, seen: seen) {
@@ -42,7 +42,7 @@ final class TourShell {
         return
       }
       guard isReader, ContinuousClock.now < deadline else {
-        throw Trouble(
+        throw TestFailure(
           """
           README.md:\(step.line): '\(command)' does not show what the README shows.
           The README:
@@ -51,7 +51,7 @@ final class TourShell {
           \(seen.joined(separator: "\n"))
           """)
       }
-      Moment.pass(milliseconds: 50)
+      Polling.pause(milliseconds: 50)
     }
   }
 
@@ -67,7 +67,7 @@ final class TourShell {
   private func output(of command: String, _ shown: [String]) throws -> [String] {
     shell.clear()
     shell.type(command + "\n")
-    let deadline = ContinuousClock.now + Patience.stretched(.seconds(30))
+    let deadline = ContinuousClock.now + TimeLimits.scaled(.seconds(30))
     var (before, answered, isInterrupted) = (0, 0, shown.last != Self.interrupt)
     while true {
       let lines = shell.lines
@@ -86,7 +86,7 @@ final class TourShell {
         answered = before
       }
       guard ContinuousClock.now < deadline else {
-        throw Trouble("'\(command)' does not end:\n\(lines.joined(separator: "\n"))")
+        throw TestFailure("'\(command)' does not end:\n\(lines.joined(separator: "\n"))")
       }
       before = shell.screen.utf8.count
       shell.read(for: 200)

@@ -9,7 +9,7 @@ struct TourTests {
   func replay() throws {
     let tour = try Tour.ofReadme()
     #expect(tour.steps.count > 12 && tour.steps.allSatisfy { !$0.command.isEmpty })
-    try withBranch { branch in
+    try withScratchBank { branch in
       let shell = try TourShell(branch)
       for block in tour.blocks where block.section != Tour.severalMachines {
         if block.language == "json" {

@@ -13,13 +13,13 @@ struct VendingChaosTests {
 
   @Test("500 purchases by 8 clients, 50 kills: no money or drink is lost, and no purchase happens twice")
   func chaos() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       var chance = Chance(for: "VendingChaosTests")
       try branch.start("--speed", "max")
       for (product, count) in Self.shelves.sorted(by: { $0.key < $1.key }) {
-        try branch.done("vending", "admin", "add", product, "\(count)")
+        try branch.runSuccessfully("vending", "admin", "add", product, "\(count)")
       }
-      try branch.done("vending", "insert", "1000000")
+      try branch.runSuccessfully("vending", "insert", "1000000")
       let names = Self.shelves.keys.sorted()
       let shoppers = try (0..<Self.clients).map { client in
         let count = Self.purchases / Self.clients + (client < Self.purchases % Self.clients ? 1 : 0)
@@ -38,7 +38,7 @@ struct VendingChaosTests {
 
   /// Kills a process after every few purchases, so that the kills happen while drinks are bought.
   private func killThroughout(
-    _ branch: Branch, _ shoppers: [RunningProgram], _ chance: inout Chance
+    _ branch: ScratchBank, _ shoppers: [RunningProgram], _ chance: inout Chance
   ) throws -> Int {
     // A zombie that was not reaped yet still has its pid: no process is killed twice.
     var killed: Set<Int> = []
@@ -59,7 +59,7 @@ struct VendingChaosTests {
     return Self.kills
   }
 
-  private func check(_ branch: Branch, _ told: [JSON]) throws {
+  private func check(_ branch: ScratchBank, _ told: [JSON]) throws {
     let bought = told.filter { $0["sequence"].integer != nil }
     let refused = told.filter { $0["sequence"].integer == nil }
     #expect(refused.allSatisfy { $0["error"]["code"].text == "sold_out" }, "\(refused)")
@@ -84,8 +84,8 @@ struct VendingChaosTests {
       )
     }
     try branch.expectClean()
-    try branch.done("vending", "return")
+    try branch.runSuccessfully("vending", "return")
     #expect(try branch.json("vending", "balance")["balance"].integer == 0)
-    try branch.done("stop", timeout: .seconds(60))
+    try branch.runSuccessfully("stop", timeout: .seconds(60))
   }
 }

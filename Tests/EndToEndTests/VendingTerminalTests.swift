@@ -4,8 +4,8 @@ import Testing
 
 @Suite("The vending machine at a terminal", .serialized)
 struct VendingTerminalTests {
-  private func withMachine(_ test: (Branch, TerminalProgram) throws -> Void) throws {
-    try withBranch { branch in
+  private func withMachine(_ test: (ScratchBank, TerminalProgram) throws -> Void) throws {
+    try withScratchBank { branch in
       try branch.start("--speed", "max")
       let program = try TerminalProgram(branch, ["vending"])
       try program.waitFor("Balance: 0 won")
@@ -16,7 +16,7 @@ struct VendingTerminalTests {
   @Test("1 and 5 insert money, Enter buys the selection, r returns the change, q exits")
   func buying() throws {
     try withMachine { branch, program in
-      try branch.done("vending", "admin", "add", "strawberry-milk", "2")
+      try branch.runSuccessfully("vending", "admin", "add", "strawberry-milk", "2")
       program.type("1")
       try program.waitFor("Balance: 1,000 won")
       program.type("5")
@@ -40,16 +40,16 @@ struct VendingTerminalTests {
   @Test("changes by other clients appear at once, also after the machine was killed")
   func live() throws {
     try withMachine { branch, program in
-      try branch.done("vending", "insert", "5000")
+      try branch.runSuccessfully("vending", "insert", "5000")
       try program.waitFor("Balance: 5,000 won")
-      try branch.done("vending", "admin", "add", "top", "7")
+      try branch.runSuccessfully("vending", "admin", "add", "top", "7")
       try program.waitFor("×7")
-      try branch.done("vending", "buy", "top")
+      try branch.runSuccessfully("vending", "buy", "top")
       try program.waitFor("×6")
       try program.waitFor("Purchases 1")
       try branch.kill(worker: "vending")
       program.clear()
-      try branch.done("vending", "buy", "top")
+      try branch.runSuccessfully("vending", "buy", "top")
       try program.waitFor("Purchases 2")
       program.type("q")
       #expect(try program.finish() == 0)
@@ -59,10 +59,10 @@ struct VendingTerminalTests {
   @Test("\"a\" opens the manager's screen: restock, expired only, discard, the pie chart; Close returns")
   func managing() throws {
     try withMachine { branch, program in
-      try branch.done("vending", "admin", "add", "strawberry-milk", "1", "--made", "2020-01-01")
-      try branch.done("vending", "admin", "add", "top", "1")
-      try branch.done("vending", "insert", "5000")
-      try branch.done("vending", "buy", "top")
+      try branch.runSuccessfully("vending", "admin", "add", "strawberry-milk", "1", "--made", "2020-01-01")
+      try branch.runSuccessfully("vending", "admin", "add", "top", "1")
+      try branch.runSuccessfully("vending", "insert", "5000")
+      try branch.runSuccessfully("vending", "buy", "top")
       program.type("a")
       try program.waitFor("Vending machine, manager")
       try program.waitFor("1 expired")
@@ -90,11 +90,11 @@ struct VendingTerminalTests {
   @Test("the list of purchases scrolls sideways to the first one")
   func strip() throws {
     try withMachine { branch, program in
-      try branch.done("vending", "admin", "add", "hot6", "60")
-      try branch.done("vending", "admin", "add", "top", "1")
-      try branch.done("vending", "insert", "100000")
-      try branch.done("vending", "buy", "top")
-      for _ in 0..<45 { try branch.done("vending", "buy", "hot6") }
+      try branch.runSuccessfully("vending", "admin", "add", "hot6", "60")
+      try branch.runSuccessfully("vending", "admin", "add", "top", "1")
+      try branch.runSuccessfully("vending", "insert", "100000")
+      try branch.runSuccessfully("vending", "buy", "top")
+      for _ in 0..<45 { try branch.runSuccessfully("vending", "buy", "hot6") }
       try program.waitFor("Purchases 46")
       program.clear()
       program.type(String(repeating: ",", count: 45))

@@ -10,7 +10,7 @@ struct VendingTests {
     "the original scenario: add, insert, buyable, buy, balance, history; unchanged after a kill and a start"
   )
   func scenario() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start()
       // Every product is out of stock.
       let empty = try branch.json("vending")
@@ -18,14 +18,14 @@ struct VendingTests {
       #expect(empty["products"].items.allSatisfy { $0["stock"].integer == 0 && $0["buyable"].flag == false })
       #expect(try branch.lines("vending", "history").isEmpty)
       for (product, count) in [("top", "2"), ("coke", "1"), ("strawberry-milk", "3")] {
-        try branch.done("vending", "admin", "add", product, count)
+        try branch.runSuccessfully("vending", "admin", "add", product, count)
       }
       #expect(try branch.json("vending", "insert", "1000")["balance"].integer == 1_000)
       #expect(try branch.json("vending", "insert", "5000")["balance"].integer == 6_000)
       #expect(try branch.products("vending", "buyable") == ["strawberry-milk", "coke", "top"])
       let bought = try branch.json("vending", "buy", "top")
       #expect(bought["balance"].integer == 4_300 && bought["price"].integer == 1_700)
-      try branch.done("vending", "buy", "coke")
+      try branch.runSuccessfully("vending", "buy", "coke")
       #expect(try branch.json("vending", "balance")["balance"].integer == 800)
       #expect(try branch.products("vending", "buyable") == [])
       #expect(try branch.history() == ["top", "coke"])
@@ -37,16 +37,16 @@ struct VendingTests {
       #expect(try branch.json("vending", "return")["returned"].integer == 800)
       #expect(try branch.json("vending", "balance")["balance"].integer == 0)
       try branch.expectClean()
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
     }
   }
 
   @Test("the machine lists its products with price, stock and a mark on what can be bought")
   func listing() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start()
-      try branch.done("vending", "admin", "add", "top", "3")
-      try branch.done("vending", "insert", "1000000")
+      try branch.runSuccessfully("vending", "admin", "add", "top", "3")
+      try branch.runSuccessfully("vending", "insert", "1000000")
       let document = try branch.json("vending")
       let top = document["products"].item(where: "product", is: "top")
       #expect(top["name"].text == "맥심TOP" && top["brand"].text == "맥심" && top["volume_ml"].integer == 275)
@@ -58,9 +58,9 @@ struct VendingTests {
           "hot6",
           "monster",
         ])
-      let korean = try branch.done("vending", language: .ko).out
+      let korean = try branch.runSuccessfully("vending", language: .ko).out
       #expect(korean.contains("음료 자판기") && korean.contains("잔액: 1,000,000원") && korean.contains("● 살 수 있음"))
-      let english = try branch.done("vending").out
+      let english = try branch.runSuccessfully("vending").out
       #expect(
         english.contains("Maxim T.O.P") && english.contains("● can be bought") && english.contains("sold out")
       )
@@ -69,7 +69,7 @@ struct VendingTests {
 
   @Test("money: any whole amount from 1 to 1,000,000 won, and nothing else")
   func money() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start()
       #expect(try branch.json("vending", "insert", "1")["balance"].integer == 1)
       #expect(try branch.json("vending", "insert", "1000000")["balance"].integer == 1_000_001)
@@ -78,7 +78,7 @@ struct VendingTests {
         #expect(outcome.code == 2 && !outcome.err.isEmpty, outcome.story)
       }
       #expect(try branch.json("vending", "balance")["balance"].integer == 1_000_001)
-      let back = try branch.done("vending", "return", language: .ko).out
+      let back = try branch.runSuccessfully("vending", "return", language: .ko).out
       #expect(back.contains("1,000,001원") && back.contains("잔액: 0원"))
       #expect(try branch.json("vending", "return")["returned"].integer == 0)
     }
@@ -86,20 +86,20 @@ struct VendingTests {
 
   @Test("low balance, sold out and expired have different messages, exit code 5, and change nothing")
   func refusals() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start()
-      try branch.done("vending", "admin", "add", "top", "1")
-      try branch.done(
+      try branch.runSuccessfully("vending", "admin", "add", "top", "1")
+      try branch.runSuccessfully(
         "vending", "admin", "add", "hot6", "1", "--made", "2020-01-01", "--expires", "2020-01-08")
-      try branch.done("vending", "insert", "1600")
+      try branch.runSuccessfully("vending", "insert", "1600")
       let before = try branch.json("vending")
       let cases = [
         ("top", "insufficient_balance", "잔액이 부족합니다."), ("coke", "insufficient_balance", "잔액이 부족합니다."),
         ("monster", "sold_out", "재고가 부족합니다."), ("hot6", "product_expired", "유통기한이 지났습니다."),
       ]
-      for (product, code, words) in cases {
+      for (product, code, arguments) in cases {
         let outcome = try branch.run("vending", "buy", product, language: .ko)
-        #expect(outcome.code == 5 && outcome.err.contains(words), outcome.story)
+        #expect(outcome.code == 5 && outcome.err.contains(arguments), outcome.story)
         let json = try branch.run("vending", "buy", product, "--json")
         #expect(json.code == 5)
         #expect(try json.json()["error"]["code"].text == code, json.story)
@@ -111,17 +111,17 @@ struct VendingTests {
 
   @Test("an unknown product gets a suggestion and exit code 4; Korean and English names work")
   func names() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start()
-      for words in [["buy", "topp"], ["admin", "add", "topp", "1"], ["admin", "remove", "topp", "1"]] {
-        let outcome = try branch.launch(["vending"] + words).finish()
+      for arguments in [["buy", "topp"], ["admin", "add", "topp", "1"], ["admin", "remove", "topp", "1"]] {
+        let outcome = try branch.launch(["vending"] + arguments).finish()
         #expect(outcome.code == 4 && outcome.err.contains("top?"), outcome.story)
-        let json = try branch.launch(["vending"] + words + ["--json"]).finish()
+        let json = try branch.launch(["vending"] + arguments + ["--json"]).finish()
         #expect(try json.code == 4 && json.json()["error"]["code"].text == "no_such_product", json.story)
       }
-      try branch.done("vending", "admin", "add", "딸기맛 우유", "1")
-      try branch.done("vending", "admin", "add", "Coca-Cola", "1")
-      try branch.done("vending", "insert", "10000")
+      try branch.runSuccessfully("vending", "admin", "add", "딸기맛 우유", "1")
+      try branch.runSuccessfully("vending", "admin", "add", "Coca-Cola", "1")
+      try branch.runSuccessfully("vending", "insert", "10000")
       #expect(try branch.json("vending", "buy", "딸기맛우유")["product"].text == "strawberry-milk")
       #expect(try branch.json("vending", "buy", "코카콜라")["product"].text == "coke")
       #expect(try branch.history() == ["strawberry-milk", "coke"])
@@ -130,30 +130,30 @@ struct VendingTests {
 
   @Test("hot drinks are the coffees above a threshold, 30 degrees by default")
   func hot() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start()
       #expect(try branch.products("vending", "hot") == ["top", "cantata", "georgia"])
       #expect(try branch.products("vending", "hot", "--above", "64") == ["top", "cantata", "georgia"])
       #expect(try branch.products("vending", "hot", "--above", "65") == [])
       #expect(try branch.run("vending", "hot", "--above", "warm").code == 2)
-      #expect(try branch.done("vending", "hot", language: .ko).out.contains("맥심TOP"))
+      #expect(try branch.runSuccessfully("vending", "hot", language: .ko).out.contains("맥심TOP"))
     }
   }
 
   @Test("the manager adds, removes, lists by kind, lists expired drinks and discards them")
   func manager() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start()
       let added = try branch.json("vending", "admin", "add", "top", "5")
       #expect(added["present"].integer == 5 && added["difference"].integer == 5)
-      try branch.done("vending", "admin", "add", "top", "2", "--made", "2020-01-01")
-      try branch.done("vending", "admin", "add", "coke", "1", "--made", "20200101", "--expires", "20200301")
+      try branch.runSuccessfully("vending", "admin", "add", "top", "2", "--made", "2020-01-01")
+      try branch.runSuccessfully("vending", "admin", "add", "coke", "1", "--made", "20200101", "--expires", "20200301")
       let stock = try branch.json("vending", "admin", "stock")["products"]
       let top = stock.item(where: "product", is: "top")
       #expect(top["stock"].integer == 5 && top["expired"].integer == 2)
       #expect(top["lots"].items.map { $0["expired"].flag } == [true, false])
       #expect(top["lots"][0]["description"].text == "맥심, 275ml, 1700원, 맥심TOP, 20200101, 20200108, 100mg")
-      let korean = try branch.done("vending", "admin", "stock", language: .ko).out
+      let korean = try branch.runSuccessfully("vending", "admin", "stock", language: .ko).out
       for kind in ["우유", "탄산음료", "커피", "에너지음료"] { #expect(korean.contains(kind)) }
       #expect(try branch.products("vending", "admin", "expired") == ["coke", "top"])
       #expect(try branch.json("vending", "admin", "remove", "top", "3")["present"].integer == 4)
@@ -169,15 +169,15 @@ struct VendingTests {
 
   @Test("invalid dates and amounts are refused with exit code 2, and nothing is changed")
   func nonsense() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start()
       let cases = [
         ["top", "0"], ["top", "-1"], ["top", "1000001"], ["top", "x"], ["top", "1", "--made", "2026-02-30"],
         ["top", "1", "--expires", "soon"], ["top", "1", "--made", "2026-03-02", "--expires", "2026-03-01"],
         ["top", "1", "--expires", "2020-01-01"], ["top", "1", "--made", "1969-12-31"], ["top"],
       ]
-      for words in cases {
-        let outcome = try branch.launch(["vending", "admin", "add"] + words).finish()
+      for arguments in cases {
+        let outcome = try branch.launch(["vending", "admin", "add"] + arguments).finish()
         #expect(outcome.code == 2, outcome.story)
       }
       #expect(try branch.json("vending")["products"].items.allSatisfy { $0["stock"].integer == 0 })
@@ -186,15 +186,15 @@ struct VendingTests {
 
   @Test("drinks are in the machine and not among the fruit, and the stock watch still reports them")
   func apart() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start()
-      try branch.done("vending", "admin", "add", "top", "2")
+      try branch.runSuccessfully("vending", "admin", "add", "top", "2")
       #expect(try branch.stock() == Recipes.fresh)
       #expect(try branch.run("stock", "set", "top", "5").code == 4)
       let watcher = try branch.launch(["stock", "watch", "--json"])
       try branch.waitUntil("the watcher sees the stock") { watcher.lines.count == 1 }
-      try branch.done("vending", "insert", "5000")
-      try branch.done("vending", "buy", "top")
+      try branch.runSuccessfully("vending", "insert", "5000")
+      try branch.runSuccessfully("vending", "buy", "top")
       try branch.waitUntil("the watcher sees the purchase") { watcher.lines.count == 2 }
       let change = try JSON(parsing: watcher.lines[1])
       #expect(
@@ -204,7 +204,7 @@ struct VendingTests {
 
   @Test("a file alone adds a product of an existing class and changes prices; reload reads it again")
   func products() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start()
       #expect(try branch.json("vending")["products"].items.count == 10)
       let text = """
@@ -216,37 +216,37 @@ struct VendingTests {
       _ = try branch.write(text.replacing("800", with: "0"), to: file)
       #expect(try branch.run("reload").code == 2)
       _ = try branch.write(text, to: file)
-      try branch.done("reload")
+      try branch.runSuccessfully("reload")
       try branch.waitUntil("the machine sells the other products") {
         try branch.json("vending")["products"].items.count == 1
       }
-      try branch.done("vending", "admin", "add", "레쓰비", "1")
-      try branch.done("vending", "insert", "1000")
+      try branch.runSuccessfully("vending", "admin", "add", "레쓰비", "1")
+      try branch.runSuccessfully("vending", "insert", "1000")
       #expect(try branch.json("vending", "buy", "letsbe")["balance"].integer == 200)
     }
   }
 
   @Test("a damaged database is reported, left unchanged, and quarantined only by the operator's command")
   func damage() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start()
-      try branch.done("vending", "insert", "5000")
+      try branch.runSuccessfully("vending", "insert", "5000")
       let whole = try branch.run("vending", "admin", "quarantine", "--json")
       #expect(try whole.code == 5 && whole.json()["error"]["code"].text == "database_in_use", whole.story)
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
       #expect(try branch.run("vending", "admin", "quarantine").code == 5)
       let wreck = String(repeating: "no database ", count: 1_000)
       _ = try branch.write(wreck, to: "home/vending.db")
-      try branch.expectWordsOfDamage(to: "vending.db", ["bankctl vending admin quarantine"])
+      try branch.expectDamageMessage(to: "vending.db", ["bankctl vending admin quarantine"])
       for command in [["vending"], ["vending", "balance"]] {
         let away = try branch.launch(command).finish()
         #expect(away.code == 75 && away.err.contains("vending.db"), away.story)
         #expect(away.err.contains("bankctl vending admin quarantine"), away.story)
       }
       // The rest of the bank continues.
-      try branch.done("enqueue", "1", "--service", "deposit", "--wait")
+      try branch.runSuccessfully("enqueue", "1", "--service", "deposit", "--wait")
       #expect(try branch.run("juice", "order", "banana").code == 0)
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
       try branch.start()
       #expect(try read(branch.home + "/vending.db") == wreck)
       let aside = try branch.json("vending", "admin", "quarantine")
@@ -259,19 +259,19 @@ struct VendingTests {
 
   @Test("a damaged stock is reported at the start, with a remedy that works")
   func damagedStock() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start()
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
       let path = "\(branch.home)/stock.db"
       let wreck = String(repeating: "no database ", count: 1_000)
       _ = try branch.write(wreck, to: "home/stock.db")
-      try branch.expectWordsOfDamage(to: "stock.db", ["stock.db-wal", "bankctl reload"])
+      try branch.expectDamageMessage(to: "stock.db", ["stock.db-wal", "bankctl reload"])
       let away = try branch.run("stock")
       #expect(away.code == 75 && away.err.contains("bankctl reload"), away.story)
       for suffix in ["", "-wal"] { rename(path + suffix, branch.path("aside\(suffix)")) }
-      try branch.done("reload")
+      try branch.runSuccessfully("reload")
       #expect(try branch.stock()["kiwi"] == 10)
-      #expect(try !branch.done("status").out.contains("stock.db"))
+      #expect(try !branch.runSuccessfully("status").out.contains("stock.db"))
     }
   }
 
@@ -279,7 +279,7 @@ struct VendingTests {
     "an older copy of the machine is reported by start and audit, and dispenses no drink without taking stock"
   )
   func olderCopy() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       func left() throws -> Int64? {
         try branch.json("vending")["products"].item(where: "product", is: "top")["stock"].integer.map {
           Int64($0)
@@ -287,24 +287,24 @@ struct VendingTests {
       }
       let paths = ["\(branch.home)/vending.db", branch.path("older")]
       try branch.start()
-      try branch.done("vending", "admin", "add", "top", "3")
-      try branch.done("vending", "insert", "10000")
-      try branch.done("vending", "buy", "top")
-      try branch.done("stop")
+      try branch.runSuccessfully("vending", "admin", "add", "top", "3")
+      try branch.runSuccessfully("vending", "insert", "10000")
+      try branch.runSuccessfully("vending", "buy", "top")
+      try branch.runSuccessfully("stop")
       try FileManager.default.copyItem(atPath: paths[0], toPath: paths[1])
       try branch.start()
-      try branch.done("vending", "buy", "top")
+      try branch.runSuccessfully("vending", "buy", "top")
       #expect(try left() == 1)
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
       unlink(paths[0])
       try FileManager.default.moveItem(atPath: paths[1], toPath: paths[0])
-      #expect(try branch.done("start").err.contains("vending.db is older than bank.db"))
+      #expect(try branch.runSuccessfully("start").err.contains("vending.db is older than bank.db"))
       // The older copy reuses the number of its second purchase.
-      try branch.done("vending", "buy", "top")
+      try branch.runSuccessfully("vending", "buy", "top")
       #expect(try left() == 0)
       #expect(try branch.run("vending", "buy", "top").code == 5)
       for isOpen in [true, false] {
-        if !isOpen { try branch.done("stop") }
+        if !isOpen { try branch.runSuccessfully("stop") }
         let problems = try branch.run("audit", "--json").json()["problems"].items.compactMap(\.text)
         #expect(problems.contains("vending.db is older than bank.db beside it"), "\(problems)")
       }
@@ -312,7 +312,7 @@ struct VendingTests {
   }
 
   private func read(_ path: String) throws -> String {
-    guard let file = fopen(path, "r") else { throw Trouble("there is no \(path)") }
+    guard let file = fopen(path, "r") else { throw TestFailure("there is no \(path)") }
     defer { fclose(file) }
     var bytes = [UInt8](repeating: 0, count: 1 << 16)
     let count = fread(&bytes, 1, bytes.count, file)
@@ -321,11 +321,11 @@ struct VendingTests {
 
   @Test("a killed machine is restarted; on a closed bank the machine is reported as closed")
   func killed() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       #expect(try branch.run("vending").code == 3)
       #expect(try branch.run("vending", "buy", "top").code == 3)
       try branch.start()
-      try branch.done("vending", "insert", "1000")
+      try branch.runSuccessfully("vending", "insert", "1000")
       for round in 2...4 {
         try branch.kill(worker: "vending")
         #expect(try branch.json("vending", "insert", "1000")["balance"].integer == round * 1_000)
@@ -337,12 +337,12 @@ struct VendingTests {
   }
 }
 
-extension Branch {
+extension ScratchBank {
   /// Expects that start and status report a damaged database and the command to type, in both languages.
-  fileprivate func expectWordsOfDamage(
+  fileprivate func expectDamageMessage(
     to name: String, _ ways: [String], at location: SourceLocation = #_sourceLocation
   ) throws {
-    for language in Tongue.allCases {
+    for language in OutputLanguage.allCases {
       let start = try run("start", "--speed", "max", language: language, at: location)
       #expect(start.code == 0, start.story, sourceLocation: location)
       #expect(!start.out.contains("pid 0"), start.story, sourceLocation: location)
@@ -351,13 +351,13 @@ extension Branch {
         #expect(start.err.contains(word), start.story, sourceLocation: location)
         #expect(status.out.contains(word), status.story, sourceLocation: location)
       }
-      if language != Tongue.allCases.last { try done("stop", at: location) }
+      if language != OutputLanguage.allCases.last { try runSuccessfully("stop", at: location) }
     }
   }
 
   /// Names of the products that a command lists.
-  func products(_ words: String..., at location: SourceLocation = #_sourceLocation) throws -> [String] {
-    let outcome = try launch(words + ["--json"]).finish(at: location)
+  func products(_ arguments: String..., at location: SourceLocation = #_sourceLocation) throws -> [String] {
+    let outcome = try launch(arguments + ["--json"]).finish(at: location)
     try #require(outcome.code == 0, outcome.story, sourceLocation: location)
     return try outcome.json()["products"].items.compactMap { $0["product"].text }
   }

@@ -7,7 +7,7 @@ struct WatchdogTests {
   @Test("a test that waits for an endless program is named, and the program is killed")
   func ends() throws {
     try withKnownIssue {
-      try withBranch(within: .milliseconds(300)) { branch in
+      try withScratchBank(within: .milliseconds(300)) { branch in
         let sleeper = try branch.launch(["600"], program: "/bin/sleep")
         #expect(try sleeper.finish().code == 128 + SIGKILL)
       }

@@ -6,9 +6,9 @@ import Testing
 struct WebAnswersTests {
   @Test("a window with a slow customer is reported as closing, and not as an error")
   func closingWindow() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "0.005", "--loan", "2")
-      try branch.done("enqueue", "2", "--service", "loan")
+      try branch.runSuccessfully("enqueue", "2", "--service", "loan")
       try branch.waitUntil("both customers are being served") { try branch.status().queue("serving") == 2 }
       let web = try branch.web()
       let form = try web.local(
@@ -26,9 +26,9 @@ struct WebAnswersTests {
 
   @Test("an order at a busy station stays in line and leads to its ticket; without a station it is withdrawn")
   func busyStation() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "0.005")
-      try branch.done("enqueue", "1", "--service", "deposit")
+      try branch.runSuccessfully("enqueue", "1", "--service", "deposit")
       let web = try branch.web()
       func order(_ key: String) throws -> WebClient.Answer {
         try web.local("/juice", "-d", "juice=kiwi&key=\(key)", "-H", "Accept: application/json")
@@ -37,7 +37,7 @@ struct WebAnswersTests {
       #expect(busy.status == 202 && busy.json["notice"].text == "refused~order_pending", "\(busy.body)")
       #expect(busy.json["to"].text?.hasPrefix("/ticket/2?day=1&notice=") == true, "\(busy.body)")
       #expect(try branch.status().queue("cancelled") == 0)
-      try branch.done("pause", "juice")
+      try branch.runSuccessfully("pause", "juice")
       let away = try order("two")
       #expect(away.status == 409 && away.json["notice"].text == "refused~no_juice_station", "\(away.body)")
       #expect(try branch.status().queue("cancelled") == 1)
@@ -46,12 +46,12 @@ struct WebAnswersTests {
 
   @Test("after wrong attempts the manager's code is not reported as wrong: the answer asks to wait")
   func managersCode() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start()
       let web = try branch.web()
-      func type(_ code: String, _ words: String...) throws -> WebClient.Answer {
+      func type(_ code: String, _ arguments: String...) throws -> WebClient.Answer {
         try web.curl(
-          ["--unix-socket", web.socket, "-d", "code=\(code)"] + words
+          ["--unix-socket", web.socket, "-d", "code=\(code)"] + arguments
             + ["http://localhost/vending/admin/login"])
       }
       #expect(try type(web.managerCode).status == 303)
@@ -75,14 +75,14 @@ struct WebAnswersTests {
     "a service with the longest name has log pages, and its result and standard error are shown completely")
   func longNames() throws {
     let name = String(repeating: "n", count: 64)
-    try withBranch { branch in
+    try withScratchBank { branch in
       let settings = try branch.write(
         #"{"services": {"\#(name)": {"run": ["sh", "-c", "cat; echo to-stderr >&2"]}}}"#, to: "long.json")
       try branch.start("--config", settings)
       let web = try branch.web()
       let payload = String(repeating: "0123456\n", count: 6_000)
       let file = try branch.write(payload, to: "payload")
-      try branch.done("enqueue", "--service", name, "--payload-file", file, "--wait")
+      try branch.runSuccessfully("enqueue", "--service", name, "--payload-file", file, "--wait")
       #expect(try web.local("/windows/\(name)-1/log").status == 200)
       let page = try web.local("/ticket/1").body
       #expect(page.contains(payload) && page.contains("to-stderr"))
@@ -92,7 +92,7 @@ struct WebAnswersTests {
 
   @Test("a link of another site is requested again from the page itself, and shows nothing before")
   func fromElsewhere() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start()
       let web = try branch.web()
       let navigating = ["-H", "Sec-Fetch-Mode: navigate"]
@@ -117,7 +117,7 @@ struct WebAnswersTests {
 
   @Test("a page in one language asks and answers in it, whatever the browser prefers")
   func languages() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start()
       let web = try branch.web()
       let english = ["-H", "Accept-Language: en"]

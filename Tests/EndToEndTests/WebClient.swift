@@ -5,7 +5,7 @@ import Testing
 
 /// Page of a branch, as `bankctl web` reports it.
 struct WebClient {
-  let branch: Branch
+  let branch: ScratchBank
   /// `http://127.0.0.1:40123`; `link` is the complete link.
   let url: String
   let link: String
@@ -28,9 +28,9 @@ struct WebClient {
   }
 
   /// Runs curl with these arguments.
-  func curl(_ words: [String], at location: SourceLocation = #_sourceLocation) throws -> Answer {
+  func curl(_ arguments: [String], at location: SourceLocation = #_sourceLocation) throws -> Answer {
     let outcome = try branch.launch(
-      ["-s", "-i", "--max-time", "20"] + words, program: "/usr/bin/curl"
+      ["-s", "-i", "--max-time", "20"] + arguments, program: "/usr/bin/curl"
     ).finish(at: location)
     try #require(outcome.code == 0, outcome.story, sourceLocation: location)
     let parts = outcome.out.components(separatedBy: "\r\n\r\n")
@@ -45,16 +45,16 @@ struct WebClient {
 
   /// Requests over the socket in the home.
   func local(
-    _ path: String, _ words: String..., at location: SourceLocation = #_sourceLocation
+    _ path: String, _ arguments: String..., at location: SourceLocation = #_sourceLocation
   ) throws -> Answer {
-    try curl(["--unix-socket", socket] + words + ["http://localhost" + path], at: location)
+    try curl(["--unix-socket", socket] + arguments + ["http://localhost" + path], at: location)
   }
 
   /// Requests over TCP, with further arguments of the test.
   func remote(
-    _ path: String, _ words: String..., at location: SourceLocation = #_sourceLocation
+    _ path: String, _ arguments: String..., at location: SourceLocation = #_sourceLocation
   ) throws -> Answer {
-    try curl(words + [url + path], at: location)
+    try curl(arguments + [url + path], at: location)
   }
 
   /// True if a server answers at the page's address, with any status. For waiting: a refused connection is not a
@@ -74,10 +74,10 @@ struct WebClient {
   }
 }
 
-extension Branch {
+extension ScratchBank {
   /// Starts the page, or requests another link to it.
-  func web(_ words: String..., at location: SourceLocation = #_sourceLocation) throws -> WebClient {
-    let outcome = try launch(["web", "--json", "--no-open", "--port", "0"] + words).finish(at: location)
+  func web(_ arguments: String..., at location: SourceLocation = #_sourceLocation) throws -> WebClient {
+    let outcome = try launch(["web", "--json", "--no-open", "--port", "0"] + arguments).finish(at: location)
     try #require(outcome.code == 0, outcome.story, sourceLocation: location)
     let document = try outcome.json()
     let link = try #require(document["url"].text, sourceLocation: location)

@@ -16,10 +16,10 @@ struct WebDayTests {
 
   @Test("a confirmation applies to the day in which it was asked, not to later customers of equal numbers")
   func confirmations() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "0.001")
-      try branch.done("pause")
-      try branch.done("enqueue", "8", "--service", "deposit")
+      try branch.runSuccessfully("pause")
+      try branch.runSuccessfully("enqueue", "8", "--service", "deposit")
       let web = try branch.web()
       let list = try fields(of: try web.local("/tickets?state=waiting").body, form: "/tickets/cancel")
       let ticked = list.filter { !$0.hasPrefix("ticket=") } + ["ticket=5", "ticket=6"]
@@ -31,8 +31,8 @@ struct WebDayTests {
       let allSure = try fields(of: all, form: "/tickets/cancel").joined(separator: "&")
       // A script that omits the day is still bound by the confirmed number.
       let digits = try #require(allSure.components(separatedBy: "confirmed=").last?.prefix { $0 != "&" })
-      try branch.done("reset", "--yes")
-      try branch.done("enqueue", "8", "--service", "loan")
+      try branch.runSuccessfully("reset", "--yes")
+      try branch.runSuccessfully("enqueue", "8", "--service", "loan")
       for body in [sure, allSure, "state=waiting&all=1&confirmed=\(digits)", "ticket=5&ticket=6&day=1"] {
         let answer = try web.local("/tickets/cancel", "-d", body, "-H", "Accept: application/json")
         #expect(answer.status == 409 && notice(answer) == "refused~wrong_day", "\(body): \(answer.body)")
@@ -47,9 +47,9 @@ struct WebDayTests {
 
   @Test("page and stream of a ticket stay with its day; receipts and ledger link to the day of each ticket")
   func streams() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "0.001")
-      try branch.done("enqueue", "3", "--service", "deposit", "--amount", "111", "--account", "1")
+      try branch.runSuccessfully("enqueue", "3", "--service", "deposit", "--amount", "111", "--account", "1")
       let web = try branch.web()
       let page = try web.local("/ticket/2").body
       #expect(page.contains(#"data-live="/ticket/2?day=1""#) && page.contains(#"name="day" value="1""#))
@@ -59,8 +59,8 @@ struct WebDayTests {
       try branch.waitUntil("the first event has come") {
         listener.lines.joined(separator: "\n").contains("event: snapshot")
       }
-      try branch.done("reset", "--yes")
-      try branch.done("enqueue", "3", "--service", "loan", "--amount", "999", "--account", "77")
+      try branch.runSuccessfully("reset", "--yes")
+      try branch.runSuccessfully("enqueue", "3", "--service", "loan", "--amount", "999", "--account", "77")
       try branch.waitUntil("the stream without a day reports that the ticket of day 1 was cancelled") {
         listener.lines.joined(separator: "\n").contains("event: change")
       }
@@ -82,10 +82,10 @@ struct WebDayTests {
     "\"all\" of a filter means those it shows: after a number, up to the last ticket then, and under load"
   )
   func wholeFilter() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "20", "--deposit", "4")
-      try branch.done("pause")
-      try branch.done("enqueue", "2000", "--service", "deposit")
+      try branch.runSuccessfully("pause")
+      try branch.runSuccessfully("enqueue", "2000", "--service", "deposit")
       let web = try branch.web()
       let page = try web.local("/tickets?state=waiting&after=1995").body
       let forms = page.components(separatedBy: "<form ").filter { $0.contains(#"name="all""#) }
@@ -94,7 +94,7 @@ struct WebDayTests {
       let question = try web.local("/tickets/cancel", "-d", sent.joined(separator: "&")).body
       #expect(question.contains("Cancel 5 customers?"), "\(question)")
       let sure = try fields(of: question, form: "/tickets/cancel").joined(separator: "&")
-      try branch.done("enqueue", "3", "--service", "deposit")
+      try branch.runSuccessfully("enqueue", "3", "--service", "deposit")
       let answer = try web.local("/tickets/cancel", "-d", sure, "-H", "Accept: application/json")
       #expect(notice(answer) == "cancelled~5", "\(answer.body)")
       #expect(
@@ -102,7 +102,7 @@ struct WebDayTests {
         "customers that came after the question are not included")
       let all = try web.local("/tickets/cancel", "-d", "state=waiting&all=1&key=q").body
       let confirmed = try #require(all.firstMatch(of: /name="confirmed" value="(\d+)"/)?.1)
-      try branch.done("resume")
+      try branch.runSuccessfully("resume")
       try branch.waitUntil("customers are served") { try branch.status().queue("served") >= 20 }
       let end = try web.local(
         "/tickets/cancel", "-d", "state=waiting&all=1&key=r&confirmed=\(confirmed)", "-H",

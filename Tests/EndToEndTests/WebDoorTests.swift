@@ -9,12 +9,12 @@ struct WebDoorTests {
 
   @Test("the host name of a proxy needs a cookie and an origin on the socket in the home, too")
   func proxies() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start()
       let web = try branch.web("--host", "bank.example.org")
       let named = ["--unix-socket", web.socket, "-H", "X-Forwarded-For: 203.0.113.9"]
-      func ask(_ path: String, _ words: [String]) throws -> Int {
-        try web.curl(named + words + ["http://bank.example.org" + path]).status
+      func ask(_ path: String, _ arguments: [String]) throws -> Int {
+        try web.curl(named + arguments + ["http://bank.example.org" + path]).status
       }
       #expect(try ask("/api/v1/status", []) == 401 && ask("/", []) == 401)
       #expect(try ask("/api/v1/customers", ["-d", Self.command]) == 403)
@@ -40,14 +40,14 @@ struct WebDoorTests {
 
   @Test("sessions are listed and ended: one by one, by a logout, with the page and with the bank")
   func sessions() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start()
       var web = try branch.web()
       func status(_ cookie: String) throws -> Int {
         try web.remote("/api/v1/status", "-H", "Cookie: \(cookie)").status
       }
-      func logIn(_ words: String...) throws -> String {
-        let outcome = try branch.launch(["web", "--json", "--no-open"] + words).finish()
+      func logIn(_ arguments: String...) throws -> String {
+        let outcome = try branch.launch(["web", "--json", "--no-open"] + arguments).finish()
         let url = try #require(try outcome.json()["url"].text, outcome.story)
         let cookie = try #require(try web.curl([url]).header("set-cookie"))
         return String(cookie.prefix { $0 != ";" })
@@ -88,10 +88,10 @@ struct WebDoorTests {
         let cookie = try logIn()
         #expect(try status(cookie) == 200)
         if isStop {
-          try branch.done("stop")
+          try branch.runSuccessfully("stop")
           try branch.start()
         } else {
-          try branch.done("web", "stop")
+          try branch.runSuccessfully("web", "stop")
           try branch.waitUntil("the web server has exited") { try branch.status().worker("web") == nil }
           #expect(try branch.run("web", "sessions").code == 5)
         }
@@ -106,11 +106,11 @@ struct WebDoorTests {
 
   @Test("only a link that allows it can run a command; a public screen and a viewer cannot steer")
   func roles() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start()
       let web = try branch.web("--chaos")
-      func post(_ words: [String], _ path: String, _ body: String) throws -> Int {
-        let outcome = try branch.launch(["web", "--json", "--no-open", "--chaos"] + words).finish()
+      func post(_ arguments: [String], _ path: String, _ body: String) throws -> Int {
+        let outcome = try branch.launch(["web", "--json", "--no-open", "--chaos"] + arguments).finish()
         let url = try #require(try outcome.json()["url"].text, outcome.story)
         let cookie = try #require(try web.curl([url]).header("set-cookie")).prefix { $0 != ";" }
         let answer = try web.curl([
@@ -147,7 +147,7 @@ struct WebDoorTests {
 
   @Test("a server proves its identity without a cookie, for the requested address")
   func identity() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start()
       let web = try branch.web()
       let mine = "Cookie: \(try web.logIn())"
@@ -162,16 +162,16 @@ struct WebDoorTests {
       #expect(try web.remote("/identity?session=\(session)&question=1").status == 400)
       // It is the same bank after a stop, although its sessions have ended.
       let port = try #require(web.url.split(separator: ":").last)
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
       try branch.start()
-      try branch.done("web", "--no-open", "--port", String(port))
+      try branch.runSuccessfully("web", "--no-open", "--port", String(port))
       #expect(try web.remote(path).body == proof.body && web.remote("/", "-H", mine).status == 401)
     }
   }
 
   @Test("cookies of other programs at 127.0.0.1 break no page")
   func crowd() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start()
       let web = try branch.web()
       let mine = "Cookie: \(try web.logIn()); other=" + String(repeating: "x", count: 9_000)

@@ -6,7 +6,7 @@ import Testing
 struct WebFieldsTests {
   @Test("an unknown field in a body, a query or a form is refused by name, and the request has no effect")
   func refusals() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "0.001")
       let web = try branch.web()
       let orders = [
@@ -72,7 +72,7 @@ struct WebFieldsTests {
 
   @Test("an order of juice without a name is refused on every path, and issues no ticket")
   func unnamedJuice() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start()
       let web = try branch.web()
       let kiosk = "count=1&from=kiosk&service=juice&key=k"
@@ -89,7 +89,7 @@ struct WebFieldsTests {
 
   @Test("a key of sixty characters is valid for everything that takes a key")
   func longKeys() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start()
       let web = try branch.web()
       let key = "Idempotency-Key: " + String(repeating: "k", count: 60)

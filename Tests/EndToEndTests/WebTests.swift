@@ -7,7 +7,7 @@ import Testing
 struct WebTests {
   @Test("a link works once; a foreign host, a foreign origin and a client without a session are refused")
   func admission() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start()
       let web = try branch.web()
       let stranger = try web.remote("/api/v1/status")
@@ -37,7 +37,7 @@ struct WebTests {
 
   @Test("scripts get the documents of --json, and a key makes a request take effect once")
   func api() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "0.001")
       let web = try branch.web()
       let order = ["-H", "Idempotency-Key: monday", "-d", #"{"count":3,"service":"loan"}"#]
@@ -75,7 +75,7 @@ struct WebTests {
 
   @Test("the examples of the documentation page work as printed")
   func documentation() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start()
       let web = try branch.web()
       let examples = try DocumentedWorkers.program("sh", of: "bank-web/bank-web.docc/Web.md")
@@ -92,7 +92,7 @@ struct WebTests {
 
   @Test("a form without scripts adds customers once per key, and leads back")
   func forms() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "0.001")
       let web = try branch.web()
       let page = try web.local("/", "-H", "Accept-Language: ko")
@@ -119,14 +119,14 @@ struct WebTests {
 
   @Test("a read-only page changes nothing; it can be stopped, and opened again")
   func readOnly() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start()
       let web = try branch.web("--read-only")
       #expect(try web.local("/customers", "-d", "count=1&key=a").status == 403)
       #expect(try web.local("/api/v1/customers", "-d", "{}").status == 403)
       #expect(try web.local("/api/v1/status").status == 200)
       #expect(try branch.status().worker("web")?.pid ?? 0 > 0)
-      try branch.done("web", "stop")
+      try branch.runSuccessfully("web", "stop")
       try branch.waitUntil("the web server has exited") { try branch.status().worker("web") == nil }
       #expect(try branch.web().local("/api/v1/customers", "-d", "{}").status == 200)
     }
@@ -134,10 +134,10 @@ struct WebTests {
 
   @Test("a plot shows what was served before the first visit, also after a kill of the web server")
   func plots() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "100")
-      try branch.done("enqueue", "30", "--service", "deposit")
-      try branch.done("wait")
+      try branch.runSuccessfully("enqueue", "30", "--service", "deposit")
+      try branch.runSuccessfully("wait")
       let web = try branch.web()
       let mine = "Cookie: \(try web.logIn())"
       /// Highest point of a service's plot, in parts of 60; nil if there is no page.
@@ -163,7 +163,7 @@ struct WebTests {
 
   @Test("the page is back at the same port with the same cookies, whichever process was killed")
   func kills() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start()
       let web = try branch.web()
       let mine = "Cookie: \(try web.logIn())"
@@ -182,19 +182,19 @@ struct WebTests {
           try isBack() && (try branch.statusIfAnswered()?.worker("web")?.pid ?? 0) != pid
         }
       }
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
       #expect(try !isBack())
     }
   }
 
   @Test("events start with a snapshot, continue with changes, and resume from the last event of a client")
   func events() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       try branch.start("--speed", "0.001")
       let web = try branch.web()
-      func listen(_ words: [String]) throws -> RunningProgram {
+      func listen(_ arguments: [String]) throws -> RunningProgram {
         try branch.launch(
-          ["-s", "-N", "--unix-socket", web.socket] + words + ["http://localhost/events?page=/&lang=ko"],
+          ["-s", "-N", "--unix-socket", web.socket] + arguments + ["http://localhost/events?page=/&lang=ko"],
           program: "/usr/bin/curl")
       }
       let first = try listen([])

@@ -6,8 +6,8 @@ import Testing
 
 @Suite("Workers in any language", .serialized)
 struct WorkersTests {
-  private func withWorkers(more: String = "", _ test: (Branch) throws -> Void) throws {
-    try withBranch { branch in
+  private func withWorkers(more: String = "", _ test: (ScratchBank) throws -> Void) throws {
+    try withScratchBank { branch in
       let python = try branch.write(try DocumentedWorkers.program("python"), to: "worker.py")
       let perl = try branch.write(try DocumentedWorkers.program("perl"), to: "worker.pl")
       // The mark identifies the processes of the test; a configuration cannot set variables of the bank's own.
@@ -23,12 +23,12 @@ struct WorkersTests {
       try branch.start("--config", file, "--speed", "max")
       try test(branch)
       try branch.expectClean()
-      try branch.done("stop", "--now", timeout: .seconds(60))
-      try branch.expectNobodyLeft()
+      try branch.runSuccessfully("stop", "--now", timeout: .seconds(60))
+      try branch.expectNoProcessesLeft()
     }
   }
 
-  private func launchOutside(_ branch: Branch, _ language: String = "python") throws -> RunningProgram {
+  private func launchOutside(_ branch: ScratchBank, _ language: String = "python") throws -> RunningProgram {
     let (program, file) =
       language == "python" ? ("/usr/bin/python3", "worker.py") : ("/usr/bin/perl", "worker.pl")
     return try branch.launch(
@@ -41,14 +41,14 @@ struct WorkersTests {
   func documented() throws {
     try withWorkers { branch in
       for (place, service) in ["python", "perl"].enumerated() {
-        try branch.done("enqueue", "3", "--service", service, "--payload", "hello 은행", "--wait")
+        try branch.runSuccessfully("enqueue", "3", "--service", service, "--payload", "hello 은행", "--wait")
         let ticket = try branch.json("ticket", "\(place * 3 + 1)")
         #expect(ticket["result"].text == "HELLO 은행" && ticket["result_bytes"].integer == 12, "\(ticket)")
         #expect(ticket["key"].text != nil && ticket["duration_ms"].integer != nil)
       }
-      try branch.done("enqueue", "4", "--service", "outside", "--payload", "x")
+      try branch.runSuccessfully("enqueue", "4", "--service", "outside", "--payload", "x")
       let outsiders = [try launchOutside(branch), try launchOutside(branch, "perl")]
-      try branch.done("wait", "--timeout", "60s", timeout: .seconds(70))
+      try branch.runSuccessfully("wait", "--timeout", "60s", timeout: .seconds(70))
       try branch.expectOneReceiptEach(10)
       #expect(
         try branch.receipts().suffix(4).allSatisfy {
@@ -60,12 +60,12 @@ struct WorkersTests {
         #expect(roles.filter { $0 == "worker" }.count == 3, "\(roles)")
         return roles.filter { $0 == "outside" }.count == 2
       }
-      for tongue in Tongue.allCases {
-        #expect(try branch.done("status", language: tongue).out.contains("outside-outside-1"))
+      for outputLanguage in OutputLanguage.allCases {
+        #expect(try branch.runSuccessfully("status", language: outputLanguage).out.contains("outside-outside-1"))
       }
       _ = try branch.events("completed", in: "perl-1", count: 3)
-      #expect(try branch.done("logs", "perl-1").out.contains("perl completed"))
-      try branch.done("stop", timeout: .seconds(60))
+      #expect(try branch.runSuccessfully("logs", "perl-1").out.contains("perl completed"))
+      try branch.runSuccessfully("stop", timeout: .seconds(60))
       for program in outsiders {
         #expect(try program.finish().code == 0, "the worker was notified that the bank closes")
       }
@@ -81,7 +81,7 @@ struct WorkersTests {
       var known: Set<Int> = []
       for round in 1...6 {
         for service in ["python", "perl", "outside"] {
-          try branch.done("enqueue", "100", "--service", service, "--payload", "round \(round)")
+          try branch.runSuccessfully("enqueue", "100", "--service", service, "--payload", "round \(round)")
         }
         let workers = try branch.status().workers.filter { $0.role == "worker" && $0.pid > 0 }
         if let victim = workers.randomElement(using: &chance) {
@@ -99,7 +99,7 @@ struct WorkersTests {
           _ = try launchOutside(branch)
         }
       }
-      try branch.done("wait", "--timeout", "120s", timeout: .seconds(130))
+      try branch.runSuccessfully("wait", "--timeout", "120s", timeout: .seconds(130))
       try branch.expectOneReceiptEach(1_800)
       #expect(try branch.receipts().allSatisfy { $0["result"].text?.hasPrefix("ROUND ") == true })
     }
@@ -121,7 +121,7 @@ struct WorkersTests {
         let answer = try LineWorker(branch, hello: hello).refusal()
         #expect(answer?.reason == reason && answer?.text.contains(text) == true, "\(hello): \(answer as Any)")
       }
-      try branch.done("enqueue", "20", "--service", "outside", "--payload", "x")
+      try branch.runSuccessfully("enqueue", "20", "--service", "outside", "--payload", "x")
       let breaches: [(LineWorker, (lease: String, ticket: Int, order: JSON)) throws -> Void] = [
         { worker, customer in
           worker.say(#"{"done":{\#(customer.lease)}}"#)
@@ -141,7 +141,7 @@ struct WorkersTests {
         #expect(try worker.refusal()?.reason == "malformed", "violation \(place)")
       }
       // Half a line, and an end.
-      let half = try LineWorker(branch, service: "outside", inHand: 4)
+      let half = try LineWorker(branch, service: "outside", inFlight: 4)
       let customer = try half.customer()
       half.send([UInt8](#"{"done":{\#(customer.lease)"#.utf8))
       half.hangUp()
@@ -158,7 +158,7 @@ struct WorkersTests {
         receipt["result_bytes"].integer == 1 << 20 && (receipt["result"].text?.utf8.count ?? 0) <= 65_536)
       large.hangUp()
       _ = try launchOutside(branch)
-      try branch.done("wait", "--timeout", "60s", timeout: .seconds(70))
+      try branch.runSuccessfully("wait", "--timeout", "60s", timeout: .seconds(70))
       try branch.expectOneReceiptEach(20)
       #expect(branch.log("coordinator").contains("event=protocol_violation"))
       let coordinator = "\(try branch.status().pid)"
@@ -173,8 +173,8 @@ struct WorkersTests {
   )
   func leases() throws {
     try withWorkers { branch in
-      try branch.done("enqueue", "2", "--service", "outside", "--payload", "x")
-      let worker = try LineWorker(branch, service: "outside", inHand: 2)
+      try branch.runSuccessfully("enqueue", "2", "--service", "outside", "--payload", "x")
+      let worker = try LineWorker(branch, service: "outside", inFlight: 2)
       let (first, second) = (try worker.customer(), try worker.customer())
       #expect(first.order["service"].text == "outside" && first.order["payload"].text == "x")
       #expect(first.order["priority"].integer == 1_024 && first.order["key"].text?.isEmpty == false)
@@ -186,13 +186,13 @@ struct WorkersTests {
       let story = try branch.json("ticket", "2")
       #expect(
         story["progress"]["percent"].integer == 40 && story["progress"]["text"].text == "줄이는 중", "\(story)")
-      #expect(try branch.done("ticket", "2", language: .ko).out.contains("40%, 줄이는 중"))
+      #expect(try branch.runSuccessfully("ticket", "2", language: .ko).out.contains("40%, 줄이는 중"))
       let seen = try branch.json("status")["workers"].items.first { $0["role"].text == "outside" }
       #expect(seen?["progress"]["percent"].integer == 40, "\(seen as Any)")
-      #expect(try worker.hear()["recall"]["ticket"].integer == 1)
+      #expect(try worker.receive()["recall"]["ticket"].integer == 1)
       worker.say(#"{"done":{\#(first.lease)}}"#)
-      try branch.done("cancel", "2")
-      #expect(try worker.hear()["recall"]["ticket"].integer == 2)
+      try branch.runSuccessfully("cancel", "2")
+      #expect(try worker.receive()["recall"]["ticket"].integer == 2)
       worker.say(#"{"returned":{\#(second.lease)}}"#)
       let again = try worker.customer()
       #expect(again.ticket == 1 && again.order["attempt"].integer == 2, "a late answer has changed nothing")
@@ -204,9 +204,9 @@ struct WorkersTests {
         try branch.json("ticket", "1")["state"].text == "dead"
       }
       #expect(try branch.json("ticket", "1")["attempts"].items.last?["reason"].text == "no use")
-      try branch.done("cancel", "1")
+      try branch.runSuccessfully("cancel", "1")
       let close = try branch.launch(["stop"])
-      #expect("\(try worker.hear())".contains("close"))
+      #expect("\(try worker.receive())".contains("close"))
       #expect(try close.finish().code == 0)
       try branch.start("--config", branch.path("bank.json"))
     }
@@ -223,7 +223,7 @@ struct WorkersTests {
       exec(open(os.environ["WORKER"]).read())
       while True: signal.pause()
       """
-    try withBranch { branch in
+    try withScratchBank { branch in
       let worker = try branch.write(try DocumentedWorkers.program("python"), to: "worker.py")
       let program = try branch.write(script, to: "stays.py")
       let file = try branch.write(
@@ -243,7 +243,7 @@ struct WorkersTests {
             "\(ProcessTable.mark)=\(branch.path("").dropLast())")
         }
       }
-      try branch.done("enqueue", "--service", "stays", "--payload", "x", "--wait")
+      try branch.runSuccessfully("enqueue", "--service", "stays", "--payload", "x", "--wait")
       try branch.waitUntil("the worker has started a child") { sleepers() == 1 }
       try branch.kill(worker: "stays-1")
       try branch.waitUntil("its successor is ready") {
@@ -254,16 +254,16 @@ struct WorkersTests {
       try branch.start("--config", file)
       try branch.waitUntil("there is one worker again") { sleepers() == 1 }
       try branch.expectClean()
-      try branch.done("stop", timeout: .seconds(60))
+      try branch.runSuccessfully("stop", timeout: .seconds(60))
       try branch.waitUntil("no process is left") { sleepers() == 0 }
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 
   @Test(
     "a worker that cannot start gives the reason in the message of start and in its log, in both languages")
   func saysWhyItCannotBegin() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let file = try branch.write(
         #"""
         {"services": {"n": {"worker": ["python3", "-c", "import nosuchmodule"], "windows": 1}},
@@ -273,10 +273,10 @@ struct WorkersTests {
       #expect(english.code == 1 && english.err.contains("No module named 'nosuchmodule'"), "\(english.story)")
       let korean = try branch.launch(["start", "--config", file], language: .ko).finish()
       #expect(korean.err.contains("마지막 출력: ") && korean.err.contains("nosuchmodule"), "\(korean.story)")
-      let log = try branch.done("logs", "n-1").out
+      let log = try branch.runSuccessfully("logs", "n-1").out
       #expect(log.contains("ModuleNotFoundError: No module named 'nosuchmodule'"), "\(log)")
       #expect(!FileManager.default.fileExists(atPath: branch.home + "/logs/n-1.stderr"))
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 
@@ -287,7 +287,7 @@ struct WorkersTests {
       for i in range(4000): print("line", i, flush=True)
       sys.stdout.buffer.write(b"caf\\xe9\\n"); sys.stdout.flush()
       """
-    try withBranch { branch in
+    try withScratchBank { branch in
       let worker = try branch.write(try DocumentedWorkers.program("python"), to: "worker.py")
       let program = try branch.write(
         "import os, sys\n\(noise)\nos.execvp(\"python3\", [\"python3\", \"\(worker)\"])\n", to: "noisy.py")
@@ -298,10 +298,10 @@ struct WorkersTests {
          "log": {"rotate_bytes": 65536, "keep_files": 2}, "windows": {"deposit": 0, "loan": 0, "juice": 0}}
         """, to: "bank.json")
       try branch.start("--config", file, "--speed", "max")
-      try branch.done("enqueue", "2", "--service", "n", "--payload", "x", "--wait")
+      try branch.runSuccessfully("enqueue", "2", "--service", "n", "--payload", "x", "--wait")
       try branch.kill(worker: "n-1")
       try branch.waitUntil("the last line is logged") {
-        try branch.done("logs", "n-1").out.contains("caf\\xe9")
+        try branch.runSuccessfully("logs", "n-1").out.contains("caf\\xe9")
       }
       let logs = try FileManager.default.contentsOfDirectory(atPath: branch.home + "/logs")
       let sizes = logs.filter { $0.hasPrefix("n-1.") }.map { name in
@@ -310,8 +310,8 @@ struct WorkersTests {
       }
       #expect(sizes.count <= 3 && sizes.allSatisfy { $0 <= 65_536 + 8_192 }, "\(logs): \(sizes)")
       #expect(try branch.lines("logs", "n-1").contains { $0["event"].text == "output_dropped" })
-      try branch.done("stop", "--now", timeout: .seconds(60))
-      try branch.expectNobodyLeft()
+      try branch.runSuccessfully("stop", "--now", timeout: .seconds(60))
+      try branch.expectNoProcessesLeft()
     }
   }
 }

@@ -12,20 +12,20 @@ import Time
     GuardianPolicy(phase: phase, hasOpened: hasOpened, seed: 1, at: start)
   }
 
-  private static let ends: [CoordinatorEnd] = [.code(1), .code(70), .signal(9), .unseen]
+  private static let ends: [CoordinatorExit] = [.code(1), .code(70), .signal(9), .unknown]
 
   @Test(
     "a bank that never opened is left to its starter, with the coordinator's own code",
     arguments: ends)
-  func neverOpened(end: CoordinatorEnd) {
+  func neverOpened(end: CoordinatorExit) {
     var policy = policy()
     #expect(policy.ended(end, at: start) == .end(.neverOpened(end)))
-    #expect(GuardianEnd.neverOpened(.code(70)).exitCode == 70)
-    #expect(GuardianEnd.neverOpened(.signal(9)).exitCode == 137)
+    #expect(GuardianOutcome.neverOpened(.code(70)).exitCode == 70)
+    #expect(GuardianOutcome.neverOpened(.signal(9)).exitCode == 137)
   }
 
   @Test("a coordinator that died at work is restarted at once, as often as it happens", arguments: ends)
-  func atWork(end: CoordinatorEnd) {
+  func atWork(end: CoordinatorExit) {
     var policy = policy()
     var now = start
     for _ in 0..<100 {
@@ -51,7 +51,7 @@ import Time
       }
     }
     #expect(now.since(start) > .seconds(480), "about two a second")
-    now = now + GuardianPolicy.stormSpan
+    now = now + GuardianPolicy.crashLoopSpan
     policy.opened(at: now)
     #expect(
       policy.ended(.signal(9), at: now) == .restart, "and a calm while restores the former speed")
@@ -75,7 +75,7 @@ import Time
       #expect(policy.ended(.code(1), at: start) == .end(.givenUp(.code(1))), "seed \(seed)")
       #expect(total > .seconds(20), "seed \(seed): a storm is throttled")
     }
-    #expect(GuardianEnd.givenUp(.code(1)).exitCode == 1)
+    #expect(GuardianOutcome.givenUp(.code(1)).exitCode == 1)
   }
 
   @Test("deaths while the bank is reopened are not consecutive if the bank was open between them")
@@ -99,7 +99,7 @@ import Time
   }
 
   @Test("a bank that was closed stays closed, however its coordinator ended", arguments: ends + [.code(0)])
-  func closed(end: CoordinatorEnd) {
+  func closed(end: CoordinatorExit) {
     var policy = policy()
     policy.opened(at: start)
     policy.stopping()
@@ -107,7 +107,7 @@ import Time
     policy.stopping()
     #expect(policy.phase == .closed)
     #expect(policy.ended(end, at: start) == .end(.closed))
-    #expect(GuardianEnd.closed.exitCode == 0)
+    #expect(GuardianOutcome.closed.exitCode == 0)
   }
 
   @Test("a coordinator that ends by itself without an error has closed the bank")
@@ -126,7 +126,7 @@ import Time
   }
 
   @Test("a bank whose database is gone is not reopened, because it would be another one", arguments: ends)
-  func lost(end: CoordinatorEnd) {
+  func lost(end: CoordinatorExit) {
     var policy = policy()
     policy.opened(at: start)
     policy.lost()
@@ -134,13 +134,13 @@ import Time
   }
 
   @Test("after a request to end no coordinator is started again", arguments: ends)
-  func wish(end: CoordinatorEnd) {
+  func wish(end: CoordinatorExit) {
     var open = policy()
     open.opened(at: start)
-    open.wantEnd()
+    open.requestClose()
     #expect(open.ended(end, at: start) == .end(.diedWhileClosing(end)))
     var opening = policy()
-    opening.wantEnd()
+    opening.requestClose()
     #expect(opening.ended(end, at: start) == .end(.neverOpened(end)))
   }
 
@@ -150,14 +150,14 @@ import Time
   func takenOver(phase: GuardianPolicy.Phase) {
     var policy = policy(phase)
     #expect(policy.hasOpened)
-    #expect(policy.ended(.unseen, at: start) == .restart)
+    #expect(policy.ended(.unknown, at: start) == .restart)
     var reopening = self.policy(.opening, hasOpened: true)
-    guard case .restartAfter = reopening.ended(.unseen, at: start) else {
+    guard case .restartAfter = reopening.ended(.unknown, at: start) else {
       Issue.record("it was not ready")
       return
     }
     var first = self.policy(.opening)
-    #expect(first.ended(.unseen, at: start) == .end(.neverOpened(.unseen)))
+    #expect(first.ended(.unknown, at: start) == .end(.neverOpened(.unknown)))
   }
 }
 
@@ -166,7 +166,7 @@ import Time
   func words() throws {
     let options = try GuardianOptions(["--home", "/h", "--", "--home", "/h", "--adopt", "--", "x"])
     #expect(options.home == "/h")
-    #expect(options.ward == nil)
+    #expect(options.coordinator == nil)
     #expect(options.words == ["--home", "/h", "--adopt", "--", "x"])
   }
 
@@ -176,7 +176,7 @@ import Time
       "--home", "/h", "--adopt", "42", "--phase", "stopping", "--opened", "--patience", "500", "--",
     ])
     #expect(
-      options.ward
+      options.coordinator
         == GuardianOptions.GuardedCoordinator(
           pid: 42, phase: .stopping, hasOpened: true, patienceMilliseconds: 500))
     #expect(options.words.isEmpty)
@@ -191,7 +191,7 @@ import Time
       ["--home", "/h", "--unknown", "1"],
     ] as [[String]])
   func mistakes(words: [String]) {
-    let mistake = #expect(throws: GuardianOptions.Mistake.self) { try GuardianOptions(words) }
+    let mistake = #expect(throws: GuardianOptions.ArgumentError.self) { try GuardianOptions(words) }
     #expect(mistake?.sentence.isEmpty == false)
   }
 }

@@ -11,7 +11,7 @@ import Time
 
 @Suite("Following logs") struct LogFollowerTests {
   /// A follower with its loop, and the lines it has delivered.
-  private final class Listener {
+  private final class FollowerRunner {
     let loop: EventLoop
     let follower: LogFollower
     var records: [LogRecord] = []
@@ -25,14 +25,14 @@ import Time
     /// A follower on a kernel that has no watch left.
     init(unwatched query: LogQuery) throws {
       loop = try EventLoop()
-      let watch = try LogWatch(query.directory, on: loop) { () throws(SystemError) in
+      let watch = try LogDirectoryWatcher(query.directory, on: loop) { () throws(SystemError) in
         throw SystemError(call: "inotify_init1", subject: "", code: EMFILE)
       }
       follower = try LogFollower(query, watchedBy: watch, gathering: .milliseconds(5))
     }
 
     /// Runs until the condition holds; gives up, and fails the test, after a minute.
-    func listen(until isDone: (Listener) -> Bool) throws {
+    func listen(until isDone: (FollowerRunner) -> Bool) throws {
       let end = SystemClock.monotonic() + .seconds(120)
       while !isDone(self) {
         while let record = try follower.next() { records.append(record) }
@@ -54,9 +54,9 @@ import Time
   }
 
   @Test("starts with the last lines and continues with new ones") func tail() throws {
-    let scratch = Scratch()
+    let scratch = LogFixture()
     scratch.append("a\nb\nc\n", to: "loan-1.log")
-    let listener = try Listener(LogQuery(directory: scratch.logs, last: 2))
+    let listener = try FollowerRunner(LogQuery(directory: scratch.logs, last: 2))
     try listener.listen(count: 2)
     scratch.append("d\n", to: "loan-1.log")
     try listener.listen(count: 3)
@@ -67,9 +67,9 @@ import Time
     "works by the clock without kernel watches, over rotation, new workers and a removed directory"
   )
   func unwatched() throws {
-    let scratch = Scratch()
+    let scratch = LogFixture()
     scratch.append("a\n", to: "loan-1.log")
-    let listener = try Listener(unwatched: LogQuery(directory: scratch.logs))
+    let listener = try FollowerRunner(unwatched: LogQuery(directory: scratch.logs))
     try listener.listen(count: 1)
     scratch.append("b\n", to: "loan-1.log")
     try listener.listen(count: 2)
@@ -84,9 +84,9 @@ import Time
   }
 
   @Test("waits for the kernel alone while no worker writes") func idle() throws {
-    let scratch = Scratch()
+    let scratch = LogFixture()
     scratch.append("a\n", to: "loan-1.log")
-    let listener = try Listener(LogQuery(directory: scratch.logs))
+    let listener = try FollowerRunner(LogQuery(directory: scratch.logs))
     try listener.settle()
     #expect(listener.texts == ["a"])
     #expect(try listener.follower.next() == nil)
@@ -94,9 +94,9 @@ import Time
   }
 
   @Test("holds a line back until its line feed is there") func partial() throws {
-    let scratch = Scratch()
+    let scratch = LogFixture()
     scratch.append("one\ntw", to: "loan-1.log")
-    let listener = try Listener(LogQuery(directory: scratch.logs))
+    let listener = try FollowerRunner(LogQuery(directory: scratch.logs))
     try listener.settle()
     #expect(listener.texts == ["one"])
     scratch.append("", to: "deposit-1.log")
@@ -109,10 +109,10 @@ import Time
   }
 
   @Test("notices a worker whose log appears, unless others were requested") func newcomer() throws {
-    let scratch = Scratch()
+    let scratch = LogFixture()
     scratch.append("", to: "loan-1.log")
-    let all = try Listener(LogQuery(directory: scratch.logs))
-    let one = try Listener(LogQuery(directory: scratch.logs, workers: ["loan-1"]))
+    let all = try FollowerRunner(LogQuery(directory: scratch.logs))
+    let one = try FollowerRunner(LogQuery(directory: scratch.logs, workers: ["loan-1"]))
     scratch.append("x\n", to: "deposit-7.log")
     scratch.append("y\n", to: "loan-1.log")
     try all.listen(count: 2)
@@ -123,9 +123,9 @@ import Time
   }
 
   @Test("waits for a home that does not exist yet, and for one that comes again") func homeless() throws {
-    let scratch = Scratch(withLogs: false)
+    let scratch = LogFixture(withLogs: false)
     #expect(rmdir(scratch.home) == 0)
-    let listener = try Listener(LogQuery(directory: scratch.logs, workers: ["loan-1"]))
+    let listener = try FollowerRunner(LogQuery(directory: scratch.logs, workers: ["loan-1"]))
     for round in 1...3 {
       try listener.settle()
       #expect(mkdir(scratch.home, 0o700) == 0)
@@ -140,9 +140,9 @@ import Time
   }
 
   @Test("finishes a file that is rotated away, with its last lines") func rotation() throws {
-    let scratch = Scratch()
+    let scratch = LogFixture()
     scratch.append("a\n", to: "loan-1.log")
-    let listener = try Listener(LogQuery(directory: scratch.logs))
+    let listener = try FollowerRunner(LogQuery(directory: scratch.logs))
     try listener.settle()
     scratch.append("b\nc", to: "loan-1.log")
     scratch.rotate("loan-1")
@@ -154,11 +154,11 @@ import Time
   }
 
   @Test("recognises the old files when only the present one is removed") func removal() throws {
-    let scratch = Scratch()
+    let scratch = LogFixture()
     scratch.append("old\n", to: "loan-1.log")
     scratch.rotate("loan-1")
     scratch.append("a\n", to: "loan-1.log")
-    let listener = try Listener(LogQuery(directory: scratch.logs, last: 1))
+    let listener = try FollowerRunner(LogQuery(directory: scratch.logs, last: 1))
     try listener.settle()
     scratch.append("b\n", to: "loan-1.log")
     scratch.delete("loan-1.log")
@@ -169,9 +169,9 @@ import Time
   }
 
   @Test("continues at the start of a file that was cut") func truncation() throws {
-    let scratch = Scratch()
+    let scratch = LogFixture()
     scratch.append("a long first line\nunfinished", to: "loan-1.log")
-    let listener = try Listener(LogQuery(directory: scratch.logs))
+    let listener = try FollowerRunner(LogQuery(directory: scratch.logs))
     try listener.settle()
     scratch.cut("loan-1.log")
     try listener.settle()
@@ -181,8 +181,8 @@ import Time
   }
 
   @Test("orders the new lines of several workers by time") func order() throws {
-    let scratch = Scratch()
-    let listener = try Listener(LogQuery(directory: scratch.logs))
+    let scratch = LogFixture()
+    let listener = try FollowerRunner(LogQuery(directory: scratch.logs))
     try listener.settle()
     for number in 0..<50 {
       let worker = "deposit-\(number % 3)"
@@ -194,8 +194,8 @@ import Time
   }
 
   @Test("keeps a line back while an earlier one can still come") func horizon() throws {
-    let scratch = Scratch()
-    let listener = try Listener(LogQuery(directory: scratch.logs))
+    let scratch = LogFixture()
+    let listener = try FollowerRunner(LogQuery(directory: scratch.logs))
     var clock = Sample.morning
     listener.follower.wallClock = { WallTime(milliseconds: clock) }
     try listener.settle()
@@ -214,9 +214,9 @@ import Time
   }
 
   @Test("a stamp far in the future does not hold a line back without end") func future() throws {
-    let scratch = Scratch()
+    let scratch = LogFixture()
     scratch.append(Sample.line("loan-1", 1, at: Timestamp.latest) + "\n", to: "loan-1.log")
-    let listener = try Listener(LogQuery(directory: scratch.logs, last: 0))
+    let listener = try FollowerRunner(LogQuery(directory: scratch.logs, last: 0))
     try listener.settle()
     scratch.append(Sample.line("loan-1", 2, at: Timestamp.latest) + "\n", to: "loan-1.log")
     try listener.listen(count: 1)
@@ -224,21 +224,21 @@ import Time
   }
 
   @Test("refuses a name that no log has, if there are logs") func stranger() throws {
-    let scratch = Scratch()
+    let scratch = LogFixture()
     scratch.append("a\n", to: "loan-1.log")
     #expect(throws: LogFailure.unknownWorker("loan-2", known: ["loan-1"])) {
-      try Listener(LogQuery(directory: scratch.logs, workers: ["loan-2"]))
+      try FollowerRunner(LogQuery(directory: scratch.logs, workers: ["loan-2"]))
     }
   }
 
   @Test("loses and doubles nothing, whatever happens between two looks") func history() throws {
     var random = SeededGenerator(seed: testSeed("history"))
     for _ in 0..<20 {
-      let scratch = Scratch()
+      let scratch = LogFixture()
       let workers = ["deposit-1", "deposit-2", "loan-1"]
       var written: [String: [String]] = [:]
       var time = Sample.morning
-      let listener = try Listener(LogQuery(directory: scratch.logs), gathering: .zero)
+      let listener = try FollowerRunner(LogQuery(directory: scratch.logs), gathering: .zero)
       for number in 0..<300 {
         let worker = workers[Int(random.draw(0...2))]
         switch random.draw(0...19) {
@@ -264,8 +264,8 @@ import Time
   }
 
   @Test("follows the bank's own writer over its rotations and restarts") func ownWriter() throws {
-    let scratch = Scratch()
-    let listener = try Listener(LogQuery(directory: scratch.logs), gathering: .zero)
+    let scratch = LogFixture()
+    let listener = try FollowerRunner(LogQuery(directory: scratch.logs), gathering: .zero)
     var number = 0
     for generation: Int32 in 1...20 {
       let file = try LogFile(
@@ -288,11 +288,11 @@ import Time
   @Test("delivers each line once, in its worker's order, while workers write and rotate") func storm()
     throws
   {
-    let scratch = Scratch()
+    let scratch = LogFixture()
     let count = 4_000
-    let listener = try Listener(LogQuery(directory: scratch.logs), gathering: .milliseconds(2))
+    let listener = try FollowerRunner(LogQuery(directory: scratch.logs), gathering: .milliseconds(2))
     let writers = ["deposit-1", "loan-1", "loan-2"].map { worker in
-      Writer {
+      WriterThread {
         for number in 0..<count {
           scratch.append(
             Sample.line(worker, number, at: SystemClock.wall().milliseconds) + "\n", to: "\(worker).log")
@@ -315,7 +315,7 @@ import Time
 }
 
 /// A thread that writes beside the test.
-private final class Writer {
+private final class WriterThread {
   private final class Work: Sendable {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }

@@ -6,7 +6,7 @@ import Testing
 @testable import Logbook
 
 /// Records in an array, some of which come later.
-private final class Shelf: LogSource {
+private final class ArraySource: LogSource {
   var records: ArraySlice<LogRecord>
 
   init(_ records: [LogRecord]) { self.records = records[...] }
@@ -20,8 +20,8 @@ private final class Shelf: LogSource {
   }
 
   @Test("orders lines by time, at the same time by name, and within a log as they are") func order() throws {
-    let loan = Shelf([record("loan-1", 1, "a"), record("loan-1", 3, "b"), record("loan-1", 3, "c")])
-    let deposit = Shelf([record("deposit-1", 3, "d"), record("deposit-1", 4, "e")])
+    let loan = ArraySource([record("loan-1", 1, "a"), record("loan-1", 3, "b"), record("loan-1", 3, "c")])
+    let deposit = ArraySource([record("deposit-1", 3, "d"), record("deposit-1", 4, "e")])
     var merge = LogMerge([loan, deposit])
     try merge.refill()
     var text = ""
@@ -33,7 +33,7 @@ private final class Shelf: LogSource {
     var random = SeededGenerator(seed: testSeed("merge"))
     for _ in 0..<300 {
       let expected = naiveMerge(randomLogs(&random, clocksGoBack: true))
-      let shelves = Dictionary(grouping: expected, by: \.worker).values.map { Shelf($0) }
+      let shelves = Dictionary(grouping: expected, by: \.worker).values.map { ArraySource($0) }
       var merge = LogMerge(shelves.shuffled(using: &random))
       try merge.refill()
       var merged: [LogRecord] = []
@@ -43,13 +43,13 @@ private final class Shelf: LogSource {
   }
 
   @Test("resumes a source that had run dry, and adds one that joins later") func refill() throws {
-    let early = Shelf([record("loan-1", 1)])
+    let early = ArraySource([record("loan-1", 1)])
     var merge = LogMerge([early])
     try merge.refill()
     #expect(try merge.next()?.time == 1)
     #expect(try merge.next() == nil)
     early.records = [record("loan-1", 5)]
-    merge.add(Shelf([record("deposit-1", 4)]))
+    merge.add(ArraySource([record("deposit-1", 4)]))
     #expect(try merge.next() == nil)
     try merge.refill()
     #expect(merge.first?.time == 4)
@@ -59,7 +59,7 @@ private final class Shelf: LogSource {
   }
 
   @Test("of no sources is empty") func empty() throws {
-    var merge = LogMerge<Shelf>([])
+    var merge = LogMerge<ArraySource>([])
     try merge.refill()
     #expect(try merge.next() == nil)
   }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Reading logs") struct LogReaderTests {
   /// Spreads the lines of each worker over a random number of files.
-  private func write(_ logs: [String: [String]], to scratch: Scratch, _ random: inout SeededGenerator) {
+  private func write(_ logs: [String: [String]], to scratch: LogFixture, _ random: inout SeededGenerator) {
     for (worker, lines) in logs {
       scratch.append("", to: "\(worker).log")
       for line in lines {
@@ -24,7 +24,7 @@ import Testing
   @Test("gives all lines of all files, merged, and no incomplete one") func all() throws {
     var random = SeededGenerator(seed: testSeed("all"))
     for _ in 0..<25 {
-      let scratch = Scratch()
+      let scratch = LogFixture()
       let logs = randomLogs(&random, clocksGoBack: true)
       write(logs, to: scratch, &random)
       if let worker = logs.keys.first { scratch.append("ts=2026-11-21T08:0", to: "\(worker).log") }
@@ -36,7 +36,7 @@ import Testing
   func tail(count: Int) throws {
     var random = SeededGenerator(seed: testSeed("tail"))
     for _ in 0..<10 {
-      let scratch = Scratch()
+      let scratch = LogFixture()
       let logs = randomLogs(&random, clocksGoBack: false)
       write(logs, to: scratch, &random)
       if let worker = logs.keys.first { scratch.append("unfinished", to: "\(worker).log") }
@@ -49,7 +49,7 @@ import Testing
     throws
   {
     var random = SeededGenerator(seed: testSeed("since"))
-    let scratch = Scratch()
+    let scratch = LogFixture()
     var logs: [String: [String]] = [:]
     for worker in ["deposit-1", "loan-1"] {
       var time = Sample.morning
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test("reads only the end of a file of a million lines for the last ten") func bounded() throws {
-    let scratch = Scratch()
+    let scratch = LogFixture()
     for block in 0..<100 {
       let lines = (0..<10_000).map {
         Sample.line("loan-1", block * 10_000 + $0, at: Sample.morning + Int64(block))
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test("keeps control characters and invalid UTF-8 unchanged") func bytes() throws {
-    let scratch = Scratch()
+    let scratch = LogFixture()
     let line: [UInt8] = [0x1b, 0x5b, 0x32, 0x4a, 0x00, 0xff, 0x0d, 0x7f]
     scratch.append(line + [10], to: "loan-1.log")
     #expect(try LogReader(LogQuery(directory: scratch.logs)).all().map(\.line) == [line])
@@ -101,7 +101,7 @@ import Testing
   func unterminated()
     throws
   {
-    let scratch = Scratch()
+    let scratch = LogFixture()
     scratch.append("one\ntwo", to: "loan-1.log")
     scratch.rotate("loan-1")
     scratch.append("three\nfou", to: "loan-1.log")
@@ -114,7 +114,7 @@ import Testing
   @Test("reads the requested workers, and lists the existing ones if one is unknown") func workers()
     throws
   {
-    let scratch = Scratch()
+    let scratch = LogFixture()
     for name in ["coordinator.log", "loan-1.log.2", "deposit-1.log", "notes.txt", ".log", "loan-1.log.02"] {
       scratch.append("\(name)\n", to: name)
     }
@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test("reports a missing directory, and does not wait for a pipe") func nothing() throws {
-    let scratch = Scratch(withLogs: false)
+    let scratch = LogFixture(withLogs: false)
     #expect(throws: LogFailure.noDirectory(scratch.logs)) { try LogReader(LogQuery(directory: scratch.logs)) }
     scratch.makeLogs()
     #expect(try LogReader(LogQuery(directory: scratch.logs)).all().isEmpty)
@@ -148,7 +148,7 @@ import Testing
   @Test("a walk over the files misses none and keeps their order, over any number of rotations")
   func rotationWhileWalking() throws {
     for (rotations, within) in [(1, 0), (2, 0), (3, 0), (9, 0), (9, 2), (2, 1)] {
-      let scratch = Scratch()
+      let scratch = LogFixture()
       for number in 1...4 {
         scratch.append("old \(number)\n", to: "loan-1.log")
         if number < 4 { scratch.rotate("loan-1", keep: 60) }

@@ -8,14 +8,14 @@ import Testing
 @testable import Console
 
 @Suite("bankctl logs") struct LogsCommandTests {
-  private final class Paper {
+  private final class CapturedOutput {
     var bytes: [UInt8] = []
     var text: String { String(decoding: bytes, as: UTF8.self) }
   }
 
   /// A home with three lines of two workers.
-  private func home() -> Scratch {
-    let scratch = Scratch()
+  private func home() -> LogFixture {
+    let scratch = LogFixture()
     scratch.append(Sample.line("loan-1", 1, at: Sample.morning) + "\n", to: "loan-1.log")
     scratch.append(Sample.line("deposit-1", 2, at: Sample.morning + 1_000) + "\n", to: "deposit-1.log")
     scratch.append(Sample.line("loan-1", 3, at: Sample.morning + 2_000) + "\n", to: "loan-1.log")
@@ -31,10 +31,10 @@ import Testing
   }
 
   private func shown(
-    _ scratch: Scratch, workers: [String] = [], last: Int? = nil, since: String? = nil,
+    _ scratch: LogFixture, workers: [String] = [], last: Int? = nil, since: String? = nil,
     language: Language = .english
   ) throws -> [String] {
-    let paper = Paper()
+    let paper = CapturedOutput()
     try LogsCommand.run(
       logDirectory: scratch.logs, workers: workers, last: last, since: since, now: Sample.morning + 3_000,
       MessageCatalog(language: language),
@@ -46,13 +46,13 @@ import Testing
   }
 
   private func refusal(
-    _ scratch: Scratch, workers: [String] = [], last: Int? = nil, since: String? = nil,
+    _ scratch: LogFixture, workers: [String] = [], last: Int? = nil, since: String? = nil,
     language: Language = .english
-  ) throws -> Complaint {
+  ) throws -> CommandFailure {
     let error = try #require(throws: CommandError.self) {
       try shown(scratch, workers: workers, last: last, since: since, language: language)
     }
-    return try #require(MessageCatalog(language: language).complaint(about: error, home: scratch.logs))
+    return try #require(MessageCatalog(language: language).commandFailure(about: error, home: scratch.logs))
   }
 
   @Test("shows the requested lines") func lines() throws {
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test("a home without logs is exit 3") func nothing() throws {
-    let refusal = try refusal(Scratch(withLogs: false))
+    let refusal = try refusal(LogFixture(withLogs: false))
     #expect(refusal.exit == .notOpen)
     #expect(refusal.code == "not_open")
     #expect(refusal.message.contains("bankctl start"))
@@ -94,12 +94,12 @@ import Testing
   }
 
   @Test("following starts with ten lines, continues, and ends with its reader") func follow() throws {
-    let scratch = Scratch()
+    let scratch = LogFixture()
     for number in 1...15 {
       scratch.append(
         Sample.line("loan-1", number, at: Sample.morning + Int64(number)) + "\n", to: "loan-1.log")
     }
-    let paper = Paper()
+    let paper = CapturedOutput()
     let reader = output { bytes in
       paper.bytes += bytes
       let told = tickets(paper.text).count
@@ -121,6 +121,6 @@ import Testing
     #expect(throws: CommandError.readerGone) {
       try LogsCommand.run(logDirectory: scratch.logs, words, to: output { _ in .readerGone })
     }
-    #expect(words.complaint(about: .readerGone, home: scratch.logs) == nil)
+    #expect(words.commandFailure(about: .readerGone, home: scratch.logs) == nil)
   }
 }

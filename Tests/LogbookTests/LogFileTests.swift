@@ -11,10 +11,10 @@ import Time
 
 @Suite("A log file") struct LogFileTests {
   @Test("writes the line of the contract") func contract() throws {
-    let folder = try Folder()
+    let folder = try TemporaryLogDirectory()
     let log = try LogFile(
       path: folder.log, worker: "deposit-1", pid: 4243, generation: 1, limit: 1 << 20, keep: 3)
-    let phrase = Phrasebook(.korean).started(ticket: 7, priority: .regular, service: .deposit)
+    let phrase = StringCatalog(.korean).started(ticket: 7, priority: .regular, service: .deposit)
     log.write(event: "started", at: moment(at: .seconds(10))) {
       $0.field("day", 1)
       $0.field("ticket", 7)
@@ -28,11 +28,11 @@ import Time
         ts=2026-11-21T08:00:10.000Z level=info worker=deposit-1 pid=4243 gen=1 event=started day=1 ticket=7 \
         service=deposit attempt=1 msg="7번 고객 예금업무 시작"\n
         """)
-    #expect(try FileFacts.inspect(folder.log)?.mode == 0o600)
+    #expect(try FileMetadata.inspect(folder.log)?.mode == 0o600)
   }
 
   @Test("writes at once after a quiet time, and batches later lines") func gathers() throws {
-    let folder = try Folder()
+    let folder = try TemporaryLogDirectory()
     let log = try folder.open()
     log.write(event: "first", at: moment(at: .milliseconds(1000)))
     #expect(try folder.events() == ["first"])
@@ -52,7 +52,7 @@ import Time
 
   @Test("starts every line with its own time and level; time goes back only with the calendar's clock")
   func heads() throws {
-    let folder = try Folder()
+    let folder = try TemporaryLogDirectory()
     let log = try folder.open()
     var moments = [1000, 1000, 1001, 1001, 1000, 1002].map { moment(at: .milliseconds($0)) }
     moments[5].wall.milliseconds -= 3
@@ -67,7 +67,7 @@ import Time
   }
 
   @Test("writes fields that were prepared before, and others in their place") func fragments() throws {
-    let folder = try Folder()
+    let folder = try TemporaryLogDirectory()
     let log = try folder.open()
     var fragment = LogFragment()
     for ticket in 7...8 {
@@ -90,7 +90,7 @@ import Time
   }
 
   @Test("a flush writes waiting lines") func flush() throws {
-    let folder = try Folder()
+    let folder = try TemporaryLogDirectory()
     let log = try folder.open()
     log.write(event: "first", at: moment(at: .seconds(1)))
     log.write(event: "second", at: moment(at: .seconds(1)))
@@ -100,7 +100,7 @@ import Time
   }
 
   @Test("holds no more than its buffer while it batches") func bounded() throws {
-    let folder = try Folder()
+    let folder = try TemporaryLogDirectory()
     let log = try folder.open()
     for _ in 0..<100 {
       log.write(event: "long", at: moment(at: .seconds(1))) {
@@ -112,14 +112,14 @@ import Time
   }
 
   @Test("continues at the end of an existing file") func appends() throws {
-    let folder = try Folder()
+    let folder = try TemporaryLogDirectory()
     try folder.open().write(event: "first", at: moment(at: .seconds(1)))
     try folder.open().write(event: "second", at: moment(at: .seconds(2)))
     #expect(try folder.events() == ["first", "second"])
   }
 
   @Test("closes a line that a crash has cut, so that the next one is whole") func cut() throws {
-    let folder = try Folder()
+    let folder = try TemporaryLogDirectory()
     try folder.write("ts=2026-11-21T08:00:00.000Z level=info wor")
     try folder.open().write(event: "after", at: moment(at: .seconds(1)))
     let lines = try folder.text().split(separator: "\n")
@@ -131,7 +131,7 @@ import Time
   @Test("rotates between lines, keeps the configured number of files, and loses none of those") func rotates()
     throws
   {
-    let folder = try Folder()
+    let folder = try TemporaryLogDirectory()
     let log = try folder.open(limit: 1000, keep: 3)
     for number in 1...200 {
       log.write(event: "tick", at: moment(at: .milliseconds(Int64(number)))) { $0.field("number", number) }
@@ -147,19 +147,19 @@ import Time
     }
     #expect(numbers == Array((201 - numbers.count)...200))
     #expect(numbers.count > 30)
-    #expect(try FileFacts.inspect(folder.log + ".4") == nil)
+    #expect(try FileMetadata.inspect(folder.log + ".4") == nil)
   }
 
   @Test("without kept files a rotation starts an empty file") func keepsNone() throws {
-    let folder = try Folder()
+    let folder = try TemporaryLogDirectory()
     let log = try folder.open(limit: 300, keep: 0)
     for number in 1...20 { log.write(event: "tick", at: moment(at: .seconds(Int64(number)))) }
     #expect(try folder.text().utf8.count <= 300)
-    #expect(try FileFacts.inspect(folder.log + ".1") == nil)
+    #expect(try FileMetadata.inspect(folder.log + ".1") == nil)
   }
 
   @Test("continues in the open file when a rotation fails") func rotationFails() throws {
-    let folder = try Folder()
+    let folder = try TemporaryLogDirectory()
     try Directory.create(path: folder.log + ".1")
     let log = try folder.open(limit: 300, keep: 1)
     for number in 1...20 { log.write(event: "tick", at: moment(at: .seconds(Int64(number)))) }
@@ -170,7 +170,7 @@ import Time
   @Test("without a descriptor for the new file the log keeps its name, and nothing is renamed")
   func rotationWithoutDescriptors() async {
     await #expect(processExitsWith: .success) {
-      let folder = try Folder()
+      let folder = try TemporaryLogDirectory()
       let log = try folder.open(limit: 300, keep: 2)
       for name in [".1", ".2"] {
         try FileDescriptor.open(folder.log + name, [.writeOnly, .create], mode: 0o600).writeAll(
@@ -187,12 +187,12 @@ import Time
       #expect(log.dropped == 0)
       // With descriptors it rotates again.
       for number in 21...40 { log.write(event: "tick", at: moment(at: .seconds(Int64(number)))) }
-      #expect(try folder.text().utf8.count <= 300 && FileFacts.inspect(folder.log + ".new") == nil)
+      #expect(try folder.text().utf8.count <= 300 && FileMetadata.inspect(folder.log + ".new") == nil)
     }
   }
 
   @Test("a log whose file cannot be opened is a typed error that names it") func cannotOpen() throws {
-    let folder = try Folder()
+    let folder = try TemporaryLogDirectory()
     let error = #expect(throws: SystemError.self) {
       try LogFile(path: folder.path + "/no/x.log", worker: "w", generation: 1, limit: 0, keep: 0)
     }
@@ -202,7 +202,7 @@ import Time
   @Test("a full disk ends nothing: lines are counted, and the next success gives the missing number")
   func fullDisk() throws {
     // A pipe that is not read takes a limited amount, like a disk.
-    let folder = try Folder()
+    let folder = try TemporaryLogDirectory()
     #expect(mkfifo(folder.log, 0o600) == 0)
     let reader = try FileDescriptor.open(folder.log, [.readOnly, .nonBlocking])
     let log = try folder.open()
@@ -236,7 +236,7 @@ import Time
   }
 
   @Test("while the disk is full, a write is tried once a second") func retry() throws {
-    let folder = try Folder()
+    let folder = try TemporaryLogDirectory()
     try #require(symlink("/dev/full", folder.log) == 0)
     let log = try folder.open()
     log.write(event: "lost", at: moment(at: .seconds(1)))
@@ -264,7 +264,7 @@ func moment(at offset: TimeSpan) -> Moment {
 }
 
 /// A directory of its own that is removed with the test.
-final class Folder {
+final class TemporaryLogDirectory {
   let path: String
   var log: String { path + "/x.log" }
 

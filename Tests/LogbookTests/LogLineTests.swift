@@ -47,7 +47,7 @@ import Testing
 
   @Test("a sentence that was prepared reads back as the very text", arguments: Language.allCases)
   func sentence(language: Language) throws {
-    let phrases = Phrasebook(language)
+    let phrases = StringCatalog(language)
     var samples = [("say \"", "\"\n"), ("", ""), ("=", "\u{202e}"), ("5 ", " of 9")]
     for grade in Priority.grades {
       for service in ServiceName.branch {
@@ -60,7 +60,7 @@ import Testing
     for (before, after) in samples {
       for number in [0, 7, -12, .max, .min] as [Int64] {
         var fields = LogFields(continuing: Array("ts=1970-01-01T00:00:00.000Z".utf8))
-        fields.field("msg", LogSentence(before: before, after: after), number)
+        fields.field("msg", LogMessageTemplate(before: before, after: after), number)
         #expect(LogLine.parse(fields.bytes)?["msg"] == "\(before)\(number)\(after)")
       }
     }
@@ -121,7 +121,7 @@ import Testing
   }
 
   @Test("reads back any text, and is always one line") func roundTrip() throws {
-    var chance = Chance(test: "LogLineTests")
+    var chance = SeededNumbers(test: "LogLineTests")
     let alphabet: [Unicode.Scalar] = [
       "a", "=", "\"", "\\", " ", "\n", "\t", "\u{0}", "\u{7F}", "\u{85}", "\u{2028}", "\u{202E}", "가", "🍓",
       "é",
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test("never traps on any bytes") func garbage() {
-    var chance = Chance(test: "LogLineTests")
+    var chance = SeededNumbers(test: "LogLineTests")
     let alphabet = Array("ab=\"\\ unx0f ".utf8) + [0, 0x80, 0xff, 0xe2]
     for _ in 0..<5_000 {
       let bytes = (0..<Int(chance.next() % 24)).map { _ in

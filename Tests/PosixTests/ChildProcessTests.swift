@@ -6,7 +6,7 @@ import PosixFixture
 import Testing
 
 @Suite struct ChildProcessTests {
-  private static let path: Variables = ["PATH": "/usr/bin:/bin"]
+  private static let path: EnvironmentVariables = ["PATH": "/usr/bin:/bin"]
 
   private func shell(
     _ script: String, channel: consuming FileDescriptor? = nil, output: ChildProcess.Output = .null,
@@ -138,7 +138,7 @@ import Testing
       #expect(child.wait().isSuccess)
     }
     #expect(try contents(of: log) == "one\none!\ntwo\ntwo!\n")
-    #expect(try FileFacts.inspect(log)?.mode == 0o600)
+    #expect(try FileMetadata.inspect(log)?.mode == 0o600)
   }
 
   @Test("the environment is exactly the given one, and the name of the program comes first")
@@ -189,7 +189,7 @@ import Testing
   func parentDeath() async {
     // In a process of its own, because the tie is to the thread that started it.
     await #expect(processExitsWith: .exitCode(3)) {
-      if ParentDeath.followParent(expectedParent: getppid()) && !ParentDeath.followParent(expectedParent: 1) {
+      if ParentDeath.dieWithParent(expectedParent: getppid()) && !ParentDeath.dieWithParent(expectedParent: 1) {
         exit(3)
       }
     }

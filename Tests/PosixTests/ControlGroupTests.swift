@@ -10,12 +10,12 @@ import Time
 
 @Suite(.serialized) struct ControlGroupTests {
   /// A group below this process's own.
-  private final class MadeGroup {
+  private final class TestGroup {
     let group: ControlGroup
 
     init?() {
-      guard let own = ControlGroup.own(), let group = try? own.made("bank-posix-tests-\(getpid())"),
-        group.isThere
+      guard let own = ControlGroup.own(), let group = try? own.subgroup("bank-posix-tests-\(getpid())"),
+        group.exists
       else {
         print("NOT CHECKED: a group of processes, because none can be made here")
         return nil
@@ -57,50 +57,50 @@ import Time
   }
 
   @Test("a group is divided if this process may write to it, unless configured otherwise")
-  func divisible() async {
+  func delegated() async {
     guard let own = ControlGroup.own() else { return }
     let mayWrite = access(own.path, W_OK) == 0 && access(own.path + "/cgroup.procs", W_OK) == 0
-    #expect(ControlGroup.divisible() == (mayWrite ? own : nil))
+    #expect(ControlGroup.delegated() == (mayWrite ? own : nil))
     await #expect(processExitsWith: .success) {
       setenv("BANK_CONTROL_GROUPS", "no", 1)
-      #expect(ControlGroup.divisible() == nil)
+      #expect(ControlGroup.delegated() == nil)
     }
     #expect(own.members.contains(CurrentProcess.pid))
-    #expect(!ControlGroup(path: own.path + "/no such group").isThere)
+    #expect(!ControlGroup(path: own.path + "/no such group").exists)
     #expect(!ControlGroup(path: own.path + "/no such group").kill())
     #expect(ControlGroup(path: own.path + "/no such group").remove())
   }
 
   @Test("a process in a group is ended with it, in another session, without parents or environment")
   func ended() throws {
-    guard let made = MadeGroup() else { return }
-    #expect(made.group.takesProcesses)
-    #expect(!made.group.isPopulated)
+    guard let subgroup = TestGroup() else { return }
+    #expect(subgroup.group.acceptsProcesses)
+    #expect(!subgroup.group.isPopulated)
     let output = try DescriptorPair.pipe()
     let child = try ChildProcess.start(
       Self.shell(
         "(setsid env -i sh -c 'trap \"\" TERM HUP; echo $$; sleep 600' &); trap '' TERM; echo $$; sleep 600",
-        in: made.group),
+        in: subgroup.group),
       input: try FileDescriptor.open("/dev/null", .readOnly), output: output.second,
       errors: try FileDescriptor.open("/dev/null", .writeOnly))
-    #expect(made.group.members.contains(child.pid))
-    #expect(!made.group.members.contains(CurrentProcess.pid))
-    #expect(try eventually { made.group.members.count >= 4 })
-    let members = made.group.members
-    #expect(made.group.isPopulated && made.group.kill())
+    #expect(subgroup.group.members.contains(child.pid))
+    #expect(!subgroup.group.members.contains(CurrentProcess.pid))
+    #expect(try eventually { subgroup.group.members.count >= 4 })
+    let members = subgroup.group.members
+    #expect(subgroup.group.isPopulated && subgroup.group.kill())
     #expect(child.wait().ending == .signal(SIGKILL, coreDumped: false))
     #expect(try eventually { members.allSatisfy { !ProcessTable.alive($0) } })
-    #expect(try eventually { !made.group.isPopulated })
+    #expect(try eventually { !subgroup.group.isPopulated })
     // A process that starts in another group is not affected by the former one.
-    let next = try made.group.made("next")
-    #expect(next.takesProcesses)
+    let next = try subgroup.group.subgroup("next")
+    #expect(next.acceptsProcesses)
   }
 
   @Test("a program in a group starts as any other: limits, arguments, the step that has failed")
   func begins() throws {
-    guard let made = MadeGroup() else { return }
+    guard let subgroup = TestGroup() else { return }
     let output = try DescriptorPair.pipe()
-    var program = Self.shell("ulimit -n; pwd; cut -d' ' -f5,6 /proc/$$/stat; exit 7", in: made.group)
+    var program = Self.shell("ulimit -n; pwd; cut -d' ' -f5,6 /proc/$$/stat; exit 7", in: subgroup.group)
     (program.limits, program.directory) = ([ResourceLimit(.openFiles, 64)], "/")
     let child = try ChildProcess.start(
       program, input: try FileDescriptor.open("/dev/null", .readOnly), output: output.second,
@@ -109,7 +109,7 @@ import Time
       String(decoding: try output.first.readAll(), as: UTF8.self) == "64\n/\n\(child.pid) \(child.pid)\n")
     #expect(child.wait().ending == .code(7))
     func failure(_ change: (inout ChildProcess.Program) -> Void) -> SystemError? {
-      var program = Self.shell("exit", in: made.group)
+      var program = Self.shell("exit", in: subgroup.group)
       change(&program)
       return #expect(throws: SystemError.self) {
         try ChildProcess.start(
@@ -121,30 +121,30 @@ import Time
     }
     #expect(failure { $0.path = "/no/such/program" }?.call == "execve")
     #expect(failure { $0.directory = "/no/such/place" }?.call == "chdir")
-    let missing = ControlGroup(path: made.group.path + "/no such group")
+    let missing = ControlGroup(path: subgroup.group.path + "/no such group")
     #expect(
       failure { $0.group = missing }
         == SystemError(call: ControlGroup.call, subject: missing.path, code: ENOENT))
     let noGroup = ControlGroup(path: "/")
     #expect(failure { $0.group = noGroup } == SystemError(call: ControlGroup.call, subject: "/", code: EBADF))
-    #expect(!noGroup.takesProcesses)
+    #expect(!noGroup.acceptsProcesses)
   }
 
   @Test("it is removed with the groups below it, and not while a process is in one")
   func removed() throws {
-    guard let made = MadeGroup() else { return }
-    let below = try made.group.made("thumbs-1")
-    #expect(try made.group.made("thumbs-1") == below)
-    #expect(made.group.below == [below])
+    guard let subgroup = TestGroup() else { return }
+    let below = try subgroup.group.subgroup("thumbs-1")
+    #expect(try subgroup.group.subgroup("thumbs-1") == below)
+    #expect(subgroup.group.below == [below])
     let child = try ChildProcess.start(
       Self.shell("exec sleep 600", in: below), input: try FileDescriptor.open("/dev/null", .readOnly),
       output: try FileDescriptor.open("/dev/null", .writeOnly),
       errors: try FileDescriptor.open("/dev/null", .writeOnly))
-    #expect(!made.group.remove())
-    #expect(made.group.isPopulated, "processes below count")
-    made.group.kill()
+    #expect(!subgroup.group.remove())
+    #expect(subgroup.group.isPopulated, "processes below count")
+    subgroup.group.kill()
     _ = child.wait()
-    #expect(try eventually { made.group.remove() })
-    #expect(!made.group.isThere)
+    #expect(try eventually { subgroup.group.remove() })
+    #expect(!subgroup.group.exists)
   }
 }

@@ -12,7 +12,7 @@ import Time
     let directory = try TemporaryDirectory()
     let path = directory.file("news.sock")
     let socket = try Datagrams.bind(path: path)
-    #expect(try FileFacts.inspect(path)?.mode == 0o600)
+    #expect(try FileMetadata.inspect(path)?.mode == 0o600)
     #expect(try Datagrams.receive(from: socket) == nil)
     #expect(try Datagrams.send([1, 2, 3], to: path) == .sent)
     #expect(try Datagrams.send([4], to: path) == .sent)
@@ -28,23 +28,23 @@ import Time
     let socket = try Datagrams.bind(path: path)
     #expect(try Datagrams.send([7], to: path) == .sent)
     #expect(try Datagrams.receive(from: socket) == [7])
-    #expect(Datagrams.isReceived(at: path) == true)
+    #expect(Datagrams.hasReceiver(at: path) == true)
   }
 
   @Test("a receiver is found only while it is open; the check leaves no trace")
   func presence() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("news.sock")
-    #expect(Datagrams.isReceived(at: path) == false)
-    #expect(try Datagrams.send([1], to: path) == .nobody)
+    #expect(Datagrams.hasReceiver(at: path) == false)
+    #expect(try Datagrams.send([1], to: path) == .noReceiver)
     do {
       let socket = try Datagrams.bind(path: path)
-      #expect(Datagrams.isReceived(at: path) == true)
+      #expect(Datagrams.hasReceiver(at: path) == true)
       #expect(try Datagrams.receive(from: socket) == nil)
     }
     // Another test's child may hold a copy until it has become its program.
-    #expect(try eventually { Datagrams.isReceived(at: path) == false })
-    #expect(try Datagrams.send([1], to: path) == .nobody)
+    #expect(try eventually { Datagrams.hasReceiver(at: path) == false })
+    #expect(try Datagrams.send([1], to: path) == .noReceiver)
     _ = try Datagrams.bind(path: path)
   }
 
@@ -77,7 +77,7 @@ import Time
       files.rlim_cur = 0
       setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
       let sent = try? Datagrams.send([2], to: path)
-      let isReceived = Datagrams.isReceived(at: path)
+      let isReceived = Datagrams.hasReceiver(at: path)
       files = before
       setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
       #expect(sent == .sent && isReceived == nil)
@@ -139,7 +139,7 @@ import Time
 
   @Test("the manager is the one named in the environment, and its watchdog is for one process")
   func environment() {
-    let variables: Variables = [
+    let variables: EnvironmentVariables = [
       "NOTIFY_SOCKET": "/run/x", "WATCHDOG_USEC": "2000000", "WATCHDOG_PID": "7", "A": "b",
     ]
     #expect(ServiceNotifier(environment: [:]) == nil)
@@ -150,18 +150,18 @@ import Time
     #expect(ServiceNotifier(environment: variables, pid: 8)?.watchdog == nil)
     #expect(ServiceNotifier(environment: variables, pid: 8)?.address == "/run/x")
     for odd in ["", "0", "-5", "soon", "99999999999999999999"] {
-      let odd: Variables = ["NOTIFY_SOCKET": "@x", "WATCHDOG_USEC": odd]
+      let odd: EnvironmentVariables = ["NOTIFY_SOCKET": "@x", "WATCHDOG_USEC": odd]
       #expect(ServiceNotifier(environment: odd)?.watchdog == nil)
     }
     #expect(ServiceNotifier.strip(variables) == ["A": "b"])
   }
 }
 
-@Suite struct OtherProcessTests {
+@Suite struct ProcessHandleTests {
   @Test("the end of another user's process is noticed, and signals reach it until then")
   func ending() throws {
     let child = try ChildProcess.spawn(executable: "/bin/sleep", arguments: ["600"], environment: [:])
-    let other = try #require(try OtherProcess(pid: child.pid))
+    let other = try #require(try ProcessHandle(pid: child.pid))
     let loop = try EventLoop()
     var hasEnded = false
     _ = try loop.register(fd: other.fd, interest: .read) { _ in hasEnded = true }
@@ -170,7 +170,7 @@ import Time
     #expect(try run(loop) { hasEnded })
     #expect(child.wait().ending == .signal(SIGTERM, coreDumped: false))
     #expect(!other.kill(SIGTERM))
-    #expect(try OtherProcess(pid: child.pid) == nil)
-    #expect(try OtherProcess(pid: 0) == nil)
+    #expect(try ProcessHandle(pid: child.pid) == nil)
+    #expect(try ProcessHandle(pid: 0) == nil)
   }
 }

@@ -36,11 +36,11 @@ import Time
     loop.onWake = { woken += 1 }
     _ = try loop.register(fd: pair.near.rawValue, interest: .read) { _ in heard += 1 }
     let start = SystemClock.monotonic()
-    #expect(try loop.runAwake(for: .microseconds(200)) == 0)
+    #expect(try loop.spin(for: .microseconds(200)) == 0)
     #expect(SystemClock.monotonic().since(start) >= .microseconds(200))
     #expect(loop.wokeAt >= start && heard == 0 && woken == 0)
     try pair.far.writeAll([1])
-    #expect(try loop.runAwake(for: .zero) == 1, "a ready event is reported, however short the time is")
+    #expect(try loop.spin(for: .zero) == 1, "a ready event is reported, however short the time is")
     #expect(heard == 1 && woken == 1)
   }
 
@@ -55,14 +55,14 @@ import Time
     let span = TimeSpan.milliseconds(100)
     func waits() throws -> Bool {
       let start = SystemClock.monotonic()
-      #expect(try loop.runAwake(for: span) == 0)
+      #expect(try loop.spin(for: span) == 0)
       return SystemClock.monotonic().since(start) >= span
     }
     #expect(try (0..<6).map { _ in try waits() } == [true, false, true, false, false, false])
-    #expect(try loop.runAwake(for: .zero) == 0)
+    #expect(try loop.spin(for: .zero) == 0)
     #expect(try waits())
     try pair.far.writeAll([1])
-    #expect(try loop.runAwake(for: span) == 1)
+    #expect(try loop.spin(for: span) == 1)
     #expect(try waits(), "a handled descriptor is waited for again")
   }
 
@@ -77,13 +77,13 @@ import Time
     try pair.far.writeAll([1])
     var asked = 0
     let start = SystemClock.monotonic()
-    let answers = try loop.runAwake(for: .seconds(3600)) {
+    let answers = try loop.spin(for: .seconds(3600)) {
       asked += 1
       return asked == 3
     }
     #expect(answers == 1 && asked == 3 && heard == 0)
     #expect(loop.wokeAt >= start, "the moment of the answer is known before it is handled")
-    #expect(try loop.runAwake(for: .microseconds(200)) { false } == 1)
+    #expect(try loop.spin(for: .microseconds(200)) { false } == 1)
     #expect(heard == 1)
   }
 

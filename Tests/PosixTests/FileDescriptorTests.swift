@@ -76,7 +76,7 @@ import Testing
     var buffer = [UInt8](repeating: 0, count: 8)
     let count = try buffer.withUnsafeMutableBytes { try file.read(into: $0, at: 3) }
     #expect(buffer[..<count] == Array("3A".utf8)[...])
-    #expect(try FileFacts.inspect(directory.file("data"))?.mode == 0o600)
+    #expect(try FileMetadata.inspect(directory.file("data"))?.mode == 0o600)
   }
 
   @Test("reading all of a file stops at the limit with EFBIG")

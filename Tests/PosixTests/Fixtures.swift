@@ -69,7 +69,7 @@ private func read(
 func connected(to path: String) throws -> FileDescriptor {
   switch try UnixSocket.connect(path: path) {
   case .connected(let socket): return socket
-  case .notThere: throw SystemError(call: "connect", subject: path, code: ENOENT)
+  case .noSuchFile: throw SystemError(call: "connect", subject: path, code: ENOENT)
   case .refused: throw SystemError(call: "connect", subject: path, code: ECONNREFUSED)
   case .permissionDenied: throw SystemError(call: "connect", subject: path, code: EACCES)
   case .busy: throw SystemError(call: "connect", subject: path, code: EAGAIN)
@@ -80,7 +80,7 @@ func connected(to path: String) throws -> FileDescriptor {
 func name(_ outcome: consuming UnixSocket.ConnectOutcome) -> String {
   switch outcome {
   case .connected: "connected"
-  case .notThere: "not there"
+  case .noSuchFile: "not there"
   case .refused: "refused"
   case .permissionDenied: "permission denied"
   case .busy: "busy"

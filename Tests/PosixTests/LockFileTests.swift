@@ -11,7 +11,7 @@ import Time
     switch outcome {
     case .acquired: nil
     case .heldBy(let pid): pid
-    case .visited: nil
+    case .underInspection: nil
     }
   }
 
@@ -21,15 +21,15 @@ import Time
     let path = directory.file("bank.lock")
     switch try LockFile.acquire(path: path) {
     case .heldBy: Issue.record("no other holder")
-    case .visited: Issue.record("no visitor")
+    case .underInspection: Issue.record("no visitor")
     case .acquired(let lock):
       #expect(holder(of: try LockFile.acquire(path: path)) == getpid())
       #expect(try contents(of: path) == "\(getpid())\n")
-      #expect(try FileFacts.inspect(path)?.mode == 0o600)
+      #expect(try FileMetadata.inspect(path)?.mode == 0o600)
       lock.release()
     }
     #expect(try eventually { holder(of: try LockFile.acquire(path: path)) == nil })
-    #expect(try FileFacts.inspect(path) != nil, "the file stays")
+    #expect(try FileMetadata.inspect(path) != nil, "the file stays")
   }
 
   @Test("a lock held by another process is released when that is killed")
@@ -107,20 +107,20 @@ import Time
       try file.writeAll(Array(text.utf8))
       switch try LockFile.acquire(path: path) {
       case .acquired: Issue.record("the lock is held")
-      case .visited: Issue.record("it is not visited")
+      case .underInspection: Issue.record("it is not visited")
       case .heldBy(let pid): #expect(pid == nil)
       }
       #expect(try contents(of: path) == text, "a loser of the lock writes nothing")
     }
   }
 
-  private enum Kind { case acquired, held, visited }
+  private enum Kind { case acquired, held, underInspection }
 
   private func kind(_ outcome: borrowing LockFile.Outcome) -> Kind {
     switch outcome {
     case .acquired: .acquired
     case .heldBy: .held
-    case .visited: .visited
+    case .underInspection: .underInspection
     }
   }
 
@@ -128,19 +128,19 @@ import Time
   func visitors() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("bank.lock")
-    var first: LockFile.Outcome? = try LockFile.visit(path: path)
+    var first: LockFile.Outcome? = try LockFile.acquireForInspection(path: path)
     #expect(try contents(of: path).isEmpty)
-    #expect(kind(try LockFile.visit(path: path)) == .visited)
-    #expect(kind(try LockFile.acquire(path: path)) == .visited)
-    #expect(kind(try LockFile.acquire(path: path, patience: .milliseconds(20))) == .visited)
+    #expect(kind(try LockFile.acquireForInspection(path: path)) == .underInspection)
+    #expect(kind(try LockFile.acquire(path: path)) == .underInspection)
+    #expect(kind(try LockFile.acquire(path: path, patience: .milliseconds(20))) == .underInspection)
     first = nil
     // A child that another test is just spawning has the descriptor until its exec.
-    #expect(try eventually { kind(try LockFile.visit(path: path)) == .acquired })
+    #expect(try eventually { kind(try LockFile.acquireForInspection(path: path)) == .acquired })
     guard case .acquired(let lock) = try LockFile.acquire(path: path, patience: .seconds(10)) else {
       Issue.record("no visitor any more")
       return
     }
-    #expect(holder(of: try LockFile.visit(path: path)) == getpid(), "a holder keeps visitors off")
+    #expect(holder(of: try LockFile.acquireForInspection(path: path)) == getpid(), "a holder keeps visitors off")
     lock.release()
     withExtendedLifetime(first) {}
   }
@@ -155,7 +155,7 @@ import Time
     let child = try ChildProcess.spawn(
       executable: "/bin/sleep", arguments: ["0.2"], environment: [:], channel: try file.duplicate())
     try file.close()
-    #expect(kind(try LockFile.acquire(path: path)) == .visited)
+    #expect(kind(try LockFile.acquire(path: path)) == .underInspection)
     guard case .acquired(let lock) = try LockFile.acquire(path: path, patience: .seconds(60)) else {
       Issue.record("the visitor has ended")
       return

@@ -33,8 +33,8 @@ import Time
       #expect(ProcessMark(limit: limit) == nil, "\(limit)")
     }
     #expect(ProcessMark(owner: .max, service: 1) == ProcessMark(owner: (1 << 39) - 1, service: 1))
-    #expect(mark.isKin(of: ProcessMark(owner: mark.owner, service: 1)))
-    #expect(!mark.isKin(of: ProcessMark(owner: mark.owner + 1, service: 4711)))
+    #expect(mark.sharesOwner(of: ProcessMark(owner: mark.owner, service: 1)))
+    #expect(!mark.sharesOwner(of: ProcessMark(owner: mark.owner + 1, service: 4711)))
   }
 
   @Test("it survives a cleared environment, another session, another program, and dead parents")

@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test("a child whose end was not announced has still ended, and is not signalled any more")
-  func unseen() async {
+  func unknown() async {
     await #expect(processExitsWith: .success) {
       signal(SIGCHLD, SIG_IGN)
       let loop = try EventLoop()
@@ -103,7 +103,7 @@ import Testing
           #expect(try run(loop) { status != nil })
           loop.deregister(registration)
         }
-        #expect(child.wait().ending == .unseen)
+        #expect(child.wait().ending == .unknown)
         #expect(!child.kill(SIGKILL))
       }
     }

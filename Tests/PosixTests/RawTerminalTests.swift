@@ -28,7 +28,7 @@ import Testing
     let (master, slave) = try Self.pair()
     defer { for end in [slave, master] { close(end) } }
     #expect(flags(slave) == (true, true, true))
-    let terminal = try RawTerminal(slave, hearsSignals: true)
+    let terminal = try RawTerminal(slave, keepsSignals: true)
     #expect(flags(slave) == (false, false, true))
     try terminal.take()
     #expect(flags(slave) == (false, false, false))

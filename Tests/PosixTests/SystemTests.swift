@@ -34,12 +34,12 @@ import PosixFixture
     let here = try Paths.absolute("x")
     #expect(here.hasPrefix("/"))
     #expect(here.hasSuffix("/x"))
-    #expect(try FileFacts.inspect(Paths.directory(of: here))?.isDirectory == true)
+    #expect(try FileMetadata.inspect(Paths.directory(of: here))?.isDirectory == true)
   }
 
   @Test("the executable of this process is a file")
   func executable() throws {
-    #expect(try FileFacts.inspect(Paths.executable())?.isFile == true)
+    #expect(try FileMetadata.inspect(Paths.executable())?.isFile == true)
   }
 }
 
@@ -66,16 +66,16 @@ import PosixFixture
   func create() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("a/b/c")
-    #expect(try FileFacts.inspect(path) == nil)
+    #expect(try FileMetadata.inspect(path) == nil)
     try Directory.create(path: path)
     for part in ["a", "a/b", "a/b/c"] {
-      let facts = try #require(try FileFacts.inspect(directory.file(part)))
+      let facts = try #require(try FileMetadata.inspect(directory.file(part)))
       #expect(facts.isDirectory)
       #expect(facts.mode == 0o700)
       #expect(facts.owner == geteuid())
     }
     try Directory.create(path: path + "/", mode: 0o777)
-    #expect(try FileFacts.inspect(path)?.mode == 0o700)
+    #expect(try FileMetadata.inspect(path)?.mode == 0o700)
     try Directory.sync(path)
   }
 
@@ -153,7 +153,7 @@ import PosixFixture
     #expect(try StandardStreams.write(bytes, toDescriptor: pipe.second.rawValue) == .written)
     try pipe.second.close()
     #expect(reader.wait().isSuccess)
-    #expect(try FileFacts.inspect(copy)?.size == 400_000)
+    #expect(try FileMetadata.inspect(copy)?.size == 400_000)
     let closed = SocketPair()
     closed.closeFar()
     #expect(

@@ -37,7 +37,7 @@ import Testing
 
   private func converse(at path: String) throws {
     let listener = try UnixSocket.listen(path: path)
-    let facts = try #require(try FileFacts.inspect(path))
+    let facts = try #require(try FileMetadata.inspect(path))
     #expect(facts.isSocket)
     #expect(facts.mode == 0o600)
     #expect(name(try UnixSocket.connect(path: path)) == "connected")
@@ -56,9 +56,9 @@ import Testing
     #expect(try readOnce(server.descriptor) == .endOfFile)
   }
 
-  private func accept(_ listener: borrowing FileDescriptor) throws -> Accepted? {
+  private func accept(_ listener: borrowing FileDescriptor) throws -> AcceptedSocket? {
     guard let descriptor = try UnixSocket.accept(listener) else { return nil }
-    return Accepted(descriptor)
+    return AcceptedSocket(descriptor)
   }
 
   @Test("the peer's user, group and process come from the kernel")
@@ -91,11 +91,11 @@ import Testing
   func stale() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("bank.sock")
-    #expect(try UnixSocket.removeStaleSocket(path: path) == .notThere)
+    #expect(try UnixSocket.removeStaleSocket(path: path) == .noSuchFile)
     try UnixSocket.listen(path: path).close()
     #expect(try eventually { name(try UnixSocket.connect(path: path, nonBlocking: true)) == "refused" })
     #expect(try UnixSocket.removeStaleSocket(path: path) == .removed)
-    #expect(try UnixSocket.removeStaleSocket(path: path) == .notThere)
+    #expect(try UnixSocket.removeStaleSocket(path: path) == .noSuchFile)
     try UnixSocket.listen(path: path).close()
   }
 
@@ -110,8 +110,8 @@ import Testing
     let link = directory.file("link")
     #expect(symlink(socket, link) == 0)
     #expect(try UnixSocket.removeStaleSocket(path: link) == .notASocket)
-    #expect(try FileFacts.inspect(file) != nil)
-    #expect(try FileFacts.inspect(socket) != nil)
+    #expect(try FileMetadata.inspect(file) != nil)
+    #expect(try FileMetadata.inspect(socket) != nil)
   }
 
   @Test("a listener that does not accept makes a non-blocking client busy, and is not stale")
@@ -119,11 +119,11 @@ import Testing
     let directory = try TemporaryDirectory()
     let path = directory.file("bank.sock")
     let listener = try UnixSocket.listen(path: path, backlog: 1)
-    var waiting: [Accepted] = []
+    var waiting: [AcceptedSocket] = []
     var outcome = "connected"
     while outcome == "connected" && waiting.count < 100 {
       switch try UnixSocket.connect(path: path, nonBlocking: true) {
-      case .connected(let socket): waiting.append(Accepted(socket))
+      case .connected(let socket): waiting.append(AcceptedSocket(socket))
       case let other: outcome = name(other)
       }
     }
@@ -137,13 +137,13 @@ import Testing
     let directory = try TemporaryDirectory()
     let path = directory.file("customers.sock")
     let listener = try UnixSocket.listen(path: path, mode: 0o660)
-    #expect(try FileFacts.inspect(path)?.mode == 0o660)
+    #expect(try FileMetadata.inspect(path)?.mode == 0o660)
     try listener.close()
   }
 }
 
-private final class Accepted: Equatable {
+private final class AcceptedSocket: Equatable {
   let descriptor: FileDescriptor
   init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
-  static func == (left: Accepted, right: Accepted) -> Bool { left === right }
+  static func == (left: AcceptedSocket, right: AcceptedSocket) -> Bool { left === right }
 }

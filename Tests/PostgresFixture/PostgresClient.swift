@@ -17,14 +17,14 @@ public final class PostgresClient: PostgresHandler {
   public convenience init(
     _ address: String, limits: PostgresConnection.Limits = .patient, loop: EventLoop? = nil
   ) throws {
-    try self.init(to: PostgresPlace(address, schemas: ["public"]), limits: limits, loop: loop)
+    try self.init(to: PostgresURL(address, schemas: ["public"]), limits: limits, loop: loop)
   }
 
   public init(
-    to place: PostgresPlace, limits: PostgresConnection.Limits = .patient, loop: EventLoop? = nil
+    to url: PostgresURL, limits: PostgresConnection.Limits = .patient, loop: EventLoop? = nil
   ) throws {
     self.loop = try loop ?? EventLoop()
-    connection = PostgresConnection(to: place, loop: self.loop, limits: limits)
+    connection = PostgresConnection(to: url, loop: self.loop, limits: limits)
     connection.handler = self
   }
 
@@ -32,14 +32,14 @@ public final class PostgresClient: PostgresHandler {
   public static func connected(
     _ address: String, limits: PostgresConnection.Limits = .patient, loop: EventLoop? = nil
   ) throws -> PostgresClient {
-    try connected(to: PostgresPlace(address, schemas: ["public"]), limits: limits, loop: loop)
+    try connected(to: PostgresURL(address, schemas: ["public"]), limits: limits, loop: loop)
   }
 
   public static func connected(
-    to place: PostgresPlace, limits: PostgresConnection.Limits = .patient, loop: EventLoop? = nil
+    to url: PostgresURL, limits: PostgresConnection.Limits = .patient, loop: EventLoop? = nil
   ) throws -> PostgresClient {
-    let client = try PostgresClient(to: place, limits: limits, loop: loop)
-    try client.turn { client.server != nil || !client.losses.isEmpty }
+    let client = try PostgresClient(to: url, limits: limits, loop: loop)
+    try client.runLoop { client.server != nil || !client.losses.isEmpty }
     if let loss = client.losses.first { throw loss }
     return client
   }
@@ -51,13 +51,13 @@ public final class PostgresClient: PostgresHandler {
   }
 
   /// Runs the loop until a condition holds.
-  public func turn(until condition: () throws -> Bool) throws {
+  public func runLoop(until condition: () throws -> Bool) throws {
     let end = SystemClock.monotonic() + .seconds(120)
     while try !condition() {
       try #require(SystemClock.monotonic() < end, "the condition does not hold in time")
       let soon = SystemClock.monotonic() + .milliseconds(10)
       try loop.runOnce(until: .earliest(connection.nextDeadline, soon))
-      connection.endTurn()
+      connection.finishIteration()
     }
   }
 
@@ -65,7 +65,7 @@ public final class PostgresClient: PostgresHandler {
   public func ask(_ segment: [PostgresCall]) throws -> PostgresOutcome {
     var told: PostgresOutcome?
     try connection.send(segment) { told = $0 }
-    try turn { told != nil }
+    try runLoop { told != nil }
     return try #require(told)
   }
 
@@ -88,7 +88,7 @@ extension PostgresConnection.Limits {
   /// Limits of a test that waits for a certain event, on any machine.
   public static var patient: Self {
     var limits = Self()
-    limits.patience = .seconds(120)
+    limits.timeout = .seconds(120)
     return limits
   }
 }

@@ -21,8 +21,8 @@ public final class PostgresCluster: @unchecked Sendable {
   public let port: UInt16
   /// A file for `passfile=` with the password.
   public var passwordFile: String { Paths.join(directory, "pgpass") }
-  private let keeper: ChildProcess
-  private let orders: FileDescriptor
+  private let supervisor: ChildProcess
+  private let commandPipe: FileDescriptor
   private var data: String { Paths.join(directory, "data") }
 
   /// The directory of the newest server that is installed. /usr/local may have unrelated programs.
@@ -32,7 +32,7 @@ public final class PostgresCluster: @unchecked Sendable {
     return (versions.map { "\(place)/\($0)/bin" } + ["/usr/bin"]).first { access("\($0)/initdb", X_OK) == 0 }
   }()
 
-  private static let keeping = """
+  private static let supervisorScript = """
     PATH=$1:/usr/bin:/bin; cd "$2" || exit 1; port=$3; shift 3; umask 077
     server=
     while read -r word more <&3; do
@@ -74,9 +74,9 @@ public final class PostgresCluster: @unchecked Sendable {
     port = try InternetSocket.port(of: listener)
     try listener.close()
     let pair = try UnixSocket.pair()
-    orders = pair.first
+    commandPipe = pair.first
     let words =
-      ["-c", Self.keeping, "keeper", programs, directory, "\(port)"] + settings.flatMap { ["-c", $0] }
+      ["-c", Self.supervisorScript, "keeper", programs, directory, "\(port)"] + settings.flatMap { ["-c", $0] }
     var command = ["/bin/sh"] + words
     if geteuid() == 0 {
       // The server refuses to run as root. 65534 is the overflow user of the kernel, which owns no files.
@@ -86,13 +86,13 @@ public final class PostgresCluster: @unchecked Sendable {
         ["/usr/bin/setpriv", "--reuid", "\(owner.pointee.pw_uid)", "--regid", "\(owner.pointee.pw_gid)"]
         + ["--clear-groups"] + command
     }
-    keeper = try ChildProcess.spawn(
+    supervisor = try ChildProcess.spawn(
       executable: command[0], arguments: Array(command.dropFirst()),
       environment: ["LC_ALL": "C", "TZ": "UTC", "PATH": "/usr/bin:/bin"], channel: pair.second,
       standardError: .null, newSession: true)
     try write(Self.password, to: "password", readable: true)
     try write("*:*:*:\(Self.user):\(Self.password)\n", to: "pgpass")
-    try order(primary.map { "copy -h \($0.directory) -p \($0.port)" } ?? "make")
+    try sendCommand(primary.map { "copy -h \($0.directory) -p \($0.port)" } ?? "make")
     let isMade = try eventually {
       access(file("made"), F_OK) == 0 || access(file("failed"), F_OK) == 0
     }
@@ -101,8 +101,8 @@ public final class PostgresCluster: @unchecked Sendable {
   }
 
   deinit {
-    try? UnixSocket.shutdownWriting(orders)
-    _ = keeper.wait()
+    try? UnixSocket.shutdownWriting(commandPipe)
+    _ = supervisor.wait()
     Directory.removeTree(directory)
   }
 
@@ -127,7 +127,7 @@ public final class PostgresCluster: @unchecked Sendable {
   /// Starts the server again, and waits until it accepts connections.
   public func start() throws {
     let former = words().first
-    try order("start")
+    try sendCommand("start")
     let isReady = try eventually {
       let words = words()
       // After a kill the file of the former server is still there.
@@ -144,7 +144,7 @@ public final class PostgresCluster: @unchecked Sendable {
 
   private func end(_ word: String) throws {
     unlink(file("stopped"))
-    try order(word)
+    try sendCommand(word)
     try #require(try eventually { access(file("stopped"), F_OK) == 0 })
   }
 
@@ -186,7 +186,7 @@ public final class PostgresCluster: @unchecked Sendable {
     _ = try target.write(Array(text.utf8))
   }
 
-  private func order(_ word: String) throws {
-    _ = try Array("\(word)\n".utf8).withUnsafeBytes { try orders.send($0) }
+  private func sendCommand(_ word: String) throws {
+    _ = try Array("\(word)\n".utf8).withUnsafeBytes { try commandPipe.send($0) }
   }
 }

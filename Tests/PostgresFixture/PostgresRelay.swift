@@ -13,12 +13,12 @@ public final class PostgresRelay {
   /// True if nothing is forwarded any more, in either direction.
   public var isSilent = false
   /// True if the server's bytes are not forwarded any more.
-  public var holdsReplies = false
+  public var withholdsReplies = false
   /// Number of the server's bytes that are forwarded at once, and the pause after them: a slow line.
-  public var bytesAtOnce = 64 << 10
+  public var bytesPerPass = 64 << 10
   public var pause = TimeSpan.zero
   /// True if the client gets another number of the process than the server's.
-  public var hidesProcess = false
+  public var hidesBackendPID = false
 
   private let loop: EventLoop
   private let target: String
@@ -71,18 +71,18 @@ public final class PostgresRelay {
   }
 
   private func pass(from end: End) throws {
-    guard !isSilent, !(holdsReplies && end.isServer) else { return }
+    guard !isSilent, !(withholdsReplies && end.isServer) else { return }
     if end.isServer {
       guard SystemClock.monotonic() >= freeAt else { return }
       freeAt = SystemClock.monotonic() + pause
     }
-    var chunk = [UInt8](repeating: 0, count: end.isServer ? bytesAtOnce : 64 << 10)
+    var chunk = [UInt8](repeating: 0, count: end.isServer ? bytesPerPass : 64 << 10)
     guard case .bytes(let count) = try chunk.withUnsafeMutableBytes({ try end.socket.receive(into: $0) })
     else { return finish(end) }
     var bytes = Array(chunk[..<count])
-    if end.head != nil, hidesProcess {
+    if end.head != nil, hidesBackendPID {
       end.head?.append(contentsOf: bytes)
-      guard let changed = Self.withoutProcess(end.head ?? []) else { return }
+      guard let changed = Self.replacingBackendPID(end.head ?? []) else { return }
       bytes = changed
       end.head = nil
     }
@@ -110,7 +110,7 @@ public final class PostgresRelay {
   }
 
   /// The server's first messages with another number in BackendKeyData; nil until that has come.
-  private static func withoutProcess(_ head: [UInt8]) -> [UInt8]? {
+  private static func replacingBackendPID(_ head: [UInt8]) -> [UInt8]? {
     var place = 0
     while place + 5 <= head.count {
       let length = head[(place + 1)..<(place + 5)].reduce(0) { $0 << 8 | Int($1) }

@@ -12,11 +12,11 @@ struct CommitNumbersTests {
     let given = (0..<600).map { _ in numbers.next() }
     #expect(given == Array(1...600) && numbers.foldable < 0)
     for number in given.dropFirst(400) { numbers.commit(number) }
-    #expect(numbers.committed == 200 && numbers.foldable == 1 - CommitNumbers.kept, "the first is still open")
+    #expect(numbers.committed == 200 && numbers.foldable == 1 - CommitNumbers.unfoldedCount, "the first is still open")
     for number in given.prefix(399) { numbers.commit(number) }
     numbers.release(400)
     numbers.commit(400)
-    #expect(numbers.committed == 599 && numbers.foldable == 601 - CommitNumbers.kept)
+    #expect(numbers.committed == 599 && numbers.foldable == 601 - CommitNumbers.unfoldedCount)
     #expect(numbers.recent.count == 599 && !numbers.recent.contains(400))
   }
 
@@ -29,7 +29,7 @@ struct CommitNumbersTests {
     #expect(numbers.missing(of: asked, found: [1, 2, 3, 5, 6, 7, 8, 9, 10]) == [4])
     numbers.fold(below: 7)
     #expect(numbers.missing(of: asked, found: [7, 8, 10]) == [9])
-    numbers.forget([9])
+    numbers.removeLost([9])
     #expect(numbers.missing(of: asked, found: [7, 8, 10]) == [] && numbers.recent == [7, 8, 10])
   }
 }

@@ -20,7 +20,7 @@ struct LostClaimTests {
   func lostPage() throws {
     let primary = try PostgresCluster(["max_connections=30"])
     let standby = try PostgresCluster(standbyOf: primary)
-    let stage = try SharedStage(on: primary)
+    let stage = try SharedStoreFixture(on: primary)
     let name = try #require(stage.stage.client.rows(.once("SELECT current_database()::text"))[0].text(0, 0))
     let both =
       "postgres://\(PostgresCluster.user)@/\(name)?host=\(primary.directory),\(standby.directory)"
@@ -28,11 +28,11 @@ struct LostClaimTests {
     let one = try stage.open("one", at: both, lease: .seconds(60))
     one.pageSize = 3
     try stage.enqueue(one, 10)
-    one.claim(SharedStage.deposits)
-    try stage.turn { one.inHand.count == 3 }
+    one.claim(SharedStoreFixture.deposits)
+    try stage.runLoop { one.inFlight.count == 3 }
     one.serve()
-    try stage.turn { one.done.count == 3 }
-    try stage.turn {
+    try stage.runLoop { one.done.count == 3 }
+    try stage.runLoop {
       try stage.number("SELECT count(*) FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_lsn()")
         == 1
     }
@@ -40,9 +40,9 @@ struct LostClaimTests {
     let sender = try #require(
       try stage.number("SELECT pid FROM pg_stat_replication").flatMap { pid_t(exactly: $0) })
     #expect(kill(sender, SIGSTOP) == 0)
-    one.claim(SharedStage.deposits)
-    try stage.turn { one.inHand.count == 3 }
-    #expect(one.inHand.map(\.customer.ticket) == [4, 5, 6])
+    one.claim(SharedStoreFixture.deposits)
+    try stage.runLoop { one.inFlight.count == 3 }
+    #expect(one.inFlight.map(\.customer.ticket) == [4, 5, 6])
     kill(sender, SIGKILL)
     try primary.killServer()
     // As pg_ctl promote does it.
@@ -53,14 +53,14 @@ struct LostClaimTests {
     #expect(kill(try standby.postmaster, SIGUSR1) == 0)
     // What it does to them before it receives the news has no effect.
     one.serve()
-    try stage.turn(within: .seconds(120)) { one.joins.count == 2 }
-    #expect(one.losses == [.booksReplaced] && one.forgotten.isEmpty, "\(one.losses) \(one.forgotten)")
+    try stage.runLoop(within: .seconds(120)) { one.joins.count == 2 }
+    #expect(one.losses == [.databaseReplaced] && one.transactionsLost.isEmpty, "\(one.losses) \(one.transactionsLost)")
     #expect(one.dropped == [4, 5, 6] && one.done == [1, 2, 3])
-    one.servesAtOnce = true
-    try stage.turn { one.done.count == 10 }
-    let books = try StoreStage(at: standby.address(name))
-    try books.check()
-    #expect(try books.number("SELECT count(*) FROM bank.receipt") == 10)
-    #expect(one.withoutEffect.isEmpty && Set(one.done).count == 10)
+    one.servesImmediately = true
+    try stage.runLoop { one.done.count == 10 }
+    let database = try StoreDatabase(at: standby.address(name))
+    try database.check()
+    #expect(try database.number("SELECT count(*) FROM bank.receipt") == 10)
+    #expect(one.rejectedCompletions.isEmpty && Set(one.done).count == 10)
   }
 }

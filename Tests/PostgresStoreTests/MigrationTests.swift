@@ -32,14 +32,14 @@ struct MigrationTests {
 
   /// A database of this version on its third day. Branch 1 has served tickets 1 to 7 by two commits, and 9 on
   /// the second day, and has cancelled 8. It is open.
-  private func books(_ version: Int64) throws -> StoreStage {
-    let stage = try StoreStage(prepared: false)
+  private func store(_ version: Int64) throws -> StoreDatabase {
+    let stage = try StoreDatabase(prepared: false)
     let receipts = [(1...4, 1, 5, 3), (5...7, 1, 6, 3), (8...8, 2, 5, 3), (9...9, 1, 2, 2)].map {
       (tickets, outcome, commit, day) in
       """
       INSERT INTO bank.receipt (day, ticket, lane, outcome, generation, pid, attempts, amount, account, issued_ms, finished_ms,
         branch, epoch, commit_no)
-      SELECT \(day), n, \(StoreStage.deposits), \(outcome), 1, 1, 1, 100, 5, 1, 2, 1, 3, \(commit)
+      SELECT \(day), n, \(StoreDatabase.deposits), \(outcome), 1, 1, 1, 100, 5, 1, 2, 1, 3, \(commit)
       FROM generate_series(\(tickets.lowerBound), \(tickets.upperBound)) n
       """
     }
@@ -50,7 +50,7 @@ struct MigrationTests {
         "CREATE TABLE bank.receipt_2 PARTITION OF bank.receipt FOR VALUES FROM (2) TO (3)",
         "CREATE TABLE bank.receipt_3 PARTITION OF bank.receipt FOR VALUES FROM (3) TO (4)",
         "CREATE TABLE bank.attempt_3 PARTITION OF bank.attempt FOR VALUES FROM (3) TO (4)",
-        "INSERT INTO bank.claim VALUES (\(StoreStage.deposits), 1, 9, 1, 3, now(), 1)",
+        "INSERT INTO bank.claim VALUES (\(StoreDatabase.deposits), 1, 9, 1, 3, now(), 1)",
       ] + receipts
     for next in 1..<version { texts += PostgresSchema.migration(to: next + 1) }
     texts.append("UPDATE bank.branch SET closed = false, expires_at = now() + interval '1 hour'")
@@ -59,8 +59,8 @@ struct MigrationTests {
   }
 
   /// Lets the branch of the older version close, and migrates its database.
-  private func migrated(_ version: Int64, _ texts: String...) throws -> StoreStage {
-    let stage = try books(version)
+  private func migrated(_ version: Int64, _ texts: String...) throws -> StoreDatabase {
+    let stage = try store(version)
     for text in texts { try stage.client.run(text) }
     try stage.client.run("UPDATE bank.branch SET closed = true, expires_at = '-infinity'")
     #expect(try stage.prepare(stage.client) == .success(version))
@@ -71,18 +71,18 @@ struct MigrationTests {
     "It is not migrated while a branch of that version is open, or has left claims", arguments: versions
   )
   func inUse(_ version: Int64) throws {
-    let stage = try books(version)
-    let refusal = Result<Int64, PostgresPreparation.Failure>.failure(.inUse(version: version))
+    let stage = try store(version)
+    let refusal = Result<Int64, SchemaMigration.Failure>.failure(.inUse(version: version))
     #expect(try stage.prepare(stage.client) == refusal)
     try stage.client.run("UPDATE bank.branch SET expires_at = '-infinity'")
     #expect(try stage.prepare(stage.client) == refusal)
     #expect(try stage.number("SELECT number FROM bank.version") == version)
     for language in Language.allCases {
-      #expect(PostgresPreparation.Failure.inUse(version: 1).message(in: language).contains("bankctl stop"))
+      #expect(SchemaMigration.Failure.inUse(version: 1).message(in: language).contains("bankctl stop"))
     }
     // A branch of the older version has rescued it, or it has started again and was closed.
     for end in ["UPDATE bank.branch SET epoch = 4", "UPDATE bank.branch SET closed = true"] {
-      let stage = try books(version)
+      let stage = try store(version)
       try stage.client.run("UPDATE bank.branch SET expires_at = '-infinity'", end)
       #expect(try stage.prepare(stage.client) == .success(version))
     }
@@ -92,17 +92,17 @@ struct MigrationTests {
     "Each commit has its tickets afterwards, and branches of the older version never join again",
     arguments: versions)
   func commits(_ version: Int64) throws {
-    let stage = try books(version)
+    let stage = try store(version)
     let join = try #require(Self.joins[version])
     try stage.client.run("BEGIN", join, "ROLLBACK")
     try stage.client.run("UPDATE bank.branch SET closed = true, expires_at = '-infinity'")
     let other = try stage.another()
-    var told: [Result<Int64, PostgresPreparation.Failure>] = []
+    var received: [Result<Int64, SchemaMigration.Failure>] = []
     for client in [stage.client, other] {
-      PostgresPreparation.begin(on: client.connection) { told.append($0) }
+      SchemaMigration.begin(on: client.connection) { received.append($0) }
     }
-    try stage.client.turn { told.count == 2 }
-    #expect(told.allSatisfy { $0 == .success(version) }, "\(told)")
+    try stage.client.runLoop { received.count == 2 }
+    #expect(received.allSatisfy { $0 == .success(version) }, "\(received)")
     let former = PostgresBranch(id: 1, epoch: 3)
     #expect(
       try stage.ask(stage.client, former.receipts(of: [2, 5, 6])) == [
@@ -112,11 +112,11 @@ struct MigrationTests {
     for join in Self.joins.values { #expect(throws: PostgresError.self) { try stage.client.run(join) } }
     let branch = try stage.join("old")
     #expect(branch == PostgresBranch(id: 1, epoch: 4))
-    for day in [Int64(3), 4] { try stage.ask(stage.client, PostgresPreparation.partition(for: day)) }
+    for day in [Int64(3), 4] { try stage.ask(stage.client, SchemaMigration.partition(for: day)) }
     try stage.client.run("INSERT INTO bank.ticket_batch (day, first, last, branch) VALUES (3, 1, 9, 1)")
     try stage.enqueue(branch, 5)
-    let page = try stage.ask(stage.client, branch.claim(lane: StoreStage.deposits, atMost: 10))
-    let done = StoreStage.completion(of: page.map(\.position))
+    let page = try stage.ask(stage.client, branch.claim(lane: StoreDatabase.deposits, atMost: 10))
+    let done = StoreDatabase.completion(of: page.map(\.position))
     #expect(try stage.ask(stage.client, branch.complete(done, number: 7)) == Array(10...14))
     #expect(try stage.ask(stage.client, branch.receipts(of: [7])) == [7: Array(10...14)])
   }
@@ -126,12 +126,12 @@ struct MigrationTests {
     arguments: versions)
   func recognized(_ version: Int64) throws {
     let former = "SELECT value FROM bank.meta WHERE name = 'books'"
-    let stage = try books(version)
+    let stage = try store(version)
     let number = try #require(try stage.number(former))
-    #expect(try stage.ask(stage.client, PostgresBeginning.number) == number)
+    #expect(try stage.ask(stage.client, ServerProbe.number) == number)
     try stage.client.run("UPDATE bank.branch SET closed = true, expires_at = '-infinity'")
     #expect(try stage.prepare(stage.client) == .success(version))
-    #expect(try stage.ask(stage.client, PostgresBeginning.number) == number)
+    #expect(try stage.ask(stage.client, ServerProbe.number) == number)
     #expect(try stage.number(former) == number)
     #expect(try stage.number("SELECT number FROM bank.version") == PostgresSchema.version)
     #expect(
@@ -144,7 +144,7 @@ struct MigrationTests {
 
   @Test("A large request of version 3 that has its tickets is moved to its lines afterwards")
   func large() throws {
-    let lane = StoreStage.deposits
+    let lane = StoreDatabase.deposits
     let waiting = PostgresPosition.of(lane: lane, ticket: 0)
     let delayed = PostgresPosition.of(state: 2, lane: lane, ticket: 0)
     let stage = try migrated(
@@ -155,8 +155,8 @@ struct MigrationTests {
         '{\(waiting), \(waiting), \(delayed)}', '{1, 2, 3}', '{4, 5, 6}', '{0, 0, 9000}', '{NULL, kiwi, NULL}',
         '{NULL, NULL, x}', '{NULL, NULL, NULL}', '{0, 0, 0}')
       """)
-    let name = ArrivingName(branch: 1, epoch: 3, number: 5)
-    #expect(try !stage.ask(stage.client, PostgresBranch.unpack(name)))
+    let name = LargeRequestID(branch: 1, epoch: 3, number: 5)
+    #expect(try !stage.ask(stage.client, PostgresBranch.moveSlices(name)))
     #expect(
       try stage.number("SELECT count(*) FROM bank.customer WHERE item_name = 'kiwi' AND amount = 2") == 1)
     #expect(try stage.number("SELECT due_ms FROM bank.customer WHERE position = \(delayed + 12)") == 9_000)

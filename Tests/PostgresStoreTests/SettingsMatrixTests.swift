@@ -40,7 +40,7 @@ struct SettingsMatrixTests {
 
   @Test("All customers are served once, and the day ends", arguments: cases)
   func day(_ one: Case) throws {
-    let stage = try SharedStage()
+    let stage = try SharedStoreFixture()
     let name = try #require(stage.stage.client.rows(.once("SELECT current_database()::text"))[0].text(0, 0))
     for (setting, value) in one.settings {
       try stage.stage.client.run("ALTER \(one.whose) \(name) SET \(setting) = \(value)")
@@ -53,23 +53,23 @@ struct SettingsMatrixTests {
         INSERT INTO public.ran VALUES (1); RETURN QUERY SELECT a FROM pg_catalog.unnest($1) a; END $$
       """)
     let branches = [try stage.open("one"), try stage.open("other")]
-    for branch in branches { (branch.servesAtOnce, branch.pageSize) = (true, 7) }
+    for branch in branches { (branch.servesImmediately, branch.pageSize) = (true, 7) }
     for _ in 0..<15 {
-      for branch in branches { branch.books.takeIn(stage.request(), SharedStage.customers(4)) }
+      for branch in branches { branch.store.enqueueCustomers(stage.request(), SharedStoreFixture.customers(4)) }
     }
     let soon = WallTime(milliseconds: SystemClock.wall().milliseconds + 300)
-    let delayed = SharedStage.customers(4, SharedStage.loans, dueAt: soon, payload: [0, 255, 92, 39])
-    guard case .issued(let tickets) = try stage.ask(branches[0], { $0.takeIn($1, delayed) }) else {
+    let delayed = SharedStoreFixture.customers(4, SharedStoreFixture.loans, dueAt: soon, payload: [0, 255, 92, 39])
+    guard case .issued(let tickets) = try stage.ask(branches[0], { $0.enqueueCustomers($1, delayed) }) else {
       Issue.record("no tickets")
       return
     }
     let cancelled = try #require(tickets.new.first?.first)
     #expect(try stage.ask(branches[1]) { $0.cancel($1, cancelled) } == .done)
-    try stage.turn { branches[0].done.count + branches[1].done.count == 123 }
+    try stage.runLoop { branches[0].done.count + branches[1].done.count == 123 }
     #expect(Set(branches.flatMap(\.done)).count == 123, "no customer is served twice")
     var given: [TicketNumber] = []
     for branch in branches {
-      #expect(branch.refusals.isEmpty && branch.losses.isEmpty && branch.withoutEffect.isEmpty)
+      #expect(branch.refusals.isEmpty && branch.losses.isEmpty && branch.rejectedCompletions.isEmpty)
       for answer in branch.answers.values {
         guard case .issued(let tickets) = answer else { continue }
         for run in tickets.new { given += Array(run.first...run.last) }
@@ -79,18 +79,18 @@ struct SettingsMatrixTests {
     try stage.check()
     #expect(try stage.number("SELECT count(*) FROM public.ran") == 0)
     #expect(try stage.ask(branches[0]) { $0.endDay($1) } == .done)
-    try stage.turn { branches.allSatisfy { $0.days == [2] } }
+    try stage.runLoop { branches.allSatisfy { $0.days == [2] } }
   }
 
   @Test("A page claimed after the database's clock was set back does not come before earlier ones")
   func claimsInOrder() throws {
-    let stage = try StoreStage()
+    let stage = try StoreDatabase()
     let branch = try stage.join("b")
     try stage.enqueue(branch, 30)
-    _ = try stage.ask(stage.client, branch.claim(lane: StoreStage.deposits, atMost: 10))
+    _ = try stage.ask(stage.client, branch.claim(lane: StoreDatabase.deposits, atMost: 10))
     // As if the clock had been an hour ahead until now.
     try stage.client.run("UPDATE bank.claim SET claimed_at = claimed_at + interval '1 hour'")
-    for _ in 0..<2 { _ = try stage.ask(stage.client, branch.claim(lane: StoreStage.deposits, atMost: 10)) }
+    for _ in 0..<2 { _ = try stage.ask(stage.client, branch.claim(lane: StoreDatabase.deposits, atMost: 10)) }
     #expect(
       try stage.number(
         """

@@ -20,11 +20,11 @@ struct PostgresConnectionTests {
 
   private func loss(_ address: String) throws -> PostgresError {
     let client = try PostgresClient(address)
-    try client.turn { client.server != nil || !client.losses.isEmpty }
+    try client.runLoop { client.server != nil || !client.losses.isEmpty }
     try #require(client.server == nil, "it was let in")
     let error = try #require(client.losses.first)
     // Reported once, however often the loop runs afterwards.
-    client.connection.endTurn()
+    client.connection.finishIteration()
     #expect(client.losses.count == 1 && client.connection.nextDeadline == nil && client.loop.count == 0)
     for language in Language.allCases {
       #expect(!error.message(in: language).contains(PostgresCluster.password))
@@ -37,7 +37,7 @@ struct PostgresConnectionTests {
   func greeted() throws {
     let client = try PostgresClient.connected(cluster.address())
     let server = try #require(client.server)
-    #expect(server.version >= PostgresServer.leastVersion && !server.isSynchronous)
+    #expect(server.version >= PostgresServer.minVersion && !server.isSynchronous)
     let rows = try client.rows(
       .once(
         """
@@ -63,7 +63,7 @@ struct PostgresConnectionTests {
   func noPassword() throws {
     let error = try loss(cluster.internetAddress("postgres", "&passfile=/nonexistent"))
     #expect(error.reason == .passwordMissing && error.description.contains(".pgpass"))
-    #expect(!error.mayPass)
+    #expect(!error.isRetriable)
   }
 
   @Test("A wrong password, an unknown user and a missing database are distinguished")
@@ -72,13 +72,13 @@ struct PostgresConnectionTests {
     let file = try FileDescriptor.open(wrong, [.writeOnly, .create], mode: 0o600)
     _ = try file.write(Array("*:*:*:*:wrong\n".utf8))
     let denied = try loss(cluster.internetAddress("postgres", "&passfile=\(wrong)"))
-    guard case .notAdmitted = denied.reason else {
+    guard case .accessDenied = denied.reason else {
       Issue.record("\(denied)")
       return
     }
     let stranger = try loss(
       "postgres://unknown@/postgres?host=\(cluster.directory)&port=\(cluster.port)")
-    guard case .notAdmitted = stranger.reason else {
+    guard case .accessDenied = stranger.reason else {
       Issue.record("\(stranger)")
       return
     }
@@ -87,7 +87,7 @@ struct PostgresConnectionTests {
       Issue.record("\(missing)")
       return
     }
-    #expect(missing.description.contains("nowhere") && !missing.mayPass)
+    #expect(missing.description.contains("nowhere") && !missing.isRetriable)
   }
 
   @Test("A missing listener is reported, and may be temporary")
@@ -99,15 +99,15 @@ struct PostgresConnectionTests {
         Issue.record("\(error)")
         continue
       }
-      #expect(error.mayPass)
+      #expect(error.isRetriable)
     }
   }
 
   @Test("A server that is suspended is given up at the deadline, while connecting and during requests")
-  func silent() throws {
+  func noReply() throws {
     let cluster = try PostgresCluster(["fsync=off"])
     var limits = PostgresConnection.Limits()
-    limits.patience = .milliseconds(300)
+    limits.timeout = .milliseconds(300)
     let client = try PostgresClient.connected(cluster.address(), limits: limits)
     // Nothing in flight, nothing to wait for.
     #expect(client.connection.nextDeadline == nil)
@@ -120,9 +120,9 @@ struct PostgresConnectionTests {
       }
     }
     let began = SystemClock.monotonic()
-    try client.turn { !client.losses.isEmpty }
+    try client.runLoop { !client.losses.isEmpty }
     #expect(SystemClock.monotonic().since(began) >= .milliseconds(300))
-    #expect(client.losses.map(\.reason) == [.silent(milliseconds: 300)])
+    #expect(client.losses.map(\.reason) == [.noReply(milliseconds: 300)])
     #expect(outcomes == [client.losses[0], client.losses[0]])
     try cluster.signal(backend: backend, SIGCONT)
     // The postmaster itself: the kernel accepts the connection, and no process answers.
@@ -130,9 +130,9 @@ struct PostgresConnectionTests {
     try #require(kill(first, SIGSTOP) == 0)
     defer { kill(first, SIGCONT) }
     let late = try PostgresClient(cluster.address("postgres", "&connect_timeout=2"))
-    try late.turn { !late.losses.isEmpty }
-    #expect(late.losses.map(\.reason) == [.silent(milliseconds: 2000)])
-    #expect(late.losses[0].mayPass)
+    try late.runLoop { !late.losses.isEmpty }
+    #expect(late.losses.map(\.reason) == [.noReply(milliseconds: 2000)])
+    #expect(late.losses[0].isRetriable)
   }
 
   @Test(
@@ -157,15 +157,15 @@ struct PostgresConnectionTests {
         }
       }
     }
-    try client.turn { told.count == 2 }
+    try client.runLoop { told.count == 2 }
     try cluster.killServer()
-    try client.turn { !client.losses.isEmpty && told.count == 4 }
+    try client.runLoop { !client.losses.isEmpty && told.count == 4 }
     #expect(told == ["done", "23505", "unknown", "unknown"])
     guard client.losses.count == 1, case .lost = client.losses[0].reason else {
       Issue.record("\(client.losses)")
       return
     }
-    #expect(client.losses[0].mayPass)
+    #expect(client.losses[0].isRetriable)
     try cluster.start()
     let again = try PostgresClient.connected(cluster.address())
     #expect(try again.rows(.once("SELECT array_agg(n ORDER BY n) FROM t"))[0].integers(0, 0) == [1, 2])
@@ -181,7 +181,7 @@ struct PostgresConnectionTests {
       if case .unknown(let error) = outcome { told = error }
     }
     try other.rows(.once("SELECT pg_terminate_backend(\(client.connection.backend))"))
-    try client.turn { told != nil && !client.losses.isEmpty }
+    try client.runLoop { told != nil && !client.losses.isEmpty }
     #expect(told?.description.contains("57P01") == true, "\(String(describing: told))")
     #expect(client.losses == [told].compactMap { $0 })
   }
@@ -191,7 +191,7 @@ struct PostgresConnectionTests {
     let cluster = try PostgresCluster(["fsync=off"])
     let client = try PostgresClient.connected(cluster.address())
     try cluster.stop()
-    try client.turn { !client.losses.isEmpty }
+    try client.runLoop { !client.losses.isEmpty }
     #expect(client.losses.count == 1 && client.loop.count == 0)
     try cluster.start()
     _ = try PostgresClient.connected(cluster.address())
@@ -204,14 +204,14 @@ struct PostgresConnectionTests {
     let address = "postgres://bank@/postgres?host=\(relay.directory)&port=\(cluster.port)"
     // One that forwards everything unchanged cannot be distinguished from a wire, and does no harm.
     _ = try PostgresClient.connected(address, loop: client.loop)
-    relay.hidesProcess = true
+    relay.hidesBackendPID = true
     let hidden = try PostgresClient(address, loop: client.loop)
-    try hidden.turn { !hidden.losses.isEmpty }
+    try hidden.runLoop { !hidden.losses.isEmpty }
     #expect(hidden.losses.map(\.reason) == [.pooler] && hidden.server == nil)
     #expect(hidden.losses[0].description.contains("PgBouncer"))
     // And PgBouncer's own message about the options that every connection requests.
     let reason = PostgresError.whileConnecting(
-      words: "FATAL:  unsupported startup parameter: options", needsPassword: false)
+      message: "FATAL:  unsupported startup parameter: options", needsPassword: false)
     #expect(reason == .pooler)
   }
 
@@ -220,13 +220,13 @@ struct PostgresConnectionTests {
     let loop = try EventLoop()
     let relay = try PostgresRelay(to: cluster, loop: loop)
     var limits = PostgresConnection.Limits()
-    limits.patience = .seconds(1)
+    limits.timeout = .seconds(1)
     let client = try PostgresClient.connected(
       "postgres://bank@/postgres?host=\(relay.directory)&port=\(cluster.port)", limits: limits, loop: loop)
     try client.rows(.once("SELECT 1"))
     relay.isSilent = true
     #expect(throws: PostgresError.self) { try client.rows(.once("SELECT 1")) }
-    #expect(client.losses.map(\.reason) == [.silent(milliseconds: 1000)])
+    #expect(client.losses.map(\.reason) == [.noReply(milliseconds: 1000)])
   }
 
   @Test("A slow answer is read to its end while it is coming, even beyond the timeout")
@@ -234,10 +234,10 @@ struct PostgresConnectionTests {
     let loop = try EventLoop()
     let relay = try PostgresRelay(to: cluster, loop: loop)
     var limits = PostgresConnection.Limits()
-    limits.patience = .seconds(1)
+    limits.timeout = .seconds(1)
     let client = try PostgresClient.connected(
       "postgres://bank@/postgres?host=\(relay.directory)&port=\(cluster.port)", limits: limits, loop: loop)
-    (relay.bytesAtOnce, relay.pause) = (10_000, .milliseconds(100))
+    (relay.bytesPerPass, relay.pause) = (10_000, .milliseconds(100))
     let began = SystemClock.monotonic()
     let rows = try client.rows(.once("SELECT repeat('x', 250000)"))[0]
     #expect(rows.text(0, 0)?.utf8.count == 250_000)
@@ -245,10 +245,10 @@ struct PostgresConnectionTests {
     // If it stops in the middle, that is noticed.
     try client.connection.send([.once("SELECT repeat('x', 250000)")]) { _ in }
     let middle = SystemClock.monotonic() + .milliseconds(500)
-    try client.turn { SystemClock.monotonic() >= middle }
+    try client.runLoop { SystemClock.monotonic() >= middle }
     relay.isSilent = true
-    try client.turn { !client.losses.isEmpty }
-    #expect(client.losses.map(\.reason) == [.silent(milliseconds: 1000)])
+    try client.runLoop { !client.losses.isEmpty }
+    #expect(client.losses.map(\.reason) == [.noReply(milliseconds: 1000)])
   }
 
   @Test("A standby is refused, and among several hosts the primary is found")
@@ -258,7 +258,7 @@ struct PostgresConnectionTests {
       "postgres://bank@/postgres?host=\(empty.path),\(cluster.directory)&port=\(cluster.port)")
     try client.rows(.once("SELECT 1"))
     #expect(
-      PostgresError.whileConnecting(words: "server is in hot standby mode", needsPassword: false) == .standby)
+      PostgresError.whileConnecting(message: "server is in hot standby mode", needsPassword: false) == .standby)
   }
 
   @Test("A dropped connection leaves nothing")
@@ -270,7 +270,7 @@ struct PostgresConnectionTests {
     client = nil
     #expect(loop.count == 0)
     let other = try PostgresClient.connected(cluster.address())
-    try other.turn {
+    try other.runLoop {
       try other.rows(.once("SELECT count(*) FROM pg_stat_activity WHERE pid = \(backend)"))[0].integer(0, 0)
         == 0
     }

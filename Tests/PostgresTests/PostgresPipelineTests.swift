@@ -68,8 +68,8 @@ struct PostgresPipelineTests {
         order.append(number)
       }
     }
-    #expect(client.connection.underWay == 4)
-    try client.turn { client.connection.underWay == 0 }
+    #expect(client.connection.inFlightCount == 4)
+    try client.runLoop { client.connection.inFlightCount == 0 }
     #expect(order == [0, 1, 2, 3])
     // Prepared once, for all callers.
     let count = try client.rows(
@@ -91,7 +91,7 @@ struct PostgresPipelineTests {
         }
       }
     }
-    try client.turn { told.count == 3 }
+    try client.runLoop { told.count == 3 }
     #expect(told == ["done [1, 1]", "refused 23505", "done [1]"])
     let left = try client.rows(.once("SELECT array_agg(n ORDER BY n) FROM t"))
     #expect(left[0].integers(0, 0) == [1, 2, 5])
@@ -112,7 +112,7 @@ struct PostgresPipelineTests {
         }
       }
     }
-    try client.turn { told.count == 2 }
+    try client.runLoop { told.count == 2 }
     #expect(told == ["23503", "done"])
     #expect(try client.rows(.once("SELECT count(*) FROM b"))[0].integer(0, 0) == 0)
   }
@@ -180,14 +180,14 @@ struct PostgresPipelineTests {
     // More than the limit, and than the kernel's buffers, goes through without help.
     try send(3_000_000)
     #expect(throws: PostgresError.self) { try send(10) }
-    try client.turn { told.count == 1 }
+    try client.runLoop { told.count == 1 }
     for _ in 0..<3 { try send(10) }
     #expect {
       try send(10)
     } throws: { ($0 as? PostgresError)?.reason == .full }
-    try client.turn { told.count == 4 }
+    try client.runLoop { told.count == 4 }
     try send(10)
-    try client.turn { told.count == 5 }
+    try client.runLoop { told.count == 5 }
     #expect(told == [3_000_000, 10, 10, 10, 10])
   }
 
@@ -199,7 +199,7 @@ struct PostgresPipelineTests {
       told += 1
       _ = try? connection.send([.once("SELECT 2")]) { _ in told += 1 }
     }
-    try client.turn { told == 2 }
+    try client.runLoop { told == 2 }
     var outcomes: [String] = []
     for _ in 0..<3 {
       try connection.send([.once("SELECT 1")]) { outcome in
@@ -208,7 +208,7 @@ struct PostgresPipelineTests {
         connection.close()
       }
     }
-    try client.turn { outcomes.count == 3 }
+    try client.runLoop { outcomes.count == 3 }
     #expect(outcomes == ["done", "closed", "closed"])
     #expect(client.losses.isEmpty)
     #expect {
@@ -219,13 +219,13 @@ struct PostgresPipelineTests {
   @Test("Notifications are received, with or without requests, on a channel of any name")
   func notifications() throws {
     try client.connection.listen(to: "a \"channel\"")
-    try client.turn { client.connection.underWay == 0 }
+    try client.runLoop { client.connection.inFlightCount == 0 }
     let other = try PostgresClient.connected(address)
     try other.rows(.once("SELECT pg_notify('a \"channel\"', 'one'), pg_notify('another', 'none')"))
-    try client.turn { !client.notifications.isEmpty }
+    try client.runLoop { !client.notifications.isEmpty }
     try other.rows(.once("SELECT pg_notify('a \"channel\"', 'two')"))
     try client.rows(.once("SELECT pg_notify('a \"channel\"', 'three')"))
-    try client.turn { client.notifications.count >= 3 }
+    try client.runLoop { client.notifications.count >= 3 }
     #expect(client.notifications == ["one", "two", "three"].map { "a \"channel\" \($0)" })
   }
 }

@@ -54,29 +54,29 @@ struct SessionSettingsTests {
       try admin.run(
         "ALTER \(whose) \(name) SET \(setting) = \(value.contains("public") ? value : "'\(value)'")")
     }
-    for readsAlone in [false, true] {
-      let place = try PostgresPlace(cluster.address(name), readsAlone: readsAlone)
-      try expectTable(try .connected(to: place), SessionSettings(readsAlone: readsAlone))
+    for readOnly in [false, true] {
+      let url = try PostgresURL(cluster.address(name), readOnly: readOnly)
+      try expectTable(try .connected(to: url), SessionSettings(readOnly: readOnly))
     }
     // With several hosts the library checks the session before any setting is made.
     let both = cluster.address(name).replacing(
       "host=\(cluster.directory)&port=\(cluster.port)",
       with: "host=\(cluster.directory),\(cluster.directory)&port=\(cluster.port),\(cluster.port)")
-    try expectTable(try .connected(to: PostgresPlace(both)), SessionSettings())
+    try expectTable(try .connected(to: PostgresURL(both)), SessionSettings())
   }
 
   @Test("Address and environment change none of them")
   func addressAndEnvironment() throws {
     let (cluster, name) = try database()
     let options = "-c%20search_path%3Dpublic%20-c%20default_transaction_isolation%3Dserializable"
-    let place = try PostgresPlace(cluster.address(name, "&options=\(options)&client_encoding=LATIN1"))
+    let url = try PostgresURL(cluster.address(name, "&options=\(options)&client_encoding=LATIN1"))
     setenv("PGTZ", "Asia/Seoul", 1)
     setenv("PGDATESTYLE", "SQL, DMY", 1)
     defer {
       unsetenv("PGTZ")
       unsetenv("PGDATESTYLE")
     }
-    try expectTable(try .connected(to: place), SessionSettings())
+    try expectTable(try .connected(to: url), SessionSettings())
   }
 
   @Test("A commit is on a disk before it is reported, and an operator's choice of standbys stays")
@@ -99,7 +99,7 @@ struct SessionSettingsTests {
       "CREATE FUNCTION public.unnest(bigint[]) RETURNS SETOF bigint LANGUAGE sql AS 'SELECT 666::bigint'")
     let call = PostgresCall.once("SELECT n FROM unnest($1) AS n", [.integers], [.integers([1])])
     #expect(try admin.rows(call)[0].integer(0, 0) == 666, "names of this schema are found")
-    let client = try PostgresClient.connected(to: PostgresPlace(cluster.address(name)))
+    let client = try PostgresClient.connected(to: PostgresURL(cluster.address(name)))
     #expect(try client.rows(call)[0].integer(0, 0) == 1)
   }
 
@@ -108,9 +108,9 @@ struct SessionSettingsTests {
     for encoding in ["LATIN1", "EUC_KR"] {
       let (cluster, name) = try database("ENCODING '\(encoding)' TEMPLATE template0 LOCALE 'C'")
       let client = try PostgresClient(cluster.address(name))
-      try client.turn { !client.losses.isEmpty }
+      try client.runLoop { !client.losses.isEmpty }
       let error = try #require(client.losses.first)
-      #expect(error.reason == .encoding(encoding) && !error.mayPass)
+      #expect(error.reason == .encoding(encoding) && !error.isRetriable)
       for language in Language.allCases {
         #expect(
           error.message(in: language).contains(encoding) && error.message(in: language).contains("UTF8"))

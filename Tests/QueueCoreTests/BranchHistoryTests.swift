@@ -7,21 +7,21 @@ import QueueCore
 import Testing
 import Time
 
-extension BranchWorld {
+extension BranchHarness {
   private func anyBranch() -> Branch { branches[Int(chance.draw(0...Int64(branches.count - 1)))] }
 
   func step() {
     now.monotonic = now.monotonic + .milliseconds(chance.draw(1...50))
-    now.attended = now.monotonic
+    now.listeningTime = now.monotonic
     switch chance.draw(0...99) {
     case 0..<10: enqueue()
     case 10..<30: arrive(from: anyBranch())
-    case 30..<50: hear(anyBranch())
-    case 50..<60: handOver(anyBranch())
-    case 60..<80: tellerSpeaks(anyBranch())
+    case 30..<50: handle(anyBranch())
+    case 50..<60: submitTransaction(anyBranch())
+    case 60..<80: tellerSendsMessage(anyBranch())
     case 80..<86: tellerComes(anyBranch())
-    case 86..<88: tellerDies(anyBranch())
-    case 88..<90: cancelSomebody(anyBranch())
+    case 86..<88: tellerExits(anyBranch())
+    case 88..<90: cancelRandomCustomer(anyBranch())
     case 90..<94: poll()
     case 94: fence(anyBranch())
     case 95: if chance.draw(0...2) == 0 { kill(Int(chance.draw(0...Int64(branches.count - 1)))) }
@@ -38,7 +38,7 @@ extension BranchWorld {
         priority: Priority.grades[Int(chance.draw(0...2))],
         amount: chance.draw(1...1_000), account: 1)
     }
-    ledger.takeIn(orders, at: now.wall)
+    ledger.enqueueCustomers(orders, at: now.wall)
     if chance.draw(0...1) == 0 { poll() }
   }
 
@@ -51,10 +51,10 @@ extension BranchWorld {
     let generation = (branch.generations[window] ?? 0) + 1
     branch.generations[window] = generation
     branch.tellers[window] = []
-    happen(.tellerReady(window, generation, pid: 7), at: branch)
+    process(.tellerReady(window, generation, pid: 7), at: branch)
   }
 
-  private func tellerSpeaks(_ branch: Branch) {
+  private func tellerSendsMessage(_ branch: Branch) {
     let busy = branch.tellers.filter { !$0.value.isEmpty }.keys.sorted()
     guard !busy.isEmpty else { return }
     let window = busy[Int(chance.draw(0...Int64(busy.count - 1)))]
@@ -65,22 +65,22 @@ extension BranchWorld {
       case 1: .failed(WorkFailure("not now", .later))
       default: .done
       }
-    happen(.tellerAnswered(window, lease.generation, lease, answer), at: branch)
+    process(.tellerAnswered(window, lease.generation, lease, answer), at: branch)
   }
 
-  private func tellerDies(_ branch: Branch) {
+  private func tellerExits(_ branch: Branch) {
     guard let window = branch.tellers.keys.sorted().first, let generation = branch.generations[window]
     else { return }
     branch.tellers[window] = nil
-    happen(.tellerLost(window, generation, .signal(9)), at: branch)
+    process(.tellerLost(window, generation, .signal(9)), at: branch)
   }
 
   /// A branch that has lost nothing counts the same customers as its own as the database does.
   func compareCounts() {
     for branch in branches where branch.owner.epoch == 1 {
       let served = ledger.receipts.values.count { $0.by == branch.owner && $0.receipt.outcome == .served }
-      if branch.machine.books.served != Int64(served) {
-        fault("\(branch.owner) counts \(branch.machine.books.served) served, and the database \(served)")
+      if branch.machine.dayCounters.served != Int64(served) {
+        fault("\(branch.owner) counts \(branch.machine.dayCounters.served) served, and the database \(served)")
       }
     }
   }
@@ -88,7 +88,7 @@ extension BranchWorld {
   /// No more faults from here on, until no customer is left.
   func settle() {
     for _ in 0..<20_000 {
-      if ledger.entries.isEmpty, branches.allSatisfy({ !$0.machine.isUnsettled && $0.staged.isEmpty }) {
+      if ledger.entries.isEmpty, branches.allSatisfy({ !$0.machine.hasUncommittedChanges && $0.staged.isEmpty }) {
         return
       }
       ledger.callDelayed()
@@ -99,11 +99,11 @@ extension BranchWorld {
         for window in branch.tellers.keys.sorted() {
           guard let lease = branch.tellers[window]?.first else { continue }
           branch.tellers[window]?.removeFirst()
-          happen(.tellerAnswered(window, lease.generation, lease, .done), at: branch)
+          process(.tellerAnswered(window, lease.generation, lease, .done), at: branch)
         }
-        handOver(branch)
-        while !branch.toBooks.isEmpty { arrive(from: branch) }
-        while !branch.fromBooks.isEmpty { hear(branch) }
+        submitTransaction(branch)
+        while !branch.toStore.isEmpty { arrive(from: branch) }
+        while !branch.fromStore.isEmpty { handle(branch) }
       }
     }
     fault("a customer is never served: \(ledger.entries.values.prefix(3))")
@@ -111,8 +111,8 @@ extension BranchWorld {
 }
 
 @Suite struct BranchHistoryTests {
-  private static func run(_ seed: UInt64, bug: LedgerBug? = nil) -> BranchWorld {
-    let world = BranchWorld(seed: seed, bug: bug)
+  private static func run(_ seed: UInt64, bug: ModelBug? = nil) -> BranchHarness {
+    let world = BranchHarness(seed: seed, bug: bug)
     for _ in 0..<600 where world.allFaults.isEmpty { world.step() }
     if world.allFaults.isEmpty { world.settle() }
     for ticket in 1...max(1, world.ledger.issued) where world.ledger.issued > 0 && world.allFaults.isEmpty {
@@ -141,8 +141,8 @@ extension BranchWorld {
     }
   }
 
-  @Test("wrong records in the database are found", arguments: LedgerBug.allCases)
-  func plantedBugs(_ bug: LedgerBug) {
+  @Test("wrong records in the database are found", arguments: ModelBug.allCases)
+  func plantedBugs(_ bug: ModelBug) {
     let found = (1...300 as ClosedRange<UInt64>).first { !Self.run($0, bug: bug).allFaults.isEmpty }
     #expect(found != nil, "\(bug) is not found in 300 histories")
   }

@@ -7,7 +7,7 @@ import Time
 
 @Suite struct BusinessTimeTests {
   private func seconds(_ branch: TestBranch) -> Int64 {
-    branch.machine.books.businessTime.milliseconds / 1_000
+    branch.machine.dayCounters.businessTime.milliseconds / 1_000
   }
 
   @Test("the timer does not run before the first customer comes")
@@ -15,7 +15,7 @@ import Time
     let branch = TestBranch()
     branch.open(.deposit)
     branch.pass(.seconds(30))
-    #expect(branch.machine.books.businessTime == .zero)
+    #expect(branch.machine.dayCounters.businessTime == .zero)
   }
 
   @Test("the timer runs while a customer waits")
@@ -35,7 +35,7 @@ import Time
     branch.passQuietly(.seconds(4))
     #expect(branch.isTimerRunning)
     #expect(branch.machine.businessTime(at: branch.now.monotonic).milliseconds == 4_000)
-    #expect(branch.machine.books.businessTime == .zero, "nothing has happened")
+    #expect(branch.machine.dayCounters.businessTime == .zero, "nothing has happened")
     try branch.answer(.deposit1)
     branch.passQuietly(.seconds(9))
     #expect(!branch.isTimerRunning)
@@ -48,7 +48,7 @@ import Time
     branch.ask(.deposit)
     branch.pass(.seconds(3))
     #expect(seconds(branch) == 0)
-    branch.happen(.committed)
+    branch.process(.committed)
     branch.pass(.seconds(2))
     #expect(seconds(branch) == 2)
   }
@@ -106,10 +106,10 @@ import Time
     let branch = TestBranch()
     branch.arrive(.deposit)
     branch.pass(.seconds(3))
-    branch.happen(.reset(9))
-    branch.happen(.committed)
+    branch.process(.reset(9))
+    branch.process(.committed)
     branch.pass(.seconds(3))
-    #expect(branch.machine.books.businessTime == .zero)
+    #expect(branch.machine.dayCounters.businessTime == .zero)
   }
 
   @Test("after a restart the timer continues from the database, without the time between")
@@ -117,7 +117,7 @@ import Time
     let branch = TestBranch()
     branch.arrive(.deposit)
     branch.pass(.seconds(3))
-    let next = TestBranch(books: branch.machine.books)
+    let next = TestBranch(dayCounters: branch.machine.dayCounters)
     next.pass(.seconds(2))
     #expect(seconds(next) == 5)
   }

@@ -13,7 +13,7 @@ import Testing
     branch.pass(.seconds(1))
     branch.setCalendar(byMilliseconds: 86_400_000)
     branch.pass(.seconds(1))
-    #expect(branch.machine.books.clockSteps == 0)
+    #expect(branch.machine.dayCounters.clockSteps == 0)
   }
 
   @Test("a clock that goes back and forward again between two receipts is noticed by any event")
@@ -25,22 +25,22 @@ import Testing
     branch.arrive(.loan)
     branch.setCalendar(byMilliseconds: 1)
     branch.pass(.zero)
-    #expect(branch.machine.books.clockSteps == 1)
+    #expect(branch.machine.dayCounters.clockSteps == 1)
     branch.setCalendar(byMilliseconds: -60_000)
     branch.pass(.seconds(1))
-    #expect(branch.machine.books.clockSteps == 2, "one step back is counted once")
+    #expect(branch.machine.dayCounters.clockSteps == 2, "one step back is counted once")
     branch.pass(.seconds(1))
-    #expect(branch.machine.books.clockSteps == 2)
+    #expect(branch.machine.dayCounters.clockSteps == 2)
   }
 
   @Test("the count of steps survives the end of a day and a restart")
   func outliving() {
     let branch = TestBranch()
     branch.setCalendar(byMilliseconds: -60_000)
-    branch.happen(.endDay)
-    #expect(branch.machine.books.day == 2)
-    #expect(branch.machine.books.clockSteps == 1)
-    let next = TestBranch(books: branch.machine.books)
-    #expect(next.machine.books.clockSteps == 1, "clock readings of two coordinators are not compared")
+    branch.process(.endDay)
+    #expect(branch.machine.dayCounters.day == 2)
+    #expect(branch.machine.dayCounters.clockSteps == 1)
+    let next = TestBranch(dayCounters: branch.machine.dayCounters)
+    #expect(next.machine.dayCounters.clockSteps == 1, "clock readings of two coordinators are not compared")
   }
 }

@@ -89,7 +89,7 @@ import Time
   @Test("no customer is left when all are sent away, and a page that comes then is ignored")
   func clear() {
     var delayed = delayed([ordered(1, 1), ordered(2, 2), ordered(3, 3)], capacity: 2)
-    #expect(delayed.beyond == 1)
+    #expect(delayed.unloaded == 1)
     #expect(delayed.nextPage(lowWater: 3) == 1)
     delayed.clear()
     delayed.append(page: [ordered(3, 3)], at: at(0), limit: { _ in .zero }) { _ in false }
@@ -117,7 +117,7 @@ import Time
       let capacity = Int(chance.draw(1...6))
       var delayed = delayed([], capacity: capacity)
       var store: [DelayedCustomer] = []
-      var unsettled: [DelayedCustomer] = []
+      var uncommitted: [DelayedCustomer] = []
       var ticket: TicketNumber = 0
       var second: Int64 = 0
       for _ in 0..<150 {
@@ -127,16 +127,16 @@ import Time
             ticket += 1
             let customer = ordered(ticket, second + chance.draw(1...40))
             delayed.admit(customer)
-            unsettled.append(customer)
+            uncommitted.append(customer)
           }
         case 4..<6:
           delayed.settleNewcomers()
-          store += unsettled
-          unsettled = []
+          store += uncommitted
+          uncommitted = []
         case 6:
           delayed.dropNewcomers()
-          ticket -= Int64(unsettled.count)
-          unsettled = []
+          ticket -= Int64(uncommitted.count)
+          uncommitted = []
         case 7:
           guard let gone = store.indices.randomElement(using: &chance) else { break }
           let customer = store.remove(at: gone)
@@ -144,7 +144,7 @@ import Time
         default:
           second += chance.draw(0...5)
           while true {
-            load(&delayed, store + unsettled, settled: ticket - Int64(unsettled.count))
+            load(&delayed, store + uncommitted, settled: ticket - Int64(uncommitted.count))
             let next = store.min { $0.place < $1.place }
             let isDue = next.map { $0.dueAt <= at(second).wall } ?? false
             let called = delayed.takeDue(at: at(second))
@@ -154,7 +154,7 @@ import Time
           }
         }
         #expect(delayed.count == Int64(store.count), "seed \(seed)")
-        #expect(delayed.newcomerCount == Int64(unsettled.count), "seed \(seed)")
+        #expect(delayed.newcomerCount == Int64(uncommitted.count), "seed \(seed)")
         #expect(delayed.held <= 2 * capacity, "seed \(seed)")
       }
     }

@@ -36,19 +36,19 @@ struct FirstWaitingTests {
     "the first waiting are those of the queue's lines, and a line's cached numbers stay valid",
     arguments: 0..<60)
   func histories(_ number: Int) {
-    let world = QueueWorld(seed: 0xF1257 + UInt64(number))
-    var remembered: [Int: (beyond: QueueMachine.BeyondMemory, numbers: [TicketNumber])] = [:]
+    let world = QueueHarness(seed: 0xF1257 + UInt64(number))
+    var remembered: [Int: (beyond: QueueMachine.UnloadedRange, numbers: [TicketNumber])] = [:]
     var (day, crashes): (BusinessDay, Int) = (1, 0)
     var compared = 0
     for step in 0..<400 {
       world.step()
-      if world.machine.books.day != day || world.crashes != crashes { remembered = [:] }
-      (day, crashes) = (world.machine.books.day, world.crashes)
-      let atWindows = Set(world.machine.atWindows.map(\.customer.ticket))
+      if world.machine.dayCounters.day != day || world.crashes != crashes { remembered = [:] }
+      (day, crashes) = (world.machine.dayCounters.day, world.crashes)
+      let servingCustomers = Set(world.machine.servingCustomers.map(\.customer.ticket))
       let issued = world.machine.issuedCount
       let waiting = world.staged.customers.values
         .filter {
-          $0.state == .waiting && $0.customer.ticket <= issued && !atWindows.contains($0.customer.ticket)
+          $0.state == .waiting && $0.customer.ticket <= issued && !servingCustomers.contains($0.customer.ticket)
         }
         .map(\.customer).sorted { $0.ticket < $1.ticket }
       // Between a full disk and its consequences the model and the queue differ.
@@ -56,16 +56,16 @@ struct FirstWaitingTests {
       compared += 1
       let limit = Int(world.chance.draw(0...30))
       let page = Int(world.chance.draw(1...4))
-      let found = world.machine.firstWaiting(limit: limit) { beyond, after in
-        let all = waiting.filter { $0.line == beyond.line && $0.ticket > beyond.after }.map(\.ticket)
-        if let known = remembered[beyond.place] {
-          var present = beyond
+      let found = world.machine.firstWaiting(limit: limit) { unloaded, after in
+        let all = waiting.filter { $0.line == unloaded.line && $0.ticket > unloaded.after }.map(\.ticket)
+        if let known = remembered[unloaded.place] {
+          var present = unloaded
           present.count = known.beyond.count
           if present == known.beyond {
-            #expect(all.starts(with: known.numbers), "seed \(number), step \(step): \(beyond)")
+            #expect(all.starts(with: known.numbers), "seed \(number), step \(step): \(unloaded)")
           }
         }
-        remembered[beyond.place] = (beyond, all)
+        remembered[unloaded.place] = (unloaded, all)
         return Array(all.filter { $0 > after }.prefix(page))
       }
       #expect(found.map(\.ticket) == waiting.prefix(limit).map(\.ticket), "seed \(number), step \(step)")

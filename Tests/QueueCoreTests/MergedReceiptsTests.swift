@@ -9,13 +9,13 @@ import Time
 @Suite("Receipts of several branches in one order")
 struct MergedReceiptsTests {
   private static func entry(_ branch: Int64, _ commit: Int64, day: BusinessDay = 1, at moment: Int64)
-    -> MarkedReceipt
+    -> ReceiptWithPosition
   {
     let receipt = Receipt(
       sequence: 1, day: day, ticket: commit, service: .deposit, priority: .regular, outcome: .served,
       window: nil, generation: 1, pid: 1, attempts: 1, amount: 1, account: 1,
       issuedAt: WallTime(milliseconds: 0), startedAt: nil, finishedAt: WallTime(milliseconds: moment))
-    return MarkedReceipt(receipt, ReceiptMark(branch: branch, epoch: 1, commit: commit, ticket: commit))
+    return ReceiptWithPosition(receipt, ReceiptPosition(branch: branch, epoch: 1, commit: commit, ticket: commit))
   }
 
   private static func shown(_ merged: MergedReceipts) -> [[Int64]] {
@@ -31,8 +31,8 @@ struct MergedReceiptsTests {
         [Self.entry(2, 1, at: 7), Self.entry(2, 2, at: 12), Self.entry(2, 3, day: 2, at: 0)], isCut: false),
       .init([], isCut: false),
     ])
-    #expect(merged.isWhole && Self.shown(merged) == [[2, 1], [1, 1], [1, 2], [2, 2], [2, 3], [1, 3]])
-    #expect(MergedReceipts([]).isWhole && MergedReceipts([]).entries.isEmpty)
+    #expect(merged.isComplete && Self.shown(merged) == [[2, 1], [1, 1], [1, 2], [2, 2], [2, 3], [1, 3]])
+    #expect(MergedReceipts([]).isComplete && MergedReceipts([]).entries.isEmpty)
   }
 
   @Test("nothing is shown after the last receipt read of a branch that has more of them")
@@ -41,7 +41,7 @@ struct MergedReceiptsTests {
       .init([Self.entry(1, 1, at: 1), Self.entry(1, 2, at: 2)], isCut: true),
       .init([Self.entry(2, 1, at: 1), Self.entry(2, 2, at: 3)], isCut: false),
     ])
-    #expect(!merged.isWhole && Self.shown(merged) == [[1, 1], [2, 1], [1, 2]])
+    #expect(!merged.isComplete && Self.shown(merged) == [[1, 1], [2, 1], [1, 2]])
   }
 
   @Test(
@@ -49,7 +49,7 @@ struct MergedReceiptsTests {
     arguments: 1...40 as ClosedRange<UInt64>)
   func portions(seed: UInt64) {
     var chance = SeededGenerator(seed: seed)
-    var branches: [[MarkedReceipt]] = []
+    var branches: [[ReceiptWithPosition]] = []
     for branch in 1...chance.draw(1...5) {
       var moment: Int64 = 0
       branches.append(
@@ -70,7 +70,7 @@ struct MergedReceiptsTests {
         })
       for entry in page.entries { read[Int(entry.mark.branch) - 1] += 1 }
       told += Self.shown(page)
-      if page.isWhole { break }
+      if page.isComplete { break }
     }
     #expect(told == whole, "seed \(seed)")
   }

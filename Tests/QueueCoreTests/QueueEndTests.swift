@@ -10,10 +10,10 @@ import Testing
   func emptyDrain() {
     let branch = TestBranch()
     branch.open(.deposit)
-    #expect(branch.happen(.drain) == [.reportDrained])
-    #expect(branch.happen(.drain) == [])
-    #expect(branch.happen(.finish) == [])
-    #expect(branch.happen(.tick) == [])
+    #expect(branch.process(.drain) == [.reportDrained])
+    #expect(branch.process(.drain) == [])
+    #expect(branch.process(.finish) == [])
+    #expect(branch.process(.tick) == [])
   }
 
   @Test("a drain serves all waiting customers, and is reported with the last completion")
@@ -21,12 +21,12 @@ import Testing
     let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit, .deposit)
-    #expect(branch.happen(.drain) == [])
+    #expect(branch.process(.drain) == [])
     #expect(try branch.answer(.deposit1).assigned == [2])
     let last = try branch.answer(.deposit1)
     #expect(last.receipts.map(\.ticket) == [2])
     #expect(last.last == .reportDrained)
-    #expect(!branch.happen(.committed).contains(.reportDrained))
+    #expect(!branch.process(.committed).contains(.reportDrained))
   }
 
   @Test("a drain continues when a teller is lost, until its customer is served")
@@ -34,7 +34,7 @@ import Testing
     let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit)
-    branch.happen(.drain)
+    branch.process(.drain)
     #expect(!branch.kill(.deposit1).contains(.reportDrained))
     branch.ready(.deposit1, generation: 2)
     #expect(try branch.answer(.deposit1).contains(.reportDrained))
@@ -45,8 +45,8 @@ import Testing
     let branch = TestBranch()
     branch.open(.deposit)
     branch.ask(.deposit)
-    #expect(branch.happen(.drain) == [])
-    #expect(branch.happen(.committed).assigned == [1])
+    #expect(branch.process(.drain) == [])
+    #expect(branch.process(.committed).assigned == [1])
     #expect(try branch.answer(.deposit1).contains(.reportDrained))
   }
 
@@ -55,7 +55,7 @@ import Testing
     let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit)
-    branch.happen(.drain)
+    branch.process(.drain)
     #expect(try !branch.answer(.deposit1, .failed(WorkFailure("no pen"))).contains(.reportDrained))
     #expect(branch.pass(.seconds(1)).assigned == [1])
     #expect(try branch.answer(.deposit1).contains(.reportDrained))
@@ -66,9 +66,9 @@ import Testing
     let branch = TestBranch()
     branch.open(.deposit)
     branch.open(.loan)
-    branch.happen(.pause(9, .loan))
+    branch.process(.pause(9, .loan))
     branch.arrive(.deposit, .loan)
-    branch.happen(.drain)
+    branch.process(.drain)
     #expect(try branch.answer(.deposit1).contains(.reportDrained))
     #expect(branch.tickets(.loan) == [2])
   }
@@ -78,7 +78,7 @@ import Testing
     let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit, .loan)
-    branch.happen(.drain)
+    branch.process(.drain)
     #expect(try branch.answer(.deposit1).contains(.reportDrained))
   }
 
@@ -88,8 +88,8 @@ import Testing
     branch.open(.deposit)
     branch.arrive(.deposit)
     try branch.answer(.deposit1, .failed(WorkFailure("no pen")))
-    branch.happen(.scale(.deposit, windows: 0))
-    #expect(branch.happen(.drain) == [.reportDrained])
+    branch.process(.scale(.deposit, windows: 0))
+    #expect(branch.process(.drain) == [.reportDrained])
   }
 
   @Test("a service that is paused while the bank drains ends the drain")
@@ -97,8 +97,8 @@ import Testing
     let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit, .deposit)
-    branch.happen(.drain)
-    branch.happen(.pause(9, .deposit))
+    branch.process(.drain)
+    branch.process(.pause(9, .deposit))
     #expect(try branch.answer(.deposit1).contains(.reportDrained))
     #expect(branch.tickets(.deposit) == [2])
   }
@@ -108,7 +108,7 @@ import Testing
     let branch = TestBranch()
     branch.open(.deposit, windows: 2)
     branch.arrive(.deposit, .deposit, .deposit)
-    #expect(branch.happen(.finish) == [])
+    #expect(branch.process(.finish) == [])
     let first = try branch.answer(.deposit1)
     #expect(first.assigned == [])
     #expect(!first.contains(.reportDrained))
@@ -121,9 +121,9 @@ import Testing
     let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit, .deposit)
-    branch.happen(.drain)
-    branch.happen(.finish)
-    branch.happen(.drain)
+    branch.process(.drain)
+    branch.process(.finish)
+    branch.process(.drain)
     #expect(branch.machine.stage == .finishing)
     let done = try branch.answer(.deposit1)
     #expect(done.assigned == [])
@@ -138,8 +138,8 @@ import Testing
     branch.open(.deposit, windows: 2)
     branch.arrive(.deposit, .deposit, .deposit)
     let lease = try #require(branch.lease(at: .deposit1))
-    branch.happen(.drain)
-    let effects = branch.happen(.vacate)
+    branch.process(.drain)
+    let effects = branch.process(.returnAllClaims)
     #expect(effects.attempts.map(\.ticket) == [1, 2])
     #expect(effects.attempts.allSatisfy { $0.end == .recalled && $0.number == 1 })
     #expect(effects.assigned == [] && effects.dead == [] && effects.last == .reportDrained)
@@ -149,9 +149,9 @@ import Testing
     #expect(
       branch.machine.front(of: Line(service: .deposit, priority: .regular)).allSatisfy { $0.crashes == 0 })
     // Later answers of the tellers, and their ends, change nothing.
-    #expect(branch.happen(.tellerAnswered(.deposit1, 1, lease, .done)) == [])
+    #expect(branch.process(.tellerAnswered(.deposit1, 1, lease, .done)) == [])
     #expect(branch.kill(.deposit1) == [])
-    #expect(branch.machine.serving == 0 && branch.machine.books.served == 0)
+    #expect(branch.machine.serving == 0 && branch.machine.dayCounters.served == 0)
   }
 
   @Test("customers to serve are newcomers, those at an open window, and those retried there")
@@ -161,18 +161,18 @@ import Testing
     #expect(!branch.hasWaitingToServe)
     branch.ask(.deposit)
     #expect(branch.hasWaitingToServe, "its ticket is not on disk yet")
-    branch.happen(.committed)
+    branch.process(.committed)
     #expect(!branch.hasWaitingToServe, "it is at the window")
     branch.arrive(.deposit)
     #expect(branch.hasWaitingToServe)
-    branch.happen(.pause(9, .deposit))
+    branch.process(.pause(9, .deposit))
     #expect(!branch.hasWaitingToServe)
-    branch.happen(.resume(9, .deposit))
+    branch.process(.resume(9, .deposit))
     try branch.answer(.deposit1, .failed(WorkFailure("no pen")))
     try branch.answer(.deposit1)
     #expect(branch.hasWaitingToServe, "the first one is retried")
     branch.arrive(.loan)
-    branch.happen(.scale(.deposit, windows: 0))
+    branch.process(.scale(.deposit, windows: 0))
     #expect(!branch.hasWaitingToServe)
   }
 
@@ -180,14 +180,14 @@ import Testing
   func endDay() throws {
     let branch = TestBranch()
     branch.open(.deposit)
-    branch.happen(.pause(9, .loan))
+    branch.process(.pause(9, .loan))
     branch.arrive(.deposit)
     try branch.answer(.deposit1)
-    branch.happen(.drain)
-    branch.happen(.endDay)
-    var expected = Books(day: 2, openedAt: branch.now.wall)
+    branch.process(.drain)
+    branch.process(.endDay)
+    var expected = DayCounters(day: 2, openedAt: branch.now.wall)
     expected.paused = [false, true, false]
-    #expect(branch.machine.books == expected)
+    #expect(branch.machine.dayCounters == expected)
   }
 
   @Test("a day with waiting, delayed or dead customers is not closed")
@@ -198,12 +198,12 @@ import Testing
     delayed.open(.deposit)
     delayed.arrive(.deposit)
     try delayed.answer(.deposit1, .failed(WorkFailure("no pen")))
-    var books = Books(day: 1, openedAt: TestBranch.opening.wall)
-    books.issued = 1
-    books.dead = 1
-    for branch in [waiting, delayed, TestBranch(books: books)] {
-      branch.happen(.endDay)
-      #expect(branch.machine.books.day == 1)
+    var dayCounters = DayCounters(day: 1, openedAt: TestBranch.opening.wall)
+    dayCounters.issued = 1
+    dayCounters.dead = 1
+    for branch in [waiting, delayed, TestBranch(dayCounters: dayCounters)] {
+      branch.process(.endDay)
+      #expect(branch.machine.dayCounters.day == 1)
     }
   }
 }

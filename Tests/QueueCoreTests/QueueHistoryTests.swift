@@ -7,7 +7,7 @@ import QueueCore
 import Testing
 import Time
 
-extension QueueWorld {
+extension QueueHarness {
   /// One random event.
   func step() {
     switch chance.draw(0...99) {
@@ -16,27 +16,27 @@ extension QueueWorld {
     case 38..<41: refuseCommit()
     case 41..<52: tellerComes()
     case 52..<72: tellerAnswers()
-    case 72..<77: tellerDies()
+    case 72..<77: tellerExits()
     case 77..<80:
       if chance.draw(0...3) == 0 { now.wall.milliseconds += chance.draw(-20_000...20_000) }
       timePasses(.milliseconds(chance.draw(1...9_000)))
     case 80: timePasses(.seconds(11))
-    case 81..<84: happen(.cancel(request(), anyTicket()))
-    case 84..<86: happen(.requeue(request(), anyTicket()))
-    case 86: happen(.requeueDead(request()))
-    case 87: happen(.pause(request(), chance.draw(0...2) == 0 ? nil : anyService()))
-    case 88..<90: happen(.resume(request(), chance.draw(0...2) == 0 ? nil : anyService()))
-    case 90..<93: happen(.scale(anyService(), windows: Int32(chance.draw(0...3))))
-    case 93: if chance.draw(0...3) == 0 { happen(.reset(request())) }
+    case 81..<84: process(.cancel(request(), anyTicket()))
+    case 84..<86: process(.requeue(request(), anyTicket()))
+    case 86: process(.requeueDead(request()))
+    case 87: process(.pause(request(), chance.draw(0...2) == 0 ? nil : anyService()))
+    case 88..<90: process(.resume(request(), chance.draw(0...2) == 0 ? nil : anyService()))
+    case 90..<93: process(.scale(anyService(), windows: Int32(chance.draw(0...3))))
+    case 93: if chance.draw(0...3) == 0 { process(.reset(request())) }
     case 94: if chance.draw(0...1) == 0 { crash() }
-    case 95..<97: tellerLies()
-    case 97: if let window = tellers.keys.sorted().first { happen(.replace(window)) }
+    case 95..<97: tellerViolatesProtocol()
+    case 97: if let window = tellers.keys.sorted().first { process(.replace(window)) }
     default: tellersBeat()
     }
   }
 
   func anyService() -> Service { [.deposit, .loan, .juice][Int(chance.draw(0...2))] }
-  func anyTicket() -> TicketNumber { chance.draw(1...max(2, machine.books.issued + 1)) }
+  func anyTicket() -> TicketNumber { chance.draw(1...max(2, machine.dayCounters.issued + 1)) }
 
   private func enqueue() {
     let count = chance.draw(1...12)
@@ -44,18 +44,18 @@ extension QueueWorld {
       let service = anyService()
       return CustomerOrder(
         service: service, priority: Priority.grades[Int(chance.draw(0...2))], amount: chance.draw(1...1_000),
-        account: chance.draw(1...9), article: service == .juice ? "juice \(chance.draw(1...99))" : "",
-        dueAt: someMoment())
+        account: chance.draw(1...9), itemName: service == .juice ? "juice \(chance.draw(1...99))" : "",
+        dueAt: randomDueTime())
     }
     let number = request()
     guard chance.draw(0...3) == 0, count > 1 else {
-      return happen(.enqueue(number, orders: orders, total: count, isLast: true))
+      return process(.enqueue(number, orders: orders, total: count, isLast: true))
     }
     enqueue(orders, inSlicesAs: number)
   }
 
   /// Some customers are ordered for later, and some of these due times have passed.
-  private func someMoment() -> WallTime? {
+  private func randomDueTime() -> WallTime? {
     guard chance.draw(0...3) == 0 else { return nil }
     return WallTime(milliseconds: now.wall.milliseconds + chance.draw(-2_000...30_000))
   }
@@ -68,20 +68,20 @@ extension QueueWorld {
     places += stride(from: 0, to: held, by: slice).reversed().map { $0..<$0 + slice }
     for (index, place) in places.enumerated() {
       if place.upperBound <= held { held -= place.count }
-      happen(
+      process(
         .enqueue(
           number, orders: Array(orders[place]), total: Int64(orders.count), isLast: index == places.count - 1,
           heldBack: Int64(held)))
       guard machine.isTakingIn else { return }
       // Between two slices the windows continue, other customers come, and the disk may turn out to be full.
       if chance.draw(0...1) == 0 { tellerAnswers() }
-      if chance.draw(0...1) == 0, machine.roomBeside > 0 {
+      if chance.draw(0...1) == 0, machine.concurrentEnqueueLimit > 0 {
         let order = CustomerOrder(service: .deposit, priority: .regular, amount: 7, account: 7)
-        happen(.enqueue(request(), orders: [order], total: 1, isLast: true))
+        process(.enqueue(request(), orders: [order], total: 1, isLast: true))
       }
       if chance.draw(0...1) == 0 { commit() }
       if chance.draw(0...11) == 0 { refuseCommit() }
-      if machine.isTakingIn, chance.draw(0...11) == 0 { abandonIntake() }
+      if machine.isTakingIn, chance.draw(0...11) == 0 { abandonEnqueue() }
       if chance.draw(0...19) == 0 { return crash() }
       guard machine.isTakingIn else { return }
     }
@@ -91,7 +91,7 @@ extension QueueWorld {
     guard let window = tellers.keys.sorted().first(where: { tellers[$0] == .starting }) else { return }
     generations[window, default: 0] += 1
     tellers[window] = .idle
-    happen(.tellerReady(window, generations[window]!, pid: Int32(chance.draw(100...9_999))))
+    process(.tellerReady(window, generations[window]!, pid: Int32(chance.draw(100...9_999))))
   }
 
   private func holders() -> [(Window, Lease)] {
@@ -101,7 +101,7 @@ extension QueueWorld {
   }
 
   /// The first assigned customer is about to be answered.
-  private func takeFromHand(_ window: Window) {
+  private func removeFirstLease(_ window: Window) {
     let rest = tellers[window]?.leases.dropFirst() ?? []
     tellers[window] = rest.isEmpty ? .idle : .holding(Array(rest))
   }
@@ -111,7 +111,7 @@ extension QueueWorld {
     guard !all.isEmpty else { return }
     let (window, lease) = all[Int(chance.draw(0...Int64(all.count - 1)))]
     let isRecalled = machine.numbers(of: window)?.lease != lease
-    takeFromHand(window)
+    removeFirstLease(window)
     var answer: TellerAnswer =
       isRecalled && chance.draw(0...1) == 0
       ? .returned : chance.draw(0...3) == 0 ? .failed(WorkFailure("paper jam")) : .done
@@ -119,9 +119,9 @@ extension QueueWorld {
       let missing = shortages()
       answer = .outOfStock(missing)
       // A customer recalled meanwhile belongs to another worker, and this answer has no effect.
-      if !isRecalled { sentAway[TicketOfDay(day: machine.books.day, ticket: lease.ticket)] = missing }
+      if !isRecalled { sentAway[TicketOfDay(day: machine.dayCounters.day, ticket: lease.ticket)] = missing }
     }
-    happen(.tellerAnswered(window, generations[window]!, lease, answer))
+    process(.tellerAnswered(window, generations[window]!, lease, answer))
   }
 
   private func shortages() -> [Shortage] {
@@ -132,25 +132,25 @@ extension QueueWorld {
     }
   }
 
-  private func tellerDies() {
+  private func tellerExits() {
     let alive = tellers.keys.sorted().filter { tellers[$0] != .starting || chance.draw(0...4) == 0 }
     guard !alive.isEmpty else { return }
     let window = alive[Int(chance.draw(0...Int64(alive.count - 1)))]
     let generation = generations[window] ?? 0
     tellers[window] = .starting
-    happen(.tellerLost(window, generation, chance.draw(0...1) == 0 ? .signal(9) : .code(1)))
+    process(.tellerLost(window, generation, chance.draw(0...1) == 0 ? .signal(9) : .code(1)))
     if machine.numbers(of: window) == nil { tellers[window] = nil }
   }
 
   /// A teller answers for a customer it does not hold: it must be ended, and no customer may be harmed.
-  private func tellerLies() {
+  private func tellerViolatesProtocol() {
     guard let window = tellers.keys.sorted().last(where: { tellers[$0] != .starting }) else { return }
     let generation = generations[window] ?? 0
     let lease = Lease(ticket: anyTicket(), attempt: Int32(chance.draw(1...3)), generation: generation)
     guard machine.numbers(of: window)?.lease != lease, tellers[window]?.leases.contains(lease) != true else {
-      return lieAboutStock(window, generation, lease)
+      return sendInvalidShortages(window, generation, lease)
     }
-    happen(.tellerAnswered(window, generation, lease, .done))
+    process(.tellerAnswered(window, generation, lease, .done))
     if tellers[window] != .dismissed, machine.numbers(of: window)?.generation == generation {
       fault("\(window) lied about \(lease) and was not ended")
     }
@@ -158,7 +158,7 @@ extension QueueWorld {
 
   /// A teller returns its customer for a shortage that is impossible: it is ended, and the customer waits
   /// again.
-  private func lieAboutStock(_ window: Window, _ generation: Generation, _ lease: Lease) {
+  private func sendInvalidShortages(_ window: Window, _ generation: Generation, _ lease: Lease) {
     guard machine.numbers(of: window)?.lease == lease, tellers[window]?.leases.first == lease else { return }
     let one = Shortage(item: "kiwi", needed: 2, available: 1)
     let lies: [[Shortage]] = [
@@ -167,40 +167,40 @@ extension QueueWorld {
       [Shortage(item: "no such name", needed: 1, available: 0)],
     ]
     let lie = window.service == .juice ? lies[Int(chance.draw(0...Int64(lies.count - 1)))] : [one]
-    happen(.tellerAnswered(window, generation, lease, .outOfStock(lie)))
+    process(.tellerAnswered(window, generation, lease, .outOfStock(lie)))
     if tellers[window] != .dismissed {
       fault("\(window) reported an impossible shortage of \(lie) and was not ended")
     }
   }
 
   private func tellersBeat() {
-    for (window, lease) in holders() { happen(.tellerProgressed(window, generations[window]!, lease)) }
+    for (window, lease) in holders() { process(.tellerProgressed(window, generations[window]!, lease)) }
   }
 
   func timePasses(_ span: TimeSpan) {
     now.monotonic = now.monotonic + span
-    now.attended = now.attended + span
+    now.listeningTime = now.listeningTime + span
     now.wall.milliseconds += span.milliseconds
-    happen(.tick)
+    process(.tick)
   }
 
   /// No more faults from here on: every customer that is not a dead letter must be served.
-  func goWell() {
+  func finishEverything() {
     if machine.isTakingIn { refuseCommit() }
     commitAll()
-    happen(.resume(request(), nil))
-    for service in ServiceDirectory().services { happen(.scale(service, windows: 2)) }
+    process(.resume(request(), nil))
+    for service in ServiceDirectory().services { process(.scale(service, windows: 2)) }
     for round in 0..<20_000 {
       commit()
       for window in tellers.keys.sorted() where tellers[window] == .dismissed {
         tellers[window] = .starting
-        happen(.tellerLost(window, generations[window] ?? 0, .code(0)))
+        process(.tellerLost(window, generations[window] ?? 0, .code(0)))
         if machine.numbers(of: window) == nil { tellers[window] = nil }
       }
       while tellers.values.contains(.starting) { tellerComes() }
       for (window, lease) in holders() {
-        takeFromHand(window)
-        happen(.tellerAnswered(window, generations[window]!, lease, .done))
+        removeFirstLease(window)
+        process(.tellerAnswered(window, generations[window]!, lease, .done))
       }
       if machine.isIdle { break }
       if round % 4 == 3 { timePasses(.seconds(61)) }
@@ -208,7 +208,7 @@ extension QueueWorld {
     commitAll()
     if !machine.isIdle { fault("a customer waits for ever") }
     if !open.isEmpty { fault("\(open.count) requests were never answered") }
-    let missing = spoken.filter { committed.receipts[$0] == nil && committed.customers[$0]?.state != .dead }
+    let missing = reportedTickets.filter { committed.receipts[$0] == nil && committed.customers[$0]?.state != .dead }
     if !missing.isEmpty { fault("tickets \(missing.sorted().prefix(5)) have no receipt") }
   }
 }
@@ -227,10 +227,10 @@ extension QueueWorld {
     var sentAway = 0
     var together = 0
     for seed in Self.seeds {
-      let world = QueueWorld(seed: seed)
-      for service in ServiceDirectory().services { world.happen(.scale(service, windows: 2)) }
+      let world = QueueHarness(seed: seed)
+      for service in ServiceDirectory().services { world.process(.scale(service, windows: 2)) }
       for _ in 0..<250 where world.faults.isEmpty { world.step() }
-      if world.faults.isEmpty { world.goWell() }
+      if world.faults.isEmpty { world.finishEverything() }
       assignments += world.assignments
       dead += world.dead
       refused += world.refusedForDisk

@@ -11,7 +11,7 @@ import Time
     "a pause varies by no more than its jitter, over all of that range, and the same every time")
   func jitter() {
     var rules = ServicePolicy()
-    (rules.retryFirst, rules.retryLimit) = (.seconds(10), .seconds(20))
+    (rules.retryInitialDelay, rules.retryMaxDelay) = (.seconds(10), .seconds(20))
     func pause(_ ticket: TicketNumber, _ day: BusinessDay = 1, _ attempt: Int32 = 1) -> TimeSpan {
       rules.pause(afterFailures: attempt, of: ticket, on: day, attempt: attempt)
     }
@@ -31,14 +31,14 @@ import Time
     #expect((1...9).allSatisfy { pause($0, 1, 9) <= .seconds(25) && pause($0, 1, 9) >= .seconds(15) })
     rules.retryJitter = 1_000
     #expect((1...1_000).allSatisfy { (TimeSpan.zero...TimeSpan.seconds(20)).contains(pause($0)) })
-    (rules.retryFirst, rules.retryLimit) = (.zero, .zero)
+    (rules.retryInitialDelay, rules.retryMaxDelay) = (.zero, .zero)
     #expect(pause(1) == .zero)
   }
 
   @Test("a failed customer is delayed by the pause with its jitter, and a restart does not cut it")
   func jitterOfSomebody() throws {
     var policy = QueuePolicy()
-    (policy.retryFirst, policy.retryLimit, policy.retryJitter) = (.seconds(10), .seconds(10), 500)
+    (policy.retryInitialDelay, policy.retryMaxDelay, policy.retryJitter) = (.seconds(10), .seconds(10), 500)
     let branch = TestBranch(policy: policy)
     branch.open(.deposit)
     branch.arrive(.deposit, .deposit, .deposit)

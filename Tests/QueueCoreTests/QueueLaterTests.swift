@@ -24,8 +24,8 @@ import Time
       return
     }
     #expect((customer.ticket, dueAt.milliseconds) == (1, branch.now.wall.milliseconds + 2_000))
-    #expect(branch.machine.books.delayed == 1)
-    branch.happen(.committed)
+    #expect(branch.machine.dayCounters.delayed == 1)
+    branch.process(.committed)
     #expect(branch.pass(.milliseconds(1_999)).changes == [])
     #expect(branch.pass(.milliseconds(1)).changes == [.revive(customer, from: .delayed)])
     #expect(branch.tickets(.deposit) == [1, 2, 3])
@@ -37,26 +37,26 @@ import Time
     branch.open(.deposit)
     branch.ask(later(5, branch))
     #expect(branch.pass(.seconds(5)).changes == [])
-    #expect(branch.happen(.committed).assigned == [1])
+    #expect(branch.process(.committed).assigned == [1])
   }
 
   @Test("for a due time in the past a customer waits at once")
   func past() {
     let branch = TestBranch()
     #expect(branch.ask(later(0, branch), later(-9_000, branch)).changes.count == 2)
-    #expect(branch.machine.books.delayed == 0 && branch.machine.books.waitingInAll == 2)
+    #expect(branch.machine.dayCounters.delayed == 0 && branch.machine.dayCounters.waitingInAll == 2)
   }
 
   @Test("a full disk takes them back, and so does an abandoned request")
   func takenBack() {
     let branch = TestBranch()
     branch.ask(later(5, branch), .deposit)
-    branch.happen(.commitRefused)
-    #expect(branch.machine.books.delayed == 0 && branch.machine.books.issued == 0)
-    branch.happen(.committed)
-    branch.happen(.enqueue(9, orders: [later(5, branch)], total: 2, isLast: false))
-    branch.happen(.intakeAbandoned)
-    #expect(branch.machine.books.delayed == 0 && branch.isIdle)
+    branch.process(.commitRefused)
+    #expect(branch.machine.dayCounters.delayed == 0 && branch.machine.dayCounters.issued == 0)
+    branch.process(.committed)
+    branch.process(.enqueue(9, orders: [later(5, branch)], total: 2, isLast: false))
+    branch.process(.enqueueAbandoned)
+    #expect(branch.machine.dayCounters.delayed == 0 && branch.isIdle)
     #expect(branch.pass(.seconds(9)).changes == [])
   }
 
@@ -64,12 +64,12 @@ import Time
   func slices() {
     let branch = TestBranch()
     branch.open(.deposit)
-    branch.happen(.enqueue(9, orders: [later(5, branch), .deposit], total: 4, isLast: false))
-    branch.happen(.committed)
-    #expect(branch.machine.books.delayed == 0)
-    branch.happen(.enqueue(9, orders: [later(9, branch), later(-1, branch)], total: 4, isLast: true))
-    #expect(branch.machine.books.delayed == 2 && branch.machine.books.waitingInAll == 2)
-    #expect(branch.happen(.committed).assigned == [2])
+    branch.process(.enqueue(9, orders: [later(5, branch), .deposit], total: 4, isLast: false))
+    branch.process(.committed)
+    #expect(branch.machine.dayCounters.delayed == 0)
+    branch.process(.enqueue(9, orders: [later(9, branch), later(-1, branch)], total: 4, isLast: true))
+    #expect(branch.machine.dayCounters.delayed == 2 && branch.machine.dayCounters.waitingInAll == 2)
+    #expect(branch.process(.committed).assigned == [2])
     #expect(branch.pass(.seconds(1)).changes.count == 2)
     #expect(branch.tickets(.deposit) == [1, 3, 4])
   }
@@ -91,25 +91,25 @@ import Time
     branch.arrive(later(5, branch), later(7, branch), later(9, branch))
     let order = later(9, branch)
     let third = order.customer(ticket: 3, issuedAt: branch.now.wall)
-    #expect(branch.happen(.cancel(8, 3)) == [.lookUp(8, 3)])
-    let found = branch.happen(
+    #expect(branch.process(.cancel(8, 3)) == [.lookUp(8, 3)])
+    let found = branch.process(
       .found(8, ticket: 3, StoredCustomer(customer: third, state: .delayed, dueAt: order.dueAt)))
     #expect(found.receipts.map(\.ticket) == [3])
-    #expect(branch.machine.books.delayed == 2)
-    #expect(branch.happen(.committed).answer(to: 8) == .done)
+    #expect(branch.machine.dayCounters.delayed == 2)
+    #expect(branch.process(.committed).answer(to: 8) == .done)
   }
 
   @Test("many customers with one due time are called in portions, with other events in between")
   func portions() {
     let branch = TestBranch()
     let order = later(1_000, branch)
-    branch.happen(
+    branch.process(
       .enqueue(1, orders: Array(repeating: order, count: 2_500), total: 2_500, isLast: true))
-    branch.happen(.committed)
-    #expect(branch.pass(.seconds(1)).changes.count == QueueMachine.calledAtOnce)
+    branch.process(.committed)
+    #expect(branch.pass(.seconds(1)).changes.count == QueueMachine.dueBatchSize)
     #expect(branch.nextDeadline.map { $0 <= branch.now.monotonic } == true)
-    #expect(branch.happen(.tick).changes.count == QueueMachine.calledAtOnce)
-    #expect(branch.happen(.tick).changes.count == 2_500 - 2 * QueueMachine.calledAtOnce)
+    #expect(branch.process(.tick).changes.count == QueueMachine.dueBatchSize)
+    #expect(branch.process(.tick).changes.count == 2_500 - 2 * QueueMachine.dueBatchSize)
     #expect(branch.nextDeadline == nil)
   }
 
@@ -118,8 +118,8 @@ import Time
     let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(later(60_000, branch))
-    #expect(branch.happen(.drain) == [])
+    #expect(branch.process(.drain) == [])
     #expect(branch.hasWaitingToServe)
-    #expect(branch.happen(.pause(7, .deposit)) == [.reportDrained])
+    #expect(branch.process(.pause(7, .deposit)) == [.reportDrained])
   }
 }

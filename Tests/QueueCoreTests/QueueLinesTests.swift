@@ -39,7 +39,7 @@ struct QueueLinesTests {
     #expect(branch.machine.refusal(ofLinesOf: [another, .deposit(Priority(8))]) == .tooManyLines(limit: 2))
     branch.arrive(another, another)
     #expect(branch.tickets(.deposit, Priority(7)) == [5, 6])
-    #expect(branch.machine.books.waiting.lines.count == 4)
+    #expect(branch.machine.dayCounters.waiting.lines.count == 4)
     var served: [Int64] = []
     for _ in 1...4 { served += try branch.answer(.deposit1).assigned }
     #expect(served == [5, 6, 4, 3])
@@ -54,14 +54,14 @@ struct QueueLinesTests {
     branch.arrive(.deposit(Priority(5)))
     branch.open(.deposit)
     branch.kill(.deposit1)
-    branch.happen(.committed)
-    #expect(branch.machine.books.dead == 1)
+    branch.process(.committed)
+    #expect(branch.machine.dayCounters.dead == 1)
     branch.arrive(.deposit(Priority(6)), .deposit(Priority(6)))
     let request = branch.request()
-    branch.happen(.requeue(request, 1))
+    branch.process(.requeue(request, 1))
     let dead = CustomerOrder.deposit(Priority(5)).customer(ticket: 1, issuedAt: branch.now.wall)
-    branch.happen(.found(request, ticket: 1, StoredCustomer(customer: dead, state: .dead, dueAt: nil)))
-    branch.happen(.committed)
+    branch.process(.found(request, ticket: 1, StoredCustomer(customer: dead, state: .dead, dueAt: nil)))
+    branch.process(.committed)
     #expect(branch.tickets(.deposit, Priority(5)) == [1])
     #expect(branch.ready(.deposit1, generation: 2).assigned == [1])
     #expect(branch.machine.refusal(ofLinesOf: [.deposit(Priority(7))]) == .tooManyLines(limit: 1))
@@ -72,12 +72,12 @@ struct QueueLinesTests {
     let branch = branch(maxLines: 3)
     let request = branch.request()
     let (first, second) = (CustomerOrder.deposit(Priority(1)), CustomerOrder.deposit(Priority(2)))
-    branch.happen(.enqueue(request, orders: [first, second], total: 5, isLast: false, heldBack: 0))
-    branch.happen(.committed)
+    branch.process(.enqueue(request, orders: [first, second], total: 5, isLast: false, heldBack: 0))
+    branch.process(.committed)
     #expect(branch.machine.refusal(ofLinesOf: [first, second, .deposit(Priority(3))]) == nil)
     let tooMany = [CustomerOrder.deposit(Priority(3)), .deposit(Priority(4))]
     #expect(branch.machine.refusal(ofLinesOf: tooMany) == .tooManyLines(limit: 3))
-    branch.happen(.intakeAbandoned)
+    branch.process(.enqueueAbandoned)
     #expect(branch.machine.refusal(ofLinesOf: tooMany) == nil)
   }
 
@@ -89,14 +89,14 @@ struct QueueLinesTests {
     let (mine, other) = (CustomerOrder.deposit(Priority(3)), CustomerOrder.deposit(Priority(4)))
     branch.ask(mine)
     #expect(branch.machine.refusal(ofLinesOf: [other]) != nil)
-    branch.happen(.committed)
+    branch.process(.committed)
     branch.arrive(mine, mine)
     let opened = branch.open(.deposit, windows: 2)
     #expect(opened.assigned == [1, 2])
     let page = try #require(opened.pages.first)
     #expect(page.line.priority == Priority(3))
     #expect(branch.machine.refusal(ofLinesOf: [other]) != nil)
-    branch.happen(.pageLoaded(page.line, [mine.customer(ticket: 3, issuedAt: branch.now.wall)]))
+    branch.process(.pageLoaded(page.line, [mine.customer(ticket: 3, issuedAt: branch.now.wall)]))
     #expect(try branch.answer(.deposit1).assigned == [3])
     #expect(branch.machine.refusal(ofLinesOf: [other]) != nil)
     for window in [Window.deposit1, .deposit2] { #expect(try branch.answer(window).assigned == []) }
@@ -113,7 +113,7 @@ struct QueueLinesTests {
     var page = branch.open(.deposit).pages.first
     while page == nil, branch.lease(at: .deposit1) != nil {
       page = try branch.answer(.deposit1).pages.first
-      branch.happen(.committed)
+      branch.process(.committed)
     }
     #expect(page?.line.priority == Priority(40) && page?.limit == 32 - 7)
     #expect(branch.tickets(.deposit, Priority(40)).count == 7)
@@ -128,8 +128,8 @@ struct QueueLinesTests {
       try #require(branch.machine.refusal(ofLinesOf: [order]) == nil)
       branch.arrive(order)
       if branch.lease(at: .deposit1) != nil { try branch.answer(.deposit1) }
-      branch.happen(.committed)
+      branch.process(.committed)
     }
-    #expect(branch.machine.books.waiting.lines.count <= 53)
+    #expect(branch.machine.dayCounters.waiting.lines.count <= 53)
   }
 }

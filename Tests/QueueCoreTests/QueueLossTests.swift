@@ -59,8 +59,8 @@ import Time
     branch.arrive(.deposit)
     let lease = Lease(ticket: 1, attempt: 1, generation: 1)
     branch.kill(.deposit1)
-    #expect(branch.happen(.tellerAnswered(.deposit1, 1, lease, .done)) == [])
-    #expect(branch.happen(.tellerProgressed(.deposit1, 1, lease)) == [])
+    #expect(branch.process(.tellerAnswered(.deposit1, 1, lease, .done)) == [])
+    #expect(branch.process(.tellerProgressed(.deposit1, 1, lease)) == [])
     #expect(
       branch.ready(.deposit1, generation: 2).leases[.deposit1] == Lease(ticket: 1, attempt: 2, generation: 2))
   }
@@ -83,7 +83,7 @@ import Time
     #expect(deadline == branch.now.monotonic + branch.machine.policy.lease)
     #expect(branch.pass(.milliseconds(9_999)).stuck == [])
     let expired = branch.pass(.milliseconds(1))
-    #expect(expired.contains(.endStuckTeller(.deposit1, 1)))
+    #expect(expired.contains(.killStuckTeller(.deposit1, 1)))
     #expect(expired.leases == [.deposit2: Lease(ticket: 1, attempt: 2, generation: 1)])
     #expect(expired.attempts.map(\.end) == [.leaseExpired])
     #expect(branch.pass(.seconds(5)).stuck == [], "it is ended once")
@@ -98,12 +98,12 @@ import Time
       try #require(branch.lease(at: .deposit1)), try #require(branch.lease(at: .deposit2))
     )
     branch.now.monotonic = branch.now.monotonic + .seconds(60)
-    branch.now.attended = branch.now.attended + .seconds(60)
-    #expect(branch.happen(.tellerProgressed(.deposit1, 1, first)).stuck == [])
+    branch.now.listeningTime = branch.now.listeningTime + .seconds(60)
+    #expect(branch.process(.tellerProgressed(.deposit1, 1, first)).stuck == [])
     #expect(branch.arrive(.loan).stuck == [])
-    #expect(branch.happen(.tellerAnswered(.deposit2, 1, second, .done)).stuck == [])
+    #expect(branch.process(.tellerAnswered(.deposit2, 1, second, .done)).stuck == [])
     #expect(branch.pass(.zero).stuck == [], "both were handled before they were judged")
-    #expect(branch.machine.books.served == 1)
+    #expect(branch.machine.dayCounters.served == 1)
   }
 
   @Test("time in which the coordinator did not read is not counted against any teller")
@@ -112,7 +112,7 @@ import Time
     branch.open(.deposit)
     branch.arrive(.deposit)
     branch.now.monotonic = branch.now.monotonic + .seconds(3_600)
-    #expect(branch.happen(.tick).stuck == [])
+    #expect(branch.process(.tick).stuck == [])
     #expect(branch.pass(.seconds(9)).stuck == [])
     #expect(branch.pass(.seconds(1)).stuck == [.deposit1], "and time in which it read all messages is")
   }
@@ -125,7 +125,7 @@ import Time
     let lease = try #require(branch.lease(at: .deposit1))
     for _ in 0..<5 {
       #expect(branch.pass(.seconds(9)).stuck == [])
-      branch.happen(.tellerProgressed(.deposit1, 1, lease))
+      branch.process(.tellerProgressed(.deposit1, 1, lease))
     }
     #expect(branch.pass(.seconds(10)).stuck == [.deposit1])
   }
@@ -147,9 +147,9 @@ import Time
     branch.arrive(.deposit)
     let lease = try #require(branch.lease(at: .deposit1))
     branch.pass(.seconds(10))
-    #expect(branch.happen(.tellerAnswered(.deposit1, 1, lease, .done)) == [])
-    #expect(branch.happen(.tellerProgressed(.deposit1, 1, lease)) == [])
-    #expect(branch.machine.books.served == 0)
+    #expect(branch.process(.tellerAnswered(.deposit1, 1, lease, .done)) == [])
+    #expect(branch.process(.tellerProgressed(.deposit1, 1, lease)) == [])
+    #expect(branch.machine.dayCounters.served == 0)
     #expect(branch.tickets(.deposit) == [1])
   }
 
@@ -161,10 +161,10 @@ import Time
     let old = try #require(branch.lease(at: .deposit1))
     branch.kill(.deposit1)
     branch.ready(.deposit1, generation: 2)
-    #expect(branch.happen(.tellerAnswered(.deposit1, 1, old, .done)) == [])
-    #expect(branch.happen(.tellerProgressed(.deposit1, 1, old)) == [])
-    #expect(branch.happen(.tellerLost(.deposit1, 1, .code(0))) == [])
-    #expect(branch.happen(.tellerReady(.deposit1, 1, pid: 101)) == [])
+    #expect(branch.process(.tellerAnswered(.deposit1, 1, old, .done)) == [])
+    #expect(branch.process(.tellerProgressed(.deposit1, 1, old)) == [])
+    #expect(branch.process(.tellerLost(.deposit1, 1, .code(0))) == [])
+    #expect(branch.process(.tellerReady(.deposit1, 1, pid: 101)) == [])
     #expect(branch.lease(at: .deposit1) == Lease(ticket: 1, attempt: 2, generation: 2))
   }
 
@@ -174,23 +174,23 @@ import Time
     branch.open(.deposit, windows: 2)
     branch.arrive(.deposit, .deposit)
     let foreign = Lease(ticket: 2, attempt: 1, generation: 1)
-    let told = branch.happen(.tellerAnswered(.deposit1, 1, foreign, .done))
+    let told = branch.process(.tellerAnswered(.deposit1, 1, foreign, .done))
     #expect(told.rogues == [.deposit1])
     #expect(told.receipts == [])
     #expect(branch.tickets(.deposit) == [1])
     #expect(branch.lease(at: .deposit2)?.ticket == 2)
-    #expect(branch.machine.books.served == 0)
+    #expect(branch.machine.dayCounters.served == 0)
   }
 
   @Test("a teller that answers with a lease of an older generation or another attempt is ended")
   func wrongLease() {
     for lease in [Lease(ticket: 1, attempt: 2, generation: 2), Lease(ticket: 1, attempt: 1, generation: 1)] {
       let branch = TestBranch()
-      branch.happen(.scale(.deposit, windows: 1))
+      branch.process(.scale(.deposit, windows: 1))
       branch.ready(.deposit1, generation: 2)
       branch.arrive(.deposit)
-      #expect(branch.happen(.tellerAnswered(.deposit1, 2, lease, .done)).rogues == [.deposit1])
-      #expect(branch.machine.books.served == 0)
+      #expect(branch.process(.tellerAnswered(.deposit1, 2, lease, .done)).rogues == [.deposit1])
+      #expect(branch.machine.dayCounters.served == 0)
     }
   }
 
@@ -201,10 +201,10 @@ import Time
     branch.arrive(.deposit)
     let lease = try #require(branch.lease(at: .deposit1))
     #expect(try branch.answer(.deposit1).receipts.count == 1)
-    let again = branch.happen(.tellerAnswered(.deposit1, 1, lease, .done))
+    let again = branch.process(.tellerAnswered(.deposit1, 1, lease, .done))
     #expect(again.rogues == [.deposit1])
     #expect(again.receipts == [])
-    #expect(branch.machine.books.served == 1)
+    #expect(branch.machine.dayCounters.served == 1)
   }
 
   @Test("a teller that beats without a customer, or returns one that was not recalled, is ended")
@@ -212,7 +212,7 @@ import Time
     let branch = TestBranch()
     branch.open(.deposit, windows: 2)
     let none = Lease(ticket: 1, attempt: 1, generation: 1)
-    #expect(branch.happen(.tellerProgressed(.deposit1, 1, none)).rogues == [.deposit1])
+    #expect(branch.process(.tellerProgressed(.deposit1, 1, none)).rogues == [.deposit1])
     branch.arrive(.deposit)
     #expect(try branch.answer(.deposit2, .returned).rogues == [.deposit2])
     #expect(branch.tickets(.deposit) == [1])
@@ -222,7 +222,7 @@ import Time
   func successorOfRogue() {
     let branch = TestBranch()
     branch.open(.deposit)
-    branch.happen(.tellerProgressed(.deposit1, 1, Lease(ticket: 1, attempt: 1, generation: 1)))
+    branch.process(.tellerProgressed(.deposit1, 1, Lease(ticket: 1, attempt: 1, generation: 1)))
     #expect(branch.arrive(.deposit).assigned == [])
     #expect(branch.kill(.deposit1).assigned == [])
     #expect(branch.ready(.deposit1, generation: 2).assigned == [1])
@@ -233,8 +233,8 @@ import Time
     let branch = TestBranch()
     let lease = Lease(ticket: 1, attempt: 1, generation: 1)
     #expect(branch.ready(.deposit1) == [])
-    #expect(branch.happen(.tellerAnswered(.deposit1, 1, lease, .done)) == [])
-    #expect(branch.happen(.tellerProgressed(.deposit1, 1, lease)) == [])
+    #expect(branch.process(.tellerAnswered(.deposit1, 1, lease, .done)) == [])
+    #expect(branch.process(.tellerProgressed(.deposit1, 1, lease)) == [])
     #expect(branch.kill(.deposit1) == [])
   }
 
@@ -247,16 +247,16 @@ import Time
     for pause in [1, 2, 4, 8] as [Int64] {
       let failed = try branch.answer(.deposit1, .failed(WorkFailure("no pen")))
       let due = WallTime(milliseconds: branch.now.wall.milliseconds + pause * 1_000)
-      let postponed = failed.changes.compactMap {
+      let deferredRequests = failed.changes.compactMap {
         if case .postpone(_, let dueAt) = $0 { dueAt } else { nil }
       }
-      #expect(postponed == [due])
+      #expect(deferredRequests == [due])
       #expect(failed.attempts.map(\.end) == [.failed])
-      #expect(branch.machine.books.delayed == 1)
+      #expect(branch.machine.dayCounters.delayed == 1)
       #expect(branch.machine.nextDeadline == branch.now.monotonic + .seconds(pause))
       #expect(branch.pass(.milliseconds(pause * 1_000 - 1)).assigned == [])
       #expect(branch.pass(.milliseconds(1)).assigned == [1])
-      #expect(branch.machine.books.delayed == 0)
+      #expect(branch.machine.dayCounters.delayed == 0)
     }
   }
 
@@ -294,9 +294,9 @@ import Time
     let last = try branch.answer(.deposit1, .failed(WorkFailure("no pen")))
     #expect(last.dead == [1])
     #expect(last.changes.contains { if case .bury(let who) = $0 { who.failures == 2 } else { false } })
-    #expect(branch.machine.books.dead == 1)
+    #expect(branch.machine.dayCounters.dead == 1)
     #expect(branch.isIdle)
-    #expect(!branch.machine.books.isFinished)
+    #expect(!branch.machine.dayCounters.isFinished)
   }
 
   @Test("after too many crashes a customer is a dead letter, with the reason of the last one")
@@ -308,9 +308,9 @@ import Time
     branch.ready(.deposit1, generation: 2)
     branch.kill(.deposit1, generation: 2)
     branch.ready(.deposit1, generation: 3)
-    let last = branch.happen(.tellerLost(.deposit1, 3, .signal(11)))
+    let last = branch.process(.tellerLost(.deposit1, 3, .signal(11)))
     let reports = last.compactMap { effect -> ProcessEnd? in
-      if case .reportDead(let who, .deposit1, .killed, let end) = effect, who.crashes == 3 {
+      if case .logDeadLetter(let who, .deposit1, .killed, let end) = effect, who.crashes == 3 {
         end
       } else {
         nil
@@ -350,14 +350,14 @@ import Time
         put.append(DelayedCustomer(customer: customer, dueAt: dueAt))
       }
     }
-    #expect(branch.machine.books.delayed == 3)
+    #expect(branch.machine.dayCounters.delayed == 3)
     #expect(put.map(\.customer.ticket) == [1, 2, 3])
     let called = branch.pass(.seconds(1))
     #expect(called.assigned == [1])
     #expect(
       called.last == .loadDelayed(after: put[0].place, limit: 1)
         || called.contains(.loadDelayed(after: put[0].place, limit: 1)))
-    branch.happen(.delayedLoaded([put[1]]))
+    branch.process(.delayedLoaded([put[1]]))
     #expect(branch.pass(.milliseconds(1)).changes.contains { if case .revive = $0 { true } else { false } })
   }
 }

@@ -11,11 +11,11 @@ import Time
     let branch = TestBranch()
     branch.arrive(.deposit, .loan, .deposit)
     branch.pass(.seconds(4))
-    let reset = branch.happen(.reset(9))
-    #expect(reset.changes == [.cancelEveryone(day: 1, at: branch.now.wall)])
-    #expect(branch.machine.books == Books(day: 2, openedAt: branch.now.wall))
+    let reset = branch.process(.reset(9))
+    #expect(reset.changes == [.cancelAllCustomers(day: 1, at: branch.now.wall)])
+    #expect(branch.machine.dayCounters == DayCounters(day: 2, openedAt: branch.now.wall))
     #expect(branch.isIdle)
-    #expect(branch.happen(.committed).answer(to: 9) == .done)
+    #expect(branch.process(.committed).answer(to: 9) == .done)
     #expect(branch.arrive(.deposit).answers == [.enqueued(IssuedTickets(day: 2, first: 1, last: 1))])
   }
 
@@ -24,14 +24,14 @@ import Time
     let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit, .deposit)
-    let reset = branch.happen(.reset(9))
+    let reset = branch.process(.reset(9))
     let lease = Lease(ticket: 1, attempt: 1, generation: 1)
     #expect(reset.contains(.recall(.deposit1, lease)))
     #expect(reset.attempts.map(\.end) == [.recalled])
     #expect(reset.receipts.map(\.outcome) == [.cancelled])
     #expect(reset.receipts.map(\.window) == [.deposit1])
     #expect(reset.receipts.map(\.attempts) == [1])
-    #expect(reset.changes.last == .cancelEveryone(day: 1, at: branch.now.wall))
+    #expect(reset.changes.last == .cancelAllCustomers(day: 1, at: branch.now.wall))
     #expect(branch.machine.serving == 0)
   }
 
@@ -45,15 +45,15 @@ import Time
     branch.open(.deposit)
     branch.arrive(.deposit)
     let lease = Lease(ticket: 1, attempt: 1, generation: 1)
-    branch.happen(.reset(9))
-    branch.happen(.committed)
+    branch.process(.reset(9))
+    branch.process(.committed)
     #expect(branch.arrive(.deposit).assigned == [])
     #expect(
-      branch.happen(.tellerProgressed(.deposit1, 1, lease)) == [], "a beat in flight is harmless")
-    let answered = branch.happen(.tellerAnswered(.deposit1, 1, lease, answer))
+      branch.process(.tellerProgressed(.deposit1, 1, lease)) == [], "a beat in flight is harmless")
+    let answered = branch.process(.tellerAnswered(.deposit1, 1, lease, answer))
     #expect(answered.assigned == [1])
     #expect(answered.receipts == [])
-    #expect(branch.machine.books.served == 0)
+    #expect(branch.machine.dayCounters.served == 0)
   }
 
   @Test("a recalled teller that does not answer is ended when its lease runs out, and once")
@@ -62,7 +62,7 @@ import Time
     branch.open(.deposit)
     branch.arrive(.deposit)
     branch.pass(.seconds(9))
-    branch.happen(.reset(9))
+    branch.process(.reset(9))
     #expect(branch.machine.nextDeadline == branch.now.monotonic + .seconds(10))
     let ended = branch.pass(.seconds(10))
     #expect(ended.stuck == [.deposit1])
@@ -75,12 +75,12 @@ import Time
     let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit)
-    branch.happen(.reset(9))
+    branch.process(.reset(9))
     #expect(branch.kill(.deposit1).attempts == [])
     #expect(branch.machine.nextDeadline == nil)
     #expect(branch.pass(.seconds(60)).stuck == [], "there is no teller to end")
-    #expect(branch.happen(.scale(.deposit, windows: 0)) == [.closeWindow(.deposit1)])
-    branch.happen(.tellerLost(.deposit1, 2, .code(1)))
+    #expect(branch.process(.scale(.deposit, windows: 0)) == [.closeWindow(.deposit1)])
+    branch.process(.tellerLost(.deposit1, 2, .code(1)))
     #expect(branch.machine.numbers(of: .deposit1) == nil)
   }
 
@@ -90,36 +90,36 @@ import Time
   func waitsForTickets() {
     let branch = TestBranch()
     branch.ask(.deposit, as: 8)
-    #expect(branch.happen(.reset(9)) == [])
-    #expect(branch.machine.books.day == 1)
-    let settled = branch.happen(.committed)
+    #expect(branch.process(.reset(9)) == [])
+    #expect(branch.machine.dayCounters.day == 1)
+    let settled = branch.process(.committed)
     #expect(settled.answer(to: 8) == .enqueued(IssuedTickets(day: 1, first: 1, last: 1)))
     #expect(settled.answer(to: 9) == nil)
-    #expect(settled.changes == [.cancelEveryone(day: 1, at: branch.now.wall)])
-    #expect(branch.machine.books.day == 2)
-    #expect(branch.happen(.committed).answer(to: 9) == .done)
+    #expect(settled.changes == [.cancelAllCustomers(day: 1, at: branch.now.wall)])
+    #expect(branch.machine.dayCounters.day == 2)
+    #expect(branch.process(.committed).answer(to: 9) == .done)
   }
 
   @Test("a reset that waits for tickets is refused with them when the disk is full")
   func refusedWithTickets() {
     let branch = TestBranch()
     branch.ask(.deposit, as: 8)
-    branch.happen(.reset(9))
-    let refused = branch.happen(.commitRefused)
+    branch.process(.reset(9))
+    let refused = branch.process(.commitRefused)
     #expect(refused.answer(to: 8) == .refused(.diskFull))
     #expect(refused.answer(to: 9) == .refused(.diskFull))
-    #expect(branch.machine.books.day == 1)
+    #expect(branch.machine.dayCounters.day == 1)
   }
 
   @Test("a reset refused by the full disk is staged again and done when there is room")
   func stagedAgain() {
     let branch = TestBranch()
     branch.arrive(.deposit)
-    let changes = branch.happen(.reset(9)).changes
-    let refused = branch.happen(.commitRefused)
+    let changes = branch.process(.reset(9)).changes
+    let refused = branch.process(.commitRefused)
     #expect(refused.changes == changes)
     #expect(refused.answers == [])
-    #expect(branch.happen(.committed).answer(to: 9) == .done)
+    #expect(branch.process(.committed).answer(to: 9) == .done)
   }
 
   @Test("delayed customers do not come back on the next day, and pauses hold")
@@ -128,11 +128,11 @@ import Time
     branch.open(.deposit)
     branch.arrive(.deposit)
     try branch.answer(.deposit1, .failed(WorkFailure("no pen")))
-    branch.happen(.pause(8, .loan))
-    branch.happen(.reset(9))
-    branch.happen(.committed)
-    #expect(branch.machine.books.delayed == 0)
-    #expect(branch.machine.books.paused == [false, true, false])
+    branch.process(.pause(8, .loan))
+    branch.process(.reset(9))
+    branch.process(.committed)
+    #expect(branch.machine.dayCounters.delayed == 0)
+    #expect(branch.machine.dayCounters.paused == [false, true, false])
     #expect(branch.pass(.seconds(60)) == [])
   }
 }

@@ -30,9 +30,9 @@ import Time
   func refused() {
     let branch = TestBranch(policy: limited(to: 3))
     branch.arrive(.deposit, .loan, .deposit)
-    let books = branch.machine.books
+    let dayCounters = branch.machine.dayCounters
     #expect(branch.ask(.loan, .deposit, .deposit, as: 9) == [.reply(9, full(2, 3))])
-    #expect(branch.machine.books == books && !branch.isUnsettled)
+    #expect(branch.machine.dayCounters == dayCounters && !branch.hasUncommittedChanges)
     #expect(branch.arrive(.loan, .loan).answers.count == 1)
     #expect(branch.arrive(.deposit).answers == [.enqueued(IssuedTickets(day: 1, first: 6, last: 6))])
     #expect(branch.ask(.deposit(.vvip), as: 9).answer(to: 9) == full(3, 3), "at any priority")
@@ -46,49 +46,49 @@ import Time
     #expect(branch.machine.serving == 1)
     branch.ask(later(60, branch), as: 8)
     #expect(branch.ask(.deposit, .deposit, .deposit, as: 9).answer(to: 9) == full(2, 4), "not on disk yet")
-    branch.happen(.committed)
+    branch.process(.committed)
     #expect(branch.ask(.deposit, .deposit, .deposit, as: 9).answer(to: 9) == full(2, 4))
     branch.arrive(.deposit, .deposit)
     try branch.answer(.deposit1, .failed(WorkFailure("no pen")))
-    #expect(branch.machine.books.delayed == 2)
+    #expect(branch.machine.dayCounters.delayed == 2)
     #expect(branch.ask(.deposit, as: 9).answer(to: 9) == full(4, 4))
     try branch.answer(.deposit1, .done)
-    branch.happen(.committed)
+    branch.process(.committed)
     #expect(branch.arrive(.deposit).answers.count == 1)
     #expect(branch.ask(.deposit, as: 9).answer(to: 9) == full(4, 4))
-    branch.happen(.cancel(5, 2))
-    branch.happen(.committed)
+    branch.process(.cancel(5, 2))
+    branch.process(.committed)
     #expect(branch.arrive(.deposit).answers.count == 1, "a delayed customer that is cancelled has left")
     branch.pass(.seconds(90))
-    #expect(branch.machine.books.delayed == 0)
+    #expect(branch.machine.dayCounters.delayed == 0)
     #expect(branch.ask(.deposit, as: 9).answer(to: 9) == full(4, 4), "a customer that comes back counts once")
   }
 
   @Test("customers delayed at the start count, however many, also those not read into memory")
   func delayedAtStart() {
-    var books = Books(day: 3, openedAt: TestBranch.opening.wall)
-    books.issued = 10
-    books.delay(7, of: .deposit)
-    books.delay(3, of: .loan)
+    var dayCounters = DayCounters(day: 3, openedAt: TestBranch.opening.wall)
+    dayCounters.issued = 10
+    dayCounters.delay(7, of: .deposit)
+    dayCounters.delay(3, of: .loan)
     let order = later(60, TestBranch())
     let first = DelayedCustomer(
       customer: order.customer(ticket: 1, issuedAt: TestBranch.opening.wall),
       dueAt: order.dueAt ?? TestBranch.opening.wall)
     var policy = limited(to: 9)
     policy.delayedCapacity = 1
-    let branch = TestBranch(policy: policy, books: books, delayed: [first])
+    let branch = TestBranch(policy: policy, dayCounters: dayCounters, delayed: [first])
     #expect(branch.ask(.deposit, .deposit, .deposit, as: 9).answer(to: 9) == full(7, 9))
     branch.pass(.seconds(60))
-    #expect(branch.machine.books.delayedByService.prefix(2) == [6, 3], "a customer that comes back waits")
+    #expect(branch.machine.dayCounters.delayedByService.prefix(2) == [6, 3], "a customer that comes back waits")
     #expect(branch.ask(.deposit, .deposit, .deposit, as: 9).answer(to: 9) == full(7, 9))
-    #expect(branch.machine.contradictions(ServiceDirectory()) == [])
+    #expect(branch.machine.inconsistencies(ServiceDirectory()) == [])
   }
 
   @Test("tickets that a full disk takes back free their room")
   func takenBack() {
     let branch = TestBranch(policy: limited(to: 2))
     branch.ask(.deposit, later(60, branch), as: 8)
-    branch.happen(.commitRefused)
+    branch.process(.commitRefused)
     #expect(branch.machine.refusal(ofServicesOf: [.deposit, .deposit]) == nil)
     #expect(branch.machine.refusal(ofServicesOf: [.deposit, .deposit, .deposit]) != nil)
   }
@@ -97,14 +97,14 @@ import Time
   func slices() {
     let branch = TestBranch(policy: limited(to: 5))
     branch.arrive(.deposit)
-    branch.happen(
+    branch.process(
       .enqueue(9, orders: [.deposit, later(60, branch), .loan], total: 9, isLast: false))
     #expect(branch.isTakingIn)
     let two = [CustomerOrder.deposit, .deposit]
     #expect(branch.machine.refusal(ofServicesOf: two) == nil)
     #expect(
       branch.machine.refusal(ofServicesOf: two + [.deposit]) == .serviceFull(.deposit, waiting: 1, limit: 5))
-    branch.happen(.intakeAbandoned)
+    branch.process(.enqueueAbandoned)
     #expect(branch.machine.refusal(ofServicesOf: two + two) == nil)
     #expect(branch.machine.refusal(ofServicesOf: two + two + two) != nil)
   }
@@ -112,7 +112,7 @@ import Time
   @Test("a first slice beyond the limit is refused, and no intake starts")
   func firstSlice() {
     let branch = TestBranch(policy: limited(to: 1))
-    let refused = branch.happen(.enqueue(9, orders: [.deposit, .deposit], total: 9, isLast: false))
+    let refused = branch.process(.enqueue(9, orders: [.deposit, .deposit], total: 9, isLast: false))
     #expect(refused.answer(to: 9) == full(0, 1) && !branch.isTakingIn)
   }
 }

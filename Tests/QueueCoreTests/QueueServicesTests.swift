@@ -28,39 +28,39 @@ import Time
     let numbers = branch.machine.numbers(of: Self.last)
     #expect(numbers.windows == 1 && numbers.served == 1 && numbers.serving == 1 && numbers.waiting == 0)
     #expect(branch.machine.numbers(of: Self.thumbs).waiting == 1)
-    #expect(branch.machine.books.servedByService[Self.last.index] == 1)
+    #expect(branch.machine.dayCounters.servedByService[Self.last.index] == 1)
   }
 
   @Test("a close does not wait for customers of a service without windows, and does not lose them")
   func takenOut() throws {
     let branch = TestBranch()
     branch.open(Self.thumbs)
-    branch.happen(.tellerLost(Window(service: Self.thumbs, place: 1), 1, .code(0)))
+    branch.process(.tellerLost(Window(service: Self.thumbs, place: 1), 1, .code(0)))
     branch.arrive(order(Self.thumbs), order(Self.thumbs))
-    branch.happen(.scale(Self.thumbs, windows: 0))
+    branch.process(.scale(Self.thumbs, windows: 0))
     #expect(branch.machine.numbers(of: Self.thumbs).windows == 0)
     #expect(branch.machine.numbers(of: Self.thumbs).waiting == 2)
     let hasWaiting = branch.machine.hasWaitingToServe
     #expect(!hasWaiting)
-    #expect(branch.happen(.drain).contains(.reportDrained))
-    #expect(branch.machine.books.waitingInAll == 2)
+    #expect(branch.process(.drain).contains(.reportDrained))
+    #expect(branch.machine.dayCounters.waitingInAll == 2)
   }
 
   @Test("each service has its own pause, and one that a full disk refuses is taken back")
   func paused() throws {
     let branch = TestBranch()
     branch.open(Self.thumbs)
-    branch.happen(.pause(branch.request(), Self.thumbs))
+    branch.process(.pause(branch.request(), Self.thumbs))
     #expect(
       branch.machine.numbers(of: Self.thumbs).isPaused && !branch.machine.numbers(of: .deposit).isPaused)
-    branch.happen(.commitRefused)
+    branch.process(.commitRefused)
     #expect(!branch.machine.numbers(of: Self.thumbs).isPaused)
-    branch.happen(.committed)
-    branch.happen(.pause(branch.request(), nil))
-    branch.happen(.committed)
+    branch.process(.committed)
+    branch.process(.pause(branch.request(), nil))
+    branch.process(.committed)
     let isPaused = branch.machine.isPaused
     #expect(isPaused)
-    branch.happen(.scale(Self.last, windows: 1))
+    branch.process(.scale(Self.last, windows: 1))
     #expect(
       !branch.machine.numbers(of: Self.last).isPaused && branch.machine.numbers(of: Self.thumbs).isPaused)
   }

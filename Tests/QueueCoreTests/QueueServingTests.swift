@@ -52,7 +52,7 @@ import Time
     branch.arrive(.deposit, .deposit, .deposit)
     #expect(try branch.answer(.deposit1).assigned == [2])
     #expect(try branch.answer(.deposit1).assigned == [3])
-    #expect(branch.isUnsettled)
+    #expect(branch.hasUncommittedChanges)
   }
 
   @Test("receipts are confirmed to a teller when they are on disk, only the last of them")
@@ -62,9 +62,9 @@ import Time
     branch.arrive(.deposit, .deposit, .deposit)
     #expect(try branch.answer(.deposit1).acknowledged == [])
     #expect(try branch.answer(.deposit1).acknowledged == [])
-    let settled = branch.happen(.committed)
+    let settled = branch.process(.committed)
     #expect(settled == [.acknowledge(.deposit1, Lease(ticket: 3, attempt: 1, generation: 1))])
-    #expect(branch.happen(.committed) == [])
+    #expect(branch.process(.committed) == [])
   }
 
   @Test("a lost teller is sent nothing")
@@ -75,8 +75,8 @@ import Time
     try branch.answer(.deposit1)
     branch.kill(.deposit1)
     branch.ready(.deposit1, generation: 2)
-    #expect(branch.happen(.committed).acknowledged == [])
-    #expect(branch.machine.books.served == 1)
+    #expect(branch.process(.committed).acknowledged == [])
+    #expect(branch.machine.dayCounters.served == 1)
   }
 
   @Test("the receipt contains customer, window, process, time and attempt")
@@ -102,29 +102,29 @@ import Time
   }
 
   @Test("the day's counters follow a customer from the line over the window to the receipt")
-  func books() throws {
+  func dayCounters() throws {
     let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit, .deposit)
     #expect((branch.machine.waitingCount, branch.machine.serving) == (1, 1))
-    #expect(branch.machine.books.waitingInAll == 2)
+    #expect(branch.machine.dayCounters.waitingInAll == 2)
     try branch.answer(.deposit1)
     try branch.answer(.deposit1)
     #expect((branch.machine.waitingCount, branch.machine.serving) == (0, 0))
-    #expect(branch.machine.books.served == 2)
-    #expect(branch.machine.books.servedByService == [2, 0, 0])
+    #expect(branch.machine.dayCounters.served == 2)
+    #expect(branch.machine.dayCounters.servedByService == [2, 0, 0])
     #expect(branch.machine.numbers(of: .deposit1)?.served == 2)
     #expect(branch.isIdle)
-    #expect(branch.machine.books.isFinished)
+    #expect(branch.machine.dayCounters.isFinished)
   }
 
   @Test("subscribers see each start and each completion, in order")
   func announcements() throws {
     let branch = TestBranch()
     branch.open(.deposit)
-    let begun = branch.arrive(.deposit, .deposit)
+    let startedAttempts = branch.arrive(.deposit, .deposit)
     let ended = try branch.answer(.deposit1)
-    let seen = (begun + ended).compactMap { effect in
+    let seen = (startedAttempts + ended).compactMap { effect in
       if case .announce(let happening, _, let lease, _) = effect {
         "\(lease.ticket) \(happening)"
       } else {
@@ -137,13 +137,13 @@ import Time
   @Test("no customer is assigned while a commit is too large, and service resumes after it")
   func tooMuchUnsettled() throws {
     var policy = QueuePolicy()
-    policy.maxUnsettled = 2
+    policy.maxUncommitted = 2
     let branch = TestBranch(policy: policy)
     branch.open(.deposit)
     branch.arrive(.deposit, .deposit, .deposit)
     #expect(try branch.answer(.deposit1).assigned == [2])
     #expect(try branch.answer(.deposit1).assigned == [])
-    #expect(branch.happen(.committed).assigned == [3])
+    #expect(branch.process(.committed).assigned == [3])
   }
 
   @Test("a page is requested when a line runs low, and its customers are assigned in order")
@@ -160,7 +160,7 @@ import Time
     #expect((page.line.priority, page.after, page.limit) == (.regular, 2, 2))
     #expect(try branch.answer(.deposit1).assigned == [], "the page has to come first")
     let stored = [3, 4].map { CustomerOrder.deposit.customer(ticket: $0, issuedAt: branch.now.wall) }
-    #expect(branch.happen(.pageLoaded(page.line, stored)).assigned == [3])
+    #expect(branch.process(.pageLoaded(page.line, stored)).assigned == [3])
     #expect(try branch.answer(.deposit1).assigned == [4])
     try branch.answer(.deposit1)
     #expect(branch.isIdle)
@@ -168,16 +168,16 @@ import Time
 
   @Test("a lower grade waits until the line of the higher one has been read")
   func pageOfHigherGrade() {
-    var books = Books(day: 1, openedAt: TestBranch.opening.wall)
-    books.issued = 2
-    books.waiting[Line(service: .deposit, priority: .vip)] = 1
-    books.waiting[Line(service: .deposit, priority: .regular)] = 1
-    let branch = TestBranch(books: books)
+    var dayCounters = DayCounters(day: 1, openedAt: TestBranch.opening.wall)
+    dayCounters.issued = 2
+    dayCounters.waiting[Line(service: .deposit, priority: .vip)] = 1
+    dayCounters.waiting[Line(service: .deposit, priority: .regular)] = 1
+    let branch = TestBranch(dayCounters: dayCounters)
     let opened = branch.open(.deposit)
     #expect(opened.assigned == [])
     #expect(opened.pages.map(\.line.priority) == [.vip])
     let vip = CustomerOrder.deposit(.vip).customer(ticket: 2, issuedAt: branch.now.wall)
-    #expect(branch.happen(.pageLoaded(vip.line, [vip])).assigned == [2])
+    #expect(branch.process(.pageLoaded(vip.line, [vip])).assigned == [2])
   }
 
   @Test("a customer's place counts higher grades first, or names where in the store to count on")
@@ -186,7 +186,7 @@ import Time
     policy.lineCapacity = 2
     let branch = TestBranch(policy: policy)
     branch.arrive(.deposit, .deposit, .deposit, .deposit(.vip), .loan)
-    func place(_ ticket: TicketNumber, _ order: CustomerOrder) -> QueueMachine.Place {
+    func place(_ ticket: TicketNumber, _ order: CustomerOrder) -> QueueMachine.LinePosition {
       branch.machine.place(of: order.customer(ticket: ticket, issuedAt: branch.now.wall))
     }
     #expect(place(4, .deposit(.vip)) == .exactly(1))

@@ -8,7 +8,7 @@ import Time
 
 @Suite struct QueueStartsHistoryTests {
   private struct Contents {
-    var books: Books
+    var dayCounters: DayCounters
     var customers: [TicketNumber: StoredCustomer] = [:]
     var done: Set<TicketNumber> = []
   }
@@ -21,7 +21,7 @@ import Time
     var machine: QueueMachine
     var kept: Contents
     var staged: Contents
-    var begun: [TicketNumber: Int] = [:]
+    var startedAttempts: [TicketNumber: Int] = [:]
     var held: [Window: Lease] = [:]
     var generations: [Window: Generation] = [:]
     var faults: [String] = []
@@ -31,7 +31,7 @@ import Time
     /// Commits in flight to a store that answers later, the oldest first.
     var underway: [Contents] = []
     private var later: SeededGenerator
-    private let answersLater: Bool
+    private let commitsAsynchronously: Bool
 
     init(seed: UInt64) {
       chance = SeededGenerator(seed: seed)
@@ -40,17 +40,17 @@ import Time
       policy.common.maxAttempts = most
       policy.maxCrashes = 1_000
       policy.maxFailures = 1_000
-      policy.retryFirst = .milliseconds(50)
+      policy.retryInitialDelay = .milliseconds(50)
       policy.lineCapacity = Int(chance.draw(2...5))
       policy.lineLowWater = 2
       policy.prefetch = Int(chance.draw(1...3))
       later = SeededGenerator(seed: seed ^ 0x1A7E)
-      answersLater = later.draw(0...1) == 0
+      commitsAsynchronously = later.draw(0...1) == 0
       policy.maxUnderway = Int(later.draw(1...4))
       self.policy = policy
-      let books = Books(day: 1, openedAt: now.wall)
-      (kept, staged) = (Contents(books: books), Contents(books: books))
-      machine = QueueMachine(StoredQueue(books: books, delayed: []), policy: policy, at: now)
+      let dayCounters = DayCounters(day: 1, openedAt: now.wall)
+      (kept, staged) = (Contents(dayCounters: dayCounters), Contents(dayCounters: dayCounters))
+      machine = QueueMachine(StoredQueue(dayCounters: dayCounters, delayed: []), policy: policy, at: now)
       open()
     }
 
@@ -64,15 +64,15 @@ import Time
         .map { DelayedCustomer(customer: $0.customer, dueAt: $0.dueAt ?? now.wall) }.sorted {
           $0.place < $1.place
         }
-      machine = QueueMachine(StoredQueue(books: staged.books, delayed: delayed), policy: policy, at: now)
-      happen(.scale(.deposit, windows: 2))
+      machine = QueueMachine(StoredQueue(dayCounters: staged.dayCounters, delayed: delayed), policy: policy, at: now)
+      process(.scale(.deposit, windows: 2))
     }
 
-    func happen(_ event: QueueEvent) {
+    func process(_ event: QueueEvent) {
       var effects: [QueueEffect] = []
       machine.apply(event, at: now, into: &effects)
       effects.performAll(perform)
-      for words in machine.contradictions(ServiceDirectory()) { faults.append(words.description) }
+      for words in machine.inconsistencies(ServiceDirectory()) { faults.append(words.description) }
     }
 
     private func perform(_ effect: QueueEffect, _ effects: inout [QueueEffect]) {
@@ -84,16 +84,16 @@ import Time
         }.map(\.customer).sorted { $0.ticket < $1.ticket }.prefix(limit)
         machine.apply(.pageLoaded(line, Array(page)), at: now, into: &effects)
       case .assign(let window, let lease, let customer):
-        if kept.customers[customer.ticket]?.customer != customer || !customer.isBegun {
+        if kept.customers[customer.ticket]?.customer != customer || !customer.isAttemptRunning {
           faults.append("ticket \(customer.ticket) starts before that is on disk")
         }
         if held.values.contains(where: { $0.ticket == lease.ticket }) {
           faults.append("\(lease) is assigned twice")
         }
         held[window] = lease
-        begun[lease.ticket, default: 0] += 1
-        if begun[lease.ticket, default: 0] > most { faults.append("\(lease.ticket) starts too often") }
-      case .endStuckTeller(let window, _), .endRogueTeller(let window, _, _): lose(window, &effects)
+        startedAttempts[lease.ticket, default: 0] += 1
+        if startedAttempts[lease.ticket, default: 0] > most { faults.append("\(lease.ticket) starts too often") }
+      case .killStuckTeller(let window, _), .killRogueTeller(let window, _, _): lose(window, &effects)
       default: break
       }
     }
@@ -122,56 +122,56 @@ import Time
     }
 
     func commit() {
-      staged.books = machine.books
-      guard answersLater else {
+      staged.dayCounters = machine.dayCounters
+      guard commitsAsynchronously else {
         kept = staged
-        return happen(.committed)
+        return process(.committed)
       }
       if machine.hasRoomUnderway {
         underway.append(staged)
-        happen(.sealed)
+        process(.sealed)
       }
       for _ in 0..<later.draw(0...Int64(underway.count)) { settleOldest() }
     }
 
     func settleOldest() {
       kept = underway.removeFirst()
-      happen(.committed)
+      process(.committed)
     }
 
     func step() {
       switch chance.draw(0...19) {
       case 0...3:
         requests += 1
-        happen(.enqueue(requests, orders: [.deposit], total: 1, isLast: true))
+        process(.enqueue(requests, orders: [.deposit], total: 1, isLast: true))
       case 4...8: commit()
       case 9...11:
         let window = Window(service: .deposit, place: Int32(chance.draw(1...2)))
         guard machine.numbers(of: window)?.isReady == false else { return }
         generations[window, default: 0] += 1
-        happen(.tellerReady(window, generations[window, default: 0], pid: 7))
+        process(.tellerReady(window, generations[window, default: 0], pid: 7))
       case 12...15:
         guard let (window, lease) = held.min(by: { $0.value.ticket < $1.value.ticket }) else { return }
         held[window] = nil
         let answer: TellerAnswer =
           chance.draw(0...2) == 0
           ? .done : .failed(WorkFailure("no", chance.draw(0...1) == 0 ? .again : .later))
-        happen(.tellerAnswered(window, lease.generation, lease, answer))
+        process(.tellerAnswered(window, lease.generation, lease, answer))
       case 16:
         guard let (window, lease) = held.max(by: { $0.value.ticket < $1.value.ticket }) else { return }
         held[window] = nil
-        happen(.tellerLost(window, lease.generation, .signal(9)))
+        process(.tellerLost(window, lease.generation, .signal(9)))
       case 17:
         staged = kept
         underway.removeAll()
-        happen(.commitRefused)
+        process(.commitRefused)
         commit()
       case 18: open()
       default:
         now.monotonic = now.monotonic + .milliseconds(200)
-        now.attended = now.attended + .milliseconds(200)
+        now.listeningTime = now.listeningTime + .milliseconds(200)
         now.wall.milliseconds += 200
-        happen(.tick)
+        process(.tick)
       }
     }
   }
@@ -184,7 +184,7 @@ import Time
     while !world.underway.isEmpty { world.settleOldest() }
     world.commit()
     while !world.underway.isEmpty { world.settleOldest() }
-    let (standing, done) = (Set(world.kept.customers.keys), world.kept.done)
-    #expect(standing.isDisjoint(with: done) && Int64(standing.count + done.count) == world.kept.books.issued)
+    let (openCount, done) = (Set(world.kept.customers.keys), world.kept.done)
+    #expect(openCount.isDisjoint(with: done) && Int64(openCount.count + done.count) == world.kept.dayCounters.issued)
   }
 }

@@ -27,10 +27,10 @@ extension ItemID: ExpressibleByStringLiteral {
       Issue.record("no customer was assigned")
       return
     }
-    #expect(customer.article == "banana")
+    #expect(customer.itemName == "banana")
     let receipt = try #require(try branch.answer(.juice1).receipts.first)
-    #expect(receipt.article == "banana" && receipt.outcome == .served && receipt.shortages.isEmpty)
-    #expect(try branch.answer(.juice1).receipts.first?.article == "kiwi")
+    #expect(receipt.itemName == "banana" && receipt.outcome == .served && receipt.shortages.isEmpty)
+    #expect(try branch.answer(.juice1).receipts.first?.itemName == "kiwi")
   }
 
   @Test(
@@ -45,9 +45,9 @@ extension ItemID: ExpressibleByStringLiteral {
     #expect(receipt.transfer == nil, "no money moves")
     #expect(effects.attempts.map(\.end) == [.served] || effects.attempts.isEmpty)
     #expect(effects.assigned == [2] && effects.rogues.isEmpty)
-    #expect(branch.machine.books.served == 1 && branch.machine.books.dead == 0)
+    #expect(branch.machine.dayCounters.served == 1 && branch.machine.dayCounters.dead == 0)
     #expect(
-      branch.happen(.committed).acknowledged.map(\.ticket) == [1], "it is acknowledged when it is on disk")
+      branch.process(.committed).acknowledged.map(\.ticket) == [1], "it is acknowledged when it is on disk")
   }
 
   @Test("a customer whose station dies comes back with its order")
@@ -66,7 +66,7 @@ extension ItemID: ExpressibleByStringLiteral {
       Issue.record("no customer was assigned")
       return
     }
-    #expect(customer.article == "mango" && customer.crashes == 1)
+    #expect(customer.itemName == "mango" && customer.crashes == 1)
   }
 
   @Test(
@@ -100,8 +100,8 @@ extension ItemID: ExpressibleByStringLiteral {
     let branch = TestBranch()
     branch.arrive(.juice("kiwi"))
     let number = branch.request()
-    var effects = branch.happen(.cancel(number, 1))
-    effects += branch.happen(
+    var effects = branch.process(.cancel(number, 1))
+    effects += branch.process(
       .found(
         number, ticket: 1,
         StoredCustomer(
@@ -109,7 +109,7 @@ extension ItemID: ExpressibleByStringLiteral {
           state: .waiting,
           dueAt: nil)))
     let receipt = try #require(effects.receipts.first)
-    #expect(receipt.outcome == .cancelled && receipt.article == "kiwi" && receipt.shortages.isEmpty)
+    #expect(receipt.outcome == .cancelled && receipt.itemName == "kiwi" && receipt.shortages.isEmpty)
   }
 
   /// Ways in which a station learns that no more customers follow.
@@ -125,24 +125,24 @@ extension ItemID: ExpressibleByStringLiteral {
     branch.arrive(.juice("mango"), .juice("kiwi"), .deposit(.regular))
     let effects =
       switch closing {
-      case .scaled: branch.happen(.scale(.juice, windows: 0))
-      case .replaced: branch.happen(.replace(.juice1))
-      case .finished: branch.happen(.finish)
+      case .scaled: branch.process(.scale(.juice, windows: 0))
+      case .replaced: branch.process(.replace(.juice1))
+      case .finished: branch.process(.finish)
       }
-    #expect(effects.contains(.announceClosing(.juice1)))
+    #expect(effects.contains(.notifyNoMoreCustomers(.juice1)))
     #expect(
-      !effects.contains(.announceClosing(.deposit1)), "a deposit does not wait for the stock")
+      !effects.contains(.notifyNoMoreCustomers(.deposit1)), "a deposit does not wait for the stock")
     let returned = try branch.answer(.juice1, .returned)
     #expect(returned.rogues.isEmpty && returned.receipts.isEmpty)
     #expect(returned.attempts.map(\.end) == [.recalled])
     #expect(branch.tickets(.juice) == [1, 2], "at the head of the line")
-    branch.happen(.committed)
-    #expect(branch.machine.books.dead == 0 && branch.machine.books.delayed == 0)
+    branch.process(.committed)
+    #expect(branch.machine.dayCounters.dead == 0 && branch.machine.dayCounters.delayed == 0)
     guard closing != .finished else { return }
     #expect(returned.contains(.dismissTeller(.juice1)))
-    branch.happen(.scale(.juice, windows: 1))
-    branch.happen(.tellerLost(.juice1, 1, .code(0)))
-    if closing == .scaled { branch.happen(.scale(.juice, windows: 1)) }
+    branch.process(.scale(.juice, windows: 1))
+    branch.process(.tellerLost(.juice1, 1, .code(0)))
+    if closing == .scaled { branch.process(.scale(.juice, windows: 1)) }
     #expect(branch.ready(.juice1, generation: 2).assigned == [1])
     #expect(try branch.answer(.juice1, .returned).rogues == [.juice1], "it has not been recalled now")
   }

@@ -12,46 +12,46 @@ import Time
     branch.open(.deposit)
     branch.open(.loan)
     branch.arrive(.deposit, .deposit, .loan, .loan)
-    let paused = branch.happen(.pause(9, .deposit))
+    let paused = branch.process(.pause(9, .deposit))
     #expect(paused.answers == [])
-    #expect(branch.happen(.committed).answer(to: 9) == .done)
+    #expect(branch.process(.committed).answer(to: 9) == .done)
     #expect(try branch.answer(.deposit1).assigned == [])
     #expect(try branch.answer(.loan1).assigned == [4])
     #expect(!branch.isPaused)
     #expect(branch.machine.numbers(of: .deposit).isPaused)
-    #expect(branch.happen(.resume(10, .deposit)).assigned == [2])
+    #expect(branch.process(.resume(10, .deposit)).assigned == [2])
   }
 
   @Test("without a service every service is paused, and resumed")
   func pauseAll() {
     let branch = TestBranch()
-    branch.happen(.pause(9, nil))
+    branch.process(.pause(9, nil))
     #expect(branch.isPaused)
     branch.open(.deposit)
     branch.open(.loan)
     #expect(branch.arrive(.deposit, .loan).assigned == [])
-    #expect(branch.happen(.resume(10, nil)).assigned == [1, 2])
+    #expect(branch.process(.resume(10, nil)).assigned == [1, 2])
   }
 
   @Test("a pause holds over a restart, from the stored counters alone")
   func pauseOverRestart() {
     let branch = TestBranch()
-    branch.happen(.pause(9, .loan))
-    branch.happen(.committed)
-    let next = TestBranch(books: branch.machine.books)
+    branch.process(.pause(9, .loan))
+    branch.process(.committed)
+    let next = TestBranch(dayCounters: branch.machine.dayCounters)
     next.open(.loan)
     #expect(next.arrive(.loan).assigned == [])
     #expect(next.machine.numbers(of: .loan).isPaused)
-    #expect(next.happen(.resume(10, .loan)).assigned == [1])
+    #expect(next.process(.resume(10, .loan)).assigned == [1])
   }
 
   @Test("more windows are opened at the following places")
   func scaleUp() {
     let branch = TestBranch()
-    #expect(branch.happen(.scale(.deposit, windows: 2)) == [.openWindow(.deposit1), .openWindow(.deposit2)])
+    #expect(branch.process(.scale(.deposit, windows: 2)) == [.openWindow(.deposit1), .openWindow(.deposit2)])
     let third = Window(service: .deposit, place: 3)
-    #expect(branch.happen(.scale(.deposit, windows: 3)) == [.openWindow(third)])
-    #expect(branch.happen(.scale(.deposit, windows: 3)) == [])
+    #expect(branch.process(.scale(.deposit, windows: 3)) == [.openWindow(third)])
+    #expect(branch.process(.scale(.deposit, windows: 3)) == [])
     #expect(branch.machine.numbers(of: .deposit).windows == 3)
     #expect(branch.machine.numbers(of: .loan).windows == 0)
   }
@@ -61,10 +61,10 @@ import Time
     let branch = TestBranch()
     branch.open(.deposit, windows: 2)
     #expect(
-      branch.happen(.scale(.deposit, windows: 1)) == [.closeWindow(.deposit2), .dismissTeller(.deposit2)])
+      branch.process(.scale(.deposit, windows: 1)) == [.closeWindow(.deposit2), .dismissTeller(.deposit2)])
     #expect(branch.machine.numbers(of: .deposit).windows == 1)
     #expect(branch.arrive(.deposit, .deposit).assigned == [1])
-    branch.happen(.tellerLost(.deposit2, 1, .code(0)))
+    branch.process(.tellerLost(.deposit2, 1, .code(0)))
     #expect(branch.machine.numbers(of: .deposit2) == nil)
   }
 
@@ -73,13 +73,13 @@ import Time
     let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit, .deposit)
-    #expect(branch.happen(.scale(.deposit, windows: 0)) == [.closeWindow(.deposit1)])
+    #expect(branch.process(.scale(.deposit, windows: 0)) == [.closeWindow(.deposit1)])
     let done = try branch.answer(.deposit1)
     #expect(done.receipts.map(\.ticket) == [1])
     #expect(done.dismissed == [.deposit1])
     #expect(done.assigned == [])
-    #expect(branch.happen(.committed).acknowledged.map(\.ticket) == [1])
-    branch.happen(.tellerLost(.deposit1, 1, .code(0)))
+    #expect(branch.process(.committed).acknowledged.map(\.ticket) == [1])
+    branch.process(.tellerLost(.deposit1, 1, .code(0)))
     #expect(branch.machine.numbers(of: .deposit1) == nil)
     #expect(branch.tickets(.deposit) == [2])
   }
@@ -88,8 +88,8 @@ import Time
   func readyAtClosingWindow() {
     let branch = TestBranch()
     branch.arrive(.deposit)
-    branch.happen(.scale(.deposit, windows: 1))
-    branch.happen(.scale(.deposit, windows: 0))
+    branch.process(.scale(.deposit, windows: 1))
+    branch.process(.scale(.deposit, windows: 0))
     let ready = branch.ready(.deposit1)
     #expect(ready.dismissed == [.deposit1])
     #expect(ready.assigned == [])
@@ -100,8 +100,8 @@ import Time
     let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit, .deposit)
-    branch.happen(.scale(.deposit, windows: 0))
-    #expect(branch.happen(.scale(.deposit, windows: 1)) == [.openWindow(.deposit1)])
+    branch.process(.scale(.deposit, windows: 0))
+    #expect(branch.process(.scale(.deposit, windows: 1)) == [.openWindow(.deposit1)])
     let done = try branch.answer(.deposit1)
     #expect(done.dismissed == [])
     #expect(done.assigned == [2])
@@ -111,10 +111,10 @@ import Time
   func reopenAfterDismissal() {
     let branch = TestBranch()
     branch.open(.deposit)
-    branch.happen(.scale(.deposit, windows: 0))
-    branch.happen(.scale(.deposit, windows: 1))
+    branch.process(.scale(.deposit, windows: 0))
+    branch.process(.scale(.deposit, windows: 1))
     #expect(branch.arrive(.deposit).assigned == [])
-    branch.happen(.tellerLost(.deposit1, 1, .code(0)))
+    branch.process(.tellerLost(.deposit1, 1, .code(0)))
     #expect(branch.ready(.deposit1, generation: 2).assigned == [1])
   }
 
@@ -122,10 +122,10 @@ import Time
   func replaceIdle() throws {
     let branch = TestBranch()
     branch.open(.deposit)
-    #expect(branch.happen(.replace(.deposit1)) == [.dismissTeller(.deposit1)])
-    #expect(branch.happen(.replace(.deposit1)) == [])
+    #expect(branch.process(.replace(.deposit1)) == [.dismissTeller(.deposit1)])
+    #expect(branch.process(.replace(.deposit1)) == [])
     #expect(branch.arrive(.deposit, .deposit).assigned == [])
-    branch.happen(.tellerLost(.deposit1, 1, .code(0)))
+    branch.process(.tellerLost(.deposit1, 1, .code(0)))
     #expect(branch.ready(.deposit1, generation: 2).assigned == [1])
     #expect(try branch.answer(.deposit1).assigned == [2])
   }
@@ -135,21 +135,21 @@ import Time
     let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit, .deposit)
-    #expect(branch.happen(.replace(.deposit1)) == [])
+    #expect(branch.process(.replace(.deposit1)) == [])
     let done = try branch.answer(.deposit1)
     #expect(done.receipts.map(\.ticket) == [1])
     #expect(done.dismissed == [.deposit1])
     #expect(done.assigned == [])
-    branch.happen(.tellerLost(.deposit1, 1, .code(0)))
+    branch.process(.tellerLost(.deposit1, 1, .code(0)))
     #expect(branch.ready(.deposit1, generation: 2).assigned == [2])
   }
 
   @Test("without a teller there is none to replace")
   func replaceNobody() {
     let branch = TestBranch()
-    #expect(branch.happen(.replace(.deposit1)) == [])
-    branch.happen(.scale(.deposit, windows: 1))
-    #expect(branch.happen(.replace(.deposit1)) == [])
+    #expect(branch.process(.replace(.deposit1)) == [])
+    branch.process(.scale(.deposit, windows: 1))
+    #expect(branch.process(.replace(.deposit1)) == [])
     #expect(branch.ready(.deposit1).dismissed == [])
   }
 

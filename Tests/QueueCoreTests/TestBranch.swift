@@ -15,21 +15,21 @@ final class TestBranch {
     monotonic: MonotonicTime(nanoseconds: 5_000_000_000), wall: WallTime(milliseconds: 1_700_000_000_000))
 
   init(
-    policy: QueuePolicy = QueuePolicy(), books: Books = Books(day: 1, openedAt: TestBranch.opening.wall),
-    delayed: [DelayedCustomer] = [], falls: [TicketNumber: CoordinatorFall] = [:]
+    policy: QueuePolicy = QueuePolicy(), dayCounters: DayCounters = DayCounters(day: 1, openedAt: TestBranch.opening.wall),
+    delayed: [DelayedCustomer] = [], coordinatorCrashes: [TicketNumber: CoordinatorCrashes] = [:]
   ) {
     machine = QueueMachine(
-      StoredQueue(books: books, delayed: delayed), policy: policy, at: Self.opening, falls: falls)
+      StoredQueue(dayCounters: dayCounters, delayed: delayed), policy: policy, at: Self.opening, coordinatorCrashes: coordinatorCrashes)
   }
 
   /// Handles an event and returns the effects. After each event the counters must agree.
   @discardableResult
-  func happen(
+  func process(
     _ event: QueueEvent, sourceLocation: SourceLocation = #_sourceLocation
   ) -> [QueueEffect] {
     var effects: [QueueEffect] = []
     machine.apply(event, at: now, into: &effects)
-    #expect(machine.contradictions(ServiceDirectory()) == [], sourceLocation: sourceLocation)
+    #expect(machine.inconsistencies(ServiceDirectory()) == [], sourceLocation: sourceLocation)
     return effects
   }
 
@@ -37,13 +37,13 @@ final class TestBranch {
   @discardableResult
   func pass(_ span: TimeSpan) -> [QueueEffect] {
     passQuietly(span)
-    return happen(.tick)
+    return process(.tick)
   }
 
   /// Time passes, and the queue learns of it with the next event.
   func passQuietly(_ span: TimeSpan) {
     now.monotonic = now.monotonic + span
-    now.attended = now.attended + span
+    now.listeningTime = now.listeningTime + span
     now.wall.milliseconds += span.milliseconds
   }
 
@@ -58,39 +58,39 @@ final class TestBranch {
   /// Customers ask for tickets, which are not on disk yet.
   @discardableResult
   func ask(_ orders: CustomerOrder..., as number: RequestNumber? = nil) -> [QueueEffect] {
-    happen(.enqueue(number ?? request(), orders: orders, total: Int64(orders.count), isLast: true))
+    process(.enqueue(number ?? request(), orders: orders, total: Int64(orders.count), isLast: true))
   }
 
   /// Customers get tickets, which are on disk at once.
   @discardableResult
   func arrive(_ orders: CustomerOrder...) -> [QueueEffect] {
-    let asked = happen(.enqueue(request(), orders: orders, total: Int64(orders.count), isLast: true))
-    return asked + happen(.committed)
+    let asked = process(.enqueue(request(), orders: orders, total: Int64(orders.count), isLast: true))
+    return asked + process(.committed)
   }
 
   /// Opens windows of a service with a teller at each.
   @discardableResult
   func open(_ service: Service, windows: Int32 = 1) -> [QueueEffect] {
-    var effects = happen(.scale(service, windows: windows))
+    var effects = process(.scale(service, windows: windows))
     for place in 1...windows { effects += ready(Window(service: service, place: place)) }
     return effects
   }
 
   @discardableResult
   func ready(_ window: Window, generation: Generation = 1) -> [QueueEffect] {
-    happen(.tellerReady(window, generation, pid: 100 * generation + window.place))
+    process(.tellerReady(window, generation, pid: 100 * generation + window.place))
   }
 
   /// The teller at a window answers for its customer.
   @discardableResult
   func answer(_ window: Window, _ answer: TellerAnswer = .done) throws -> [QueueEffect] {
     let lease = try #require(self.lease(at: window), "\(window) has no customer")
-    return happen(.tellerAnswered(window, lease.generation, lease, answer))
+    return process(.tellerAnswered(window, lease.generation, lease, answer))
   }
 
   @discardableResult
   func kill(_ window: Window, generation: Generation = 1) -> [QueueEffect] {
-    happen(.tellerLost(window, generation, .signal(9)))
+    process(.tellerLost(window, generation, .signal(9)))
   }
 
   func lease(at window: Window) -> Lease? { machine.numbers(of: window)?.lease }
@@ -116,7 +116,7 @@ extension CustomerOrder {
     CustomerOrder(service: .loan, priority: .regular, amount: 9_000, account: 8)
   }
   static func juice(_ name: String) -> CustomerOrder {
-    CustomerOrder(service: .juice, priority: .regular, amount: 0, account: 0, article: name)
+    CustomerOrder(service: .juice, priority: .regular, amount: 0, account: 0, itemName: name)
   }
   static func deposit(_ priority: Priority) -> CustomerOrder {
     CustomerOrder(service: .deposit, priority: priority, amount: 5_000, account: 7)
@@ -165,15 +165,15 @@ extension [QueueEffect] {
 
   /// The windows whose tellers are to be ended because they broke the rules.
   var rogues: [Window] {
-    compactMap { if case .endRogueTeller(let window, _, _) = $0 { window } else { nil } }
+    compactMap { if case .killRogueTeller(let window, _, _) = $0 { window } else { nil } }
   }
 
-  var stuck: [Window] { compactMap { if case .endStuckTeller(let window, _) = $0 { window } else { nil } } }
+  var stuck: [Window] { compactMap { if case .killStuckTeller(let window, _) = $0 { window } else { nil } } }
 
   var dismissed: [Window] { compactMap { if case .dismissTeller(let window) = $0 { window } else { nil } } }
 
   var dead: [TicketNumber] {
-    compactMap { if case .reportDead(let who, _, _, _) = $0 { who.ticket } else { nil } }
+    compactMap { if case .logDeadLetter(let who, _, _, _) = $0 { who.ticket } else { nil } }
   }
 
   /// The requested pages: the line, the ticket before the page, and the limit.
@@ -186,7 +186,7 @@ extension [QueueEffect] {
 
 extension QueueMachine {
   /// All customers of one line that are in memory, in order.
-  func front(of line: Line) -> [Customer] { books.waiting.known(line).map { Array(lines[$0].front) } ?? [] }
+  func front(of line: Line) -> [Customer] { dayCounters.waiting.known(line).map { Array(lines[$0].front) } ?? [] }
 }
 
 /// The most frequent questions to the queue. The queue cannot be copied, and `#expect` copies what it takes
@@ -194,11 +194,11 @@ extension QueueMachine {
 extension TestBranch {
   var isTakingIn: Bool { machine.isTakingIn }
   var isIdle: Bool { machine.isIdle }
-  var isUnsettled: Bool { machine.isUnsettled }
+  var hasUncommittedChanges: Bool { machine.hasUncommittedChanges }
   var isUnsealed: Bool { machine.isUnsealed }
   var hasWaitingToServe: Bool { machine.hasWaitingToServe }
-  var isJammed: Bool { machine.isJammed }
-  var hasPromises: Bool { machine.hasPromises }
+  var isDiskFull: Bool { machine.isDiskFull }
+  var hasRepliesToCommit: Bool { machine.hasRepliesToCommit }
   var isTimerRunning: Bool { machine.isTimerRunning }
   var isPaused: Bool { machine.isPaused }
   var nextDeadline: MonotonicTime? { machine.nextDeadline }

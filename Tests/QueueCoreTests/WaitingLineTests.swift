@@ -29,7 +29,7 @@ import Testing
     line.append(page: page(1, 2, 3, 4)) { _ in false }
     #expect(!line.isLoading)
     #expect(front(line) == [1, 2, 3, 4])
-    #expect((line.count, line.beyond, line.cursor) == (10, 6, 4))
+    #expect((line.count, line.unloaded, line.cursor) == (10, 6, 4))
   }
 
   @Test("the next page is requested when few customers are in memory, and not before")
@@ -64,8 +64,8 @@ import Testing
     _ = line.dequeue()
     #expect(line.nextPage(lowWater: 3) == 1)
     // Two customers come back while the page is being read.
-    line.takeBack(.numbered(1))
-    line.takeBack(.numbered(2))
+    line.returnToLine(.numbered(1))
+    line.returnToLine(.numbered(2))
     line.append(page: page(5)) { _ in false }
     #expect(front(line) == [1, 2, 4, 5])
     #expect(line.nextPage(lowWater: 9) == 0)
@@ -102,7 +102,7 @@ import Testing
     for ticket in 1...5 as ClosedRange<TicketNumber> { line.admit(.numbered(ticket)) }
     line.settleNewcomers()
     #expect(front(line) == [1, 2])
-    #expect((line.count, line.beyond, line.cursor) == (5, 3, 2))
+    #expect((line.count, line.unloaded, line.cursor) == (5, 3, 2))
   }
 
   @Test("newcomers do not overtake customers in the store")
@@ -111,7 +111,7 @@ import Testing
     line.admit(.numbered(4))
     line.settleNewcomers()
     #expect(front(line) == [])
-    #expect((line.count, line.beyond) == (4, 4))
+    #expect((line.count, line.unloaded) == (4, 4))
   }
 
   @Test("newcomers join memory only as an unbroken run: after a gap they stay in the store")
@@ -123,7 +123,7 @@ import Testing
     line.admit(.numbered(4))
     line.settleNewcomers()
     #expect(front(line) == [2])
-    #expect((line.beyond, line.cursor) == (2, 2))
+    #expect((line.unloaded, line.cursor) == (2, 2))
     #expect(line.nextPage(lowWater: 2) == 1)
     line.append(page: page(3)) { _ in false }
     #expect(front(line) == [2, 3])
@@ -135,10 +135,10 @@ import Testing
     let back = [line.dequeue(), line.dequeue()].compactMap { $0 }
     line.admit(.numbered(4))
     line.admit(.numbered(5))
-    back.forEach { line.takeBack($0) }
+    back.forEach { line.returnToLine($0) }
     line.settleNewcomers()
     #expect(front(line) == [1, 2, 3])
-    #expect((line.beyond, line.cursor) == (2, 3))
+    #expect((line.unloaded, line.cursor) == (2, 3))
   }
 
   @Test("a customer that comes back before the cursor is at the place of its number")
@@ -146,8 +146,8 @@ import Testing
     var line = line(4, capacity: 8)
     let first = line.dequeue()
     let second = line.remove(3)
-    line.takeBack(second ?? .numbered(99))
-    line.takeBack(first ?? .numbered(99))
+    line.returnToLine(second ?? .numbered(99))
+    line.returnToLine(first ?? .numbered(99))
     #expect(front(line) == [1, 2, 3, 4])
   }
 
@@ -156,14 +156,14 @@ import Testing
     var line = WaitingLine(stored: 3, capacity: 2)
     _ = line.nextPage(lowWater: 1)
     line.append(page: page(1, 2)) { _ in false }
-    line.takeBack(.numbered(9))
+    line.returnToLine(.numbered(9))
     #expect(front(line) == [1, 2])
-    #expect((line.beyond, line.cursor) == (2, 2))
+    #expect((line.unloaded, line.cursor) == (2, 2))
 
     var short = WaitingLine(stored: 0, capacity: 2)
-    short.takeBack(.numbered(9))
+    short.returnToLine(.numbered(9))
     #expect(front(short) == [9])
-    #expect((short.beyond, short.cursor) == (0, 9))
+    #expect((short.unloaded, short.cursor) == (0, 9))
   }
 
   @Test("when memory is full the last one returns to the store, and the next page starts before it")
@@ -172,9 +172,9 @@ import Testing
     let first = line.dequeue()
     line.admit(.numbered(4))
     line.settleNewcomers()
-    line.takeBack(first ?? .numbered(99))
+    line.returnToLine(first ?? .numbered(99))
     #expect(front(line) == [1, 2, 3])
-    #expect((line.beyond, line.cursor, line.count) == (1, 3, 4))
+    #expect((line.unloaded, line.cursor, line.count) == (1, 3, 4))
     for _ in 0..<3 { _ = line.dequeue() }
     #expect(line.nextPage(lowWater: 1) == 1)
     line.append(page: page(4)) { _ in false }
@@ -188,8 +188,8 @@ import Testing
     line.append(page: page(2, 3)) { _ in false }
     _ = line.dequeue()
     #expect(line.nextPage(lowWater: 2) == 1)
-    line.takeBack(.numbered(2))
-    line.takeBack(.numbered(1))
+    line.returnToLine(.numbered(2))
+    line.returnToLine(.numbered(1))
     #expect(front(line) == [1, 2, 3])
     line.append(page: page(4)) { _ in false }
     #expect(front(line) == [1, 2, 3, 4])
@@ -202,7 +202,7 @@ import Testing
     _ = line.nextPage(lowWater: 2)
     line.append(page: page(1, 2)) { $0 == 1 }
     #expect(front(line) == [2])
-    #expect((line.beyond, line.cursor) == (1, 2))
+    #expect((line.unloaded, line.cursor) == (1, 2))
     #expect(line.nextPage(lowWater: 2) == 1)
     line.append(page: page(3)) { _ in false }
     #expect(front(line) == [2, 3])
@@ -214,7 +214,7 @@ import Testing
     _ = line.nextPage(lowWater: 2)
     line.append(page: page(1)) { _ in true }
     #expect(front(line) == [])
-    #expect((line.beyond, line.cursor) == (1, 1))
+    #expect((line.unloaded, line.cursor) == (1, 1))
     #expect(line.nextPage(lowWater: 2) == 1)
   }
 

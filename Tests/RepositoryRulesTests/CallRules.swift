@@ -2,46 +2,46 @@
 // lists are data: a new ban is a line here. Only the text of a file is judged.
 
 enum CallRules {
-  struct Ban {
+  struct BannedWord {
     let word: String
     let instead: String
   }
 
-  static let inSources: [Ban] = [
-    Ban(word: "fork(", instead: "posix_spawn; Swift must not run between fork and exec"),
-    Ban(word: "vfork(", instead: "posix_spawn; Swift must not run between fork and exec"),
-    Ban(word: "try" + "!", instead: "a typed error that names the remedy"),
-    Ban(word: "fatal" + "Error(", instead: "precondition for a broken invariant, an error for the rest"),
-    Ban(word: "DispatchQueue", instead: "the event loop; a process is one thread"),
-    Ban(word: "Task {", instead: "the event loop; a process is one thread"),
-    Ban(word: "Task.detached", instead: "the event loop; a process is one thread"),
-    Ban(word: "async let", instead: "the event loop; a process is one thread"),
-    Ban(word: "usle" + "ep(", instead: "a timer of the event loop"),
-    Ban(word: "sle" + "ep(", instead: "a timer of the event loop"),
-    Ban(word: "Command" + "Line.arguments", instead: "CurrentProcess.arguments, which keep every byte"),
+  static let bannedInSources: [BannedWord] = [
+    BannedWord(word: "fork(", instead: "posix_spawn; Swift must not run between fork and exec"),
+    BannedWord(word: "vfork(", instead: "posix_spawn; Swift must not run between fork and exec"),
+    BannedWord(word: "try" + "!", instead: "a typed error that names the remedy"),
+    BannedWord(word: "fatal" + "Error(", instead: "precondition for a broken invariant, an error for the rest"),
+    BannedWord(word: "DispatchQueue", instead: "the event loop; a process is one thread"),
+    BannedWord(word: "Task {", instead: "the event loop; a process is one thread"),
+    BannedWord(word: "Task.detached", instead: "the event loop; a process is one thread"),
+    BannedWord(word: "async let", instead: "the event loop; a process is one thread"),
+    BannedWord(word: "usle" + "ep(", instead: "a timer of the event loop"),
+    BannedWord(word: "sle" + "ep(", instead: "a timer of the event loop"),
+    BannedWord(word: "Command" + "Line.arguments", instead: "CurrentProcess.arguments, which keep every byte"),
   ]
 
-  static let inTests: [Ban] = [
-    Ban(word: "Task.sle" + "ep", instead: "waiting for the condition itself"),
-    Ban(word: "Thread.sle" + "ep", instead: "waiting for the condition itself"),
-    Ban(word: "usle" + "ep", instead: "waiting for the condition itself"),
-    Ban(word: "sle" + "ep(", instead: "waiting for the condition itself"),
-    Ban(word: ".disab" + "led(", instead: "a repair of the test or the code"),
-    Ban(word: "import XCTest", instead: "import Testing; scripts/test runs nothing else"),
+  static let bannedInTests: [BannedWord] = [
+    BannedWord(word: "Task.sle" + "ep", instead: "waiting for the condition itself"),
+    BannedWord(word: "Thread.sle" + "ep", instead: "waiting for the condition itself"),
+    BannedWord(word: "usle" + "ep", instead: "waiting for the condition itself"),
+    BannedWord(word: "sle" + "ep(", instead: "waiting for the condition itself"),
+    BannedWord(word: ".disab" + "led(", instead: "a repair of the test or the code"),
+    BannedWord(word: "import XCTest", instead: "import Testing; scripts/test runs nothing else"),
   ]
 
-  static func checkWords(_ file: File) -> [Violation] {
+  static func checkBannedWords(_ file: File) -> [Violation] {
     guard file.isSwift || file.isC else { return [] }
-    let bans = file.isSource ? inSources : file.isTest ? inTests : []
+    let bans = file.isSource ? bannedInSources : file.isTest ? bannedInTests : []
     return file.code.flatMap { line, text in
-      bans.filter { says(text, $0.word) }.map {
+      bans.filter { containsWord(text, $0.word) }.map {
         Violation(file.path, line: line, "contains `\($0.word)`; use \($0.instead)")
       }
     }
   }
 
   /// True if the word is there and is not the end of a longer name.
-  private static func says(_ text: Substring, _ word: String) -> Bool {
+  private static func containsWord(_ text: Substring, _ word: String) -> Bool {
     text.ranges(of: word).contains { range in
       guard let before = text[..<range.lowerBound].last else { return true }
       return !(before.isLetter || before.isNumber || before == "_")

@@ -4,17 +4,17 @@ import Testing
 
 @Suite("The rules about calls")
 struct CallRulesTests {
-  @Test("each word is refused in the code of Sources", arguments: CallRules.inSources.map(\.word))
+  @Test("each word is refused in the code of Sources", arguments: CallRules.bannedInSources.map(\.word))
   func sources(word: String) {
     for path in ["Sources/Posix/Spawn.swift", "Sources/CLinux/linux.c", "Sources/CLinux/include/CLinux.h"] {
-      let found = CallRules.checkWords(File(path, "let a = 1\n  \(word) something\n"))
+      let found = CallRules.checkBannedWords(File(path, "let a = 1\n  \(word) something\n"))
       #expect(found.map(\.line) == [2], "\(path)")
     }
   }
 
-  @Test("each word is refused in the code of Tests", arguments: CallRules.inTests.map(\.word))
+  @Test("each word is refused in the code of Tests", arguments: CallRules.bannedInTests.map(\.word))
   func tests(word: String) {
-    let found = CallRules.checkWords(File("Tests/WireTests/A.swift", "x\n\(word) y\n"))
+    let found = CallRules.checkBannedWords(File("Tests/WireTests/A.swift", "x\n\(word) y\n"))
     #expect(found.contains { $0.line == 2 && $0.message.contains("`\(word)`") })
   }
 
@@ -25,7 +25,7 @@ struct CallRulesTests {
       "\"fork(\"", "#\"a \" fork(\"#", "\"\"\"\n  fork( \" fork(\n\"\"\"", "\"a \\\" fork(\"", "pitchfork()",
     ])
   func innocent(text: String) {
-    #expect(CallRules.checkWords(File("Sources/Posix/Spawn.swift", text)).isEmpty)
+    #expect(CallRules.checkBannedWords(File("Sources/Posix/Spawn.swift", text)).isEmpty)
   }
 
   @Test(
@@ -36,19 +36,19 @@ struct CallRulesTests {
       "\"\" + fork()", "\"\\\\\" + fork()",
     ])
   func code(text: String) {
-    #expect(CallRules.checkWords(File("Sources/Posix/Spawn.swift", text)).count == 1)
+    #expect(CallRules.checkBannedWords(File("Sources/Posix/Spawn.swift", text)).count == 1)
   }
 
   @Test("a quote as a character of C opens no string")
   func characters() {
-    #expect(CallRules.checkWords(File("Sources/CLinux/a.c", "char a = '\"'; fork();")).count == 1)
-    #expect(CallRules.checkWords(File("Sources/CLinux/a.c", "char a = '\\''; fork();")).count == 1)
+    #expect(CallRules.checkBannedWords(File("Sources/CLinux/a.c", "char a = '\"'; fork();")).count == 1)
+    #expect(CallRules.checkBannedWords(File("Sources/CLinux/a.c", "char a = '\\''; fork();")).count == 1)
   }
 
   @Test("words forbidden in Sources are allowed in a test, and the other way round")
   func elsewhere() {
-    #expect(CallRules.checkWords(File("Tests/PosixTests/A.swift", "DispatchQueue.main")).isEmpty)
-    #expect(CallRules.checkWords(File("scripts/bench", "usle" + "ep 3")).isEmpty)
+    #expect(CallRules.checkBannedWords(File("Tests/PosixTests/A.swift", "DispatchQueue.main")).isEmpty)
+    #expect(CallRules.checkBannedWords(File("scripts/bench", "usle" + "ep 3")).isEmpty)
   }
 
   @Test(

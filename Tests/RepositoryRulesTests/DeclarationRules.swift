@@ -8,7 +8,7 @@ enum DeclarationRules {
     guard file.isSource, file.isSwift else { return [] }
     let lines = file.lines.map { $0.drop(while: \.isWhitespace) }
     return lines.indices.compactMap { place in
-      guard isPublic(lines[place]), !isDocumented(lines[..<place]), !onlyFills(lines[place...]),
+      guard isPublic(lines[place]), !isDocumented(lines[..<place]), !onlyAssigns(lines[place...]),
         !isCodable(lines[place])
       else { return nil }
       return Violation(file.path, line: place + 1, "is public and has no documentation comment")
@@ -32,25 +32,25 @@ enum DeclarationRules {
   }
 
   /// True for an initializer of which every statement is `self.name = value`, or the same of several.
-  private static func onlyFills(_ from: ArraySlice<Substring>) -> Bool {
+  private static func onlyAssigns(_ from: ArraySlice<Substring>) -> Bool {
     guard let first = from.first, first.hasPrefix("public init("),
       let opening = from.firstIndex(where: { $0.hasSuffix("{") })
-    else { return from.first.map { fillsOnOneLine($0) } ?? false }
-    if fillsOnOneLine(first) { return true }
-    return from[(opening + 1)...].prefix { $0 != "}" }.allSatisfy(fills)
+    else { return from.first.map { assignsOnOneLine($0) } ?? false }
+    if assignsOnOneLine(first) { return true }
+    return from[(opening + 1)...].prefix { $0 != "}" }.allSatisfy(assignsProperty)
   }
 
   /// The same on one line: `public init(_ name: String) { self.name = name }`.
-  private static func fillsOnOneLine(_ line: Substring) -> Bool {
+  private static func assignsOnOneLine(_ line: Substring) -> Bool {
     guard line.hasPrefix("public init("), line.hasSuffix("}"), let brace = line.lastIndex(of: "{") else {
       return false
     }
     return line[line.index(after: brace)...].dropLast().split(separator: ";").allSatisfy {
-      fills($0.drop(while: \.isWhitespace))
+      assignsProperty($0.drop(while: \.isWhitespace))
     }
   }
 
-  private static func fills(_ statement: Substring) -> Bool {
+  private static func assignsProperty(_ statement: Substring) -> Bool {
     let words = statement.split(separator: " ")
     return words.isEmpty || words.count >= 3 && words[0].hasPrefix("self.") && words[1] == "="
       || words[0].hasPrefix("(self.") && words.contains("=")

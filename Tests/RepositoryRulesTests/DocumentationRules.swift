@@ -87,7 +87,7 @@ enum DocumentationRules {
   /// A file or a directory of the repository that a page or a schema names exists.
   ///
   /// - Parameter paths: Every file and directory of the repository, from its root.
-  static func checkPlaces(_ file: File, _ paths: Set<String>) -> [Violation] {
+  static func checkPaths(_ file: File, _ paths: Set<String>) -> [Violation] {
     guard file.path.hasSuffix(".md") || file.path.hasSuffix(".cddl") else { return [] }
     let places = /(?:Sources|Tests|scripts|config)\/[A-Za-z0-9_.\/+\-]+/
     return file.lines.enumerated().flatMap { offset, line -> [Violation] in
@@ -103,32 +103,32 @@ enum DocumentationRules {
     }
   }
 
-  struct Ban {
+  struct BannedWord {
     let word: String
     let instead: String
   }
 
   /// Undecided pairs of particles, a second level of politeness, and spellings that the original does not
   /// have.
-  static let undecided = [
+  static let undecidedSpellings = [
     "은(는)", "는(은)", "이(가)", "가(이)", "을(를)", "를(을)", "와(과)", "과(와)", "(으)로", "(이)라", "(이)나", "(아)야",
   ]
-  static let inKorean: [Ban] =
-    undecided.map { Ban(word: $0, instead: "the form that the last syllable chooses (`Particle`)") } + [
-      Ban(word: "십시오", instead: "-세요; one level of politeness everywhere"),
-      Ban(word: "입니까", instead: "-인가요"),
-      Ban(word: "업무 중인", instead: "업무중, as the original writes it"),
-      Ban(word: "업무 중입", instead: "업무중, as the original writes it"),
-      Ban(word: "대기 중인 고객", instead: "대기중, as the original writes it"),
-      Ban(word: "한가함", instead: "쉬는 중"),
-      Ban(word: "은행원이 죽", instead: "은행원 프로세스가 종료되어"),
-      Ban(word: "아무도 추가하지 않았", instead: "추가된 고객이 없습니다"),
+  static let bannedInKorean: [BannedWord] =
+    undecidedSpellings.map { BannedWord(word: $0, instead: "the form that the last syllable chooses (`Particle`)") } + [
+      BannedWord(word: "십시오", instead: "-세요; one level of politeness everywhere"),
+      BannedWord(word: "입니까", instead: "-인가요"),
+      BannedWord(word: "업무 중인", instead: "업무중, as the original writes it"),
+      BannedWord(word: "업무 중입", instead: "업무중, as the original writes it"),
+      BannedWord(word: "대기 중인 고객", instead: "대기중, as the original writes it"),
+      BannedWord(word: "한가함", instead: "쉬는 중"),
+      BannedWord(word: "은행원이 죽", instead: "은행원 프로세스가 종료되어"),
+      BannedWord(word: "아무도 추가하지 않았", instead: "추가된 고객이 없습니다"),
     ]
 
   static func checkKorean(_ file: File) -> [Violation] {
     guard file.isSource || file.path.hasPrefix("scripts/") || file.path == "README.md" else { return [] }
     return file.lines.enumerated().flatMap { offset, line in
-      inKorean.filter { line.contains($0.word) }.map {
+      bannedInKorean.filter { line.contains($0.word) }.map {
         Violation(file.path, line: offset + 1, "contains \($0.word); use \($0.instead)")
       }
     }

@@ -60,7 +60,7 @@ struct DocumentationRulesTests {
   func places() {
     let paths: Set = ["Tests/ATests/OneTests.swift", "Tests/ATests/Golden", "scripts/check"]
     func lines(_ path: String, _ text: String) -> [Int?] {
-      DocumentationRules.checkPlaces(File(path, text), paths).map(\.line)
+      DocumentationRules.checkPaths(File(path, text), paths).map(\.line)
     }
     #expect(lines("Sources/A/A.docc/a.cddl", "; Tests/ATests/OneTests.swift, scripts/check.").isEmpty)
     #expect(lines("Sources/A/A.docc/a.cddl", "x\n; Tests/ATests/TwoTests.swift holds it.") == [2])
@@ -71,7 +71,7 @@ struct DocumentationRulesTests {
 
   @Test(
     "an undecided particle, another politeness and another spelling are refused",
-    arguments: DocumentationRules.inKorean.map(\.word))
+    arguments: DocumentationRules.bannedInKorean.map(\.word))
   func korean(word: String) {
     func count(_ path: String) -> Int {
       DocumentationRules.checkKorean(File(path, "x\n\"홈 \\(home)\(word) 쓸 수 없습니다.\"\n")).count

@@ -49,7 +49,7 @@ enum FileRules {
       places.filter { line.contains($0) }.map {
         Violation(file.path, line: offset + 1, "contains \($0), a path of one machine")
       }
-        + promises.filter { saysWord(line, $0) }.map {
+        + promises.filter { startsWithWord(line, $0) }.map {
           Violation(file.path, line: offset + 1, "contains \($0); do it, or open an issue")
         }
     }
@@ -78,7 +78,7 @@ enum FileRules {
     return violations
   }
 
-  private static func saysWord(_ line: Substring, _ word: String) -> Bool {
+  private static func startsWithWord(_ line: Substring, _ word: String) -> Bool {
     line.ranges(of: word).contains { range in
       let neighbours = [line[..<range.lowerBound].last, line[range.upperBound...].first]
       return neighbours.allSatisfy { !($0?.isLetter ?? false) && !($0?.isNumber ?? false) && $0 != "_" }

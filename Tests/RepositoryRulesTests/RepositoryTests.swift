@@ -35,7 +35,7 @@ struct RepositoryTests {
   @Test("no forbidden call is made and no forbidden module imported")
   func calls() throws {
     let files = try repository.files()
-    expectNone(files.flatMap(CallRules.checkWords))
+    expectNone(files.flatMap(CallRules.checkBannedWords))
     expectNone(files.flatMap(CallRules.checkModules))
   }
 
@@ -76,7 +76,7 @@ struct RepositoryTests {
     expectNone(files.flatMap { DocumentationRules.checkLinks($0, paths) })
     expectNone(files.flatMap { DocumentationRules.checkAnchors($0, headings) })
     expectNone(files.flatMap { DocumentationRules.checkIndex($0, paths) })
-    expectNone(files.flatMap { DocumentationRules.checkPlaces($0, paths) })
+    expectNone(files.flatMap { DocumentationRules.checkPaths($0, paths) })
     expectNone(files.flatMap(DocumentationRules.checkKorean))
   }
 

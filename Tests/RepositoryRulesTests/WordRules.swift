@@ -5,7 +5,7 @@
 enum WordRules {
   /// English words in lower case, one after the other. A line break, a comment mark or the end of a string may
   /// be between them.
-  struct Ban {
+  struct BannedWord {
     let words: [String]
     let instead: String
     /// The words are allowed after this one.
@@ -23,19 +23,19 @@ enum WordRules {
 
   private static let actor = "the actor, such as a client, a worker or the caller"
 
-  static let inEnglish: [Ban] =
+  static let inEnglish: [BannedWord] =
     [
-      Ban("who" + "ever", actor), Ban("whom" + "ever", actor), Ban("some" + "body", actor),
-      Ban("no" + "body", "no client, no process, or a positive sentence"),
-      Ban("every" + "body", "all clients, all customers"),
-      Ban("an" + "ew", "again, from scratch"),
-      Ban("for go" + "od", "permanently"),
-      Ban("of wh" + "om", "whose, with, or two sentences"),
-      Ban("is n" + "o", "\"is not a\"", notAfter: "there", notBefore: "longer"),
+      BannedWord("who" + "ever", actor), BannedWord("whom" + "ever", actor), BannedWord("some" + "body", actor),
+      BannedWord("no" + "body", "no client, no process, or a positive sentence"),
+      BannedWord("every" + "body", "all clients, all customers"),
+      BannedWord("an" + "ew", "again, from scratch"),
+      BannedWord("for go" + "od", "permanently"),
+      BannedWord("of wh" + "om", "whose, with, or two sentences"),
+      BannedWord("is n" + "o", "\"is not a\"", notAfter: "there", notBefore: "longer"),
     ]
     + ["is", "are", "was", "were", "be", "been", "being"].map {
-      Ban("\($0) to" + "ld", "receives, is sent, is notified")
-    } + ["go", "goes", "going", "gone", "went"].map { Ban("\($0) o" + "n", "continues, resumes") }
+      BannedWord("\($0) to" + "ld", "receives, is sent, is notified")
+    } + ["go", "goes", "going", "gone", "went"].map { BannedWord("\($0) o" + "n", "continues, resumes") }
 
   /// The part of a run of Hangul that a Korean ban covers.
   enum Extent {
@@ -58,7 +58,7 @@ enum WordRules {
 
   /// Terms that the glossary does not have, and translations word by word. A word with another meaning in
   /// other contexts is banned only in the context that shows the meaning.
-  static let inKorean: [KoreanBan] = [
+  static let bannedInKorean: [KoreanBan] = [
     KoreanBan("대" + "답", "응답"), KoreanBan("말" + "합니다", "보냅니다, 출력합니다"),
     KoreanBan("듣는 프" + "로세스", "연결을 받는 프로세스", .anywhere),
     KoreanBan("\u{D310}", "버전", .word), KoreanBan("임" + "대", "리스(점유 시한)"),
@@ -123,7 +123,7 @@ enum WordRules {
     }
   }
 
-  private static func isUsed(_ ban: Ban, _ words: [Word], _ first: Int) -> Bool {
+  private static func isUsed(_ ban: BannedWord, _ words: [Word], _ first: Int) -> Bool {
     let end = first + ban.words.count
     guard end <= words.count else { return false }
     for index in (first + 1)..<max(end, first + 1) {
@@ -175,7 +175,7 @@ enum WordRules {
     return lines.enumerated().flatMap { offset, bytes -> [Violation] in
       guard bytes.contains(where: isLeadOfHangul) else { return [] }
       let line = String(decoding: bytes, as: UTF8.self)
-      return inKorean.filter { isUsed($0, line) }.map {
+      return bannedInKorean.filter { isUsed($0, line) }.map {
         Violation(path, line: offset + 1, "contains \($0.text); write \($0.instead)")
       }
     }

@@ -76,7 +76,7 @@ struct WordRulesTests {
     #expect(lines("README.md", sentence).isEmpty)
   }
 
-  @Test("each banned Korean word is refused", arguments: WordRules.inKorean.map(\.text))
+  @Test("each banned Korean word is refused", arguments: WordRules.bannedInKorean.map(\.text))
   func korean(text: String) {
     for path in ["Sources/A/A.swift", "Tests/ATests/A.swift"] {
       #expect(lines(path, "let a = 1\nlet b = \"은행 \(text) 1\"\n") == [2])
@@ -89,7 +89,7 @@ struct WordRulesTests {
 
   @Test("a banned Korean word is refused with a particle")
   func particles() {
-    for ban in WordRules.inKorean where ban.extent == .word {
+    for ban in WordRules.bannedInKorean where ban.extent == .word {
       for particle in ["이", "은", "을", "의", "과", "에서", "입니다"] {
         #expect(lines("README.md", "2\(ban.text)\(particle) 있는") == [1])
       }

@@ -11,7 +11,7 @@ public enum BellCommand: Int, ServiceCommand {
   case follow = 4
 
   public typealias Answer = BellAnswer
-  public typealias View = BellView
+  public typealias Cursor = BellCursor
 
   public static var serviceName: String { "the bell" }
   public var changesSomething: Bool { self == .ring }
@@ -28,12 +28,12 @@ public struct BellAnswer: Codable, Sendable, Equatable {
 }
 
 /// A follower of the bell receives every ring, and the present number again after each lost connection.
-public struct BellView: ServiceView {
+public struct BellCursor: SubscriptionCursor {
   public init() {}
 
-  public var question: BellCommand { .follow }
+  public var request: BellCommand { .follow }
 
-  public mutating func hear(_ answer: BellAnswer) -> ViewStep<Int64> {
+  public mutating func handle(_ answer: BellAnswer) -> SubscriptionStep<Int64> {
     answer.rings.map { .news($0) } ?? .nothing
   }
 }

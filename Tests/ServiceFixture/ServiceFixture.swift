@@ -19,9 +19,9 @@ open class ServiceFixture {
   /// The service, also when it has ended; nil before its start.
   public private(set) final var process: ChildProcess?
   /// Messages of the service to its coordinator.
-  public private(set) final var heard: [WorkerMessage] = []
-  public private(set) final var link: MessageChannel<WorkerMessage, SupervisorMessage>?
-  public private(set) final var linkEnd: ChannelEnd?
+  public private(set) final var heard: [ServiceProcessMessage] = []
+  public private(set) final var link: MessageChannel<ServiceProcessMessage, SupervisorMessage>?
+  public private(set) final var linkEnd: CloseReason?
   private final let name: String
   private final let program: String
   private final let scratch: String
@@ -54,7 +54,7 @@ open class ServiceFixture {
   private static func remove(_ path: String) {
     for name in (try? Directory.entries(of: path)) ?? [] {
       let inner = Paths.join(path, name)
-      if let facts = try? FileFacts.inspect(inner, followLinks: false), facts.isDirectory {
+      if let facts = try? FileMetadata.inspect(inner, followLinks: false), facts.isDirectory {
         remove(inner)
       } else {
         unlink(inner)
@@ -103,7 +103,7 @@ open class ServiceFixture {
   }
 
   /// Starts the service alone, without a coordinator.
-  public final func startAlone(_ more: [String] = [], environment: Variables = [:]) throws {
+  public final func startAlone(_ more: [String] = [], environment: EnvironmentVariables = [:]) throws {
     try spawn(more, environment, nil)
   }
 
@@ -111,7 +111,7 @@ open class ServiceFixture {
   public final func startSupervised(_ more: [String] = []) throws {
     let pair = try UnixSocket.pair()
     let far = pair.second
-    let channel = try MessageChannel<WorkerMessage, SupervisorMessage>(
+    let channel = try MessageChannel<ServiceProcessMessage, SupervisorMessage>(
       descriptor: pair.first, loop: loop, incomingLimit: FrameLimits.teller, backlogLimit: 1 << 20)
     (heard, linkEnd) = ([], nil)
     channel.onMessage = { [weak self] in self?.heard.append($0) }
@@ -122,7 +122,7 @@ open class ServiceFixture {
   }
 
   private final func spawn(
-    _ more: [String], _ environment: Variables, _ channel: consuming FileDescriptor?
+    _ more: [String], _ environment: EnvironmentVariables, _ channel: consuming FileDescriptor?
   ) throws {
     precondition(process.map { $0.isReaped } ?? true, "one service at a time")
     process = try ChildProcess.spawn(
@@ -135,8 +135,8 @@ open class ServiceFixture {
     link?.flush()
   }
 
-  public final func orders(_ generation: Int32 = 1) -> WorkerOrders {
-    WorkerOrders(
+  public final func orders(_ generation: Int32 = 1) -> ServiceProcessSettings {
+    ServiceProcessSettings(
       name: name, generation: generation, language: .korean, logPath: logPath, logLimit: 1 << 20, logKeep: 2)
   }
 
@@ -153,7 +153,7 @@ open class ServiceFixture {
   }
 
   /// Waits until the service has ended without a signal of the test.
-  public final func end(of signal: CInt? = nil) throws -> Posix.ExitStatus.Ending? {
+  public final func end(of signal: CInt? = nil) throws -> Posix.ExitStatus.Termination? {
     if let signal { process?.kill(signal) }
     try wait(for: "its end") { process?.reap() != nil }
     return process?.exitStatus?.ending
@@ -166,12 +166,12 @@ open class ServiceFixture {
     let deadline = SystemClock.monotonic() + Self.patience
     while try !condition() {
       let now = SystemClock.monotonic()
-      guard now < deadline else { throw Overdue(what: what, complaints: complaints) }
+      guard now < deadline else { throw WaitTimeout(what: what, complaints: complaints) }
       try loop.runOnce(until: min(deadline, now + .milliseconds(20)))
     }
   }
 
-  struct Overdue: Error, CustomStringConvertible {
+  struct WaitTimeout: Error, CustomStringConvertible {
     let what: String
     let complaints: String
     var description: String { "\(what) did not happen; standard error: \(complaints)" }

@@ -18,7 +18,7 @@ enum BellEvent: StoreEvents {
   case ring(UInt64)
   case committed
   case commitRefused
-  case roomChanged(isShort: Bool)
+  case roomChanged(isLowOnSpace: Bool)
 }
 
 /// Effects of an event.
@@ -28,24 +28,24 @@ enum BellEffect {
 }
 
 /// A bell that counts its rings.
-struct BellMachine: Decisions {
+struct BellMachine: PureStateMachine {
   let identity: Int64 = 7
-  private(set) var settledSequence: Int64
+  private(set) var durableSequence: Int64
   private var staged: [UInt64] = []
 
-  init(rings: Int64) { settledSequence = rings }
+  init(rings: Int64) { durableSequence = rings }
 
-  var isUnsettled: Bool { !staged.isEmpty }
+  var hasUncommittedChanges: Bool { !staged.isEmpty }
 
   mutating func apply(_ event: BellEvent, at now: WallTime, into effects: inout [BellEffect]) {
     switch event {
     case .ring(let request):
       staged.append(request)
-      effects.append(.stage(settledSequence + Int64(staged.count)))
+      effects.append(.stage(durableSequence + Int64(staged.count)))
     case .committed:
       for request in staged {
-        settledSequence += 1
-        effects.append(.reply(request, BellAnswer(rings: settledSequence)))
+        durableSequence += 1
+        effects.append(.reply(request, BellAnswer(rings: durableSequence)))
       }
       staged = []
     case .commitRefused:
@@ -112,11 +112,11 @@ final class BellPersistence: ServicePersistence {
 /// The running bell.
 final class BellService: ServiceHandler {
   static let executable = "bank-bell"
-  static let whileShort = "it rings all the same"
+  static let lowSpaceNotice = "it rings all the same"
   static let audit = BellCommand.audit
 
   let driver: MachineDriver<BellMachine, BellPersistence>
-  let clock = TurnClock()
+  let clock = IterationClock()
   let endpoints = [ServiceEndpoint("bell")]
   let views = Views(tooSlow: BellAnswer())
 
@@ -128,27 +128,27 @@ final class BellService: ServiceHandler {
   }
 
   func begin() {}
-  func describe(in fields: inout LogFields) { fields.field("rings", driver.machine.settledSequence) }
+  func describe(in fields: inout LogFields) { fields.field("rings", driver.machine.durableSequence) }
 
   func react(
     to request: ServiceRequest<BellCommand>, _ call: Call
   ) -> ServiceReaction<BellEvent, BellAnswer> {
     switch request.command {
-    case .look: return .answer(BellAnswer(rings: driver.machine.settledSequence))
+    case .look: return .answer(BellAnswer(rings: driver.machine.durableSequence))
     case .ring: return .event(.ring(call.id))
-    case .audit: return .question()
+    case .audit: return .query()
     case .follow:
       guard let view = call.open(in: views) else { return .answer(BellAnswer()) }
-      call.answer(BellAnswer(rings: driver.machine.settledSequence), more: true)
+      call.answer(BellAnswer(rings: driver.machine.durableSequence), more: true)
       views.begin(view)
       return .later
     }
   }
 
-  static func isWork(_ answer: BellAnswer) -> Bool { answer.rings != nil }
+  static func changesData(_ answer: BellAnswer) -> Bool { answer.rings != nil }
   func reply(_ answer: BellAnswer, to call: Call) { call.answer(answer) }
 
-  func answer(_ question: BellCommand, of call: Call) -> BellAnswer? {
+  func answer(_ query: BellCommand, of call: Call) -> BellAnswer? {
     driver.read { persistence in BellAnswer(rings: persistence.bell.audit()) }
   }
 

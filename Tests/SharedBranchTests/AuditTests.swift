@@ -17,8 +17,8 @@ struct AuditTests {
   func clean(_ run: Int) throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     print("audit after a random history, seed \(seed)")
-    let stage = try ReadingStage()
-    let history = BookHistory(stage, seed: seed)
+    let stage = try ReaderDatabase()
+    let history = DatabaseHistory(stage, seed: seed)
     try history.run(steps: 1_200)
     let audit = try stage.reading().audit()
     #expect(audit.problems == [], "seed \(seed)")
@@ -31,11 +31,11 @@ struct AuditTests {
   /// A day of 40 tickets: 1 to 20 are served in two pages, 21 to 25 wait in a page of branch 2, 26 to 30 were
   /// returned by branch 3, 31 to 35 are not claimed yet, 36 is delayed, 37 is dead after two attempts, 38 to
   /// 40 are loans.
-  private func stage() throws -> ReadingStage {
-    let stage = try ReadingStage()
+  private func stage() throws -> ReaderDatabase {
+    let stage = try ReaderDatabase()
     try stage.run(
       "INSERT INTO bank.ticket_batch VALUES (1, 1, 20, 1, 'monday', 1), (1, 21, 40, 2, NULL, NULL)",
-      ReadingStage.receipts(
+      ReaderDatabase.receipts(
         """
         INSERT INTO bank.receipt SELECT 1, n, 2, 1, 1, 1, 1, 1, 100, n, -1, n, 1, 1000 + n, 2000, NULL, 1, 1, n
         FROM generate_series(1, 20) n
@@ -73,31 +73,31 @@ struct AuditTests {
     )
   }
 
-  private static let planted: [(String, [Remark.Kind])] = [
-    ("DELETE FROM bank.receipt WHERE ticket = 7", [.ticketLost, .booksServed, .booksOfService]),
-    ("DELETE FROM bank.customer WHERE position & 255 BETWEEN 31 AND 33", [.ticketsLost, .booksWaiting]),
-    ("INSERT INTO bank.customer VALUES (\(place(1, 2)) | 7, 100, 1, 1)", [.ticketTwice, .booksWaiting]),
-    ("INSERT INTO bank.customer VALUES (\(place(3, 3)) | 38, 100, 1, 1)", [.ticketTwice, .booksDead]),
-    ("INSERT INTO bank.customer VALUES (\(place(1, 2)) | 77, 100, 1, 1)", [.neverIssued, .booksWaiting]),
+  private static let planted: [(String, [MessageDetail.Kind])] = [
+    ("DELETE FROM bank.receipt WHERE ticket = 7", [.ticketLost, .servedCountDiffers, .serviceServedCountDiffers]),
+    ("DELETE FROM bank.customer WHERE position & 255 BETWEEN 31 AND 33", [.ticketsLost, .waitingCountDiffers]),
+    ("INSERT INTO bank.customer VALUES (\(place(1, 2)) | 7, 100, 1, 1)", [.ticketDuplicated, .waitingCountDiffers]),
+    ("INSERT INTO bank.customer VALUES (\(place(3, 3)) | 38, 100, 1, 1)", [.ticketDuplicated, .deadCountDiffers]),
+    ("INSERT INTO bank.customer VALUES (\(place(1, 2)) | 77, 100, 1, 1)", [.neverIssued, .waitingCountDiffers]),
     (
       "INSERT INTO bank.customer VALUES (\(place(1, 77)) | 40, 100, 1, 1)",
-      [.ticketTwice, .customerMeaningless]
+      [.ticketDuplicated, .customerKeyInvalid]
     ),
     (
       "INSERT INTO bank.customer VALUES ((7::bigint << 60) | 40, 100, 1, 1)",
-      [.ticketTwice, .customerMeaningless]
+      [.ticketDuplicated, .customerKeyInvalid]
     ),
-    ("UPDATE bank.customer SET amount = 0 WHERE position = \(place(1, 2)) | 31", [.impossibleMoney]),
-    ("UPDATE bank.customer SET due_ms = 5 WHERE position = \(place(1, 2)) | 31", [.momentWithoutDelay]),
-    ("UPDATE bank.customer SET due_ms = NULL WHERE due_ms IS NOT NULL", [.momentWithoutDelay]),
-    ("UPDATE bank.ticket_batch SET last = 19 WHERE last = 20", [.intakeGap]),
-    ("UPDATE bank.ticket_batch SET first = 20 WHERE last = 40", [.intakeTwice]),
-    ("INSERT INTO bank.ticket_batch VALUES (2, 1, 2, 1)", [.keyOfTicketsOfNobody]),
-    ("INSERT INTO bank.ticket_batch VALUES (1, 41, 42, 1)", [.booksIssued, .ticketsLost]),
+    ("UPDATE bank.customer SET amount = 0 WHERE position = \(place(1, 2)) | 31", [.moneyInvalid]),
+    ("UPDATE bank.customer SET due_ms = 5 WHERE position = \(place(1, 2)) | 31", [.dueTimeWithoutDelay]),
+    ("UPDATE bank.customer SET due_ms = NULL WHERE due_ms IS NOT NULL", [.dueTimeWithoutDelay]),
+    ("UPDATE bank.ticket_batch SET last = 19 WHERE last = 20", [.ticketGap]),
+    ("UPDATE bank.ticket_batch SET first = 20 WHERE last = 40", [.ticketsIssuedTwice]),
+    ("INSERT INTO bank.ticket_batch VALUES (2, 1, 2, 1)", [.keyOfUnissuedRange]),
+    ("INSERT INTO bank.ticket_batch VALUES (1, 41, 42, 1)", [.issuedCountDiffers, .ticketsLost]),
     ("UPDATE bank.receipt SET branch = 2 WHERE ticket = 7", [.receiptOutsideClaim]),
     ("UPDATE bank.receipt SET epoch = 2 WHERE ticket = 7", [.receiptOutsideClaim]),
-    ("UPDATE bank.receipt SET lane = 7, debit = NULL, credit = NULL WHERE ticket = 7", [.juiceElsewhere]),
-    ("INSERT INTO bank.stock_release VALUES (1, 1, 7, 1)", [.releaseUnknown]),
+    ("UPDATE bank.receipt SET lane = 7, debit = NULL, credit = NULL WHERE ticket = 7", [.juiceAtWrongBranch]),
+    ("INSERT INTO bank.stock_release VALUES (1, 1, 7, 1)", [.releaseNotFound]),
     ("DELETE FROM bank.commit WHERE commit_no = 7", [.receiptWithoutCommit]),
     ("INSERT INTO bank.commit VALUES (2, 1, 9, 1, '{7}')", [.commitWithoutReceipt]),
     (
@@ -106,62 +106,62 @@ struct AuditTests {
     ),
     (
       "UPDATE bank.receipt SET lane = 77 WHERE ticket = 7",
-      [.receiptMeaningless, .booksServed, .booksOfService]
+      [.receiptInvalid, .servedCountDiffers, .serviceServedCountDiffers]
     ),
     (
       "UPDATE bank.receipt SET outcome = 9 WHERE ticket = 7",
-      [.receiptMeaningless, .booksServed, .booksOfService]
+      [.receiptInvalid, .servedCountDiffers, .serviceServedCountDiffers]
     ),
-    ("UPDATE bank.receipt SET debit = NULL WHERE ticket = 7", [.wrongTransfer]),
-    ("UPDATE bank.receipt SET credit = 8 WHERE ticket = 7", [.wrongTransfer]),
-    ("UPDATE bank.receipt SET amount = 0 WHERE ticket = 7", [.wrongTransfer]),
-    ("UPDATE bank.receipt SET started_ms = 1500 WHERE ticket = 7", [.servedOutOfTurn]),
+    ("UPDATE bank.receipt SET debit = NULL WHERE ticket = 7", [.transferInvalid]),
+    ("UPDATE bank.receipt SET credit = 8 WHERE ticket = 7", [.transferInvalid]),
+    ("UPDATE bank.receipt SET amount = 0 WHERE ticket = 7", [.transferInvalid]),
+    ("UPDATE bank.receipt SET started_ms = 1500 WHERE ticket = 7", [.servedOutOfOrder]),
     ("UPDATE bank.receipt SET attempts = 3 WHERE ticket = 7", [.attemptsDiffer]),
     ("UPDATE bank.customer SET attempts = 1 WHERE position >> 60 = 3", [.attemptsDiffer]),
     ("DELETE FROM bank.attempt WHERE number = 1", [.attemptsNotNumbered, .attemptsDiffer]),
     ("UPDATE bank.attempt SET number = 5 WHERE number = 2", [.attemptsNotNumbered]),
     ("UPDATE bank.attempt SET ending = 99 WHERE number = 2", [.attemptEndUnknown]),
-    ("UPDATE bank.attempt SET ticket = 99 WHERE ticket = 37", [.attemptsOfNobody, .attemptsDiffer]),
+    ("UPDATE bank.attempt SET ticket = 99 WHERE ticket = 37", [.attemptsWithoutTicket, .attemptsDiffer]),
     (
       "UPDATE bank.receipt SET duration_ns = 5, output_length = 0, output_file_length = 0, stderr_length = 0, stderr_file_length = 0, outcome = 3, debit = NULL, credit = NULL WHERE ticket = 7",
-      [.resultOfNobody]
+      [.resultWithoutReceipt]
     ),
     (
       "UPDATE bank.receipt SET duration_ns = 5, output_length = 0, output_file_length = 1, stderr_length = 0, stderr_file_length = 0 WHERE ticket = 7",
-      [.resultMeaningless]
+      [.resultInvalid]
     ),
-    ("UPDATE bank.receipt SET duration_ns = 5 WHERE ticket = 7", [.resultMeaningless]),
-    ("UPDATE bank.counter_delta SET issued = 19 WHERE issued = 20", [.booksIssued]),
-    ("UPDATE bank.counter_delta SET waiting = 14 WHERE waiting = 15", [.booksWaiting]),
-    ("UPDATE bank.counter_delta SET delayed = 2 WHERE delayed = 1", [.booksDelayed, .booksDelayedOfService]),
-    ("UPDATE bank.counter_delta SET dead = 2 WHERE dead = 1", [.booksDead]),
-    ("UPDATE bank.counter_delta SET served = 9 WHERE served = 20", [.booksServed, .booksOfService]),
-    ("UPDATE bank.counter_delta SET cancelled = 9 WHERE served = 20", [.booksCancelled]),
-    ("UPDATE bank.counter_delta SET waiting = 9223372036854775807 WHERE waiting = 15", [.booksWaiting]),
+    ("UPDATE bank.receipt SET duration_ns = 5 WHERE ticket = 7", [.resultInvalid]),
+    ("UPDATE bank.counter_delta SET issued = 19 WHERE issued = 20", [.issuedCountDiffers]),
+    ("UPDATE bank.counter_delta SET waiting = 14 WHERE waiting = 15", [.waitingCountDiffers]),
+    ("UPDATE bank.counter_delta SET delayed = 2 WHERE delayed = 1", [.delayedCountDiffers, .serviceDelayedCountDiffers]),
+    ("UPDATE bank.counter_delta SET dead = 2 WHERE dead = 1", [.deadCountDiffers]),
+    ("UPDATE bank.counter_delta SET served = 9 WHERE served = 20", [.servedCountDiffers, .serviceServedCountDiffers]),
+    ("UPDATE bank.counter_delta SET cancelled = 9 WHERE served = 20", [.cancelledCountDiffers]),
+    ("UPDATE bank.counter_delta SET waiting = 9223372036854775807 WHERE waiting = 15", [.waitingCountDiffers]),
     (
       "UPDATE bank.counter_delta SET day = 9 WHERE waiting = -20",
-      [.rowMeaningless, .booksWaiting, .booksServed, .booksOfService]
+      [.rowInvalid, .waitingCountDiffers, .servedCountDiffers, .serviceServedCountDiffers]
     ),
     ("INSERT INTO bank.returned_range VALUES (2, 24, 25)", [.claimsOverlap]),
     ("UPDATE bank.claim SET first = 10 WHERE first = 11", [.claimsOverlap]),
     ("DELETE FROM bank.returned_range", []),
     ("DELETE FROM bank.claim WHERE first = 21", [.claimMissing]),
     ("UPDATE bank.returned_range SET first = 28", [.claimMissing]),
-    ("UPDATE bank.branch SET epoch = 2 WHERE id = 2", [.claimEnded]),
-    ("UPDATE bank.claim SET branch = 99 WHERE first = 21", [.claimEnded]),
-    ("UPDATE bank.claim SET claimed_at = '2026-01-01 10:30' WHERE first = 1", [.claimedOutOfTurn]),
-    ("INSERT INTO bank.day VALUES (3, 1)", [.dayOutOfPlace, .dayNotClosed]),
+    ("UPDATE bank.branch SET epoch = 2 WHERE id = 2", [.claimOfEndedEpoch]),
+    ("UPDATE bank.claim SET branch = 99 WHERE first = 21", [.claimOfEndedEpoch]),
+    ("UPDATE bank.claim SET claimed_at = '2026-01-01 10:30' WHERE first = 1", [.claimedOutOfOrder]),
+    ("INSERT INTO bank.day VALUES (3, 1)", [.dayOutOfOrder, .dayNotClosed]),
     ("UPDATE bank.day SET day = 2; ", []),
-    ("INSERT INTO bank.service VALUES (9, 'nine')", [.serviceMeaningless]),
+    ("INSERT INTO bank.service VALUES (9, 'nine')", [.serviceInvalid]),
   ]
 
   @Test("Each kind of damage is found by its name", arguments: 0..<planted.count)
   func damage(_ number: Int) throws {
     let (planted, kinds) = Self.planted[number]
     let stage = try stage()
-    let books = try stage.reading()
+    let reader = try stage.reading()
     try stage.run(planted)
-    let found = try books.audit().remarks
+    let found = try reader.audit().messageDetails
     for kind in kinds {
       #expect(found.contains { $0.kind == kind }, "\(kind) in \(found)")
     }
@@ -186,7 +186,7 @@ struct AuditTests {
       "UPDATE bank.receipt SET started_ms = started_ms - 900, finished_ms = 1100 WHERE ticket > 7")
     #expect(try stage.reading().audit().problems == [])
     try stage.run("UPDATE bank.receipt SET finished_ms = 2000")
-    #expect(try stage.reading().audit().remarks.map(\.kind) == [.servedOutOfTurn])
+    #expect(try stage.reading().audit().messageDetails.map(\.kind) == [.servedOutOfOrder])
     #expect(try stage.reading().clockNote() == nil)
   }
 
@@ -197,9 +197,9 @@ struct AuditTests {
       "UPDATE bank.receipt SET started_ms = started_ms - 900 WHERE ticket > 7",
       "INSERT INTO bank.meta VALUES ('clock set back', 1)")
     #expect(try stage.reading().audit().problems == [])
-    #expect(try stage.reading().clockNote() == Remark(.clockSetBack, 1))
+    #expect(try stage.reading().clockNote() == MessageDetail(.clockSetBack, 1))
     try stage.run("UPDATE bank.meta SET value = 0 WHERE name = 'clock set back'")
-    #expect(try stage.reading().audit().remarks.map(\.kind) == [.servedOutOfTurn])
+    #expect(try stage.reading().audit().messageDetails.map(\.kind) == [.servedOutOfOrder])
   }
 
   @Test("A property that the server does not guarantee is a problem, and one that it does a note")
@@ -207,23 +207,23 @@ struct AuditTests {
     // Each session waits for the disk in any case, and for a standby unless the operator has chosen
     // otherwise.
     let cluster = try PostgresCluster(["fsync=off", "synchronous_commit=off"])
-    let books = try ReadingStage(on: cluster).reading()
-    #expect(try books.audit().remarks.map(\.kind) == [.fsyncOff])
+    let reader = try ReaderDatabase(on: cluster).reading()
+    #expect(try reader.audit().messageDetails.map(\.kind) == [.fsyncOff])
     let local = try PostgresCluster(["synchronous_standby_names=nowhere", "synchronous_commit=local"])
-    #expect(try ReadingStage(on: local).reading().audit().remarks.map(\.kind) == [.commitsUnawaited])
-    #expect(try books.replicationNote().kind == .standbyUnawaited)
-    let good = try ReadingStage()
-    #expect(try good.reading().replicationNote().kind == .standbyUnawaited)
+    #expect(try ReaderDatabase(on: local).reading().audit().messageDetails.map(\.kind) == [.synchronousCommitOff])
+    #expect(try reader.replicationNote().kind == .standbyAsynchronous)
+    let good = try ReaderDatabase()
+    #expect(try good.reading().replicationNote().kind == .standbyAsynchronous)
     #expect(try good.reading().audit().problems == [])
   }
 
   @Test("A hundred thousand receipts are audited in bounded memory")
   func large() async throws {
-    let stage = try ReadingStage()
+    let stage = try ReaderDatabase()
     let count = 100_000
     try stage.run(
       "INSERT INTO bank.ticket_batch VALUES (1, 1, \(count), 1)",
-      ReadingStage.receipts(
+      ReaderDatabase.receipts(
         """
         INSERT INTO bank.receipt
         SELECT 1, n, 2, 1, 1, 1, 1, 1, 100, n % 1000, -1, n % 1000, 1, 1000 + n, 2000 + n, NULL, 1, 1, n / 100
@@ -236,11 +236,11 @@ struct AuditTests {
       "INSERT INTO bank.counter_delta VALUES (1, 0, 0, 1, 2, \(count), 0, 0, 0, \(count))")
     // The audit runs in a process of its own, because the tests that run beside this one need memory, too.
     await #expect(processExitsWith: .success) { [address = stage.address as String, count = count as Int] in
-      let books = try PostgresReading(address)
-      _ = try books.audit()
+      let reader = try PostgresReader(address)
+      _ = try reader.audit()
       let before = try Self.proportionalKilobytes
       let began = SystemClock.monotonic()
-      let audit = try books.audit()
+      let audit = try reader.audit()
       let took = SystemClock.monotonic().since(began)
       let grown = try Self.proportionalKilobytes - before
       print("an audit of \(count) receipts: \(took.milliseconds) ms, \(grown) kB more")

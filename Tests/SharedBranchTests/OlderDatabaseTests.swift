@@ -18,8 +18,8 @@ struct OlderDatabaseTests {
   /// A day of 42 tickets, left by three branches that have closed: 1 to 20 are served deposits, 21 to 30 were returned
   /// by branches 2 and 3, 31 to 35 were never claimed, 36 is delayed, 37 is dead after two attempts, 38 and 39 are
   /// loans, 40 waits for a juice of branch 2, 41 has a result, and 42 is a cancelled juice.
-  private func stage(_ version: Int64) throws -> ReadingStage {
-    let stage = try ReadingStage(prepared: false)
+  private func stage(_ version: Int64) throws -> ReaderDatabase {
+    let stage = try ReaderDatabase(prepared: false)
     for next in 1...version { try stage.run(all: PostgresSchema.migration(to: next)) }
     try stage.run(all: Self.unfinished + Self.finished + Self.shared(version))
     return stage
@@ -97,9 +97,9 @@ struct OlderDatabaseTests {
     let stage = try stage(version)
     let older = #expect(throws: StoreError.self) { _ = try stage.reading() }
     #expect(older?.description.contains("version \(version)") == true, "\(String(describing: older))")
-    var told: Result<Int64, PostgresPreparation.Failure>?
-    PostgresPreparation.begin(on: stage.client.connection) { told = $0 }
-    try stage.client.turn { told != nil }
+    var told: Result<Int64, SchemaMigration.Failure>?
+    SchemaMigration.begin(on: stage.client.connection) { told = $0 }
+    try stage.client.runLoop { told != nil }
     #expect(told == .success(version))
     let reading = try stage.reading()
     let audit = try reading.audit()
@@ -115,8 +115,8 @@ struct OlderDatabaseTests {
     #expect(try reading.payload(of: 36) == Array("two".utf8))
     let dead = try #require(try reading.find(37))
     #expect(dead.customer.attempts == 2 && dead.customer.failures == 1)
-    #expect(dead.customer.begun == 2 && dead.customer.isBegun)
-    #expect(try reading.find(40)?.customer.article == "kiwi")
+    #expect(dead.customer.startedAttempts == 2 && dead.customer.isAttemptRunning)
+    #expect(try reading.find(40)?.customer.itemName == "kiwi")
     let attempts = try reading.attempts(day: 1, ticket: 37)
     #expect(attempts.map(\.words) == ["no paper", "no paper"] && attempts.map(\.isFatal) == [false, true])
     #expect(attempts.allSatisfy { $0.window.place == 2 })
@@ -124,11 +124,11 @@ struct OlderDatabaseTests {
     #expect(served.window?.place == 3 && served.result?.duration == TimeSpan(nanoseconds: 77))
     #expect(
       served.result?.output
-        == Excerpt(first: Array("he".utf8), last: Array("o".utf8), length: 5, filed: 4))
+        == TruncatedOutput(first: Array("he".utf8), last: Array("o".utf8), length: 5, filed: 4))
     #expect(
       served.result?.errors
-        == Excerpt(first: Array("e".utf8), last: Array("r".utf8), length: 2, filed: 0))
-    #expect(try reading.receipt(day: 1, ticket: 42)?.article == "kiwi")
+        == TruncatedOutput(first: Array("e".utf8), last: Array("r".utf8), length: 2, filed: 0))
+    #expect(try reading.receipt(day: 1, ticket: 42)?.itemName == "kiwi")
     #expect(try reading.unreleased(after: nil, limit: 9) == [TicketOfDay(day: 1, ticket: 42)])
     #expect(
       try stage.number("SELECT count(*) FROM bank.branch WHERE paused_services = '{2}' AND epoch = 2") == 3)

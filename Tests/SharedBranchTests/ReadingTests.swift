@@ -17,51 +17,51 @@ struct ReadingTests {
   func history() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     print("reading after a random history, seed \(seed)")
-    let stage = try ReadingStage()
-    let history = BookHistory(stage, seed: seed)
+    let stage = try ReaderDatabase()
+    let history = DatabaseHistory(stage, seed: seed)
     try history.run(steps: 1_500)
-    let books = try stage.reading()
-    let numbers = try books.look()
+    let reader = try stage.reading()
+    let numbers = try reader.refresh()
     #expect(numbers.day == history.day && numbers.issued == history.issued[history.day])
     #expect(numbers.name.number == (try stage.number("SELECT value FROM bank.meta WHERE name = 'bank id'")))
     #expect(
-      books.services[Lanes.thumbs].text == "thumbs" && !books.hasStagedChanges && books.arrivingFrom == nil)
-    try expectReceipts(books, history)
-    try expectCustomers(books, history)
+      reader.services[Lanes.thumbs].text == "thumbs" && !reader.hasStagedChanges && reader.firstUnissuedTicket == nil)
+    try expectReceipts(reader, history)
+    try expectCustomers(reader, history)
     for (key, tickets) in history.keys {
-      let found = try #require(try books.request(forKey: key))
+      let found = try #require(try reader.request(forKey: key))
       #expect(found.tickets == IssuedTickets(day: tickets.0, first: tickets.1, last: tickets.2))
       #expect(found.request == 7)
     }
-    #expect(try books.request(forKey: "unused") == nil && books.request(forKey: "a\0b") == nil)
-    #expect(try books.audit().problems == [], "seed \(seed)")
+    #expect(try reader.request(forKey: "unused") == nil && reader.request(forKey: "a\0b") == nil)
+    #expect(try reader.audit().problems == [], "seed \(seed)")
   }
 
-  private func expectReceipts(_ books: PostgresReading, _ history: BookHistory) throws {
+  private func expectReceipts(_ reader: PostgresReader, _ history: DatabaseHistory) throws {
     let written = history.receipts.sorted { ($0.day, $0.ticket) < ($1.day, $1.ticket) }
     var read: [Receipt] = []
-    while case let page = try books.receipts(day: nil, after: read.last?.sequence ?? 0, limit: 37),
+    while case let page = try reader.receipts(day: nil, after: read.last?.sequence ?? 0, limit: 37),
       !page.isEmpty
     { read += page }
     #expect(read.map(\.day) == written.map(\.day) && read.map(\.ticket) == written.map(\.ticket))
     #expect(read.map(\.outcome.rawValue) == written.map { UInt8($0.outcome) })
-    #expect(read == (try books.allReceipts()))
+    #expect(read == (try reader.allReceipts()))
     #expect(zip(read, read.dropFirst()).allSatisfy { $0.sequence < $1.sequence })
     for day in 1...history.day {
-      let ofDay = try books.receipts(day: day, after: 0, limit: .max)
+      let ofDay = try reader.receipts(day: day, after: 0, limit: .max)
       #expect(ofDay == read.filter { $0.day == day })
       #expect(
-        try books.countSentAway(on: day) == Int64(ofDay.count { $0.outcome == .outOfStock }))
+        try reader.countOutOfStock(on: day) == Int64(ofDay.count { $0.outcome == .outOfStock }))
     }
     let thumbs = read.filter { $0.service == Lanes.thumbs }
-    #expect(try books.receipts(of: Lanes.thumbs, after: 0, through: .max, limit: .max) == thumbs)
+    #expect(try reader.receipts(of: Lanes.thumbs, after: 0, through: .max, limit: .max) == thumbs)
     if thumbs.count > 2 {
-      let some = try books.receipts(
+      let some = try reader.receipts(
         of: Lanes.thumbs, after: thumbs[0].sequence, through: thumbs[1].sequence, limit: 9)
       #expect(some == [thumbs[1]])
     }
     for receipt in read.prefix(20) {
-      #expect(try books.receipt(day: receipt.day, ticket: receipt.ticket) == receipt)
+      #expect(try reader.receipt(day: receipt.day, ticket: receipt.ticket) == receipt)
     }
     let served = read.first { $0.service == Lanes.thumbs && $0.outcome == .served && $0.priority == .regular }
     if let served { #expect(served.result?.output.bytes == Array("out".utf8)) }
@@ -77,59 +77,59 @@ struct ReadingTests {
         balance.loans.transfers += 1
       }
     }
-    #expect(try books.trialBalance() == balance && balance.difference == 0)
+    #expect(try reader.trialBalance() == balance && balance.difference == 0)
     let ofThree = read.filter { $0.transfer?.credit == .customer(3) }
-    let statement = try books.statement(of: 3, limit: 5)
+    let statement = try reader.statement(of: 3, limit: 5)
     #expect(statement.sums.transfers == Int64(ofThree.count))
     #expect(statement.latest.map(\.sequence) == ofThree.suffix(5).reversed().map(\.sequence))
     #expect(statement.latest.allSatisfy { $0.result == nil })
   }
 
-  private func expectCustomers(_ books: PostgresReading, _ history: BookHistory) throws {
+  private func expectCustomers(_ reader: PostgresReader, _ history: DatabaseHistory) throws {
     let here = history.customers.values.sorted { $0.ticket < $1.ticket }
     let states: [CustomerState] = [.waiting, .delayed, .dead]
-    let read = try books.customersByNumber(in: states, of: nil, after: 0, limit: .max)
+    let read = try reader.customersByNumber(in: states, of: nil, after: 0, limit: .max)
     #expect(read.map(\.customer.ticket) == here.map(\.ticket))
     #expect(read.map { Int64($0.state.rawValue) } == here.map(\.state))
     #expect(read.map { Int64($0.customer.attempts) } == here.map(\.attempts))
     for (lane, line) in Lanes.lines {
       let waiting = here.filter { $0.lane == lane && $0.state == 1 }.map(\.ticket)
-      #expect(try books.page(of: line, after: 0, limit: 10_000).map(\.ticket) == waiting)
+      #expect(try reader.page(of: line, after: 0, limit: 10_000).map(\.ticket) == waiting)
       if let first = waiting.first, let last = waiting.last {
         #expect(
-          try books.page(of: line, after: first, limit: 2).map(\.ticket) == Array(waiting[1...].prefix(2)))
+          try reader.page(of: line, after: first, limit: 2).map(\.ticket) == Array(waiting[1...].prefix(2)))
         let between = waiting.count { $0 > first && $0 < last }
-        #expect(try books.countWaiting(in: line, after: first, below: last) == Int64(between))
+        #expect(try reader.countWaiting(in: line, after: first, below: last) == Int64(between))
       }
     }
     let delayed = here.filter { $0.state == 2 }.sorted { ($0.due!, $0.ticket) < ($1.due!, $1.ticket) }
-    #expect(try books.delayed(after: .first, limit: .max).map(\.customer.ticket) == delayed.map(\.ticket))
+    #expect(try reader.delayed(after: .first, limit: .max).map(\.customer.ticket) == delayed.map(\.ticket))
     if let first = delayed.first {
-      let place = DuePlace(dueAt: WallTime(milliseconds: first.due!), ticket: first.ticket)
+      let place = DuePosition(dueAt: WallTime(milliseconds: first.due!), ticket: first.ticket)
       #expect(
-        try books.delayed(after: place, limit: 1).first?.customer.ticket == delayed.dropFirst().first?.ticket)
+        try reader.delayed(after: place, limit: 1).first?.customer.ticket == delayed.dropFirst().first?.ticket)
     }
     let dead = here.filter { $0.state == 3 }
-    #expect(try books.countDead(1...Limits.ticket) == Int64(dead.count))
-    #expect(try books.countUnfinished(1...Limits.ticket) == Int64(here.count - dead.count))
-    #expect(try books.countDead(of: .deposit) == Int64(dead.count { $0.lane <= 2 }))
+    #expect(try reader.countDead(1...Limits.ticket) == Int64(dead.count))
+    #expect(try reader.countUnfinished(1...Limits.ticket) == Int64(here.count - dead.count))
+    #expect(try reader.countDead(of: .deposit) == Int64(dead.count { $0.lane <= 2 }))
     for someone in here.prefix(30) {
-      #expect(try books.find(someone.ticket)?.customer.ticket == someone.ticket)
+      #expect(try reader.find(someone.ticket)?.customer.ticket == someone.ticket)
       let payload = someone.lane == 4 ? Array("payload \(someone.ticket)".utf8) : nil
-      #expect(try books.payload(of: someone.ticket) == payload)
-      let attempts = try books.attempts(day: history.day, ticket: someone.ticket)
+      #expect(try reader.payload(of: someone.ticket) == payload)
+      let attempts = try reader.attempts(day: history.day, ticket: someone.ticket)
       #expect(
         attempts.map { Int64($0.number) }
           == Array(1...max(1, someone.attempts)).filter { $0 <= someone.attempts })
       #expect(attempts.allSatisfy { $0.words == "no paper" && $0.end == .failed })
     }
     #expect(
-      try books.find(0) == nil && books.find(.max) == nil && books.unreleased(after: nil, limit: 9) == [])
+      try reader.find(0) == nil && reader.find(.max) == nil && reader.unreleased(after: nil, limit: 9) == [])
   }
 
   @Test("A page of receipts ends with the one whose result makes it too long, the next continues after")
   func longResults() throws {
-    let stage = try ReadingStage()
+    let stage = try ReaderDatabase()
     try stage.run(
       "INSERT INTO bank.ticket_batch VALUES (1, 1, 60, 1)",
       """
@@ -137,28 +137,28 @@ struct ReadingTests {
         5, 0, NULL, convert_to(repeat('x', 32768), 'UTF8'), convert_to(repeat('y', 32768), 'UTF8'), 100000, 0, '', NULL, 0, 0
       FROM generate_series(1, 60) n
       """)
-    let books = try stage.reading()
-    let page = try books.receipts(day: 1, after: 0, limit: 500)
-    #expect(page.count == 16 && page.mayGoOn(limit: 500))
-    #expect(try books.allReceipts().map(\.ticket) == Array(1...60))
+    let reader = try stage.reading()
+    let page = try reader.receipts(day: 1, after: 0, limit: 500)
+    #expect(page.count == 16 && page.mayHaveMore(limit: 500))
+    #expect(try reader.allReceipts().map(\.ticket) == Array(1...60))
     #expect(page[0].result?.output.isCut == true)
   }
 
   @Test(
     "A follower of two hundred thousand receipts from the first on reads only those that it returns")
   func followedPlan() throws {
-    let stage = try ReadingStage()
+    let stage = try ReaderDatabase()
     try stage.run(
-      ReadingStage.receipts(
+      ReaderDatabase.receipts(
         """
         INSERT INTO bank.receipt SELECT 1, n, 4, 1, 1, 1, 1, 1, 0, 0, NULL, NULL, 1, 2, 3, NULL, 1 + n % 2, 1, n / 100
         FROM generate_series(1, 200000) n
         """))
-    let books = try stage.reading()
-    let told = try books.receipts(from: 1, behind: [], of: nil, limit: 600)
+    let reader = try stage.reading()
+    let told = try reader.receipts(from: 1, behind: [], of: nil, limit: 600)
     #expect(told.entries.count >= 100)
     let some = Array(repeating: "'{}'", count: 5).joined(separator: ", ")
-    let rows = try books.connection.ask(
+    let rows = try reader.connection.ask(
       .once("EXPLAIN (ANALYZE, TIMING OFF) EXECUTE \"follow-receipts\"(\(some), 1, NULL, 600, 1000000)"))[0]
     let plan = (0..<rows.count).compactMap { rows.text($0, 0) }
     let read = plan.compactMap { $0.split(separator: "actual rows=").dropFirst().first }
@@ -204,7 +204,7 @@ struct ReadingTests {
       ("UPDATE bank.day SET day = 99999999999", "bank.day"),
     ])
   func damaged(_ planted: String, _ words: String) throws {
-    let stage = try ReadingStage()
+    let stage = try ReaderDatabase()
     // Columns with a default or without a value are those at the end of the table.
     var text = planted
     if planted.contains("bank.attempt") {
@@ -213,11 +213,11 @@ struct ReadingTests {
     }
     try stage.run(text)
     let error = #expect(throws: StoreError.self) {
-      let books = try stage.reading()
-      _ = try books.customers(in: .waiting, after: nil, limit: 10)
-      _ = try books.customers(in: .dead, after: nil, limit: 10)
-      _ = try books.receipts(day: nil, after: -5, limit: 10)
-      _ = try books.attempts(day: 1, ticket: 1)
+      let reader = try stage.reading()
+      _ = try reader.customers(in: .waiting, after: nil, limit: 10)
+      _ = try reader.customers(in: .dead, after: nil, limit: 10)
+      _ = try reader.receipts(day: nil, after: -5, limit: 10)
+      _ = try reader.attempts(day: 1, ticket: 1)
       if planted.contains("9223372036854775807") {
         throw StoreError.damaged(path: "", detail: "bank.customer")
       }
@@ -233,14 +233,14 @@ struct ReadingTests {
   @Test(
     "A missing database, or a newer program's, is refused by name; so is an invalid address")
   func refused() throws {
-    let empty = try ReadingStage(prepared: false)
+    let empty = try ReaderDatabase(prepared: false)
     let error = #expect(throws: StoreError.self) { _ = try empty.reading() }
     #expect(error?.description.contains("ever opened") == true, "\(String(describing: error))")
-    let newer = try ReadingStage()
+    let newer = try ReaderDatabase()
     try newer.run("UPDATE bank.version SET number = 99")
     #expect(
       throws: StoreError.newerSchema(
-        path: try PostgresPlace(newer.address).description, found: 99, known: PostgresPreparation.knownVersion
+        path: try PostgresURL(newer.address).description, found: 99, known: SchemaMigration.knownVersion
       )
     ) {
       _ = try newer.reading()
@@ -249,7 +249,7 @@ struct ReadingTests {
     let older = #expect(throws: StoreError.self) { _ = try newer.reading() }
     #expect(older?.description.contains("version 1") == true, "\(String(describing: older))")
     for address in ["mysql://x", "postgres://a:b@c/d", "postgres://u@/d?host=/nowhere"] {
-      let error = #expect(throws: StoreError.self) { _ = try PostgresReading(address) }
+      let error = #expect(throws: StoreError.self) { _ = try PostgresReader(address) }
       guard case .failed? = error else {
         Issue.record("\(String(describing: error))")
         continue
@@ -260,32 +260,32 @@ struct ReadingTests {
 
   @Test("A reader refuses another database than the known one, and a server that was succeeded")
   func recognized() throws {
-    let stage = try ReadingStage()
+    let stage = try ReaderDatabase()
     let numbers = try stage.client.rows(
       .once(
         "SELECT (SELECT value FROM bank.meta WHERE name = 'bank id'), (SELECT system_identifier FROM pg_control_system())"
       ))[0]
-    let mark = BooksMark(
-      books: try #require(numbers.integer(0, 0)), system: try #require(numbers.integer(0, 1)), timeline: 1)
-    #expect(try PostgresReading(stage.address, knowing: { mark }).look().day == 1)
+    let mark = SharedStoreProgress(
+      bankID: try #require(numbers.integer(0, 0)), system: try #require(numbers.integer(0, 1)), timeline: 1)
+    #expect(try PostgresReader(stage.address, knowing: { mark }).refresh().day == 1)
     var (other, later) = (mark, mark)
-    other.books &+= 1
+    other.bankID &+= 1
     later.timeline = 2
     for (known, words) in [(other, "different bank"), (later, "pg_rewind")] {
       let error = #expect(throws: StoreError.self) {
-        _ = try PostgresReading(stage.address, knowing: { known })
+        _ = try PostgresReader(stage.address, knowing: { known })
       }
       #expect(error?.description.contains(words) == true, "\(String(describing: error))")
     }
     // The known mark may change while it reads.
     var known = mark
-    let books = try PostgresReading(stage.address, knowing: { known })
+    let reader = try PostgresReader(stage.address, knowing: { known })
     known.timeline = 2
-    #expect(try books.look().day == 1, "an open connection stays")
+    #expect(try reader.refresh().day == 1, "an open connection stays")
     try stage.run(
       "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'bank-reader' AND datname = current_database()"
     )
-    #expect(throws: StoreError.self) { _ = try books.look() }
+    #expect(throws: StoreError.self) { _ = try reader.refresh() }
   }
 
   // MARK: - Lost servers
@@ -293,27 +293,27 @@ struct ReadingTests {
   @Test("A reader changes nothing, delays no client, and continues after a server that was killed")
   func servers() throws {
     let cluster = try PostgresCluster(["fsync=off"])
-    let stage = try ReadingStage(on: cluster)
-    let books = try stage.reading()
-    #expect(throws: StoreError.self) { _ = try books.connection.ask(.once("DELETE FROM bank.meta")) }
+    let stage = try ReaderDatabase(on: cluster)
+    let reader = try stage.reading()
+    #expect(throws: StoreError.self) { _ = try reader.connection.ask(.once("DELETE FROM bank.meta")) }
     // Writers do not wait: not even the table that was just read is locked.
-    _ = try books.audit()
-    _ = try books.receipts(day: nil, after: 0, limit: 1)
+    _ = try reader.audit()
+    _ = try reader.receipts(day: nil, after: 0, limit: 1)
     try stage.client.rows(
       .once("BEGIN"), .once("LOCK TABLE bank.receipt IN ACCESS EXCLUSIVE MODE NOWAIT"), .once("ROLLBACK"))
     try cluster.killServer()
-    let error = #expect(throws: StoreError.self) { _ = try books.look() }
+    let error = #expect(throws: StoreError.self) { _ = try reader.refresh() }
     guard case .failed(let path, let detail)? = error else {
       Issue.record("\(String(describing: error))")
       return
     }
     #expect(path.hasPrefix("postgres://") && !"\(detail)".isEmpty)
     try cluster.start()
-    #expect(try books.look().day == 1)
+    #expect(try reader.refresh().day == 1)
     // The connection that is idle while the server ends is found dead by the next question, which another one
     // answers.
     try cluster.stop()
     try cluster.start()
-    #expect(try books.look().day == 1)
+    #expect(try reader.refresh().day == 1)
   }
 }

@@ -41,9 +41,9 @@
     }
 
     /// Seeds that are tried for one bug, at most.
-    private static let patience: UInt64 = 300
+    private static let maxSeeds: UInt64 = 300
     /// Seeds that find slow ones, tried before the others.
-    private static let late: [PlantedBranchBug: UInt64] = [
+    private static let slowToFind: [PlantedBranchBug: UInt64] = [
       .claimsWithoutTheEpoch: 12, .losesTheReturned: 12, .losesARefusedTransaction: 12, .neverRescues: 12,
       .keepsItsCustomersOverTheLoss: 16, .takesARefusalForACommit: 18, .keepsItsCommitsOverTheLoss: 20,
       .forgetsWhatIsOwed: 24, .rescuesTwice: 24, .takesInWhileItDrains: 24, .claimsAnewInsteadOfLooking: 65,
@@ -54,7 +54,7 @@
       "every planted bug is caught, and is not seen in the real branches",
       arguments: PlantedBranchBug.allCases)
     func isCaught(_ bug: PlantedBranchBug) {
-      for seed in [Self.late[bug]].compactMap(\.self) + Array(1...Self.patience) {
+      for seed in [Self.slowToFind[bug]].compactMap(\.self) + Array(1...Self.maxSeeds) {
         guard let violation = BranchSimulation.run(seed: seed, bug: bug).violation else { continue }
         #expect(
           bug.breaks.contains(violation.kind),
@@ -63,7 +63,7 @@
         #expect(real.violation == nil, "repeat with: scripts/simulate --branches --seed \(seed) --trace")
         return
       }
-      Issue.record("\(bug.name) was not caught in \(Self.patience) histories: \(bug.sentence)")
+      Issue.record("\(bug.name) was not caught in \(Self.maxSeeds) histories: \(bug.sentence)")
     }
   }
 #endif

@@ -11,7 +11,7 @@ import Time
 @Suite("Locks and datagrams of the simulated kernel are those of Linux")
 struct GuardKernelTests {
   /// Runs a closure in a directory of its own.
-  private func onBoth(_ body: (_ directory: String) throws -> Void) throws {
+  private func onBothKernels(_ body: (_ directory: String) throws -> Void) throws {
     var template = Array("/tmp/guard-XXXXXX".utf8CString)
     let made = template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!) }
     let directory = String(cString: try #require(made))
@@ -38,7 +38,7 @@ struct GuardKernelTests {
 
   @Test("a lock keeps others off until its last holder has gone, and visitors share it")
   func locks() throws {
-    try onBoth { directory in
+    try onBothKernels { directory in
       let path = "\(directory)/lock"
       guard case .acquired(let lock) = try LockFile.acquire(path: path) else {
         Issue.record("it was free")
@@ -61,20 +61,20 @@ struct GuardKernelTests {
 
   @Test("datagrams arrive whole and in order at a receiver, and nowhere else")
   func datagrams() throws {
-    try onBoth { directory in
+    try onBothKernels { directory in
       let path = "\(directory)/a"
-      #expect(try Datagrams.send([1], to: path) == .nobody)
-      #expect(Datagrams.isReceived(at: path) == false)
+      #expect(try Datagrams.send([1], to: path) == .noReceiver)
+      #expect(Datagrams.hasReceiver(at: path) == false)
       let socket = try Datagrams.bind(path: path)
-      #expect(Datagrams.isReceived(at: path) == true)
+      #expect(Datagrams.hasReceiver(at: path) == true)
       #expect(try Datagrams.receive(from: socket) == nil)
       #expect(try Datagrams.send([1, 2], to: path) == .sent)
       #expect(try Datagrams.send([3, 4, 5], to: path) == .sent)
       #expect(try Datagrams.receive(from: socket, limit: 1) == [1], "a longer one is cut")
       #expect(try Datagrams.receive(from: socket) == [3, 4, 5])
       try socket.close()
-      #expect(try Datagrams.send([6], to: path) == .nobody)
-      #expect(Datagrams.isReceived(at: path) == false)
+      #expect(try Datagrams.send([6], to: path) == .noReceiver)
+      #expect(Datagrams.hasReceiver(at: path) == false)
       let again = try Datagrams.bind(path: path)
       #expect(try Datagrams.send([7], to: path) == .sent)
       #expect(try Datagrams.receive(from: again) == [7])

@@ -10,7 +10,7 @@ import Testing
 struct GuardedHistoryTests {
   /// The seeds below a number that choose a guarded bank.
   private static func guarded(below end: UInt64) -> [UInt64] {
-    (1..<end).filter { GuardScene(seed: $0).isThere }
+    (1..<end).filter { GuardState(seed: $0).isEnabled }
   }
 
   @Test("one history in four is guarded")
@@ -48,7 +48,7 @@ struct GuardedHistoryTests {
       var last: (guardian: Int32?, coordinator: Int32?) = (nil, nil)
       _ = Simulation.run(
         seed: seed,
-        look: { world in
+        inspect: { world in
           let present = (
             guardian: world.guardians.first?.pid, coordinator: world.coordinator?.process.pid
           )
@@ -71,7 +71,7 @@ struct GuardedHistoryTests {
 
   @Test("histories without a guardian have none of its processes")
   func unguarded() throws {
-    let seed = try #require((1...100 as ClosedRange<UInt64>).first { !GuardScene(seed: $0).isThere })
+    let seed = try #require((1...100 as ClosedRange<UInt64>).first { !GuardState(seed: $0).isEnabled })
     let statistics = Simulation.run(seed: seed).statistics
     #expect(statistics.guardianStarts == 0 && statistics.adoptions == 0)
   }

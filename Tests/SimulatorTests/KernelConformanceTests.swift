@@ -30,7 +30,7 @@ struct KernelConformanceTests {
       return try body(directory, {})
     }
     let host = SimulatedHost(seed: 1)
-    host.program = { path, _ in path == "/bin/sleep" ? { _ in Sleeper() } : nil }
+    host.program = { path, _ in path == "/bin/sleep" ? { _ in IdleProgram() } : nil }
     host.files.makeDirectories("/names")
     let process = host.start(openFiles: openFiles) { _ in nil }
     let outcome = process.call { Result { try body("/names", { process.spend(.milliseconds(1)) }) } }
@@ -141,7 +141,7 @@ struct KernelConformanceTests {
     try asProcess(on: machine) { names, arrive in
       let path = names + "/a"
       #expect(outcome(try UnixSocket.connect(path: path, nonBlocking: true)) == "notThere")
-      #expect(try UnixSocket.removeStaleSocket(path: path) == .notThere)
+      #expect(try UnixSocket.removeStaleSocket(path: path) == .noSuchFile)
       do {
         let listener = try UnixSocket.listen(path: path)
         #expect(throws: SystemError.self) { _ = try UnixSocket.listen(path: path) }
@@ -173,7 +173,7 @@ struct KernelConformanceTests {
   private func outcome(_ outcome: consuming UnixSocket.ConnectOutcome) -> String {
     switch outcome {
     case .connected: "connected"
-    case .notThere: "notThere"
+    case .noSuchFile: "notThere"
     case .refused: "refused"
     case .permissionDenied: "permissionDenied"
     case .busy: "busy"
@@ -216,15 +216,15 @@ struct KernelConformanceTests {
   }
 
   /// A program that does nothing until it is ended.
-  private final class Sleeper: SimulatedProgram {
+  private final class IdleProgram: SimulatedProgram {
     private let loop = try? EventLoop()
 
-    func turn() throws(SystemError) -> Int32? {
+    func runIteration() throws(SystemError) -> Int32? {
       try loop?.runOnce(until: nil)
       return nil
     }
 
-    func hear(signal: Int32) {}
+    func handle(signal: Int32) {}
   }
 
   @Test(
@@ -325,17 +325,17 @@ struct KernelConformanceTests {
       #expect(code { _ = try Directory.entries(of: a) } == ENOTDIR)
       #expect(code { try Directory.rename(a, to: d) } == EISDIR)
       let open = try FileDescriptor.open(b, .readOnly)
-      let inode = try #require(try FileFacts.inspect(a)).inode
+      let inode = try #require(try FileMetadata.inspect(a)).inode
       try Directory.rename(a, to: b)
-      #expect(try FileFacts.inspect(a) == nil)
-      #expect(try FileFacts.inspect(b)?.inode == inode)
-      #expect(try open.facts().inode != inode)
+      #expect(try FileMetadata.inspect(a) == nil)
+      #expect(try FileMetadata.inspect(b)?.inode == inode)
+      #expect(try open.metadata().inode != inode)
       #expect(try String(decoding: open.readAll(), as: UTF8.self) == "second")
       #expect(try text(b) == "first")
       try Directory.rename(b, to: d + "/a")
-      let facts = try #require(try FileFacts.inspect(d + "/a"))
+      let facts = try #require(try FileMetadata.inspect(d + "/a"))
       #expect(facts.isFile && facts.size == 5 && facts.mode == 0o600 && facts.owner == CurrentProcess.uid)
-      #expect(try FileFacts.inspect(d)?.isDirectory == true)
+      #expect(try FileMetadata.inspect(d)?.isDirectory == true)
       try write("", to: a, .create)
       #expect(try Set(Directory.entries(of: names)) == ["a", "d"])
       #expect(try Directory.entries(of: d) == ["a"])

@@ -7,12 +7,12 @@ import Testing
 @Suite("The checker catches planted bugs")
 struct PlantedBugTests {
   /// Seeds that are tried for one bug, at most.
-  static let patience: UInt64 = 1_000
+  static let maxSeeds: UInt64 = 1_000
 
   /// The seeds that find the slowest bugs, tried before the others: most of the time of this suite would be
   /// spent on the histories before them. If such a seed finds nothing any more, the first thousand are tried
   /// as for the other bugs.
-  private static let late: [PlantedBug: UInt64] = [
+  private static let slowToFind: [PlantedBug: UInt64] = [
     .keepsTheBooksApart: 17, .takesAFailedSyncForAFullDisk: 17, .forgetsWhatItHeldBack: 2,
     .auditsTheDismissed: 21, .forgetsToBury: 19, .neverBuries: 19, .performsLastFirst: 19,
     .forgetsToRevive: 21, .callsEveryErrorAFullDisk: 21, .drainsTooEarly: 22, .forgetsVoids: 16,
@@ -39,7 +39,7 @@ struct PlantedBugTests {
 
   @Test("every planted bug is caught, and is not seen in the real core", arguments: PlantedBug.allCases)
   func isCaught(_ bug: PlantedBug) throws {
-    for seed in [Self.late[bug]].compactMap(\.self) + Array(1...Self.patience) {
+    for seed in [Self.slowToFind[bug]].compactMap(\.self) + Array(1...Self.maxSeeds) {
       guard let violation = Simulation.run(seed: seed, bug: bug).violation else { continue }
       #expect(
         bug.breaks.contains(violation.kind),
@@ -48,7 +48,7 @@ struct PlantedBugTests {
       #expect(real.violation == nil, "repeat with: scripts/simulate --seed \(seed) --trace")
       return
     }
-    Issue.record("\(bug.name) was not caught in \(Self.patience) histories: \(bug.sentence)")
+    Issue.record("\(bug.name) was not caught in \(Self.maxSeeds) histories: \(bug.sentence)")
   }
 
   @Test("there are bugs enough to show it")

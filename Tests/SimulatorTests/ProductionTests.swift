@@ -15,7 +15,7 @@ struct ProductionTests {
 
     /// Looks through a value and everything that it holds. Into types of the simulator it looks only at the
     /// top: the world is reachable from them, and with the world everything else.
-    mutating func look(through value: Any, isTop: Bool = true) {
+    mutating func inspect(through value: Any, isTop: Bool = true) {
       let mirror = Mirror(reflecting: value)
       if mirror.displayStyle == .class {
         guard seen.insert(ObjectIdentifier(value as AnyObject)).inserted else { return }
@@ -25,7 +25,7 @@ struct ProductionTests {
       guard isTop || !name.hasPrefix("Simulator.") else { return }
       var layer: Mirror? = mirror
       while let present = layer {
-        for child in present.children { look(through: child.value, isTop: false) }
+        for child in present.children { inspect(through: child.value, isTop: false) }
         layer = present.superclassMirror
       }
     }
@@ -50,15 +50,15 @@ struct ProductionTests {
   }
 
   /// The findings in the programs of a few histories, by the program's type.
-  private static func look() -> [String: Findings] {
+  private static func inspect() -> [String: Findings] {
     var found: [String: Findings] = [:]
-    let guarded = (1...100 as ClosedRange<UInt64>).first { GuardScene(seed: $0).isThere } ?? 1
+    let guarded = (1...100 as ClosedRange<UInt64>).first { GuardState(seed: $0).isEnabled } ?? 1
     // 63 has many commands.
     for seed in Set([1, 2, 3, 63, guarded]) {
       var turns = 0
       _ = Simulation.run(
         seed: seed,
-        look: { world in
+        inspect: { world in
           turns += 1
           guard turns % 100 == 0 else { return }
           for (_, process) in world.host.processes {
@@ -68,7 +68,7 @@ struct ProductionTests {
             for case let program? in [process.body, service] {
               // The same program is inspected again: its objects change over time.
               var findings = Findings()
-              findings.look(through: program)
+              findings.inspect(through: program)
               found[String(reflecting: type(of: program)), default: Findings()].formUnion(findings)
             }
           }
@@ -155,7 +155,7 @@ struct ProductionTests {
         ]
       ),
     ]
-    let found = Self.look()
+    let found = Self.inspect()
     #expect(Set(found.keys) == Set(expected.keys), "these programs run in the simulated world")
     for (program, findings) in found {
       guard let (production, own) = expected[program] else { continue }

@@ -25,7 +25,7 @@ struct QueueDiskTests {
     {
       let outcome = Simulation.run(
         seed: seed,
-        look: { world in
+        inspect: { world in
           if let store = world.disk.store { places.insert(ObjectIdentifier(type(of: store))) }
         })
       #expect(
@@ -45,9 +45,9 @@ struct QueueDiskTests {
     let volume = try #require(
       (1...40 as ClosedRange<UInt64>).lazy.map { SimulatedVolume(seed: $0) }.first { $0.copiesOnWrite })
     var store: SQLiteStore? = try SQLiteStore(path: "/queue.db", on: volume)
-    let books = try #require(try store?.load(now: WallTime(milliseconds: 1)).books)
-    _ = try store?.beginIncarnation(at: WallTime(milliseconds: 1))
-    try store?.commit(books, arriving: nil)
+    let dayCounters = try #require(try store?.load(now: WallTime(milliseconds: 1)).dayCounters)
+    _ = try store?.recordStart(at: WallTime(milliseconds: 1))
+    try store?.commit(dayCounters, arriving: nil)
     volume.endProcess(losingPower: false) { store = nil }
     let (database, log) = (volume.file("/queue.db")?.seen, volume.file("/queue.db-wal")?.seen)
     #expect(log?.isEmpty == false)

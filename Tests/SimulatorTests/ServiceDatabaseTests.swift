@@ -16,8 +16,8 @@ import VendingMachine
 @testable import Simulator
 
 /// A kind of service with its store on a disk, its store in memory, and the machine that makes the changes.
-private protocol KeptService: AnyObject {
-  associatedtype Machine: Decisions
+private protocol PersistedService: AnyObject {
+  associatedtype Machine: PureStateMachine
   associatedtype Model: ServicePersistence
   where Model.Event == Machine.Event, Model.Effect == Machine.Effect
   associatedtype Store: DatabaseStore, EntryStore<Model.Entry, StoreError>
@@ -36,24 +36,24 @@ private protocol KeptService: AnyObject {
   func entries(_ chance: inout SeededGenerator) throws(StoreError) -> [Model.Entry]
 }
 
-extension KeptService {
+extension PersistedService {
   /// The changes of the machine for an event.
-  func happen(_ event: Machine.Event) throws(StoreError) -> [Model.Entry] {
+  func process(_ event: Machine.Event) throws(StoreError) -> [Model.Entry] {
     clock += 1
     var effects: [Machine.Effect] = []
     var entries: [Model.Entry] = []
     machine.apply(event, at: WallTime(milliseconds: clock), into: &effects)
     for effect in effects {
       switch try model.step(for: effect) {
-      case .follow(let event): entries += try happen(event)
+      case .event(let event): entries += try process(event)
       case .stage(let entry): entries.append(entry)
-      case .reply, .own: break
+      case .reply, .serviceEffect: break
       }
     }
     return entries
   }
 
-  func keep(_ entries: [Model.Entry], in store: any EntryStore<Model.Entry, StoreError>) throws(StoreError) {
+  func store(_ entries: [Model.Entry], in store: any EntryStore<Model.Entry, StoreError>) throws(StoreError) {
     for entry in entries { try store.stage(entry) }
     try store.commit()
   }
@@ -62,65 +62,65 @@ extension KeptService {
 @Suite("The services' databases on a simulated volume")
 struct ServiceDatabaseTests {
   @Test("the stock's is whole after every loss of power", arguments: 1...10 as ClosedRange<UInt64>)
-  func stock(seed: UInt64) throws { try history(of: KeptStock.self, seed) }
+  func stock(seed: UInt64) throws { try history(of: PersistedStock.self, seed) }
 
   @Test("the vending machine's is whole after every loss of power", arguments: 1...10 as ClosedRange<UInt64>)
-  func vending(seed: UInt64) throws { try history(of: KeptMachine.self, seed) }
+  func vending(seed: UInt64) throws { try history(of: PersistedMachine.self, seed) }
 
   @Test("a store that does not sync is found out")
   func isFoundOut() {
-    for mistake in ["neverSyncs", "syncsOnlyWhenItCopiesTheLog"] {
+    for plantedBug in ["neverSyncs", "syncsOnlyWhenItCopiesTheLog"] {
       let isCaught = (1...100 as ClosedRange<UInt64>).contains { seed in
-        (try? history(of: KeptStock.self, seed, mistake: mistake, isQuiet: true)) != true
+        (try? history(of: PersistedStock.self, seed, plantedBug: plantedBug, isQuiet: true)) != true
       }
-      #expect(isCaught, "\(mistake) was not caught")
+      #expect(isCaught, "\(plantedBug) was not caught")
     }
   }
 
   /// Runs one history; false if the state found after a crash is impossible.
   @discardableResult
-  private func history<Service: KeptService>(
-    of service: Service.Type, _ seed: UInt64, mistake: String? = nil, isQuiet: Bool = false
+  private func history<Service: PersistedService>(
+    of service: Service.Type, _ seed: UInt64, plantedBug: String? = nil, isQuiet: Bool = false
   ) throws -> Bool {
     var chance = SeededGenerator(seed: seed &* 77)
     let volume = SimulatedVolume(seed: seed)
-    volume.mistake = mistake
+    volume.plantedBug = plantedBug
     let service = try Service()
     var store: Service.Store?
     var doubt: [Service.Model.Entry]?
     defer { volume.endProcess(losingPower: false) { store = nil } }
     for life in 0..<12 {
       let isLast = life == 11
-      if isLast { volume.calm() } else if chance.draw(0...3) == 0 { volume.fuse = Int(chance.draw(0...80)) }
+      if isLast { volume.calm() } else if chance.draw(0...3) == 0 { volume.callsUntilKill = Int(chance.draw(0...80)) }
       do throws(StoreError) {
         let opened = try service.open(on: volume)
         store = opened
-        opened.keepReserve()
+        opened.enableReserve()
         let found = try service.contents(of: opened)
         let before = try service.contentsOfModel()
         if found != before {
-          try service.keep(doubt ?? [], in: service.model.store)
+          try service.store(doubt ?? [], in: service.model.store)
           let after = try service.contentsOfModel()
           if !isQuiet { #expect(found == after, "seed \(seed), life \(life): neither before nor after") }
           if found != after { return false }
         }
         doubt = nil
         for _ in 0..<chance.draw(1...12) {
-          if !isLast, chance.draw(0...9) == 0 { volume.fuse = Int(chance.draw(0...8)) }
+          if !isLast, chance.draw(0...9) == 0 { volume.callsUntilKill = Int(chance.draw(0...8)) }
           if !isLast, chance.draw(0...19) == 0 { volume.fail(chance.draw(0...1) == 0 ? .write : .sync) }
           volume.isFull = !isLast && chance.draw(0...9) == 0
           let entries = try service.entries(&chance)
           do throws(StoreError) {
-            try service.keep(entries, in: opened)
+            try service.store(entries, in: opened)
           } catch {
             guard case .diskFull = error else {
               doubt = entries
               throw error
             }
-            opened.lookForRoom()
+            opened.refreshDiskSpace()
             continue
           }
-          try service.keep(entries, in: service.model.store)
+          try service.store(entries, in: service.model.store)
         }
         if chance.draw(0...2) == 0 { try store?.close() }
       } catch {
@@ -138,10 +138,10 @@ struct ServiceDatabaseTests {
   }
 }
 
-private final class KeptStock: KeptService {
+private final class PersistedStock: PersistedService {
   struct Contents: Equatable {
     var stored: StoredStock
-    var orders: [KeptOrder]
+    var orders: [OrderRecord]
     var changes: [StockChange]
     var audit: StockAudit
   }
@@ -170,7 +170,7 @@ private final class KeptStock: KeptService {
   func entries(_ chance: inout SeededGenerator) throws(StoreError) -> [StockEntry] {
     machine = StockMachine(try memory.load(newLedger: 7))
     let items = Assortment.standard.fruits.map(\.id)
-    var entries = try happen(.furnish(items.map { ItemAmount($0, 30) }))
+    var entries = try process(.seedItems(items.map { ItemAmount($0, 30) }))
     for _ in 0..<chance.draw(1...3) {
       lastOrder += 1
       let item = items[Int(chance.draw(0...Int64(items.count) - 1))]
@@ -178,13 +178,13 @@ private final class KeptStock: KeptService {
         chance.draw(0...2) == 0
         ? .change(item, by: chance.draw(1...9), dates: nil)
         : .take([ItemAmount(item, chance.draw(1...9))], today: 100)
-      entries += try happen(.order(UInt64(lastOrder), OrderID("order-\(lastOrder)"), action))
+      entries += try process(.order(UInt64(lastOrder), OrderID("order-\(lastOrder)"), action))
     }
     return entries
   }
 }
 
-private final class KeptMachine: KeptService {
+private final class PersistedMachine: PersistedService {
   struct Contents: Equatable {
     var stored: StoredVending
     var purchases: [MoneyChange]
@@ -225,12 +225,12 @@ private final class KeptMachine: KeptService {
         case 2: .giveChange
         default: .buy(ItemID(chance.draw(0...1) == 0 ? "top" : "hot6"))
         }
-      entries += try happen(.asked(UInt64(lastRequest), OrderID("request-\(lastRequest)"), action))
+      entries += try process(.requested(UInt64(lastRequest), OrderID("request-\(lastRequest)"), action))
     }
     // Purchases that were open before are finished by the stock's answer.
     for purchase in try memory.load(newMachine: 7).unfinished where purchase.state == .open {
       guard chance.draw(0...1) == 0 else { continue }
-      entries += try happen(.stockAnswered(purchase.number, .taken(nil)))
+      entries += try process(.stockAnswered(purchase.number, .taken(nil)))
     }
     return entries
   }

@@ -75,12 +75,12 @@ struct SimulationTests {
   func slowDisks() {
     var statistics = Statistics()
     var seed: UInt64 = 1
-    while seed <= 1_500, statistics.refusedBesideOthers == 0 || statistics.keptInPart == 0 {
+    while seed <= 1_500, statistics.refusedPipelinedCommits == 0 || statistics.partlyKeptCommits == 0 {
       statistics += Simulation.run(seed: seed).statistics
       seed += 1
     }
-    #expect(statistics.commitsUnderway > 0 && statistics.commitsBesideOthers > 0)
-    #expect(statistics.refusedBesideOthers > 0 && statistics.keptInPart > 0)
+    #expect(statistics.commitsUnderway > 0 && statistics.pipelinedCommits > 0)
+    #expect(statistics.refusedPipelinedCommits > 0 && statistics.partlyKeptCommits > 0)
   }
 
   @Test("clients withdraw requests: in time, in the middle, and too late")

@@ -126,7 +126,7 @@ struct VolumeTests {
       var chance = SeededGenerator(seed: seed)
       var committed: Int64 = 0
       for life in 0..<4 {
-        volume.fuse = Int(chance.draw(0...60))
+        volume.callsUntilKill = Int(chance.draw(0...60))
         var connection: Connection? = Connection(volume)
         connection?.run(settings)
         connection?.run("CREATE TABLE IF NOT EXISTS t (a INTEGER PRIMARY KEY, b BLOB)")

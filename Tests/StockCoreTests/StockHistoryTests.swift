@@ -47,16 +47,16 @@ private struct History {
     case 0: crash()
     case 1:
       world.refuseCommit()
-      hear()
+      handle()
     case 2...7:
       world.commit()
-      hear()
+      handle()
     case 8: today += 1
     case 9...11 where !asked.isEmpty: ask(Int(chance.draw(0...Int64(asked.count - 1))))
     case 12 where !asked.isEmpty:
       // Give back an order, known or not, under its name.
       let name = asked[Int(chance.draw(0...Int64(asked.count - 1)))].name
-      _ = world.ask(.giveBack, as: name)
+      _ = world.ask(.returnItems, as: name)
     default:
       asked.append(("order-\(asked.count)", action()))
       ask(asked.count - 1)
@@ -91,11 +91,11 @@ private struct History {
     // Open requests get no answer; some are repeated.
     let lost = open.filter { world.answers[$0.request] == nil }.map(\.place)
     open.removeAll { world.answers[$0.request] == nil }
-    hear()
+    handle()
     for place in lost where chance.draw(0...1) == 0 { ask(place) }
   }
 
-  private mutating func hear() {
+  private mutating func handle() {
     for (request, place) in open {
       guard let answer = world.answers[request] else {
         problem = "request \(request) was not answered"
@@ -106,7 +106,7 @@ private struct History {
       case .done, .short:
         if let before = said[name], before != answer { problem = "\(name) got \(before), then \(answer)" }
         said[name] = answer
-      case .refused, .picture: break
+      case .refused, .snapshot: break
       }
     }
     open.removeAll()
@@ -122,7 +122,7 @@ private struct History {
       problem = "change \(row.sequence) left \(row.lot) of \(row.present)"
     }
     if steps % 20 == 0 { checkOrders(disk) }
-    guard !world.machine.isUnsettled else { return }
+    guard !world.machine.hasUncommittedChanges else { return }
     if world.machine.picture.items != disk.stored.items {
       problem = "the shelves do not match the ledger"
     }

@@ -50,10 +50,10 @@ struct StockKeepingTests {
     let world = StockWorld()
     _ = world.take([("banana", 1), ("kiwi", 2)], as: "a")
     _ = world.order(.set(kiwi, 1_000_000))
-    #expect(world.order(.giveBack, as: "a")?.refusal == .overflow(kiwi, present: 1_000_000))
+    #expect(world.order(.returnItems, as: "a")?.refusal == .overflow(kiwi, present: 1_000_000))
     #expect(world.present("banana") == 9)
     _ = world.order(.set(kiwi, 0))
-    #expect(world.order(.giveBack, as: "a")?.rows?.map(\.present) == [10, 2])
+    #expect(world.order(.returnItems, as: "a")?.rows?.map(\.present) == [10, 2])
   }
 
   /// Three lots and five pieces without dates.
@@ -73,8 +73,8 @@ struct StockKeepingTests {
     #expect(rows?.map(\.dates?.made) == [98, 99, 100, nil])
     #expect(rows?.map(\.difference) == [-2, -3, -4, -3])
     #expect(rows?.map(\.present) == [12, 9, 5, 2])
-    #expect(world.order(.giveBack, as: "a")?.rows?.map(\.difference) == [2, 3, 4, 3])
-    #expect(world.machine.picture == dated().machine.picture.at(world.machine.settledSequence))
+    #expect(world.order(.returnItems, as: "a")?.rows?.map(\.difference) == [2, 3, 4, 3])
+    #expect(world.machine.picture == dated().machine.picture.at(world.machine.durableSequence))
   }
 
   @Test("expired pieces are not taken, and do not count")
@@ -105,7 +105,7 @@ struct StockKeepingTests {
   @Test("an item with dated lots is not set, and dates have to be days")
   func dates() {
     let world = dated()
-    #expect(world.order(.set(ItemID("top"), 3))?.refusal == .datedItem(ItemID("top")))
+    #expect(world.order(.set(ItemID("top"), 3))?.refusal == .itemHasDates(ItemID("top")))
     let wrong = [(-1, 5), (5, 4), (5, 2_932_897)].map { LotDates(made: $0.0, expires: $0.1) }
     for dates in wrong {
       let answer = world.order(.change(ItemID("top"), by: 1, dates: dates))
@@ -128,20 +128,20 @@ struct StockKeepingTests {
   }
 
   @Test("adds new items and leaves known ones unchanged")
-  func furnish() {
+  func seedItems() {
     let world = StockWorld()
     _ = world.take([("kiwi", 3)], as: "a")
-    world.happen(
-      .furnish(StockWorld.fruits + [ItemAmount(ItemID("cherry"), 0), ItemAmount(ItemID("plum"), 2)]))
+    world.process(
+      .seedItems(StockWorld.fruits + [ItemAmount(ItemID("cherry"), 0), ItemAmount(ItemID("plum"), 2)]))
     world.commit()
     #expect(world.present("kiwi") == 7 && world.present("cherry") == 0 && world.present("plum") == 2)
     #expect(world.machine.picture.items.map(\.item.name).suffix(2) == ["cherry", "plum"])
   }
 }
 
-extension StockPicture {
+extension StockSnapshot {
   /// The same shelves at another place in the ledger.
-  fileprivate func at(_ sequence: Int64) -> StockPicture {
-    StockPicture(ledger: ledger, sequence: sequence, items: items)
+  fileprivate func at(_ sequence: Int64) -> StockSnapshot {
+    StockSnapshot(ledger: ledger, sequence: sequence, items: items)
   }
 }

@@ -15,7 +15,7 @@ struct StockOrderTests {
     #expect(rows?.map(\.present) == [8, 9])
     #expect(rows?.map(\.sequence) == [6, 7])
     #expect(rows?.allSatisfy { $0.order == OrderID("a") && $0.kind == .taken } == true)
-    #expect(world.machine.settledSequence == 7)
+    #expect(world.machine.durableSequence == 7)
   }
 
   @Test("takes nothing if one item is short, and reports the shortage of each")
@@ -65,30 +65,30 @@ struct StockOrderTests {
     let world = StockWorld()
     let taken = world.take([("mango", 2), ("kiwi", 1)], as: "a")
     #expect(world.take([("kiwi", 1), ("mango", 2)], as: "a") == taken)
-    #expect(world.take([("kiwi", 2), ("mango", 2)], as: "a")?.refusal == .otherOrder(OrderID("a")))
-    #expect(world.order(.set(ItemID("kiwi"), 3), as: "a")?.refusal == .otherOrder(OrderID("a")))
+    #expect(world.take([("kiwi", 2), ("mango", 2)], as: "a")?.refusal == .orderConflict(OrderID("a")))
+    #expect(world.order(.set(ItemID("kiwi"), 3), as: "a")?.refusal == .orderConflict(OrderID("a")))
   }
 
   @Test("is given back once, whole, and takes nothing any more")
   func givenBack() {
     let world = StockWorld()
     _ = world.take([("mango", 2), ("kiwi", 1)], as: "a")
-    let returned = world.order(.giveBack, as: "a")
+    let returned = world.order(.returnItems, as: "a")
     #expect(returned?.rows?.map(\.difference) == [2, 1])
-    #expect(world.order(.giveBack, as: "a") == returned)
+    #expect(world.order(.returnItems, as: "a") == returned)
     world.crash()
-    #expect(world.order(.giveBack, as: "a") == returned)
-    #expect(world.take([("mango", 2), ("kiwi", 1)], as: "a")?.refusal == .givenBack(OrderID("a")))
+    #expect(world.order(.returnItems, as: "a") == returned)
+    #expect(world.take([("mango", 2), ("kiwi", 1)], as: "a")?.refusal == .wasReturned(OrderID("a")))
     #expect(world.present("mango") == 10 && world.present("kiwi") == 10)
   }
 
   @Test("given back before it came takes nothing when it comes late")
   func void() {
     let world = StockWorld()
-    #expect(world.order(.giveBack, as: "a") == .done([]))
-    #expect(world.order(.giveBack, as: "a") == .done([]))
+    #expect(world.order(.returnItems, as: "a") == .done([]))
+    #expect(world.order(.returnItems, as: "a") == .done([]))
     world.crash()
-    #expect(world.take([("mango", 2)], as: "a")?.refusal == .givenBack(OrderID("a")))
+    #expect(world.take([("mango", 2)], as: "a")?.refusal == .wasReturned(OrderID("a")))
     #expect(world.present("mango") == 10)
   }
 
@@ -96,9 +96,9 @@ struct StockOrderTests {
   func nothingToGiveBack() {
     let world = StockWorld()
     _ = world.take([("strawberry", 16)], as: "a")
-    #expect(world.order(.giveBack, as: "a") == .done([]))
+    #expect(world.order(.returnItems, as: "a") == .done([]))
     _ = world.order(.set(ItemID("kiwi"), 3), as: "b")
-    #expect(world.order(.giveBack, as: "b")?.refusal == .otherOrder(OrderID("b")))
+    #expect(world.order(.returnItems, as: "b")?.refusal == .orderConflict(OrderID("b")))
   }
 
   @Test("is refused by name if it contradicts itself, and is not stored")
@@ -115,7 +115,7 @@ struct StockOrderTests {
     let many = (0..<33).map { ("item-\($0)", Quantity(1)) }
     #expect(world.take(many, as: "a")?.refusal == .badItemCount(33))
     #expect(world.take([("kiwi", 1)])?.refusal == .badOrder(""))
-    #expect(world.order(.giveBack)?.refusal == .badOrder(""))
+    #expect(world.order(.returnItems)?.refusal == .badOrder(""))
     for name in ["", "a b", "열쇠", String(repeating: "x", count: 65)] {
       #expect(world.take([("kiwi", 1)], as: name)?.refusal == .badOrder(name))
     }
@@ -132,12 +132,12 @@ struct StockOrderTests {
       world.ask(.change(ItemID("kiwi"), by: 9, dates: LotDates(made: 1, expires: 8))),
       world.ask(.take([ItemAmount(ItemID("strawberry"), 16)], today: 1), as: "b"),
     ]
-    let look = world.look()
-    world.happen(.furnish([ItemAmount(ItemID("cherry"), 3)]))
-    #expect(requests.allSatisfy { world.answers[$0] == nil } && world.answers[look] == nil)
+    let querySnapshot = world.querySnapshot()
+    world.process(.seedItems([ItemAmount(ItemID("cherry"), 3)]))
+    #expect(requests.allSatisfy { world.answers[$0] == nil } && world.answers[querySnapshot] == nil)
     world.refuseCommit()
     #expect(requests.allSatisfy { world.answers[$0] == .refused(.diskFull) })
-    #expect(world.answers[look] == .picture(before))
+    #expect(world.answers[querySnapshot] == .snapshot(before))
     #expect(world.machine.picture == before)
     #expect(world.take([("cherry", 1)], as: "c")?.refusal == .unknownItem(ItemID("cherry")))
     #expect(world.take([("kiwi", 4)], as: "a")?.rows?.map(\.sequence) == [6])

@@ -30,7 +30,7 @@ final class StockWorld {
       case .ordered(let id, let content, let outcome):
         precondition(orders[id] == nil, "order \(id) is written twice")
         orders[id] = StoredOrder(content: content, outcome: outcome, changes: entry.changes)
-      case .givenBack(let id): orders[id]?.returned = entry.changes
+      case .wasReturned(let id): orders[id]?.returned = entry.changes
       case nil: break
       }
     }
@@ -51,16 +51,16 @@ final class StockWorld {
 
   init(_ items: [ItemAmount] = StockWorld.fruits) {
     machine = StockMachine(StoredStock(ledger: 7))
-    happen(.furnish(items))
+    process(.seedItems(items))
     commit()
   }
 
-  func happen(_ event: StockEvent) {
+  func process(_ event: StockEvent) {
     clock += 1
     machine.apply(event, at: WallTime(milliseconds: clock), into: &effects)
     while !effects.isEmpty {
       switch effects.removeFirst() {
-      case .lookUp(let id): happen(.found(id, staged.orders[id]))
+      case .lookUp(let id): process(.found(id, staged.orders[id]))
       case .stage(let entry): staged.write(entry)
       case .reply(let request, let answer):
         precondition(answers[request] == nil, "request \(request) is answered twice")
@@ -72,13 +72,13 @@ final class StockWorld {
   /// Sends a request, and does not wait.
   func ask(_ action: StockAction, as name: String? = nil) -> RequestNumber {
     lastRequest += 1
-    happen(.order(lastRequest, name.map { OrderID($0) }, action))
+    process(.order(lastRequest, name.map { OrderID($0) }, action))
     return lastRequest
   }
 
-  func look() -> RequestNumber {
+  func querySnapshot() -> RequestNumber {
     lastRequest += 1
-    happen(.look(lastRequest))
+    process(.querySnapshot(lastRequest))
     return lastRequest
   }
 
@@ -95,13 +95,13 @@ final class StockWorld {
 
   func commit() {
     committed = staged
-    happen(.committed)
+    process(.committed)
   }
 
   /// The disk is full: the store has forgotten what was staged.
   func refuseCommit() {
     staged = committed
-    happen(.commitRefused)
+    process(.commitRefused)
   }
 
   /// The process is killed, and the next one reads what is on disk.

@@ -17,14 +17,14 @@ struct FruitProviderTests {
   private final class Station {
     let fixture: StockFixture
     let provider: FruitProvider
-    private(set) var provided: [(lease: Lease, provision: Provision)] = []
+    private(set) var provided: [(lease: Lease, provision: ProvisionResult)] = []
 
     init(_ fixture: StockFixture, beatMilliseconds: Int64 = 15_000) {
       self.fixture = fixture
       provider = FruitProvider(loop: fixture.loop)
-      provider.onProvided = { [unowned self] in provided.append(($0, $1)) }
+      provider.onResult = { [unowned self] in provided.append(($0, $1)) }
       provider.begin(
-        TellerOrders(
+        TellerSettings(
           name: "juice-1", service: .juice, generation: 1, workMicroseconds: 0,
           beatMicroseconds: beatMilliseconds * 1_000,
           language: .english, logPath: "", logLimit: 0, logKeep: 0, logsCustomers: false,
@@ -32,12 +32,12 @@ struct FruitProviderTests {
     }
 
     /// The answer to an order of a juice.
-    func provide(_ juice: String, ticket: TicketNumber, attempt: Int32 = 1) throws -> Provision {
+    func provide(_ juice: String, ticket: TicketNumber, attempt: Int32 = 1) throws -> ProvisionResult {
       let known = provided.count
       provider.provide(Self.assignment(juice, ticket, attempt))
       #expect(provided.count == known, "never from within the call")
       try fixture.wait {
-        provider.endTurn()
+        provider.finishIteration()
         return provided.count > known
       }
       let last = try #require(provided.last)
@@ -49,7 +49,7 @@ struct FruitProviderTests {
       let customer = Customer(
         ticket: ticket, service: .juice, priority: .regular, amount: 0, account: 0,
         issuedAt: WallTime(milliseconds: 0),
-        article: juice)
+        itemName: juice)
       return Assignment(
         day: 1, customer: customer, lease: Lease(ticket: ticket, attempt: attempt, generation: 1))
     }
@@ -93,10 +93,10 @@ struct FruitProviderTests {
     let fixture = try StockFixture()
     let station = Station(fixture)
     station.provider.provide(Station.assignment("kiwi", 1))
-    station.provider.endTurn()
+    station.provider.finishIteration()
     try fixture.start()
     try fixture.wait {
-      station.provider.endTurn()
+      station.provider.finishIteration()
       return !station.provided.isEmpty
     }
     #expect(station.provided.map(\.provision) == [.ready])

@@ -14,25 +14,25 @@ import Time
 @Suite("Fruit of cancelled tickets", .serialized)
 struct ReleaseQueueTests {
   /// A store with notes, and a queue that works on them.
-  private final class Office {
+  private final class ReleaseQueueFixture {
     let fixture: StockFixture
     let store = MemoryStore()
     let stock: StockClient
     let queue: ReleaseQueue
     private(set) var released: [TicketNumber] = []
     private(set) var troubles: [String] = []
-    private var books: Books
+    private var dayCounters: DayCounters
 
     init(_ fixture: StockFixture) throws {
       self.fixture = fixture
       stock = fixture.client()
       queue = ReleaseQueue(stock)
-      books = try store.load(now: WallTime(milliseconds: 1)).books
+      dayCounters = try store.load(now: WallTime(milliseconds: 1)).dayCounters
       queue.onReleased = { [unowned self] ticket in
         released.append(ticket.ticket)
         #expect(throws: Never.self) { try self.store.stage(.released(ticket)) }
       }
-      queue.onTrouble = { [unowned self] ticket, words in troubles.append("\(ticket.ticket): \(words)") }
+      queue.onReleaseRefused = { [unowned self] ticket, words in troubles.append("\(ticket.ticket): \(words)") }
     }
 
     /// Tickets are issued and cancelled; with a commit the notes are on disk.
@@ -41,34 +41,34 @@ struct ReleaseQueueTests {
         let customer = Customer(
           ticket: ticket, service: .juice, priority: .regular, amount: 0, account: 0,
           issuedAt: WallTime(milliseconds: 1),
-          article: "kiwi")
+          itemName: "kiwi")
         try store.stage(.insert(customer))
         let receipt = Receipt(
           day: 1, ticket: ticket, service: .juice, priority: .regular, outcome: .cancelled, window: nil,
           generation: 0,
           pid: 0, attempts: 0, amount: 0, account: 0, issuedAt: customer.issuedAt, startedAt: nil,
-          finishedAt: WallTime(milliseconds: 2), article: "kiwi")
+          finishedAt: WallTime(milliseconds: 2), itemName: "kiwi")
         try store.stage(.finish(customer, from: .waiting, receipt))
-        books.issued += 1
-        books.cancelled += 1
+        dayCounters.issued += 1
+        dayCounters.cancelled += 1
       }
       if commits { try commit() }
     }
 
     func commit() throws {
-      try store.commit(books)
-      queue.look()
+      try store.commit(dayCounters)
+      queue.requestScan()
     }
 
-    func turn() throws {
+    func runIteration() throws {
       try queue.advance(store, now: MonotonicTime(nanoseconds: SystemClock.monotonic().nanoseconds))
-      stock.endTurn()
-      if store.hasStagedChanges { try store.commit(books) }
+      stock.finishIteration()
+      if store.hasStagedChanges { try store.commit(dayCounters) }
     }
 
     func wait(for what: String = "it", until condition: () throws -> Bool) throws {
       try fixture.wait(for: what) {
-        try turn()
+        try runIteration()
         return try condition()
       }
     }
@@ -79,13 +79,13 @@ struct ReleaseQueueTests {
     let fixture = try StockFixture()
     try fixture.start()
     _ = try fixture.take([("kiwi", 3)], as: "1-1")
-    let office = try Office(fixture)
+    let office = try ReleaseQueueFixture(fixture)
     try office.cancel(1...2)
     try office.wait { try office.store.unreleased(after: nil, limit: 9).isEmpty }
     #expect(office.released.sorted() == [1, 2] && office.troubles == [])
     #expect(try fixture.quantities() == [10, 10, 10, 10, 10])
     // A late order, from a station that was killed, takes nothing any more.
-    #expect(try fixture.take([("kiwi", 3)], as: "1-2").failure?.code == .givenBack)
+    #expect(try fixture.take([("kiwi", 3)], as: "1-2").failure?.code == .wasReturned)
     #expect(try fixture.audit()?.problems == [])
   }
 
@@ -94,11 +94,11 @@ struct ReleaseQueueTests {
     let fixture = try StockFixture()
     try fixture.start()
     _ = try fixture.take([("kiwi", 3)], as: "1-1")
-    let office = try Office(fixture)
+    let office = try ReleaseQueueFixture(fixture)
     try office.cancel(1...1, commits: false)
-    office.queue.look()
+    office.queue.requestScan()
     try office.queue.advance(office.store, now: MonotonicTime(nanoseconds: 0))
-    office.stock.endTurn()
+    office.stock.finishIteration()
     #expect(office.stock.nextDeadline == nil, "no request was sent")
     office.store.rollBack()
     try office.queue.advance(office.store, now: MonotonicTime(nanoseconds: 0))
@@ -114,7 +114,7 @@ struct ReleaseQueueTests {
     _ = try fixture.call(.set(ItemAmount(ItemID("kiwi"), 1_000)))
     for ticket in 1...count { _ = try fixture.take([("kiwi", 3)], as: "1-\(ticket)") }
     #expect(try fixture.quantities()[3] == 400)
-    let office = try Office(fixture)
+    let office = try ReleaseQueueFixture(fixture)
     try office.cancel(1...count)
     for goal in [1, 40, 80, 120, 160] {
       try office.wait { office.released.count >= goal }
@@ -133,10 +133,10 @@ struct ReleaseQueueTests {
     try fixture.start()
     _ = try fixture.take([("kiwi", 3)], as: "1-1")
     fixture.kill()
-    let office = try Office(fixture)
+    let office = try ReleaseQueueFixture(fixture)
     try office.cancel(1...1)
     for _ in 0..<20 {
-      try office.turn()
+      try office.runIteration()
       try fixture.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(5))
     }
     #expect(office.released == [])
@@ -147,14 +147,14 @@ struct ReleaseQueueTests {
   }
 
   @Test("on a full disk no request is sent until a pause is over, however often the queue is checked")
-  func putOff() throws {
+  func postpone() throws {
     let fixture = try StockFixture()
     try fixture.start()
     _ = try fixture.take([("kiwi", 3)], as: "1-1")
-    let office = try Office(fixture)
+    let office = try ReleaseQueueFixture(fixture)
     try office.cancel(1...1)
     let now = SystemClock.monotonic()
-    office.queue.putOff()
+    office.queue.postpone()
     for _ in 0..<5 { try office.queue.advance(office.store, now: now) }
     #expect(office.stock.nextDeadline == nil, "the stock was not asked")
     let due = try #require(office.queue.nextDeadline)
@@ -175,7 +175,7 @@ struct ReleaseQueueTests {
     for ticket in count + 1...count + 3 { _ = try fixture.take([("mango", 1)], as: "1-\(ticket)") }
     // There is no room on the shelf for what these would give back.
     _ = try fixture.call(.set(ItemAmount(ItemID("kiwi"), StockLimits.quantity)))
-    let office = try Office(fixture)
+    let office = try ReleaseQueueFixture(fixture)
     try office.cancel(1...count + 3)
     try office.wait(for: "the release after \(count) refused ones") {
       office.released.count == 3 && office.queue.refused.count == count
@@ -188,8 +188,8 @@ struct ReleaseQueueTests {
       office.queue.problems()[0].description.contains("ticket 1 of day 1")
         && office.queue.problems()[0].description.contains("quantity_limit_exceeded"))
     // A new note is worked on, and does not cause those that are stuck to be repeated.
-    office.queue.look()
-    try office.turn()
+    office.queue.requestScan()
+    try office.runIteration()
     #expect(office.stock.nextDeadline == nil && office.troubles.count == Int(count))
     _ = try fixture.call(.set(ItemAmount(ItemID("kiwi"), 0)))
     let due = try #require(office.queue.nextDeadline)

@@ -24,8 +24,8 @@ struct SharedAuditTests {
     let store = MemoryStockStore()
     let driver = MachineDriver(StockPersistence(store), StockMachine(try store.load(newLedger: 1)))
     let log = try LogFile(path: home.log, worker: "stock", generation: 1, limit: 1 << 20, keep: 1)
-    let server = Server(
-      StockService(driver, assortment: .standard), on: fixture.loop, log: log, link: nil)
+    let server = ServiceServer(
+      StockService(driver, assortment: .standard), on: fixture.loop, log: log, supervisor: nil)
     try server.open(in: home)
     let clients = (0..<8).map { _ in fixture.client() }
     let until = SystemClock.monotonic() + StockFixture.patience
@@ -38,8 +38,8 @@ struct SharedAuditTests {
     }
     while audits < 64 || changes < 8 {
       try #require(SystemClock.monotonic() < until, "\(audits) audits, \(changes) changes")
-      for client in clients { client.endTurn() }
-      try server.turn(until: SystemClock.monotonic() + .milliseconds(20))
+      for client in clients { client.finishIteration() }
+      try server.runIteration(until: SystemClock.monotonic() + .milliseconds(20))
     }
     #expect(store.audits <= 16, "\(store.audits) for 64")
     for client in clients { client.close() }

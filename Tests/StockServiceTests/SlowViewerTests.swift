@@ -16,26 +16,26 @@ struct SlowViewerTests {
     let fixture = try StockFixture()
     try Directory.create(path: Paths.directory(of: fixture.socket))
     let socket = ServiceSocket<StockRequest, StockResult>(loop: fixture.loop)
-    var places: [StockPlace?] = []
+    var places: [StockPosition?] = []
     socket.onRequest = { session, request in
       guard case .follow(let place) = request.command else { return }
       places.append(place)
-      let picture = StockPicture(ledger: 1, sequence: Int64(places.count * 10), items: [])
-      socket.answer(session, request.number, .picture(picture), more: true)
+      let picture = StockSnapshot(ledger: 1, sequence: Int64(places.count * 10), items: [])
+      socket.answer(session, request.number, .snapshot(picture), more: true)
       guard places.count < 3 else { return }
-      socket.answer(session, request.number, .failure(StockFailure(.tooSlow)))
+      socket.answer(session, request.number, .failure(StockFailure(.slowConsumer)))
     }
     try socket.listen(at: fixture.socket)
     let client = fixture.client()
-    var news: [StockNews] = []
+    var news: [StockUpdate] = []
     client.follow { news.append($0) }
     try fixture.wait {
-      client.endTurn()
+      client.finishIteration()
       socket.flush()
       return news.count == 3
     }
-    #expect(places == [nil, StockPlace(ledger: 1, sequence: 10), StockPlace(ledger: 1, sequence: 20)])
-    #expect(news == [10, 20, 30].map { .picture(StockPicture(ledger: 1, sequence: $0, items: [])) })
+    #expect(places == [nil, StockPosition(ledger: 1, sequence: 10), StockPosition(ledger: 1, sequence: 20)])
+    #expect(news == [10, 20, 30].map { .snapshot(StockSnapshot(ledger: 1, sequence: $0, items: [])) })
     client.close()
     socket.stopListening()
   }
@@ -58,7 +58,7 @@ struct SlowViewerTests {
           descriptor: FileDescriptor(owning: descriptor), loop: fixture.loop,
           incomingLimit: FrameLimits.control,
           backlogLimit: 1 << 20)
-        channel.onMessage = { [unowned self] in if case .reply(let reply) = $0 { hear(reply) } }
+        channel.onMessage = { [unowned self] in if case .reply(let reply) = $0 { handle(reply) } }
         channel.send(.hello(Hello(build: "b", role: .client)))
         for number in numbers {
           channel.send(.request(StockRequest(number: number, command: .follow(nil))))
@@ -66,9 +66,9 @@ struct SlowViewerTests {
         channel.flush()
       }
 
-      private func hear(_ reply: StockReply) {
+      private func handle(_ reply: StockReply) {
         switch reply.result {
-        case .picture(let picture): seen[reply.number] = picture.sequence
+        case .snapshot(let picture): seen[reply.number] = picture.sequence
         case .changes(let changes):
           for change in changes {
             if change.sequence != seen[reply.number, default: 0] + 1 { gaps += 1 }
@@ -86,7 +86,7 @@ struct SlowViewerTests {
       for number in 0..<5 { _ = try fixture.take([("kiwi", 1)], as: "\(round)-\(number)") }
       _ = try fixture.call(.set(ItemAmount(ItemID("kiwi"), 60)))
     }
-    guard case .picture(let present) = try fixture.call(.look) else {
+    guard case .snapshot(let present) = try fixture.call(.querySnapshot) else {
       Issue.record("no snapshot")
       return
     }

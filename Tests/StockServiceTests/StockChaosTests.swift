@@ -37,7 +37,7 @@ private final class Chaos {
   private var orders: [String: Order] = [:]
   private var answered = 0
   private var ledger: [StockChange] = []
-  private var picture: StockPicture?
+  private var picture: StockSnapshot?
   private let viewer: StockClient
   private var found: [String] = []
   private var isEnding = false
@@ -47,11 +47,11 @@ private final class Chaos {
     chance = SeededGenerator(seed: seed)
     try fixture.start()
     viewer = fixture.client()
-    guard case .picture(let first) = try fixture.call(.look) else { preconditionFailure("no snapshot came") }
-    viewer.follow(from: StockPlace(ledger: first.ledger, sequence: 0)) { [unowned self] news in
+    guard case .snapshot(let first) = try fixture.call(.querySnapshot) else { preconditionFailure("no snapshot came") }
+    viewer.follow(from: StockPosition(ledger: first.ledger, sequence: 0)) { [unowned self] news in
       switch news {
       case .changes(let changes): ledger += changes
-      case .picture: found.append("the viewer was sent a snapshot in the middle")
+      case .snapshot: found.append("the viewer was sent a snapshot in the middle")
       case .refused(let failure): found.append("the viewer was refused: \(failure)")
       }
     }
@@ -61,7 +61,7 @@ private final class Chaos {
   func run(kills: Int) throws {
     for _ in 0..<kills {
       let goal = answered + Int(chance.draw(20...300))
-      try turn { self.answered >= goal }
+      try runIteration { self.answered >= goal }
       // In the middle of its work: requests are in flight from all clients.
       let turns = chance.draw(0...5)
       for _ in 0..<turns { try fixture.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(1)) }
@@ -74,24 +74,24 @@ private final class Chaos {
   /// Lets all clients finish, and repeats every request without an answer.
   func settle() throws {
     isEnding = true
-    try turn { self.busy.isEmpty }
+    try runIteration { self.busy.isEmpty }
     for (name, order) in orders.sorted(by: { $0.key < $1.key }) where order.answer == nil {
-      hear(try fixture.call(order.command, as: name), name, isReturn: false)
+      handle(try fixture.call(order.command, as: name), name, isReturn: false)
     }
-    guard case .picture(let present) = try fixture.call(.look) else {
+    guard case .snapshot(let present) = try fixture.call(.querySnapshot) else {
       return found.append("no snapshot came")
     }
     picture = present
-    try turn { self.ledger.last?.sequence == present.sequence }
+    try runIteration { self.ledger.last?.sequence == present.sequence }
   }
 
-  private func turn(until condition: () -> Bool) throws {
+  private func runIteration(until condition: () -> Bool) throws {
     try fixture.wait {
       for place in clients.indices {
         if !isEnding, !busy.contains(place) { ask(place) }
-        clients[place].endTurn()
+        clients[place].finishIteration()
       }
-      viewer.endTurn()
+      viewer.finishIteration()
       return condition()
     }
   }
@@ -116,14 +116,14 @@ private final class Chaos {
     guard let order = orders[name] else { return }
     let client = clients[place]
     client.ask(
-      isReturn ? .giveBack : order.command, as: OrderID(name),
+      isReturn ? .returnItems : order.command, as: OrderID(name),
       until: SystemClock.monotonic() + StockFixture.patience
     ) { [unowned self] result in
       // A lost client receives nothing; its place is taken.
       if clients[place] === client { busy.remove(place) }
       answered += 1
       switch result {
-      case .success(let answer): hear(answer, name, isReturn: isReturn)
+      case .success(let answer): handle(answer, name, isReturn: isReturn)
       case .failure(let error): found.append("\(name): \(error)")
       }
     }
@@ -144,10 +144,10 @@ private final class Chaos {
     }
   }
 
-  private func hear(_ answer: StockResult, _ name: String, isReturn: Bool) {
+  private func handle(_ answer: StockResult, _ name: String, isReturn: Bool) {
     if let failure = answer.failure {
       // An order that was given back is not done again; its former answer still holds.
-      guard failure.code == .givenBack, !isReturn else { return found.append("\(name): \(failure)") }
+      guard failure.code == .wasReturned, !isReturn else { return found.append("\(name): \(failure)") }
       let known = orders[name]?.answer
       orders[name]?.answer = known ?? answer
       return

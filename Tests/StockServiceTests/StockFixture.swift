@@ -34,7 +34,7 @@ final class StockFixture: ServiceFixture {
   }
 
   func quantities() throws -> [Quantity] {
-    guard case .picture(let picture) = try call(.look) else { return [] }
+    guard case .snapshot(let picture) = try call(.querySnapshot) else { return [] }
     return picture.items.map(\.quantity)
   }
 

@@ -21,7 +21,7 @@ struct StockLifeTests {
       return
     }
     #expect(hello.role == .stock && hello.version == protocolVersion)
-    #expect(try FileFacts.inspect(fixture.database) == nil)
+    #expect(try FileMetadata.inspect(fixture.database) == nil)
     fixture.say(.welcome(fixture.orders(7)))
     try fixture.wait { fixture.heard.contains(.ready) }
     fixture.say(.check(41))
@@ -31,7 +31,7 @@ struct StockLifeTests {
     fixture.say(.close)
     #expect(try fixture.end() == .code(0))
     #expect(fixture.log.contains("worker=stock") && fixture.log.contains("gen=7"))
-    #expect(try FileFacts.inspect(fixture.socket) == nil)
+    #expect(try FileMetadata.inspect(fixture.socket) == nil)
   }
 
   @Test("reports to its coordinator that work on the database continues while it cannot answer")
@@ -45,7 +45,7 @@ struct StockLifeTests {
     // SQLite reports this after a number of steps of a statement, wherever they fall.
     try fixture.wait(for: "a report of progress") {
       _ = try fixture.call(.known(names), as: nil, client)
-      return fixture.heard.contains(.beat(WorkerMessage.progress))
+      return fixture.heard.contains(.beat(ServiceProcessMessage.progress))
     }
     fixture.say(.close)
     #expect(try fixture.end() == .code(0))
@@ -56,7 +56,7 @@ struct StockLifeTests {
     let fixture = try StockFixture()
     try fixture.start()
     let client = fixture.client()
-    guard case .picture = try fixture.call(.look, as: nil, client) else {
+    guard case .snapshot = try fixture.call(.querySnapshot, as: nil, client) else {
       Issue.record("no snapshot")
       return
     }
@@ -68,11 +68,11 @@ struct StockLifeTests {
     let change = StockCommand.change(ItemAmount(ItemID("kiwi"), 1), nil)
     let (count, limit) = (500, SystemClock.monotonic() + .seconds(60))
     for _ in 0..<count { client.ask(change, until: limit) { results.append($0) } }
-    client.endTurn()
+    client.finishIteration()
     fixture.process?.kill(SIGCONT)
     #expect(try fixture.end() == .code(0))
     try fixture.wait {
-      client.endTurn()
+      client.finishIteration()
       return results.count == count
     }
     var made = 0
@@ -114,7 +114,7 @@ struct StockLifeTests {
       fixture.say(message)
       #expect(try fixture.end() == .code(1))
       #expect(fixture.complaints.contains("bank-stockd: "))
-      #expect(try FileFacts.inspect(fixture.database) == nil)
+      #expect(try FileMetadata.inspect(fixture.database) == nil)
     }
   }
 
@@ -123,13 +123,13 @@ struct StockLifeTests {
     let fixture = try StockFixture()
     try fixture.start()
     let client = fixture.client()
-    guard case .picture = try client.call(.look, within: StockFixture.patience) else {
+    guard case .snapshot = try client.call(.querySnapshot, within: StockFixture.patience) else {
       Issue.record("it does not list its contents")
       return
     }
     fixture.process?.kill(SIGKILL)
     try fixture.wait {
-      client.endTurn()
+      client.finishIteration()
       return !client.isConnected
     }
     // A moment that has passed would keep the client's loop awake for ever.
@@ -140,7 +140,7 @@ struct StockLifeTests {
   func terminated() throws {
     let fixture = try StockFixture()
     try fixture.start()
-    _ = try fixture.call(.look)
+    _ = try fixture.call(.querySnapshot)
     let client = fixture.client()
     var answers = 0
     for number in 0..<50 {
@@ -151,13 +151,13 @@ struct StockLifeTests {
       }
     }
     try fixture.wait {
-      client.endTurn()
+      client.finishIteration()
       return client.isConnected
     }
     #expect(try fixture.end(of: SIGTERM) == .code(0))
     try fixture.start()
     try fixture.wait {
-      client.endTurn()
+      client.finishIteration()
       return answers == 50
     }
     #expect(try fixture.audit()?.orders == 50)
@@ -168,7 +168,7 @@ struct StockLifeTests {
   func alone() throws {
     let fixture = try StockFixture()
     try fixture.start()
-    _ = try fixture.call(.look)
+    _ = try fixture.call(.querySnapshot)
     let second = try ChildProcess.spawn(
       executable: try StockFixture.program(), arguments: ["--home", fixture.home], environment: [:],
       standardOutput: .null, standardError: .append(path: fixture.home + "/second"))

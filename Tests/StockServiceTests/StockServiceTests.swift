@@ -26,15 +26,15 @@ struct StockServiceTests {
     try fixture.start()
     #expect(try fixture.take([("kiwi", 1), ("mango", 2)], as: "1-1") == taken)
     #expect(try fixture.take([("strawberry", 16)], as: "1-2") == short)
-    #expect(try fixture.call(.giveBack, as: "1-1").rows?.map(\.difference) == [2, 1])
-    #expect(try fixture.take([("mango", 2), ("kiwi", 1)], as: "1-1").failure?.code == .givenBack)
+    #expect(try fixture.call(.returnItems, as: "1-1").rows?.map(\.difference) == [2, 1])
+    #expect(try fixture.take([("mango", 2), ("kiwi", 1)], as: "1-1").failure?.code == .wasReturned)
     #expect(try fixture.call(.set(ItemAmount(ItemID("strawberry"), 20))).rows?.map(\.difference) == [10])
     #expect(try fixture.call(.change(ItemAmount(ItemID("banana"), -3), nil)).rows?.map(\.present) == [7])
     #expect(try fixture.quantities() == [20, 7, 10, 10, 10])
     #expect(
       try fixture.audit() == StockAuditReport(items: 5, orders: 4, changes: 11, difference: 0, problems: []))
     for file in [fixture.database, fixture.socket] {
-      #expect(try FileFacts.inspect(file)?.mode == 0o600)
+      #expect(try FileMetadata.inspect(file)?.mode == 0o600)
     }
     #expect(fixture.log.contains("event=ready items=5"))
   }
@@ -80,8 +80,8 @@ struct StockServiceTests {
     #expect(try code(.change(ItemAmount(ItemID("kiwi"), 1_000_000), nil)) == .overflow)
     #expect(try code(.change(ItemAmount(ItemID("kiwi"), 1), LotDates(made: 3, expires: 2))) == .badRequest)
     #expect(try fixture.call(take("kiwi", 1), as: "a", client).rows?.count == 1)
-    #expect(try code(take("kiwi", 2), "a") == .otherOrder)
-    #expect(try code(.set(ItemAmount(ItemID("kiwi"), 2)), "a") == .otherOrder)
+    #expect(try code(take("kiwi", 2), "a") == .orderConflict)
+    #expect(try code(.set(ItemAmount(ItemID("kiwi"), 2)), "a") == .orderConflict)
     #expect(try fixture.quantities() == [10, 10, 10, 9, 10])
   }
 
@@ -90,10 +90,10 @@ struct StockServiceTests {
     let fixture = try StockFixture()
     try fixture.start()
     let client = fixture.client()
-    _ = try call(fixture, .look, client)
+    _ = try call(fixture, .querySnapshot, client)
     let hello = Hello(build: "x", role: .client)
     let beginnings: [[StockMessage]] = [
-      [.request(StockRequest(number: 1, command: .look))], [.hello(hello), .hello(hello)],
+      [.request(StockRequest(number: 1, command: .querySnapshot))], [.hello(hello), .hello(hello)],
       [.hello(Hello(version: 99, build: "x", role: .client))], [.hello(Hello(build: "x", role: .teller))],
     ]
     for messages in beginnings {
@@ -107,7 +107,7 @@ struct StockServiceTests {
     _ = try [UInt8]([0xFF, 0xFF, 0xFF, 0xFF, 0]).withUnsafeBytes { try socket.send($0) }
     var byte: UInt8 = 0
     #expect(withUnsafeMutableBytes(of: &byte) { recv(socket.rawValue, $0.baseAddress, 1, 0) } >= 0)
-    #expect(try call(fixture, .look, client).failure == nil)
+    #expect(try call(fixture, .querySnapshot, client).failure == nil)
   }
 
   private func call(_ fixture: StockFixture, _ command: StockCommand, _ client: StockClient) throws
@@ -119,11 +119,11 @@ struct StockServiceTests {
   /// Connects, sends bytes, and returns how the connection ended, with a refusal as the last message.
   private func stranger(
     _ fixture: StockFixture, _ speak: (MessageChannel<StockServiceMessage, StockMessage>) -> Void
-  ) throws -> ChannelEnd? {
+  ) throws -> CloseReason? {
     guard case .connected(let socket) = try UnixSocket.connect(path: fixture.socket) else { return nil }
     let channel = try MessageChannel<StockServiceMessage, StockMessage>(
       descriptor: socket, loop: fixture.loop, incomingLimit: FrameLimits.control, backlogLimit: 1 << 20)
-    var end: ChannelEnd?
+    var end: CloseReason?
     var last: StockServiceMessage?
     channel.onMessage = { last = $0 }
     channel.onEnd = { end = $0 }
@@ -152,9 +152,9 @@ struct StockServiceTests {
         for row in (try? result.get())?.rows ?? [] { rows.insert(row.sequence) }
       }
     }
-    for client in clients { client.endTurn() }
+    for client in clients { client.finishIteration() }
     try fixture.wait {
-      for client in clients { client.endTurn() }
+      for client in clients { client.finishIteration() }
       return answers == 2_000
     }
     #expect(rows.count == 1_000)
@@ -167,12 +167,12 @@ struct StockServiceTests {
     let fixture = try StockFixture()
     try fixture.start()
     let viewer = fixture.client()
-    var picture: StockPicture?
+    var picture: StockSnapshot?
     var pictures = 0
     var seen: [Int64] = []
     viewer.follow { news in
       switch news {
-      case .picture(let shown): (picture, pictures) = (shown, pictures + 1)
+      case .snapshot(let shown): (picture, pictures) = (shown, pictures + 1)
       case .changes(let changes):
         seen += changes.map(\.sequence)
         picture?.apply(changes)
@@ -180,7 +180,7 @@ struct StockServiceTests {
       }
     }
     try fixture.wait {
-      viewer.endTurn()
+      viewer.finishIteration()
       return picture != nil
     }
     for round in 0..<4 {
@@ -192,12 +192,12 @@ struct StockServiceTests {
         try fixture.start()
       }
     }
-    guard case .picture(let present) = try fixture.call(.look) else {
+    guard case .snapshot(let present) = try fixture.call(.querySnapshot) else {
       Issue.record("no snapshot")
       return
     }
     try fixture.wait {
-      viewer.endTurn()
+      viewer.finishIteration()
       return picture == present
     }
     #expect(seen == Array(6...present.sequence))
@@ -208,31 +208,31 @@ struct StockServiceTests {
   func comesBack() throws {
     let fixture = try StockFixture()
     try fixture.start()
-    guard case .picture(let first) = try fixture.call(.look) else {
+    guard case .snapshot(let first) = try fixture.call(.querySnapshot) else {
       Issue.record("no snapshot")
       return
     }
     for number in 0..<3 { _ = try fixture.take([("kiwi", 1)], as: "a\(number)") }
-    func news(from place: StockPlace) throws -> StockNews? {
+    func news(from place: StockPosition) throws -> StockUpdate? {
       let viewer = fixture.client()
-      var news: StockNews?
+      var news: StockUpdate?
       viewer.follow(from: place) { if news == nil { news = $0 } }
       try fixture.wait {
-        viewer.endTurn()
+        viewer.finishIteration()
         return news != nil
       }
       return news
     }
-    guard case .changes(let missed) = try news(from: StockPlace(ledger: first.ledger, sequence: 6)) else {
+    guard case .changes(let missed) = try news(from: StockPosition(ledger: first.ledger, sequence: 6)) else {
       Issue.record("no changes")
       return
     }
     #expect(missed.map(\.sequence) == [7, 8])
     for place in [
-      StockPlace(ledger: first.ledger + 1, sequence: 6), StockPlace(ledger: first.ledger, sequence: 9),
-      StockPlace(ledger: first.ledger, sequence: -1),
+      StockPosition(ledger: first.ledger + 1, sequence: 6), StockPosition(ledger: first.ledger, sequence: 9),
+      StockPosition(ledger: first.ledger, sequence: -1),
     ] {
-      guard case .picture(let picture) = try news(from: place) else {
+      guard case .snapshot(let picture) = try news(from: place) else {
         Issue.record("no snapshot from \(place)")
         return
       }
@@ -247,10 +247,10 @@ struct StockServiceTests {
       client.ask(change, until: deadline) { _ in answers += 1 }
     }
     try fixture.wait {
-      client.endTurn()
+      client.finishIteration()
       return answers == count
     }
-    guard case .picture = try news(from: StockPlace(ledger: first.ledger, sequence: 6)) else {
+    guard case .snapshot = try news(from: StockPosition(ledger: first.ledger, sequence: 6)) else {
       Issue.record("no snapshot after a long time")
       return
     }
@@ -260,15 +260,15 @@ struct StockServiceTests {
   func away() throws {
     let fixture = try StockFixture()
     let client = fixture.client()
-    #expect(throws: StockClientError.self) { try client.call(.look, within: .milliseconds(50)) }
+    #expect(throws: StockClientError.self) { try client.call(.querySnapshot, within: .milliseconds(50)) }
     var result: Result<StockResult, StockClientError>?
     let take = StockCommand.take([ItemAmount(ItemID("kiwi"), 1)], today: nil)
     client.ask(take, as: OrderID("a"), until: SystemClock.monotonic() + StockFixture.patience) { result = $0 }
-    client.endTurn()
+    client.finishIteration()
     #expect(!client.isConnected)
     try fixture.start()
     try fixture.wait {
-      client.endTurn()
+      client.finishIteration()
       return result != nil
     }
     #expect(try result?.get().rows?.count == 1)

@@ -12,8 +12,8 @@ import Time
 @Suite("The audit of the database")
 struct AuditTests {
   /// Two closed days and a present one with customers of every kind, and no damage.
-  private func branch() throws -> Branch {
-    let branch = try Branch(.sqlite)
+  private func branch() throws -> StoreFixture {
+    let branch = try StoreFixture(.sqlite)
     for _ in 0..<2 {
       for index in 0..<10 {
         var customer = try branch.arrive(Line.graded[index % 6])
@@ -21,7 +21,7 @@ struct AuditTests {
         try branch.finish(customer, index == 7 ? .cancelled : .served)
       }
       try branch.commit()
-      branch.turnDay()
+      branch.startNextDay()
       try branch.commit()
     }
     for _ in 0..<10 { try branch.arrive(.deposit) }
@@ -29,10 +29,10 @@ struct AuditTests {
     let second = try #require(try branch.store.find(2)).customer
     let third = try #require(try branch.store.find(3)).customer
     let result = WorkResult(
-      ending: .code(0), duration: .milliseconds(7), output: try #require(Excerpt(first: [1, 2], last: [3])))
+      ending: .code(0), duration: .milliseconds(7), output: try #require(TruncatedOutput(first: [1, 2], last: [3])))
     try branch.finish(try branch.fail(first), leaving: result)
     try branch.postpone(try branch.fail(second, .failed), until: 5)
-    try branch.bury(try branch.fail(third))
+    try branch.deadLetter(try branch.fail(third))
     try branch.store.stage(.remember(key: "k", day: 3, first: 1, last: 10))
     try branch.commit()
     return branch
@@ -146,7 +146,7 @@ struct AuditTests {
     let audit = try audit(after: script)
     #expect(!audit.problems.isEmpty)
     #expect(audit.problems.count < 20)
-    #expect(audit.remarks.allSatisfy { $0.kind != .quoted }, "\(audit.problems)")
+    #expect(audit.messageDetails.allSatisfy { $0.kind != .literal }, "\(audit.problems)")
   }
 
   @Test(
@@ -161,17 +161,17 @@ struct AuditTests {
       ("UPDATE result SET day = 2", 1, 2), ("UPDATE result SET sequence = 3", 1, 3),
     ])
   func resultOfNobody(_ script: String, _ ticket: Int64, _ day: Int64) throws {
-    #expect(try audit(after: script).remarks.contains(Remark(.resultOfNobody, ticket, day)))
+    #expect(try audit(after: script).messageDetails.contains(MessageDetail(.resultWithoutReceipt, ticket, day)))
   }
 
   @Test("reports contradicting counters by name, so that they can be worded in any language")
   func contradiction() {
-    var books = Books(day: 2, openedAt: WallTime(milliseconds: 1))
-    #expect(books.contradiction == nil)
-    books.issued = 3
-    #expect(books.contradiction == Remark(.booksDoNotAddUp, 2, 3, 0))
-    books.served = -1
-    #expect(books.contradiction == Remark(.booksImpossible, 2))
+    var dayCounters = DayCounters(day: 2, openedAt: WallTime(milliseconds: 1))
+    #expect(dayCounters.contradiction == nil)
+    dayCounters.issued = 3
+    #expect(dayCounters.contradiction == MessageDetail(.dayCountersInconsistent, 2, 3, 0))
+    dayCounters.served = -1
+    #expect(dayCounters.contradiction == MessageDetail(.dayCountersInvalid, 2))
   }
 
   @Test("finds an index that does not agree with its table")

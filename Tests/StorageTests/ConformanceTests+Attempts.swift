@@ -12,13 +12,13 @@ extension ConformanceTests {
   @Test(
     "keeps the number of started attempts, and the mark of one in progress", arguments: StoreKind.allCases)
   func begunAttempts(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     var customer = try branch.arrive(.deposit)
     try branch.commit()
-    (customer.begun, customer.isBegun) = (1, true)
+    (customer.startedAttempts, customer.isAttemptRunning) = (1, true)
     try branch.store.stage(.update(customer))
     branch.store.rollBack()
-    #expect(try branch.store.find(customer.ticket)?.customer.isBegun == false)
+    #expect(try branch.store.find(customer.ticket)?.customer.isAttemptRunning == false)
     try branch.store.stage(.update(customer))
     try branch.commit()
     try branch.crash()
@@ -26,13 +26,13 @@ extension ConformanceTests {
     #expect(try branch.store.find(customer.ticket)?.customer == customer)
     #expect(try branch.store.audit().problems == [])
     // The largest possible numbers.
-    (customer.begun, customer.isBegun) = (1_000, true)
+    (customer.startedAttempts, customer.isAttemptRunning) = (1_000, true)
     try branch.store.stage(.update(customer))
     #expect(try branch.store.page(of: .deposit, after: 0, limit: 9) == [customer])
     // Each cancelled customer has a receipt with the attempts that have ended.
     try branch.commit()
     try branch.cancelEveryone()
-    branch.turnDay()
+    branch.startNextDay()
     try branch.commit()
     #expect(try branch.store.receipt(day: 1, ticket: customer.ticket)?.attempts == 0)
     #expect(try branch.store.audit().problems == [])
@@ -40,16 +40,16 @@ extension ConformanceTests {
 
   @Test("returns a lost attempt as it was stored", arguments: StoreKind.allCases)
   func lostAttempt(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     var customer = try branch.arrive(.deposit)
     let attempt = Attempt(
       day: 1, ticket: customer.ticket, number: 1, window: .unknown(.deposit), generation: 0, pid: 0,
       startedAt: branch.now, endedAt: branch.now, end: .lost, processEnd: nil)
-    (customer.attempts, customer.begun) = (1, 1)
+    (customer.attempts, customer.startedAttempts) = (1, 1)
     try branch.store.stage(.record(attempt))
     try branch.store.stage(.bury(customer))
-    branch.books.waiting[customer.line] -= 1
-    branch.books.dead += 1
+    branch.dayCounters.waiting[customer.line] -= 1
+    branch.dayCounters.dead += 1
     try branch.commit()
     try branch.crash()
     let found = try branch.store.attempts(day: 1, ticket: customer.ticket)
@@ -68,7 +68,7 @@ struct CustomerAttemptsTests {
       ticket: 1, service: .deposit, priority: .regular, amount: 1, account: 1,
       issuedAt: WallTime(milliseconds: 0), attempts: .max)
     #expect(CustomerAttempts(customer).packed == Int64(Int32.max))
-    (customer.begun, customer.isBegun) = (.max, true)
+    (customer.startedAttempts, customer.isAttemptRunning) = (.max, true)
     let packed = CustomerAttempts(customer)
     #expect(CustomerAttempts(packed: packed.packed) == packed)
     #expect(packed.packed > Int64(Int32.max), "an older program takes it for damage")

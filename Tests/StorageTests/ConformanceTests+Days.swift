@@ -13,16 +13,16 @@ extension ConformanceTests {
     "cancels all customers in the order of their numbers, and starts a new day", arguments: StoreKind.allCases
   )
   func cancelEveryone(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     let customers = try (0..<12).map { try branch.arrive(Line.graded[($0 * 5) % 6]) }
     try branch.finish(customers[0])
     try branch.postpone(try branch.fail(customers[3]), until: 1)
-    try branch.bury(customers[4])
+    try branch.deadLetter(customers[4])
     try branch.commit()
     try branch.arrive(.loan)
     try branch.finish(customers[1])
     try branch.cancelEveryone()
-    branch.turnDay()
+    branch.startNextDay()
     let first = try branch.arrive(.vipDeposit)
     try branch.commit()
     #expect(first.ticket == 1)
@@ -37,7 +37,7 @@ extension ConformanceTests {
       })
     #expect(receipts[3].attempts == 1)
     try branch.crash()
-    #expect(branch.books.day == 2 && branch.books.issued == 1)
+    #expect(branch.dayCounters.day == 2 && branch.dayCounters.issued == 1)
     #expect(try branch.store.find(1)?.customer == first)
     #expect(try branch.store.find(5) == nil)
     try branch.finish(first)
@@ -51,18 +51,18 @@ extension ConformanceTests {
 
   @Test("closes days that start and end between two commits", arguments: StoreKind.allCases)
   func shortDays(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
-    branch.books.paused[0] = true
+    let branch = try StoreFixture(kind)
+    branch.dayCounters.paused[0] = true
     for day in 1...4 {
       for _ in 0..<day { try branch.finish(try branch.arrive(.loan)) }
       try branch.arrive(.deposit)
       try branch.cancelEveryone()
-      branch.turnDay()
+      branch.startNextDay()
     }
     try branch.commit()
-    #expect(branch.books.day == 5)
+    #expect(branch.dayCounters.day == 5)
     try branch.crash()
-    #expect(branch.books.day == 5 && branch.books.paused[0])
+    #expect(branch.dayCounters.day == 5 && branch.dayCounters.paused[0])
     for day in 1...4 {
       #expect(try branch.store.receipts(day: Int64(day), after: 0, limit: 99).count == day + 1)
     }
@@ -74,23 +74,23 @@ extension ConformanceTests {
   @Test(
     "commits nothing if nothing has changed, and counters alone if they have", arguments: StoreKind.allCases)
   func booksAlone(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     try branch.commit()
-    branch.books.businessTime = .seconds(3)
-    branch.books.paused = [true, false, false]
+    branch.dayCounters.businessTime = .seconds(3)
+    branch.dayCounters.paused = [true, false, false]
     try branch.commit()
-    let books = branch.books
+    let dayCounters = branch.dayCounters
     try branch.crash()
-    #expect(branch.books == books)
+    #expect(branch.dayCounters == dayCounters)
   }
 
   @Test("finds counters that do not match the customers", arguments: StoreKind.allCases)
   func wrongBooks(_ kind: StoreKind) throws {
-    let lost = try Branch(kind)
+    let lost = try StoreFixture(kind)
     try lost.arrive(.deposit)
-    lost.books.issued += 2
-    lost.books.waiting[Line.deposit] += 1
-    lost.books.served += 1
+    lost.dayCounters.issued += 2
+    lost.dayCounters.waiting[Line.deposit] += 1
+    lost.dayCounters.served += 1
     try lost.commit()
     var audit = try lost.store.audit()
     #expect((audit.issued, audit.lost, audit.duplicated) == (3, 2, 0))
@@ -98,32 +98,32 @@ extension ConformanceTests {
     #expect(audit.problems.contains { $0.contains("deposit regular waiting") })
     #expect(audit.problems.contains { $0.contains("served on day 1") })
 
-    let extra = try Branch(kind)
+    let extra = try StoreFixture(kind)
     try extra.arrive(.deposit)
     try extra.arrive(.loan)
-    extra.books.issued = 1
-    extra.books.waiting[Line.loan] = 0
+    extra.dayCounters.issued = 1
+    extra.dayCounters.waiting[Line.loan] = 0
     try extra.commit()
     audit = try extra.store.audit()
     #expect((audit.lost, audit.duplicated) == (0, 1))
 
-    let twice = try Branch(kind)
+    let twice = try StoreFixture(kind)
     let customer = try twice.arrive(.deposit)
     try twice.finish(customer)
     try twice.commit()
     try twice.store.stage(.insert(customer))
-    twice.books.waiting[Line.deposit] += 1
+    twice.dayCounters.waiting[Line.deposit] += 1
     try twice.commit()
     audit = try twice.store.audit()
     #expect((audit.lost, audit.duplicated) == (0, 1))
     #expect(audit.problems.contains("ticket 1 of day 1 is stored more than once"))
 
-    let key = try Branch(kind)
+    let key = try StoreFixture(kind)
     try key.store.stage(.remember(key: "k", day: 1, first: 1, last: 9))
     try key.commit()
     #expect(try key.store.audit().problems.count == 1)
 
-    let attempts = try Branch(kind)
+    let attempts = try StoreFixture(kind)
     var counted = try attempts.arrive(.deposit)
     counted.attempts = 2
     try attempts.store.stage(.update(counted))
@@ -133,10 +133,10 @@ extension ConformanceTests {
 
   @Test("reports the first hundred problems and counts the rest", arguments: StoreKind.allCases)
   func manyProblems(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     for _ in 0..<150 { try branch.arrive(.deposit) }
-    branch.books.issued = 0
-    branch.books.waiting[Line.deposit] = 0
+    branch.dayCounters.issued = 0
+    branch.dayCounters.waiting[Line.deposit] = 0
     try branch.commit()
     let audit = try branch.store.audit()
     #expect(audit.duplicated == 150)

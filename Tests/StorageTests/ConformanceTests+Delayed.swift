@@ -10,19 +10,19 @@ import Time
 
 extension ConformanceTests {
   @discardableResult
-  private func arriveLater(_ due: Int64, _ line: Line = .deposit, at branch: Branch) throws -> Customer {
+  private func arriveLater(_ due: Int64, _ line: Line = .deposit, at branch: StoreFixture) throws -> Customer {
     let customer = Customer(
-      ticket: branch.books.issued + 1, service: line.service, priority: line.priority, amount: 7, account: 7,
+      ticket: branch.dayCounters.issued + 1, service: line.service, priority: line.priority, amount: 7, account: 7,
       issuedAt: branch.now)
     try branch.store.stage(.insertDelayed(customer, dueAt: WallTime(milliseconds: due)))
-    branch.books.issued += 1
-    branch.books.delay(of: line.service)
+    branch.dayCounters.issued += 1
+    branch.dayCounters.delay(of: line.service)
     return customer
   }
 
   @Test("reads delayed customers by due time, page after page", arguments: StoreKind.allCases)
   func delayedPages(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     for index in 0..<40 as Range<Int64> {
       try arriveLater(index * 7 % 5, Line.graded[Int(index) % 6], at: branch)
     }
@@ -45,13 +45,13 @@ extension ConformanceTests {
     #expect(try branch.store.customers(in: .delayed, after: nil, limit: 99).count == 41)
     #expect(try branch.store.countUnfinished(1...99) == 41)
     // A customer that comes back, or leaves, is on no page any more.
-    try branch.revive(all[0].customer, from: .delayed)
+    try branch.makeWaiting(all[0].customer, from: .delayed)
     try branch.finish(all[1].customer, from: .delayed, .cancelled)
     #expect(try branch.store.delayed(after: .first, limit: 99) == Array(all[2...]))
     #expect(try branch.store.delayed(after: .last, limit: 99).isEmpty)
     try branch.commit()
     try branch.cancelEveryone()
-    branch.turnDay()
+    branch.startNextDay()
     try branch.commit()
     #expect(try branch.store.delayed(after: .first, limit: 99).isEmpty)
     #expect(try branch.store.audit().problems == [])
@@ -61,13 +61,13 @@ extension ConformanceTests {
     "no customer ordered for later who was overtaken until then counts as out of order",
     arguments: StoreKind.allCases)
   func orderedAudit(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
-    _ = try branch.store.beginIncarnation(at: branch.now)
+    let branch = try StoreFixture(kind)
+    _ = try branch.store.recordStart(at: branch.now)
     let due = branch.clock + 4
     let later = try arriveLater(due, at: branch)
     let other = try branch.arrive(.deposit)
     try branch.finish(other)
-    try branch.revive(later, from: .delayed)
+    try branch.makeWaiting(later, from: .delayed)
     branch.clock = max(branch.clock, due)
     try branch.finish(later)
     try branch.commit()
@@ -76,7 +76,7 @@ extension ConformanceTests {
 
   @Test("with the counters only the first of them are read", arguments: StoreKind.allCases)
   func firstDelayed(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     let count = StoredQueue.firstPage + 3
     for index in 0..<count { try arriveLater(Int64(count - index), at: branch) }
     try branch.commit()
@@ -89,33 +89,33 @@ extension ConformanceTests {
     "delayed customers by service are known at a start, and the audit compares them with the rows",
     arguments: StoreKind.allCases)
   func delayedByService(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     for index in 0..<7 as Range<Int64> { try arriveLater(index, index < 5 ? .loan : .vipDeposit, at: branch) }
     try branch.commit()
     // The first start and later ones need not count them.
     for start in 1...3 as ClosedRange<Int64> {
       try branch.crash()
-      #expect(branch.books.delayedByService[Service.loan.index] == 5)
-      #expect(branch.books.delayedByService[Service.deposit.index] == 2 + start - 1)
-      #expect(branch.books.delayed == 6 + start)
-      #expect(try branch.store.beginIncarnation(at: branch.now) == start)
+      #expect(branch.dayCounters.delayedByService[Service.loan.index] == 5)
+      #expect(branch.dayCounters.delayedByService[Service.deposit.index] == 2 + start - 1)
+      #expect(branch.dayCounters.delayed == 6 + start)
+      #expect(try branch.store.recordStart(at: branch.now) == start)
       #expect(try branch.store.audit().problems == [])
       try arriveLater(9, at: branch)
       try branch.commit()
       #expect(try branch.store.audit().problems == [])
     }
     try branch.crash()
-    for customer in branch.delayedAtStart { try branch.revive(customer.customer, from: .delayed) }
+    for customer in branch.delayedAtStart { try branch.makeWaiting(customer.customer, from: .delayed) }
     try branch.commit()
     try branch.crash()
-    #expect(branch.books.delayed == 0 && branch.books.delayedByService.allSatisfy { $0 == 0 })
+    #expect(branch.dayCounters.delayed == 0 && branch.dayCounters.delayedByService.allSatisfy { $0 == 0 })
     #expect(try branch.store.audit().problems == [])
   }
 
   @Test("counts by service are read and not counted, except after a start of an older program")
   func keptCounts() throws {
-    let branch = try Branch(.sqlite)
-    _ = try branch.store.beginIncarnation(at: branch.now)
+    let branch = try StoreFixture(.sqlite)
+    _ = try branch.store.recordStart(at: branch.now)
     for _ in 1...3 { try arriveLater(9, .loan, at: branch) }
     try arriveLater(9, .deposit, at: branch)
     try branch.commit()
@@ -124,7 +124,7 @@ extension ConformanceTests {
     }
     func byService() throws -> [Int64] {
       try branch.crash()
-      return Array(branch.books.delayedByService.prefix(3))
+      return Array(branch.dayCounters.delayedByService.prefix(3))
     }
     #expect(try byService() == [1, 3, 0])
     // The same total, distributed differently: a start does not look at the rows, and the audit does.
@@ -147,7 +147,7 @@ extension ConformanceTests {
     try damage("UPDATE meta SET value = value + 1 WHERE name = 'incarnation'")
     #expect(try byService() == [1, 3, 0])
     #expect(try branch.store.audit().problems == [], "counts that are not kept are not audited")
-    _ = try branch.store.beginIncarnation(at: branch.now)
+    _ = try branch.store.recordStart(at: branch.now)
     #expect(try branch.store.audit().problems == [])
     #expect(try byService() == [1, 3, 0])
   }
@@ -156,7 +156,7 @@ extension ConformanceTests {
     "customers delayed by an incomplete request are not visible, and go with it",
     arguments: StoreKind.allCases)
   func delayedArrivals(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     try arriveLater(9, at: branch)
     try branch.commit()
     for ticket in 22...51 as ClosedRange<TicketNumber> {
@@ -164,7 +164,7 @@ extension ConformanceTests {
         ticket: ticket, service: .deposit, priority: .regular, amount: 5, account: 7, issuedAt: branch.now)
       try branch.store.stage(.insertDelayed(customer, dueAt: WallTime(milliseconds: ticket)))
     }
-    try branch.store.commit(branch.books, arriving: request(3, at: branch))
+    try branch.store.commit(branch.dayCounters, arriving: request(3, at: branch))
     for _ in 0..<2 {
       #expect(try branch.store.delayed(after: .first, limit: 99).map(\.customer.ticket) == [1])
       #expect(try branch.store.customers(in: .delayed, after: nil, limit: 99).map(\.customer.ticket) == [1])
@@ -173,11 +173,11 @@ extension ConformanceTests {
       try branch.crash()
     }
     #expect(branch.delayedAtStart.map(\.customer.ticket) == [1])
-    for _ in 0..<10 where branch.store.hasArrivals {
-      try branch.store.withdrawArrivals(limit: 10)
+    for _ in 0..<10 where branch.store.hasUnissuedCustomers {
+      try branch.store.removeUnissuedCustomers(limit: 10)
       try branch.commit()
     }
-    #expect(!branch.store.hasArrivals)
+    #expect(!branch.store.hasUnissuedCustomers)
     #expect(try branch.store.delayed(after: .first, limit: 99).count == 1)
     #expect(try branch.store.audit().problems == [])
   }

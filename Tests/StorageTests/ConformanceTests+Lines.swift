@@ -14,7 +14,7 @@ extension ConformanceTests {
 
   @Test("keeps lines of any priority apart, over crashes", arguments: StoreKind.allCases)
   func anyPriority(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     let lines = Self.priorities.flatMap { priority in
       [Service.deposit, .loan].map { Line(service: $0, priority: priority) }
     }
@@ -24,9 +24,9 @@ extension ConformanceTests {
       tickets[line, default: []].append(try branch.arrive(line).ticket)
     }
     try branch.commit()
-    let books = branch.books
+    let dayCounters = branch.dayCounters
     try branch.crash()
-    #expect(branch.books == books)
+    #expect(branch.dayCounters == dayCounters)
     for line in lines {
       let page = try branch.store.page(of: line, after: 0, limit: 99)
       #expect(page.map(\.ticket) == tickets[line] && page.allSatisfy { $0.line == line })
@@ -45,13 +45,13 @@ extension ConformanceTests {
     "moves customers of any priority between the lists, and lists all of them once",
     arguments: StoreKind.allCases)
   func listsOfAnyPriority(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     var customers: [Customer] = []
     for index in 0..<27 {
       customers.append(
         try branch.arrive(Line(service: .deposit, priority: Self.priorities[index % Self.priorities.count])))
     }
-    for customer in customers where customer.ticket % 3 == 0 { try branch.bury(customer) }
+    for customer in customers where customer.ticket % 3 == 0 { try branch.deadLetter(customer) }
     for customer in customers where customer.ticket % 3 == 1 {
       try branch.postpone(customer, until: branch.clock + 5)
     }
@@ -68,7 +68,7 @@ extension ConformanceTests {
       }
       #expect(listed.sorted() == (1...27).filter { $0 % 3 == remainder })
     }
-    for customer in customers where customer.ticket % 3 == 0 { try branch.revive(customer, from: .dead) }
+    for customer in customers where customer.ticket % 3 == 0 { try branch.makeWaiting(customer, from: .dead) }
     for customer in customers where customer.ticket % 3 == 2 { try branch.finish(customer) }
     try branch.commit()
     #expect(try branch.store.audit().problems == [])
@@ -76,16 +76,16 @@ extension ConformanceTests {
 
   @Test("forgets a line with the transaction that has created it", arguments: StoreKind.allCases)
   func lineRolledBack(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     try branch.arrive(.deposit)
     try branch.commit()
-    let books = branch.books
+    let dayCounters = branch.dayCounters
     let (first, second) = (
       Line(service: .loan, priority: Priority(9)), Line(service: .loan, priority: Priority(8))
     )
     for _ in 0..<20 { try branch.arrive(first) }
     #expect(try branch.store.page(of: first, after: 0, limit: 99).count == 20)
-    branch.rollBack(to: books)
+    branch.rollBack(to: dayCounters)
     #expect(try branch.store.page(of: first, after: 0, limit: 99).isEmpty)
     try branch.arrive(second)
     try branch.arrive(first)
@@ -98,17 +98,17 @@ extension ConformanceTests {
 
   @Test("empties lines of any priority, and other ones come on the next day", arguments: StoreKind.allCases)
   func linesOfAnotherDay(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     for day in 1...3 as ClosedRange<UInt32> {
       for index in 0..<70 as Range<UInt32> {
         try branch.arrive(Line(service: .deposit, priority: Priority(day * 1_000 + index)))
       }
       try branch.commit()
       try branch.cancelEveryone()
-      branch.turnDay()
+      branch.startNextDay()
       try branch.commit()
       try branch.crash()
-      #expect(branch.books.waitingInAll == 0 && branch.books.day == Int64(day) + 1)
+      #expect(branch.dayCounters.waitingInAll == 0 && branch.dayCounters.day == Int64(day) + 1)
     }
     #expect(
       try branch.store.receipts(day: nil, after: 0, limit: 999).map(\.priority.number)
@@ -120,10 +120,10 @@ extension ConformanceTests {
 
   @Test("reuses the numbers of empty lines when there are no more", arguments: StoreKind.allCases)
   func numbersRunOut(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     func line(_ number: UInt32) -> Line { Line(service: .loan, priority: Priority(number)) }
     let (stays, dead) = (try branch.arrive(line(1)), try branch.arrive(line(2)))
-    try branch.bury(dead)
+    try branch.deadLetter(dead)
     let gone = try branch.arrive(line(3))
     try branch.commit()
     try branch.finish(gone)

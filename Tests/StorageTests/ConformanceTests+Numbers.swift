@@ -10,7 +10,7 @@ import Time
 
 extension ConformanceTests {
   /// Customers of three services in lines of their own, by turns; of each six one is delayed and one is dead.
-  private func mixed(_ count: Int, at branch: Branch) throws {
+  private func mixed(_ count: Int, at branch: StoreFixture) throws {
     let lines: [Line] = [
       .loan, .deposit, Line(service: .juice, priority: .vip), Line(service: .deposit, priority: .vvip),
       .deposit,
@@ -20,7 +20,7 @@ extension ConformanceTests {
       let customer = try branch.arrive(lines[place % 6])
       switch (place / 6 + place) % 6 {
       case 1: try branch.postpone(try branch.fail(customer, .failed), until: Int64(10_000 - place))
-      case 4: try branch.bury(try branch.fail(customer))
+      case 4: try branch.deadLetter(try branch.fail(customer))
       default: break
       }
     }
@@ -31,7 +31,7 @@ extension ConformanceTests {
     "lists customers of any states in the order of their numbers over all lines, page after page",
     arguments: StoreKind.allCases)
   func byNumber(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     // More than are read of a line at once.
     try mixed(900, at: branch)
     let all = try (1...900).map { try #require(try branch.store.find($0)) }
@@ -70,7 +70,7 @@ extension ConformanceTests {
 
   @Test("counts the dead letters of each service, over crashes and days", arguments: StoreKind.allCases)
   func deadByService(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     func counts() throws -> [Int64] {
       try [.deposit, .loan, .juice, Service(number: 99)].map(branch.store.countDead)
     }
@@ -86,11 +86,11 @@ extension ConformanceTests {
     #expect(try counts() == wanted + [0])
     // A customer that is requeued, or cancelled, is not counted any more.
     let loan = try #require(dead.first { $0.customer.service == .loan })
-    try branch.revive(loan.customer, from: .dead)
+    try branch.makeWaiting(loan.customer, from: .dead)
     try branch.commit()
     #expect(try counts() == [wanted[0], wanted[1] - 1, wanted[2], 0])
     try branch.cancelEveryone()
-    branch.turnDay()
+    branch.startNextDay()
     try branch.commit()
     #expect(try counts() == [0, 0, 0, 0])
   }

@@ -15,26 +15,26 @@ extension ConformanceTests {
   /// A result of every kind.
   private static func results() throws -> [WorkResult?] {
     let cut = try #require(
-      Excerpt(
-        first: bytes(Excerpt.longestEnd), last: bytes(Excerpt.longestEnd), length: 1 << 40, filed: 9_000_000))
-    let whole = try #require(Excerpt(first: bytes(Excerpt.longest)))
-    let text = try #require(Excerpt(first: Array("결과\u{0}\n".utf8)))
+      TruncatedOutput(
+        first: bytes(TruncatedOutput.longestEnd), last: bytes(TruncatedOutput.longestEnd), length: 1 << 40, filed: 9_000_000))
+    let whole = try #require(TruncatedOutput(first: bytes(TruncatedOutput.longest)))
+    let text = try #require(TruncatedOutput(first: Array("결과\u{0}\n".utf8)))
     return [
       nil, WorkResult(duration: .zero), WorkResult(ending: .code(0), duration: .nanoseconds(1), output: text),
       WorkResult(ending: .code(255), duration: .milliseconds(61), output: cut, errors: text),
       WorkResult(ending: .signal(9), duration: TimeSpan(nanoseconds: .max), output: whole, errors: whole),
-      WorkResult(duration: .seconds(3), errors: try #require(Excerpt(first: [], length: 7))),
-      WorkResult(ending: .code(-1), duration: .zero, errors: try #require(Excerpt(first: [], last: [0]))),
+      WorkResult(duration: .seconds(3), errors: try #require(TruncatedOutput(first: [], length: 7))),
+      WorkResult(ending: .code(-1), duration: .zero, errors: try #require(TruncatedOutput(first: [], last: [0]))),
       nil,
     ]
   }
 
   /// The results of the tickets from 1 on, by every way to read receipts.
-  private func results(_ branch: Branch) throws -> [WorkResult?] {
+  private func results(_ branch: StoreFixture) throws -> [WorkResult?] {
     let store = branch.store
     let all = try store.allReceipts()
     #expect(try store.receipts(of: .deposit, after: 0, through: .max, limit: 99) == all)
-    #expect(try store.receipts(day: branch.books.day, after: 0, limit: 99) == all)
+    #expect(try store.receipts(day: branch.dayCounters.day, after: 0, limit: 99) == all)
     for receipt in all {
       #expect(try store.receipt(day: receipt.day, ticket: receipt.ticket) == receipt)
       #expect(try store.receipts(day: nil, after: receipt.sequence - 1, limit: 1) == [receipt])
@@ -46,7 +46,7 @@ extension ConformanceTests {
     "a result belongs to its receipt alone, whole or cut, and none is none",
     arguments: StoreKind.allCases)
   func results(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     let expected = try Self.results()
     for result in expected { try branch.finish(try branch.arrive(.deposit), leaving: result) }
     #expect(try results(branch) == expected)
@@ -60,15 +60,15 @@ extension ConformanceTests {
 
   @Test("an uncommitted result is rolled back with its receipt", arguments: StoreKind.allCases)
   func resultRolledBack(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     let result = try Self.results()[3]
     let customer = try branch.arrive(.deposit)
     try branch.commit()
-    let books = branch.books
+    let dayCounters = branch.dayCounters
     for _ in 0..<2 {
       try branch.finish(customer, leaving: result)
       #expect(try branch.store.receipt(day: 1, ticket: 1)?.result == result)
-      branch.rollBack(to: books)
+      branch.rollBack(to: dayCounters)
       #expect(try branch.store.receipt(day: 1, ticket: 1) == nil)
     }
     try branch.finish(customer, leaving: result)
@@ -86,16 +86,16 @@ extension ConformanceTests {
     "a cancelled customer leaves no result, and results of others stay over the days",
     arguments: StoreKind.allCases)
   func resultsOverDays(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     let result = try Self.results()[2]
     try branch.finish(try branch.arrive(.deposit), leaving: result)
     try branch.finish(try branch.arrive(.loan), .cancelled)
     for _ in 0..<3 { try branch.arrive(.deposit) }
     try branch.cancelEveryone()
-    branch.turnDay()
+    branch.startNextDay()
     try branch.finish(try branch.arrive(.loan), leaving: result)
     try branch.commit()
-    branch.turnDay()
+    branch.startNextDay()
     try branch.commit()
     try branch.crash()
     let receipts = try branch.store.receipts(day: nil, after: 0, limit: 99)
@@ -109,9 +109,9 @@ extension ConformanceTests {
   @Test(
     "a page ends when its results are long, and reports that more may follow", arguments: StoreKind.allCases)
   func longPages(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
-    let long = WorkResult(duration: .zero, output: try #require(Excerpt(first: Self.bytes(Excerpt.longest))))
-    let perPage = [Receipt].longestResults / Excerpt.longest
+    let branch = try StoreFixture(kind)
+    let long = WorkResult(duration: .zero, output: try #require(TruncatedOutput(first: Self.bytes(TruncatedOutput.longest))))
+    let perPage = [Receipt].maxResultBytes / TruncatedOutput.longest
     for index in 0..<perPage * 4 {
       try branch.finish(
         try branch.arrive(index % 2 == 0 ? .deposit : .loan), leaving: index % 2 == 0 ? long : nil)
@@ -119,13 +119,13 @@ extension ConformanceTests {
     try branch.commit()
     let page = try branch.store.receipts(day: nil, after: 0, limit: 999)
     // The last receipt of the page is the one with which it reaches the length of a page.
-    #expect(page.count == perPage * 2 - 1 && page.mayGoOn(limit: 999))
+    #expect(page.count == perPage * 2 - 1 && page.mayHaveMore(limit: 999))
     #expect(try branch.store.receipts(day: 1, after: 0, limit: 999) == page)
     #expect(try branch.store.receipts(day: nil, after: 0, limit: 5).count == 5)
     let deposits = try branch.store.receipts(of: .deposit, after: 0, through: .max, limit: 999)
-    #expect(deposits.count == perPage && deposits.mayGoOn(limit: 999))
+    #expect(deposits.count == perPage && deposits.mayHaveMore(limit: 999))
     let loans = try branch.store.receipts(of: .loan, after: 0, through: .max, limit: 999)
-    #expect(loans.count == perPage * 2 && !loans.mayGoOn(limit: 999) && loans.mayGoOn(limit: loans.count))
+    #expect(loans.count == perPage * 2 && !loans.mayHaveMore(limit: 999) && loans.mayHaveMore(limit: loans.count))
     #expect(try branch.store.allReceipts().map(\.ticket) == (1...Int64(perPage * 4)).map(\.self))
   }
 
@@ -133,22 +133,22 @@ extension ConformanceTests {
     "of a result that comes while there is no room only its numbers are stored", arguments: StoreKind.allCases
   )
   func resultWithoutRoom(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     let result = try #require(try Self.results()[3])
     let customer = try branch.arrive(.deposit)
     try branch.commit()
-    let books = branch.books
+    let dayCounters = branch.dayCounters
     let (memory, store) = (branch.store as? MemoryStore, branch.store as? SQLiteStore)
     memory?.fail(.commit, with: .diskFull(detail: "for a test"))
-    store?.keepReserve()
-    let fault = store.map { Fault(in: $0, .log) }
+    store?.enableReserve()
+    let fault = store.map { FileFault(in: $0, .log) }
     fault?.write = SQLITE_FULL
     try branch.finish(customer, leaving: result)
     #expect(storeError { try branch.commit() }?.kind == "diskFull")
-    branch.rollBack(to: books)
-    memory?.isShort = true
+    branch.rollBack(to: dayCounters)
+    memory?.isLowOnSpace = true
     fault?.heal()
-    #expect(branch.store.isShort)
+    #expect(branch.store.isLowOnSpace)
     #expect(try branch.store.receipt(day: 1, ticket: 1) == nil)
     try branch.finish(customer, leaving: result)
     try branch.commit()
@@ -160,17 +160,17 @@ extension ConformanceTests {
 
   @Test("a result of a customer that was not served is found by the audit", arguments: StoreKind.allCases)
   func resultOfCancelled(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     try branch.finish(try branch.arrive(.deposit), .cancelled, leaving: try Self.results()[1])
     try branch.commit()
-    #expect(try branch.store.audit().remarks == [Remark(.resultOfNobody, 1, 1)])
+    #expect(try branch.store.audit().messageDetails == [MessageDetail(.resultWithoutReceipt, 1, 1)])
   }
 
   @Test("the message of an attempt is stored with it", arguments: StoreKind.allCases)
   func words(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     let said = [
-      "", "no such file", "망가짐\u{0}\n\u{1F95D} '\"", String(repeating: "x", count: Attempt.longestWords),
+      "", "no such file", "망가짐\u{0}\n\u{1F95D} '\"", String(repeating: "x", count: Attempt.maxFailureTextBytes),
     ]
     var customer = try branch.arrive(.deposit)
     for words in said { customer = try branch.fail(customer, .failed, words: words) }

@@ -14,44 +14,44 @@ extension ConformanceTests {
 
   @Test("gives a number to each service once, over crashes", arguments: StoreKind.allCases)
   func numbers(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     #expect(branch.store.services == ServiceDirectory())
     let first = try Self.names("thumbs", "mail")
-    try branch.store.giveNumbers(to: ServiceName.branch + first)
+    try branch.store.assignNumbers(to: ServiceName.branch + first)
     #expect(branch.store.services.names == ServiceName.branch + first)
     try branch.crash()
     #expect(branch.store.services.names == ServiceName.branch + first)
     // A service that is not configured any more keeps its number, and comes back to it.
     let second = try Self.names("fax", "mail", "loan")
-    try branch.store.giveNumbers(to: second)
+    try branch.store.assignNumbers(to: second)
     #expect(branch.store.services.names == ServiceName.branch + first + second.prefix(1))
-    try branch.store.giveNumbers(to: first)
+    try branch.store.assignNumbers(to: first)
     try branch.crash()
     #expect(branch.store.services.names == ServiceName.branch + first + second.prefix(1))
-    #expect(branch.books.servedByService == [0, 0, 0, 0, 0, 0] && branch.books.paused.count == 6)
+    #expect(branch.dayCounters.servedByService == [0, 0, 0, 0, 0, 0] && branch.dayCounters.paused.count == 6)
   }
 
   @Test(
     "gives a thousand numbers, and keeps customers, receipts and pauses by them",
     arguments: StoreKind.allCases)
   func manyServices(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     let names = try (1...1_000).map { try #require(ServiceName("service-\($0)")) }
-    try branch.store.giveNumbers(to: names)
-    branch.books.know(services: branch.store.services.count)
+    try branch.store.assignNumbers(to: names)
+    branch.dayCounters.know(services: branch.store.services.count)
     let last = try #require(branch.store.services[names[999]])
     #expect(last.number == 1_003)
     let lines = [Priority.vvip, .regular, Priority(7)].map { Line(service: last, priority: $0) }
     let customers = try lines.map { try branch.arrive($0) }
-    branch.books.paused[last.index] = true
+    branch.dayCounters.paused[last.index] = true
     try branch.commit()
     try branch.finish(customers[1])
-    try branch.bury(customers[2])
+    try branch.deadLetter(customers[2])
     try branch.commit()
-    let books = branch.books
+    let dayCounters = branch.dayCounters
     try branch.crash()
-    #expect(branch.books == books && branch.books.paused[last.index])
-    #expect(branch.books.servedByService[last.index] == 1)
+    #expect(branch.dayCounters == dayCounters && branch.dayCounters.paused[last.index])
+    #expect(branch.dayCounters.servedByService[last.index] == 1)
     #expect(try branch.store.page(of: lines[0], after: 0, limit: 9).map(\.ticket) == [1])
     #expect(try branch.store.receipts(of: last, after: 0, through: .max, limit: 9).map(\.ticket) == [2])
     #expect(try branch.store.find(3)?.customer.service == last)
@@ -62,8 +62,8 @@ extension ConformanceTests {
     "money of a service with a ledger moves between the accounts that it names", arguments: StoreKind.allCases
   )
   func ownLedger(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
-    try branch.store.giveNumbers(to: ServiceName.branch + Self.names("mail"))
+    let branch = try StoreFixture(kind)
+    try branch.store.assignNumbers(to: ServiceName.branch + Self.names("mail"))
     let mail = try #require(branch.store.services[try Self.names("mail")[0]])
     let fee = try #require(PostingRule(debit: .customer, credit: .cash))
     let inside = try #require(PostingRule(debit: .loans, credit: .cash))

@@ -13,26 +13,26 @@ import Time
 struct ConformanceTests {
   @Test("starts with day 1 at the moment of the first load", arguments: StoreKind.allCases)
   func firstDay(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
-    #expect(branch.books == Books(day: 1, openedAt: WallTime(milliseconds: 1_700_000_000_000)))
+    let branch = try StoreFixture(kind)
+    #expect(branch.dayCounters == DayCounters(day: 1, openedAt: WallTime(milliseconds: 1_700_000_000_000)))
     #expect(branch.delayedAtStart.isEmpty)
     try branch.crash()
-    #expect(branch.books.openedAt == WallTime(milliseconds: 1_700_000_000_000))
+    #expect(branch.dayCounters.openedAt == WallTime(milliseconds: 1_700_000_000_000))
     #expect(try branch.store.audit() == StoreAudit())
   }
 
   @Test("counts the starts of the coordinator", arguments: StoreKind.allCases)
   func incarnations(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
-    #expect(try branch.store.beginIncarnation(at: branch.now) == 1)
-    #expect(try branch.store.beginIncarnation(at: branch.now) == 2)
+    let branch = try StoreFixture(kind)
+    #expect(try branch.store.recordStart(at: branch.now) == 1)
+    #expect(try branch.store.recordStart(at: branch.now) == 2)
     try branch.crash()
-    #expect(try branch.store.beginIncarnation(at: branch.now) == 3)
+    #expect(try branch.store.recordStart(at: branch.now) == 3)
   }
 
   @Test("gives the pages of a line in the order of the numbers", arguments: StoreKind.allCases)
   func pages(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     for index in 0..<60 { try branch.arrive(Line.graded[index % 6]) }
     try branch.commit()
     for (place, line) in Line.graded.prefix(6).enumerated() {
@@ -51,7 +51,7 @@ struct ConformanceTests {
 
   @Test("returns a customer as it was stored", arguments: StoreKind.allCases)
   func fields(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     let customer = Customer(
       ticket: 1, service: .loan, priority: .vvip, amount: Limits.amount, account: Limits.account,
       issuedAt: WallTime(milliseconds: -5), attempts: 3, crashes: 2, failures: 1)
@@ -66,11 +66,11 @@ struct ConformanceTests {
 
   @Test("shows what is staged, and forgets it on rollback", arguments: StoreKind.allCases)
   func rollback(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     let kept = try branch.arrive(.deposit)
     let failed = try branch.arrive(.loan)
     try branch.commit()
-    let books = branch.books
+    let dayCounters = branch.dayCounters
     #expect(!branch.store.hasStagedChanges)
 
     try branch.finish(kept)
@@ -86,7 +86,7 @@ struct ConformanceTests {
     #expect(try branch.store.attempts(day: 1, ticket: 2).count == 1)
     #expect(try branch.store.tickets(forKey: "k") != nil)
 
-    branch.rollBack(to: books)
+    branch.rollBack(to: dayCounters)
     #expect(!branch.store.hasStagedChanges)
     #expect(try branch.store.find(1)?.customer == kept)
     #expect(try branch.store.find(2) == StoredCustomer(customer: failed, state: .waiting, dueAt: nil))
@@ -99,17 +99,17 @@ struct ConformanceTests {
 
   @Test("keeps what was committed through a crash, and nothing else", arguments: StoreKind.allCases)
   func crash(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     let first = try branch.arrive(.deposit)
     try branch.arrive(.loan)
-    branch.books.businessTime = .milliseconds(4_410)
-    branch.books.paused[1] = true
+    branch.dayCounters.businessTime = .milliseconds(4_410)
+    branch.dayCounters.paused[1] = true
     try branch.commit()
-    let books = branch.books
+    let dayCounters = branch.dayCounters
     try branch.finish(first)
     try branch.arrive(.deposit)
     try branch.crash()
-    #expect(branch.books == books)
+    #expect(branch.dayCounters == dayCounters)
     #expect(try branch.store.find(1)?.customer == first)
     #expect(try branch.store.find(3) == nil)
     #expect(try branch.store.receipts(day: nil, after: 0, limit: 9).isEmpty)
@@ -118,14 +118,14 @@ struct ConformanceTests {
 
   @Test("hands out sequence numbers without gaps", arguments: StoreKind.allCases)
   func sequences(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     let customers = try (0..<6).map { _ in try branch.arrive(.deposit) }
     try branch.finish(customers[3])
     try branch.commit()
-    let books = branch.books
+    let dayCounters = branch.dayCounters
     try branch.finish(customers[0])
     try branch.finish(customers[1])
-    branch.rollBack(to: books)
+    branch.rollBack(to: dayCounters)
     try branch.finish(customers[5])
     try branch.commit()
     try branch.finish(customers[2])
@@ -140,7 +140,7 @@ struct ConformanceTests {
 
   @Test("returns a receipt as it was stored", arguments: StoreKind.allCases)
   func receipts(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     let loan = try branch.arrive(.loan, amount: 250_000, account: 7)
     let deposit = try branch.arrive(.vipDeposit)
     var served = try branch.finish(loan)
@@ -163,11 +163,11 @@ struct ConformanceTests {
   @Test(
     "refuses a second receipt of a ticket, and the whole transaction with it", arguments: StoreKind.allCases)
   func secondReceipt(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     let first = try branch.arrive(.deposit)
     try branch.finish(first)
     try branch.commit()
-    let books = branch.books
+    let dayCounters = branch.dayCounters
     try branch.arrive(.loan)
     let error = storeError {
       try branch.store.stage(.insert(first))
@@ -177,7 +177,7 @@ struct ConformanceTests {
     #expect(error?.kind == "damaged")
     #expect(error?.description.contains("ticket 1 of day 1 already has a receipt") == true)
     #expect(!branch.store.hasStagedChanges)
-    branch.rollBack(to: books)
+    branch.rollBack(to: dayCounters)
     #expect(try branch.store.find(2) == nil)
     try branch.arrive(.loan)
     try branch.commit()
@@ -186,7 +186,7 @@ struct ConformanceTests {
 
   @Test("refuses to change a customer that does not exist", arguments: StoreKind.allCases)
   func missing(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     let customer = try branch.arrive(.deposit)
     try branch.commit()
     let stranger = Customer(
@@ -211,8 +211,8 @@ struct ConformanceTests {
   @Test(
     "shows many changes before they are committed, and forgets them together", arguments: StoreKind.allCases)
   func many(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
-    let books = branch.books
+    let branch = try StoreFixture(kind)
+    let dayCounters = branch.dayCounters
     for isKept in [false, true] {
       let customers = try (0..<70).map { index in try branch.arrive(index < 50 ? .deposit : .vipDeposit) }
       #expect(try branch.store.page(of: .deposit, after: 0, limit: 99) == Array(customers[..<50]))
@@ -226,7 +226,7 @@ struct ConformanceTests {
       #expect(try branch.store.find(44) == nil)
       #expect(try branch.store.find(46)?.customer == customers[45])
       #expect(try branch.store.receipts(day: nil, after: 0, limit: 99) == receipts)
-      if isKept { try branch.commit() } else { branch.rollBack(to: books) }
+      if isKept { try branch.commit() } else { branch.rollBack(to: dayCounters) }
       #expect(try branch.store.receipts(day: nil, after: 0, limit: 99) == (isKept ? receipts : []))
     }
     try branch.crash()
@@ -239,11 +239,11 @@ struct ConformanceTests {
 
   @Test("moves customers between waiting, delayed and dead", arguments: StoreKind.allCases)
   func states(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     let customers = try (0..<5).map { _ in try branch.arrive(.loan) }
     try branch.postpone(try branch.fail(customers[0], .failed), until: 900)
     try branch.postpone(try branch.fail(customers[1]), until: 300)
-    try branch.bury(try branch.fail(customers[2]))
+    try branch.deadLetter(try branch.fail(customers[2]))
     try branch.commit()
     #expect(try branch.store.page(of: .loan, after: 0, limit: 9).map(\.ticket) == [4, 5])
     #expect(try branch.store.countUnfinished(1...5) == 4)
@@ -260,8 +260,8 @@ struct ConformanceTests {
 
     var revived = dead.customer
     revived.crashes = 0
-    try branch.revive(revived, from: .dead)
-    try branch.revive(branch.delayedAtStart[0].customer, from: .delayed)
+    try branch.makeWaiting(revived, from: .dead)
+    try branch.makeWaiting(branch.delayedAtStart[0].customer, from: .delayed)
     try branch.commit()
     #expect(try branch.store.page(of: .loan, after: 0, limit: 9).map(\.ticket) == [2, 3, 4, 5])
     #expect(try branch.store.find(3)?.customer == revived)
@@ -270,7 +270,7 @@ struct ConformanceTests {
     try branch.finish(revived, from: .waiting, .cancelled)
     try branch.finish(customers[3], from: .waiting)
     try branch.commit()
-    let day = branch.books.day
+    let day = branch.dayCounters.day
     #expect(
       try [1...5, 1...1, 2...4, 4...9].map { try branch.store.countCancelled($0, on: day) } == [2, 1, 1, 0])
     #expect(try branch.store.countCancelled(1...9, on: day + 1) == 0)
@@ -279,11 +279,11 @@ struct ConformanceTests {
 
   @Test("lists the customers of a state, line after line", arguments: StoreKind.allCases)
   func lists(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     for index in 0..<36 {
       let customer = try branch.arrive(Line.graded[(index * 5) % 6])
       if index % 3 == 1 { try branch.postpone(customer, until: 1) }
-      if index % 3 == 2 { try branch.bury(customer) }
+      if index % 3 == 2 { try branch.deadLetter(customer) }
     }
     try branch.commit()
     for state in [CustomerState.waiting, .delayed, .dead] {
@@ -309,23 +309,23 @@ struct ConformanceTests {
   @Test(
     "knows the attempt that made a dead letter, also when the customer is requeued or cancelled",
     arguments: StoreKind.allCases)
-  func burials(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+  func deadLetterNames(_ kind: StoreKind) throws {
+    let branch = try StoreFixture(kind)
     func fatal() throws -> [Bool] { try branch.store.attempts(day: 1, ticket: 1).map(\.isFatal) }
     var customer = try branch.fail(try branch.fail(try branch.arrive(.deposit)))
     try branch.commit()
-    let books = branch.books
-    try branch.bury(customer)
+    let dayCounters = branch.dayCounters
+    try branch.deadLetter(customer)
     #expect(try fatal() == [false, true])
-    branch.rollBack(to: books)
+    branch.rollBack(to: dayCounters)
     #expect(try fatal() == [false, false])
-    try branch.bury(customer)
+    try branch.deadLetter(customer)
     try branch.commit()
-    try branch.revive(customer, from: .dead)
+    try branch.makeWaiting(customer, from: .dead)
     customer = try branch.fail(customer)
     #expect(try fatal() == [false, true, false])
     customer = try branch.fail(customer)
-    try branch.bury(customer)
+    try branch.deadLetter(customer)
     try branch.commit()
     #expect(try fatal() == [false, true, false, true])
     try branch.finish(customer, from: .dead, .cancelled)
@@ -336,7 +336,7 @@ struct ConformanceTests {
 
   @Test("keeps attempts in order, with the way the process ended", arguments: StoreKind.allCases)
   func attempts(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     var customer = try branch.arrive(.deposit)
     var expected: [Attempt] = []
     for end in [AttemptEnd.killed, .leaseExpired, .recalled, .failed] {
@@ -359,7 +359,7 @@ struct ConformanceTests {
 
   @Test("keeps idempotency keys by their bytes", arguments: StoreKind.allCases)
   func keys(_ kind: StoreKind) throws {
-    let branch = try Branch(kind)
+    let branch = try StoreFixture(kind)
     for _ in 0..<4 { try branch.arrive(.deposit) }
     let composed = "caf\u{E9}"
     let decomposed = "cafe\u{301}"

@@ -20,8 +20,8 @@ struct DatabaseFilesTests {
   }
 
   /// Removes the log of a stock of ten kiwis, of which one was taken.
-  private func stockWithoutLog() throws -> (StockRoom, DatabaseFiles) {
-    let room = try StockRoom(.sqlite)
+  private func stockWithoutLog() throws -> (StockFixture, DatabaseFiles) {
+    let room = try StockFixture(.sqlite)
     let files = try #require(room.sqlite).files
     _ = try room.take([("kiwi", 1)], as: "a")
     #expect(files.log == room.scratch.stock + "-wal" && unlink(files.log) == 0)
@@ -33,7 +33,7 @@ struct DatabaseFilesTests {
     let (room, files) = try stockWithoutLog()
     #expect(
       (try? kiwis(room.scratch)) != 9, "without its log the next process finds less than was guaranteed")
-    try files.logIsLost()
+    try files.handleLogLoss()
     #expect(try kiwis(room.scratch) == 9)
     _ = try room.take([("kiwi", 2)], as: "b")
     #expect(try kiwis(room.scratch) == 7)
@@ -44,7 +44,7 @@ struct DatabaseFilesTests {
     let (room, files) = try stockWithoutLog()
     try room.ask(.take([ItemAmount(ItemID("kiwi"), 2)], today: 100), as: "b")
     #expect(room.store.hasStagedChanges)
-    try files.logIsLost()
+    try files.handleLogLoss()
     #expect(try !files.renewLog(), "not while a transaction is open")
     try room.commit()
     #expect(try kiwis(room.scratch) == 7)
@@ -53,7 +53,7 @@ struct DatabaseFilesTests {
   @Test("a new log has a name, and later commits are found in it")
   func renewed() throws {
     let (room, files) = try stockWithoutLog()
-    try files.logIsLost()
+    try files.handleLogLoss()
     #expect(try files.renewLog())
     let before = try #require(Scratch.bytes(of: room.scratch.stock))
     _ = try room.take([("kiwi", 2)], as: "b")
@@ -65,16 +65,16 @@ struct DatabaseFilesTests {
 
   @Test("a store of the bank, too, keeps what was committed before and after the loss")
   func bank() throws {
-    let branch = try Branch(.sqlite)
+    let branch = try StoreFixture(.sqlite)
     let store = try #require(branch.store as? SQLiteStore)
     func waiting() throws -> Int64 {
       let copy = branch.scratch.copyAfterKill()
-      return try SQLiteStore(path: copy.database).load(now: branch.now).books.waitingInAll
+      return try SQLiteStore(path: copy.database).load(now: branch.now).dayCounters.waitingInAll
     }
     try branch.arrive(.deposit)
     try branch.commit()
     unlink(store.files.log)
-    try store.files.logIsLost()
+    try store.files.handleLogLoss()
     try branch.arrive(.loan)
     try branch.commit()
     #expect(try waiting() == 2)
@@ -89,13 +89,13 @@ struct DatabaseFilesTests {
   func abandoned() throws {
     let other = Scratch()
     do {
-      let room = try StockRoom(.sqlite)
+      let room = try StockFixture(.sqlite)
       let store = try #require(room.sqlite)
       let path = room.scratch.stock
       for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
       store.files.abandon()
       let error = storeError { _ = try room.take([("kiwi", 1)], as: "a") }
-      #expect(error == .failed(path: path, detail: Remark(.fileRemoved)))
+      #expect(error == .failed(path: path, detail: MessageDetail(.fileRemoved)))
       #expect(storeError { try store.close() } == error)
       // Another program's, of the same names.
       for suffix in ["", "-wal"] { Scratch.write([1, 2, 3], to: path + suffix) }

@@ -137,11 +137,11 @@ enum StoreKind: CaseIterable, CustomStringConvertible, Sendable {
 }
 
 /// A store with a branch around it: it issues numbers and keeps the counters that the store is given.
-final class Branch {
+final class StoreFixture {
   let kind: StoreKind
   private(set) var store: any LocalQueueStore
   private(set) var scratch = Scratch()
-  var books: Books
+  var dayCounters: DayCounters
   private(set) var delayedAtStart: [DelayedCustomer]
   var clock: Int64 = 1_700_000_000_000
 
@@ -151,7 +151,7 @@ final class Branch {
     if let former { scratch = former }
     store = kind == .memory ? MemoryStore() : try SQLiteStore(path: scratch.database)
     let loaded = try store.load(now: WallTime(milliseconds: clock))
-    books = loaded.books
+    dayCounters = loaded.dayCounters
     delayedAtStart = loaded.delayed
   }
 
@@ -170,30 +170,30 @@ final class Branch {
       scratch = copy
     }
     let loaded = try store.load(now: now)
-    books = loaded.books
+    dayCounters = loaded.dayCounters
     delayedAtStart = loaded.delayed
   }
 
-  func commit() throws { try store.commit(books) }
+  func commit() throws { try store.commit(dayCounters) }
 
-  func rollBack(to books: Books) {
+  func rollBack(to dayCounters: DayCounters) {
     store.rollBack()
-    self.books = books
+    self.dayCounters = dayCounters
   }
 
   // MARK: Events of a branch
 
   @discardableResult
   func arrive(
-    _ line: Line, amount: Won = 50_000, account: AccountNumber = 12, article: String = ""
+    _ line: Line, amount: Won = 50_000, account: AccountNumber = 12, itemName: String = ""
   ) throws -> Customer {
     let customer = Customer(
-      ticket: books.issued + 1, service: line.service, priority: line.priority, amount: amount,
+      ticket: dayCounters.issued + 1, service: line.service, priority: line.priority, amount: amount,
       account: account,
-      issuedAt: now, article: article)
+      issuedAt: now, itemName: itemName)
     try store.stage(.insert(customer))
-    books.issued += 1
-    books.waiting[line] += 1
+    dayCounters.issued += 1
+    dayCounters.waiting[line] += 1
     return customer
   }
 
@@ -206,24 +206,24 @@ final class Branch {
     (receipt.result, receipt.shortages) = (result, shortages)
     try store.stage(.finish(customer, from: state, receipt))
     leave(state, customer.line)
-    if outcome.isAttended {
-      books.served += 1
-      books.servedByService[customer.service.index] += 1
+    if outcome.isFinishedByWorker {
+      dayCounters.served += 1
+      dayCounters.servedByService[customer.service.index] += 1
     } else {
-      books.cancelled += 1
+      dayCounters.cancelled += 1
     }
     return receipt
   }
 
   func receipt(for customer: Customer, _ outcome: Outcome = .served) -> Receipt {
-    let isServed = outcome.isAttended
+    let isServed = outcome.isFinishedByWorker
     return Receipt(
-      day: books.day, ticket: customer.ticket, service: customer.service, priority: customer.priority,
+      day: dayCounters.day, ticket: customer.ticket, service: customer.service, priority: customer.priority,
       outcome: outcome,
       window: isServed ? Window(service: customer.service, place: 2) : nil, generation: isServed ? 3 : 0,
       pid: isServed ? 4_242 : 0, attempts: customer.attempts + (isServed ? 1 : 0), amount: customer.amount,
       account: customer.account, issuedAt: customer.issuedAt, startedAt: isServed ? now : nil,
-      finishedAt: now, article: customer.article)
+      finishedAt: now, itemName: customer.itemName)
   }
 
   /// An attempt that failed; the customer keeps waiting.
@@ -242,7 +242,7 @@ final class Branch {
 
   func attempt(at customer: Customer, _ end: AttemptEnd = .killed) -> Attempt {
     Attempt(
-      day: books.day, ticket: customer.ticket, number: customer.attempts + 1,
+      day: dayCounters.day, ticket: customer.ticket, number: customer.attempts + 1,
       window: Window(service: customer.service, place: 1), generation: 7, pid: 99, startedAt: now,
       endedAt: now,
       end: end, processEnd: end == .killed ? .signal(9) : end == .failed ? .code(1) : nil)
@@ -251,38 +251,38 @@ final class Branch {
   func postpone(_ customer: Customer, until due: Int64) throws {
     try store.stage(.postpone(customer, dueAt: WallTime(milliseconds: due)))
     leave(.waiting, customer.line)
-    books.delay(of: customer.service)
+    dayCounters.delay(of: customer.service)
   }
 
-  func bury(_ customer: Customer) throws {
+  func deadLetter(_ customer: Customer) throws {
     try store.stage(.bury(customer))
     leave(.waiting, customer.line)
-    books.dead += 1
+    dayCounters.dead += 1
   }
 
-  func revive(_ customer: Customer, from state: CustomerState) throws {
+  func makeWaiting(_ customer: Customer, from state: CustomerState) throws {
     try store.stage(.revive(customer, from: state))
     leave(state, customer.line)
-    books.waiting[customer.line] += 1
+    dayCounters.waiting[customer.line] += 1
   }
 
   func cancelEveryone() throws {
-    try store.stage(.cancelEveryone(day: books.day, at: now))
-    books.cancelled += books.waitingInAll + books.delayed + books.dead
-    books.waiting = LineCounts()
+    try store.stage(.cancelAllCustomers(day: dayCounters.day, at: now))
+    dayCounters.cancelled += dayCounters.waitingInAll + dayCounters.delayed + dayCounters.dead
+    dayCounters.waiting = LineCounts()
     for service in store.services.services {
-      books.delay(-books.delayedByService[service.index], of: service)
+      dayCounters.delay(-dayCounters.delayedByService[service.index], of: service)
     }
-    books.dead = 0
+    dayCounters.dead = 0
   }
 
-  func turnDay() { books = Books(day: books.day + 1, openedAt: now, paused: books.paused) }
+  func startNextDay() { dayCounters = DayCounters(day: dayCounters.day + 1, openedAt: now, paused: dayCounters.paused) }
 
   private func leave(_ state: CustomerState, _ line: Line) {
     switch state {
-    case .delayed: books.delay(-1, of: line.service)
-    case .dead: books.dead -= 1
-    default: books.waiting[line] -= 1
+    case .delayed: dayCounters.delay(-1, of: line.service)
+    case .dead: dayCounters.dead -= 1
+    default: dayCounters.waiting[line] -= 1
     }
   }
 }
@@ -316,7 +316,7 @@ func storeError(_ body: () throws -> Void) -> StoreError? {
   }
 }
 
-extension QueueReading {
+extension QueueReader {
   /// The tickets of a key.
   func tickets(forKey key: String) throws(StoreError) -> IssuedTickets? { try request(forKey: key)?.tickets }
 }

@@ -34,28 +34,28 @@ struct FormerDatabasesTests {
   }
 
   /// The events at the branch, as far as a program of this version knew them.
-  private func play(_ branch: Branch, _ version: Int) throws {
+  private func play(_ branch: StoreFixture, _ version: Int) throws {
     let store = branch.store
     func line(_ service: Service, _ priority: Priority) -> Line { Line(service: service, priority: priority) }
-    func come(_ line: Line, article: String = "") throws -> Customer {
-      let ticket = branch.books.issued + 1
+    func come(_ line: Line, itemName: String = "") throws -> Customer {
+      let ticket = branch.dayCounters.issued + 1
       return try branch.arrive(
-        line, amount: line.service.movesMoney ? ticket * 1_000 : 0, account: ticket % 3, article: article)
+        line, amount: line.service.movesMoney ? ticket * 1_000 : 0, account: ticket % 3, itemName: itemName)
     }
     func remember(_ key: String, through last: TicketNumber, _ request: Int64) throws {
       try store.stage(
         .remember(
-          key: key, day: branch.books.day, first: 1, last: last, request: version >= 4 ? request : nil))
+          key: key, day: branch.dayCounters.day, first: 1, last: last, request: version >= 4 ? request : nil))
     }
-    func turnDay() throws {
-      branch.turnDay()
+    func startNextDay() throws {
+      branch.startNextDay()
       // Steps of the clock are counted since version 3.
-      if version < 3 { branch.books.clockSteps = branch.books.day }
+      if version < 3 { branch.dayCounters.clockSteps = branch.dayCounters.day }
       try branch.commit()
     }
 
-    if version < 3 { branch.books.clockSteps = 1 }
-    _ = try store.beginIncarnation(at: branch.now)
+    if version < 3 { branch.dayCounters.clockSteps = 1 }
+    _ = try store.recordStart(at: branch.now)
     var some = try (0..<6).map {
       try come(line($0 % 2 == 0 ? .deposit : .loan, Priority.grades[$0 % 3]))
     }
@@ -65,27 +65,27 @@ struct FormerDatabasesTests {
     try branch.finish(some[1])
     try branch.finish(some[2], .cancelled)
     try branch.commit()
-    _ = try store.beginIncarnation(at: branch.now)
+    _ = try store.recordStart(at: branch.now)
     some[3] = try branch.fail(some[3], .failed)
     try branch.postpone(some[3], until: branch.clock + 5_000)
     try branch.commit()
-    try branch.revive(some[3], from: .delayed)
+    try branch.makeWaiting(some[3], from: .delayed)
     try branch.finish(some[3])
     try branch.commit()
     try branch.cancelEveryone()
-    try turnDay()
-    try turnDay()
+    try startNextDay()
+    try startNextDay()
 
     if version >= 6 {
-      try store.giveNumbers(to: [Self.thumbs])
-      branch.books.know(services: 4)
+      try store.assignNumbers(to: [Self.thumbs])
+      branch.dayCounters.know(services: 4)
     }
     some = try Priority.grades.flatMap { grade in
       try [Service.deposit, .deposit, .loan, .loan].map { try come(line($0, grade)) }
     }
     if version >= 2 {
       for grade in Priority.grades {
-        for _ in 0..<2 { some.append(try come(line(.juice, grade), article: "strawberry-banana")) }
+        for _ in 0..<2 { some.append(try come(line(.juice, grade), itemName: "strawberry-banana")) }
       }
     }
     if version >= 5 {
@@ -97,17 +97,17 @@ struct FormerDatabasesTests {
     if version >= 6 {
       for number in 1...2 { some.append(try come(line(Service(number: 4), Priority(UInt32(number))))) }
       let late = Customer(
-        ticket: branch.books.issued + 1, service: .loan, priority: .regular, amount: 5, account: 6,
+        ticket: branch.dayCounters.issued + 1, service: .loan, priority: .regular, amount: 5, account: 6,
         issuedAt: branch.now)
       try store.stage(.insertDelayed(late, dueAt: WallTime(milliseconds: branch.clock + 60_000)))
-      branch.books.issued += 1
-      branch.books.delay(of: .loan)
+      branch.dayCounters.issued += 1
+      branch.dayCounters.delay(of: .loan)
     }
     try remember("kim's", through: 12, -7)
     try branch.commit()
     try branch.finish(some[0])
     try branch.postpone(try branch.fail(some[1], .failed), until: branch.clock + 9_000)
-    try branch.bury(try branch.fail(try branch.fail(some[2], .leaseExpired)))
+    try branch.deadLetter(try branch.fail(try branch.fail(some[2], .leaseExpired)))
     try branch.finish(some[3], .cancelled)
     try branch.finish(some[4])
     if version >= 2 {
@@ -121,15 +121,15 @@ struct FormerDatabasesTests {
       try branch.finish(some[15], .cancelled)
     }
     if version >= 6 {
-      let output = try #require(Excerpt(first: [1, 2], last: [3], length: 70_000, filed: 70_000))
+      let output = try #require(TruncatedOutput(first: [1, 2], last: [3], length: 70_000, filed: 70_000))
       let result = WorkResult(ending: .code(0), duration: .milliseconds(7), output: output)
       try branch.finish(try branch.fail(some[20], .failed, words: "no such file"), leaving: result)
     }
     try branch.commit()
-    if version >= 2 { try store.stage(.released(TicketOfDay(day: branch.books.day, ticket: 15))) }
-    branch.books.paused[Service.loan.index] = true
-    branch.books.businessTime = TimeSpan(nanoseconds: 1_234_567)
-    if version >= 3 { branch.books.clockSteps = 2 }
+    if version >= 2 { try store.stage(.released(TicketOfDay(day: branch.dayCounters.day, ticket: 15))) }
+    branch.dayCounters.paused[Service.loan.index] = true
+    branch.dayCounters.businessTime = TimeSpan(nanoseconds: 1_234_567)
+    if version >= 3 { branch.dayCounters.clockSteps = 2 }
     try branch.commit()
   }
 
@@ -153,7 +153,7 @@ struct FormerDatabasesTests {
     return Contents(
       stored: try store.load(now: WallTime(milliseconds: 1)),
       pages: try lines.map { try store.page(of: $0, after: 0, limit: 99) },
-      customers: try CustomerPosition.keptStates.map { try store.customers(in: $0, after: nil, limit: 99) },
+      customers: try CustomerPosition.storedStates.map { try store.customers(in: $0, after: nil, limit: 99) },
       payloads: try (1...21).map { try store.payload(of: $0) },
       receipts: try store.receipts(day: nil, after: 0, limit: 99),
       attempts: try [(1, 1), (1, 4), (3, 1), (3, 2), (3, 3), (3, 21)].map {
@@ -165,7 +165,7 @@ struct FormerDatabasesTests {
   }
 
   private func expected(_ version: Int) throws -> Contents {
-    let branch = try Branch(.sqlite)
+    let branch = try StoreFixture(.sqlite)
     try play(branch, version)
     var contents = try contents(of: branch.store)
     // The last attempt before a dead letter is known since version 4.
@@ -224,7 +224,7 @@ struct FormerDatabasesTests {
   func identity() throws {
     let scratch = try database(7)
     let store = try SQLiteStore(path: scratch.database)
-    #expect(try store.knownBooksName() == BooksName(number: 4_711, day: 2, ticket: 5))
+    #expect(try store.storedBankID() == BankID(number: 4_711, day: 2, ticket: 5))
     #expect(
       try store.database.number("SELECT count(*) FROM meta WHERE name LIKE 'books%'", while: "testing") == 0)
   }
@@ -232,17 +232,17 @@ struct FormerDatabasesTests {
   @Test("can be used: the next customer comes, is served, and leaves a result", arguments: versions)
   func goesOn(_ version: Int) throws {
     let scratch = try database(version)
-    let branch = try Branch(.sqlite, opening: scratch)
+    let branch = try StoreFixture(.sqlite, opening: scratch)
     let result = WorkResult(ending: .code(0), duration: .milliseconds(1))
     try branch.finish(try branch.fail(try branch.arrive(.deposit), words: "once"), leaving: result)
     try branch.commit()
     let receipt = try #require(
-      try branch.store.receipt(day: branch.books.day, ticket: branch.books.issued))
+      try branch.store.receipt(day: branch.dayCounters.day, ticket: branch.dayCounters.issued))
     #expect(receipt.result == result)
     #expect(
-      try branch.store.attempts(day: branch.books.day, ticket: receipt.ticket).map(\.words) == ["once"])
+      try branch.store.attempts(day: branch.dayCounters.day, ticket: receipt.ticket).map(\.words) == ["once"])
     try branch.cancelEveryone()
-    branch.turnDay()
+    branch.startNextDay()
     try branch.commit()
     #expect(try branch.store.audit().problems == [])
   }

@@ -11,8 +11,8 @@ import Testing
 
 @Suite("A frozen database")
 struct FrozenTests {
-  private func branch() throws -> (Branch, SQLiteStore) {
-    let branch = try Branch(.sqlite)
+  private func branch() throws -> (StoreFixture, SQLiteStore) {
+    let branch = try StoreFixture(.sqlite)
     let customers = try (0..<40).map { _ in try branch.arrive(.deposit) }
     try branch.commit()
     for customer in customers[..<10] { try branch.finish(customer) }
@@ -21,13 +21,13 @@ struct FrozenTests {
   }
 
   /// Customers who come and go until the log has this number of frames, of which each needs one at least.
-  private func work(_ branch: Branch, _ store: SQLiteStore, until frames: Int32) throws {
+  private func work(_ branch: StoreFixture, _ store: SQLiteStore, until frames: Int32) throws {
     for _ in 0..<frames where store.database.logFrames < frames {
       let customer = try branch.arrive(.loan)
       try branch.commit()
       try branch.finish(customer)
       try branch.commit()
-      try store.tidyUp()
+      try store.runDeferredWork()
       guard store.database.isFrozen else { return }
     }
   }
@@ -50,7 +50,7 @@ struct FrozenTests {
     #expect(try store.audit().served > 10)
     store.thaw()
     #expect(thaws == 1)
-    try store.tidyUp()
+    try store.runDeferredWork()
     #expect(store.database.logFrames == 0)
     #expect(Scratch.bytes(of: branch.scratch.database) != before)
     #expect(try store.audit().problems == [])
@@ -76,15 +76,15 @@ struct FrozenTests {
     switch thaw {
     case .limit: try work(branch, store, until: 2 * Transactions.checkpointThreshold)
     case .fullDisk:
-      store.keepReserve()
-      let fault = Fault(in: store, .log)
+      store.enableReserve()
+      let fault = FileFault(in: store, .log)
       fault.write = SQLITE_FULL
       try branch.arrive(.loan)
       #expect(storeError { try branch.commit() }?.kind == "diskFull")
       fault.heal()
     case .lostLog:
       #expect(unlink(store.files.log) == 0)
-      try store.files.logIsLost()
+      try store.files.handleLogLoss()
     case .close: try store.close()
     }
     #expect(seen == frozen)
@@ -113,19 +113,19 @@ struct FrozenTests {
   @Test("a database is not frozen while the reserve is in use, nor if its log was unlinked")
   func refused() throws {
     let (branch, store) = try branch()
-    store.keepReserve()
-    let fault = Fault(in: store, .log)
+    store.enableReserve()
+    let fault = FileFault(in: store, .log)
     fault.write = SQLITE_FULL
-    let books = branch.books
+    let dayCounters = branch.dayCounters
     try branch.arrive(.loan)
     #expect(storeError { try branch.commit() }?.kind == "diskFull")
     fault.heal()
-    branch.rollBack(to: books)
-    #expect(try store.isShort && !store.freeze {})
-    store.lookForRoom()
-    #expect(try !store.isShort && store.freeze {})
+    branch.rollBack(to: dayCounters)
+    #expect(try store.isLowOnSpace && !store.freeze {})
+    store.refreshDiskSpace()
+    #expect(try !store.isLowOnSpace && store.freeze {})
     #expect(unlink(store.files.log) == 0)
-    try store.files.logIsLost()
+    try store.files.handleLogLoss()
     #expect(try !store.freeze {})
   }
 }

@@ -28,7 +28,7 @@ struct InspectingTests {
     #expect((before["bank.db-wal"] != nil) == isKilled)
     do {
       let store = try SQLiteStore(inspecting: place.database)
-      #expect(try store.load(now: now).books.waitingInAll == 1)
+      #expect(try store.load(now: now).dayCounters.waitingInAll == 1)
       #expect(try store.audit().problems == [])
       #expect(contents(place) == before)
     }
@@ -37,7 +37,7 @@ struct InspectingTests {
 
   @Test("one of the present version is read in place, and its log is not copied into it")
   func present() throws {
-    let branch = try Branch(.sqlite)
+    let branch = try StoreFixture(.sqlite)
     try branch.arrive(.deposit)
     try branch.commit()
     let place = branch.scratch.copyAfterKill()
@@ -45,7 +45,7 @@ struct InspectingTests {
     #expect(before["bank.db-wal"] != nil)
     do {
       let store = try SQLiteStore(inspecting: place.database)
-      #expect(try store.load(now: now).books.waitingInAll == 1)
+      #expect(try store.load(now: now).dayCounters.waitingInAll == 1)
       #expect(contents(place) == before)
     }
     #expect(contents(place) == before)
@@ -55,7 +55,7 @@ struct InspectingTests {
     #expect(closed["bank.db-wal"] == nil)
     let store = try SQLiteStore(inspecting: place.database)
     #expect(store.database.isReadOnly)
-    #expect(try store.load(now: now).books.waitingInAll == 1)
+    #expect(try store.load(now: now).dayCounters.waitingInAll == 1)
     #expect(try store.audit().problems == [])
     #expect(contents(place) == closed)
   }
@@ -67,7 +67,7 @@ struct InspectingTests {
     Scratch.write(Array(repeating: 0x5A, count: 8_192), to: scratch.database)
     // With a log a copy is opened.
     if isKilled { Scratch.write([1], to: scratch.database + "-wal") }
-    #expect(throws: StoreError.damaged(path: scratch.database, detail: Remark(.notSQLite))) {
+    #expect(throws: StoreError.damaged(path: scratch.database, detail: MessageDetail(.notSQLite))) {
       _ = try SQLiteStore(inspecting: scratch.database)
     }
     let newer = Scratch()
@@ -101,10 +101,10 @@ struct InspectingTests {
       rmdir(strange)
     }
     symlink(strange, "\(place)/bank-copy-link")
-    var atWork: CopyPlace? = try CopyPlace.make(in: place).get()
+    var atWork: InspectionCopyDirectory? = try InspectionCopyDirectory.make(in: place).get()
     let copy = try #require(atWork?.database)
     Scratch.write([1], to: copy)
-    CopyPlace.sweep(place)
+    InspectionCopyDirectory.sweep(place)
     #expect(entries().count == 3 && access(copy, F_OK) == 0)
     #expect(left.allSatisfy { access($0, F_OK) != 0 } && access("\(strange)/letter", F_OK) == 0)
     atWork = nil

@@ -16,7 +16,7 @@ struct OpeningTests {
 
   /// A database with customers and receipts, closed.
   private func filled() throws -> Scratch {
-    let branch = try Branch(.sqlite)
+    let branch = try StoreFixture(.sqlite)
     for _ in 0..<2_000 { try branch.arrive(.deposit) }
     let first = try #require(try branch.store.find(1)).customer
     try branch.finish(first)
@@ -37,7 +37,7 @@ struct OpeningTests {
 
   @Test("a new database and its log can be read by their owner only")
   func permissions() throws {
-    let branch = try Branch(.sqlite)
+    let branch = try StoreFixture(.sqlite)
     try branch.arrive(.deposit)
     try branch.commit()
     #expect(branch.scratch.names == ["bank.db", "bank.db-wal"])
@@ -53,8 +53,8 @@ struct OpeningTests {
     let scratch = try filled()
     #expect(scratch.names == ["bank.db"])
     let store = try SQLiteStore(path: scratch.database)
-    let books = try store.load(now: now).books
-    #expect((books.issued, books.served) == (2_000, 1))
+    let dayCounters = try store.load(now: now).dayCounters
+    #expect((dayCounters.issued, dayCounters.served) == (2_000, 1))
     try store.close()
     #expect(storeError { _ = try store.find(1) }?.kind == "failed")
     #expect(storeError { try store.close() }?.kind == "failed")
@@ -65,7 +65,7 @@ struct OpeningTests {
   func emptyFile() throws {
     let scratch = Scratch()
     Scratch.write([], to: scratch.database)
-    #expect(try SQLiteStore(path: scratch.database).load(now: now).books.day == 1)
+    #expect(try SQLiteStore(path: scratch.database).load(now: now).dayCounters.day == 1)
   }
 
   @Test("a file that was being created when its process was killed becomes a database")
@@ -83,13 +83,13 @@ struct OpeningTests {
     #expect(copy.names == ["bank.db", "bank.db-journal"])
     #expect(Scratch.bytes(of: copy.database)?.isEmpty == false)
     let store = try SQLiteStore(path: copy.database)
-    #expect(try store.load(now: now).books.day == 1)
+    #expect(try store.load(now: now).dayCounters.day == 1)
     #expect(try store.audit() == StoreAudit())
   }
 
   @Test("an empty file beside a log is damage, because SQLite would discard the log")
   func emptyFileWithLog() throws {
-    let branch = try Branch(.sqlite)
+    let branch = try StoreFixture(.sqlite)
     try branch.arrive(.deposit)
     try branch.commit()
     let scratch = branch.scratch.copyAfterKill()
@@ -148,7 +148,7 @@ struct OpeningTests {
         let store = try SQLiteStore(path: scratch.database)
         _ = try store.load(now: now)
         for line in Line.graded { _ = try store.page(of: line, after: 0, limit: 10_000) }
-        for state in CustomerPosition.keptStates {
+        for state in CustomerPosition.storedStates {
           _ = try store.customers(in: state, after: nil, limit: 10_000)
         }
         _ = try store.receipts(day: nil, after: 0, limit: 100)
@@ -219,7 +219,7 @@ struct OpeningTests {
       }
       let store = try SQLiteStore(path: scratch.database)
       let error = storeError {
-        if reads == "incarnation" { _ = try store.beginIncarnation(at: WallTime(milliseconds: 1)) }
+        if reads == "incarnation" { _ = try store.recordStart(at: WallTime(milliseconds: 1)) }
         _ = try store.load(now: now)
         if reads == "page" { _ = try store.customers(in: .dead, after: nil, limit: 9_000) }
         if reads == "page" { _ = try store.audit() }
@@ -257,7 +257,7 @@ struct OpeningTests {
 
   @Test("a second user of the database is refused as it is in use")
   func inUse() throws {
-    let branch = try Branch(.sqlite)
+    let branch = try StoreFixture(.sqlite)
     try branch.arrive(.deposit)
     try branch.commit()
     #expect(
@@ -270,7 +270,7 @@ struct OpeningTests {
 
   @Test("another process is refused as the database is in use")
   func inUseElsewhere() async throws {
-    let branch = try Branch(.sqlite)
+    let branch = try StoreFixture(.sqlite)
     let path = branch.scratch.database
     await #expect(processExitsWith: .exitCode(75)) { [path = path as String] in
       exit(storeError { _ = try SQLiteStore(path: path) } == .inUse(path: path) ? 75 : 1)
@@ -284,7 +284,7 @@ struct OpeningTests {
     let path = scratch.database
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
       let store = try SQLiteStore(path: path)
-      var books = try store.load(now: WallTime(milliseconds: 1)).books
+      var dayCounters = try store.load(now: WallTime(milliseconds: 1)).dayCounters
       // Enough for several checkpoints, and a last transaction that has spilled into the log.
       for round in 0..<300 as Range<Int64> {
         let count: Int64 = round == 299 ? 200_000 : 100
@@ -296,14 +296,14 @@ struct OpeningTests {
                 issuedAt: WallTime(milliseconds: 1))))
         }
         if round == 299 { kill(getpid(), SIGKILL) }
-        books.issued += count
-        books.waiting[Line.loan] += count
-        try store.commit(books)
+        dayCounters.issued += count
+        dayCounters.waiting[Line.loan] += count
+        try store.commit(dayCounters)
       }
     }
     #expect(scratch.names == ["bank.db", "bank.db-wal"])
     let store = try SQLiteStore(path: path)
-    #expect(try store.load(now: now).books.issued == 29_900)
+    #expect(try store.load(now: now).dayCounters.issued == 29_900)
     #expect(try store.countUnfinished(1...1_000_000) == 29_900)
     #expect(try store.audit().problems == [])
   }
@@ -320,7 +320,7 @@ struct OpeningTests {
       #expect(try store.database.number("PRAGMA user_version", while: "testing") == Schema.bank.version + 2)
       #expect(
         try store.database.number("SELECT count(*) FROM meta WHERE note = 'third'", while: "testing") == 1)
-      #expect(try store.load(now: now).books.issued == 2_000)
+      #expect(try store.load(now: now).dayCounters.issued == 2_000)
     }
     #expect(storeError { _ = try SQLiteStore(path: scratch.database) }?.kind == "newerSchema")
   }
@@ -344,10 +344,10 @@ struct OpeningTests {
     let scratch = Scratch()
     try scratch.firstVersion().close()
     let store = try SQLiteStore(path: scratch.database)
-    let books = try store.load(now: now).books
-    #expect(books.waitingInAll == 1)
-    #expect(books.paused == [false, true, false])
-    #expect(try store.find(1)?.customer.article == "")
+    let dayCounters = try store.load(now: now).dayCounters
+    #expect(dayCounters.waitingInAll == 1)
+    #expect(dayCounters.paused == [false, true, false])
+    #expect(try store.find(1)?.customer.itemName == "")
     #expect(try store.audit().problems == [])
   }
 
@@ -366,12 +366,12 @@ struct OpeningTests {
     old.close()
     let store = try SQLiteStore(path: scratch.database)
     #expect(try store.database.number("PRAGMA user_version", while: "testing") == Schema.bank.version)
-    let books = try store.load(now: now).books
+    let dayCounters = try store.load(now: now).dayCounters
     let known = try #require(try store.request(forKey: "월요일"))
     #expect(known == KeyedRequest(tickets: IssuedTickets(day: 1, first: 1, last: 1), request: nil))
     #expect(known.isRepeated(by: 42))
     try store.stage(.remember(key: "new", day: 1, first: 1, last: 1, request: 42))
-    try store.commit(books)
+    try store.commit(dayCounters)
     #expect(try store.request(forKey: "new")?.request == 42)
     #expect(try store.audit().problems == [])
   }
@@ -405,10 +405,10 @@ struct OpeningTests {
       """, while: "testing")
     old.close()
     let store = try SQLiteStore(path: scratch.database)
-    let books = try store.load(now: now).books
-    #expect(books.paused == [false, false, true])
+    let dayCounters = try store.load(now: now).dayCounters
+    #expect(dayCounters.paused == [false, false, true])
     for (place, line) in Line.graded.enumerated() {
-      #expect(books.waiting[line] == Int64(place + 1))
+      #expect(dayCounters.waiting[line] == Int64(place + 1))
       #expect(try store.page(of: line, after: 0, limit: 99).count == place + 1)
     }
     #expect(try store.find(Int64(rows.count))?.customer.line == Line(service: .juice, priority: .regular))
@@ -433,7 +433,7 @@ struct OpeningTests {
 
   @Test("the tables are readable with SQL tools: the parts of a key are columns")
   func readableKey() throws {
-    let branch = try Branch(.sqlite)
+    let branch = try StoreFixture(.sqlite)
     try branch.arrive(Line(service: .loan, priority: .vip))
     try branch.commit()
     let store = try #require(branch.store as? SQLiteStore)
@@ -449,7 +449,7 @@ struct OpeningTests {
     for path in [scratch.database, scratch.stock] {
       Scratch.write([1, 2, 3], to: path + "-wal")
       let refusal = StoreError.damaged(
-        path: path, detail: Remark(.missingBesideLog, path + "-wal"))
+        path: path, detail: MessageDetail(.missingBesideLog, path + "-wal"))
       #expect(throws: refusal) {
         if path == scratch.stock {
           _ = try SQLiteStockStore(path: path)

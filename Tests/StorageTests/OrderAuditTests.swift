@@ -17,7 +17,7 @@ struct OrderAuditTests {
     lines: [Line] = [line]
   ) -> [String] {
     var report = AuditRecord(services: ServiceDirectory())
-    var walk = OrderWalk(starts: starts, disordered: disordered)
+    var walk = OrderScan(starts: starts, disordered: disordered)
     for (index, customer) in customers.enumerated() {
       walk.visit(
         1, customer.ticket, lines[index % lines.count], receipt: receipts?[index] ?? 1,
@@ -70,17 +70,17 @@ struct OrderAuditTests {
 
   @Test("a store reports nothing of a day on which the clock went back", arguments: StoreKind.allCases)
   func clockOfStore(kind: StoreKind) throws {
-    let branch = try Branch(kind)
-    _ = try branch.store.beginIncarnation(at: branch.now)
+    let branch = try StoreFixture(kind)
+    _ = try branch.store.recordStart(at: branch.now)
     for day: Int64 in 1...2 {
       let (first, second) = (try branch.arrive(Self.line), try branch.arrive(Self.line))
       try branch.finish(second)
       try branch.finish(first)
-      if day == 1 { branch.books.clockSteps += 1 }
+      if day == 1 { branch.dayCounters.clockSteps += 1 }
       try branch.commit()
       if day == 1 {
         #expect(try branch.store.audit().problems == [])
-        branch.books = branch.books.next(openedAt: branch.now)
+        branch.dayCounters = branch.dayCounters.next(openedAt: branch.now)
         try branch.commit()
         #expect(try branch.store.audit().problems == [], "the closed day keeps its count")
       }
@@ -93,8 +93,8 @@ struct OrderAuditTests {
 
   @Test("a store finds a customer who was overtaken", arguments: StoreKind.allCases)
   func store(kind: StoreKind) throws {
-    let branch = try Branch(kind)
-    _ = try branch.store.beginIncarnation(at: branch.now)
+    let branch = try StoreFixture(kind)
+    _ = try branch.store.recordStart(at: branch.now)
     let first = try branch.arrive(Self.line)
     let second = try branch.arrive(Self.line)
     try branch.commit()
@@ -111,14 +111,14 @@ struct OrderAuditTests {
     "a store notes every start, and earlier starts of customers are explained by it"
   )
   func restart() throws {
-    let branch = try Branch(.sqlite)
-    _ = try branch.store.beginIncarnation(at: branch.now)
+    let branch = try StoreFixture(.sqlite)
+    _ = try branch.store.recordStart(at: branch.now)
     let first = try branch.arrive(Self.line)
     let second = try branch.arrive(Self.line)
     try branch.finish(second)
     try branch.commit()
     try branch.crash()
-    _ = try branch.store.beginIncarnation(at: branch.now)
+    _ = try branch.store.recordStart(at: branch.now)
     try branch.finish(first)
     try branch.commit()
     #expect(try branch.store.audit().problems == [])

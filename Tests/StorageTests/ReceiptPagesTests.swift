@@ -27,7 +27,7 @@ struct ReceiptPagesTests {
       outcome: number(&draw), place: optional(&draw), generation: number(&draw), pid: number(&draw),
       attempts: number(&draw), amount: number(&draw), account: number(&draw), debit: optional(&draw),
       credit: optional(&draw), issued: number(&draw), started: optional(&draw), finished: number(&draw),
-      article: articles[Int(draw.next() % UInt64(articles.count))])
+      itemName: articles[Int(draw.next() % UInt64(articles.count))])
   }
 
   private static func page(_ entries: [ReceiptEntry]) -> (page: ReceiptPage, read: [ReceiptEntry]?) {
@@ -114,12 +114,12 @@ struct ReceiptPagesTests {
 
   @Test("SQL sees a row for each receipt, and one ticket is found by its block")
   func view() throws {
-    let branch = try Branch(.sqlite)
+    let branch = try StoreFixture(.sqlite)
     var receipts: [Receipt] = []
     for number in 0..<40 {
       let juice = Line(service: .juice, priority: Priority(5_000))
       let customer = try branch.arrive(
-        number == 30 ? juice : .deposit, article: number == 30 ? "딸기 \"반\"" : "")
+        number == 30 ? juice : .deposit, itemName: number == 30 ? "딸기 \"반\"" : "")
       var receipt = try branch.finish(customer, number % 7 == 3 ? .cancelled : .served)
       receipt.sequence = Int64(number) + 1
       receipts.append(receipt)
@@ -138,7 +138,7 @@ struct ReceiptPagesTests {
           pid: row.integer(8), attempts: row.integer(9), amount: row.integer(10), account: row.integer(11),
           debit: row.optional(12), credit: row.optional(13), issued: row.integer(14),
           started: row.optional(15),
-          finished: row.integer(16), article: row.text(17))
+          finished: row.integer(16), itemName: row.text(17))
       }
     }
     #expect(rows == receipts.map { ReceiptEntry($0, sequence: $0.sequence) })
@@ -154,27 +154,27 @@ struct ReceiptPagesTests {
   @Test(
     "an audit finds blocks and pages that do not belong together",
     arguments: [
-      ("DELETE FROM ticket_block", Remark.Kind.receiptNotFound),
-      ("UPDATE ticket_block SET sequences = 'x'", .blockMeaningless),
-      ("UPDATE ticket_block SET sequences = replace(sequences, '0', 'x')", .blockMeaningless),
-      ("UPDATE ticket_block SET sequences = printf('%.13d', 2) || substr(sequences, 14)", .receiptOfOther),
+      ("DELETE FROM ticket_block", MessageDetail.Kind.receiptNotFound),
+      ("UPDATE ticket_block SET sequences = 'x'", .blockInvalid),
+      ("UPDATE ticket_block SET sequences = replace(sequences, '0', 'x')", .blockInvalid),
+      ("UPDATE ticket_block SET sequences = printf('%.13d', 2) || substr(sequences, 14)", .receiptOfOtherTicket),
       (
         "UPDATE ticket_block SET sequences = substr(sequences, 1, 26) || printf('%.13d', 1) || substr(sequences, 40)",
-        .ticketTwice
+        .ticketDuplicated
       ),
-      ("UPDATE receipt_page SET entries = replace(entries, '],', ']')", .pageMeaningless),
-      ("UPDATE receipt_page SET entries = '[]'", .pageMeaningless),
-      ("UPDATE receipt_page SET first = 2", .receiptMissing), ("DELETE FROM receipt_page", .receiptOfOther),
-      ("UPDATE receipt_page SET entries = json_set(entries, '$[0][1]', 9)", .receiptMeaningless),
+      ("UPDATE receipt_page SET entries = replace(entries, '],', ']')", .pageInvalid),
+      ("UPDATE receipt_page SET entries = '[]'", .pageInvalid),
+      ("UPDATE receipt_page SET first = 2", .receiptMissing), ("DELETE FROM receipt_page", .receiptOfOtherTicket),
+      ("UPDATE receipt_page SET entries = json_set(entries, '$[0][1]', 9)", .receiptInvalid),
     ])
-  func disagreement(_ script: String, _ kind: Remark.Kind) throws {
-    let branch = try Branch(.sqlite)
+  func disagreement(_ script: String, _ kind: MessageDetail.Kind) throws {
+    let branch = try StoreFixture(.sqlite)
     for _ in 0..<5 { try branch.finish(try branch.arrive(.deposit)) }
     try branch.commit()
     let store = try #require(branch.store as? SQLiteStore)
     try store.database.execute(script, while: "planting damage")
     let audit = try store.audit()
-    #expect(audit.remarks.contains { $0.kind == kind }, "\(audit.problems)")
+    #expect(audit.messageDetails.contains { $0.kind == kind }, "\(audit.problems)")
   }
 
   @Test("the rows of a former database become pages, each at its place, also if some are missing")
@@ -206,7 +206,7 @@ struct ReceiptPagesTests {
       #expect(
         receipt.issuedAt.milliseconds == 900 + number && receipt.finishedAt.milliseconds == 999 + number)
       #expect(receipt.startedAt?.milliseconds == (number == 3 ? nil : 950 + number))
-      #expect(receipt.article == (number == 5 ? "a \"b\"\n" : ""))
+      #expect(receipt.itemName == (number == 5 ? "a \"b\"\n" : ""))
       #expect(try store.receipt(day: receipt.day, ticket: receipt.ticket) == receipt)
     }
     #expect(try store.receipt(day: 1, ticket: 661) == nil && store.receipt(day: 3, ticket: 1) == nil)
@@ -214,16 +214,16 @@ struct ReceiptPagesTests {
     _ = try store.load(now: WallTime(milliseconds: 1))
     let audit = try store.audit()
     #expect(audit.lost == 2 && audit.duplicated == 0, "\(audit.problems)")
-    #expect(audit.remarks.count { $0.kind == .receiptMissing } == 2)
+    #expect(audit.messageDetails.count { $0.kind == .receiptMissing } == 2)
   }
 
   @Test("a waiting customer counts for today, however many days there were")
   func days() throws {
-    let branch = try Branch(.sqlite)
+    let branch = try StoreFixture(.sqlite)
     for _ in 0..<3 {
       try branch.finish(try branch.arrive(.deposit))
       try branch.commit()
-      branch.turnDay()
+      branch.startNextDay()
       try branch.commit()
     }
     // Their numbers are those of tickets of the days before.

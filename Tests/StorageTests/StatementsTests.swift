@@ -12,7 +12,7 @@ import Testing
 struct StatementsTests {
   @Test("no statement is prepared again for other values")
   func once() throws {
-    let branch = try Branch(.sqlite)
+    let branch = try StoreFixture(.sqlite)
     try branch.arrive(.deposit)
     try branch.commit()
     let store = try #require(branch.store as? SQLiteStore)

@@ -14,7 +14,7 @@ import Time
 @Suite("The database of the stock")
 struct StockFileTests {
   private func filled() throws -> Scratch {
-    let room = try StockRoom(.sqlite)
+    let room = try StockFixture(.sqlite)
     for number in 0..<20 { _ = try room.take([("kiwi", 1)], as: "o\(number)") }
     try room.sqlite?.close()
     return room.scratch
@@ -22,14 +22,14 @@ struct StockFileTests {
 
   @Test("is private, and is not opened twice")
   func privacy() throws {
-    let room = try StockRoom(.sqlite)
+    let room = try StockFixture(.sqlite)
     var facts = stat()
     #expect(stat(room.scratch.stock, &facts) == 0 && facts.st_mode & 0o777 == 0o600)
   }
 
   @Test("reports progress while every row is counted, and none while nothing is done")
   func progress() throws {
-    let room = try StockRoom(.sqlite)
+    let room = try StockFixture(.sqlite)
     for number in 0..<4_000 { _ = try room.take([("kiwi", 1)], as: "o\(number)") }
     try room.sqlite?.close()
     var calls = 0
@@ -118,9 +118,9 @@ struct StockFileTests {
 
   @Test("a failed fsync ends the store, and nothing is reported as done")
   func failedSync() throws {
-    let room = try StockRoom(.sqlite)
+    let room = try StockFixture(.sqlite)
     let store = try #require(room.sqlite)
-    Fault(in: store.database, .log).sync = SQLITE_IOERR | 4 << 8
+    FileFault(in: store.database, .log).sync = SQLITE_IOERR | 4 << 8
     let request = try room.ask(.take([ItemAmount(ItemID("kiwi"), 1)], today: 1), as: "a")
     let error = storeError { try store.commit() }
     #expect(error?.kind == "failed")
@@ -187,10 +187,10 @@ struct StockFileTests {
 
   @Test("an audit names what was changed with SQL", arguments: tampering)
   func tampered(_ sql: String, _ finding: String) throws {
-    let room = try StockRoom(.sqlite)
+    let room = try StockFixture(.sqlite)
     _ = try room.take([("kiwi", 1)], as: "a")
     _ = try room.take([("kiwi", 2), ("banana", 1)], as: "b")
-    _ = try room.order(.giveBack, as: "b")
+    _ = try room.order(.returnItems, as: "b")
     _ = try room.take([("strawberry", 16)], as: "c")
     let store = try #require(room.sqlite)
     #expect(try store.audit().problems == [])
@@ -199,6 +199,6 @@ struct StockFileTests {
     let problems = audit.problems
     #expect(problems.contains { $0.contains(finding) }, "\(problems)")
     // They can be worded in any language.
-    #expect(audit.remarks.allSatisfy { $0.kind != .quoted }, "\(problems)")
+    #expect(audit.messageDetails.allSatisfy { $0.kind != .literal }, "\(problems)")
   }
 }

@@ -8,7 +8,7 @@ import Time
 
 @testable import Storage
 
-final class StockRoom {
+final class StockFixture {
   let kind: StoreKind
   private(set) var store: any StockStore<StoreError>
   private(set) var scratch = Scratch()
@@ -21,20 +21,20 @@ final class StockRoom {
     self.kind = kind
     store = kind == .memory ? MemoryStockStore() : try SQLiteStockStore(path: scratch.stock)
     machine = StockMachine(try store.load(newLedger: 41))
-    try happen(.furnish(Assortment.standard.fruits.map { ItemAmount($0.id, $0.initial) }))
+    try process(.seedItems(Assortment.standard.fruits.map { ItemAmount($0.id, $0.initial) }))
     try commit()
   }
 
   /// The store on disk; for tests that inspect it.
   var sqlite: SQLiteStockStore? { store as? SQLiteStockStore }
 
-  func happen(_ event: StockEvent) throws {
+  func process(_ event: StockEvent) throws {
     clock += 1
     var effects: [StockEffect] = []
     machine.apply(event, at: WallTime(milliseconds: clock), into: &effects)
     for effect in effects {
       switch effect {
-      case .lookUp(let id): try happen(.found(id, try store.order(id)))
+      case .lookUp(let id): try process(.found(id, try store.order(id)))
       case .stage(let entry): try store.stage(entry)
       case .reply(let request, let answer): answers[request] = answer
       }
@@ -44,7 +44,7 @@ final class StockRoom {
   @discardableResult
   func ask(_ action: StockAction, as name: String? = nil) throws -> UInt64 {
     lastRequest += 1
-    try happen(.order(lastRequest, name.map { OrderID($0) }, action))
+    try process(.order(lastRequest, name.map { OrderID($0) }, action))
     return lastRequest
   }
 
@@ -60,7 +60,7 @@ final class StockRoom {
 
   func commit() throws {
     try store.commit()
-    try happen(.committed)
+    try process(.committed)
   }
 
   /// The process is killed, and the next one opens what is on disk.

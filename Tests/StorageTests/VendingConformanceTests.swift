@@ -15,7 +15,7 @@ struct VendingConformanceTests {
 
   @Test("starts empty, under a permanent name", arguments: StoreKind.allCases)
   func beginning(_ kind: StoreKind) throws {
-    let room = try VendingRoom(kind)
+    let room = try VendingFixture(kind)
     #expect(try room.store.load(newMachine: 9) == StoredVending(machine: 41))
     try room.crash()
     #expect(try room.store.load(newMachine: 9) == StoredVending(machine: 41))
@@ -25,7 +25,7 @@ struct VendingConformanceTests {
 
   @Test("keeps money, purchases and their dates over a crash", arguments: StoreKind.allCases)
   func kept(_ kind: StoreKind) throws {
-    let room = try VendingRoom(kind)
+    let room = try VendingFixture(kind)
     try room.insert(5_000, as: "a")
     let bought = try room.buy("top", as: "b", .taken(dates))
     try room.buy("hot6", as: "c")
@@ -55,28 +55,28 @@ struct VendingConformanceTests {
 
   @Test("continues with what was left open", arguments: StoreKind.allCases)
   func unfinished(_ kind: StoreKind) throws {
-    let room = try VendingRoom(kind)
+    let room = try VendingFixture(kind)
     try room.insert(9_000, as: "a")
     for name in ["b", "c"] { try room.ask(.buy(ItemID("top")), as: name) }
     try room.commit()
-    try room.happen(.stockAnswered(2, .away))
+    try room.process(.stockAnswered(2, .unavailable))
     try room.commit()
     try room.crash()
     #expect(try room.store.load(newMachine: 9).unfinished.map(\.state) == [.open, .releasing])
-    #expect(room.asked == [1] && room.machine.settledFree == 7_300)
+    #expect(room.requested == [1] && room.machine.durableAvailableBalance == 7_300)
     #expect(try room.store.audit().unfinished == 2)
     try room.stockAnswers(.taken(nil))
     try room.release()
     try room.commit()
     try room.crash()
     #expect(try room.store.load(newMachine: 9).unfinished == [])
-    #expect(room.machine.settledAccount.spent == 1_700)
+    #expect(room.machine.durableAccount.spent == 1_700)
     #expect(try room.store.audit().problems == [])
   }
 
   @Test("shows what is staged, and forgets it on rollback and in a crash", arguments: StoreKind.allCases)
   func rollback(_ kind: StoreKind) throws {
-    let room = try VendingRoom(kind)
+    let room = try VendingFixture(kind)
     try room.insert(2_000, as: "fill")
     for isCrash in [false, true] {
       #expect(!room.store.hasStagedChanges)
@@ -86,14 +86,14 @@ struct VendingConformanceTests {
       #expect(try room.store.request(OrderID("a")) != nil && room.store.request(OrderID("b")) != nil)
       if isCrash { try room.crash() } else { try room.refuse() }
       #expect(try room.store.request(OrderID("a")) == nil && room.store.request(OrderID("b")) == nil)
-      #expect(room.machine.settledAccount.balance == 2_000)
+      #expect(room.machine.durableAccount.balance == 2_000)
     }
     #expect(try room.store.audit().problems == [])
   }
 
   @Test("pages through the purchases", arguments: StoreKind.allCases)
   func pages(_ kind: StoreKind) throws {
-    let room = try VendingRoom(kind)
+    let room = try VendingFixture(kind)
     for number in 0..<20 {
       try room.insert(1_000, as: "i\(number)")
       try room.buy("hot6", as: "b\(number)")
@@ -114,7 +114,7 @@ struct VendingConformanceTests {
 
   @Test("refuses a second row of one name, and an end that comes twice", arguments: StoreKind.allCases)
   func twice(_ kind: StoreKind) throws {
-    let room = try VendingRoom(kind)
+    let room = try VendingFixture(kind)
     try room.insert(5_000, as: "a")
     try room.buy("top", as: "b")
     let at = WallTime(milliseconds: 1)
@@ -135,7 +135,7 @@ struct VendingConformanceTests {
 
   @Test("agrees with the other stores over random histories", arguments: 1...12 as ClosedRange<UInt64>)
   func agreement(_ seed: UInt64) throws {
-    let rooms = try StoreKind.allCases.map { try VendingRoom($0) }
+    let rooms = try StoreKind.allCases.map { try VendingFixture($0) }
     var chance = SeededGenerator(seed: seed)
     for step in 0..<200 {
       let (draw, won, name) = (chance.draw(0...19), chance.draw(1...4_000), "o\(chance.draw(0...60))")
@@ -147,7 +147,7 @@ struct VendingConformanceTests {
         case 2...5: try room.commit()
         case 6...8: try room.stockAnswers(.taken(draw == 6 ? dates : nil))
         case 9: try room.stockAnswers(.none(onlyExpired: won > 2_000))
-        case 10: try room.stockAnswers(.away)
+        case 10: try room.stockAnswers(.unavailable)
         case 11: try room.release()
         case 12: try room.ask(.giveChange, as: name)
         case 13...15: try room.ask(.insert(won), as: name)
@@ -155,7 +155,7 @@ struct VendingConformanceTests {
         }
       }
       #expect(
-        rooms[0].machine.settledAccount == rooms[1].machine.settledAccount, "seed \(seed), step \(step)")
+        rooms[0].machine.durableAccount == rooms[1].machine.durableAccount, "seed \(seed), step \(step)")
       #expect(rooms[0].answers == rooms[1].answers, "seed \(seed), step \(step)")
     }
     for room in rooms { try room.commit() }

@@ -22,7 +22,7 @@ struct VendingFileTests {
   }
 
   private func filled() throws -> Scratch {
-    let room = try VendingRoom(.sqlite)
+    let room = try VendingFixture(.sqlite)
     for number in 0..<200 { try room.ask(.insert(1_000), as: "i\(number)") }
     try room.commit()
     for number in 0..<20 { try room.buy("top", as: "b\(number)") }
@@ -99,9 +99,9 @@ struct VendingFileTests {
 
   @Test("a failed fsync ends the store, and nothing is reported as done")
   func failedSync() throws {
-    let room = try VendingRoom(.sqlite)
+    let room = try VendingFixture(.sqlite)
     let store = try #require(room.sqlite)
-    Fault(in: store.database, .log).sync = SQLITE_IOERR | 4 << 8
+    FileFault(in: store.database, .log).sync = SQLITE_IOERR | 4 << 8
     let request = try room.ask(.insert(1_000), as: "a")
     let error = storeError { try store.commit() }
     #expect(error?.kind == "failed" && room.answers[request] == nil)
@@ -160,7 +160,7 @@ struct VendingFileTests {
 
   @Test("an audit names what was changed with SQL", arguments: tampering)
   func tampered(_ sql: String, _ finding: String) throws {
-    let room = try VendingRoom(.sqlite)
+    let room = try VendingFixture(.sqlite)
     try room.insert(5_000, as: "a")
     try room.buy("top", as: "b")
     try room.buy("hot6", as: "c", .none(onlyExpired: false))
@@ -171,12 +171,12 @@ struct VendingFileTests {
     let problems = audit.problems
     #expect(problems.contains { $0.contains(finding) }, "\(problems)")
     // They can be worded in any language.
-    #expect(audit.remarks.allSatisfy { $0.kind != .quoted }, "\(problems)")
+    #expect(audit.messageDetails.allSatisfy { $0.kind != .literal }, "\(problems)")
   }
 
   @Test("an amount of money that contradicts the rows is damage, and is not used")
   func strayBalance() throws {
-    let room = try VendingRoom(.sqlite)
+    let room = try VendingFixture(.sqlite)
     try room.insert(5_000, as: "a")
     try room.sqlite?.database.execute("UPDATE ledger SET balance = 6000", while: "tampering")
     #expect(storeError { _ = try room.store.load(newMachine: 1) }?.kind == "damaged")

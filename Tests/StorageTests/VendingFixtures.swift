@@ -8,7 +8,7 @@ import VendingCore
 
 @testable import Storage
 
-final class VendingRoom {
+final class VendingFixture {
   static let prices: [ItemID: Won] = [ItemID("top"): 1_700, ItemID("hot6"): 1_000]
 
   let kind: StoreKind
@@ -17,7 +17,7 @@ final class VendingRoom {
   private(set) var machine: VendingStateMachine
   private(set) var answers: [UInt64: VendingAnswer] = [:]
   /// Purchases that the stock is asked for.
-  private(set) var asked: [PurchaseNumber] = []
+  private(set) var requested: [PurchaseNumber] = []
   private var releasing: [PurchaseNumber] = []
   private var lastRequest: UInt64 = 0
   private var clock: Int64 = 1_700_000_000_000
@@ -31,16 +31,16 @@ final class VendingRoom {
   /// The store on disk; for tests that inspect it.
   var sqlite: SQLiteVendingStore? { store as? SQLiteVendingStore }
 
-  func happen(_ event: VendingEvent) throws {
+  func process(_ event: VendingEvent) throws {
     clock += 1
     var effects: [VendingEffect] = []
     machine.apply(event, at: WallTime(milliseconds: clock), into: &effects)
     for effect in effects {
       switch effect {
-      case .lookUp(let id): try happen(.found(id, try store.request(id)))
+      case .lookUp(let id): try process(.found(id, try store.request(id)))
       case .stage(let entry): try store.stage(entry)
       case .reply(let request, let answer): answers[request] = answer
-      case .take(let purchase, _): asked.append(purchase)
+      case .take(let purchase, _): requested.append(purchase)
       case .release(let purchase): releasing.append(purchase)
       }
     }
@@ -49,22 +49,22 @@ final class VendingRoom {
   @discardableResult
   func ask(_ action: VendingAction, as name: String) throws -> UInt64 {
     lastRequest += 1
-    try happen(.asked(lastRequest, OrderID(name), action))
+    try process(.requested(lastRequest, OrderID(name), action))
     return lastRequest
   }
 
   /// The stock answers everything that it was asked.
   func stockAnswers(_ outcome: StockOutcome) throws {
-    let purchases = asked
-    asked = []
-    for purchase in purchases { try happen(.stockAnswered(purchase, outcome)) }
+    let purchases = requested
+    requested = []
+    for purchase in purchases { try process(.stockAnswered(purchase, outcome)) }
   }
 
   /// The stock has put everything back.
   func release() throws {
     let purchases = releasing
     releasing = []
-    for purchase in purchases { try happen(.released(purchase)) }
+    for purchase in purchases { try process(.released(purchase)) }
   }
 
   @discardableResult
@@ -85,15 +85,15 @@ final class VendingRoom {
   }
 
   func commit() throws {
-    guard machine.isUnsettled else { return }
+    guard machine.hasUncommittedChanges else { return }
     try store.commit()
-    try happen(.committed)
+    try process(.committed)
   }
 
   func refuse() throws {
-    guard machine.isUnsettled else { return }
+    guard machine.hasUncommittedChanges else { return }
     store.rollBack()
-    try happen(.commitRefused)
+    try process(.commitRefused)
   }
 
   /// The process is killed, and the next one opens what is on disk.
@@ -105,9 +105,9 @@ final class VendingRoom {
       store = try SQLiteVendingStore(path: copy.vending)
       scratch = copy
     }
-    (asked, releasing) = ([], [])
+    (requested, releasing) = ([], [])
     machine = VendingStateMachine(try store.load(newMachine: 42), prices: Self.prices)
-    try happen(.began)
+    try process(.began)
   }
 }
 

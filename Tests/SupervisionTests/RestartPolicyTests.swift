@@ -38,7 +38,7 @@ import Time
       history.becameReady(at: moment(Int64(round)))
       history.didWork()
       #expect(history.died(at: moment(Int64(round))) == .atOnce)
-      #expect(history.earlyDeaths == 0)
+      #expect(history.deathsBeforeReady == 0)
     }
   }
 
@@ -52,7 +52,7 @@ import Time
       history.becameReady(at: moment(1))
       return history.died(at: moment(1) + .milliseconds(199))
     }
-    for _ in 0..<policy.spared { #expect(die() == .atOnce) }
+    for _ in 0..<policy.immediateRestarts { #expect(die() == .atOnce) }
     var full: Int64 = 100_000_000
     for death in 1..<10 {
       guard case .after(let pause) = die() else {
@@ -62,12 +62,12 @@ import Time
       #expect(pause.nanoseconds >= full / 2 && pause.nanoseconds <= full, "death \(death)")
       full = min(full * 2, 30_000_000_000)
     }
-    #expect(history.earlyDeaths == 0)
+    #expect(history.deathsBeforeReady == 0)
     #expect(die() == .giveUp)
     // Work in between ends the run.
     history.becameReady(at: moment(2))
     history.didWork()
-    #expect(history.died(at: moment(2)) == .atOnce && history.deathsInARow == 0)
+    #expect(history.died(at: moment(2)) == .atOnce && history.consecutiveDeaths == 0)
     #expect(die() == .atOnce)
   }
 
@@ -99,15 +99,15 @@ import Time
   }
 
   @Test("a calm minute at work forgets earlier deaths, a shorter time does not")
-  func calm() {
+  func forgetAfter() {
     var history = RestartHistory(policy: RestartPolicy(), seed: 3)
     for _ in 0..<5 { _ = history.died(at: moment(0)) }
     history.becameReady(at: moment(10))
     _ = history.died(at: moment(69))
-    #expect(history.earlyDeaths == 5)
+    #expect(history.deathsBeforeReady == 5)
     history.becameReady(at: moment(100))
     _ = history.died(at: moment(160))
-    #expect(history.earlyDeaths == 0)
+    #expect(history.deathsBeforeReady == 0)
   }
 
   @Test("a new policy counts at once, for past deaths as well")
@@ -124,7 +124,7 @@ import Time
   func forgiven() {
     var history = RestartHistory(policy: RestartPolicy(), seed: 3)
     for _ in 0..<12 { _ = history.died(at: moment(0)) }
-    history.forgive()
+    history.clearHistory()
     guard case .after = history.died(at: moment(0)) else {
       Issue.record("after forgiveness there is a first pause again")
       return

@@ -12,21 +12,21 @@ import Wire
 @Suite("A worker that hands over the whole work") struct HandedOverTests {
   private static let customer = TestTeller.assignment(7)
   private static let result = WorkResult(
-    ending: .code(0), duration: .milliseconds(12), output: Excerpt(first: [1, 2]) ?? .nothing)
+    ending: .code(0), duration: .milliseconds(12), output: TruncatedOutput(first: [1, 2]) ?? .nothing)
 
-  static func orders(logsCustomers: Bool = true) -> TellerOrders {
-    var orders = TestTeller.orders(work: 0, beat: 1_000_000, logsCustomers: logsCustomers)
-    orders.command = CommandOrders(
+  static func settings(logsCustomers: Bool = true) -> TellerSettings {
+    var settings = TestTeller.settings(work: 0, beat: 1_000_000, logsCustomers: logsCustomers)
+    settings.command = CommandSettings(
       words: ["true"], directory: nil, environment: [], timeoutMilliseconds: nil, graceMilliseconds: 1_000,
-      limits: CommandOrders.Limits(), resultBytes: 1_024, outputBytes: 0, outputDirectory: "", meanings: [])
-    return orders
+      limits: CommandSettings.Limits(), resultBytes: 1_024, outputBytes: 0, outputDirectory: "", meanings: [])
+    return settings
   }
 
   /// A runner that has sent ready.
   private func ready(logsCustomers: Bool = true) -> TestTeller {
-    var teller = TestTeller(machine: TellerMachine(build: "test", role: .runner, provides: true))
-    #expect(teller.when(.began) == [.say(.hello(Hello(build: "test", role: .runner)))])
-    _ = teller.when(.heard(.welcome(Self.orders(logsCustomers: logsCustomers))))
+    var teller = TestTeller(machine: TellerMachine(build: "test", role: .runner, hasProvider: true))
+    #expect(teller.when(.began) == [.send(.hello(Hello(build: "test", role: .runner)))])
+    _ = teller.when(.received(.welcome(Self.settings(logsCustomers: logsCustomers))))
     return teller
   }
 
@@ -34,7 +34,7 @@ import Wire
   private func serving() -> TestTeller {
     var teller = ready()
     #expect(
-      teller.when(.heard(.assign(Self.customer)), at: 0) == [
+      teller.when(.received(.assign(Self.customer)), at: 0) == [
         .log(.started(Self.customer)), .provide(Self.customer),
       ])
     return teller
@@ -47,13 +47,13 @@ import Wire
     for _ in 1...50 {
       moment += 1_000_000_000
       #expect(teller.machine.wakeAt == MonotonicTime(nanoseconds: moment))
-      #expect(teller.when(.timeCame, at: moment - 1) == [], "too early")
-      #expect(teller.when(.timeCame, at: moment) == [.say(.beat(Self.customer.lease))], "no patience")
+      #expect(teller.when(.timerFired, at: moment - 1) == [], "too early")
+      #expect(teller.when(.timerFired, at: moment) == [.send(.beat(Self.customer.lease))], "no patience")
     }
     #expect(
       teller.when(.provided(Self.customer.lease, .worked(Self.result)), at: moment) == [
         .log(.worked(Self.customer, Self.result, took: .seconds(50))),
-        .say(.worked(Self.customer.lease, Self.result)),
+        .send(.worked(Self.customer.lease, Self.result)),
       ])
     #expect(teller.when(.provided(Self.customer.lease, .worked(Self.result))) == [], "once is enough")
   }
@@ -65,42 +65,42 @@ import Wire
     #expect(
       teller.when(.provided(Self.customer.lease, .failed(failure)), at: 5_000_000) == [
         .log(.workFailed(Self.customer, failure, took: .milliseconds(5))),
-        .say(.failed(Self.customer.lease, failure)),
+        .send(.failed(Self.customer.lease, failure)),
       ])
-    #expect(teller.when(.heard(.assign(TestTeller.assignment(8)))).last == .provide(TestTeller.assignment(8)))
+    #expect(teller.when(.received(.assign(TestTeller.assignment(8)))).last == .provide(TestTeller.assignment(8)))
   }
 
   @Test("a recalled customer is returned when no process of the work is left")
   func recalled() {
     var teller = serving()
-    #expect(teller.when(.heard(.recall(Self.customer.lease))) == [.abandon(Self.customer.lease)])
-    #expect(teller.when(.heard(.recall(Self.customer.lease))) == [], "once is enough")
+    #expect(teller.when(.received(.recall(Self.customer.lease))) == [.abandon(Self.customer.lease)])
+    #expect(teller.when(.received(.recall(Self.customer.lease))) == [], "once is enough")
     #expect(teller.machine.wakeAt == nil, "its duration does not depend on the lease now")
     #expect(
       teller.when(.provided(Self.customer.lease, .returned)) == [
-        .log(.recalled(Self.customer)), .say(.returned(Self.customer.lease)),
+        .log(.recalled(Self.customer)), .send(.returned(Self.customer.lease)),
       ])
   }
 
   @Test("work that had ended before its recall is reported as done")
   func recalledTooLate() {
     var teller = serving()
-    _ = teller.when(.heard(.recall(Self.customer.lease)))
+    _ = teller.when(.received(.recall(Self.customer.lease)))
     #expect(
       teller.when(.provided(Self.customer.lease, .worked(Self.result))).last
-        == .say(.worked(Self.customer.lease, Self.result)))
+        == .send(.worked(Self.customer.lease, Self.result)))
   }
 
   @Test("a customer that was not started is returned at once, and the command continues")
   func recalledAhead() {
     var teller = serving()
     let next = TestTeller.assignment(8)
-    #expect(teller.when(.heard(.assign(next))) == [])
+    #expect(teller.when(.received(.assign(next))) == [])
     #expect(
-      teller.when(.heard(.recall(next.lease))) == [.log(.recalled(next)), .say(.returned(next.lease))])
+      teller.when(.received(.recall(next.lease))) == [.log(.recalled(next)), .send(.returned(next.lease))])
     #expect(
       teller.when(.provided(Self.customer.lease, .worked(Self.result))).last
-        == .say(.worked(Self.customer.lease, Self.result)))
+        == .send(.worked(Self.customer.lease, Self.result)))
   }
 
   @Test("a command that cannot be started now is started after a pause, as often as it takes")
@@ -108,34 +108,34 @@ import Wire
     var teller = serving()
     #expect(
       teller.when(.provided(Self.customer.lease, .later("no processes")), at: 0) == [
-        .log(.delayed(Self.customer, reason: "no processes")), .say(.beat(Self.customer.lease)),
+        .log(.delayed(Self.customer, reason: "no processes")), .send(.beat(Self.customer.lease)),
       ])
     #expect(teller.machine.wakeAt == MonotonicTime(nanoseconds: 250_000_000))
-    #expect(teller.when(.timeCame, at: 250_000_000) == [.provide(Self.customer)])
+    #expect(teller.when(.timerFired, at: 250_000_000) == [.provide(Self.customer)])
     #expect(teller.machine.wakeAt == MonotonicTime(nanoseconds: 1_000_000_000), "the next beat")
     #expect(
       teller.when(.provided(Self.customer.lease, .later("no processes")), at: 250_000_000) == [
-        .say(.beat(Self.customer.lease))
+        .send(.beat(Self.customer.lease))
       ], "the log contains it")
     #expect(
-      teller.when(.heard(.recall(Self.customer.lease))).last == .say(.returned(Self.customer.lease)),
+      teller.when(.received(.recall(Self.customer.lease))).last == .send(.returned(Self.customer.lease)),
       "nothing was started")
   }
 
   @Test("a recalled customer whose work cannot be started is returned")
   func laterAndRecalled() {
     var teller = serving()
-    _ = teller.when(.heard(.recall(Self.customer.lease)))
+    _ = teller.when(.received(.recall(Self.customer.lease)))
     #expect(
       teller.when(.provided(Self.customer.lease, .later("no processes"))).last
-        == .say(.returned(Self.customer.lease)))
+        == .send(.returned(Self.customer.lease)))
   }
 
-  @Test("the window closes after the assigned customers", arguments: [WindowMessage.close, nil])
-  func closing(message: WindowMessage?) {
+  @Test("the window closes after the assigned customers", arguments: [MessageToTeller.close, nil])
+  func closing(message: MessageToTeller?) {
     var teller = serving()
-    _ = teller.when(.heard(.assign(TestTeller.assignment(8))))
-    #expect(teller.when(message.map { .heard($0) } ?? .askedToEnd) == [])
+    _ = teller.when(.received(.assign(TestTeller.assignment(8))))
+    #expect(teller.when(message.map { .received($0) } ?? .stopRequested) == [])
     #expect(
       teller.when(.provided(Self.customer.lease, .worked(Self.result))).last
         == .provide(TestTeller.assignment(8)))
@@ -147,7 +147,7 @@ import Wire
   func noRunner() {
     var teller = TestTeller()
     _ = teller.when(.began)
-    #expect(teller.when(.heard(.welcome(Self.orders()))).last == .exit(65))
+    #expect(teller.when(.received(.welcome(Self.settings()))).last == .exit(65))
   }
 
   @Test("in any order of events no assignment has two answers, and a recalled one is answered")
@@ -166,23 +166,23 @@ import Wire
         switch chance.draw(0...7) {
         case 0...1 where handed.count - answered.count < 3:
           ticket += 1
-          event = .heard(.assign(TestTeller.assignment(ticket)))
+          event = .received(.assign(TestTeller.assignment(ticket)))
           if !hasExited { handed.append(TestTeller.assignment(ticket).lease) }
         case 2 where !handed.isEmpty:
-          event = .heard(.recall(handed[Int(chance.draw(0...Int64(handed.count - 1)))]))
+          event = .received(.recall(handed[Int(chance.draw(0...Int64(handed.count - 1)))]))
         case 3...5 where running != nil:
-          let provisions: [Provision] = [
+          let provisions: [ProvisionResult] = [
             .worked(Self.result), .failed(WorkFailure("no")), .returned, .later("full"),
           ]
           event = .provided(running ?? Self.customer.lease, provisions[Int(chance.draw(0...3))])
-        case 6 where chance.draw(0...20) == 0: event = .heard(.close)
-        default: event = .timeCame
+        case 6 where chance.draw(0...20) == 0: event = .received(.close)
+        default: event = .timerFired
         }
         if case .provided = event { running = nil }
         for action in teller.when(event, at: now) {
           #expect(!hasExited)
           switch action {
-          case .say(.worked(let lease, _)), .say(.failed(let lease, _)), .say(.returned(let lease)):
+          case .send(.worked(let lease, _)), .send(.failed(let lease, _)), .send(.returned(let lease)):
             answered[lease, default: 0] += 1
           case .provide(let assignment):
             #expect(running == nil, "one at a time")

@@ -15,10 +15,10 @@ import Wire
 
   /// A worker that has sent ready, with work of 500 ms and a beat of a second.
   private func ready(work: Int64 = 500_000, logsCustomers: Bool = true) -> TestTeller {
-    var teller = TestTeller(machine: TellerMachine(build: "test", role: .juice, provides: true))
-    #expect(teller.when(.began) == [.say(.hello(Hello(build: "test", role: .juice)))])
+    var teller = TestTeller(machine: TellerMachine(build: "test", role: .juice, hasProvider: true))
+    #expect(teller.when(.began) == [.send(.hello(Hello(build: "test", role: .juice)))])
     _ = teller.when(
-      .heard(.welcome(TestTeller.orders(work: work, beat: Self.beat, logsCustomers: logsCustomers))))
+      .received(.welcome(TestTeller.settings(work: work, beat: Self.beat, logsCustomers: logsCustomers))))
     return teller
   }
 
@@ -26,18 +26,18 @@ import Wire
   func order() {
     var teller = ready()
     #expect(
-      teller.when(.heard(.assign(Self.customer)), at: 0) == [
+      teller.when(.received(.assign(Self.customer)), at: 0) == [
         .log(.started(Self.customer)), .provide(Self.customer),
       ])
-    #expect(teller.when(.timeCame, at: 400_000_000) == [], "waiting is not progress")
+    #expect(teller.when(.timerFired, at: 400_000_000) == [], "waiting is not progress")
     #expect(
       teller.when(.provided(Self.customer.lease, .ready), at: 600_000_000) == [
-        .say(.beat(Self.customer.lease))
+        .send(.beat(Self.customer.lease))
       ])
     #expect(teller.machine.wakeAt == MonotonicTime(nanoseconds: 1_100_000_000))
     #expect(
-      teller.when(.timeCame, at: 1_100_000_000) == [
-        .log(.completed(Self.customer, took: .milliseconds(1_100))), .say(.done(Self.customer.lease)),
+      teller.when(.timerFired, at: 1_100_000_000) == [
+        .log(.completed(Self.customer, took: .milliseconds(1_100))), .send(.done(Self.customer.lease)),
       ])
     #expect(teller.machine.wakeAt == nil)
   }
@@ -45,30 +45,30 @@ import Wire
   @Test("work of no time is done as soon as all goods are there")
   func atOnce() {
     var teller = ready(work: 0, logsCustomers: false)
-    #expect(teller.when(.heard(.assign(Self.customer))) == [.provide(Self.customer)])
-    #expect(teller.when(.provided(Self.customer.lease, .ready)) == [.say(.done(Self.customer.lease))])
+    #expect(teller.when(.received(.assign(Self.customer))) == [.provide(Self.customer)])
+    #expect(teller.when(.provided(Self.customer.lease, .ready)) == [.send(.done(Self.customer.lease))])
   }
 
   @Test("a shortage is the answer, and the next customer may come")
   func missing() {
     var teller = ready()
-    _ = teller.when(.heard(.assign(Self.customer)))
+    _ = teller.when(.received(.assign(Self.customer)))
     #expect(
       teller.when(.provided(Self.customer.lease, .missing(Self.missing))) == [
-        .log(.sentAway(Self.customer, Self.missing)), .say(.outOfStock(Self.customer.lease, Self.missing)),
+        .log(.outOfStock(Self.customer, Self.missing)), .send(.outOfStock(Self.customer.lease, Self.missing)),
       ])
     #expect(teller.machine.wakeAt == nil)
     let next = TestTeller.assignment(8)
-    #expect(teller.when(.heard(.assign(next))) == [.log(.started(next)), .provide(next)])
+    #expect(teller.when(.received(.assign(next))) == [.log(.started(next)), .provide(next)])
   }
 
   @Test("an unknown outcome is a failed attempt")
   func unknown() {
     var teller = ready()
-    _ = teller.when(.heard(.assign(Self.customer)))
+    _ = teller.when(.received(.assign(Self.customer)))
     #expect(
       teller.when(.provided(Self.customer.lease, .unknown("why"))) == [
-        .log(.failed(Self.customer, reason: "why")), .say(.failed(Self.customer.lease, WorkFailure("why"))),
+        .log(.failed(Self.customer, reason: "why")), .send(.failed(Self.customer.lease, WorkFailure("why"))),
       ])
   }
 
@@ -77,40 +77,40 @@ import Wire
   )
   func later() {
     var teller = ready(work: 0)
-    _ = teller.when(.heard(.assign(Self.customer)), at: 0)
+    _ = teller.when(.received(.assign(Self.customer)), at: 0)
     #expect(
       teller.when(.provided(Self.customer.lease, .later("full")), at: 0) == [
-        .log(.delayed(Self.customer, reason: "full")), .say(.beat(Self.customer.lease)),
+        .log(.delayed(Self.customer, reason: "full")), .send(.beat(Self.customer.lease)),
       ])
     var now: Int64 = 0
     for _ in 0..<100 {
       #expect(teller.machine.wakeAt == MonotonicTime(nanoseconds: now + 250_000_000))
-      #expect(teller.when(.timeCame, at: now + 249_999_999) == [], "nothing spins")
+      #expect(teller.when(.timerFired, at: now + 249_999_999) == [], "nothing spins")
       now += 250_000_000
-      #expect(teller.when(.timeCame, at: now) == [.provide(Self.customer)])
+      #expect(teller.when(.timerFired, at: now) == [.provide(Self.customer)])
       #expect(
         teller.when(.provided(Self.customer.lease, .later("full")), at: now) == [
-          .say(.beat(Self.customer.lease))
+          .send(.beat(Self.customer.lease))
         ])
     }
-    _ = teller.when(.timeCame, at: now + 250_000_000)
+    _ = teller.when(.timerFired, at: now + 250_000_000)
     let done = teller.when(.provided(Self.customer.lease, .ready), at: now + 250_000_000)
-    #expect(done.last == .say(.done(Self.customer.lease)))
+    #expect(done.last == .send(.done(Self.customer.lease)))
   }
 
   @Test(
     "a stock silent for two beats is asked again, and the lease does not run out meanwhile")
   func silence() {
     var teller = ready(work: 0)
-    _ = teller.when(.heard(.assign(Self.customer)), at: 0)
+    _ = teller.when(.received(.assign(Self.customer)), at: 0)
     #expect(teller.machine.wakeAt == MonotonicTime(nanoseconds: 2_000_000_000))
-    #expect(teller.when(.timeCame, at: 1_999_999_999) == [])
-    #expect(teller.when(.timeCame, at: 2_000_000_000).last == .say(.beat(Self.customer.lease)))
+    #expect(teller.when(.timerFired, at: 1_999_999_999) == [])
+    #expect(teller.when(.timerFired, at: 2_000_000_000).last == .send(.beat(Self.customer.lease)))
     #expect(teller.when(.provided(Self.customer.lease, .ready), at: 2_000_000_001) == [], "too late")
-    #expect(teller.when(.timeCame, at: 2_250_000_000) == [.provide(Self.customer)])
+    #expect(teller.when(.timerFired, at: 2_250_000_000) == [.provide(Self.customer)])
     #expect(
       teller.when(.provided(Self.customer.lease, .ready), at: 2_250_000_001).last
-        == .say(.done(Self.customer.lease)))
+        == .send(.done(Self.customer.lease)))
   }
 
   @Test(
@@ -118,35 +118,35 @@ import Wire
   )
   func closingSoon() {
     var teller = ready(work: 0)
-    _ = teller.when(.heard(.assign(Self.customer)))
+    _ = teller.when(.received(.assign(Self.customer)))
     _ = teller.when(.provided(Self.customer.lease, .later("full")))
     #expect(
-      teller.when(.heard(.closing)) == [
-        .log(.recalled(Self.customer)), .say(.returned(Self.customer.lease)),
+      teller.when(.received(.closing)) == [
+        .log(.recalled(Self.customer)), .send(.returned(Self.customer.lease)),
       ])
     let next = TestTeller.assignment(8)
-    _ = teller.when(.heard(.assign(next)))
-    #expect(teller.when(.provided(next.lease, .later("full"))).last == .say(.returned(next.lease)))
+    _ = teller.when(.received(.assign(next)))
+    #expect(teller.when(.provided(next.lease, .later("full"))).last == .send(.returned(next.lease)))
     let last = TestTeller.assignment(9)
-    _ = teller.when(.heard(.assign(last)))
+    _ = teller.when(.received(.assign(last)))
     #expect(
-      teller.when(.provided(last.lease, .ready)).last == .say(.done(last.lease)),
+      teller.when(.provided(last.lease, .ready)).last == .send(.done(last.lease)),
       "it serves the customers it can")
   }
 
   @Test("a customer recalled meanwhile is returned at once, and a late delivery is ignored")
   func recalled() {
     var teller = ready()
-    _ = teller.when(.heard(.assign(Self.customer)))
+    _ = teller.when(.received(.assign(Self.customer)))
     #expect(
-      teller.when(.heard(.recall(Self.customer.lease))) == [
-        .log(.recalled(Self.customer)), .say(.returned(Self.customer.lease)),
+      teller.when(.received(.recall(Self.customer.lease))) == [
+        .log(.recalled(Self.customer)), .send(.returned(Self.customer.lease)),
       ])
     let next = TestTeller.assignment(8)
-    _ = teller.when(.heard(.assign(next)))
+    _ = teller.when(.received(.assign(next)))
     #expect(teller.when(.provided(Self.customer.lease, .ready)) == [])
     #expect(teller.when(.provided(Self.customer.lease, .missing(Self.missing))) == [])
-    #expect(teller.when(.provided(next.lease, .ready)) == [.say(.beat(next.lease))])
+    #expect(teller.when(.provided(next.lease, .ready)) == [.send(.beat(next.lease))])
     #expect(teller.when(.provided(next.lease, .ready)) == [], "once is enough")
   }
 
@@ -155,19 +155,19 @@ import Wire
     arguments: [true, false])
   func closing(hasIt: Bool) {
     var teller = ready(work: 0)
-    _ = teller.when(.heard(.assign(Self.customer)))
-    #expect(teller.when(.heard(.close)) == [])
+    _ = teller.when(.received(.assign(Self.customer)))
+    #expect(teller.when(.received(.close)) == [])
     let actions = teller.when(.provided(Self.customer.lease, hasIt ? .ready : .missing(Self.missing)))
     #expect(actions.last == .exit(0))
     #expect(
       actions.contains(
-        .say(hasIt ? .done(Self.customer.lease) : .outOfStock(Self.customer.lease, Self.missing))))
+        .send(hasIt ? .done(Self.customer.lease) : .outOfStock(Self.customer.lease, Self.missing))))
   }
 
   @Test("a teller at a bank's window provides nothing, and ignores messages about it")
   func banksWindow() {
     var teller = TestTeller.ready(work: 1_000)
-    #expect(teller.when(.heard(.assign(Self.customer))) == [.log(.started(Self.customer))])
+    #expect(teller.when(.received(.assign(Self.customer))) == [.log(.started(Self.customer))])
     #expect(teller.when(.provided(Self.customer.lease, .missing(Self.missing))) == [])
   }
 }

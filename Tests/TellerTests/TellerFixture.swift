@@ -15,13 +15,13 @@ import Wire
 /// the log.
 class TellerFixture {
   let loop: EventLoop
-  let coordinator: MessageChannel<TellerMessage, WindowMessage>
+  let coordinator: MessageChannel<TellerMessage, MessageToTeller>
   let folder: String
-  var heard: [TellerMessage] = []
-  var ends: [ChannelEnd] = []
+  var received: [TellerMessage] = []
+  var ends: [CloseReason] = []
   var log: String { folder + "/deposit-1.log" }
   /// The number of beats received.
-  var beats: Int { heard.count { if case .beat = $0 { true } else { false } } }
+  var beats: Int { received.count { if case .beat = $0 { true } else { false } } }
 
   init(_ descriptor: consuming FileDescriptor, loop: EventLoop) throws {
     self.loop = loop
@@ -29,7 +29,7 @@ class TellerFixture {
     try Directory.create(path: folder)
     coordinator = try MessageChannel(
       descriptor: descriptor, loop: loop, incomingLimit: FrameLimits.teller, backlogLimit: 1 << 20)
-    coordinator.onMessage = { [unowned self] in heard.append($0) }
+    coordinator.onMessage = { [unowned self] in received.append($0) }
     coordinator.onEnd = { [unowned self] in ends.append($0) }
   }
 
@@ -38,12 +38,12 @@ class TellerFixture {
     _ = Glibc.rmdir(folder)
   }
 
-  func say(_ message: WindowMessage) {
+  func send(_ message: MessageToTeller) {
     coordinator.send(message)
     coordinator.flush()
   }
 
-  func turn(until deadline: MonotonicTime) throws { try loop.runOnce(until: deadline) }
+  func runIteration(until deadline: MonotonicTime) throws { try loop.runOnce(until: deadline) }
 
   func lines() throws -> [LogLine] {
     let bytes = try FileDescriptor.open(log, .readOnly).readAll()
@@ -58,8 +58,8 @@ extension TellerFixture {
   ) throws {
     let deadline = SystemClock.monotonic() + .seconds(120)
     while !condition(teller) {
-      try #require(SystemClock.monotonic() < deadline, "received \(teller.heard), ended \(teller.ends)")
-      try teller.turn(until: deadline)
+      try #require(SystemClock.monotonic() < deadline, "received \(teller.received), ended \(teller.ends)")
+      try teller.runIteration(until: deadline)
     }
   }
 }
@@ -70,22 +70,22 @@ final class InProcessTeller: TellerFixture {
   var complaints: [String] = []
 
   /// - Parameter provider: does the work, as a runner's does.
-  init(provider: (any Provider)? = nil) throws {
+  init(provider: (any ResourceProvider)? = nil) throws {
     let pair = try UnixSocket.pair()
     let loop = try EventLoop()
     let far = pair.second
     try super.init(pair.first, loop: loop)
     teller = try TellerProcess(
-      descriptor: far, loop: loop, provider: provider, complain: { [unowned self] in complaints.append($0) })
+      descriptor: far, loop: loop, provider: provider, reportError: { [unowned self] in complaints.append($0) })
   }
 
-  override func turn(until deadline: MonotonicTime) throws { try teller.turn(until: deadline) }
+  override func runIteration(until deadline: MonotonicTime) throws { try teller.runIteration(until: deadline) }
 
   func wait(until condition: (InProcessTeller) -> Bool) throws { try Self.wait(self, until: condition) }
 
-  func welcome(_ orders: TellerOrders) throws {
-    say(.welcome(orders))
-    try wait { $0.heard.contains(.ready) }
+  func welcome(_ settings: TellerSettings) throws {
+    send(.welcome(settings))
+    try wait { $0.received.contains(.ready) }
   }
 }
 

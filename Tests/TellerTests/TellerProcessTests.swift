@@ -15,11 +15,11 @@ import Wire
 @Suite("The teller's process", .serialized) struct TellerProcessTests {
   @Test("serves over a socket, and logs its work in Korean") func serves() throws {
     let teller = try InProcessTeller()
-    try teller.welcome(TestTeller.orders(work: 2_000, logPath: teller.log))
+    try teller.welcome(TestTeller.settings(work: 2_000, logPath: teller.log))
     let customer = TestTeller.assignment(7, priority: .vip)
-    teller.say(.assign(customer))
-    try teller.wait { $0.heard.contains(.done(customer.lease)) }
-    teller.say(.close)
+    teller.send(.assign(customer))
+    try teller.wait { $0.received.contains(.done(customer.lease)) }
+    teller.send(.close)
     try teller.wait { $0.ends == [.endOfFile] }
     #expect(teller.teller.exitCode == 0)
     let lines = try teller.lines()
@@ -35,13 +35,13 @@ import Wire
 
   @Test("answers many customers of no work, one after the other") func fast() throws {
     let teller = try InProcessTeller()
-    try teller.welcome(TestTeller.orders(work: 0, logPath: teller.log))
+    try teller.welcome(TestTeller.settings(work: 0, logPath: teller.log))
     for ticket in 1...500 {
       let customer = TestTeller.assignment(Int64(ticket))
-      teller.say(.assign(customer))
-      try teller.wait { $0.heard.last == .done(customer.lease) }
+      teller.send(.assign(customer))
+      try teller.wait { $0.received.last == .done(customer.lease) }
     }
-    teller.say(.close)
+    teller.send(.close)
     try teller.wait { !$0.ends.isEmpty }
     #expect(try teller.lines().filter { $0["event"] == "completed" }.count == 500)
   }
@@ -49,14 +49,14 @@ import Wire
   @Test("logs of the first customer of the next day its own data, although the lease is the same")
   func nextDay() throws {
     let teller = try InProcessTeller()
-    try teller.welcome(TestTeller.orders(work: 0, logPath: teller.log))
+    try teller.welcome(TestTeller.settings(work: 0, logPath: teller.log))
     for day in 1...2 {
       var customer = TestTeller.assignment(1)
       customer.day = Int64(day)
-      teller.say(.assign(customer))
-      try teller.wait { $0.heard.count { $0 == .done(customer.lease) } == day }
+      teller.send(.assign(customer))
+      try teller.wait { $0.received.count { $0 == .done(customer.lease) } == day }
     }
-    teller.say(.close)
+    teller.send(.close)
     try teller.wait { !$0.ends.isEmpty }
     #expect(try teller.lines().compactMap { $0["day"] } == ["1", "1", "2", "2"])
   }
@@ -65,40 +65,40 @@ import Wire
   func together() throws {
     let provider = ScriptedProvider()
     let teller = try InProcessTeller(provider: provider)
-    try teller.welcome(HandedOverTests.orders())
+    try teller.welcome(HandedOverTests.settings())
     let customers = (1...4).map { TestTeller.assignment($0) }
-    for customer in customers { teller.say(.assign(customer)) }
+    for customer in customers { teller.send(.assign(customer)) }
     try teller.wait { _ in provider.begun == [1] }
-    provider.isBrief = true
+    provider.isWorkShort = true
     for _ in 0..<2 { provider.finish() }
     #expect(provider.begun == [1, 2, 3])
-    #expect(!teller.heard.contains { $0.isWorked }, "both are held back for the third")
+    #expect(!teller.received.contains { $0.isWorked }, "both are held back for the third")
     // The third takes long: they are sent nevertheless, in one piece.
-    try teller.wait { $0.heard.contains { $0.isWorked } }
-    #expect(teller.heard.count { $0.isWorked } == 2)
-    provider.isBrief = false
+    try teller.wait { $0.received.contains { $0.isWorked } }
+    #expect(teller.received.count { $0.isWorked } == 2)
+    provider.isWorkShort = false
     provider.finish()
-    try teller.wait { $0.heard.count { $0.isWorked } == 3 }
+    try teller.wait { $0.received.count { $0.isWorked } == 3 }
     // No customer follows the last one.
-    provider.isBrief = true
+    provider.isWorkShort = true
     provider.finish()
-    try teller.wait { $0.heard.count { $0.isWorked } == 4 }
+    try teller.wait { $0.received.count { $0.isWorked } == 4 }
   }
 
   @Test("reports progress while it works, and returns a customer in the middle of it") func recall() throws {
     let teller = try InProcessTeller()
-    try teller.welcome(TestTeller.orders(work: TestTeller.anHour, beat: 500, logPath: teller.log))
+    try teller.welcome(TestTeller.settings(work: TestTeller.anHour, beat: 500, logPath: teller.log))
     let customer = TestTeller.assignment(1)
-    teller.say(.assign(customer))
+    teller.send(.assign(customer))
     try teller.wait { $0.beats >= 3 }
-    teller.say(.recall(customer.lease))
-    try teller.wait { $0.heard.last == .returned(customer.lease) }
+    teller.send(.recall(customer.lease))
+    try teller.wait { $0.received.last == .returned(customer.lease) }
   }
 
   @Test("ends with 0 when the coordinator hangs up in the middle of its work") func hangUp() throws {
     let teller = try InProcessTeller()
-    try teller.welcome(TestTeller.orders(work: TestTeller.anHour, logPath: teller.log))
-    teller.say(.assign(TestTeller.assignment(1)))
+    try teller.welcome(TestTeller.settings(work: TestTeller.anHour, logPath: teller.log))
+    teller.send(.assign(TestTeller.assignment(1)))
     teller.coordinator.close()
     try teller.wait { $0.teller.exitCode != nil }
     #expect(teller.teller.exitCode == 0)
@@ -109,21 +109,21 @@ import Wire
     let loop = try EventLoop()
     let pair = try UnixSocket.pair()
     var complaints: [String] = []
-    let teller = try TellerProcess(descriptor: pair.first, loop: loop, complain: { complaints.append($0) })
+    let teller = try TellerProcess(descriptor: pair.first, loop: loop, reportError: { complaints.append($0) })
     let far = pair.second
     try far.writeAll([0, 0, 0, 1, 0xff])
-    while teller.exitCode == nil { try teller.turn() }
+    while teller.exitCode == nil { try teller.runIteration() }
     #expect(teller.exitCode == 65)
     #expect(complaints.count == 1)
   }
 
   @Test("serves without a log if none can be opened, and reports it") func noLog() throws {
     let teller = try InProcessTeller()
-    try teller.welcome(TestTeller.orders(work: 0, logPath: teller.log + "/not/there.log"))
+    try teller.welcome(TestTeller.settings(work: 0, logPath: teller.log + "/not/there.log"))
     #expect(teller.complaints.first?.hasPrefix("serving without a log: open(") == true)
     let customer = TestTeller.assignment(1)
-    teller.say(.assign(customer))
-    try teller.wait { $0.heard.last == .done(customer.lease) }
+    teller.send(.assign(customer))
+    try teller.wait { $0.received.last == .done(customer.lease) }
   }
 
   // MARK: The executable
@@ -131,13 +131,13 @@ import Wire
   @Test("the executable serves a customer and exits 0") func executable() throws {
     let teller = try SpawnedTeller()
     let child = try teller.start()
-    teller.say(.welcome(TestTeller.orders(work: 1_000, logPath: teller.log)))
-    try teller.wait { $0.heard.contains(.ready) }
-    #expect(teller.heard.first == .hello(Hello(build: BuildIdentity.current, role: .teller)))
+    teller.send(.welcome(TestTeller.settings(work: 1_000, logPath: teller.log)))
+    try teller.wait { $0.received.contains(.ready) }
+    #expect(teller.received.first == .hello(Hello(build: BuildIdentity.current, role: .teller)))
     let customer = TestTeller.assignment(1)
-    teller.say(.assign(customer))
-    try teller.wait { $0.heard.last == .done(customer.lease) }
-    teller.say(.close)
+    teller.send(.assign(customer))
+    try teller.wait { $0.received.last == .done(customer.lease) }
+    teller.send(.close)
     try teller.wait { $0.ends == [.endOfFile] }
     #expect(child.wait().ending == .code(0))
     #expect(try teller.lines().map { $0["event"] } == ["ready", "started", "completed", "exit"])
@@ -147,17 +147,17 @@ import Wire
   func signals() throws {
     let teller = try SpawnedTeller()
     let child = try teller.start()
-    teller.say(.welcome(TestTeller.orders(work: TestTeller.anHour, beat: 500, logPath: teller.log)))
+    teller.send(.welcome(TestTeller.settings(work: TestTeller.anHour, beat: 500, logPath: teller.log)))
     let customer = TestTeller.assignment(1)
-    teller.say(.assign(customer))
+    teller.send(.assign(customer))
     try teller.wait { $0.beats >= 1 }
     child.kill(SIGINT)
     child.kill(SIGTERM)
     let before = teller.beats
     try teller.wait { $0.beats >= before + 5 }
-    teller.say(.recall(customer.lease))
+    teller.send(.recall(customer.lease))
     try teller.wait { $0.ends == [.endOfFile] }
-    #expect(teller.heard.last == .returned(customer.lease))
+    #expect(teller.received.last == .returned(customer.lease))
     #expect(child.wait().ending == .code(0))
     #expect(try teller.lines().last?["reason"] == "asked to end by a signal")
   }
@@ -165,7 +165,7 @@ import Wire
   @Test("the executable ends when its coordinator hangs up") func executableHangUp() throws {
     let teller = try SpawnedTeller()
     let child = try teller.start()
-    try teller.wait { !$0.heard.isEmpty }
+    try teller.wait { !$0.received.isEmpty }
     teller.coordinator.close()
     #expect(child.wait().ending == .code(0))
   }
@@ -175,7 +175,7 @@ import Wire
   {
     let teller = try SpawnedTeller()
     let child = try teller.start()
-    teller.say(.refused(Refusal(reason: .build, build: "other", detail: "another build")))
+    teller.send(.refused(Refusal(reason: .build, build: "other", detail: "another build")))
     #expect(child.wait().ending == .code(65))
     #expect(try teller.complaints().contains("refuses this teller"))
   }
@@ -193,25 +193,25 @@ extension TellerMessage {
 }
 
 /// Completes the whole work of customers when the test decides.
-private final class ScriptedProvider: Provider {
-  var onProvided: ((Lease, Provision) -> Void)?
-  var isBrief = false
+private final class ScriptedProvider: ResourceProvider {
+  var onResult: ((Lease, ProvisionResult) -> Void)?
+  var isWorkShort = false
   /// The tickets whose work has started.
   private(set) var begun: [Int64] = []
   private var present: Lease?
 
-  func begin(_ orders: TellerOrders) {}
+  func begin(_ settings: TellerSettings) {}
   func provide(_ assignment: Assignment) {
     present = assignment.lease
     begun.append(assignment.ticket)
   }
   var nextDeadline: MonotonicTime? { nil }
-  func endTurn() {}
+  func finishIteration() {}
 
   /// The work of the present customer is done.
   func finish() {
     guard let lease = present else { preconditionFailure("no customer is assigned") }
     present = nil
-    onProvided?(lease, .worked(WorkResult(duration: .zero)))
+    onResult?(lease, .worked(WorkResult(duration: .zero)))
   }
 }

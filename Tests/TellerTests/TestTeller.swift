@@ -23,14 +23,14 @@ struct TestTeller {
   static func ready(work: Int64 = 1_000, beat: Int64 = 1_000_000, logsCustomers: Bool = true) -> TestTeller {
     var teller = TestTeller()
     _ = teller.when(.began)
-    _ = teller.when(.heard(.welcome(orders(work: work, beat: beat, logsCustomers: logsCustomers))))
+    _ = teller.when(.received(.welcome(settings(work: work, beat: beat, logsCustomers: logsCustomers))))
     return teller
   }
 
-  static func orders(
+  static func settings(
     work: Int64 = 1_000, beat: Int64 = 1_000_000, logPath: String = "", logsCustomers: Bool = true
-  ) -> TellerOrders {
-    TellerOrders(
+  ) -> TellerSettings {
+    TellerSettings(
       name: "deposit-1", service: .deposit, generation: 1, workMicroseconds: work, beatMicroseconds: beat,
       language: .korean, logPath: logPath, logLimit: 1 << 20, logKeep: 3, logsCustomers: logsCustomers)
   }

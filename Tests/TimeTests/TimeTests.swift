@@ -52,7 +52,7 @@ import Time
   @Test("a process that polls all the time has attended all of it")
   func attended() {
     let wall = WallTime(milliseconds: 1)
-    #expect(Moment(monotonic: time, wall: wall).attended == time)
-    #expect(Moment(monotonic: time + .seconds(1), wall: wall, attended: time).attended == time)
+    #expect(Moment(monotonic: time, wall: wall).listeningTime == time)
+    #expect(Moment(monotonic: time + .seconds(1), wall: wall, listeningTime: time).listeningTime == time)
   }
 }

@@ -38,8 +38,8 @@ final class BellFixture {
     rmdir(directory)
   }
 
-  func client(helloPatience: TimeSpan = .seconds(10)) -> BellClient {
-    BellClient(socket: path, loop: loop, build: "test", helloPatience: helloPatience)
+  func client(helloTimeout: TimeSpan = .seconds(10)) -> BellClient {
+    BellClient(socket: path, loop: loop, build: "test", helloTimeout: helloTimeout)
   }
 
   var deadline: MonotonicTime { SystemClock.monotonic() + Self.patience }
@@ -52,7 +52,7 @@ final class BellFixture {
       try #require(now < deadline, "it did not happen")
       socket.flush()
       if let client {
-        try client.turn(until: now + .milliseconds(20))
+        try client.runIteration(until: now + .milliseconds(20))
       } else {
         try loop.runOnce(until: now + .milliseconds(20))
       }
@@ -60,22 +60,22 @@ final class BellFixture {
   }
 
   /// Accepts all clients and answers their hello with this; returns the state of the connections.
-  func speak(_ message: ServiceAnswer<BellAnswer>?) throws -> FalseBell {
-    try FalseBell(self, message)
+  func speak(_ message: ServiceServerMessage<BellAnswer>?) throws -> UnrelatedServer {
+    try UnrelatedServer(self, message)
   }
 }
 
 /// A listener on the bell's socket that is not a bell.
-final class FalseBell {
-  typealias Channel = MessageChannel<ServiceQuestion<ServiceRequest<BellCommand>>, ServiceAnswer<BellAnswer>>
+final class UnrelatedServer {
+  typealias Channel = MessageChannel<ServiceClientMessage<ServiceRequest<BellCommand>>, ServiceServerMessage<BellAnswer>>
 
   /// Connections that were ended by the client.
   private(set) var ends = 0
   private var channels: [Channel] = []
   private var listener: Listener?
 
-  init(_ fixture: BellFixture, _ message: ServiceAnswer<BellAnswer>?) throws {
-    let listener = try Listener(path: fixture.path, backlog: 16, loop: fixture.loop, farewell: [])
+  init(_ fixture: BellFixture, _ message: ServiceServerMessage<BellAnswer>?) throws {
+    let listener = try Listener(path: fixture.path, backlog: 16, loop: fixture.loop, refusalFrame: [])
     listener.onConnection = { [unowned self] descriptor in
       guard
         let channel = try? Channel(

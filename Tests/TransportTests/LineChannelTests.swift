@@ -19,9 +19,9 @@ import Wire
     return bytes
   }
 
-  private func order(_ payload: [UInt8]?) -> WindowMessage {
-    .entrust(
-      WorkOrder(day: 1, lease: lease, service: .deposit, priority: 0, payload: payload, key: "k"))
+  private func order(_ payload: [UInt8]?) -> MessageToTeller {
+    .assignWork(
+      WorkItem(day: 1, lease: lease, service: .deposit, priority: 0, payload: payload, key: "k"))
   }
 
   private func words(_ tap: LineTap) throws -> String {
@@ -40,13 +40,13 @@ import Wire
   func lines(_ before: String) throws {
     let tap = try LineTap()
     #expect(tap.channel.encoding == nil)
-    try tap.say(before + done + done)
+    try tap.send(before + done + done)
     try tap.settle()
     #expect(tap.channel.encoding == .lines)
     #expect(tap.heard == [.done(lease), .done(lease)])
-    tap.tell(.recall(lease))
-    tap.tell(.acknowledged(lease))
-    tap.tell(.close)
+    tap.notify(.recall(lease))
+    tap.notify(.acknowledged(lease))
+    tap.notify(.close)
     #expect(
       try tap.readText() == #"{"recall":{"ticket":7,"attempt":1,"generation":3}}"# + "\n{\"close\":{}}\n",
       "what has no line is not sent")
@@ -55,13 +55,13 @@ import Wire
 
   @Test("a peer that starts with a length sends frames, and is answered in frames") func frames() throws {
     let tap = try LineTap()
-    for byte in try frame(TellerMessage.done(lease)) { try tap.say([byte]) }
+    for byte in try frame(TellerMessage.done(lease)) { try tap.send([byte]) }
     try tap.settle()
     #expect(tap.channel.encoding == .frames)
     #expect(tap.heard == [.done(lease)])
-    tap.tell(.acknowledged(lease))
-    #expect(try tap.read() == frame(WindowMessage.acknowledged(lease)))
-    try tap.say(done)
+    tap.notify(.acknowledged(lease))
+    #expect(try tap.read() == frame(MessageToTeller.acknowledged(lease)))
+    try tap.send(done)
     try tap.settle()
     #expect(tap.ends == [.oversized], "a brace is the start of a long frame")
   }
@@ -71,10 +71,10 @@ import Wire
     arguments: [0x01, 0x5b, 0x47, 0xef, 0xff] as [UInt8])
   func neither(_ byte: UInt8) throws {
     let tap = try LineTap()
-    tap.channel.lastWord = { _ in
+    tap.channel.finalMessage = { _ in
       .refused(Refusal(reason: .malformed, build: "dev", detail: "neither"))
     }
-    try tap.say([byte, 0x7b])
+    try tap.send([byte, 0x7b])
     try tap.settle()
     #expect(
       try words(tap) == "the first byte is \(byte), which starts neither a frame nor a line of JSON")
@@ -85,7 +85,7 @@ import Wire
   @Test("a channel for frames alone refuses a line as before") func framesAlone() throws {
     let tap = try LineTap(lineLimit: nil)
     #expect(tap.channel.encoding == .frames)
-    try tap.say(done)
+    try tap.send(done)
     try tap.settle()
     #expect(tap.ends == [.oversized])
   }
@@ -95,9 +95,9 @@ import Wire
     tap.channel.send(.refused(Refusal(reason: .hello, build: "dev", detail: "no hello came")))
     tap.channel.closeAfterFlush()
     #expect(try tap.readText() == #"{"refused":{"reason":"hello","text":"no hello came"}}"# + "\n")
-    #expect(tap.ends == [.closedHere])
-    let farewell = LineTap.Channel.line(of: .close, limit: 100)
-    #expect(farewell == Array("{\"close\":{}}\n".utf8))
+    #expect(tap.ends == [.closedLocally])
+    let refusalFrame = LineTap.Channel.line(of: .close, limit: 100)
+    #expect(refusalFrame == Array("{\"close\":{}}\n".utf8))
     #expect(LineTap.Channel.line(of: .closing, limit: 100).isEmpty)
     #expect(LineTap.Channel.line(of: .close, limit: 5).isEmpty)
   }
@@ -108,7 +108,7 @@ import Wire
     let tap = try LineTap()
     for (place, byte) in done.utf8.enumerated() {
       #expect(tap.heard.isEmpty && tap.channel.isMidFrame == (place > 0))
-      try tap.say([byte])
+      try tap.send([byte])
     }
     #expect(tap.heard == [.done(lease)] && !tap.channel.isMidFrame)
   }
@@ -117,7 +117,7 @@ import Wire
     let tap = try LineTap()
     let text = String(repeating: "열", count: (1 << 20) / 3)
     let line = #"{"done":{"ticket":7,"attempt":1,"generation":3,"result":"\#(text)"}}"# + "\n"
-    for _ in 0..<count { try tap.say(line) }
+    for _ in 0..<count { try tap.send(line) }
     try tap.settle()
     #expect(tap.heard.count == count && tap.ends.isEmpty)
     guard case .worked(_, let result)? = tap.heard.last else {
@@ -129,7 +129,7 @@ import Wire
 
   @Test("a line beyond the limit ends the channel before its end arrives") func oversized() throws {
     let tap = try LineTap(lineLimit: 100)
-    try tap.say(done + String(repeating: " ", count: 101))
+    try tap.send(done + String(repeating: " ", count: 101))
     try tap.settle()
     #expect(tap.heard == [.done(lease)] && tap.ends == [.oversized])
   }
@@ -137,15 +137,15 @@ import Wire
   @Test("an incomplete line at the end of the file is not a message", arguments: [true, false])
   func half(isWholeObject: Bool) throws {
     let tap = try LineTap()
-    try tap.say(done + (isWholeObject ? String(done.dropLast()) : #"{"done":"#))
+    try tap.send(done + (isWholeObject ? String(done.dropLast()) : #"{"done":"#))
     tap.hangUp()
     try tap.settle()
-    #expect(tap.heard == [.done(lease)] && tap.ends == [.midFrame])
+    #expect(tap.heard == [.done(lease)] && tap.ends == [.truncatedMessage])
   }
 
   @Test("the end after a line is a clean end") func endOfFile() throws {
     let tap = try LineTap()
-    try tap.say(done)
+    try tap.send(done)
     tap.hangUp()
     try tap.settle()
     #expect(tap.heard == [.done(lease)] && tap.ends == [.endOfFile])
@@ -154,11 +154,11 @@ import Wire
   @Test("a malformed line ends the channel with an error, after earlier messages and a last message")
   func malformed() throws {
     let tap = try LineTap()
-    tap.channel.lastWord = { end in
+    tap.channel.finalMessage = { end in
       .refused(Refusal(reason: .malformed, build: "dev", detail: end.description))
     }
     tap.channel.send(.recall(lease))
-    try tap.say(done + #"{"done":{"ticket":"seven"}}"# + "\n" + done)
+    try tap.send(done + #"{"done":{"ticket":"seven"}}"# + "\n" + done)
     try tap.settle()
     #expect(tap.heard == [.done(lease)] && tap.ends.count == 1)
     let words = try words(tap)
@@ -170,7 +170,7 @@ import Wire
 
   @Test("invalid UTF-8 is malformed") func notUTF8() throws {
     let tap = try LineTap()
-    try tap.say(Array("{\"ready\":{\"a\":\"".utf8) + [0xc3, 0x28] + Array("\"}}\n".utf8))
+    try tap.send(Array("{\"ready\":{\"a\":\"".utf8) + [0xc3, 0x28] + Array("\"}}\n".utf8))
     try tap.settle()
     #expect(try words(tap) == "refused the line at byte 15: it is not valid UTF-8")
   }
@@ -181,9 +181,9 @@ import Wire
       tap.heard.append($0)
       if tap.heard.count == 2 { tap.channel.pauseReading() }
     }
-    try tap.say(String(repeating: done, count: 4))
+    try tap.send(String(repeating: done, count: 4))
     try tap.settle()
-    try tap.say(done)
+    try tap.send(done)
     #expect(tap.heard.count == 2 && tap.channel.isMidFrame)
     tap.channel.resumeReading()
     #expect(tap.heard.count == 4)
@@ -194,19 +194,19 @@ import Wire
   @Test("reads its peer to the end and then no more") func hearsOut() throws {
     let tap = try LineTap()
     try tap.far!.writeAll(Array(String(repeating: done, count: 500).utf8) + Array("{\"re".utf8))
-    tap.channel.hearOut()
+    tap.channel.drainInput()
     #expect(tap.heard.count == 500 && tap.ends.isEmpty)
     tap.channel.send(.close)
     tap.channel.closeAfterFlush()
     #expect(try tap.readText() == "{\"close\":{}}\n")
-    #expect(tap.ends == [.closedHere])
+    #expect(tap.ends == [.closedLocally])
   }
 
   // MARK: Sending
 
   @Test("keeps what a slow reader does not take, and continues when it does") func slowReader() throws {
     let tap = try LineTap(backlogLimit: 64 << 20)
-    try tap.say("{\"ready\":{}}\n")
+    try tap.send("{\"ready\":{}}\n")
     try tap.settle()
     var drained = 0
     tap.channel.onDrained = { drained += 1 }
@@ -227,11 +227,11 @@ import Wire
 
   @Test("ends when more than the backlog waits for a peer that does not read") func backlog() throws {
     let tap = try LineTap(backlogLimit: 20_000)
-    try tap.say("{\"ready\":{}}\n")
+    try tap.send("{\"ready\":{}}\n")
     try tap.settle()
     var sent = 0
     while sent < 10_000, tap.ends.isEmpty {
-      tap.tell(order([UInt8](repeating: 1, count: 1_000)))
+      tap.notify(order([UInt8](repeating: 1, count: 1_000)))
       #expect(tap.channel.backlog < 27_000)
       sent += 1
     }

@@ -9,13 +9,13 @@ import Wire
 @testable import Transport
 
 final class LineTap {
-  typealias Channel = MessageChannel<TellerMessage, WindowMessage>
+  typealias Channel = MessageChannel<TellerMessage, MessageToTeller>
 
   let loop: EventLoop
   let channel: Channel
   var far: FileDescriptor?
   var heard: [TellerMessage] = []
-  var ends: [ChannelEnd] = []
+  var ends: [CloseReason] = []
 
   init(lineLimit: Int? = LineLimits.worker, backlogLimit: Int = 1 << 20) throws {
     loop = try EventLoop()
@@ -31,7 +31,7 @@ final class LineTap {
   func settle() throws { while try loop.runOnce(until: MonotonicTime(nanoseconds: 0)) > 0 {} }
 
   /// The far end sends these bytes, as much at a time as the socket takes.
-  func say(_ bytes: some Collection<UInt8>) throws {
+  func send(_ bytes: some Collection<UInt8>) throws {
     var rest = Array(bytes)[...]
     while !rest.isEmpty {
       try far!.writeAll(Array(rest.prefix(60_000)))
@@ -40,7 +40,7 @@ final class LineTap {
     }
   }
 
-  func say(_ text: String) throws { try say(text.utf8) }
+  func send(_ text: String) throws { try send(text.utf8) }
 
   func hangUp() { far = nil }
 
@@ -61,7 +61,7 @@ final class LineTap {
   func readText() throws -> String { String(decoding: try read(), as: UTF8.self) }
 
   /// Sends this and flushes at once.
-  func tell(_ message: WindowMessage) {
+  func notify(_ message: MessageToTeller) {
     channel.send(message)
     channel.flush()
   }

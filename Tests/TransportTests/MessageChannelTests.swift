@@ -17,7 +17,7 @@ import Wire
     for (place, byte) in bytes.enumerated() {
       #expect(tap.notes.isEmpty)
       #expect(tap.channel.isMidFrame == (place > 0))
-      try tap.say([byte])
+      try tap.send([byte])
       try tap.settle()
     }
     #expect(tap.notes == [Note(7, "일곱")])
@@ -28,12 +28,12 @@ import Wire
     let tap = try Wiretap()
     #expect(!tap.channel.receiveNow())
     let bytes = try frame(Note(7, "일곱"))
-    try tap.say(bytes.prefix(5))
+    try tap.send(bytes.prefix(5))
     #expect(tap.channel.receiveNow() && tap.notes.isEmpty)
-    try tap.say(bytes.dropFirst(5))
+    try tap.send(bytes.dropFirst(5))
     #expect(tap.channel.receiveNow() && tap.notes == [Note(7, "일곱")])
     tap.channel.pauseReading()
-    try tap.say(bytes)
+    try tap.send(bytes)
     #expect(!tap.channel.receiveNow() && tap.notes.count == 1)
     tap.channel.resumeReading()
     #expect(tap.channel.receiveNow() && tap.notes.count == 2)
@@ -46,9 +46,9 @@ import Wire
   func hearsOut(isPaused: Bool) throws {
     let tap = try Wiretap()
     let notes = (1...2_000).map { Note($0, "note") }
-    try tap.say(try notes.flatMap { try frame($0) } + [0, 0])
+    try tap.send(try notes.flatMap { try frame($0) } + [0, 0])
     if isPaused { tap.channel.pauseReading() }
-    tap.channel.hearOut()
+    tap.channel.drainInput()
     #expect(tap.notes == notes && tap.ends.isEmpty)
     let late = try frame(Note(9))
     let sent = try late.withUnsafeBytes { try tap.far!.send($0) }
@@ -57,14 +57,14 @@ import Wire
     try tap.settle()
     #expect(tap.ends.isEmpty, "the end that was read is this side's own")
     tap.channel.closeAfterFlush()
-    #expect(try tap.hear() == frame(Note(7, "goodbye")))
-    #expect(tap.ends == [.closedHere] && tap.notes.count == 2_000)
+    #expect(try tap.handle() == frame(Note(7, "goodbye")))
+    #expect(tap.ends == [.closedLocally] && tap.notes.count == 2_000)
   }
 
   @Test("delivers many messages of one write in order") func many() throws {
     let tap = try Wiretap()
     let sent = (1...1000).map { Note($0, "note") }
-    try tap.say(try sent.flatMap { try frame($0) })
+    try tap.send(try sent.flatMap { try frame($0) })
     try tap.settle()
     #expect(tap.notes == sent)
     #expect(tap.ends.isEmpty)
@@ -75,7 +75,7 @@ import Wire
     let note = Note(1, String(repeating: "x", count: 150_000))
     let bytes = try frame(note)
     for begin in stride(from: 0, to: bytes.count, by: 60_000) {
-      try tap.say(bytes[begin..<min(begin + 60_000, bytes.count)])
+      try tap.send(bytes[begin..<min(begin + 60_000, bytes.count)])
       try tap.settle()
     }
     #expect(tap.notes == [note])
@@ -84,7 +84,7 @@ import Wire
   @Test("reports since when the peer is silent") func silence() throws {
     let tap = try Wiretap()
     let made = tap.channel.lastReceiveAt
-    try tap.say([0])
+    try tap.send([0])
     try tap.settle()
     #expect(tap.channel.lastReceiveAt > made)
   }
@@ -94,11 +94,11 @@ import Wire
   @Test("writes nothing before a flush, then everything at once") func batches() throws {
     let tap = try Wiretap()
     for number in 1...100 { tap.channel.send(Note(number)) }
-    #expect(try tap.hear().isEmpty)
+    #expect(try tap.handle().isEmpty)
     #expect(tap.channel.hasUnflushedOutput)
     tap.channel.flush()
     #expect(!tap.channel.hasUnflushedOutput)
-    #expect(try notes(in: tap.hear()) == (1...100).map { Note($0) })
+    #expect(try notes(in: tap.handle()) == (1...100).map { Note($0) })
   }
 
   @Test("keeps what a slow reader does not take, and continues when it does") func slowReader() throws {
@@ -111,10 +111,10 @@ import Wire
     #expect(tap.channel.backlog > 0)
     var heard: [UInt8] = []
     while tap.channel.backlog > 0 {
-      heard += try tap.hear(limit: 50_000)
+      heard += try tap.handle(limit: 50_000)
       try tap.settle()
     }
-    heard += try tap.hear(limit: 8 << 20)
+    heard += try tap.handle(limit: 8 << 20)
     #expect(try notes(in: heard) == sent)
     #expect(drained == 1)
     #expect(tap.ends.isEmpty)
@@ -138,7 +138,7 @@ import Wire
     for number in 1...200 { tap.channel.send(Note(number, String(repeating: "b", count: 100))) }
     tap.channel.flush()
     #expect(tap.ends.isEmpty)
-    #expect(try notes(in: tap.hear()).count == 200)
+    #expect(try notes(in: tap.handle()).count == 200)
   }
 
   @Test("a message that is too long to be sent ends the channel at the flush, and not before")
@@ -159,7 +159,7 @@ import Wire
 
   @Test("the end between two messages is a clean end") func endOfFile() throws {
     let tap = try Wiretap()
-    try tap.say(try frame(Note(1)))
+    try tap.send(try frame(Note(1)))
     tap.hangUp()
     try tap.settle()
     #expect(tap.notes == [Note(1)])
@@ -170,16 +170,16 @@ import Wire
 
   @Test("the end within a message is reported as such") func midFrame() throws {
     let tap = try Wiretap()
-    try tap.say(try frame(Note(1)) + frame(Note(2)).dropLast())
+    try tap.send(try frame(Note(1)) + frame(Note(2)).dropLast())
     tap.hangUp()
     try tap.settle()
     #expect(tap.notes == [Note(1)])
-    #expect(tap.ends == [.midFrame])
+    #expect(tap.ends == [.truncatedMessage])
   }
 
   @Test("garbage ends the channel with an error, after earlier messages") func garbage() throws {
     let tap = try Wiretap()
-    try tap.say(try frame(Note(1)) + [0, 0, 0, 2, 0xff, 0xff] + frame(Note(2)))
+    try tap.send(try frame(Note(1)) + [0, 0, 0, 2, 0xff, 0xff] + frame(Note(2)))
     try tap.settle()
     #expect(tap.notes == [Note(1)])
     guard case .malformed(let words) = try #require(tap.ends.first) else {
@@ -195,7 +195,7 @@ import Wire
     arguments: [[0, 0, 0, 0], [0, 0, 0, 1, 0x01]])
   func malformed(_ bytes: [UInt8]) throws {
     let tap = try Wiretap()
-    try tap.say(bytes)
+    try tap.send(bytes)
     try tap.settle()
     guard case .malformed = try #require(tap.ends.first) else {
       Issue.record("ended with \(tap.ends)")
@@ -205,7 +205,7 @@ import Wire
 
   @Test("a length beyond the limit ends the channel as soon as it is read") func oversized() throws {
     let tap = try Wiretap()
-    try tap.say([0xff, 0xff, 0xff, 0xff])
+    try tap.send([0xff, 0xff, 0xff, 0xff])
     try tap.settle()
     #expect(tap.ends == [.oversized])
   }
@@ -224,7 +224,7 @@ import Wire
     for _ in 0..<200 {
       let tap = try Wiretap()
       let body = (0..<Int(next() % 40) + 1).map { _ in next() }
-      try tap.say([0, 0, 0, UInt8(body.count)] + body)
+      try tap.send([0, 0, 0, UInt8(body.count)] + body)
       tap.hangUp()
       try tap.settle()
       #expect(tap.ends.count == 1)
@@ -235,7 +235,7 @@ import Wire
     throws
   {
     let tap = try Wiretap()
-    try tap.say(try frame(Note(9)))
+    try tap.send(try frame(Note(9)))
     tap.hangUp()
     tap.channel.send(Note(1))
     tap.channel.flush()
@@ -253,10 +253,10 @@ import Wire
       tap.notes.append($0)
       if $0.number == 2 { tap.channel.close() }
     }
-    try tap.say(try (1...5).flatMap { try frame(Note($0)) })
+    try tap.send(try (1...5).flatMap { try frame(Note($0)) })
     try tap.settle()
     #expect(tap.notes.map(\.number) == [1, 2])
-    #expect(tap.ends == [.closedHere])
+    #expect(tap.ends == [.closedLocally])
   }
 
   @Test("a handler may drop the last reference to its channel") func dropInside() throws {
@@ -285,7 +285,7 @@ import Wire
       greetings += 1
       tap.channel.onMessage = { tap.notes.append($0) }
     }
-    try tap.say(try (1...3).flatMap { try frame(Note($0)) })
+    try tap.send(try (1...3).flatMap { try frame(Note($0)) })
     try tap.settle()
     #expect(greetings == 1)
     #expect(tap.notes.map(\.number) == [2, 3])
@@ -300,12 +300,12 @@ import Wire
     tap.channel.send(Note(-1))
     var heard: [UInt8] = []
     while tap.ends.isEmpty {
-      heard += try tap.hear(limit: 100_000)
+      heard += try tap.handle(limit: 100_000)
       try tap.settle()
     }
-    heard += try tap.hear(limit: 8 << 20)
+    heard += try tap.handle(limit: 8 << 20)
     #expect(try notes(in: heard) == sent)
-    #expect(tap.ends == [.closedHere])
+    #expect(tap.ends == [.closedLocally])
   }
 
   @Test("closing after the flush does not wait for a peer that is gone") func closeAfterFlushGone() throws {
@@ -327,7 +327,7 @@ import Wire
     tap.channel.pauseReading()
     tap.channel.resumeReading()
     tap.channel.closeAfterFlush()
-    #expect(tap.ends == [.closedHere])
+    #expect(tap.ends == [.closedLocally])
     #expect(!tap.channel.hasUnflushedOutput)
   }
 
@@ -339,9 +339,9 @@ import Wire
       tap.notes.append($0)
       if $0.number == 2 { tap.channel.pauseReading() }
     }
-    try tap.say(try (1...4).flatMap { try frame(Note($0)) })
+    try tap.send(try (1...4).flatMap { try frame(Note($0)) })
     try tap.settle()
-    try tap.say(try frame(Note(5)))
+    try tap.send(try frame(Note(5)))
     try tap.settle()
     #expect(tap.notes.map(\.number) == [1, 2])
     tap.channel.resumeReading()
@@ -354,7 +354,7 @@ import Wire
   func hangUpWhilePaused() throws {
     let tap = try Wiretap()
     tap.channel.pauseReading()
-    try tap.say(try frame(Note(1)))
+    try tap.send(try frame(Note(1)))
     tap.hangUp()
     try tap.settle()
     #expect(tap.ends.isEmpty)

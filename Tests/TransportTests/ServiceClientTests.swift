@@ -57,15 +57,15 @@ import Wire
     var answers: [BellOutcome] = []
     client.ask(.look, until: fixture.deadline) { answers.append($0) }
     try fixture.wait {
-      try client.turn(until: SystemClock.monotonic())
+      try client.runIteration(until: SystemClock.monotonic())
       return !answers.isEmpty
     }
     #expect(answers.count == 1 && looks == 1)
     let deadline = SystemClock.monotonic() + .milliseconds(500)
     client.ask(.look, until: deadline) { answers.append($0) }
-    client.endTurn()
+    client.finishIteration()
     try fixture.wait { looks == 2 && SystemClock.monotonic() >= deadline }
-    client.endTurn()
+    client.finishIteration()
     #expect(answers == Array(repeating: .success(BellAnswer(rings: 7)), count: 2))
     client.close()
   }
@@ -136,7 +136,7 @@ import Wire
     let client = fixture.client()
     client.ask(.look, until: fixture.deadline) { _ in }
     try fixture.wait { bell.ends == 1 }
-    #expect(client.lastTrouble.description == "there is no room for you")
+    #expect(client.lastError.description == "there is no room for you")
     client.close()
   }
 
@@ -156,9 +156,9 @@ import Wire
     asker.openRequests = 0
     var outcome: BellOutcome?
     client.ask(.ring, until: SystemClock.monotonic() + .milliseconds(200)) { outcome = $0 }
-    client.endTurn()
+    client.finishIteration()
     #expect(client.isInDoubt, "it is in flight")
-    fixture.socket.stopHearing()
+    fixture.socket.stopReceiving()
     if isOrderly { fixture.socket.closeAfterFlush() } else { asker.channel.close() }
     try fixture.wait(client) { outcome != nil }
     guard case .failure(.tryLater(_, isInDoubt: !isOrderly)) = outcome else {
@@ -181,7 +181,7 @@ import Wire
     var outcome: BellOutcome?
     client.ask(.ring, until: SystemClock.monotonic() + .milliseconds(200)) { outcome = $0 }
     try fixture.wait(client) { heard == 1 }
-    fixture.socket.stopHearing()
+    fixture.socket.stopReceiving()
     fixture.socket.closeAfterFlush()
     try fixture.wait(client) { outcome != nil }
     guard case .failure(.tryLater(_, isInDoubt: true)) = outcome else {
@@ -195,21 +195,21 @@ import Wire
   func silent() throws {
     let fixture = try BellFixture()
     let bell = try fixture.speak(nil)
-    let client = fixture.client(helloPatience: .milliseconds(20))
+    let client = fixture.client(helloTimeout: .milliseconds(20))
     client.ask(.look, until: fixture.deadline) { _ in }
-    client.endTurn()
-    var troubles: [Remark] = []
+    client.finishIteration()
+    var troubles: [MessageDetail] = []
     try fixture.wait {
-      client.endTurn()
-      troubles.append(client.lastTrouble)
+      client.finishIteration()
+      troubles.append(client.lastError)
       return bell.ends > 0
     }
-    #expect(troubles.allSatisfy { $0 == Remark(.noAnswer) })
+    #expect(troubles.allSatisfy { $0 == MessageDetail(.noAnswer) })
     client.close()
   }
 
   @Test("may be closed while it handles an answer, with others queued")
-  func gone() throws {
+  func disconnected() throws {
     let fixture = try BellFixture()
     fixture.socket.onRequest = { [socket = fixture.socket] session, request in
       socket.answer(session, request.number, BellAnswer(rings: 1))
@@ -223,7 +223,7 @@ import Wire
         client = nil
       }
     }
-    client?.endTurn()
+    client?.finishIteration()
     try fixture.wait { client == nil }
     try fixture.wait { fixture.socket.sessions.isEmpty }
     #expect(answers == 1)
@@ -241,11 +241,11 @@ import Wire
     try fixture.socket.listen(at: fixture.path)
     let client = fixture.client()
     var (first, second) = ([Int64](), [Int64]())
-    client.follow(BellView()) { first.append($0) }
+    client.follow(BellCursor()) { first.append($0) }
     try fixture.wait(client) { first.count == 2 }
-    client.follow(BellView()) { second.append($0) }
+    client.follow(BellCursor()) { second.append($0) }
     try fixture.wait(client) { second.count == 1 }
-    #expect(first == [1, 2] && second == [3] && client.welcomes == 2)
+    #expect(first == [1, 2] && second == [3] && client.connectionCount == 2)
     client.close()
   }
 }

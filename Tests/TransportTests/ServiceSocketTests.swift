@@ -59,7 +59,7 @@ import Wire
         let now = SystemClock.monotonic()
         try #require(now < deadline, "it did not happen")
         try loop.runOnce(until: min(now + .milliseconds(20), socket.nextDeadline ?? deadline))
-        socket.keepTime(SystemClock.monotonic())
+        socket.runTimers(SystemClock.monotonic())
         socket.flush()
       }
     }
@@ -119,7 +119,7 @@ import Wire
     let client = try #require(try counter.connect())
     try counter.wait { counter.socket.sessions.count == 1 }
     // As if this process had been stopped for an hour.
-    counter.socket.keepTime(SystemClock.monotonic() + .seconds(3_600))
+    counter.socket.runTimers(SystemClock.monotonic() + .seconds(3_600))
     client.send(.hello(Hello(build: "b", role: .client)))
     client.flush()
     try counter.wait { counter.left == 1 || counter.socket.sessions.values.contains { $0.isGreeted } }
@@ -152,7 +152,7 @@ import Wire
     let count = 20_000
     client.send(.hello(Hello(build: "b", role: .client)))
     for number in 1...count {
-      client.send(.request(StockRequest(number: UInt32(number), command: .look)))
+      client.send(.request(StockRequest(number: UInt32(number), command: .querySnapshot)))
     }
     client.pauseReading()
     client.flush()
@@ -178,7 +178,7 @@ import Wire
     for client in clients {
       client.pauseReading()
       client.send(.hello(Hello(build: "b", role: .client)))
-      for number in 1...1_000 { client.send(.request(StockRequest(number: UInt32(number), command: .look))) }
+      for number in 1...1_000 { client.send(.request(StockRequest(number: UInt32(number), command: .querySnapshot))) }
       client.flush()
     }
     var most = 0
@@ -191,7 +191,7 @@ import Wire
     var answers = 0
     reader.onMessage = { if case .reply = $0 { answers += 1 } }
     reader.send(.hello(Hello(build: "b", role: .client)))
-    for number in 1...500 { reader.send(.request(StockRequest(number: UInt32(number), command: .look))) }
+    for number in 1...500 { reader.send(.request(StockRequest(number: UInt32(number), command: .querySnapshot))) }
     reader.flush()
     try counter.wait { answers == 500 }
     withExtendedLifetime(clients) {}
@@ -200,7 +200,7 @@ import Wire
   @Test("disconnects the clients that read least if answers in flight exceed the room")
   func tooMuchInAll() throws {
     var limits = ServiceLimits()
-    limits.unreadInAll = 4 << 20
+    limits.totalBacklogLimit = 4 << 20
     let counter = try Counter(limits)
     var asked: [(ServiceSession<StockRequest, StockResult>, UInt32)] = []
     counter.socket.onRequest = { asked.append(($0, $1.number)) }
@@ -208,7 +208,7 @@ import Wire
     for client in clients {
       client.pauseReading()
       client.send(.hello(Hello(build: "b", role: .client)))
-      for number in 1...100 { client.send(.request(StockRequest(number: UInt32(number), command: .look))) }
+      for number in 1...100 { client.send(.request(StockRequest(number: UInt32(number), command: .querySnapshot))) }
       client.flush()
     }
     try counter.wait {
@@ -229,11 +229,11 @@ import Wire
   @Test(
     "accepts its owner and root, and others only if configured, whatever its file permits",
     .enabled(if: geteuid() == 0), arguments: [false, true])
-  func strangers(admitsOthers: Bool) async {
+  func strangers(acceptsOtherUsers: Bool) async {
     // A process of its own: it changes its user for a moment.
-    await #expect(processExitsWith: .success) { [admitsOthers = admitsOthers as Bool] in
+    await #expect(processExitsWith: .success) { [acceptsOtherUsers = acceptsOtherUsers as Bool] in
       var limits = ServiceLimits()
-      limits.admitsOthers = admitsOthers
+      limits.acceptsOtherUsers = acceptsOtherUsers
       let counter = try Counter(limits)
       chmod(String(counter.path.dropLast(2)), 0o755)
       chmod(counter.path, 0o777)
@@ -247,16 +247,16 @@ import Wire
       stranger.send(.hello(Hello(build: "b", role: .client)))
       stranger.flush()
       try counter.wait { isWelcome || hasEnded }
-      #expect(isWelcome == admitsOthers)
+      #expect(isWelcome == acceptsOtherUsers)
       stranger.close()
     }
   }
 
   @Test("leaves no socket file, and replaces a stale one") func files() throws {
     let counter = try Counter()
-    #expect(try FileFacts.inspect(counter.path)?.mode == 0o600)
+    #expect(try FileMetadata.inspect(counter.path)?.mode == 0o600)
     counter.socket.stopListening()
-    #expect(try FileFacts.inspect(counter.path) == nil)
+    #expect(try FileMetadata.inspect(counter.path) == nil)
     do {
       let stale = try UnixSocket.listen(path: counter.path)
       _ = consume stale

@@ -32,7 +32,7 @@ final class Wiretap {
   var channel: NoteChannel
   var far: FileDescriptor?
   var notes: [Note] = []
-  var ends: [ChannelEnd] = []
+  var ends: [CloseReason] = []
 
   init(backlogLimit: Int = 1 << 20, frameLimit: Int = Wiretap.frameLimit) throws {
     loop = try EventLoop()
@@ -50,14 +50,14 @@ final class Wiretap {
   }
 
   /// The far end sends these bytes.
-  func say(_ bytes: some Collection<UInt8>) throws {
+  func send(_ bytes: some Collection<UInt8>) throws {
     try far!.writeAll(Array(bytes))
   }
 
   func hangUp() { far = nil }
 
   /// Bytes that the far end can read now, at most `limit`.
-  func hear(limit: Int = 1 << 20) throws -> [UInt8] {
+  func handle(limit: Int = 1 << 20) throws -> [UInt8] {
     try far!.setNonBlocking(true)
     var heard: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 64 << 10)

@@ -35,7 +35,7 @@ private struct History {
 
   private let world: VendingWorld
   private var chance: SeededGenerator
-  private var asked: [(name: String, action: VendingAction)] = []
+  private var requested: [(name: String, action: VendingAction)] = []
   private var said: [String: VendingAnswer] = [:]
   private var open: [(request: RequestNumber, place: Int)] = []
   private(set) var problem: String?
@@ -64,12 +64,12 @@ private struct History {
     case 7...10: world.stockAnswers()
     case 11: world.stockAnswers(isLost: true)
     case 12: world.stockIsAway()
-    case 13...15 where !asked.isEmpty: ask(Int(chance.draw(0...Int64(asked.count - 1))))
+    case 13...15 where !requested.isEmpty: ask(Int(chance.draw(0...Int64(requested.count - 1))))
     default:
-      asked.append(("r\(asked.count)", action()))
-      ask(asked.count - 1)
+      requested.append(("r\(requested.count)", action()))
+      ask(requested.count - 1)
     }
-    hear()
+    handle()
     check()
   }
 
@@ -84,7 +84,7 @@ private struct History {
   }
 
   private mutating func ask(_ place: Int) {
-    open.append((world.ask(asked[place].action, as: asked[place].name), place))
+    open.append((world.ask(requested[place].action, as: requested[place].name), place))
   }
 
   private mutating func crash() {
@@ -95,14 +95,14 @@ private struct History {
     for place in lost where chance.draw(0...1) == 0 { ask(place) }
   }
 
-  private mutating func hear() {
+  private mutating func handle() {
     for (request, place) in open {
       guard let answer = world.answers[request] else { continue }
-      let name = asked[place].name
+      let name = requested[place].name
       if let before = said[name], before != answer { problem = "\(name) got \(before), then \(answer)" }
       switch answer {
       // A request without effect that is not stored may become possible later.
-      case .refused(.tooLittleMoney), .refused(.diskFull), .refused(.crowded), .refused(.tillFull): break
+      case .refused(.tooLittleMoney), .refused(.diskFull), .refused(.crowded), .refused(.balanceLimit): break
       default: said[name] = answer
       }
     }
@@ -132,13 +132,13 @@ private struct History {
   /// All requests come to their end: the stock answers, the disk has room.
   private mutating func finish() {
     for _ in 0..<2 {
-      for _ in 0..<2_000 where !world.asked.isEmpty || world.machine.isUnsettled || world.machine.hasUnwritten
+      for _ in 0..<2_000 where !world.requested.isEmpty || world.machine.hasUncommittedChanges || world.machine.hasUnwritten
       {
         world.commit()
         world.stockAnswers()
       }
       world.commit()
-      hear()
+      handle()
       check()
       world.crash()
     }
@@ -147,7 +147,7 @@ private struct History {
       problem = "purchase \(left.number) never ends"
     }
     if let (request, place) = open.first(where: { world.answers[$0.request] == nil }) {
-      problem = "request \(request) (\(asked[place])) was never answered"
+      problem = "request \(request) (\(requested[place])) was never answered"
     }
     let bought = disk.changes.filter { $0.kind == .bought }
     let left = world.shelves.values.reduce(0, +)

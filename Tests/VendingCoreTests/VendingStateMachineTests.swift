@@ -38,17 +38,17 @@ struct VendingStateMachineTests {
     for (number, amount) in ([6, 5] as [Won]).enumerated() {
       let name = OrderID("r\(number)")
       machine.apply(
-        .asked(UInt64(number), name, .insert(amount)), at: WallTime(milliseconds: 1), into: &effects)
+        .requested(UInt64(number), name, .insert(amount)), at: WallTime(milliseconds: 1), into: &effects)
       machine.apply(.found(name, nil), at: WallTime(milliseconds: 1), into: &effects)
     }
-    #expect(effects.contains(.reply(0, .refused(.tillFull(balance: VendingLimits.balance - 5)))))
-    #expect(machine.isUnsettled)
+    #expect(effects.contains(.reply(0, .refused(.balanceLimit(balance: VendingLimits.balance - 5)))))
+    #expect(machine.hasUncommittedChanges)
     let full = MoneyAccount(balance: 0, inserted: .max, spent: .max)
     machine = VendingStateMachine(StoredVending(machine: 1, account: full), prices: [:])
     effects = []
-    machine.apply(.asked(9, OrderID("r"), .insert(1)), at: WallTime(milliseconds: 1), into: &effects)
+    machine.apply(.requested(9, OrderID("r"), .insert(1)), at: WallTime(milliseconds: 1), into: &effects)
     machine.apply(.found(OrderID("r"), nil), at: WallTime(milliseconds: 1), into: &effects)
-    #expect(effects.last == .reply(9, .refused(.tillFull(balance: 0))))
+    #expect(effects.last == .reply(9, .refused(.balanceLimit(balance: 0))))
   }
 
   @Test("a purchase takes its price, and is in the history with its dates")
@@ -71,7 +71,7 @@ struct VendingStateMachineTests {
     #expect(world.committed.changes.count == 1 && world.committed.account.balance == 1_000)
     let request = world.ask(.buy(ItemID("hot6")), as: "d")
     world.commit()
-    world.happen(.stockAnswered(2, .none(onlyExpired: true)))
+    world.process(.stockAnswered(2, .none(onlyExpired: true)))
     world.commit()
     #expect(world.answers[request]?.refusal == .onlyExpired(ItemID("hot6")))
     #expect(world.committed.account.balance == 1_000)
@@ -92,7 +92,7 @@ struct VendingStateMachineTests {
     let world = filled(3_000)
     let first = world.ask(.buy(top), as: "a")
     world.commit()
-    #expect(world.machine.settledFree == 1_300)
+    #expect(world.machine.durableAvailableBalance == 1_300)
     #expect(world.ask(.buy(top), as: "b") > first)
     #expect(world.answers[first + 1]?.refusal == .tooLittleMoney(top, price: 1_700, available: 1_300))
     let back = world.ask(.giveChange, as: "c")
@@ -112,9 +112,9 @@ struct VendingStateMachineTests {
       #expect(world.order(.insert(5_000), as: "fill")?.change?.sequence == 1)
       world.crash()
     }
-    #expect(world.order(.insert(1), as: "fill")?.refusal == .otherRequest(OrderID("fill")))
-    #expect(world.order(.insert(1), as: "b")?.refusal == .otherRequest(OrderID("b")))
-    #expect(world.order(.buy(ItemID("hot6")), as: "b")?.refusal == .otherRequest(OrderID("b")))
+    #expect(world.order(.insert(1), as: "fill")?.refusal == .requestConflict(OrderID("fill")))
+    #expect(world.order(.insert(1), as: "b")?.refusal == .requestConflict(OrderID("b")))
+    #expect(world.order(.buy(ItemID("hot6")), as: "b")?.refusal == .requestConflict(OrderID("b")))
     #expect(world.committed.changes.count == 2 && world.shelves[top] == 2)
     for name in ["", "a b", String(repeating: "x", count: 61), "é"] {
       #expect(world.order(.insert(1), as: name)?.refusal == .badRequest(name))
@@ -145,7 +145,7 @@ struct VendingStateMachineTests {
     if boundary >= 4 { world.stockAnswers() }
     if boundary >= 5 { world.commit() }
     world.crash()
-    while !world.asked.isEmpty {
+    while !world.requested.isEmpty {
       world.stockAnswers()
       world.commit()
     }
@@ -159,19 +159,19 @@ struct VendingStateMachineTests {
 
   @Test(
     "a silent stock ends the purchase; its drink is put back, and the name buys nothing")
-  func away() {
+  func unavailable() {
     let world = filled()
     let request = world.ask(.buy(top), as: "b")
     world.commit()
     world.stockAnswers(isLost: true)
     world.commit()
-    #expect(world.answers[request]?.refusal == .stockAway(top))
+    #expect(world.answers[request]?.refusal == .stockUnavailable(top))
     #expect(world.shelves[top] == 2 && world.committed.account.balance == 5_000)
     world.crash()
     world.stockAnswers()
     world.commit()
     #expect(world.shelves[top] == 3)
-    #expect(world.order(.buy(top), as: "b")?.refusal == .stockAway(top))
+    #expect(world.order(.buy(top), as: "b")?.refusal == .stockUnavailable(top))
     #expect(world.order(.buy(top), as: "c")?.change != nil)
   }
 
@@ -182,7 +182,7 @@ struct VendingStateMachineTests {
     let bought = world.ask(.buy(top), as: "b")
     world.refuseCommit()
     #expect(world.answers[insert]?.refusal == .diskFull && world.answers[bought]?.refusal == .diskFull)
-    #expect(world.asked.isEmpty && world.machine.settledFree == 5_000)
+    #expect(world.requested.isEmpty && world.machine.durableAvailableBalance == 5_000)
     let again = world.ask(.buy(top), as: "b")
     world.commit()
     world.stockAnswers()
@@ -197,7 +197,7 @@ struct VendingStateMachineTests {
   func crowded() {
     let world = VendingWorld()
     for coin in 0..<2 { _ = world.order(.insert(1_000_000), as: "c\(coin)") }
-    for number in 0..<VendingLimits.openPurchases { _ = world.ask(.buy(ItemID("hot6")), as: "p\(number)") }
+    for number in 0..<VendingLimits.maxOpenPurchases { _ = world.ask(.buy(ItemID("hot6")), as: "p\(number)") }
     let last = world.ask(.buy(ItemID("hot6")), as: "last")
     world.commit()
     #expect(world.answers[last]?.refusal == .crowded)

@@ -50,7 +50,7 @@ final class VendingWorld {
   }
 
   /// The stock's record of a name.
-  enum Remembered: Equatable {
+  enum StockRecord: Equatable {
     case taken(ItemID)
     case short
     case void
@@ -62,10 +62,10 @@ final class VendingWorld {
   private(set) var committed = Disk()
   private var staged = Disk()
   /// Requests to the stock without an answer.
-  private(set) var asked: [(purchase: PurchaseNumber, product: ItemID?)] = []
+  private(set) var requested: [(purchase: PurchaseNumber, product: ItemID?)] = []
   /// The contents of the shelves, and the records of the stock.
   var shelves: [ItemID: Quantity] = [:]
-  private(set) var names: [OrderID: Remembered] = [:]
+  private(set) var names: [OrderID: StockRecord] = [:]
   private var lastRequest: RequestNumber = 0
   private var clock: Int64 = 1_000
   private var epoch = 0
@@ -75,7 +75,7 @@ final class VendingWorld {
     machine = VendingStateMachine(Disk().stored, prices: Self.prices)
   }
 
-  func happen(_ event: VendingEvent) {
+  func process(_ event: VendingEvent) {
     clock += 1
     var effects: [VendingEffect] = []
     machine.apply(event, at: WallTime(milliseconds: clock), into: &effects)
@@ -84,7 +84,7 @@ final class VendingWorld {
 
   private func perform(_ effect: VendingEffect) {
     switch effect {
-    case .lookUp(let id): happen(.found(id, bug == .forgetsRequests ? nil : staged.request(id)))
+    case .lookUp(let id): process(.found(id, bug == .forgetsRequests ? nil : staged.request(id)))
     case .stage(let entry):
       if var change = entry.change {
         if bug == .chargesNothing, change.kind == .bought { change.amount = 0 }
@@ -97,8 +97,8 @@ final class VendingWorld {
     case .reply(let request, let answer):
       precondition(answers[request] == nil, "request \(request) is answered twice")
       answers[request] = answer
-    case .take(let purchase, let product): asked.append((purchase, product))
-    case .release(let purchase): if bug != .neverReleases { asked.append((purchase, nil)) }
+    case .take(let purchase, let product): requested.append((purchase, product))
+    case .release(let purchase): if bug != .neverReleases { requested.append((purchase, nil)) }
     }
   }
 
@@ -116,7 +116,7 @@ final class VendingWorld {
     switch names[name(purchase)] {
     case .taken: return .taken(nil)
     case .short: return .none(onlyExpired: false)
-    case .void: return .away
+    case .void: return .unavailable
     case nil: break
     }
     guard let left = shelves[product], left > 0 else {
@@ -130,29 +130,29 @@ final class VendingWorld {
 
   /// The stock answers its first open request; or does it, and its answer is lost.
   func stockAnswers(isLost: Bool = false) {
-    guard !asked.isEmpty else { return }
-    let (purchase, product) = asked.removeFirst()
+    guard !requested.isEmpty else { return }
+    let (purchase, product) = requested.removeFirst()
     guard let product else {
       if case .taken(let product) = names[name(purchase)] { shelves[product, default: 0] += 1 }
       names[name(purchase)] = .void
-      return isLost ? asked.append((purchase, nil)) : happen(.released(purchase))
+      return isLost ? requested.append((purchase, nil)) : process(.released(purchase))
     }
     let outcome = take(purchase, product)
-    happen(.stockAnswered(purchase, isLost ? .away : outcome))
+    process(.stockAnswered(purchase, isLost ? .unavailable : outcome))
   }
 
   /// The stock does not answer in time, and has not received it.
   func stockIsAway() {
-    guard let place = asked.firstIndex(where: { $0.product != nil }) else { return }
-    let (purchase, _) = asked.remove(at: place)
-    happen(.stockAnswered(purchase, .away))
+    guard let place = requested.firstIndex(where: { $0.product != nil }) else { return }
+    let (purchase, _) = requested.remove(at: place)
+    process(.stockAnswered(purchase, .unavailable))
   }
 
   // MARK: - Requests, the disk, the end
 
   func ask(_ action: VendingAction, as name: String) -> RequestNumber {
     lastRequest += 1
-    happen(.asked(lastRequest, OrderID(name), action))
+    process(.requested(lastRequest, OrderID(name), action))
     return lastRequest
   }
 
@@ -160,7 +160,7 @@ final class VendingWorld {
   func order(_ action: VendingAction, as name: String) -> VendingAnswer? {
     let request = ask(action, as: name)
     commit()
-    while answers[request] == nil, !asked.isEmpty {
+    while answers[request] == nil, !requested.isEmpty {
       stockAnswers()
       commit()
     }
@@ -168,28 +168,28 @@ final class VendingWorld {
   }
 
   func commit() {
-    if machine.hasUnwritten { happen(.retried) }
-    guard machine.isUnsettled else { return }
+    if machine.hasUnwritten { process(.retry) }
+    guard machine.hasUncommittedChanges else { return }
     committed = staged
-    happen(.committed)
+    process(.committed)
   }
 
   /// The disk is full: the store has forgotten what was staged.
   func refuseCommit() {
-    guard machine.isUnsettled else { return }
+    guard machine.hasUncommittedChanges else { return }
     staged = committed
-    happen(.commitRefused)
+    process(.commitRefused)
   }
 
   /// The process is killed, and the next one reads what is on disk.
   func crash() {
     staged = committed
-    asked = []
+    requested = []
     epoch += 1
     var stored = committed.stored
     if bug == .forgetsIntents { stored.unfinished = [] }
     machine = VendingStateMachine(stored, prices: Self.prices)
-    happen(.began)
+    process(.began)
   }
 }
 

@@ -13,14 +13,14 @@ struct ManyViewersTests {
   /// The contents that a viewer has received.
   private final class Viewer {
     let client: VendingClient
-    var seen: VendingPicture?
+    var seen: VendingSnapshot?
     var pictures = 0
 
     init(_ client: VendingClient) {
       self.client = client
       client.follow { [unowned self] notice in
         switch notice {
-        case .picture(let picture): (seen, pictures) = (picture, pictures + 1)
+        case .snapshot(let picture): (seen, pictures) = (picture, pictures + 1)
         case .news(let news): seen?.apply(news)
         case .refused(let failure): Issue.record("\(failure)")
         }
@@ -35,7 +35,7 @@ struct ManyViewersTests {
     var (customers, managers): ([Viewer], [Viewer]) = ([], [])
     func wait(until condition: () -> Bool) throws {
       try fixture.wait {
-        for viewer in customers + managers { viewer.client.endTurn() }
+        for viewer in customers + managers { viewer.client.finishIteration() }
         return condition()
       }
     }
@@ -50,7 +50,7 @@ struct ManyViewersTests {
       if round == 3 { _ = try fixture.call(.giveChange) }
     }
     let present = try fixture.picture()
-    guard case .picture(let whole) = try fixture.call(.stock) else {
+    guard case .snapshot(let whole) = try fixture.call(.stock) else {
       Issue.record("no snapshot")
       return
     }
@@ -91,16 +91,16 @@ struct ManyViewersTests {
     var follows = 0
     socket.onRequest = { session, request in
       follows += 1
-      let picture = VendingPicture(
-        sequence: Int64(follows), balance: 0, free: 0, today: day, products: [], sales: [], recent: [])
-      socket.answer(session, request.number, .picture(picture), more: true)
+      let picture = VendingSnapshot(
+        sequence: Int64(follows), balance: 0, availableBalance: 0, today: day, products: [], sales: [], recent: [])
+      socket.answer(session, request.number, .snapshot(picture), more: true)
       guard follows < 3 else { return }
-      socket.answer(session, request.number, .failure(VendingFailure(.tooSlow)))
+      socket.answer(session, request.number, .failure(VendingFailure(.slowConsumer)))
     }
     try socket.listen(at: path)
     let viewer = Viewer(fixture.customer())
     try fixture.wait {
-      viewer.client.endTurn()
+      viewer.client.finishIteration()
       socket.flush()
       return viewer.pictures == 3
     }

@@ -27,21 +27,21 @@ struct VendingClientTests {
     let client = VendingClient(socket: path, loop: try EventLoop())
     var answers: [Result<VendingResult, VendingClientError>] = []
     let patience = SystemClock.monotonic() + VendingFixture.patience
-    client.ask(.look, until: patience) { answers.append($0) }
+    client.ask(.querySnapshot, until: patience) { answers.append($0) }
     while answers.isEmpty, SystemClock.monotonic() < patience {
-      try client.turn(until: SystemClock.monotonic())
+      try client.runIteration(until: SystemClock.monotonic())
       try fixture.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(1))
       socket.flush()
     }
     #expect(answers.count == 1 && looks == 1)
     let deadline = SystemClock.monotonic() + .milliseconds(500)
-    client.ask(.look, until: deadline) { answers.append($0) }
-    client.endTurn()
+    client.ask(.querySnapshot, until: deadline) { answers.append($0) }
+    client.finishIteration()
     while looks < 2 || SystemClock.monotonic() < deadline, SystemClock.monotonic() < patience {
       try fixture.loop.runOnce(until: deadline)
       socket.flush()
     }
-    client.endTurn()
+    client.finishIteration()
     guard answers.count == 2, case .success(.failure(let failure)) = answers[1] else {
       Issue.record("\(answers)")
       return

@@ -16,7 +16,7 @@ import Wire
 struct VendingDriverTests {
   private static let full = StoreError.diskFull(detail: "test")
 
-  private final class Counter {
+  private final class DriverFixture {
     let store = MemoryVendingStore()
     let driver: MachineDriver<VendingStateMachine, VendingPersistence>
     var answers: [UInt64: VendingAnswer] = [:]
@@ -38,7 +38,7 @@ struct VendingDriverTests {
 
     func ask(_ action: VendingAction, at milliseconds: Int64) -> UInt64 {
       last += 1
-      driver.happen(.asked(last, OrderID("r\(last)"), action), at: moment(milliseconds))
+      driver.process(.requested(last, OrderID("r\(last)"), action), at: moment(milliseconds))
       return last
     }
 
@@ -49,7 +49,7 @@ struct VendingDriverTests {
       _ = ask(.buy(ItemID("hot6")), at: 1)
       driver.commit(at: moment(1))
       for purchase in taken {
-        driver.happen(.stockAnswered(purchase, .taken(nil)), at: moment(2))
+        driver.process(.stockAnswered(purchase, .taken(nil)), at: moment(2))
         store.failCommit(with: VendingDriverTests.full)
         driver.commit(at: moment(2))
       }
@@ -58,21 +58,21 @@ struct VendingDriverTests {
 
   @Test("shows no money, no purchase and no sale before it is on disk")
   func toldWithTheCommit() throws {
-    let counter = try Counter()
+    let counter = try DriverFixture()
     let insertion = counter.ask(.insert(5_000), at: 1)
-    #expect(counter.answers.isEmpty && counter.driver.machine.settledAccount.balance == 0)
+    #expect(counter.answers.isEmpty && counter.driver.machine.durableAccount.balance == 0)
     counter.driver.commit(at: counter.moment(1))
-    #expect(counter.answers[insertion] != nil && counter.driver.machine.settledAccount.balance == 5_000)
+    #expect(counter.answers[insertion] != nil && counter.driver.machine.durableAccount.balance == 5_000)
     let purchase = counter.ask(.buy(ItemID("top")), at: 2)
     #expect(counter.taken.isEmpty, "the stock is asked when the intent is on disk")
     counter.driver.commit(at: counter.moment(2))
-    counter.driver.happen(.stockAnswered(counter.taken[0], .taken(nil)), at: counter.moment(3))
+    counter.driver.process(.stockAnswered(counter.taken[0], .taken(nil)), at: counter.moment(3))
     #expect(
       counter.answers[purchase] == nil && counter.driver.persistence.recent.isEmpty
         && counter.driver.persistence.sales.isEmpty)
-    #expect(counter.driver.machine.settledAccount.balance == 5_000)
+    #expect(counter.driver.machine.durableAccount.balance == 5_000)
     // A repeated request is answered no sooner.
-    counter.driver.happen(.asked(99, OrderID("r2"), .buy(ItemID("top"))), at: counter.moment(3))
+    counter.driver.process(.requested(99, OrderID("r2"), .buy(ItemID("top"))), at: counter.moment(3))
     #expect(counter.answers[99] == nil)
     counter.driver.commit(at: counter.moment(3))
     #expect(counter.answers[purchase] != nil && counter.answers[99] == counter.answers[purchase])
@@ -82,7 +82,7 @@ struct VendingDriverTests {
 
   @Test("refuses an audit for which there is no room, and continues")
   func audit() throws {
-    let counter = try Counter()
+    let counter = try DriverFixture()
     counter.store.failAudit(with: .diskFull(detail: "no room to sort"))
     let refusal = VendingFailure(.diskFull, detail: "no room to sort")
     #expect(counter.driver.audit() == .failure(refusal) && counter.driver.failure == nil)
@@ -99,7 +99,7 @@ struct VendingDriverTests {
 
   @Test("reports the full disk")
   func says() throws {
-    let counter = try Counter()
+    let counter = try DriverFixture()
     let request = counter.ask(.insert(1_000), at: 1)
     counter.store.failCommit(with: Self.full)
     counter.driver.commit(at: counter.moment(1))
@@ -114,17 +114,17 @@ struct VendingDriverTests {
     let refusals: [(VendingRefusal, VendingFailure.Code)] = [
       (.badAmount(0), .badRequest), (.badRequest(""), .badRequest),
       (.unknownProduct(product), .unknownProduct),
-      (.otherRequest(OrderID("a")), .otherOrder),
+      (.requestConflict(OrderID("a")), .orderConflict),
       (.tooLittleMoney(product, price: 2, available: 1), .tooLittleMoney), (.soldOut(product), .soldOut),
-      (.onlyExpired(product), .onlyExpired), (.tillFull(balance: 1), .tillFull),
-      (.stockAway(product), .stockUnavailable), (.crowded, .crowded), (.diskFull, .diskFull),
+      (.onlyExpired(product), .onlyExpired), (.balanceLimit(balance: 1), .balanceLimit),
+      (.stockUnavailable(product), .stockUnavailable), (.crowded, .crowded), (.diskFull, .diskFull),
     ]
     for (refusal, code) in refusals { #expect(VendingFailure(refusal).code == code) }
   }
 
   @Test("writes the stock's answer as soon as another change has found room")
   func retries() throws {
-    let counter = try Counter()
+    let counter = try DriverFixture()
     counter.buyTwoWithoutRoom()
     #expect(counter.driver.machine.hasUnwritten)
     _ = counter.ask(.insert(1_000), at: 3)
@@ -139,7 +139,7 @@ struct VendingDriverTests {
 
   @Test("writes nothing of a change that was refused in part")
   func isWhole() throws {
-    let counter = try Counter()
+    let counter = try DriverFixture()
     counter.buyTwoWithoutRoom()
     // There is no room for the first of both, and there would be some for the second.
     counter.store.failStage(with: Self.full)
@@ -154,13 +154,13 @@ struct VendingDriverTests {
   @Test(
     "reads as many purchases at its start as it shows, in a history of any length")
   func start() throws {
-    let counter = try Counter()
+    let counter = try DriverFixture()
     for round in 1...150 as ClosedRange<Int64> {
       _ = counter.ask(.insert(5_000), at: round)
       for product in ["top", "hot6"] { _ = counter.ask(.buy(ItemID(product)), at: round) }
       counter.driver.commit(at: counter.moment(round))
       for purchase in counter.taken {
-        counter.driver.happen(.stockAnswered(purchase, .taken(nil)), at: counter.moment(round))
+        counter.driver.process(.stockAnswered(purchase, .taken(nil)), at: counter.moment(round))
       }
       counter.taken = []
       _ = counter.ask(.giveChange, at: round)
@@ -169,8 +169,8 @@ struct VendingDriverTests {
     let watched = WatchedStore(counter.store)
     let persistence = try VendingPersistence(watched)
     let bought = counter.driver.persistence
-    #expect(persistence.recent == bought.recent && persistence.recent.count == bought.remembered)
-    #expect(watched.rowsRead == bought.remembered)
+    #expect(persistence.recent == bought.recent && persistence.recent.count == bought.recentLimit)
+    #expect(watched.rowsRead == bought.recentLimit)
   }
 }
 

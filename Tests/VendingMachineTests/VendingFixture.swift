@@ -28,7 +28,7 @@ final class VendingFixture: ServiceFixture {
       standardOutput: .null, standardError: .append(path: errors + "-stock"))
   }
 
-  func startMachine(_ more: [String] = [], environment: Variables = [:]) throws {
+  func startMachine(_ more: [String] = [], environment: EnvironmentVariables = [:]) throws {
     try startAlone(more, environment: environment)
   }
 
@@ -46,8 +46,8 @@ final class VendingFixture: ServiceFixture {
     return try client.call(command, as: order.map { OrderID($0) }, within: Self.patience)
   }
 
-  func picture() throws -> VendingPicture {
-    guard case .picture(let picture) = try call(.look) else { throw ServiceTrouble.noPicture }
+  func picture() throws -> VendingSnapshot {
+    guard case .snapshot(let picture) = try call(.querySnapshot) else { throw FixtureError.noPicture }
     return picture
   }
 
@@ -74,7 +74,7 @@ final class VendingFixture: ServiceFixture {
   }
 }
 
-enum ServiceTrouble: Error {
+enum FixtureError: Error {
   case noPicture
 }
 
@@ -84,6 +84,6 @@ extension VendingResult {
   var stocked: [StockChange]? { if case .stocked(let changes) = self { changes } else { nil } }
 }
 
-extension VendingPicture {
+extension VendingSnapshot {
   func stock(_ product: String) -> Quantity? { products.first { $0.id.name == product }?.stock }
 }

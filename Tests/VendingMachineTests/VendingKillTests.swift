@@ -67,7 +67,7 @@ struct VendingKillTests {
       for shopper in shoppers where shopper.asked < each {
         shopper.shop(ItemID(products[Int(chance.draw(0...2))]))
       }
-      for shopper in shoppers { shopper.client.endTurn() }
+      for shopper in shoppers { shopper.client.finishIteration() }
       if shoppers.reduce(0, { $0 + $1.asked }) > kills * 5, kills < 24 {
         kills += 1
         if chance.draw(0...1) == 0 {
@@ -125,16 +125,16 @@ struct VendingKillTests {
       answer = try? $0.get()
     }
     try fixture.wait {
-      client.endTurn()
-      guard case .picture(let picture) = try fixture.call(.balance) else { return false }
-      return picture.free == 3_300
+      client.finishIteration()
+      guard case .snapshot(let picture) = try fixture.call(.balance) else { return false }
+      return picture.availableBalance == 3_300
     }
     if round % 2 == 0 { fixture.stock?.kill(SIGCONT) }
     fixture.kill(fixture.machine)
     fixture.stock?.kill(SIGCONT)
     try fixture.startMachine()
     try fixture.wait {
-      client.endTurn()
+      client.finishIteration()
       return answer != nil
     }
     #expect(answer?.change?.balance == 3_300)

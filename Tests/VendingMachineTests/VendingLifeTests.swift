@@ -29,7 +29,7 @@ struct VendingLifeTests {
     fixture.say(.close)
     #expect(try fixture.end() == .code(0))
     #expect(fixture.log.contains("worker=vending") && fixture.log.contains("gen=7"))
-    #expect(try FileFacts.inspect(Paths.join(fixture.home, "run", "vending.sock")) == nil)
+    #expect(try FileMetadata.inspect(Paths.join(fixture.home, "run", "vending.sock")) == nil)
   }
 
   @Test("reports to its coordinator that work on the database continues while it cannot answer")
@@ -49,7 +49,7 @@ struct VendingLifeTests {
       for _ in 0..<20 {
         _ = try client.call(.history(PurchasePage(after: 0, limit: 500)), within: VendingFixture.patience)
       }
-      return fixture.heard.contains(.beat(WorkerMessage.progress))
+      return fixture.heard.contains(.beat(ServiceProcessMessage.progress))
     }
     fixture.say(.close)
     #expect(try fixture.end() == .code(0))
@@ -86,14 +86,14 @@ struct VendingLifeTests {
     let fixture = try VendingFixture()
     try fixture.startMachine()
     #expect(try fixture.call(.insert(5_000)).change?.balance == 5_000)
-    #expect(try fixture.call(.look).failure?.code == .stockUnavailable)
+    #expect(try fixture.call(.querySnapshot).failure?.code == .stockUnavailable)
     #expect(try fixture.call(.buy(ItemID("top")), as: "b").failure?.code == .stockUnavailable)
     #expect(try fixture.add("top", 1).failure?.code == .stockUnavailable)
-    guard case .picture(let picture) = try fixture.call(.balance) else {
+    guard case .snapshot(let picture) = try fixture.call(.balance) else {
       Issue.record("no balance")
       return
     }
-    #expect(picture.balance == 5_000 && picture.free == 5_000)
+    #expect(picture.balance == 5_000 && picture.availableBalance == 5_000)
     // The stock comes: abandoned purchases are released, and their names buy nothing any more.
     try fixture.startStock()
     _ = try fixture.picture()

@@ -62,7 +62,7 @@ struct VendingMachineTests {
     #expect(try fixture.call(.buy(ItemID("hot6"))).failure?.code == .onlyExpired)
     #expect(try fixture.call(.buy(ItemID("coke"))).failure?.code == .soldOut)
     #expect(try fixture.picture().balance == 8_000)
-    guard case .picture(let expired) = try fixture.call(.expired) else {
+    guard case .snapshot(let expired) = try fixture.call(.expired) else {
       Issue.record("no answer")
       return
     }
@@ -77,7 +77,7 @@ struct VendingMachineTests {
     try fixture.start()
     _ = try fixture.add("top", 3, made: day, expires: day + 1)
     _ = try fixture.add("top", 1, made: day, expires: day)
-    guard case .picture(let picture) = try fixture.call(.stock) else {
+    guard case .snapshot(let picture) = try fixture.call(.stock) else {
       Issue.record("no answer")
       return
     }
@@ -132,7 +132,7 @@ struct VendingMachineTests {
     #expect(try fixture.picture().stock("top") == 0 && fixture.picture().balance == 0)
     for name in ["vending.sock", "vending-admin.sock"] {
       #expect(
-        try #require(try FileFacts.inspect(Paths.join(fixture.home, "run", name))).mode & 0o777 == 0o600)
+        try #require(try FileMetadata.inspect(Paths.join(fixture.home, "run", name))).mode & 0o777 == 0o600)
     }
   }
 
@@ -148,7 +148,7 @@ struct VendingMachineTests {
       #expect(try fixture.call(.insert(5_000), as: "coin") == coin)
       #expect(try fixture.call(.buy(ItemID("top")), as: "buy") == bought)
       #expect(try fixture.call(.add(AddedDrinks(product: ItemID("coke"), quantity: 2)), as: "add") == added)
-      #expect(try fixture.call(.insert(1), as: "coin").failure?.code == .otherOrder)
+      #expect(try fixture.call(.insert(1), as: "coin").failure?.code == .orderConflict)
       fixture.kill(fixture.machine)
       try fixture.startMachine()
     }
@@ -161,27 +161,27 @@ struct VendingMachineTests {
   func viewers() throws {
     let fixture = try VendingFixture()
     try fixture.start()
-    var (seen, managed): (VendingPicture?, VendingPicture?)
-    func follow(_ client: VendingClient, _ hear: @escaping (VendingNotice) -> Void) { client.follow(hear) }
+    var (seen, managed): (VendingSnapshot?, VendingSnapshot?)
+    func follow(_ client: VendingClient, _ hear: @escaping (VendingUpdate) -> Void) { client.follow(hear) }
     let (customer, manager) = (fixture.customer(), fixture.manager())
     follow(customer) { notice in
       switch notice {
-      case .picture(let picture): seen = picture
+      case .snapshot(let picture): seen = picture
       case .news(let news): seen?.apply(news)
       case .refused(let failure): Issue.record("\(failure)")
       }
     }
     follow(manager) { notice in
       switch notice {
-      case .picture(let picture): managed = picture
+      case .snapshot(let picture): managed = picture
       case .news(let news): managed?.apply(news)
       case .refused(let failure): Issue.record("\(failure)")
       }
     }
     func wait(until condition: () -> Bool) throws {
       try fixture.wait {
-        customer.endTurn()
-        manager.endTurn()
+        customer.finishIteration()
+        manager.finishIteration()
         return condition()
       }
     }
@@ -216,7 +216,7 @@ struct VendingMachineTests {
     try fixture.startMachine(["--products", file])
     _ = try fixture.picture()
     func mode(_ path: String) throws -> UInt32 {
-      UInt32(try #require(try FileFacts.inspect(Paths.join(fixture.home, path))).mode & 0o777)
+      UInt32(try #require(try FileMetadata.inspect(Paths.join(fixture.home, path))).mode & 0o777)
     }
     #expect(try mode("run/vending.sock") == 0o660 && mode("run/vending-admin.sock") == 0o600)
     #expect(try mode("run") == 0o710 && mode("run/stock.sock") == 0o600 && mode("vending.db") == 0o600)

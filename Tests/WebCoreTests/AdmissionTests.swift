@@ -8,18 +8,18 @@ import Time
 
 @Suite("Admission")
 struct AdmissionTests {
-  private let rules = Admission(port: 8_700, name: "bank-12ab.localhost", proxied: ["bank.example.org"])
+  private let rules = Admission(port: 8_700, name: "bank-12ab.localhost", proxyHosts: ["bank.example.org"])
 
   private func request(
     _ method: HTTPRequest.Method = .get, host: String?, origin: String? = nil, isLocal: Bool = false,
-    isOwners: Bool? = nil, path: String = "/", _ others: [(String, String)] = []
+    isFromOwner: Bool? = nil, path: String = "/", _ others: [(String, String)] = []
   ) -> HTTPRequest {
     var headers = HTTPHeaders(others)
     if let host { headers.add("Host", host) }
     if let origin { headers.add("Origin", origin) }
     return HTTPRequest(
       method: method, target: RequestTarget(path: path), headers: headers, isLocal: isLocal,
-      isOwners: isOwners)
+      isFromOwner: isFromOwner)
   }
 
   @Test(
@@ -76,12 +76,12 @@ struct AdmissionTests {
       ("localhost", true, [("Via", "1.1 x")], false),
       ("localhost", true, [("X-Real-IP", "203.0.113.9")], false),
     ] as [(String, Bool, [(String, String)], Bool)])
-  func owners(host: String, isOwners: Bool, others: [(String, String)], isLetIn: Bool) {
-    let sent = request(.post, host: host, isLocal: true, isOwners: isOwners, others)
+  func owners(host: String, isFromOwner: Bool, others: [(String, String)], isLetIn: Bool) {
+    let sent = request(.post, host: host, isLocal: true, isFromOwner: isFromOwner, others)
     #expect(rules.isOwners(sent) == isLetIn)
     #expect((rules.refusal(of: sent) == nil) == isLetIn)
     var old = sent
-    old.isOld = true
+    old.isHTTP10 = true
     #expect(!rules.isOwners(old), "a proxy speaks HTTP/1.0 by default")
   }
 
@@ -145,7 +145,7 @@ struct CredentialsTests {
   func manyLinks() {
     let random = numbers()
     var credentials = Credentials(Credentials.Secrets(random: random), port: 1)
-    let tokens = (0...Credentials.mostLinks).map { _ in credentials.issue(at: now, random: random) }
+    let tokens = (0...Credentials.maximumLinks).map { _ in credentials.issue(at: now, random: random) }
     #expect(tokens.prefix(2).map { credentials.redeem($0, at: now) != nil } == [false, true])
   }
 
@@ -153,15 +153,15 @@ struct CredentialsTests {
   func cookies() throws {
     let random = numbers()
     var credentials = Credentials(Credentials.Secrets(random: random), port: 8_700)
-    func letIn(_ grant: WebGrant, isProxied: Bool = false) throws -> String {
+    func startSession(_ grant: WebGrant, isProxied: Bool = false) throws -> String {
       var response = HTTPResponse(200)
-      #expect(credentials.letIn(grant, &response, isProxied: isProxied, at: 5, random: random) == [])
+      #expect(credentials.startSession(grant, &response, isProxied: isProxied, at: 5, random: random) == [])
       let header = try #require(response.headers.last { $0.name == "Set-Cookie" }?.value)
       #expect(header.contains("; HttpOnly; SameSite=Strict") && header.hasSuffix("; Secure") == isProxied)
       return String(header.prefix { $0 != ";" })
     }
-    let first = try letIn(WebGrant(role: .kiosk, mayRun: true))
-    let second = try letIn(WebGrant(mayRun: true), isProxied: true)
+    let first = try startSession(WebGrant(role: .kiosk, mayRun: true))
+    let second = try startSession(WebGrant(mayRun: true), isProxied: true)
     #expect(first != second)
     let found = [first, second].map { credentials.session(of: request(cookie: "a=b; \($0)"), at: 6) }
     let (one, other) = (try #require(found[0]), try #require(found[1]))
@@ -192,8 +192,8 @@ struct CredentialsTests {
   func manySessions() {
     let random = numbers()
     var sessions = Sessions()
-    let begun = (0...Sessions.most).map { sessions.begin(WebGrant(), at: Int64($0), random: random) }
-    #expect(begun.last?.ended == [begun[0].session.id] && sessions.all.count == Sessions.most)
+    let begun = (0...Sessions.maximumCount).map { sessions.begin(WebGrant(), at: Int64($0), random: random) }
+    #expect(begun.last?.ended == [begun[0].session.id] && sessions.all.count == Sessions.maximumCount)
     #expect(Sessions(text: sessions.text).text == sessions.text)
     for text in [
       "", "sessions 2\n", sessions.text + "x\n",
@@ -220,7 +220,7 @@ struct CredentialsTests {
     #expect(
       right
         == SHA256.hex(
-          SHA256.authentication(
+          SHA256.hmac(
             of: Array("a:1 q".utf8), key: Array(credentials.proofKey(of: "12345678").utf8))))
   }
 
@@ -230,25 +230,25 @@ struct CredentialsTests {
     let code = credentials.secrets.managerCode
     let other = code == "00000000" ? "00000001" : "00000000"
     let (mine, theirs) = (request(cookie: "bank-1=a"), request(cookie: "bank-1=b"))
-    func judge(_ code: String, _ request: HTTPRequest, _ now: MonotonicTime) -> CodeVerdict {
-      credentials.judge(code: code, of: request, at: now)
+    func checkCode(_ code: String, _ request: HTTPRequest, _ now: MonotonicTime) -> CodeVerdict {
+      credentials.checkCode(code: code, of: request, at: now)
     }
-    #expect(code.utf8.count == 8 && judge(code, mine, now) == .right)
-    for _ in 1...CodeTrials.atMost { #expect(judge(other, theirs, now) == .wrong) }
-    for _ in 1...3 { #expect(judge(code, theirs, now) == .pause && judge(other, theirs, now) == .pause) }
-    #expect(judge(code, mine, now) == .right)
-    let later = now + CodeTrials.pause
-    #expect(judge(other, theirs, later) == .wrong && judge(code, theirs, later) == .right)
+    #expect(code.utf8.count == 8 && checkCode(code, mine, now) == .right)
+    for _ in 1...CodeRateLimiter.atMost { #expect(checkCode(other, theirs, now) == .wrong) }
+    for _ in 1...3 { #expect(checkCode(code, theirs, now) == .pause && checkCode(other, theirs, now) == .pause) }
+    #expect(checkCode(code, mine, now) == .right)
+    let later = now + CodeRateLimiter.pause
+    #expect(checkCode(other, theirs, later) == .wrong && checkCode(code, theirs, later) == .right)
   }
 
   @Test("visitors who try codes are stored in bounded memory")
   func trials() {
-    var trials = CodeTrials()
-    for visitor in 0..<(2 * CodeTrials.visitors) {
-      #expect(trials.judge("\(visitor)", at: now) { false } == .wrong)
+    var trials = CodeRateLimiter()
+    for visitor in 0..<(2 * CodeRateLimiter.visitors) {
+      #expect(trials.checkCode("\(visitor)", at: now) { false } == .wrong)
     }
-    for _ in 2...CodeTrials.atMost { #expect(trials.judge("0", at: now) { false } == .wrong) }
-    #expect(trials.judge("0", at: now) { true } == .right, "the first visitor was dropped, and started again")
+    for _ in 2...CodeRateLimiter.atMost { #expect(trials.checkCode("0", at: now) { false } == .wrong) }
+    #expect(trials.checkCode("0", at: now) { true } == .right, "the first visitor was dropped, and started again")
   }
 
   @Test("secrets come back from their file, and nothing else does")

@@ -34,9 +34,9 @@ struct FormTests {
   @Test("the number of a form's fields is limited")
   func tooMany() {
     let field = "a=b"
-    let most = Array(repeating: field, count: FormFields.most).joined(separator: "&")
-    #expect(FormFields(most.utf8)?.fields.count == FormFields.most)
-    #expect(FormFields((most + "&" + field).utf8) == nil)
+    let maximumCount = Array(repeating: field, count: FormFields.maximumCount).joined(separator: "&")
+    #expect(FormFields(maximumCount.utf8)?.fields.count == FormFields.maximumCount)
+    #expect(FormFields((maximumCount + "&" + field).utf8) == nil)
   }
 
   @Test(
@@ -66,8 +66,8 @@ struct FormTests {
 
   @Test("names of headers are checked letter by letter")
   func names() {
-    #expect(HTTPHeaders([("Host", "a"), ("X-Y", "")]).areWellNamed)
-    for name in ["Host ", "", "a b", "a\t", "é", "a:b"] { #expect(!HTTPHeaders([(name, "")]).areWellNamed) }
+    #expect(HTTPHeaders([("Host", "a"), ("X-Y", "")]).haveValidNames)
+    for name in ["Host ", "", "a b", "a\t", "é", "a:b"] { #expect(!HTTPHeaders([(name, "")]).haveValidNames) }
   }
 }
 

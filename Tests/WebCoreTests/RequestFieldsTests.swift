@@ -7,7 +7,7 @@ import WebCore
 struct RequestFieldsTests {
   private static let names: Set<String> = ["count", "word", "list"]
 
-  private func json(_ text: String) throws(FieldFault) -> RequestFields {
+  private func json(_ text: String) throws(FieldError) -> RequestFields {
     try RequestFields(json: Array(text.utf8), known: Self.names)
   }
 
@@ -16,11 +16,11 @@ struct RequestFieldsTests {
     return try RequestFields(fields, known: Self.names, repeatable: ["list"])
   }
 
-  private func fault(_ act: () throws -> Void) -> FieldFault? {
+  private func fault(_ act: () throws -> Void) -> FieldError? {
     do {
       try act()
       return nil
-    } catch { return error as? FieldFault }
+    } catch { return error as? FieldError }
   }
 
   @Test("values of the right kind are read, and missing ones are absent")
@@ -42,11 +42,11 @@ struct RequestFieldsTests {
     for text in ["[]", "1", "{", "count=1", "null", #""x""#] {
       #expect(fault { _ = try json(text) }?.field == "", "\(text)")
     }
-    #expect(fault { _ = try json(#"{"count":1,"count":2}"#) } == FieldFault("count", .repeated))
+    #expect(fault { _ = try json(#"{"count":1,"count":2}"#) } == FieldError("count", .repeated))
     #expect(
       fault { _ = try json(#"{"counts":1}"#) }
-        == FieldFault("counts", .unknown(known: ["count", "list", "word"])))
-    #expect(fault { _ = try form("count=1&count=1") } == FieldFault("count", .repeated))
+        == FieldError("counts", .unknown(known: ["count", "list", "word"])))
+    #expect(fault { _ = try form("count=1&count=1") } == FieldError("count", .repeated))
     #expect(fault { _ = try form("counts=1") }?.field == "counts")
   }
 
@@ -75,9 +75,9 @@ struct RequestFieldsTests {
     let choice = fault { _ = try form("word=c").choice("word", of: ["a", "b"]) { ["a": 1, "b": 2][$0] } }
     #expect(choice?.message == "word: one of a, b is needed")
     #expect(
-      fault { _ = try form("").needed(form("").number("count"), "count") } == FieldFault("count", .missing))
+      fault { _ = try form("").needed(form("").number("count"), "count") } == FieldError("count", .missing))
     #expect(
       fault { try form("count=1&word=x").exclude("word", beside: "count") }
-        == FieldFault("word", .excluded(by: "count")))
+        == FieldError("word", .excluded(by: "count")))
   }
 }

@@ -17,8 +17,8 @@ struct LivePageTests {
 
   /// A page with a number and a list of this many rows from one on, no two of which look alike.
   private func regions(_ number: Int, from first: Int, count: Int = 200) -> [Region] {
-    let rows = (first..<(first + count)).map { place in
-      (key: "\(place)", html: "<li>\(place) \(String(repeating: "x", count: 100 + place % 200))</li>")
+    let rows = (first..<(first + count)).map { position in
+      (key: "\(position)", html: "<li>\(position) \(String(repeating: "x", count: 100 + position % 200))</li>")
     }
     return [.block(name: "count", html: "\(number)"), .rows(name: "waiting", rows: rows)]
   }
@@ -66,7 +66,7 @@ struct LivePageTests {
     var (bytes, lists, numbers) = (0, 0, 0)
     for step in 1...200 {
       now = now + .milliseconds(50)
-      page.catchUp(now)
+      page.sendHeldLists(now)
       page.show(regions(step, from: step * 1_000), at: now)
       for text in told(page, viewer) {
         bytes += text.utf8.count
@@ -78,7 +78,7 @@ struct LivePageTests {
     #expect(
       bytes < 10 * 100_000 && lists >= 5 && lists <= 60 && numbers >= 200, "\(bytes) \(lists) \(numbers)")
     let owed = try #require(page.heldUntil)
-    page.catchUp(owed)
+    page.sendHeldLists(owed)
     #expect(page.heldUntil == nil)
     #expect(told(page, viewer).last?.contains("200000") == true)
     #expect(page.interval == .milliseconds(50))
@@ -95,25 +95,25 @@ struct LivePageTests {
     let first = try #require(told(page, newcomer).first)
     // The number is the last one, and the list is one that all have got.
     #expect(first.contains(#""count":"9""#) && !first.contains(#"["9000""#))
-    page.catchUp(try #require(page.heldUntil))
+    page.sendHeldLists(try #require(page.heldUntil))
     let second = told(page, newcomer)
     #expect(second.count == 1 && second[0].contains(#"["9000""#))
   }
 }
 
 @Suite("The budget of updates")
-struct ListPaceTests {
+struct ListRateLimiterTests {
   @Test(
     "over time no viewer gets more than its share, however large the pieces are",
     arguments: [5_000, 50_000])
   func share(size: Int) {
     for isCrowd in [false, true] {
-      var pace = ListPace()
+      var rateLimiter = ListRateLimiter()
       var now = MonotonicTime(nanoseconds: 1)
       var bytes = 0
       let end = now + .seconds(60)
       while now < end, bytes <= 10_000_000 {
-        if let later = pace.take(size, at: now, inCrowd: isCrowd) {
+        if let later = rateLimiter.consume(size, at: now, withManyViewers: isCrowd) {
           #expect(later > now)
           now = later
         } else {
@@ -127,41 +127,41 @@ struct ListPaceTests {
 
   @Test("a clock that stops, or has stopped for years, does no harm")
   func clock() {
-    var pace = ListPace()
-    #expect(pace.take(5_000, at: MonotonicTime(nanoseconds: 0), inCrowd: true) == nil)
-    #expect(pace.take(.max, at: MonotonicTime(nanoseconds: .max), inCrowd: false) == nil)
-    #expect(pace.take(5_000, at: MonotonicTime(nanoseconds: 0), inCrowd: false) != nil)
+    var rateLimiter = ListRateLimiter()
+    #expect(rateLimiter.consume(5_000, at: MonotonicTime(nanoseconds: 0), withManyViewers: true) == nil)
+    #expect(rateLimiter.consume(.max, at: MonotonicTime(nanoseconds: .max), withManyViewers: false) == nil)
+    #expect(rateLimiter.consume(5_000, at: MonotonicTime(nanoseconds: 0), withManyViewers: false) != nil)
     // Whatever was sent before.
-    #expect(pace.take(500, at: MonotonicTime(nanoseconds: 0), inCrowd: false) == nil)
+    #expect(rateLimiter.consume(500, at: MonotonicTime(nanoseconds: 0), withManyViewers: false) == nil)
   }
 }
 
 @Suite("Release of memory")
-struct MemoryRestTests {
+struct IdleMemoryTrimmerTests {
   private func at(_ milliseconds: Int64) -> MonotonicTime {
     MonotonicTime(nanoseconds: milliseconds * 1_000_000)
   }
 
   @Test("once a second while there is work, once more when there was none for a second, and then never")
   func rhythm() {
-    var rest = MemoryRest()
+    var rest = IdleMemoryTrimmer()
     #expect(rest.nextDeadline == nil)
-    #expect(rest.endTurn(at(10_000), hasWorked: true) == nil)
+    #expect(rest.finishIteration(at(10_000), hasWorked: true) == nil)
     #expect(rest.nextDeadline == at(11_000))
-    #expect(rest.endTurn(at(10_900), hasWorked: true) == nil)
-    #expect(rest.endTurn(at(11_000), hasWorked: false) == .program)
+    #expect(rest.finishIteration(at(10_900), hasWorked: true) == nil)
+    #expect(rest.finishIteration(at(11_000), hasWorked: false) == .program)
     #expect(rest.nextDeadline == at(12_000))
-    #expect(rest.endTurn(at(12_000), hasWorked: false) == .all)
+    #expect(rest.finishIteration(at(12_000), hasWorked: false) == .all)
     #expect(rest.nextDeadline == nil)
   }
 
   @Test("a keep-alive to viewers does not cause another wake-up")
-  func pulse() {
-    var rest = MemoryRest()
-    #expect(rest.endTurn(at(10_000), hasWorked: true) == nil)
-    #expect(rest.endTurn(at(11_000), hasWorked: false) == .all)
-    #expect(rest.endTurn(at(26_000), hasWorked: false) == .program)
-    #expect(rest.endTurn(at(26_001), hasWorked: false) == nil)
+  func keepAlive() {
+    var rest = IdleMemoryTrimmer()
+    #expect(rest.finishIteration(at(10_000), hasWorked: true) == nil)
+    #expect(rest.finishIteration(at(11_000), hasWorked: false) == .all)
+    #expect(rest.finishIteration(at(26_000), hasWorked: false) == .program)
+    #expect(rest.finishIteration(at(26_001), hasWorked: false) == nil)
     #expect(rest.nextDeadline == nil)
   }
 }
@@ -179,11 +179,11 @@ struct PageBundleTests {
     let now = MonotonicTime(nanoseconds: 5_000_000_000)
     for page in pages { page.show(regions(0), at: now) }
     let bundle = PageBundle(
-      pages, from: [pages[0].place(of: nil), pages[1].place(of: EventID(epoch: 7, sequence: 1).text)])
+      pages, from: [pages[0].position(of: nil), pages[1].position(of: EventID(epoch: 7, sequence: 1).text)])
     final class Viewer: EventViewer {
       var (wakings, pulses) = (0, 0)
       override func wake() { wakings += 1 }
-      override func pulse() { pulses += 1 }
+      override func keepAlive() { pulses += 1 }
     }
     let viewer = Viewer()
     bundle.join(viewer)
@@ -204,7 +204,7 @@ struct PageBundleTests {
     #expect(!second[1].contains("event: page"), "it is of the same page as the one before")
     pages[0].show(regions(3), at: now + .seconds(3))
     #expect(told().first?.hasPrefix("event: page\ndata: 0\n\n") == true)
-    for page in pages { page.pulse() }
+    for page in pages { page.keepAlive() }
     #expect(viewer.pulses == 1, "one stream pulses once")
     bundle.leave(viewer)
     #expect(pages.allSatisfy { $0.viewers.isEmpty })

@@ -41,7 +41,7 @@ struct PagePathTests {
       ("/kiosk?latest=0", "latest"), ("/vending?before=x", "before"), ("/ledger?account=x", "account"),
       ("/windows/deposit-1/log?x=1", "x"),
     ] {
-      #expect("\(text)") { _ = try path(text) } throws: { ($0 as? FieldFault)?.field == field }
+      #expect("\(text)") { _ = try path(text) } throws: { ($0 as? FieldError)?.field == field }
     }
   }
 
@@ -61,7 +61,7 @@ struct PagePathTests {
   func calls() throws {
     var frame = BoardFrame(
       day: 2, state: .open, coordinator: BoardCoordinator(pid: 1, generation: 1, openedAt: 0), time: 9_000,
-      businessTime: .zero, businessTimeRuns: false, counts: BoardCounts(serving: 2))
+      businessTime: .zero, isBusinessTimeRunning: false, counts: BoardCounts(serving: 2))
     func started(_ ticket: Int64, _ time: Int64, day: Int64) -> BoardEvent {
       BoardEvent(
         sequence: time, time: time, kind: .started, ticket: ticket, service: .loan, window: "loan-1",
@@ -72,7 +72,7 @@ struct PagePathTests {
       BoardServing(ticket: 9, service: .loan, priority: .regular, window: "loan-1", since: 30, attempt: 1),
     ]
     #expect(LobbyPage(frame).calls.map(\.ticket) == [9, 1])
-    #expect(LobbyPage(frame).calls.map(\.isAgain) == [false, true])
+    #expect(LobbyPage(frame).calls.map(\.isRepeat) == [false, true])
     // Events add those who were called before; the same call is not there twice, nor is one of another day.
     frame.events = [started(7, 5, day: 1), started(8, 20, day: 2), started(9, 30, day: 2)]
     #expect(LobbyPage(frame).calls.map(\.ticket) == [9, 8, 1])

@@ -177,10 +177,10 @@ struct ContractTests {
     #expect(html.contains("/ticket/24?day=2") && html.contains("/ticket/29?day=3"))
     var receipt = SamplePage.receipt
     receipt.day = 2
-    let books: [any WebPage] = [
+    let pages: [any WebPage] = [
       ReceiptsPage(rows: [receipt]), LedgerPage(lines: [], account: "customer-712", latest: [receipt]),
     ]
-    for book in books { #expect(book.html(PageFrame(language: .english)).contains("/ticket/24?day=2")) }
+    for book in pages { #expect(book.html(PageFrame(language: .english)).contains("/ticket/24?day=2")) }
     // A selected row is cancelled with its day, and does not become the row of the next one.
     let row = TicketRow(day: 2, ticket: 5, service: .loan, state: .dead, issuedAt: 0)
     let list = TicketsPage(TicketList(rows: [row], total: 1, day: 2))
@@ -190,14 +190,14 @@ struct ContractTests {
   @Test("a confirmation is restored from its digits, and nothing else is")
   func confirmed() {
     for bound in [
-      Confirmed(count: 1, last: 1, day: 1), Confirmed(count: 2_000, last: 1_000_000_000_000, day: 12),
-      Confirmed(count: .max, last: .max, day: .max),
-    ] { #expect(Confirmed(digits: bound.digits) == bound && bound.digits.allSatisfy(\.isWholeNumber)) }
-    let digits = Confirmed(count: 5, last: 7, day: 2).digits
+      ConfirmationToken(count: 1, last: 1, day: 1), ConfirmationToken(count: 2_000, last: 1_000_000_000_000, day: 12),
+      ConfirmationToken(count: .max, last: .max, day: .max),
+    ] { #expect(ConfirmationToken(digits: bound.digits) == bound && bound.digits.allSatisfy(\.isWholeNumber)) }
+    let digits = ConfirmationToken(count: 5, last: 7, day: 2).digits
     for text in [
       "", "5", "x" + digits, "-" + digits, String(digits.dropFirst()), digits + digits, "٥" + digits,
     ] {
-      #expect(Confirmed(digits: text) == nil, "\(text)")
+      #expect(ConfirmationToken(digits: text) == nil, "\(text)")
     }
   }
 
@@ -234,17 +234,17 @@ struct ContractTests {
     }
     let long = [UInt8](repeating: UInt8(ascii: "x"), count: 48_000)
     let whole = html {
-      $0.payload = ShownText(long)
-      $0.receipt?.result = ShownText(Excerpt(first: long)!)
-      $0.receipt?.errors = ShownText("to-stderr")
+      $0.payload = AbridgedText(long)
+      $0.receipt?.result = AbridgedText(TruncatedOutput(first: long)!)
+      $0.receipt?.errors = AbridgedText("to-stderr")
     }
     #expect(whole.ranges(of: String(repeating: "x", count: 48_000)).count == 2)
     #expect(whole.contains("to-stderr") && !whole.contains(language == .korean ? "생략" : "left out"))
     let unsaid = language == .korean ? "아직 출력이 없습니다." : "No output yet."
     #expect(!whole.contains(unsaid))
     let cut = html {
-      $0.payload = ShownText(long + long)
-      $0.receipt?.result = ShownText(Excerpt(first: [65], last: [66], length: 1_000)!)
+      $0.payload = AbridgedText(long + long)
+      $0.receipt?.result = AbridgedText(TruncatedOutput(first: [65], last: [66], length: 1_000)!)
     }
     for (hidden, length) in [("30,464", "96,000"), ("998", "1,000")] {
       #expect(
@@ -259,7 +259,7 @@ struct ContractTests {
       }.contains(unsaid))
     let receipt = ReceiptRow(
       sequence: 1, day: 1, ticket: 1, service: .loan, outcome: .served, finishedAt: 0,
-      result: ShownText("a"), errors: ShownText("b"), exitCode: 3)
+      result: AbridgedText("a"), errors: AbridgedText("b"), exitCode: 3)
     #expect(receipt.result?.first == "a" && receipt.errors?.first == "b" && receipt.exitCode == 3)
     #expect(html { _ in }.contains(language == .korean ? "출력이 없습니다." : "No output."))
   }

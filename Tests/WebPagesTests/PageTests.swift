@@ -112,8 +112,8 @@ struct PageTests {
         let text = try DocumentReader.elements("<p>\(element.inside)</p>").last?.inside ?? ""
         switch element.name {
         case "button", "a":
-          let words = text.replacing(/<svg.*?<\/svg>/, with: "").replacing(/<[^>]*>/, with: "")
-          #expect(isNamed || words.contains { $0.isLetter || $0.isNumber }, "\(element)")
+          let message = text.replacing(/<svg.*?<\/svg>/, with: "").replacing(/<[^>]*>/, with: "")
+          #expect(isNamed || message.contains { $0.isLetter || $0.isNumber }, "\(element)")
         case "input":
           guard element.attributes["type"] != "hidden" else { continue }
           #expect(isNamed || element.parents.contains("label"), "\(element)")
@@ -151,15 +151,15 @@ struct PageTests {
     let evil = #""><script>alert(1)</script><img src=x onerror=alert(1)>"#
     let row = AttemptRow(
       window: evil, generation: 1, pid: 2, startedAt: .min, endedAt: .max, end: .failed, signal: evil,
-      words: evil)
+      message: evil)
     var receipt = SamplePage.receipt
-    (receipt.result, receipt.errors) = (ShownText(evil), ShownText(evil))
+    (receipt.result, receipt.errors) = (AbridgedText(evil), AbridgedText(evil))
     (receipt.debit, receipt.credit, receipt.window) = (evil, evil, evil)
     let pages: [any WebPage] = [
       TicketPage(
-        day: 1, ticket: 1, service: .loan, article: evil, issuedAt: 0, state: .serving, window: evil,
+        day: 1, ticket: 1, service: .loan, itemName: evil, issuedAt: 0, state: .serving, window: evil,
         progress: evil,
-        attempts: [row], receipt: receipt, payload: ShownText(evil),
+        attempts: [row], receipt: receipt, payload: AbridgedText(evil),
         output: [OutputChunk(number: 0, text: evil)]),
       WindowLogPage(name: evil, lines: [LogLine(number: 1, text: evil)]),
       WindowsPage(
@@ -167,7 +167,7 @@ struct PageTests {
           WindowRow(name: evil, pid: 1, state: .stopped, trouble: evil, isFailed: true),
           WindowRow(name: evil + "2", service: .loan, pid: 1, state: .idle, memoryBytes: .min),
         ], services: [ServiceRow(service: .loan, isPaused: true, pauseReason: evil, windows: .min)],
-        death: WindowDeath(
+        lastKill: KillOutcome(
           window: evil, generation: .min, pid: .min,
           stage: .served(ticket: .max, window: evil, milliseconds: .min, isExact: false)), day: .min),
       AuditPage(problems: [evil], notes: [evil]),
@@ -176,11 +176,11 @@ struct PageTests {
       VendingPage(
         balance: .min, drinks: [],
         purchases: [PurchaseRow(number: 1, product: ItemID(evil), name: evil, price: 1, time: .max)]),
-      ErrorPage(status: 404, detail: evil), ElsewherePage(address: evil),
+      ErrorPage(status: 404, detail: evil), CrossSitePage(address: evil),
       ErrorPage(status: 400, detail: FieldProblem.unknown(evil).text(.korean)),
       ConfirmPage(confirmation: .end(window: evil, generation: 1, pid: 1), back: "/"),
       BankPage(
-        state: .open, day: .max, businessMilliseconds: .min, counts: BranchCounts(waiting: .min),
+        state: .open, day: .max, businessMilliseconds: .min, counts: BankCounts(waiting: .min),
         events: [EventRow(sequence: 1, time: .min, kind: .died, day: 1, window: evil, pid: 1, signal: evil)]),
       ServicesPage(services: [ServiceRow(service: .loan, history: [.min, .max, 0])]),
     ]

@@ -16,8 +16,8 @@ struct RegionDifferenceTests {
     switch change {
     case .block: return nil
     case .allRows(_, let all): return all
-    case .rows(_, let gone, let set):
-      var rows = rows.filter { !gone.contains($0.key) }
+    case .rows(_, let removed, let set):
+      var rows = rows.filter { !removed.contains($0.key) }
       for placement in set {
         rows.removeAll { $0.key == placement.key }
         let row = (key: placement.key, html: placement.html)

@@ -23,8 +23,8 @@ struct SamplePage {
 
   static let bank = BankPage(
     state: .open, day: 1, businessMilliseconds: 62_781, timerRuns: true,
-    counts: BranchCounts(issued: 42, waiting: 12, delayed: 1, serving: 4, served: 23, cancelled: 1, dead: 1),
-    rates: BranchRates(servedSecond: 3_000, servedTenSeconds: 2_700, servedTenMinutes: 1_140),
+    counts: BankCounts(issued: 42, waiting: 12, delayed: 1, serving: 4, served: 23, cancelled: 1, dead: 1),
+    rates: BankRates(servedSecond: 3_000, servedTenSeconds: 2_700, servedTenMinutes: 1_140),
     waiting: (29...40).map { number in
       WaitingRow(
         ticket: number, service: number % 3 == 0 ? .loan : number == 38 ? thumbs : .deposit,
@@ -89,7 +89,7 @@ struct SamplePage {
     sequence: 23, day: 1, ticket: 24, service: .loan, priority: .vip, outcome: .served, window: "loan-1",
     attempts: 2,
     amount: 702_000, debit: "loans", credit: "customer-712", finishedAt: now + 1_900,
-    result: ShownText("paid out"))
+    result: AbridgedText("paid out"))
 
   static let attempts = [
     AttemptRow(
@@ -114,7 +114,7 @@ struct SamplePage {
         day: 1, ticket: 28, service: thumbs, issuedAt: now, state: .serving, window: "thumbs-1", percent: 40,
         progress: "shrinking",
         attempts: [AttemptRow(window: "thumbs-1", generation: 3, pid: 5012, startedAt: now)],
-        payload: ShownText("icon.png & <b>more</b>"),
+        payload: AbridgedText("icon.png & <b>more</b>"),
         output: (0..<12).map { OutputChunk(number: $0, text: "line \($0) of the work\n", isError: $0 == 5) })),
     SamplePage(
       "ticket-waiting", "/ticket/40",
@@ -152,7 +152,7 @@ struct SamplePage {
             trouble: "exit code 127", isFailed: true),
           WindowRow(name: "stock", pid: 4964, generation: 1, state: .idle, memoryBytes: 4_100_000),
         ], services: services,
-        death: WindowDeath(
+        lastKill: KillOutcome(
           window: "loan-1", generation: 1, pid: 4963,
           stage: .served(ticket: 24, window: "loan-1", milliseconds: 5, isExact: true)), day: 1)),
     SamplePage(
@@ -259,13 +259,13 @@ struct SamplePage {
       "audit", "/audit",
       AuditPage(
         time: now,
-        promises: Promise.allCases.map { PromiseRow(name: $0, difference: $0 == .money ? nil : 0) },
+        guarantees: Guarantee.allCases.map { GuaranteeRow(name: $0, difference: $0 == .money ? nil : 0) },
         issued: 42,
         served: 23, cancelled: 1, waiting: 15, delayed: 2, dead: 1)),
     SamplePage(
       "audit-broken", "/audit",
       AuditPage(
-        time: now, promises: Promise.allCases.map { PromiseRow(name: $0, difference: $0 == .lost ? 1 : 0) },
+        time: now, guarantees: Guarantee.allCases.map { GuaranteeRow(name: $0, difference: $0 == .lost ? 1 : 0) },
         problems: ["Ticket 7 of day 1 stands nowhere."],
         notes: ["The stock has 3 orders without a customer."])),
     SamplePage(
@@ -284,15 +284,15 @@ struct SamplePage {
     SamplePage(
       "confirm-dead", "/dead",
       ConfirmPage(
-        confirmation: .requeue([3, 5, 7], Confirmed(count: 3, last: 42, day: 1)), back: "/dead")),
+        confirmation: .requeue([3, 5, 7], ConfirmationToken(count: 3, last: 42, day: 1)), back: "/dead")),
     SamplePage(
       "confirm-all", "/tickets",
       ConfirmPage(
         confirmation: .cancelAll(
-          RecordFilter(service: .loan, state: .waiting, after: 7), Confirmed(count: 3, last: 42, day: 1)),
+          RecordFilter(service: .loan, state: .waiting, after: 7), ConfirmationToken(count: 3, last: 42, day: 1)),
         back: "/tickets")),
     SamplePage("login", "/login", LoginPage(wasUsed: true)),
-    SamplePage("elsewhere", "/tickets?state=dead", ElsewherePage(address: "/tickets?state=dead&after=1")),
+    SamplePage("elsewhere", "/tickets?state=dead", CrossSitePage(address: "/tickets?state=dead&after=1")),
     SamplePage("error", "/nowhere", ErrorPage(status: 404, detail: "/nowhere")),
   ]
 }

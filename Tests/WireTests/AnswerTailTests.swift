@@ -24,9 +24,9 @@ struct AnswerTailTests {
   @Test("an event's frame has the bytes of the general encoding, with every number")
   func events() throws {
     for ticket in [1, 23, 24, 300, 70_000, Int64.max] {
-      for happening in [BranchEvent.Happening.started, .completed, .interrupted] {
-        let event = BranchEvent(
-          happening: happening, at: ticket &* 3, day: ticket, ticket: ticket, service: .juice,
+      for phase in [AttemptEvent.CustomerEvent.started, .completed, .interrupted] {
+        let event = AttemptEvent(
+          phase: phase, at: ticket &* 3, day: ticket, ticket: ticket, service: .juice,
           priority: .vvip,
           window: "juice-\(ticket)", attempt: Int32(truncatingIfNeeded: ticket))
         var tail: [UInt8] = []
@@ -49,7 +49,7 @@ struct AnswerTailTests {
     for number in Self.numbers {
       var (long, short): ([UInt8], [UInt8]) = ([7], [7])
       try FrameEncoder().append(
-        ServiceAnswer.reply(NumberedReply(number: number, result: result, more: true)), to: &long,
+        ServiceServerMessage.reply(NumberedReply(number: number, result: result, more: true)), to: &long,
         limit: Self.limit)
       try AnswerTail.appendFrame(to: number, tail[...], to: &short, limit: Self.limit)
       #expect(long == short)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Mistakes of types towards the CBOR codec")
 struct CBOREncodingErrorTests {
-  struct Scripted: Encodable {
+  struct ClosureEncodable: Encodable {
     let script: (any Encoder) throws -> Void
     func encode(to encoder: any Encoder) throws { try script(encoder) }
   }
@@ -15,15 +15,15 @@ struct CBOREncodingErrorTests {
   private typealias Key = AnyValue.FieldKey
 
   private func refusal(_ script: @escaping (any Encoder) throws -> Void) -> CBOREncodingError? {
-    #expect(throws: CBOREncodingError.self) { try CBOREncoder().encode(Scripted(script: script)) }
+    #expect(throws: CBOREncodingError.self) { try CBOREncoder().encode(ClosureEncodable(script: script)) }
   }
 
   @Test("keys without numbers, beyond the range and twice are refused")
   func keys() {
-    struct Named: Codable { var word = 1 }
-    #expect(throws: CBOREncodingError.keyWithoutFieldNumber("word")) { try CBOREncoder().encode(Named()) }
+    struct UnnumberedSample: Codable { var word = 1 }
+    #expect(throws: CBOREncodingError.keyWithoutFieldNumber("word")) { try CBOREncoder().encode(UnnumberedSample()) }
     #expect(throws: CBORDecodingError(.keyWithoutFieldNumber("word"), at: 0)) {
-      try CBORDecoder().decode(Named.self, from: [0xA0])
+      try CBORDecoder().decode(UnnumberedSample.self, from: [0xA0])
     }
     #expect(throws: CBOREncodingError.fieldNumberOutOfRange(256)) { try CBOREncoder().encode([256: 1]) }
     #expect(throws: CBOREncodingError.fieldNumberOutOfRange(-1)) { try CBOREncoder().encode([-1: 1]) }
@@ -56,7 +56,7 @@ struct CBOREncodingErrorTests {
   @Test("a place takes exactly one value")
   func places() {
     #expect(throws: CBOREncodingError.nothingEncoded("Scripted")) {
-      try CBOREncoder().encode([Scripted { _ in }])
+      try CBOREncoder().encode([ClosureEncodable { _ in }])
     }
     let two = refusal { encoder in
       var single = encoder.singleValueContainer()
@@ -79,7 +79,7 @@ struct CBOREncodingErrorTests {
   @Test("requesting the same container twice continues it")
   func sameContainer() throws {
     let encoded = try CBOREncoder().encode(
-      Scripted { encoder in
+      ClosureEncodable { encoder in
         var first = encoder.container(keyedBy: Key.self)
         try first.encode(1, forKey: Key(number: 1))
         var second = encoder.container(keyedBy: Key.self)
@@ -92,7 +92,7 @@ struct CBOREncodingErrorTests {
   @Test("nested containers work while they are the innermost, and are refused afterwards")
   func nestedContainers() throws {
     let encoded = try CBOREncoder().encode(
-      Scripted { encoder in
+      ClosureEncodable { encoder in
         var map = encoder.container(keyedBy: Key.self)
         var list = map.nestedUnkeyedContainer(forKey: Key(number: 1))
         try list.encode(1)
@@ -121,7 +121,7 @@ struct CBOREncodingErrorTests {
     final class Box { var container: (any UnkeyedEncodingContainer)? }
     let box = Box()
     let encoded = try CBOREncoder().encode(
-      Scripted { encoder in
+      ClosureEncodable { encoder in
         box.container = encoder.unkeyedContainer()
         try box.container?.encode(1)
       })
@@ -162,9 +162,9 @@ struct CBOREncodingErrorTests {
       var description: String { String(repeating: "x", count: 1000) }
     }
     #expect(refusal { _ in throw Long() } == .valueRefused(String(repeating: "x", count: 200)))
-    struct Refusing: Decodable { init(from decoder: any Decoder) throws { throw Long() } }
+    struct ThrowingDecodable: Decodable { init(from decoder: any Decoder) throws { throw Long() } }
     #expect(throws: CBORDecodingError(.valueRefused(String(repeating: "x", count: 200)), at: 1)) {
-      try CBORDecoder().decode([Refusing].self, from: [0x81, 0x00])
+      try CBORDecoder().decode([ThrowingDecodable].self, from: [0x81, 0x00])
     }
   }
 

@@ -65,7 +65,7 @@ struct CBORRefusalTests {
     #expect(try refusal(hex) == CBORDecodingError(.invalidUTF8, at: 0))
     let unknownField = try #require(bytes("a118ff" + hex))
     #expect(throws: CBORDecodingError(.invalidUTF8, at: 3)) {
-      try CBORDecoder().decode(Nothing.self, from: unknownField)
+      try CBORDecoder().decode(EmptyMessage.self, from: unknownField)
     }
   }
 
@@ -98,7 +98,7 @@ struct CBORRefusalTests {
   func unknownFields() throws {
     let skipped = ["a1181800", "a1181883010203", "a11818a118206161", "a118186161", "a1181841ff", "a11818f6"]
     for hex in skipped {
-      #expect(try CBORDecoder().decode(Nothing.self, from: #require(bytes(hex))) == Nothing())
+      #expect(try CBORDecoder().decode(EmptyMessage.self, from: #require(bytes(hex))) == EmptyMessage())
     }
     let refused: [(String, CBORDecodingError.Reason)] = [
       ("a11818f93c00", .floatingPoint), ("a11818c000", .tag(0)), ("a118189fff", .indefiniteLength),
@@ -107,7 +107,7 @@ struct CBORRefusalTests {
     ]
     for (hex, reason) in refused {
       #expect(throws: CBORDecodingError(reason, at: 3)) {
-        try CBORDecoder().decode(Nothing.self, from: #require(bytes(hex)))
+        try CBORDecoder().decode(EmptyMessage.self, from: #require(bytes(hex)))
       }
     }
   }
@@ -122,7 +122,7 @@ struct CBORRefusalTests {
     for head: [UInt8] in [[0x81], [0xA1, 0x00], [0x82, 0x00], [0xA1, 0x18, 0xFF]] {
       let bomb = Array(repeatElement(head, count: 200_000).joined())
       let error = #expect(throws: CBORDecodingError.self) {
-        try CBORDecoder().decode(Nothing.self, from: bomb)
+        try CBORDecoder().decode(EmptyMessage.self, from: bomb)
       }
       #expect(error?.reason == .nestingTooDeep(limit: 16))
     }

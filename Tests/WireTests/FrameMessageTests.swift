@@ -18,7 +18,7 @@ struct FrameMessageTests {
           let entry = EnqueueEntry(
             service: service, priority: Priority(.max), amount: Limits.amount, account: Limits.account,
             key: key,
-            drawn: DrawnParts(rawValue: 7), payload: payload, dueAt: dueAt, delay: delay)
+            drawn: RandomFields(rawValue: 7), payload: payload, dueAt: dueAt, delay: delay)
           #expect(
             try CBOREncoder().encode(entry).count <= entry.weight,
             "\(service) \(dueAt as Any) \(delay as Any)")
@@ -30,7 +30,7 @@ struct FrameMessageTests {
   @Test("every sample has the bytes of the general encoding, or no fast one")
   func samples() throws {
     for sample in TellerMessage.samples { try compare(sample.message) }
-    for sample in WindowMessage.samples { try compare(sample.message) }
+    for sample in MessageToTeller.samples { try compare(sample.message) }
     for sample in ClientMessage.samples { try compare(sample.message) }
     for sample in BankMessage.samples { try compare(sample.message) }
     for sample in ControlCommand.samples {
@@ -46,8 +46,8 @@ struct FrameMessageTests {
     let lease = Lease(ticket: 1, attempt: 1, generation: 1)
     #expect(TellerMessage.done(lease).appendDirectly(to: &scrap))
     #expect(TellerMessage.worked(lease, WorkResult(duration: .zero)).appendDirectly(to: &scrap))
-    #expect(WindowMessage.acknowledged(lease).appendDirectly(to: &scrap))
-    #expect(WindowMessage.sample(.assign).appendDirectly(to: &scrap))
+    #expect(MessageToTeller.acknowledged(lease).appendDirectly(to: &scrap))
+    #expect(MessageToTeller.sample(.assign).appendDirectly(to: &scrap))
     var chance = SeededGenerator.announced("messages once a customer")
     #expect(chance.order().appendDirectly(to: &scrap))
     #expect(chance.tickets().appendDirectly(to: &scrap))
@@ -60,7 +60,7 @@ struct FrameMessageTests {
       let lease = chance.lease()
       let told = [TellerMessage.done(lease), .returned(lease), .beat(lease), .worked(lease, chance.result())]
       for message in told { try compare(message) }
-      for message in [WindowMessage.acknowledged(lease), .recall(lease), .assign(chance.assignment(lease))] {
+      for message in [MessageToTeller.acknowledged(lease), .recall(lease), .assign(chance.assignment(lease))] {
         try compare(message)
       }
       try compare(chance.order())
@@ -78,8 +78,8 @@ struct FrameMessageTests {
         chance.damaged(CBOREncoder().encode(TellerMessage.worked(lease, chance.result()))),
         as: TellerMessage.self)
       try judge(
-        chance.damaged(CBOREncoder().encode(WindowMessage.assign(chance.assignment(lease)))),
-        as: WindowMessage.self)
+        chance.damaged(CBOREncoder().encode(MessageToTeller.assign(chance.assignment(lease)))),
+        as: MessageToTeller.self)
       try judge(chance.damaged(CBOREncoder().encode(chance.order())), as: ClientMessage.self)
       try judge(chance.damaged(CBOREncoder().encode(chance.tickets())), as: BankMessage.self)
     }
@@ -135,7 +135,7 @@ extension SeededGenerator {
       day: number(), lease: lease,
       service: [BankModel.Service.deposit, .loan, .juice].randomElement(using: &self)!,
       priority: BankModel.Priority.grades.randomElement(using: &self)!, amount: number(), account: number())
-    assignment.article = text()
+    assignment.itemName = text()
     if Bool.random(using: &self) { assignment.payload = bytes() }
     return assignment
   }
@@ -149,11 +149,11 @@ extension SeededGenerator {
       errors: excerpt())
   }
 
-  private mutating func excerpt() -> Excerpt {
+  private mutating func excerpt() -> TruncatedOutput {
     if Int.random(in: 0..<3, using: &self) == 0 { return .nothing }
     let (first, last) = (bytes(), bytes())
     let length = Int64(first.count + last.count) + Int64.random(in: 0...70_000, using: &self)
-    return Excerpt(
+    return TruncatedOutput(
       first: first, last: last, length: length, filed: Int64.random(in: 0...length, using: &self))!
   }
 
@@ -172,11 +172,11 @@ extension SeededGenerator {
   }
 
   fileprivate mutating func order() -> ClientMessage {
-    let order = EnqueueOrder(
+    let order = EnqueueParameters(
       count: number(), service: Bool.random(using: &self) ? .loan : nil,
       priority: BankModel.Priority.grades.randomElement(using: &self)!,
       amount: Bool.random(using: &self) ? number() : nil, account: Bool.random(using: &self) ? number() : nil,
-      seed: next(), key: text(), article: text())
+      seed: next(), key: text(), itemName: text())
     return .request(ControlRequest(number: number(), command: .enqueue(order)))
   }
 

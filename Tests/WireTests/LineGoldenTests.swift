@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test("the messages to a worker have their permanent bytes") func written() throws {
-    for sample in WindowMessage.samples {
+    for sample in MessageToTeller.samples {
       guard let line = lineTold(by: sample.message) else { continue }
       #expect(try lines(sample.name).map { String(decoding: $0, as: UTF8.self) } == [line], "\(sample.name)")
       var framed: [UInt8] = [1]
@@ -40,8 +40,8 @@ import Testing
   }
 
   @Test("only messages of the contract are sent in lines, in both directions") func kinds() throws {
-    let told: Set<WindowMessage.Case> = [.engaged, .refused, .entrust, .recall, .close]
-    for which in WindowMessage.Case.allCases {
+    let told: Set<MessageToTeller.Case> = [.workerAccepted, .refused, .assignWork, .recall, .close]
+    for which in MessageToTeller.Case.allCases {
       #expect((lineTold(by: .sample(which)) != nil) == told.contains(which), "\(which)")
     }
     #expect(
@@ -53,9 +53,9 @@ import Testing
       sample.message.appendLine(to: &bytes)
       #expect(bytes.isEmpty)
     }
-    #expect(throws: LineFault(.noLines, at: 0)) {
+    #expect(throws: LineParseError(.noLines, at: 0)) {
       let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-      _ = try WindowMessage.readLine(none)
+      _ = try MessageToTeller.readLine(none)
     }
   }
 
@@ -71,14 +71,14 @@ import Testing
   @Test("no golden line is unused, and none is missing") func noOrphans() throws {
     let names =
       LineSamples.all.map(\.name)
-      + WindowMessage.samples.filter { lineTold(by: $0.message) != nil }.map(\.name)
+      + MessageToTeller.samples.filter { lineTold(by: $0.message) != nil }.map(\.name)
     #expect(try Set(#require(goldenNames(".jsonl"))) == Set(names))
   }
 
   @Test("a line that is too long is not written") func tooLong() {
     var bytes: [UInt8] = [1]
     #expect(throws: LineError.tooLong(maximum: 11)) {
-      try LineEncoder().append(WindowMessage.close, to: &bytes, limit: 11)
+      try LineEncoder().append(MessageToTeller.close, to: &bytes, limit: 11)
     }
     #expect(bytes == [1])
   }
@@ -111,6 +111,6 @@ import Testing
 
   @Test("the schema has the bounds that the code checks") func bounds() {
     #expect(WorkerOffer.longest == 1_000 && ServiceName.longest == 64 && WorkProgress.longestText == 200)
-    #expect(Attempt.longestWords == 2_048 && Excerpt.longest == 65_536)
+    #expect(Attempt.maxFailureTextBytes == 2_048 && TruncatedOutput.longest == 65_536)
   }
 }

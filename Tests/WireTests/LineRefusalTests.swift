@@ -10,13 +10,13 @@ import Time
 @Suite("Refusing lines") struct LineRefusalTests {
   private static let lease = #""ticket":7,"attempt":1,"generation":3"#
 
-  private func fault(_ line: String) -> LineFault? { fault(Array(line.utf8)) }
-  private func fault(_ line: [UInt8]) -> LineFault? {
-    do throws(LineFault) { _ = try readLine(line) } catch { return error }
+  private func fault(_ line: String) -> LineParseError? { fault(Array(line.utf8)) }
+  private func fault(_ line: [UInt8]) -> LineParseError? {
+    do throws(LineParseError) { _ = try readLine(line) } catch { return error }
     return nil
   }
 
-  private static let lines: [(line: String, reason: LineFault.Reason, byte: Int)] = [
+  private static let lines: [(line: String, reason: LineParseError.Reason, byte: Int)] = [
     // Not a line.
     ("[]", .notObject, 0), ("  7", .notObject, 2), ("\"ready\"", .notObject, 0), ("null", .notObject, 0),
     ("{}", .noKind, 1), ("{ }", .noKind, 2), ("{", .endsEarly, 1), ("{\"ready\"", .endsEarly, 8),
@@ -110,7 +110,7 @@ import Time
   ]
 
   @Test("every broken rule is named, with its byte") func rules() {
-    for (line, reason, byte) in Self.lines { #expect(fault(line) == LineFault(reason, at: byte), "\(line)") }
+    for (line, reason, byte) in Self.lines { #expect(fault(line) == LineParseError(reason, at: byte), "\(line)") }
   }
 
   @Test("no line is accepted before its last byte is there") func prefixes() {
@@ -127,7 +127,7 @@ import Time
       [0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xe2, 0x82], [0xf5, 0x80, 0x80, 0x80],
     ] {
       for place in 0..<line.count {
-        #expect(fault(Array(line[..<place]) + bad + line[place...]) == LineFault(.notUTF8, at: place))
+        #expect(fault(Array(line[..<place]) + bad + line[place...]) == LineParseError(.notUTF8, at: place))
       }
     }
   }
@@ -142,7 +142,7 @@ import Time
   func base64(_ text: String) {
     let line = "{\"done\":{\(Self.lease),\"result_b64\":\"\(text)\"}}"
     let what = "base64 with padding and without space (RFC 4648)"
-    #expect(fault(line) == LineFault(.wanted("result_b64", what), at: 60))
+    #expect(fault(line) == LineParseError(.wanted("result_b64", what), at: 60))
   }
 
   @Test("objects and arrays may be nested up to a depth, and the stack does not overflow") func depth()
@@ -153,14 +153,14 @@ import Time
         + "}}"
     }
     #expect(try readLine(nested(30)) == .ready)
-    #expect(fault(nested(31)) == LineFault(.tooDeep(limit: 32), at: 44))
+    #expect(fault(nested(31)) == LineParseError(.tooDeep(limit: 32), at: 44))
     #expect(fault(nested(1_000_000))?.reason == .tooDeep(limit: 32))
     let objects = String(repeating: "{\"a\":", count: 100_000)
     #expect(fault("{\"ready\":" + objects)?.reason == .tooDeep(limit: 32))
   }
 
   @Test("a result is cut to its ends and keeps its length, in every notation") func cut() throws {
-    for count in [Excerpt.longest - 1, Excerpt.longest, Excerpt.longest + 1, 3 << 20] {
+    for count in [TruncatedOutput.longest - 1, TruncatedOutput.longest, TruncatedOutput.longest + 1, 3 << 20] {
       let bytes = (0..<count).map { UInt8(0x61 + $0 % 26) }
       let text = String(decoding: bytes, as: UTF8.self)
       var encoded: [UInt8] = []
@@ -174,10 +174,10 @@ import Time
           return
         }
         #expect(work.output.length == Int64(count) && work.duration == .zero && work.ending == nil)
-        let isCut = count > Excerpt.longest
+        let isCut = count > TruncatedOutput.longest
         #expect(work.output.isCut == isCut)
-        #expect(work.output.first == (isCut ? Array(bytes.prefix(Excerpt.longestEnd)) : bytes))
-        #expect(work.output.last == (isCut ? Array(bytes.suffix(Excerpt.longestEnd)) : []))
+        #expect(work.output.first == (isCut ? Array(bytes.prefix(TruncatedOutput.longestEnd)) : bytes))
+        #expect(work.output.last == (isCut ? Array(bytes.suffix(TruncatedOutput.longestEnd)) : []))
       }
     }
   }
@@ -190,8 +190,8 @@ import Time
       Issue.record("not understood")
       return
     }
-    #expect(failure.words.utf8.count <= Attempt.longestWords && failure.words.hasPrefix("…"))
-    #expect(long.hasSuffix(failure.words.dropFirst()) && failure.words.utf8.count > Attempt.longestWords - 16)
+    #expect(failure.words.utf8.count <= Attempt.maxFailureTextBytes && failure.words.hasPrefix("…"))
+    #expect(long.hasSuffix(failure.words.dropFirst()) && failure.words.utf8.count > Attempt.maxFailureTextBytes - 16)
     #expect(progress.text.utf8.count <= WorkProgress.longestText && progress.text.hasSuffix("…"))
     #expect(long.hasPrefix(progress.text.dropLast()) && progress.text.utf8.count > 180)
   }

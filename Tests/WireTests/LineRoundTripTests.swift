@@ -36,7 +36,7 @@ import Time
     var refused = 0
     for _ in 0..<20_000 {
       let line = chance.damaged(Array(chance.line(of: chance.workersMessage()).utf8))
-      do throws(LineFault) { _ = try readLine(line) } catch {
+      do throws(LineParseError) { _ = try readLine(line) } catch {
         refused += 1
         #expect((0...line.count).contains(error.byte) && !error.description.isEmpty)
       }
@@ -72,9 +72,9 @@ import Time
     return meaning
   }
 
-  private func meaning(of message: WindowMessage) -> [String: JSONNode.Content]? {
+  private func meaning(of message: MessageToTeller) -> [String: JSONNode.Content]? {
     switch message {
-    case .engaged(let terms):
+    case .workerAccepted(let terms):
       return [
         "kind": .string("welcome"), "lease_ms": .number("\(terms.leaseMilliseconds)"),
         "beat_ms": .number("\(terms.beatMilliseconds)"),
@@ -85,7 +85,7 @@ import Time
       ]
     case .recall(let lease): return numbers(of: lease).merging(["kind": .string("recall")]) { $1 }
     case .close: return ["kind": .string("close")]
-    case .entrust(let order):
+    case .assignWork(let order):
       var meaning = numbers(of: order.lease)
       meaning["kind"] = .string("assign")
       meaning["day"] = .number("\(order.day)")
@@ -134,7 +134,7 @@ extension SeededGenerator {
     case 0: return .done(lease)
     case 1:
       let bytes = Bool.random(using: &self) ? Array(words().utf8) : bytes(.random(in: 0...50, using: &self))
-      return .worked(lease, WorkResult(duration: .zero, output: Excerpt(first: bytes)!))
+      return .worked(lease, WorkResult(duration: .zero, output: TruncatedOutput(first: bytes)!))
     case 2:
       let after: TimeSpan? =
         Bool.random(using: &self)
@@ -153,13 +153,13 @@ extension SeededGenerator {
         Hello(
           version: UInt32.random(in: 0...9, using: &self), build: words(), role: .worker,
           offer: WorkerOffer(
-            services: services, inHand: Bool.random(using: &self) ? nil : .random(in: 1...99, using: &self))))
+            services: services, inFlight: Bool.random(using: &self) ? nil : .random(in: 1...99, using: &self))))
     }
   }
 
-  fileprivate mutating func windowMessage() -> WindowMessage {
+  fileprivate mutating func windowMessage() -> MessageToTeller {
     switch Int.random(in: 0...6, using: &self) {
-    case 0: return .engaged(WorkerTerms(leaseMilliseconds: Int64(next() >> 1), beatMilliseconds: -1))
+    case 0: return .workerAccepted(WorkerTimeouts(leaseMilliseconds: Int64(next() >> 1), beatMilliseconds: -1))
     case 1:
       return .refused(
         Refusal(reason: .init(rawValue: .random(in: 1...6, using: &self))!, build: "b", detail: words()))
@@ -172,8 +172,8 @@ extension SeededGenerator {
       case 1: payload = Array(words().utf8)
       default: payload = bytes(.random(in: 0...60, using: &self))
       }
-      return .entrust(
-        WorkOrder(
+      return .assignWork(
+        WorkItem(
           day: Int64.random(in: 1...100_000, using: &self), lease: workersLease(),
           service: ServiceName("thumbs")!, priority: UInt32(truncatingIfNeeded: next()), payload: payload,
           key: words(), deadlineMilliseconds: Bool.random(using: &self) ? nil : Int64(next() >> 20)))
@@ -198,7 +198,7 @@ extension SeededGenerator {
       if let services = hello.offer?.services {
         members.append(("services", "[\(services.map { quoted($0.text) }.joined(separator: ","))]"))
       }
-      if let inHand = hello.offer?.inHand { members.append(("in_hand", "\(inHand)")) }
+      if let inFlight = hello.offer?.inFlight { members.append(("in_hand", "\(inFlight)")) }
     case .ready: kind = "ready"
     case .done(let lease):
       kind = "done"

@@ -13,7 +13,7 @@ private let thumbs = [ServiceName("thumbs")!, ServiceName("mail")!]
 enum LineSamples {
   static let all: [Sample<TellerMessage>] = [
     Sample(
-      "hello", .hello(Hello(build: "1.4", role: .worker, offer: WorkerOffer(services: thumbs, inHand: 16)))),
+      "hello", .hello(Hello(build: "1.4", role: .worker, offer: WorkerOffer(services: thumbs, inFlight: 16)))),
     Sample("hello-window", .hello(Hello(build: "", role: .worker, offer: WorkerOffer()))),
     Sample("hello-version", .hello(Hello(version: 2, build: "", role: .worker, offer: WorkerOffer()))),
     Sample("ready", .ready),
@@ -33,20 +33,20 @@ enum LineSamples {
 
   private static func worked(_ text: String) -> TellerMessage { worked(Array(text.utf8)) }
   private static func worked(_ bytes: [UInt8]) -> TellerMessage {
-    .worked(lease, WorkResult(duration: .zero, output: Excerpt(first: bytes)!))
+    .worked(lease, WorkResult(duration: .zero, output: TruncatedOutput(first: bytes)!))
   }
 }
 
 /// The message of these bytes, as a line of a worker.
-func readLine(_ bytes: [UInt8]) throws(LineFault) -> TellerMessage {
-  try bytes.withUnsafeBufferPointer { line throws(LineFault) in try TellerMessage.readLine(line) }
+func readLine(_ bytes: [UInt8]) throws(LineParseError) -> TellerMessage {
+  try bytes.withUnsafeBufferPointer { line throws(LineParseError) in try TellerMessage.readLine(line) }
 }
 
 /// The message of this text, as a line of a worker.
-func readLine(_ text: String) throws(LineFault) -> TellerMessage { try readLine(Array(text.utf8)) }
+func readLine(_ text: String) throws(LineParseError) -> TellerMessage { try readLine(Array(text.utf8)) }
 
 /// The line of a message to a worker, without its end; nil if there is none.
-func lineTold(by message: WindowMessage) -> String? {
+func lineTold(by message: MessageToTeller) -> String? {
   var bytes: [UInt8] = []
   message.appendLine(to: &bytes)
   return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)

@@ -12,7 +12,7 @@ struct MessageGoldenTests {
   func teller() throws { try compare(TellerMessage.samples) }
 
   @Test("messages to a teller have their permanent bytes")
-  func window() throws { try compare(WindowMessage.samples) }
+  func window() throws { try compare(MessageToTeller.samples) }
 
   @Test("messages of a client have their permanent bytes")
   func client() throws { try compare(ClientMessage.samples) }
@@ -40,7 +40,7 @@ struct MessageGoldenTests {
 
   @Test("messages to and from a supervised service have their permanent bytes")
   func worker() throws {
-    try compare(WorkerMessage.samples)
+    try compare(ServiceProcessMessage.samples)
     try compare(SupervisorMessage.samples)
   }
 
@@ -55,8 +55,8 @@ struct MessageGoldenTests {
         .hello, .hello, .hello, .hello, .hello, .progressed, .failed, .failed, .worked,
       ])
     #expect(
-      WindowMessage.samples.map(\.message.itsCase) == WindowMessage.Case.allCases + [
-        .assign, .assign, .assign, .welcome, .welcome, .welcome, .assign, .welcome, .entrust, .entrust,
+      MessageToTeller.samples.map(\.message.itsCase) == MessageToTeller.Case.allCases + [
+        .assign, .assign, .assign, .welcome, .welcome, .welcome, .assign, .welcome, .assignWork, .assignWork,
       ])
     #expect(
       ClientMessage.samples.map(\.message.itsCase)
@@ -69,8 +69,8 @@ struct MessageGoldenTests {
     #expect(Set(VendingCommand.samples.map(\.message.itsCase)) == Set(VendingCommand.Case.allCases))
     #expect(Set(VendingResult.samples.map(\.message.itsCase)) == Set(VendingResult.Case.allCases))
     #expect(
-      WorkerMessage.samples.map(\.message.itsCase)
-        == WorkerMessage.Case.allCases + [.hello, .hello, .beat, .beat, .database])
+      ServiceProcessMessage.samples.map(\.message.itsCase)
+        == ServiceProcessMessage.Case.allCases + [.hello, .hello, .beat, .beat, .database])
     #expect(SupervisorMessage.samples.map(\.message.itsCase) == SupervisorMessage.Case.allCases)
     for which in ControlCommand.Case.allCases {
       #expect(ControlCommand.full(which).itsCase == which)
@@ -101,15 +101,15 @@ struct MessageGoldenTests {
     try expectGolden([.vending] as [WorkerRole], "values-worker-role-vending")
     try expectGolden([.vending] as [PeerRole], "values-peer-role-vending")
     try compareAll(
-      [.closeDoor, .serveWaiting, .finishServing, .kill] as [DrainStep], "values-drain-step")
+      [.stopAccepting, .serveWaiting, .finishServing, .kill] as [DrainStep], "values-drain-step")
     try compareAll(
       [
         .queueFull, .draining, .diskFull, .notOpen, .alreadyOpen, .noSuchTicket, .noSuchDay, .wrongState,
-        .badRequest, .badConfiguration, .damaged, .newerSchema, .badHome, .windowsFailed, .system,
+        .badRequest, .badConfiguration, .damaged, .newerSchema, .badHome, .startFailed, .system,
       ] as [Failure.Code], "values-failure-code",
       later: [
-        .keyConflict, .wrongDay, .inspected, .removed, .withdrawn, .tooSlow, .noSuchService, .noSuchWindow,
-        .otherProcess, .notShared, .leaseLost, .notInSharedBank, .notMoved, .booksMoved,
+        .keyConflict, .wrongDay, .inspected, .removed, .withdrawn, .slowConsumer, .noSuchService, .noSuchWindow,
+        .processChanged, .requiresSharedStore, .leaseLost, .unsupportedWithSharedStore, .notMoved, .databaseMoved,
         .fromOwnWork,
       ])
     try expectGolden([.teller] as [WorkerRole], "values-worker-role")
@@ -123,13 +123,13 @@ struct MessageGoldenTests {
     try compareAll(WorkFailure.Consequence.allCases, "values-consequence")
     try expectGolden([.stock] as [PeerRole], "values-peer-role-stock")
     try compareAll(
-      StockFailure.Code.allCases.dropLast(), "values-stock-failure-code", later: [.tooSlow])
+      StockFailure.Code.allCases.dropLast(), "values-stock-failure-code", later: [.slowConsumer])
     try compareAll(StockChange.Kind.allCases, "values-stock-change-kind")
-    try compareAll(KeptOrder.State.allCases, "values-order-state")
+    try compareAll(OrderRecord.State.allCases, "values-order-state")
     try compareAll(DatabaseMismatch.allCases, "values-database-mismatch")
-    try compareAll(Remark.Source.allCases, "values-remark-source")
+    try compareAll(MessageDetail.Source.allCases, "values-remark-source")
     try compareAll(
-      VendingFailure.Code.allCases.dropLast(), "values-vending-failure-code", later: [.tooSlow])
+      VendingFailure.Code.allCases.dropLast(), "values-vending-failure-code", later: [.slowConsumer])
     try compareAll(MoneyChange.Kind.allCases, "values-money-change-kind")
     try compareAll(DrinkClass.Kind.allCases, "values-drink-kind")
     try expectGolden(
@@ -141,7 +141,7 @@ struct MessageGoldenTests {
     try expectGolden([.resetting, .requeueing] as [ProgressReport.Phase], "values-progress-phase-pieces")
     try expectGolden([.moving] as [ProgressReport.Phase], "values-progress-phase-moving")
     try expectGolden(
-      [.started, .completed, .interrupted] as [BranchEvent.Happening], "values-branch-happening")
+      [.started, .completed, .interrupted] as [AttemptEvent.CustomerEvent], "values-branch-happening")
     try compareAll(BoardEvent.Kind.allCases, "values-board-event-kind")
     try compareAll(BranchState.allCases, "values-branch-state")
   }
@@ -161,12 +161,12 @@ struct MessageGoldenTests {
   @Test("no golden file is unused")
   func noOrphans() throws {
     let names =
-      TellerMessage.samples.map(\.name) + WindowMessage.samples.map(\.name)
+      TellerMessage.samples.map(\.name) + MessageToTeller.samples.map(\.name)
       + ClientMessage.samples.map(\.name)
       + BankMessage.samples.map(\.name) + ControlCommand.samples.map(\.name)
       + ControlAnswer.samples.map(\.name) + StockMessage.samples.map(\.name)
       + StockServiceMessage.samples.map(\.name) + StockCommand.samples.map(\.name)
-      + StockResult.samples.map(\.name) + WorkerMessage.samples.map(\.name)
+      + StockResult.samples.map(\.name) + ServiceProcessMessage.samples.map(\.name)
       + SupervisorMessage.samples.map(\.name) + VendingMessage.vendingSamples.map(\.name)
       + VendingServiceMessage.vendingSamples.map(\.name) + VendingCommand.samples.map(\.name)
       + VendingResult.samples.map(\.name)

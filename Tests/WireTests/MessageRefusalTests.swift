@@ -46,7 +46,7 @@ struct MessageRefusalTests {
   @Test("a key that this build does not know is skipped, in every message and at every depth")
   func unknownKeys() throws {
     try expectSkipped(TellerMessage.samples)
-    try expectSkipped(WindowMessage.samples)
+    try expectSkipped(MessageToTeller.samples)
     try expectSkipped(ClientMessage.samples)
     try expectSkipped(BankMessage.samples)
     try expectSkipped(ControlCommand.samples)
@@ -59,7 +59,7 @@ struct MessageRefusalTests {
     try expectSkipped(VendingServiceMessage.vendingSamples)
     try expectSkipped(VendingCommand.samples)
     try expectSkipped(VendingResult.samples)
-    try expectSkipped(WorkerMessage.samples)
+    try expectSkipped(ServiceProcessMessage.samples)
     try expectSkipped(SupervisorMessage.samples)
   }
 
@@ -67,7 +67,7 @@ struct MessageRefusalTests {
   func unknownKinds() throws {
     let stranger = map((99, map()))
     #expect(isUnknownKind(try refusal(TellerMessage.self, stranger)))
-    #expect(isUnknownKind(try refusal(WindowMessage.self, stranger)))
+    #expect(isUnknownKind(try refusal(MessageToTeller.self, stranger)))
     #expect(isUnknownKind(try refusal(ClientMessage.self, stranger)))
     #expect(isUnknownKind(try refusal(BankMessage.self, stranger)))
     #expect(isUnknownKind(try refusal(ControlCommand.self, stranger)))
@@ -78,14 +78,14 @@ struct MessageRefusalTests {
     #expect(isUnknownKind(try refusal(StockResult.self, stranger)))
     #expect(isUnknownKind(try refusal(VendingCommand.self, stranger)))
     #expect(isUnknownKind(try refusal(VendingResult.self, stranger)))
-    #expect(isUnknownKind(try refusal(WorkerMessage.self, stranger)))
+    #expect(isUnknownKind(try refusal(ServiceProcessMessage.self, stranger)))
     #expect(isUnknownKind(try refusal(SupervisorMessage.self, stranger)))
   }
 
   @Test("a message without a kind is refused")
   func noKind() throws {
     #expect(isUnknownKind(try refusal(TellerMessage.self, map())))
-    #expect(isUnknownKind(try refusal(WindowMessage.self, map())))
+    #expect(isUnknownKind(try refusal(MessageToTeller.self, map())))
     #expect(isUnknownKind(try refusal(ClientMessage.self, map())))
     #expect(isUnknownKind(try refusal(BankMessage.self, map())))
     #expect(isUnknownKind(try refusal(ControlCommand.self, map())))
@@ -96,7 +96,7 @@ struct MessageRefusalTests {
   func twoKinds() throws {
     let lease = map((1, .unsigned(1)), (2, .unsigned(1)), (3, .unsigned(1)))
     #expect(isUnknownKind(try refusal(TellerMessage.self, map((3, lease), (6, lease)))))
-    #expect(isUnknownKind(try refusal(WindowMessage.self, map((4, lease), (6, map())))))
+    #expect(isUnknownKind(try refusal(MessageToTeller.self, map((4, lease), (6, map())))))
     let welcome = map((1, .unsigned(1)), (2, .text("dev")))
     #expect(isUnknownKind(try refusal(BankMessage.self, map((1, welcome), (2, welcome)))))
     let hello = map((1, .unsigned(1)), (2, .text("dev")), (3, .unsigned(1)))

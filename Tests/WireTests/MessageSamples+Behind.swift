@@ -11,28 +11,28 @@ extension ControlCommand {
     Sample(
       "command-enqueue-article",
       ControlCommand.enqueue(
-        EnqueueOrder(
+        EnqueueParameters(
           count: 2, service: .juice, priority: .regular, amount: nil, account: nil, seed: 0, key: nil,
-          article: "mango-kiwi"))),
+          itemName: "mango-kiwi"))),
     Sample(
       "command-enqueue-payload",
       ControlCommand.enqueue(
-        EnqueueOrder(
+        EnqueueParameters(
           count: 3, service: .deposit, priority: .regular, amount: nil, account: nil, seed: 7, key: nil,
           payload: [0, 255, 97]))),
     Sample(
       "command-enqueue-line",
       ControlCommand.enqueue(
-        EnqueueOrder(
+        EnqueueParameters(
           count: 1, service: ServiceName("run")!, priority: .regular, amount: nil, account: nil, seed: 7,
           key: nil,
           payload: Array("{}".utf8), isCommandLine: true))),
     Sample(
       "command-stop-undelayed",
-      ControlCommand.stop(StopOrder(now: false, timeoutMilliseconds: nil, leavesDelayed: true))),
+      ControlCommand.stop(StopParameters(now: false, timeoutMilliseconds: nil, leavesDelayed: true))),
     Sample(
       "command-stop-behind",
-      ControlCommand.stop(StopOrder(now: false, timeoutMilliseconds: nil, noWait: true))),
+      ControlCommand.stop(StopParameters(now: false, timeoutMilliseconds: nil, noWait: true))),
     Sample(
       "command-enqueueList-payload",
       ControlCommand.enqueueList(
@@ -45,13 +45,13 @@ extension ControlCommand {
     Sample(
       "command-enqueue-at",
       ControlCommand.enqueue(
-        EnqueueOrder(
+        EnqueueParameters(
           count: 3, service: .deposit, priority: .regular, amount: nil, account: nil, seed: 7, key: nil,
           dueAt: 1_795_000_000_000))),
     Sample(
       "command-enqueue-in",
       ControlCommand.enqueue(
-        EnqueueOrder(
+        EnqueueParameters(
           count: 3, service: .deposit, priority: .regular, amount: nil, account: nil, seed: 7, key: nil,
           delay: 300_000))),
     Sample(
@@ -67,12 +67,12 @@ extension ControlCommand {
     Sample(
       "command-enqueue-early",
       ControlCommand.enqueue(
-        EnqueueOrder(
+        EnqueueParameters(
           count: 1, service: .loan, priority: Priority(500), amount: nil, account: nil, seed: 7, key: nil))),
     Sample(
       "command-enqueue-late",
       ControlCommand.enqueue(
-        EnqueueOrder(
+        EnqueueParameters(
           count: 1, service: .loan, priority: Priority(.max), amount: nil, account: nil, seed: 7, key: nil))),
   ]
 }
@@ -90,7 +90,7 @@ extension ControlAnswer {
     Sample("answer-status-behind", ControlAnswer.status(.behindWindows)),
     Sample("answer-status-paused", ControlAnswer.status(.paused)),
     Sample("answer-status-delayed", ControlAnswer.status(.delayed)),
-    Sample("answer-ended-cancelled", ControlAnswer.ended(EndedReport(dead: 2, cancelled: 3))),
+    Sample("answer-ended-cancelled", ControlAnswer.ended(AwaitedTicketsReport(dead: 2, cancelled: 3))),
     Sample(
       "answer-progress-drain-delayed",
       ControlAnswer.progress(
@@ -102,7 +102,7 @@ extension ControlAnswer {
       "answer-progress-drain-bare",
       ControlAnswer.progress(
         ProgressReport(
-          phase: .enqueuing, done: 0, total: 0, drain: DrainReport(step: .closeDoor, waiting: 0, serving: 0)))
+          phase: .enqueuing, done: 0, total: 0, drain: DrainReport(step: .stopAccepting, waiting: 0, serving: 0)))
     ),
   ]
 }
@@ -169,12 +169,12 @@ extension TicketReport {
     var receipt = Receipt.full
     (receipt.service, receipt.outcome, receipt.postingRule) = (.juice, .outOfStock, nil)
     (receipt.window, receipt.amount) = (Window(service: .juice, place: 1), 0)
-    receipt.article = "strawberry-banana"
+    receipt.itemName = "strawberry-banana"
     receipt.shortages = [Shortage(item: ItemID("strawberry"), needed: 10, available: 0)]
     return TicketReport(
       day: 3, ticket: 42, service: .juice, priority: .vvip, amount: 0, account: 12,
       issuedAt: 1_700_000_000_000,
-      state: .done, receipt: ReceiptReport(receipt, ServiceDirectory()), article: "strawberry-banana")
+      state: .done, receipt: ReceiptReport(receipt, ServiceDirectory()), itemName: "strawberry-banana")
   }()
 }
 
@@ -208,7 +208,7 @@ extension StatusReport {
     report.services = [
       ServiceReport(
         service: ServiceName("thumbs")!, windows: 1, waiting: 3, serving: 0, served: 0, paused: true,
-        pausedBecause: "no program \"convert\" in PATH=\"/usr/bin:/bin\"")
+        pauseReason: "no program \"convert\" in PATH=\"/usr/bin:/bin\"")
     ]
     return report
   }()
@@ -237,9 +237,9 @@ extension AuditReport {
     var report = AuditReport(
       issued: 1, served: 1, cancelled: 0, waiting: 0, delayed: 0, dead: 0, lost: 1, duplicated: 0,
       ledgerDifference: 0, problems: [])
-    report.add(Remark(.ticketLost, 7, 3))
-    report.add(Remark(.shelfDiffers, "kiwi", 3, 4).of(.stock))
-    report.note(Remark(.foreignOrders, 2))
+    report.add(MessageDetail(.ticketLost, 7, 3))
+    report.add(MessageDetail(.itemQuantityDiffers, "kiwi", 3, 4).of(.stock))
+    report.note(MessageDetail(.ordersOfOtherBank, 2))
     return report
   }()
 }

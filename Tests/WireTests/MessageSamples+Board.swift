@@ -42,12 +42,12 @@ extension SelectionReport {
 extension BoardFrame {
   static let bare = BoardFrame(
     day: 1, state: .closed, coordinator: BoardCoordinator(pid: 0, generation: 0, openedAt: 0), time: 0,
-    businessTime: .zero, businessTimeRuns: false, counts: BoardCounts())
+    businessTime: .zero, isBusinessTimeRunning: false, counts: BoardCounts())
 
   static let full = BoardFrame(
     day: 3, state: .open,
     coordinator: BoardCoordinator(pid: 4_242, generation: 2, openedAt: 1_700_000_000_000),
-    time: 1_700_000_005_000, businessTime: .milliseconds(4_410), businessTimeRuns: true,
+    time: 1_700_000_005_000, businessTime: .milliseconds(4_410), isBusinessTimeRunning: true,
     counts: BoardCounts(
       issued: 320, waiting: 300, delayed: 1, serving: 2, served: 14, cancelled: 2, dead: 1),
     rates: BoardRates(
@@ -80,7 +80,7 @@ extension BoardFrame {
         lastExit: ExitReport(code: nil, signal: 9)),
       BoardWindow(window: "loan-1", service: .loan, state: .stopped, restarts: 9, isFailed: true),
     ],
-    hidden: BoardHidden(services: 1, waiting: 298, serving: 2, windows: 3))
+    hidden: BoardOmittedRows(services: 1, waiting: 298, serving: 2, windows: 3))
 
   static let withOthers: BoardFrame = {
     var frame = bare

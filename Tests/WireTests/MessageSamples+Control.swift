@@ -11,7 +11,7 @@ extension ControlCommand {
     case status, watch, awaitOpen, enqueue, enqueueList, tickets, ticket, receipts, follow, awaitIdle,
       awaitTickets
     case pause, resume, scale, cancel, requeue, requeueDead, reset, reload, stop, audit, ledger, account
-    case withdraw, board, endTeller, cancelAll, requeueAll, web, branches, move
+    case withdraw, board, killWorker = "endTeller", cancelAll, requeueAll, web, branches, move
   }
 
   var itsCase: Case {
@@ -41,7 +41,7 @@ extension ControlCommand {
     case .account: .account
     case .withdraw: .withdraw
     case .board: .board
-    case .endTeller: .endTeller
+    case .killWorker: .killWorker
     case .cancelAll: .cancelAll
     case .requeueAll: .requeueAll
     case .web: .web
@@ -58,7 +58,7 @@ extension ControlCommand {
     case .awaitOpen: .awaitOpen
     case .enqueue:
       .enqueue(
-        EnqueueOrder(
+        EnqueueParameters(
           count: 10_000_000, service: .loan, priority: .vip, amount: 50_000, account: 12, seed: .max,
           key: "열쇠-1"
         ))
@@ -85,17 +85,17 @@ extension ControlCommand {
     case .reset: .reset(day: nil)
     case .withdraw: .withdraw(4_294_967_295)
     case .reload: .reload
-    case .stop: .stop(StopOrder(now: true, timeoutMilliseconds: 1_500))
+    case .stop: .stop(StopParameters(now: true, timeoutMilliseconds: 1_500))
     case .audit: .audit
     case .ledger: .ledger
     case .account: .account(12)
     case .board: .board
-    case .endTeller: .endTeller(window: "loan-1", generation: 2, pid: 4_245)
+    case .killWorker: .killWorker(window: "loan-1", generation: 2, pid: 4_245)
     case .cancelAll: .cancelAll(.sample)
     case .requeueAll: .requeueAll(.sample)
-    case .web: .web(WebOrder(port: 8_701, isReadOnly: true, hasChaos: true, host: "bank.example.org"))
+    case .web: .web(WebServerSettings(port: 8_701, isReadOnly: true, hasChaos: true, host: "bank.example.org"))
     case .branches: .branches
-    case .move: .move(MoveOrder(address: "postgres://bank@db/bank", branch: "seoul"))
+    case .move: .move(MoveParameters(address: "postgres://bank@db/bank", branch: "seoul"))
     }
   }
 
@@ -104,7 +104,7 @@ extension ControlCommand {
     switch which {
     case .enqueue:
       .enqueue(
-        EnqueueOrder(count: 1, service: nil, priority: .regular, amount: nil, account: nil, seed: 0, key: nil)
+        EnqueueParameters(count: 1, service: nil, priority: .regular, amount: nil, account: nil, seed: 0, key: nil)
       )
     case .enqueueList: .enqueueList(EnqueueList(entries: [], isLast: false))
     case .tickets: .tickets(TicketQuery())
@@ -113,12 +113,12 @@ extension ControlCommand {
     case .pause: .pause(nil)
     case .resume: .resume(nil)
     case .scale: .scale([])
-    case .stop: .stop(StopOrder(now: false, timeoutMilliseconds: nil))
+    case .stop: .stop(StopParameters(now: false, timeoutMilliseconds: nil))
     case .cancelAll: .cancelAll(TicketSelection(spans: []))
     case .requeueAll: .requeueAll(TicketSelection(spans: [TicketNumbers(7)]))
     case .web: .web(nil)
-    case .move: .move(MoveOrder(address: "postgres://bank@db/bank"))
-    case .board, .endTeller: nil
+    case .move: .move(MoveParameters(address: "postgres://bank@db/bank"))
+    case .board, .killWorker: nil
     case .status, .watch, .awaitOpen, .follow, .awaitIdle, .awaitTickets, .cancel, .requeue, .requeueDead,
       .reset,
       .reload, .withdraw, .audit, .ledger, .account, .branches:
@@ -133,14 +133,14 @@ extension ControlCommand {
     } + [
       Sample("command-receipts-all", .receipts(ReceiptQuery(days: .all, follow: false, after: 0))),
       Sample("command-cancel-day", .cancel(42, day: 3)),
-      Sample("command-web-plain", .web(WebOrder())),
+      Sample("command-web-plain", .web(WebServerSettings())),
       Sample("command-requeue-day", .requeue(42, day: 3)),
       Sample(
         "command-enqueue-seed",
         .enqueue(
-          EnqueueOrder(
+          EnqueueParameters(
             count: 1, service: nil, priority: .regular, amount: nil, account: nil, seed: 5, key: "k",
-            isSeedAsked: true))),
+            hasExplicitSeed: true))),
       Sample(
         "command-enqueueList-drawn",
         .enqueueList(
@@ -151,7 +151,7 @@ extension ControlCommand {
                 drawn: [.service, .account])
             ], isLast: true))),
       Sample("command-reset-day", .reset(day: 3)),
-      Sample("command-stop-step", .stop(StopOrder(now: false, timeoutMilliseconds: 1_500, step: .kill))),
+      Sample("command-stop-step", .stop(StopParameters(now: false, timeoutMilliseconds: 1_500, step: .kill))),
     ] + juiceSamples + boardSamples + sharedSamples
 }
 
@@ -196,10 +196,10 @@ extension ControlAnswer {
       .receipts([ReceiptReport(.full, ServiceDirectory()), ReceiptReport(.bare, ServiceDirectory())])
     case .event:
       .event(
-        BranchEvent(
-          happening: .completed, at: 1_700_000_000_123, day: 3, ticket: 42, service: .loan, priority: .vip,
+        AttemptEvent(
+          phase: .completed, at: 1_700_000_000_123, day: 3, ticket: 42, service: .loan, priority: .vip,
           window: "loan-1", attempt: 2))
-    case .ended: .ended(EndedReport(dead: 2))
+    case .ended: .ended(AwaitedTicketsReport(dead: 2))
     case .requeued: .requeued(600)
     case .progress: .progress(ProgressReport(phase: .serving, done: 7, total: 10))
     case .stopped:
@@ -273,13 +273,13 @@ extension ControlAnswer {
         .enqueued(
           EnqueuedReport(
             day: 3, first: 0, last: 0, count: 0, known: 4,
-            knownTickets: [TicketSpan(day: 2, first: 5, last: 7), TicketSpan(day: 3, first: 1, last: 1)]))),
+            alreadyIssuedTickets: [TicketSpan(day: 2, first: 5, last: 7), TicketSpan(day: 3, first: 1, last: 1)]))),
       Sample("answer-status-failed", .status(.failed)),
       Sample("answer-status-trouble", .status(.inTrouble)),
       Sample("answer-status-reset", .status(.afterReset)),
       Sample("answer-failure-withdrawn", .failure(Failure(.withdrawn))),
       Sample(
-        "answer-failure-remark", .failure(Failure(.noSuchDay, subject: "9", remark: Remark(.presentDay, 3)))),
+        "answer-failure-remark", .failure(Failure(.noSuchDay, subject: "9", messageDetail: MessageDetail(.presentDay, 3)))),
       Sample("answer-ticket-fatal", .ticket(.givenUp)),
       Sample("answer-ticket-served", .ticket(.toldOfService)),
       Sample("answer-audit-remarks", .audit(.withRemarks)),
@@ -311,7 +311,7 @@ extension ControlAnswer {
             day: 3, served: 10, businessMilliseconds: 4_410, waiting: 5, dead: 1, isDayClosed: false,
             finished: 4, killed: 2,
             steps: [
-              DrainStepReport(step: .closeDoor, milliseconds: 0),
+              DrainStepReport(step: .stopAccepting, milliseconds: 0),
               DrainStepReport(step: .kill, milliseconds: 12),
             ]))),
       Sample(
@@ -356,7 +356,7 @@ extension StatusReport {
   static let inTrouble: StatusReport = {
     var report = full
     report.workers[1].trouble = "SIGKILL"
-    report.workers[1].troubleRemark = Remark(.processSignal, "SIGKILL")
+    report.workers[1].troubleDetail = MessageDetail(.processSignal, "SIGKILL")
     return report
   }()
 

@@ -10,7 +10,7 @@ extension ControlCommand {
   static let sharedSamples = [
     Sample(
       "command-stop-bank",
-      ControlCommand.stop(StopOrder(now: false, timeoutMilliseconds: nil, endsBank: true))),
+      ControlCommand.stop(StopParameters(now: false, timeoutMilliseconds: nil, closesWholeBank: true))),
     Sample("command-receipts-behind", ControlCommand.receipts(.goingOn)),
   ]
 }
@@ -23,7 +23,7 @@ extension ControlAnswer {
     Sample("answer-receipts-followed", ControlAnswer.receipts([.followed])),
     Sample("answer-board-shared", ControlAnswer.board(.shared)),
     Sample("answer-stopped-shared", ControlAnswer.stopped(.shared)),
-    Sample("answer-failure-shared", ControlAnswer.failure(Failure(.notInSharedBank, subject: "juice"))),
+    Sample("answer-failure-shared", ControlAnswer.failure(Failure(.unsupportedWithSharedStore, subject: "juice"))),
   ]
 }
 
@@ -85,7 +85,7 @@ extension ReceiptReport {
   }()
 
   static let followed = ReceiptReport(
-    .full, ServiceDirectory(), mark: ReceiptMark(branch: 2, epoch: 3, commit: 77, ticket: 42))
+    .full, ServiceDirectory(), mark: ReceiptPosition(branch: 2, epoch: 3, commit: 77, ticket: 42))
 }
 
 extension ReceiptQuery {

@@ -34,7 +34,7 @@ extension StockMessage {
         .request(
           StockRequest(
             number: 7, order: order, command: .take([ItemAmount(ItemID("strawberry"), 16)], today: 20_780)))),
-      Sample("stock-request-bare", .request(StockRequest(number: 8, command: .look))),
+      Sample("stock-request-bare", .request(StockRequest(number: 8, command: .querySnapshot))),
     ]
   }
 }
@@ -61,17 +61,17 @@ extension StockServiceMessage {
 
 extension StockCommand {
   enum Case: String, CaseIterable {
-    case assortment, look, follow, take, giveBack, set, change, discardExpired, audit, orders, known,
+    case assortment, querySnapshot = "look", follow, take, returnItems = "giveBack", set, change, discardExpired, audit, orders, known,
       introduce
   }
 
   var itsCase: Case {
     switch self {
     case .assortment: .assortment
-    case .look: .look
+    case .querySnapshot: .querySnapshot
     case .follow: .follow
     case .take: .take
-    case .giveBack: .giveBack
+    case .returnItems: .returnItems
     case .set: .set
     case .change: .change
     case .discardExpired: .discardExpired
@@ -84,14 +84,14 @@ extension StockCommand {
 
   static let samples: [Sample<StockCommand>] = [
     Sample("stock-command-assortment", .assortment),
-    Sample("stock-command-look", .look),
-    Sample("stock-command-follow", .follow(StockPlace(ledger: -7, sequence: 1_000_000))),
+    Sample("stock-command-look", .querySnapshot),
+    Sample("stock-command-follow", .follow(StockPosition(ledger: -7, sequence: 1_000_000))),
     Sample("stock-command-follow-bare", .follow(nil)),
     Sample(
       "stock-command-take",
       .take([ItemAmount(ItemID("mango"), 2), ItemAmount(ItemID("kiwi"), 1)], today: 20_780)),
     Sample("stock-command-take-bare", .take([], today: nil)),
-    Sample("stock-command-giveBack", .giveBack),
+    Sample("stock-command-giveBack", .returnItems),
     Sample("stock-command-set", .set(ItemAmount(ItemID("kiwi"), 1_000_000))),
     Sample("stock-command-change", .change(ItemAmount(ItemID("top"), -3), dates)),
     Sample("stock-command-change-bare", .change(ItemAmount(ItemID("딸기"), 3), nil)),
@@ -107,14 +107,14 @@ extension StockCommand {
 }
 
 extension StockResult {
-  enum Case: String, CaseIterable { case failure, done, short, picture, changes, assortment, audit, orders }
+  enum Case: String, CaseIterable { case failure, done, short, snapshot, changes, assortment, audit, orders }
 
   var itsCase: Case {
     switch self {
     case .failure: .failure
     case .done: .done
     case .short: .short
-    case .picture: .picture
+    case .snapshot: .snapshot
     case .changes: .changes
     case .assortment: .assortment
     case .audit: .audit
@@ -131,8 +131,8 @@ extension StockResult {
       "stock-result-short", .short([Shortage(item: ItemID("strawberry"), needed: 16, available: 10)])),
     Sample(
       "stock-result-picture",
-      .picture(
-        StockPicture(
+      .snapshot(
+        StockSnapshot(
           ledger: 41, sequence: 12,
           items: [
             ItemStock(
@@ -142,12 +142,12 @@ extension StockResult {
     Sample("stock-result-changes", .changes([change])),
     Sample(
       "stock-result-failure-remark",
-      .failure(StockFailure(.overflow, subject: "kiwi", remark: Remark(.presentAtMost, 999_999, 1_000_000)))),
+      .failure(StockFailure(.overflow, subject: "kiwi", messageDetail: MessageDetail(.quantityLimit, 999_999, 1_000_000)))),
     Sample(
       "stock-result-audit-remarks",
       .audit(
         StockAuditReport(
-          items: 5, orders: 3, changes: 12, difference: 1, remarks: [Remark(.shelfDiffers, "kiwi", 3, 4)]))),
+          items: 5, orders: 3, changes: 12, difference: 1, messageDetails: [MessageDetail(.itemQuantityDiffers, "kiwi", 3, 4)]))),
     Sample("stock-result-assortment", .assortment(.standard)),
     Sample(
       "stock-result-audit",
@@ -155,16 +155,16 @@ extension StockResult {
     Sample(
       "stock-result-orders",
       .orders([
-        KeptOrder(id: order, content: "take mango*3", state: .givenBack),
-        KeptOrder(id: OrderID("x-1"), content: "", state: .void),
+        OrderRecord(id: order, content: "take mango*3", state: .wasReturned),
+        OrderRecord(id: OrderID("x-1"), content: "", state: .void),
       ])),
     Sample("stock-result-orders-bare", .orders([])),
   ]
 }
 
-private let bankMark = BankMark(books: 4_096, opening: 3, openedAt: WallTime(milliseconds: 1_700_000_000_000))
+private let bankMark = BankIdentity(bankID: 4_096, opening: 3, openedAt: WallTime(milliseconds: 1_700_000_000_000))
 
-extension WorkerMessage {
+extension ServiceProcessMessage {
   enum Case: String, CaseIterable { case hello, ready, failed, beat, database }
 
   var itsCase: Case {
@@ -177,17 +177,17 @@ extension WorkerMessage {
     }
   }
 
-  static let samples: [Sample<WorkerMessage>] = [
+  static let samples: [Sample<ServiceProcessMessage>] = [
     Sample("worker-hello", .hello(Hello(version: 1, build: "a1b2c3", role: .stock))),
     Sample("worker-ready", .ready),
     Sample("worker-failed", .failed(Failure(.damaged, subject: "/srv/bank/stock.db", detail: "cut"))),
     Sample("worker-beat", .beat(300)),
-    Sample("worker-database", .database(DatabaseMark(identity: 300, bank: bankMark))),
+    Sample("worker-database", .database(DatabaseIdentity(identity: 300, bank: bankMark))),
     Sample("worker-hello-vending", .hello(Hello(version: 1, build: "a1b2c3", role: .vending))),
     Sample("worker-hello-page", .hello(Hello(version: 1, build: "a1b2c3", role: .web))),
-    Sample("worker-beat-progress", .beat(WorkerMessage.progress)),
-    Sample("worker-beat-worked", .beat(WorkerMessage.worked)),
-    Sample("worker-database-bare", .database(DatabaseMark(identity: -7, bank: nil))),
+    Sample("worker-beat-progress", .beat(ServiceProcessMessage.progress)),
+    Sample("worker-beat-worked", .beat(ServiceProcessMessage.worked)),
+    Sample("worker-database-bare", .database(DatabaseIdentity(identity: -7, bank: nil))),
   ]
 }
 
@@ -208,7 +208,7 @@ extension SupervisorMessage {
     Sample(
       "supervisor-welcome",
       .welcome(
-        WorkerOrders(
+        ServiceProcessSettings(
           name: "stock", generation: 3, language: .korean, logPath: "/srv/bank/logs/stock.log",
           logLimit: 10_485_760, logKeep: 3))),
     Sample("supervisor-refused", .refused(refusal)),

@@ -32,7 +32,7 @@ extension VendingMessage {
       Sample("vending-hello", .hello(Hello(version: 1, build: "a1b2c3", role: .client))),
       Sample(
         "vending-request", .request(VendingRequest(number: 7, order: order, command: .buy(ItemID("top"))))),
-      Sample("vending-request-bare", .request(VendingRequest(number: 8, command: .look))),
+      Sample("vending-request-bare", .request(VendingRequest(number: 8, command: .querySnapshot))),
     ]
   }
 }
@@ -51,13 +51,13 @@ extension VendingServiceMessage {
 
 extension VendingCommand {
   enum Case: String, CaseIterable {
-    case look, follow, history, balance, insert, buy, giveChange, add, remove, stock, expired, discardExpired,
+    case querySnapshot = "look", follow, history, balance, insert, buy, giveChange, add, remove, stock, expired, discardExpired,
       audit
   }
 
   var itsCase: Case {
     switch self {
-    case .look: .look
+    case .querySnapshot: .querySnapshot
     case .follow: .follow
     case .history: .history
     case .balance: .balance
@@ -74,7 +74,7 @@ extension VendingCommand {
   }
 
   static let samples: [Sample<VendingCommand>] = [
-    Sample("vending-command-look", .look), Sample("vending-command-follow", .follow),
+    Sample("vending-command-look", .querySnapshot), Sample("vending-command-follow", .follow),
     Sample("vending-command-history", .history(PurchasePage(after: 1_000_000, limit: 500))),
     Sample("vending-command-balance", .balance), Sample("vending-command-insert", .insert(1_000_000)),
     Sample("vending-command-buy", .buy(ItemID("hot6"))), Sample("vending-command-giveChange", .giveChange),
@@ -89,13 +89,13 @@ extension VendingCommand {
 }
 
 extension VendingResult {
-  enum Case: String, CaseIterable { case failure, done, picture, news, history, stocked, audit }
+  enum Case: String, CaseIterable { case failure, done, snapshot, news, history, stocked, audit }
 
   var itsCase: Case {
     switch self {
     case .failure: .failure
     case .done: .done
-    case .picture: .picture
+    case .snapshot: .snapshot
     case .news: .news
     case .history: .history
     case .stocked: .stocked
@@ -110,30 +110,30 @@ extension VendingResult {
         VendingFailure(.tooLittleMoney, subject: "top", detail: "too little", price: 1_700, available: 900))),
     Sample(
       "vending-result-failure-remark",
-      .failure(VendingFailure(.badRequest, subject: "0", remark: Remark(.insertionRange, 1, 1_000_000)))),
+      .failure(VendingFailure(.badRequest, subject: "0", messageDetail: MessageDetail(.insertionRange, 1, 1_000_000)))),
     Sample(
       "vending-result-audit-remarks",
       .audit(
         VendingAuditReport(
           changes: 3, account: MoneyAccount(balance: 1, inserted: 6, spent: 2, returned: 3), purchases: 1,
-          unfinished: 1, difference: 0, remarks: [Remark(.purchaseMissing, 1, 2)], machine: 41))),
+          unfinished: 1, difference: 0, messageDetails: [MessageDetail(.purchaseMissing, 1, 2)], machine: 41))),
     Sample("vending-result-failure-bare", .failure(VendingFailure(.soldOut, subject: "top"))),
     Sample("vending-result-done", .done(bought)), Sample("vending-result-done-bare", .done(inserted)),
     Sample(
       "vending-result-picture",
-      .picture(
-        VendingPicture(
-          sequence: 3, balance: 3_300, free: 1_600, today: 20_780, products: reports,
+      .snapshot(
+        VendingSnapshot(
+          sequence: 3, balance: 3_300, availableBalance: 1_600, today: 20_780, products: reports,
           sales: [SalesReport(product: ItemID("top"), count: 1)], recent: [bought]))),
     Sample(
       "vending-result-picture-bare",
-      .picture(
-        VendingPicture(sequence: 0, balance: 0, free: 0, today: 0, products: [], sales: [], recent: []))),
+      .snapshot(
+        VendingSnapshot(sequence: 0, balance: 0, availableBalance: 0, today: 0, products: [], sales: [], recent: []))),
     Sample(
       "vending-result-news",
       .news(
-        VendingNews(
-          sequence: 3, balance: 3_300, free: 3_300, today: 20_780, products: reports, purchases: [bought]))),
+        VendingChanges(
+          sequence: 3, balance: 3_300, availableBalance: 3_300, today: 20_780, products: reports, purchases: [bought]))),
     Sample("vending-result-history", .history([bought])),
     Sample(
       "vending-result-stocked",

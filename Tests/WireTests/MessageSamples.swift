@@ -69,7 +69,7 @@ extension TellerMessage {
         .hello(
           Hello(
             version: 1, build: "", role: .worker,
-            offer: WorkerOffer(services: [ServiceName("thumbs")!, ServiceName("mail")!], inHand: 16)))),
+            offer: WorkerOffer(services: [ServiceName("thumbs")!, ServiceName("mail")!], inFlight: 16)))),
       Sample("teller-hello-worker-window", .hello(Hello(version: 1, build: "", role: .worker))),
       Sample(
         "teller-hello-worker-bare", .hello(Hello(version: 1, build: "", role: .worker, offer: WorkerOffer()))),
@@ -84,9 +84,9 @@ extension TellerMessage {
     ]
 }
 
-extension WindowMessage {
+extension MessageToTeller {
   enum Case: String, CaseIterable {
-    case welcome, refused, assign, acknowledged, recall, close, closing, engaged, entrust
+    case welcome, refused, assign, acknowledged, recall, close, closing, workerAccepted = "engaged", assignWork = "entrust"
   }
 
   var itsCase: Case {
@@ -98,16 +98,16 @@ extension WindowMessage {
     case .recall: .recall
     case .close: .close
     case .closing: .closing
-    case .engaged: .engaged
-    case .entrust: .entrust
+    case .workerAccepted: .workerAccepted
+    case .assignWork: .assignWork
     }
   }
 
-  static func sample(_ which: Case) -> WindowMessage {
+  static func sample(_ which: Case) -> MessageToTeller {
     switch which {
     case .welcome:
       .welcome(
-        TellerOrders(
+        TellerSettings(
           name: "deposit-1", service: .deposit, generation: 3, workMicroseconds: 700_000,
           beatMicroseconds: 2_000_000, language: .korean, logPath: "/srv/bank/logs/deposit-1.log",
           logLimit: 8_388_608, logKeep: 4, logsCustomers: true))
@@ -124,74 +124,74 @@ extension WindowMessage {
     case .recall: .recall(lease)
     case .close: .close
     case .closing: .closing
-    case .engaged: .engaged(WorkerTerms(leaseMilliseconds: 10_000, beatMilliseconds: 2_500))
-    case .entrust:
-      .entrust(
-        WorkOrder(
+    case .workerAccepted: .workerAccepted(WorkerTimeouts(leaseMilliseconds: 10_000, beatMilliseconds: 2_500))
+    case .assignWork:
+      .assignWork(
+        WorkItem(
           day: 12, lease: lease, service: ServiceName("thumbs")!, priority: 1_024,
           payload: [0x89, 0x50, 0x4e, 0x47, 0], key: "7c1f-12-1234567", deadlineMilliseconds: 30_000))
     }
   }
 
-  private static let ordersOfStation = WindowMessage.welcome(
-    TellerOrders(
+  private static let ordersOfStation = MessageToTeller.welcome(
+    TellerSettings(
       name: "juice-1", service: .juice, generation: 1, workMicroseconds: 0, beatMicroseconds: 2_000_000,
       language: .english, logPath: "", logLimit: 8_388_608, logKeep: 0, logsCustomers: false,
       stockSocket: "/srv/bank/run/stock.sock"))
 
-  private static let ordersOfRunner: WindowMessage = {
-    var limits = CommandOrders.Limits()
+  private static let ordersOfRunner: MessageToTeller = {
+    var limits = CommandSettings.Limits()
     (limits.memory, limits.processorSeconds, limits.openFiles, limits.fileSize) = (1 << 30, 60, 256, 1 << 20)
     return .welcome(
-      TellerOrders(
+      TellerSettings(
         name: "thumbs-1", service: BankModel.Service(number: 4), generation: 1, workMicroseconds: 0,
         beatMicroseconds: 2_000_000, language: .english, logPath: "", logLimit: 8_388_608, logKeep: 0,
         logsCustomers: false,
-        command: CommandOrders(
+        command: CommandSettings(
           words: ["convert", "-", "-resize", "200", "{key}"], directory: "/srv/thumbs",
           environment: ["LANG=C.UTF-8"], timeoutMilliseconds: 30_000, graceMilliseconds: 5_000,
           limits: limits,
           resultBytes: 65_536, outputBytes: 1 << 30, outputDirectory: "/srv/bank/output",
           meanings: [
-            CommandOrders.Meaning(code: 3, consequence: nil),
-            CommandOrders.Meaning(code: CommandOrders.Meaning.timeouts, consequence: .never),
+            CommandSettings.Meaning(code: 3, consequence: nil),
+            CommandSettings.Meaning(code: CommandSettings.Meaning.timeouts, consequence: .never),
           ])))
   }()
 
   private static let ordersOfCommandLines = commandLines(mask: nil)
   private static let ordersWithMask = commandLines(mask: 0o022)
 
-  private static func commandLines(mask: UInt32?) -> WindowMessage {
+  private static func commandLines(mask: UInt32?) -> MessageToTeller {
     .welcome(
-      TellerOrders(
+      TellerSettings(
         name: "run-1", service: BankModel.Service(number: 5), generation: 1, workMicroseconds: 0,
         beatMicroseconds: 2_000_000, language: .english, logPath: "", logLimit: 8_388_608, logKeep: 0,
         logsCustomers: false,
-        command: CommandOrders(
+        command: CommandSettings(
           words: [], directory: nil, environment: [], timeoutMilliseconds: nil, graceMilliseconds: 10_000,
-          limits: CommandOrders.Limits(), resultBytes: 0, outputBytes: 0, outputDirectory: "", meanings: [],
+          limits: CommandSettings.Limits(), resultBytes: 0, outputBytes: 0, outputDirectory: "", meanings: [],
           mask: mask)))
   }
 
-  private static let carrier: WindowMessage = {
+  private static let carrier: MessageToTeller = {
     guard case .assign(var assignment) = ofOtherService else { return ofOtherService }
     assignment.order = OrderID("b00000000000000ff-12-8-loyw3v28")
     assignment.payload = [0, 1, 255]
     return .assign(assignment)
   }()
 
-  private static let bareOrder = WindowMessage.entrust(
-    WorkOrder(
+  private static let bareOrder = MessageToTeller.assignWork(
+    WorkItem(
       day: 12, lease: Lease(ticket: 8, attempt: 1, generation: 1), service: ServiceName("mail")!, priority: 0,
       key: "b00000000000000ff-12-8-loyw3v28"))
 
-  private static let ordersInText = WindowMessage.entrust(
-    WorkOrder(
+  private static let ordersInText = MessageToTeller.assignWork(
+    WorkItem(
       day: 12, lease: lease, service: ServiceName("mail")!, priority: .max,
       payload: Array("to: \"고객\"\n\t\\ \u{1} \u{1f} / 🍓\r\u{8}\u{c}".utf8), key: "k",
       deadlineMilliseconds: 1))
 
-  private static let ofOtherService = WindowMessage.assign(
+  private static let ofOtherService = MessageToTeller.assign(
     Assignment(
       day: 12,
       customer: Customer(
@@ -199,15 +199,15 @@ extension WindowMessage {
         issuedAt: WallTime(milliseconds: 0)),
       lease: Lease(ticket: 8, attempt: 1, generation: 1)))
 
-  private static let orderOfJuice = WindowMessage.assign(
+  private static let orderOfJuice = MessageToTeller.assign(
     Assignment(
       day: 12,
       customer: Customer(
         ticket: 7, service: .juice, priority: .regular, amount: 0, account: 0,
-        issuedAt: WallTime(milliseconds: 0), article: "strawberry-banana"),
+        issuedAt: WallTime(milliseconds: 0), itemName: "strawberry-banana"),
       lease: Lease(ticket: 7, attempt: 1, generation: 1)))
 
-  private static let namedOrderOfJuice: WindowMessage = {
+  private static let namedOrderOfJuice: MessageToTeller = {
     guard case .assign(var assignment) = orderOfJuice else { return orderOfJuice }
     assignment.order = OrderID("b00000000000000ff-12-7-loyw3v28")
     return .assign(assignment)
@@ -246,7 +246,7 @@ extension ClientMessage {
     Case.allCases.map { Sample("client-\($0.rawValue)", sample($0)) } + [
       Sample(
         "client-request-progress",
-        .request(ControlRequest(number: 7, command: .requeueDead, tellsProgress: true))),
+        .request(ControlRequest(number: 7, command: .requeueDead, reportsProgress: true))),
       Sample(
         "client-request-one-part",
         .request(ControlRequest(number: 7, command: .requeueDead, onePart: true))),
@@ -282,6 +282,6 @@ extension WorkResult {
   /// A command whose output is longer than the kept ends, and in a file.
   static let sample = WorkResult(
     ending: .code(0), duration: .milliseconds(1_234),
-    output: Excerpt(first: Array("begin".utf8), last: Array("end".utf8), length: 1_000_000, filed: 900_000)!,
-    errors: Excerpt(first: [0, 255, 10])!)
+    output: TruncatedOutput(first: Array("begin".utf8), last: Array("end".utf8), length: 1_000_000, filed: 900_000)!,
+    errors: TruncatedOutput(first: [0, 255, 10])!)
 }

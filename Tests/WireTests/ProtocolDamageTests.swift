@@ -16,7 +16,7 @@ struct ProtocolDamageTests {
   }
 
   /// A field of a golden message.
-  private struct Spot {
+  private struct FieldLocation {
     let sample: ProtocolSample
     let message: AnyValue
     let map: [Int]
@@ -24,16 +24,16 @@ struct ProtocolDamageTests {
   }
 
   /// One of every field of the schema.
-  private func spots() throws -> [Spot] {
+  private func spots() throws -> [FieldLocation] {
     var seen: Set<String> = []
-    var spots: [Spot] = []
+    var spots: [FieldLocation] = []
     for sample in ProtocolSample.all {
       let message = try sample.value()
       let maps = try validator.check(message, by: sample.rule).maps
       for (path, map) in maps.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
         for field in map.group.fields where message.at(path + [field.number]) != nil {
           if seen.insert(field.place).inserted {
-            spots.append(Spot(sample: sample, message: message, map: path, field: field))
+            spots.append(FieldLocation(sample: sample, message: message, map: path, field: field))
           }
         }
       }
@@ -76,7 +76,7 @@ struct ProtocolDamageTests {
   }
 
   /// Values that no field has, and one of a kind that this field does not have.
-  private func strangers(to spot: Spot) -> [AnyValue] {
+  private func strangers(to spot: FieldLocation) -> [AnyValue] {
     let other: AnyValue =
       switch spot.message.at(spot.map + [spot.field.number]) {
       case .unsigned, .negative: .text("1")

@@ -13,7 +13,7 @@ struct ProtocolSample: Sendable {
   let message: any Encodable & Sendable
 
   static let all = [
-    of("teller-message", TellerMessage.samples), of("window-message", WindowMessage.samples),
+    of("teller-message", TellerMessage.samples), of("window-message", MessageToTeller.samples),
     of("client-message", ClientMessage.samples), of("bank-message", BankMessage.samples),
     of("control-command", ControlCommand.samples), of("control-answer", ControlAnswer.samples),
     of("stock-message", StockMessage.samples), of("stock-service-message", StockServiceMessage.samples),
@@ -21,7 +21,7 @@ struct ProtocolSample: Sendable {
     of("vending-message", VendingMessage.vendingSamples),
     of("vending-service-message", VendingServiceMessage.vendingSamples),
     of("vending-command", VendingCommand.samples), of("vending-result", VendingResult.samples),
-    of("worker-message", WorkerMessage.samples), of("supervisor-message", SupervisorMessage.samples),
+    of("worker-message", ServiceProcessMessage.samples), of("supervisor-message", SupervisorMessage.samples),
   ].flatMap { $0 }
 
   private static func of<Message: Encodable & Sendable>(_ rule: String, _ samples: [Sample<Message>])
@@ -76,7 +76,7 @@ struct ProtocolValues: Sendable {
       "values-attempt-end-lost"),
     numbers(WorkFailure.Consequence.self, ["consequence"], "values-consequence"),
     numbers(Outcome.self, ["outcome"], "values-outcome", "values-outcome-out-of-stock"),
-    numbers(BranchEvent.Happening.self, ["happening"], "values-branch-happening"),
+    numbers(AttemptEvent.CustomerEvent.self, ["happening"], "values-branch-happening"),
     numbers(BoardEvent.Kind.self, ["board-event-kind"], "values-board-event-kind"),
     numbers(
       ProgressReport.Phase.self, ["phase"], "values-progress-phase", "values-progress-phase-pieces",
@@ -84,9 +84,9 @@ struct ProtocolValues: Sendable {
     numbers(
       Refusal.Reason.self, ["refusal-reason"], "values-refusal-reason", "values-refusal-reason-closing",
       "values-refusal-reason-service"),
-    numbers(Remark.Source.self, ["remark-source"], "values-remark-source"),
+    numbers(MessageDetail.Source.self, ["remark-source"], "values-remark-source"),
     numbers(StockChange.Kind.self, ["stock-change-kind"], "values-stock-change-kind"),
-    numbers(KeptOrder.State.self, ["order-state"], "values-order-state"),
+    numbers(OrderRecord.State.self, ["order-state"], "values-order-state"),
     numbers(MoneyChange.Kind.self, ["money-change-kind"], "values-money-change-kind"),
     numbers(DrinkClass.Kind.self, ["drink-kind"], "values-drink-kind"),
     words(

@@ -2,7 +2,7 @@
 // explicit, as in the messages.
 
 /// A record without fields of its own: all fields are unknown to it.
-struct Nothing: Codable, Equatable {
+struct EmptyMessage: Codable, Equatable {
   enum CodingKeys: CodingKey {}
   init() {}
   init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: CodingKeys.self) }

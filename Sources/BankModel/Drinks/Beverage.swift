@@ -32,12 +32,12 @@ public class Beverage: @unchecked Sendable, CustomStringConvertible {
   /// True if the drink is kept warmer than this many degrees Celsius; always false for drinks other than coffee.
   public func isHot(above degrees: Int64 = Coffee.hotAbove) -> Bool { false }
   /// Text that a kind of drink appends to ``description``.
-  var remark: String { "" }
+  var descriptionSuffix: String { "" }
 
   /// `맥심, 275ml, 1700원, 맥심TOP, 20260301, 20260308`, followed by the text of the kind of drink.
   public final var description: String {
     let (made, expires) = (CalendarDate(dates.made).compact, CalendarDate(dates.expires).compact)
-    return "\(label.brand), \(label.volume)ml, \(label.price)원, \(label.name), \(made), \(expires)" + remark
+    return "\(label.brand), \(label.volume)ml, \(label.price)원, \(label.name), \(made), \(expires)" + descriptionSuffix
   }
 }
 

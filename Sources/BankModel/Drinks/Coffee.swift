@@ -17,7 +17,7 @@ public class Coffee: Beverage, @unchecked Sendable {
 
   /// True if the coffee is kept warmer than this many degrees Celsius.
   public final override func isHot(above degrees: Int64 = Coffee.hotAbove) -> Bool { temperature > degrees }
-  override var remark: String { ", \(caffeine)mg" }
+  override var descriptionSuffix: String { ", \(caffeine)mg" }
 }
 
 /// Coffee that may be black.

@@ -12,7 +12,7 @@ public class Milk: Beverage, @unchecked Sendable {
   }
 
   /// `, (1.0%)` for a content of 10 thousandths: the suffix of the descriptions of flavoured milks.
-  final func remark(ofPermille content: Int64) -> String { ", (\(content / 10).\(content % 10)%)" }
+  final func descriptionSuffix(ofPermille content: Int64) -> String { ", (\(content / 10).\(content % 10)%)" }
 }
 
 /// Strawberry-flavoured milk.
@@ -27,7 +27,7 @@ public final class StrawberryMilk: Milk, @unchecked Sendable {
 
   /// True if the milk contains strawberries, and not only strawberry flavour.
   public var hasRealStrawberries: Bool { strawberryPermille > 0 }
-  override var remark: String { remark(ofPermille: strawberryPermille) }
+  override var descriptionSuffix: String { descriptionSuffix(ofPermille: strawberryPermille) }
 }
 
 /// Chocolate-flavoured milk.
@@ -42,7 +42,7 @@ public final class ChocolateMilk: Milk, @unchecked Sendable {
 
   /// True if the chocolate content is at least `permille` thousandths.
   public func isChocolaty(from permille: Int64) -> Bool { chocolatePermille >= permille }
-  override var remark: String { remark(ofPermille: chocolatePermille) }
+  override var descriptionSuffix: String { descriptionSuffix(ofPermille: chocolatePermille) }
 }
 
 /// Banana-flavoured milk.
@@ -57,5 +57,5 @@ public final class BananaMilk: Milk, @unchecked Sendable {
 
   /// Banana content of the whole carton, in millilitres.
   public var bananaMillilitres: Int64 { label.volume * bananaPermille / 1_000 }
-  override var remark: String { remark(ofPermille: bananaPermille) }
+  override var descriptionSuffix: String { descriptionSuffix(ofPermille: bananaPermille) }
 }

@@ -15,7 +15,7 @@ public enum DrinkClass: Hashable, Sendable {
   case monster(caffeine: Int64, taste: String)
 
   /// The kinds of drinks, one for each direct subclass of ``Beverage``.
-  public enum Kind: UInt8, Named {
+  public enum Kind: UInt8, NameCodable {
     case milk = 1
     case soda = 2
     case coffee = 3

@@ -9,13 +9,13 @@ import Wire
 enum BoardCommand {
   static func run(_ session: Session) throws(CommandError) {
     guard session.invocation.flag("watch") else {
-      let frame = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+      let frame = try CoordinatorClient.withOpenBank(session) { coordinator throws(CommandError) in
         try first(coordinator)
       }
       return try session.show(
         .board(frame),
-        or: BoardPicture(
-          frame: frame, words: session.words, palette: session.output.palette, columns: session.columns
+        or: BoardRenderer(
+          frame: frame, messages: session.messages, palette: session.output.palette, columns: session.columns
         ).lines)
     }
     var state: BankState?
@@ -23,8 +23,8 @@ enum BoardCommand {
       answer throws(CommandError) in
       let frame = try answer.board
       state = frame.state
-      let picture = BoardPicture(
-        frame: frame, words: session.words, palette: session.output.palette, columns: nil)
+      let picture = BoardRenderer(
+        frame: frame, messages: session.messages, palette: session.output.palette, columns: nil)
       try session.line(.board(frame), or: picture.line)
       try session.output.flush()
     }
@@ -33,7 +33,7 @@ enum BoardCommand {
   /// Returns the first frame from a coordinator.
   static func first(_ coordinator: CoordinatorClient) throws(CommandError) -> BoardFrame {
     let number = try coordinator.send(.board)
-    let deadline = SystemClock.monotonic() + CoordinatorClient.promptly
+    let deadline = SystemClock.monotonic() + CoordinatorClient.replyTimeout
     while let reply = try coordinator.next(until: deadline) {
       if reply.number == number { return try reply.answer.board }
     }

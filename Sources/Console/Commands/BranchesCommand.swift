@@ -30,14 +30,14 @@ enum BranchesCommand {
   static func branch(_ number: Int64, _ session: Session) throws(CommandError) -> BranchReport {
     let branches = try branches(session)
     guard let branch = branches.first(where: { $0.number == number }) else {
-      throw .complaint(
-        .noSuchBranch, session.words.noSuchBranch(number, among: branches.map(\.number)))
+      throw .commandFailure(
+        .noSuchBranch, session.messages.noSuchBranch(number, among: branches.map(\.number)))
     }
     return branch
   }
 
   private static func branches(_ session: Session) throws(CommandError) -> [BranchReport] {
-    try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+    try CoordinatorClient.withOpenBank(session) { coordinator throws(CommandError) in
       try coordinator.answer(to: .branches).branches
     }
   }
@@ -45,8 +45,8 @@ enum BranchesCommand {
   static func show(_ branches: [BranchReport], _ session: Session) throws(CommandError) {
     try session.show(
       .branches(branches),
-      or: BranchesPicture(
-        branches: branches, words: session.words, palette: session.output.palette, columns: session.columns
+      or: BranchesRenderer(
+        branches: branches, messages: session.messages, palette: session.output.palette, columns: session.columns
       ).lines)
   }
 }

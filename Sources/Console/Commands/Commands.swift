@@ -15,18 +15,18 @@ package enum Commands {
     case "branches": done(BranchesCommand.run)
     case "top": done(TopScreen.run)
     case "wait": done(WaitCommand.run)
-    case "pause": done(SteeringCommands.pause)
-    case "resume": done(SteeringCommands.resume)
-    case "scale": done(SteeringCommands.scale)
+    case "pause": done(ControlCommands.pause)
+    case "resume": done(ControlCommands.resume)
+    case "scale": done(ControlCommands.scale)
     case "reset": ResetCommand.run
-    case "reload": done(SteeringCommands.reload)
+    case "reload": done(ControlCommands.reload)
     case "enqueue": EnqueueCommand.run
     case "run": RunCommand.run
     case "output": done(OutputCommand.run)
     case "snapshot": done(BoardCommand.run)
     case "kill": KillCommand.run
     case "tickets": done(TicketsCommand.run)
-    case "ticket": done(TicketCommands.story)
+    case "ticket": done(TicketCommands.timeline)
     case "receipts": done(ReceiptsCommand.run)
     case "cancel": TicketCommands.cancel
     case "requeue": TicketCommands.requeue

@@ -15,39 +15,39 @@ enum ConfigCommands {
 
   static func check(_ session: Session) throws(CommandError) {
     let flag = session.invocation.operands.text("FILE")
-    let configuration = try session.surroundings.configuration(flag: flag, home: session.home)
-    let files = BranchFiles(home: session.home.path, configuration: configuration)
+    let configuration = try session.environment.configuration(flag: flag, home: session.home)
+    let files = BankFiles(home: session.home.path, configuration: configuration)
     let read = try fromFile(session) { () throws(ConfigurationError) in try files.readAll() }
-    try lookForPrograms(of: read.configuration.configuration, session)
+    try findPrograms(of: read.configuration.configuration, session)
     try fromFile(session) { () throws(ConfigurationError) in
-      try lookForNamedPrograms(of: read.configuration, file: files.configuration ?? "", session)
+      try findConfiguredPrograms(of: read.configuration, file: files.configuration ?? "", session)
     }
-    try session.show(.checked(files), or: [session.words.isGood(files)])
+    try session.show(.checked(files), or: [session.messages.configurationValid(files)])
   }
 
-  private static func lookForPrograms(
+  private static func findPrograms(
     of configuration: BankConfiguration, _ session: Session
   ) throws(CommandError) {
-    let launcher = try fromControl(session.surroundings.launcher())
-    let programs = WorkerPrograms(in: Paths.directory(of: launcher.program))
+    let launcher = try fromControl(session.environment.launcher())
+    let programs = ProgramPaths(in: Paths.directory(of: launcher.program))
     for path in [launcher.guardian].compactMap(\.self) + programs.needed(by: configuration)
-    where !WorkerPrograms.isProgram(path) {
+    where !ProgramPaths.isProgram(path) {
       throw .control(.programMissing(places: [path]))
     }
   }
 
   /// Searches for the external programs in the path and directory that a command or worker of this bank would
   /// use.
-  private static func lookForNamedPrograms(
-    of read: ReadConfiguration, file: String, _ session: Session
+  private static func findConfiguredPrograms(
+    of read: LoadedConfiguration, file: String, _ session: Session
   ) throws(ConfigurationError) {
     for program in read.namedPrograms {
-      let path = program.path ?? session.surroundings.variable("PATH") ?? ProgramSearch.usualPath
+      let path = program.path ?? session.environment.variable("PATH") ?? ProgramSearch.usualPath
       let directory = program.directory ?? session.home.path
-      do throws(CommandRefusal) {
+      do throws(CommandStartError) {
         let place = Paths.join(
           directory, try ProgramSearch.find(program.name, path: path, directory: directory).get())
-        if let fault = FirstLine.fault(of: place, search: path, directory: directory) {
+        if let fault = ShebangLine.fault(of: place, search: path, directory: directory) {
           throw .notExecutable(place, reason: fault)
         }
       } catch {
@@ -66,52 +66,52 @@ enum ConfigCommands {
     do throws(ConfigurationError) { return try read() } catch {
       throw .failure(
         Failure(
-          .badConfiguration, subject: error.path, detail: error.message(in: session.words.language)))
+          .badConfiguration, subject: error.path, detail: error.message(in: session.messages.language)))
     }
   }
 
   // MARK: Showing
 
   static func show(_ session: Session) throws(CommandError) {
-    let file = try session.surroundings.chosenConfiguration(
+    let file = try session.environment.chosenConfiguration(
       flag: session.invocation.text("config"), home: session.home)
-    let files = BranchFiles(home: session.home.path, configuration: file?.path)
+    let files = BankFiles(home: session.home.path, configuration: file?.path)
     let read = try fromFile(session) { () throws(ConfigurationError) in try files.readConfiguration() }
     let settings = read.settings(with: try choices(session, read.configuration))
     let inUse = differencesInUse(read, session)
     try session.show(
       .settings(settings, of: file, inUse: inUse),
-      or: [session.words.shown(file)]
-        + table(settings, session.words).lines(
+      or: [session.messages.shown(file)]
+        + table(settings, session.messages).lines(
           session.output.palette, within: session.columns))
-    if !session.asJSON, !inUse.isEmpty { session.note(session.words.otherInUse(inUse)) }
+    if !session.asJSON, !inUse.isEmpty { session.note(session.messages.differsInUse(inUse)) }
   }
 
   /// Settings that the command line and the environment override, as for `start`.
   private static func choices(
     _ session: Session, _ configuration: BankConfiguration
-  ) throws(CommandError) -> [(SettingChoice, SettingSource)] {
+  ) throws(CommandError) -> [(SettingOverride, SettingSource)] {
     let invocation = session.invocation
-    var choices: [(SettingChoice, SettingSource)] = []
+    var choices: [(SettingOverride, SettingSource)] = []
     for choice in try session.chosenWindows(juice: true) {
       let known = configuration.services.map(\.text)
       guard configuration.services.contains(choice.service) else {
         let near = Suggestions.nearest(to: choice.service.text, among: known)
-        throw .complaint(
-          as: .noSuchService, session.words.noSuchService(choice.service.text, near, known))
+        throw .commandFailure(
+          as: .noSuchService, session.messages.noSuchService(choice.service.text, near, known))
       }
       guard choice.count == 0 || !configuration.isOutside(choice.service) else {
-        throw .failure(Failure(.badRequest, remark: Remark(.noWindowsOutside, choice.service.text)))
+        throw .failure(Failure(.badRequest, messageDetail: MessageDetail(.outsideServiceWithoutWindows, choice.service.text)))
       }
       choices.append((.windows(choice.service, Int32(clamping: choice.count)), .option(choice.option)))
     }
     if let speed = invocation.speed("speed") { choices.append((.speed(Speed(speed)), .option("--speed"))) }
     if let language = invocation.text("lang").flatMap({ Language(code: $0) }) {
       choices.append((.language(language), .option("--lang")))
-    } else if let language = session.surroundings.variable("BANK_LANG").flatMap({ Language(code: $0) }) {
+    } else if let language = session.environment.variable("BANK_LANG").flatMap({ Language(code: $0) }) {
       choices.append((.language(language), .environment("BANK_LANG")))
     }
-    if let store = try session.surroundings.store(flag: invocation.text("store"), session.words) {
+    if let store = try session.environment.store(flag: invocation.text("store"), session.messages) {
       choices.append((.store(store.address), store.source))
     }
     return choices
@@ -119,17 +119,17 @@ enum ConfigCommands {
 
   /// Settings whose values differ in the open bank. A bank without a guardian stores no copy of its configuration, so
   /// its differences are unknown and the list is empty, as for a closed bank.
-  private static func differencesInUse(_ read: ReadConfiguration, _ session: Session) -> [PresentSetting] {
-    guard let copy = try? ReadConfiguration(path: session.home.configurationInUse), session.isBankAnswering
+  private static func differencesInUse(_ read: LoadedConfiguration, _ session: Session) -> [EffectiveSetting] {
+    guard let copy = try? LoadedConfiguration(path: session.home.configurationInUse), session.isBankAnswering
     else { return [] }
     return read.differences(in: copy)
   }
 
-  static func table(_ settings: [PresentSetting], _ words: MessageCatalog) -> TextTable {
+  static func table(_ settings: [EffectiveSetting], _ messages: MessageCatalog) -> TextTable {
     var table = TextTable([.left, .left, .left])
-    table.addHeadings([MessageCatalog.Column.setting, .value, .source].map(words.column))
+    table.addHeadings([MessageCatalog.Column.setting, .value, .source].map(messages.column))
     for setting in settings {
-      table.add([.init(setting.key), .init(setting.value.written), .init(words.source(setting.source))])
+      table.add([.init(setting.key), .init(setting.value.fileText), .init(messages.source(setting.source))])
     }
     return table
   }

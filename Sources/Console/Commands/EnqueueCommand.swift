@@ -9,7 +9,7 @@ import Wire
 
 final class EnqueueCommand {
   private enum Order {
-    case alike(EnqueueOrder)
+    case alike(EnqueueParameters)
     case list(CustomerList)
 
     var isRepeatable: Bool {
@@ -40,13 +40,13 @@ final class EnqueueCommand {
     self.coordinator = coordinator
     self.wait = wait
     self.session = session
-    meter = ProgressMeter(words: session.words)
+    meter = ProgressMeter(messages: session.messages)
   }
 
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let order = try order(session)
     // Before the greeting ends, no request was sent, so a Ctrl-C ends the program at once.
-    let coordinator = try counter(for: order, session)
+    let coordinator = try connect(for: order, session)
     let wait = try InterruptibleWait()
     // Ends this program if a signal was received. All output was printed before this point.
     defer { wait.end() }
@@ -54,20 +54,20 @@ final class EnqueueCommand {
     do throws(CommandError) { return try command.run() } catch {
       guard wait.signal != nil else { throw error }
       return Program.report(
-        command.interrupted(error), session.words, session.home.path, session.asJSON, session.output)
+        command.interrupted(error), session.messages, session.home.path, session.asJSON, session.output)
     }
   }
 
   private func interrupted(_ error: CommandError) -> CommandError {
     guard case .failure(let failure) = error, failure.code == .withdrawn else { return error }
-    return .complaint(as: failure.code, session.words.withdrawn(isKeyed: order.isRepeatable))
+    return .commandFailure(as: failure.code, session.messages.withdrawn(isKeyed: order.isRepeatable))
   }
 
   private func run() throws(CommandError) -> ProgramExit {
     let report = try issue()
     let document = JSONValue.enqueued(report, ofList: order.isList)
     let sentence =
-      session.words.enqueued(report, ofList: order.isList) + (order.dueAt.map(session.words.notBefore) ?? "")
+      session.messages.enqueued(report, ofList: order.isList) + (order.dueAt.map(session.messages.notBefore) ?? "")
     guard session.invocation.flag("wait") else {
       try session.show(document, or: [sentence])
       return .done
@@ -77,16 +77,16 @@ final class EnqueueCommand {
     if !session.asJSON { try session.show([:], or: [sentence]) }
     guard let ended = try awaitEnd(of: report) else {
       if session.asJSON { try session.show(document, or: []) }
-      session.note(session.words.waitingLeft(report.awaited))
+      session.note(session.messages.waitAbandoned(report.awaited))
       return .failed
     }
     let isServed = ended.dead == 0 && ended.cancelled == nil
-    let words = session.words.allDone(report.awaitedCount, ended)
+    let messages = session.messages.allDone(report.awaitedCount, ended)
     try session.show(
       document.adding(["dead": .init(ended.dead), "cancelled": .init(ended.cancelled ?? 0)]),
-      or: isServed && !report.awaited.isEmpty ? words : [])
+      or: isServed && !report.awaited.isEmpty ? messages : [])
     guard !isServed else { return .done }
-    for sentence in words { session.note(sentence) }
+    for sentence in messages { session.note(sentence) }
     return .failed
   }
 
@@ -96,20 +96,20 @@ final class EnqueueCommand {
     if let path = invocation.text("from") { return .list(try list(path, seed, session)) }
     let key = invocation.text("key")
     if let key, key.utf8.count > Limits.keyLength {
-      throw .usage("--key: " + session.words.badKey(key.utf8.count))
+      throw .usage("--key: " + session.messages.badKey(key.utf8.count))
     }
     var service: ServiceName?
     if let name = invocation.text("service") { service = try session.service(named: name) }
     // Juice is ordered by the name of a juice, with `juice order`.
-    if service == .juice { throw .usage(session.words.juiceIsOrdered) }
-    let later = try LaterMoment.read(session)
+    if service == .juice { throw .usage(session.messages.juiceIsOrdered) }
+    let later = try ScheduledTime.read(session)
     let payload = try PayloadSource.read(session)
     return .alike(
-      EnqueueOrder(
+      EnqueueParameters(
         count: invocation.operands.integer("N") ?? 1, service: service,
         priority: priority(invocation),
         amount: invocation.integer("amount"), account: invocation.integer("account"), seed: seed, key: key,
-        isSeedAsked: key != nil && invocation.integer("seed") != nil ? true : nil, payload: payload,
+        hasExplicitSeed: key != nil && invocation.integer("seed") != nil ? true : nil, payload: payload,
         dueAt: later?.dueAt, delay: later?.delay))
   }
 
@@ -135,9 +135,9 @@ final class EnqueueCommand {
   private static func refuse(
     _ refusal: CustomerList.Refusal, _ path: String, _ session: Session
   ) -> CommandError {
-    let sentence = session.words.sentence(refusal, file: path)
-    if case .unreadable = refusal { return .complaint(as: .system, sentence) }
-    return .complaint(.badInput, sentence)
+    let sentence = session.messages.sentence(refusal, file: path)
+    if case .unreadable = refusal { return .commandFailure(as: .system, sentence) }
+    return .commandFailure(.badInput, sentence)
   }
 
   // MARK: Issuing
@@ -145,7 +145,7 @@ final class EnqueueCommand {
   /// Issues tickets to customers of one kind. Returns the report, and the connection to use for further
   /// requests.
   static func issue(
-    _ order: EnqueueOrder, at coordinator: CoordinatorClient, _ session: Session
+    _ order: EnqueueParameters, at coordinator: CoordinatorClient, _ session: Session
   ) throws(CommandError) -> (EnqueuedReport, CoordinatorClient) {
     let command = EnqueueCommand(.alike(order), at: coordinator, nil, session)
     return (try command.issue(), command.coordinator)
@@ -157,8 +157,8 @@ final class EnqueueCommand {
       let line = ServiceName(failure.subject).flatMap({ list.firstLines[$0] }),
       let file = session.invocation.text("from")
     else { return error }
-    return .complaint(
-      as: failure.code, session.words.noSuchService(failure, line: line, file: file))
+    return .commandFailure(
+      as: failure.code, session.messages.noSuchService(failure, line: line, file: file))
   }
 
   private func issue() throws(CommandError) -> EnqueuedReport {
@@ -168,15 +168,15 @@ final class EnqueueCommand {
       do throws(CommandError) { return try attempt() } catch {
         guard error.isLoss else { throw naming(error) }
         // A request that was not sent completely has no effect, so it can be sent again.
-        if !coordinator.hasAsked, wait?.signal == nil {
+        if !coordinator.hasSentRequest, wait?.signal == nil {
           coordinator = try CoordinatorClient.open(session)
           continue
         }
-        let limit = deadline ?? SystemClock.monotonic() + CoordinatorClient.reunion
+        let limit = deadline ?? SystemClock.monotonic() + CoordinatorClient.reconnectTimeout
         deadline = limit
-        guard order.isRepeatable, try reunite(until: limit) else {
-          throw .complaint(
-            .connectionLost, session.words.unknownWhetherIssued(isKeyed: order.isRepeatable))
+        guard order.isRepeatable, try reconnect(until: limit) else {
+          throw .commandFailure(
+            .connectionLost, session.messages.unknownWhetherIssued(isKeyed: order.isRepeatable))
         }
       }
     }
@@ -184,9 +184,9 @@ final class EnqueueCommand {
 
   /// Waits for the restart of a coordinator after its connection was lost. Returns false after `limit`, or if
   /// a signal was received.
-  private func reunite(until limit: MonotonicTime) throws(CommandError) -> Bool {
+  private func reconnect(until limit: MonotonicTime) throws(CommandError) -> Bool {
     while SystemClock.monotonic() < limit {
-      try wait?.look()
+      try wait?.checkSignals()
       if wait?.signal != nil { return false }
       let next = min(limit, SystemClock.monotonic() + .milliseconds(100))
       if let back = try? CoordinatorClient.reopen(session, until: next) {
@@ -199,7 +199,7 @@ final class EnqueueCommand {
 
   /// Connects to the bank. If the coordinator exited during the greeting and the request is repeatable, waits
   /// for the restart of the coordinator, as after a later loss.
-  private static func counter(
+  private static func connect(
     for order: Order, _ session: Session
   ) throws(CommandError) -> CoordinatorClient {
     do throws(CommandError) { return try CoordinatorClient.open(session) } catch {
@@ -209,19 +209,19 @@ final class EnqueueCommand {
   }
 
   private func attempt() throws(CommandError) -> EnqueuedReport {
-    try goOn()
+    try checkWithdrawal()
     let number =
       switch order {
       case .alike(let alike): try coordinator.send(.enqueue(alike))
       case .list(let list): try send(list)
       }
-    var heard = 0
-    while let reply = try next(number, &heard) {
+    var signalCount = 0
+    while let reply = try next(number, &signalCount) {
       guard reply.number == number else { continue }
       switch reply.answer {
       case .enqueued(let report): return report
       case .progress(let report):
-        meter.update(session.words.phase(report.phase), done: report.done, total: report.total)
+        meter.update(session.messages.phase(report.phase), done: report.done, total: report.total)
       default: throw reply.answer.unexpected
       }
     }
@@ -230,23 +230,23 @@ final class EnqueueCommand {
 
   /// Returns the next answer. The first signal withdraws the request; the answer reports whether the
   /// withdrawal was in time. The second signal ends the wait.
-  private func next(_ number: UInt32, _ heard: inout Int) throws(CommandError) -> ControlReply? {
+  private func next(_ number: UInt32, _ signalCount: inout Int) throws(CommandError) -> ControlReply? {
     guard let wait else { return try coordinator.next(until: nil) }
     while true {
-      if let reply = try wait.next(at: coordinator, until: nil, evenAfter: heard) { return reply }
-      let isFirst = heard == 0 && wait.count == 1
-      heard = wait.count
+      if let reply = try wait.next(at: coordinator, until: nil, evenAfter: signalCount) { return reply }
+      let isFirst = signalCount == 0 && wait.count == 1
+      signalCount = wait.count
       guard isFirst else {
-        throw .complaint(.interrupted, session.words.leftUnknown(isKeyed: order.isRepeatable))
+        throw .commandFailure(.interrupted, session.messages.leftUnknown(isKeyed: order.isRepeatable))
       }
-      meter.say(session.words.withdrawing)
+      meter.say(session.messages.withdrawing)
       try coordinator.send(.withdraw(number))
     }
   }
 
   /// - Throws: `request_withdrawn` if a signal was received.
-  private func goOn() throws(CommandError) {
-    try wait?.look()
+  private func checkWithdrawal() throws(CommandError) {
+    try wait?.checkSignals()
     if wait?.signal != nil { throw .failure(Failure(.withdrawn)) }
   }
 
@@ -257,10 +257,10 @@ final class EnqueueCommand {
     let refuse = { Self.refuse($0, self.session.invocation.text("from") ?? "-", self.session) }
     try list.forEachPart(refusing: refuse) { part throws(CommandError) in
       // After a signal no further part is sent: an incomplete list adds no customers.
-      try goOn()
+      try checkWithdrawal()
       number = try coordinator.send(.enqueueList(part), continuing: number)
       sent += Int64(part.entries.count)
-      meter.update(session.words.phase(.enqueuing), done: sent, total: list.count)
+      meter.update(session.messages.phase(.enqueuing), done: sent, total: list.count)
     }
     return number ?? 0
   }
@@ -269,12 +269,12 @@ final class EnqueueCommand {
 
   /// Waits until every ticket of the report has a receipt or is a dead letter, also after restarts of the
   /// coordinator. Returns the numbers of dead letters and cancelled tickets; nil if a signal was received first.
-  private func awaitEnd(of report: EnqueuedReport) throws(CommandError) -> EndedReport? {
+  private func awaitEnd(of report: EnqueuedReport) throws(CommandError) -> AwaitedTicketsReport? {
     let progress = WaitProgress(
-      session.words, endsWhenPaused: session.invocation.flag("unless-paused"), for: order.service,
+      session.messages, endsWhenPaused: session.invocation.flag("unless-paused"), for: order.service,
       FreeOptions(of: session.invocation))
     defer { progress.meter.finish() }
-    var sum = EndedReport(dead: 0)
+    var sum = AwaitedTicketsReport(dead: 0)
     var left = report.awaited[...]
     while let span = left.first {
       do throws(CommandError) {
@@ -290,9 +290,9 @@ final class EnqueueCommand {
         left = left.dropFirst()
       } catch {
         guard error.isLoss else { throw error }
-        if try reunite(until: SystemClock.monotonic() + CoordinatorClient.reunion) { continue }
+        if try reconnect(until: SystemClock.monotonic() + CoordinatorClient.reconnectTimeout) { continue }
         if wait?.signal != nil { return nil }
-        throw .complaint(.connectionLost, session.words.waitingLost(span))
+        throw .commandFailure(.connectionLost, session.messages.waitLost(span))
       }
     }
     return sum
@@ -303,8 +303,8 @@ extension EnqueuedReport {
   /// All tickets of the request, new or known, each once. A customer that is in a list twice is both new and
   /// known.
   var awaited: [TicketSpan] {
-    guard count > 0, first > 0 else { return knownTickets ?? [] }
-    return (knownTickets ?? []).flatMap { $0.without(first...last, of: day) }
+    guard count > 0, first > 0 else { return alreadyIssuedTickets ?? [] }
+    return (alreadyIssuedTickets ?? []).flatMap { $0.without(first...last, of: day) }
       + [TicketSpan(day: day, first: first, last: last)]
   }
 

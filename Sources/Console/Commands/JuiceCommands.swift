@@ -10,9 +10,9 @@ enum JuiceCommands {
   static let most: Int64 = 1_000
 
   static func menu(_ session: Session) throws(CommandError) {
-    let counter = try StockRequests(session)
-    let assortment = try counter.assortment()
-    let picture = try counter.picture(of: assortment)
+    let serviceRequests = try StockRequests(session)
+    let assortment = try serviceRequests.assortment()
+    let picture = try serviceRequests.picture(of: assortment)
     try session.show(.menu(assortment, picture), or: session.menu(assortment, picture).lines)
   }
 
@@ -20,29 +20,29 @@ enum JuiceCommands {
     let coordinator = try CoordinatorClient.open(session)
     let assortment = try StockRequests(session, isSeenOpen: true).assortment()
     let juice = try session.juice(named: session.name("NAME"), in: assortment)
-    let bill = JuiceBill(juice: juice, assortment: assortment, session: session)
+    let orderReport = JuiceOrderReport(juice: juice, assortment: assortment, session: session)
     do {
       let wait = try InterruptibleWait()
       // Ends this program if a signal was received. All orders were cancelled before this point.
       defer { wait.end() }
-      try order(juice, bill, at: coordinator, wait, session)
+      try order(juice, orderReport, at: coordinator, wait, session)
     }
-    return try bill.settle()
+    return try orderReport.finishOrder()
   }
 
   private static func order(
-    _ juice: Juice, _ bill: JuiceBill, at first: CoordinatorClient, _ wait: InterruptibleWait,
+    _ juice: Juice, _ orderReport: JuiceOrderReport, at first: CoordinatorClient, _ wait: InterruptibleWait,
     _ session: Session
   ) throws(CommandError) {
     let seed = RandomSeed.fromSystem()
-    var names = OrderNames(seed: seed)
-    let order = EnqueueOrder(
+    var names = OrderIDGenerator(seed: seed)
+    let order = EnqueueParameters(
       count: session.invocation.operands.integer("N") ?? 1, service: .juice, priority: .regular, amount: nil,
-      account: nil, seed: seed, key: "juice-\(names.next())", article: juice.id.name)
+      account: nil, seed: seed, key: "juice-\(names.next())", itemName: juice.id.name)
     let (tickets, coordinator) = try EnqueueCommand.issue(order, at: first, session)
-    let line = JuiceLine(tickets, at: coordinator, wait, patience: session.stockPatience, session)
-    try line.run { ticket, fate throws(CommandError) in
-      try bill.add(OrderID(day: tickets.day, ticket: ticket), fate)
+    let line = JuiceOrderTracker(tickets, at: coordinator, wait, stallTimeout: session.stockTimeout, session)
+    try line.run { ticket, outcome throws(CommandError) in
+      try orderReport.add(OrderID(day: tickets.day, ticket: ticket), outcome)
     }
   }
 }

@@ -24,13 +24,13 @@ extension KillCommand {
   static func killWithoutWindow(
     _ name: String, beside windows: [String], _ coordinator: CoordinatorClient, _ session: Session
   ) throws(CommandError) -> ProgramExit {
-    let words = session.words
+    let words = session.messages
     let report = try coordinator.status(.status)
     guard let target = find(name, in: report) else {
-      throw .complaint(as: .noSuchWindow, words.noSuchProcess(name, windows + names(in: report)))
+      throw .commandFailure(as: .noSuchWindow, words.noSuchProcess(name, windows + names(in: report)))
     }
-    let gone = CommandError.complaint(as: .otherProcess, words.processGone(name))
-    guard target.pid > 0, let process = try fromSystem(OtherProcess(pid: target.pid)) else { throw gone }
+    let gone = CommandError.commandFailure(as: .processChanged, words.processGone(name))
+    guard target.pid > 0, let process = try fromSystem(ProcessHandle(pid: target.pid)) else { throw gone }
     let isAsked = session.isAtTerminal && !session.invocation.flag("yes")
     if isAsked, try !session.confirm(words.askKill(process: name, target.pid)) {
       session.note(words.nothingChanged)
@@ -70,10 +70,10 @@ extension KillCommand {
       + report.workers.filter(\.isWithoutWindow).map(\.name)
   }
 
-  /// Waits until the next process is ready. Returns its process id, or nil after `patience` or if the bank
+  /// Waits until the next process is ready. Returns its process id, or nil after `recoveryTimeout` or if the bank
   /// closed.
   private static func awaitSuccessor(of target: Target, _ name: String, _ session: Session) -> Int32? {
-    let deadline = SystemClock.monotonic() + patience
+    let deadline = SystemClock.monotonic() + recoveryTimeout
     while SystemClock.monotonic() < deadline, !session.isBankClosed {
       if let report = try? CoordinatorClient.picture(session), let next = find(name, in: report),
         next.pid > 0, next.pid != target.pid, next.isReady

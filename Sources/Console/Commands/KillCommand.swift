@@ -11,7 +11,7 @@ import Wire
 
 enum KillCommand {
   /// Maximum wait until the customer is served again, or the process is replaced.
-  static let patience = TimeSpan.seconds(10)
+  static let recoveryTimeout = TimeSpan.seconds(10)
 
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let name = session.name("PROCESS")
@@ -21,36 +21,36 @@ enum KillCommand {
       return try killWithoutWindow(name, beside: frame.windows.map(\.window), coordinator, session)
     }
     guard let pid = window.pid else {
-      throw .failure(Failure(.otherProcess, subject: "\(name) \(window.generation) 0"))
+      throw .failure(Failure(.processChanged, subject: "\(name) \(window.generation) 0"))
     }
     let isAsked = session.isAtTerminal && !session.invocation.flag("yes")
-    if isAsked, try !session.confirm(session.words.askKill(name, pid, ticket: window.tickets.first)) {
-      session.note(session.words.nothingChanged)
+    if isAsked, try !session.confirm(session.messages.askKill(name, pid, ticket: window.tickets.first)) {
+      session.note(session.messages.nothingChanged)
       return .failed
     }
     // The watch starts from the snapshot before the confirmation, and then reads every later snapshot.
-    let killing = try coordinator.send(.endTeller(window: name, generation: window.generation, pid: pid))
-    var watch = KillWatch(window: name, generation: window.generation, pid: pid, in: frame)
-    try look(&watch, killing, coordinator)
+    let killing = try coordinator.send(.killWorker(window: name, generation: window.generation, pid: pid))
+    var watch = KillTracker(window: name, generation: window.generation, pid: pid, in: frame)
+    try awaitResults(&watch, killing, coordinator)
     try session.show(
       [
         "version": 1, "process": .string(name), "window": .string(name), "pid": .init(pid),
         "generation": .init(window.generation),
         "ticket": .init(watch.ticket), "recovery_ms": .init(watch.milliseconds),
         "successor_pid": .init(watch.successor),
-      ], or: [session.words.killed(watch)])
+      ], or: [session.messages.killed(watch)])
     return .done
   }
 
-  /// Reads snapshots until the watch has all its results, or `patience` has passed.
-  private static func look(
-    _ watch: inout KillWatch, _ killing: UInt32, _ coordinator: CoordinatorClient
+  /// Reads snapshots until the watch has all its results, or `recoveryTimeout` has passed.
+  private static func awaitResults(
+    _ watch: inout KillTracker, _ killing: UInt32, _ coordinator: CoordinatorClient
   ) throws(CommandError) {
     var isEnded = false
-    let deadline = SystemClock.monotonic() + patience
+    let deadline = SystemClock.monotonic() + recoveryTimeout
     while !(isEnded && watch.isSettled), let reply = try coordinator.next(until: deadline) {
       if reply.number == killing { isEnded = true }
-      if case .board(let frame) = reply.answer { watch.hear(frame) }
+      if case .board(let frame) = reply.answer { watch.handle(frame) }
     }
   }
 }

@@ -18,7 +18,7 @@ enum LogsCommand {
     try run(
       logDirectory: session.home.logs, workers: invocation.operands.texts("PROCESS"),
       follow: invocation.flag("follow"), last: invocation.integer("lines").map { Int($0) },
-      since: invocation.text("since"), as: presentation, session.words, to: output)
+      since: invocation.text("since"), as: presentation, session.messages, to: output)
   }
 
   /// Prints the logs. With `follow`, the function returns when the reader of the output exits.
@@ -30,56 +30,56 @@ enum LogsCommand {
   static func run(
     logDirectory: String, workers: [String] = [], follow: Bool = false, last: Int? = nil,
     since: String? = nil, now: Int64 = SystemClock.wall().milliseconds,
-    as presentation: LogPresentation = .plain, _ words: MessageCatalog, to output: Output
+    as presentation: LogPresentation = .plain, _ messages: MessageCatalog, to output: Output
   ) throws(CommandError) {
-    if let last, last < 0 { throw .usage(words.noNumberOfLines(last)) }
+    if let last, last < 0 { throw .usage(messages.noNumberOfLines(last)) }
     var query = LogQuery(directory: logDirectory, workers: workers, last: last)
     if let since {
-      query.since = try moment(since, now: now, words)
+      query.since = try moment(since, now: now, messages)
     } else if follow {
       query.last = last ?? linesBeforeFollowing
     }
     // Each worker has several files, and a large bank may have more workers than the default limit of open files
     // allows.
     _ = try? ResourceLimits.raiseOpenFiles()
-    if follow { return try self.follow(query, presentation, words, output) }
-    let reader = try read(LogReader(query), words)
+    if follow { return try self.follow(query, presentation, messages, output) }
+    let reader = try read(LogReader(query), messages)
     var isEmpty = true
-    while let record = try read(reader.next(), words) {
+    while let record = try read(reader.next(), messages) {
       isEmpty = false
       try output.line(record, as: presentation)
     }
     try output.flush()
     // With `--lines 0` the user expects no lines.
-    if isEmpty, last != 0, presentation != .json { Notes.say(words.noLogLines) }
+    if isEmpty, last != 0, presentation != .json { StandardErrorNotes.say(messages.noLogLines) }
   }
 
   private static func follow(
-    _ query: LogQuery, _ presentation: LogPresentation, _ words: MessageCatalog, _ output: Output
+    _ query: LogQuery, _ presentation: LogPresentation, _ messages: MessageCatalog, _ output: Output
   ) throws(CommandError) {
     let loop = try fromSystem(EventLoop())
-    let follower = try read(LogFollower(query, on: loop), words)
-    let reader = ReaderWatch(on: loop)
+    let follower = try read(LogFollower(query, on: loop), messages)
+    let reader = OutputReaderMonitor(on: loop)
     while !reader.isGone {
-      while let record = try read(follower.next(), words) { try output.line(record, as: presentation) }
+      while let record = try read(follower.next(), messages) { try output.line(record, as: presentation) }
       try output.flush()
-      try loop.turn(until: follower.deadline)
+      try loop.runIteration(until: follower.deadline)
     }
   }
 
   /// Parses `--since`. Returns milliseconds since 1970 UTC.
   private static func moment(
-    _ text: String, now: Int64, _ words: MessageCatalog
+    _ text: String, now: Int64, _ messages: MessageCatalog
   ) throws(CommandError) -> Int64 {
     if let moment = LogMoment.parse(text, now: now) { return moment }
     do throws(DurationText.Failure) { return now - (try DurationText.parse(text)).milliseconds } catch {
-      throw .usage(words.noMoment(text))
+      throw .usage(messages.noMoment(text))
     }
   }
 
   private static func read<Result>(
-    _ call: @autoclosure () throws(LogFailure) -> Result, _ words: MessageCatalog
+    _ call: @autoclosure () throws(LogFailure) -> Result, _ messages: MessageCatalog
   ) throws(CommandError) -> Result {
-    do throws(LogFailure) { return try call() } catch { throw .complaint(words.complaint(about: error)) }
+    do throws(LogFailure) { return try call() } catch { throw .commandFailure(messages.commandFailure(about: error)) }
   }
 }

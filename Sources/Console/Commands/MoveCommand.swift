@@ -8,30 +8,30 @@ import Wire
 
 enum MoveCommand {
   static func run(_ session: Session) throws(CommandError) {
-    guard let given = session.invocation.text("to") else { throw .usage(session.words.moveNeedsPlace) }
-    guard let to = try session.surroundings.store(flag: given, session.words, option: "--to") else {
-      throw .usage(session.words.moveNeedsPlace)
+    guard let given = session.invocation.text("to") else { throw .usage(session.messages.moveNeedsAddress) }
+    guard let to = try session.environment.store(flag: given, session.messages, option: "--to") else {
+      throw .usage(session.messages.moveNeedsAddress)
     }
-    let file = try session.surroundings.configuration(flag: nil, home: session.home)
+    let file = try session.environment.configuration(flag: nil, home: session.home)
     let branch = file.flatMap { try? BankConfiguration.load(path: $0) }?.store.branch
     let coordinator = try CoordinatorClient.inspect(session)
-    defer { coordinator.leave() }
+    defer { coordinator.disconnect() }
     let answer = try coordinator.answer(
-      to: .move(MoveOrder(address: to.address.description, branch: branch)), within: nil,
-      TaskProgress(.move, session.words, asksHowFar: true))
+      to: .move(MoveParameters(address: to.address.description, branch: branch)), within: nil,
+      TaskProgress(.move, session.messages, withProgress: true))
     guard case .moved(let report) = answer else { throw answer.unexpected }
     try session.show(.moved(report), or: lines(report, session))
   }
 
   static func lines(_ report: MoveReport, _ session: Session) -> [String] {
-    let words = session.words
+    let messages = session.messages
     var table = TextTable([.left, .right, .right])
-    table.addHeadings(["", words.inHome, words.inDatabase])
+    table.addHeadings(["", messages.inHome, messages.inDatabase])
     for rows in report.rows where rows.before != 0 || rows.after != 0 {
       let numbers = [rows.before, rows.after].map { TextTable.Cell(MessageCatalog.grouped($0)) }
-      table.add([.init(words.movedRows(rows.name))] + numbers)
+      table.add([.init(messages.movedRows(rows.name))] + numbers)
     }
-    return [words.moved(report)] + table.lines(session.output.palette, indent: 2, within: session.columns)
-      + [words.trialBalance(report.ledger.reduce(0) { $0 &+ $1.balance }), words.afterMove(report)]
+    return [messages.moved(report)] + table.lines(session.output.palette, indent: 2, within: session.columns)
+      + [messages.trialBalance(report.ledger.reduce(0) { $0 &+ $1.balance }), messages.afterMove(report)]
   }
 }

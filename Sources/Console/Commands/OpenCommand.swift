@@ -8,18 +8,18 @@ import Wire
 
 enum OpenCommand {
   /// Default number of customers.
-  private static let crowd: ClosedRange<Int64> = 10...30
+  private static let defaultCustomers: ClosedRange<Int64> = 10...30
 
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let seed = session.invocation.integer("seed").map { UInt64(bitPattern: $0) } ?? RandomSeed.fromSystem()
-    return try BranchDay.run(
+    return try ForegroundDay.run(
       session, customers: customers(session.invocation.integer("customers"), seed: seed))
   }
 
-  static func customers(_ count: Int64?, seed: UInt64) -> EnqueueOrder {
+  static func customers(_ count: Int64?, seed: UInt64) -> EnqueueParameters {
     var chance = SeededGenerator(seed: seed)
-    let drawn = chance.draw(crowd)
-    return EnqueueOrder(
+    let drawn = chance.draw(defaultCustomers)
+    return EnqueueParameters(
       count: count ?? drawn, service: nil, priority: .regular, amount: nil, account: nil, seed: chance.next(),
       key: nil)
   }
@@ -27,15 +27,15 @@ enum OpenCommand {
 
 enum ConsoleCommand {
   static func run(_ session: Session) throws(CommandError) {
-    guard !session.asJSON else { throw .usage(session.words.consoleIsForPeople) }
+    guard !session.asJSON else { throw .usage(session.messages.consoleNeedsTerminal) }
     while true {
-      session.output.write(session.words.menu)
+      session.output.write(session.messages.menu)
       try session.output.flush()
       guard let input = readLine() else { return try session.output.line("") }
       switch input.filter({ !$0.isWhitespace }) {
       case "1": try open(session)
       case "2": return
-      default: try session.output.line(session.words.wrongInput)
+      default: try session.output.line(session.messages.wrongInput)
       }
     }
   }
@@ -43,12 +43,12 @@ enum ConsoleCommand {
   private static func open(_ session: Session) throws(CommandError) {
     do throws(CommandError) {
       let customers = OpenCommand.customers(nil, seed: RandomSeed.fromSystem())
-      _ = try BranchDay.run(session, customers: customers)
+      _ = try ForegroundDay.run(session, customers: customers)
     } catch {
-      guard let complaint = session.words.complaint(about: error, home: session.home.path) else {
+      guard let commandFailure = session.messages.commandFailure(about: error, home: session.home.path) else {
         throw error
       }
-      session.note(complaint.message)
+      session.note(commandFailure.message)
     }
   }
 }

@@ -6,25 +6,25 @@ import Wire
 enum OutputCommand {
   static func run(_ session: Session) throws(CommandError) {
     let number = session.number("N")
-    let stream: OutputWatch.Stream = session.invocation.flag("stderr") ? .errors : .output
+    let stream: OutputStreamer.Stream = session.invocation.flag("stderr") ? .errors : .output
     let question = ControlCommand.ticket(number: number, day: session.invocation.integer("day"))
-    let (ticket, server) = try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
+    let (ticket, server) = try CoordinatorClient.withReadableBank(session) { coordinator throws(CommandError) in
       let ticket = try coordinator.answer(to: question).ticket
-      return (ticket, OutputElsewhere.branch(of: ticket, coordinator))
+      return (ticket, OutputOwnerBranch.branch(of: ticket, coordinator))
     }
     if session.invocation.flag("follow"), ticket.state != .done, ticket.state != .dead {
       let wait = try InterruptibleWait()
       defer { wait.end() }
-      let watch = OutputWatch(
+      let watch = OutputStreamer(
         day: ticket.day, ticket: number, session, try CoordinatorClient.open(session), wait)
-      _ = try watch.untilItEnds(streams: [stream])
+      _ = try watch.streamUntilEnd(streams: [stream])
       return
     }
-    let isWhole = try OutputWatch.show(ticket, stream, session)
+    let isWhole = try OutputStreamer.show(ticket, stream, session)
     if !isWhole, let server {
-      let words = session.words.outputElsewhere(
+      let messages = session.messages.outputElsewhere(
         ticket.ticket, day: session.invocation.integer("day"), isErrors: stream == .errors, server)
-      throw .complaint(.outputAtOtherBranch, words)
+      throw .commandFailure(.outputAtOtherBranch, messages)
     }
   }
 }

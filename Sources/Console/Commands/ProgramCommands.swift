@@ -21,7 +21,7 @@ enum ProgramCommands {
   static func completions(_ session: Session) throws(CommandError) {
     let shell = session.invocation.operands.text("SHELL").flatMap { CompletionShell(rawValue: $0) } ?? .bash
     session.output.write(
-      BankctlTable.table.completionScript(for: shell, language: session.words.textLanguage))
+      BankctlTable.table.completionScript(for: shell, language: session.messages.textLanguage))
     try session.output.flush()
   }
 }

@@ -14,19 +14,19 @@ enum ReceiptsCommand {
         session.invocation.text("day") == "all" ? .all : .present
       }
     if session.output.isTerminal, !session.asJSON, !isNarrow(session) {
-      try session.output.line(session.output.palette.paint(heading(session.words), .quiet))
+      try session.output.line(session.output.palette.paint(heading(session.messages), .quiet))
     }
     if session.invocation.flag("follow") { return try follow(days, session) }
     var query = ReceiptQuery(
       days: days, follow: false, service: try chosenService(session),
       limit: session.invocation.integer("limit"))
     var count: Int64 = 0
-    let meter = ProgressMeter(words: session.words)
+    let meter = ProgressMeter(messages: session.messages)
     defer { meter.finish() }
-    try CoordinatorClient.consult(session, goesOn: true) { coordinator throws(CommandError) in
+    try CoordinatorClient.withReadableBank(session, resumes: true) { coordinator throws(CommandError) in
       guard query.limit != 0 else { return }
       // On a terminal the rows themselves show the progress.
-      let task = TaskProgress(.receipts, session.words, meter)
+      let task = TaskProgress(.receipts, session.messages, meter)
       try coordinator.ask(.receipts(query), task) { answer throws(CommandError) in
         for receipt in try answer.receipts {
           try show(receipt, session)
@@ -40,13 +40,13 @@ enum ReceiptsCommand {
       }
     }
     try session.output.flush()
-    if count == 0, !session.asJSON { session.note(session.words.noReceipts) }
+    if count == 0, !session.asJSON { session.note(session.messages.noReceipts) }
   }
 
   private static func follow(_ days: ReceiptQuery.Days, _ session: Session) throws(CommandError) {
     var query = ReceiptQuery(days: days, follow: true, service: try chosenService(session))
     try session.output.flush()
-    func take(_ answer: ControlAnswer) throws(CommandError) {
+    func handle(_ answer: ControlAnswer) throws(CommandError) {
       for receipt in try answer.receipts {
         try show(receipt, session)
         query.goOn(behind: receipt)
@@ -57,14 +57,14 @@ enum ReceiptsCommand {
       try session.output.flush()
     }
     do throws(CommandError) {
-      try CoordinatorClient.follow(session, .receipts(query), take)
+      try CoordinatorClient.follow(session, .receipts(query), handle)
     } catch {
       // The bank has closed. Read the receipts that this and other branches have committed to the database
       // since then.
-      guard case .control = error, query.behind != nil else { throw error }
-      try CoordinatorClient.consult(session, goesOn: true) { coordinator throws(CommandError) in
+      guard case .control = error, query.positions != nil else { throw error }
+      try CoordinatorClient.withReadableBank(session, resumes: true) { coordinator throws(CommandError) in
         guard coordinator.isInspector else { return }
-        try coordinator.ask(.receipts(query), nil, take)
+        try coordinator.ask(.receipts(query), nil, handle)
       }
       throw error
     }
@@ -93,35 +93,35 @@ enum ReceiptsCommand {
 
   private static func isNarrow(_ session: Session) -> Bool { session.columns.map { $0 < narrow } ?? false }
 
-  private static func headings(_ words: MessageCatalog) -> [String] {
+  private static func headings(_ messages: MessageCatalog) -> [String] {
     let columns: [MessageCatalog.Column] = [
       .day, .ticket, .service, .grade, .outcome, .window, .amount, .finished,
     ]
-    return columns.map(words.column)
+    return columns.map(messages.column)
   }
 
-  private static func heading(_ words: MessageCatalog) -> String { row(headings(words)) }
+  private static func heading(_ messages: MessageCatalog) -> String { row(headings(messages)) }
 
   static func lines(_ receipt: ReceiptReport, _ session: Session) -> [String] {
-    let (words, palette) = (session.words, session.output.palette)
-    guard isNarrow(session), let columns = session.columns else { return [line(receipt, words, palette)] }
+    let (messages, palette) = (session.messages, session.output.palette)
+    guard isNarrow(session), let columns = session.columns else { return [line(receipt, messages, palette)] }
     let role: Palette.Role? = receipt.service == .loan ? .loan : nil
-    var cells = cells(of: receipt, words).map { TextTable.Cell($0, role) }
-    cells[0].text = words.day(receipt.day)
-    return TextTable.record(cells, headings(words), palette, columns: columns)
+    var cells = cells(of: receipt, messages).map { TextTable.Cell($0, role) }
+    cells[0].text = messages.day(receipt.day)
+    return TextTable.record(cells, headings(messages), palette, columns: columns)
   }
 
-  static func line(_ receipt: ReceiptReport, _ words: MessageCatalog, _ palette: Palette) -> String {
-    palette.paint(row(cells(of: receipt, words)), of: receipt.service)
+  static func line(_ receipt: ReceiptReport, _ messages: MessageCatalog, _ palette: Palette) -> String {
+    palette.paint(row(cells(of: receipt, messages)), of: receipt.service)
   }
 
-  private static func cells(of receipt: ReceiptReport, _ words: MessageCatalog) -> [String] {
+  private static func cells(of receipt: ReceiptReport, _ messages: MessageCatalog) -> [String] {
     [
-      String(receipt.day), String(receipt.ticket), words.phrases.service(receipt.service),
-      words.grade(receipt.priority), words.outcome(receipt.outcome), receipt.window ?? "-",
-      words.business(receipt.service, receipt.amount, receipt.article),
+      String(receipt.day), String(receipt.ticket), messages.phrases.service(receipt.service),
+      messages.grade(receipt.priority), messages.outcome(receipt.outcome), receipt.window ?? "-",
+      messages.business(receipt.service, receipt.amount, receipt.itemName),
       Timestamp.utc(milliseconds: receipt.finishedAt)
-        + (receipt.branch.map { "  " + words.branch($0) } ?? ""),
+        + (receipt.branch.map { "  " + messages.branch($0) } ?? ""),
     ]
   }
 

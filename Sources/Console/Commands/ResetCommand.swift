@@ -15,27 +15,27 @@ enum ResetCommand {
     for _ in 1...attempts {
       let before = try CoordinatorClient.picture(session)
       let everyone = before.queue.waiting + before.queue.serving + before.queue.delayed + before.queue.dead
-      if isAsked, everyone > 0, try !session.confirm(session.words.askReset(before)) {
-        session.note(session.words.nothingChanged)
+      if isAsked, everyone > 0, try !session.confirm(session.messages.askReset(before)) {
+        session.note(session.messages.nothingChanged)
         return .failed
       }
       guard let report = try reset(before.day, session) else { continue }
       try session.show(
         JSONValue.status(report).adding(["cancelled": .init(report.cancelledByReset ?? 0)]),
-        or: [session.words.reset(report)])
+        or: [session.messages.reset(report)])
       return .done
     }
-    let message = session.words.resetByAnother(try CoordinatorClient.picture(session))
-    throw .complaint(as: .wrongState, message)
+    let message = session.messages.resetByAnother(try CoordinatorClient.picture(session))
+    throw .commandFailure(as: .wrongState, message)
   }
 
   /// Resets the bank on this day. Returns nil if that day has already ended for another reason.
   private static func reset(_ day: Int64, _ session: Session) throws(CommandError) -> StatusReport? {
     var isRepeated = false
-    return try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+    return try CoordinatorClient.withOpenBank(session) { coordinator throws(CommandError) in
       let wasRepeated = isRepeated
       isRepeated = true
-      let task = TaskProgress(.reset, session.words, asksHowFar: true)
+      let task = TaskProgress(.reset, session.messages, withProgress: true)
       do throws(CommandError) { return try coordinator.status(.reset(day: day), within: nil, task) } catch {
         guard case .failure(let failure) = error, failure.code == .wrongState else { throw error }
         // The first request has succeeded, and its answer was lost.

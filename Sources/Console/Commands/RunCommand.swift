@@ -18,34 +18,34 @@ enum RunCommand {
     line.isWaited = session.invocation.flag("wait")
     let payload = line.bytes
     guard payload.count <= Limits.payloadLength else {
-      throw .usage(session.words.commandLineTooLong(payload.count, line, limit: Int64(Limits.payloadLength)))
+      throw .usage(session.messages.commandLineTooLong(payload.count, line, limit: Int64(Limits.payloadLength)))
     }
     // The key prevents a second customer if the request is repeated after a lost connection.
     let key = "run-" + String(RandomSeed.fromSystem(), radix: 36) + String(RandomSeed.fromSystem(), radix: 36)
-    let order = EnqueueOrder(
+    let order = EnqueueParameters(
       count: 1, service: service, priority: EnqueueCommand.priority(session.invocation), amount: nil,
       account: nil, seed: 0,
       key: key, payload: payload, isCommandLine: true)
     let (report, coordinator) = try issue(order, line, session)
     let (day, number) = (report.day, report.first)
-    noteInput(session)
+    noteUnreadInput(session)
     guard session.invocation.flag("wait") else {
       try session.show(
-        ["version": 1, "day": .init(day), "ticket": .init(number)], or: [session.words.commandTaken(number)])
+        ["version": 1, "day": .init(day), "ticket": .init(number)], or: [session.messages.commandEnqueued(number)])
       return .done
     }
     let wait = try InterruptibleWait()
     // Ends this program if a signal was received. All output was printed before this point.
     defer { wait.end() }
-    let watch = OutputWatch(day: day, ticket: number, session, coordinator, wait)
-    guard let ticket = try watch.untilItEnds(streams: session.asJSON ? [] : [.output, .errors]) else {
-      session.note(session.words.commandGoesOn(number))
+    let watch = OutputStreamer(day: day, ticket: number, session, coordinator, wait)
+    guard let ticket = try watch.streamUntilEnd(streams: session.asJSON ? [] : [.output, .errors]) else {
+      session.note(session.messages.commandContinues(number))
       return .failed
     }
     if session.asJSON { try session.show(.ticket(ticket), or: []) }
     try session.output.flush()
-    if watch.hasLost, let server = OutputElsewhere.branch(of: ticket, watch.coordinator) {
-      session.note(session.words.outputElsewhere(number, server))
+    if watch.hasLost, let server = OutputOwnerBranch.branch(of: ticket, watch.coordinator) {
+      session.note(session.messages.outputElsewhere(number, server))
     }
     return end(of: ticket, session)
   }
@@ -57,7 +57,7 @@ enum RunCommand {
       line = try CommandLinePayload(session.invocation.operands.texts("COMMAND"), Environment.all())
     } catch {
       throw error.isMissing
-        ? .complaint(.noWorkingDirectory, session.words.presentDirectoryGone) : .system(error)
+        ? .commandFailure(.noWorkingDirectory, session.messages.presentDirectoryGone) : .system(error)
     }
     if session.invocation.flag("stdin") { line.input = try PayloadSource.standardInput(session) }
     return line
@@ -66,22 +66,22 @@ enum RunCommand {
   /// Sends the request. If the payload is too long for the bank, the error lists the sizes of its parts,
   /// because the environment is usually the largest part.
   private static func issue(
-    _ order: EnqueueOrder, _ line: CommandLinePayload, _ session: Session
+    _ order: EnqueueParameters, _ line: CommandLinePayload, _ session: Session
   ) throws(CommandError) -> (EnqueuedReport, CoordinatorClient) {
     do throws(CommandError) {
       return try EnqueueCommand.issue(order, at: CoordinatorClient.open(session), session)
     } catch {
-      guard case .failure(let failure) = error, let remark = failure.remark, remark.kind == .payloadAtMost,
-        let limit = remark.values.first.flatMap({ Int64($0) })
+      guard case .failure(let failure) = error, let messageDetail = failure.messageDetail, messageDetail.kind == .payloadTooLarge,
+        let limit = messageDetail.values.first.flatMap({ Int64($0) })
       else { throw error }
-      throw .usage(session.words.commandLineTooLong(line.bytes.count, line, limit: limit))
+      throw .usage(session.messages.commandLineTooLong(line.bytes.count, line, limit: limit))
     }
   }
 
   /// Prints a note about unread standard input, because a user who pipes data in expects that it is read.
-  private static func noteInput(_ session: Session) {
+  private static func noteUnreadInput(_ session: Session) {
     guard !session.invocation.flag("stdin"), StandardStreams.hasUnreadInput else { return }
-    session.note(session.words.inputIsNotRead)
+    session.note(session.messages.inputIsNotRead)
   }
 
   /// Exit code of the command; 128 plus the signal number if it was killed, as in a shell.
@@ -92,9 +92,9 @@ enum RunCommand {
       isServed
       ? ticket.receipt?.result?.ending : last.flatMap { ProcessEnd(code: $0.code, signal: $0.signal) }
     if ticket.receipt?.outcome == .cancelled {
-      session.note(session.words.commandCancelled(ticket.ticket))
+      session.note(session.messages.commandCancelled(ticket.ticket))
     } else if !isServed {
-      session.note(session.words.commandPutAside(ticket.ticket, last?.words ?? ""))
+      session.note(session.messages.commandDeadLettered(ticket.ticket, last?.words ?? ""))
     }
     var code =
       switch ending {

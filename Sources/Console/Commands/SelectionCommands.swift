@@ -10,14 +10,14 @@ enum SelectionCommands {
   static func tickets(_ session: Session) throws(CommandError) -> [TicketNumbers] {
     var spans: [TicketNumbers] = []
     for word in session.invocation.operands.texts("N") {
-      guard let span = span(word) else { throw .usage(session.words.noTickets(word)) }
+      guard let span = span(word) else { throw .usage(session.messages.noTickets(word)) }
       spans.append(span)
     }
     let most = TicketSelection.ticketsAtMost
     // No overflow: the loop stops adding as soon as the sum exceeds the limit.
     var count: Int64 = 0
     for span in spans where count <= most { count += span.last - span.first + 1 }
-    guard count <= most else { throw .usage(session.words.tooManyTickets(most)) }
+    guard count <= most else { throw .usage(session.messages.tooManyTickets(most)) }
     return spans
   }
 
@@ -44,14 +44,14 @@ enum SelectionCommands {
     // A retry after a lost connection must use the same day, because ticket numbers are unique only within a
     // day.
     var day = session.invocation.integer("day")
-    let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+    let report = try CoordinatorClient.withOpenBank(session) { coordinator throws(CommandError) in
       if day == nil { day = try coordinator.presentDay() }
       return try coordinator.answer(
         to: command(TicketSelection(spans: spans, day: day)), within: nil, task()
       ).selection
     }
     var lines = [done(report.done)]
-    for refused in report.refused { lines.append("  " + session.words.refused(refused)) }
+    for refused in report.refused { lines.append("  " + session.messages.refused(refused)) }
     try session.show(.selection(report, day: day ?? 0), or: lines)
     return report.refused.first.map { ProgramExit($0.reason) } ?? .done
   }

@@ -10,19 +10,19 @@ import Wire
 
 enum StartCommand {
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
-    if session.invocation.flag("foreground") { return try ForegroundGuard.stay(session) }
+    if session.invocation.flag("foreground") { return try ForegroundGuardian.stay(session) }
     let report = try persist(session)
     try session.show(.status(report), or: lines(report, session))
-    tellTroubles(report, session)
+    reportProblems(report, session)
     return .done
   }
 
   /// Opens the bank. If the previous bank is still exiting and holds the home, waits for its exit instead
   /// of failing with `already_open`.
   private static func persist(_ session: Session) throws(CommandError) -> StatusReport {
-    let meter = ProgressMeter(words: session.words)
+    let meter = ProgressMeter(messages: session.messages)
     defer { meter.finish() }
-    let deadline = SystemClock.monotonic() + CoordinatorClient.reunion
+    let deadline = SystemClock.monotonic() + CoordinatorClient.reconnectTimeout
     while true {
       do throws(CommandError) { return try open(session, meter) } catch {
         guard case .failure(let failure) = error, failure.code == .alreadyOpen, !session.isBankAnswering,
@@ -41,16 +41,16 @@ enum StartCommand {
       let guardian = session.home.guardians.first
     else { return error }
     let isStopped = ProcessTable.activity(of: guardian)?.state == .stopped
-    return .complaint(
+    return .commandFailure(
       as: failure.code,
-      session.words.keptByGuardian(
+      session.messages.heldByGuardian(
         home: session.home.path, coordinator: coordinator, guardian: guardian, isStopped: isStopped))
   }
 
   private static func open(_ session: Session, _ meter: ProgressMeter) throws(CommandError) -> StatusReport {
     let order = try session.openingOrder(juice: session.invocation.integer("juice"))
     let launched = try fromControl(
-      session.surroundings.launcher().launch(order, guarded: true, standardError: sink(session.home)))
+      session.environment.launcher().launch(order, guarded: true, standardError: sink(session.home)))
     var found: ControlAnswer?
     do throws(ControlError) {
       let number = try launched.connection.send(.awaitOpen)
@@ -58,7 +58,7 @@ enum StartCommand {
         if let reply = try launched.connection.next(until: meter.nextDue) {
           if reply.number == number { found = reply.answer }
         } else {
-          meter.pass(session.words.doing(.opening))
+          meter.pass(session.messages.doing(.opening))
         }
       }
     } catch {
@@ -72,45 +72,45 @@ enum StartCommand {
       // The next try must not connect to this coordinator while it exits. The coordinator exits after it sees the
       // closed connection.
       launched.connection.hangUp()
-      _ = launched.awaitExit(until: SystemClock.monotonic() + StopCommand.farewell)
+      _ = launched.awaitExit(until: SystemClock.monotonic() + StopCommand.exitTimeout)
       throw .failure(failure)
     }
     return try answer.status
   }
 
   private static func closedMeanwhile(_ session: Session) -> CommandError {
-    .complaint(
-      as: .draining, session.words.closedWhileOpening(home: session.home.path))
+    .commandFailure(
+      as: .draining, session.messages.closedWhileOpening(home: session.home.path))
   }
 
   /// A background coordinator must not hold a terminal or pipe of the caller. Output outside its logs, such as the
   /// reason of a trap, is appended to a file beside the logs, or discarded if their directory does not exist yet.
   private static func sink(_ home: BankHome) -> ChildProcess.Output {
-    let hasLogs = (try? FileFacts.inspect(home.logs))?.isDirectory == true
+    let hasLogs = (try? FileMetadata.inspect(home.logs))?.isDirectory == true
     return hasLogs ? .append(path: Paths.join(home.logs, "bankd.stderr")) : .null
   }
 
   /// Prints, for every worker that is not working, the reason and the remedy.
-  static func tellTroubles(_ report: StatusReport, _ session: Session) {
+  static func reportProblems(_ report: StatusReport, _ session: Session) {
     for worker in report.workers {
-      if let sentence = session.words.outOfWork(worker) { session.note(sentence) }
+      if let sentence = session.messages.notWorking(worker) { session.note(sentence) }
     }
   }
 
-  private static func state(of worker: WorkerReport, _ words: MessageCatalog) -> String {
+  private static func state(of worker: WorkerReport, _ messages: MessageCatalog) -> String {
     if worker.pid != 0 { return "pid \(worker.pid)" }
-    return worker.isFailed == true ? words.failed : words.state(worker.state)
+    return worker.isFailed == true ? messages.failed : messages.state(worker.state)
   }
 
   static func lines(_ report: StatusReport, _ session: Session) -> [String] {
     var table = TextTable([.left, .left])
     for worker in report.workers {
       table.add([
-        .init(worker.name, worker.service == .loan ? .loan : nil), .init(state(of: worker, session.words)),
+        .init(worker.name, worker.service == .loan ? .loan : nil), .init(state(of: worker, session.messages)),
       ])
     }
-    let branch = report.branch.map { ["  " + session.words.thisBranch($0)] } ?? []
-    return [session.words.opened(report)] + branch
+    let branch = report.branch.map { ["  " + session.messages.thisBranch($0)] } ?? []
+    return [session.messages.opened(report)] + branch
       + table.lines(session.output.palette, indent: 2, within: session.columns)
   }
 }

@@ -18,16 +18,16 @@ enum StatusCommand {
 
   private static func watch(_ session: Session) throws(CommandError) {
     let isScreen =
-      session.output.isTerminal && !session.asJSON && session.surroundings.variable("TERM") != "dumb"
+      session.output.isTerminal && !session.asJSON && session.environment.variable("TERM") != "dumb"
     if isScreen { return try StatusScreen.run(session) }
     var last: StatusReport?
-    var rhythm = Rhythm()
+    var throttle = RefreshThrottle()
     let isOver = { last?.state == .draining || last?.state == .closed }
     try CoordinatorClient.follow(session, .watch, isOver: isOver) { answer throws(CommandError) in
       let report = try answer.status
       defer { last = report }
       // The coordinator may send the same report twice; print it once.
-      guard report != last, rhythm.shows(report) else { return }
+      guard report != last, throttle.shows(report) else { return }
       if session.asJSON {
         try session.output.line(.status(report))
       } else {
@@ -40,7 +40,7 @@ enum StatusCommand {
 
 /// Selects the reports to print: every report with a change, and one per second if only times, rates or
 /// memory sizes have changed.
-private struct Rhythm {
+private struct RefreshThrottle {
   private var shown: (still: StatusReport, at: MonotonicTime)?
 
   private static let pause = TimeSpan.seconds(1)

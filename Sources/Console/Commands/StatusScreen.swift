@@ -12,7 +12,7 @@ final class StatusScreen {
   private let session: Session
   private let loop: EventLoop
   private let screen: FullScreen
-  private let coordinator: WatchedCoordinator
+  private let coordinator: CoordinatorSubscription
   private var report: StatusReport?
   private var isSilent = false
 
@@ -21,7 +21,7 @@ final class StatusScreen {
     let loop = try fromSystem(EventLoop())
     let screen = try FullScreen(session.output, on: loop)
     defer { screen.end() }
-    let watched = try WatchedCoordinator(session, coordinator, following: .watch, on: loop)
+    let watched = try CoordinatorSubscription(session, coordinator, following: .watch, on: loop)
     let watching = StatusScreen(session, watched, loop, screen)
     try watching.watch()
     screen.end()
@@ -31,7 +31,7 @@ final class StatusScreen {
   }
 
   private init(
-    _ session: Session, _ coordinator: WatchedCoordinator, _ loop: EventLoop, _ screen: FullScreen
+    _ session: Session, _ coordinator: CoordinatorSubscription, _ loop: EventLoop, _ screen: FullScreen
   ) {
     self.session = session
     self.coordinator = coordinator
@@ -42,10 +42,10 @@ final class StatusScreen {
   private func watch() throws(CommandError) {
     try screen.begin { [unowned self] key in press(key) }
     while !screen.isEnded, !screen.isClosed {
-      try hear()
+      try handle()
       if screen.isClosed { break }
       try screen.draw(picture)
-      try loop.turn(until: .earlier(screen.wake, coordinator.wake))
+      try loop.runIteration(until: .earlier(screen.wakeTime, coordinator.wakeTime))
       screen.settle()
     }
     if let failure = screen.failure { throw failure }
@@ -55,23 +55,23 @@ final class StatusScreen {
     switch key {
     // `ㅂ` is the key Q on a Korean keyboard.
     case .escape, .control("d"), .character("q"), .character("ㅂ"): screen.close()
-    default: coordinator.lookWhetherItAnswers()
+    default: coordinator.probeCoordinator()
     }
   }
 
   /// The lines of the status: all of them if `size` is nil, or as many as fit.
   private func picture(_ size: Terminal.Size?) -> [String] {
     guard let report else { return [] }
-    let time = Timestamp.utc(milliseconds: coordinator.heardAt)
+    let time = Timestamp.utc(milliseconds: coordinator.lastMessageAt)
     let notice =
-      isSilent ? Screen.sentence(session.words.bankIsSilent(since: time), columns: size?.columns) : []
+      isSilent ? Screen.sentence(session.messages.bankIsSilent(since: time), columns: size?.columns) : []
     return Screen.fit(
       notice.map { session.output.palette.paint($0, .alarm) } + session.picture(report).lines, to: size,
-      session.words)
+      session.messages)
   }
 
-  private func hear() throws(CommandError) {
-    for reply in try coordinator.hear() {
+  private func handle() throws(CommandError) {
+    for reply in try coordinator.handle() {
       if case .failure(let failure) = reply.answer { throw .failure(failure) }
       let news = try reply.answer.status
       if news != report { screen.isDirty = true }
@@ -79,7 +79,7 @@ final class StatusScreen {
       if !reply.more { return screen.close() }
     }
     if isSilent != coordinator.isSilent { (isSilent, screen.isDirty) = (coordinator.isSilent, true) }
-    guard !coordinator.isThere else { return }
+    guard !coordinator.isConnected else { return }
     if report?.state == .closed { return screen.close() }
     // The coordinator exited while it was closing its bank, and its last message was not received.
     guard report?.state == .draining, session.isBankClosed else { return }

@@ -7,9 +7,9 @@ import Wire
 
 enum StockCommands {
   static func show(_ session: Session) throws(CommandError) {
-    let counter = try StockRequests(session)
-    let assortment = try counter.assortment()
-    let picture = try counter.picture(of: assortment)
+    let serviceRequests = try StockRequests(session)
+    let assortment = try serviceRequests.assortment()
+    let picture = try serviceRequests.picture(of: assortment)
     try session.show(.stock(picture), or: session.menu(assortment, picture).shelves)
   }
 
@@ -18,12 +18,12 @@ enum StockCommands {
   }
 
   static func add(_ session: Session) throws(CommandError) {
-    guard session.number("N") != 0 else { throw .usage(session.words.nothingToAdd) }
+    guard session.number("N") != 0 else { throw .usage(session.messages.nothingToAdd) }
     try change(session) { fruit, quantity in .change(ItemAmount(fruit, quantity), nil) }
   }
 
   static func edit(_ session: Session) throws(CommandError) {
-    guard session.isAtTerminal else { throw .usage(session.words.editorIsForPeople) }
+    guard session.isAtTerminal else { throw .usage(session.messages.editorNeedsTerminal) }
     try StockEditorScreen.run(session)
     try show(session)
   }
@@ -31,26 +31,26 @@ enum StockCommands {
   private static func change(
     _ session: Session, _ command: (ItemID, Quantity) -> StockCommand
   ) throws(CommandError) {
-    let counter = try StockRequests(session)
-    let assortment = try counter.assortment()
+    let serviceRequests = try StockRequests(session)
+    let assortment = try serviceRequests.assortment()
     let fruit = try session.fruit(named: session.name("FRUIT"), in: assortment)
-    let name = fruit.name(in: session.words.language)
-    if let shortage = try counter.change(command(fruit.id, session.number("N"))).first {
-      throw .complaint(.outOfStock, session.words.belowZero(shortage, of: name))
+    let name = fruit.name(in: session.messages.language)
+    if let shortage = try serviceRequests.change(command(fruit.id, session.number("N"))).first {
+      throw .commandFailure(.outOfStock, session.messages.belowZero(shortage, of: name))
     }
-    let picture = try counter.picture(of: assortment)
-    try session.show(.stock(picture), or: [session.words.nowInStock(name, picture.quantity(of: fruit.id))])
+    let picture = try serviceRequests.picture(of: assortment)
+    try session.show(.stock(picture), or: [session.messages.nowInStock(name, picture.quantity(of: fruit.id))])
   }
 }
 
 extension Session {
-  func menu(_ assortment: Assortment, _ picture: StockPicture) -> MenuPicture {
-    MenuPicture(
-      assortment: assortment, picture: picture, words: words, palette: output.palette, columns: columns)
+  func menu(_ assortment: Assortment, _ picture: StockSnapshot) -> MenuRenderer {
+    MenuRenderer(
+      assortment: assortment, picture: picture, messages: messages, palette: output.palette, columns: columns)
   }
 }
 
-extension StockPicture {
+extension StockSnapshot {
   /// Pieces of an item; 0 if the stock has no record of it.
   func quantity(of item: ItemID) -> Quantity { items.first { $0.item == item }?.quantity ?? 0 }
 }

@@ -9,62 +9,62 @@ import Time
 
 final class StockWatchCommand {
   private let session: Session
-  private let counter: StockRequests
+  private let serviceRequests: StockRequests
   private let assortment: Assortment
   private var failure: CommandError?
-  private var hasSeenPicture = false
+  private var hasSeenSnapshot = false
 
   /// Interval of the checks whether the bank is still open while the stock is not connected.
-  private static let look = TimeSpan.seconds(1)
+  private static let checkInterval = TimeSpan.seconds(1)
 
   static func run(_ session: Session) throws(CommandError) {
-    let counter = try StockRequests(session)
-    try StockWatchCommand(session, counter, try counter.assortment()).watch()
+    let serviceRequests = try StockRequests(session)
+    try StockWatchCommand(session, serviceRequests, try serviceRequests.assortment()).watch()
   }
 
-  private init(_ session: Session, _ counter: StockRequests, _ assortment: Assortment) {
+  private init(_ session: Session, _ serviceRequests: StockRequests, _ assortment: Assortment) {
     self.session = session
-    self.counter = counter
+    self.serviceRequests = serviceRequests
     self.assortment = assortment
   }
 
   private func watch() throws(CommandError) {
-    let reader = ReaderWatch(on: counter.loop)
-    counter.client.follow { [unowned self] news in hear(news) }
-    let patience = SystemClock.monotonic() + session.stockPatience
+    let reader = OutputReaderMonitor(on: serviceRequests.loop)
+    serviceRequests.client.follow { [unowned self] news in handle(news) }
+    let firstDeadline = SystemClock.monotonic() + session.stockTimeout
     while failure == nil, !reader.isGone {
-      let isThere = counter.client.isConnected
-      try counter.turn(until: isThere ? nil : SystemClock.monotonic() + Self.look)
+      let isThere = serviceRequests.client.isConnected
+      try serviceRequests.runIteration(until: isThere ? nil : SystemClock.monotonic() + Self.checkInterval)
       try session.output.flush()
-      if !isThere, !counter.client.isConnected, session.isBankClosed { return }
-      guard !hasSeenPicture, SystemClock.monotonic() >= patience else { continue }
-      let error = StockClientError.tryLater(detail: Remark(.showsNothing), isInDoubt: false)
-      throw counter.refusal(error)
+      if !isThere, !serviceRequests.client.isConnected, session.isBankClosed { return }
+      guard !hasSeenSnapshot, SystemClock.monotonic() >= firstDeadline else { continue }
+      let error = StockClientError.tryLater(detail: MessageDetail(.emptyReply), isInDoubt: false)
+      throw serviceRequests.refusal(error)
     }
     if let failure { throw failure }
   }
 
-  private func hear(_ news: StockNews) {
+  private func handle(_ news: StockUpdate) {
     do throws(CommandError) {
       switch news {
-      case .picture(let picture): try tell(picture)
-      case .changes(let changes): for change in changes { try tell(change) }
-      case .refused(let refusal): throw .complaint(session.words.complaint(about: refusal))
+      case .snapshot(let picture): try printUpdate(picture)
+      case .changes(let changes): for change in changes { try printUpdate(change) }
+      case .refused(let refusal): throw .commandFailure(session.messages.commandFailure(about: refusal))
       }
     } catch {
       failure = error
     }
   }
 
-  private func tell(_ picture: StockPicture) throws(CommandError) {
-    hasSeenPicture = true
+  private func printUpdate(_ picture: StockSnapshot) throws(CommandError) {
+    hasSeenSnapshot = true
     let menu = session.menu(assortment, picture.withoutDrinks(of: assortment))
     try session.line(.picture(picture), or: menu.shelvesInOneLine)
   }
 
-  private func tell(_ change: StockChange) throws(CommandError) {
-    let name = assortment.name(of: change.item, in: session.words.language)
+  private func printUpdate(_ change: StockChange) throws(CommandError) {
+    let name = assortment.name(of: change.item, in: session.messages.language)
     let time = session.output.palette.paint(Timestamp.utc(milliseconds: change.at.milliseconds), .quiet)
-    try session.line(.change(change), or: "\(time)  \(session.words.changed(change, name))")
+    try session.line(.change(change), or: "\(time)  \(session.messages.changed(change, name))")
   }
 }

@@ -3,33 +3,33 @@
 import Wire
 
 enum TicketCommands {
-  static func story(_ session: Session) throws(CommandError) {
+  static func timeline(_ session: Session) throws(CommandError) {
     let question = ControlCommand.ticket(number: session.number("N"), day: session.invocation.integer("day"))
-    let ticket = try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
-      try coordinator.answer(to: question, TaskProgress(.ticket, session.words)).ticket
+    let ticket = try CoordinatorClient.withReadableBank(session) { coordinator throws(CommandError) in
+      try coordinator.answer(to: question, TaskProgress(.ticket, session.messages)).ticket
     }
-    let story = TicketStory(ticket: ticket, words: session.words, palette: session.output.palette)
-    try session.show(.ticket(ticket), or: story.lines)
+    let timeline = TicketTimelineRenderer(ticket: ticket, messages: session.messages, palette: session.output.palette)
+    try session.show(.ticket(ticket), or: timeline.lines)
   }
 
   static func cancel(_ session: Session) throws(CommandError) -> ProgramExit {
     let tickets = try SelectionCommands.tickets(session)
     guard tickets.count == 1, let number = tickets.first?.only else {
       return try SelectionCommands.run(
-        session, tickets, TaskProgress(.cancel, session.words), done: session.words.cancelledSeveral
+        session, tickets, TaskProgress(.cancel, session.messages), done: session.messages.cancelledSeveral
       ) { .cancelAll($0) }
     }
     // A retry after a lost connection must use the same day, because ticket numbers are unique only within a
     // day.
     var day = session.invocation.integer("day")
     var isRepeated = false
-    let ticket = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+    let ticket = try CoordinatorClient.withOpenBank(session) { coordinator throws(CommandError) in
       let wasRepeated = isRepeated
       isRepeated = true
       if day == nil { day = try coordinator.presentDay() }
       let meant = day ?? 0
       do throws(CommandError) {
-        let task = TaskProgress(.cancel, session.words)
+        let task = TaskProgress(.cancel, session.messages)
         return try coordinator.answer(to: .cancel(number, day: meant), task).ticket
       } catch {
         // The first request has succeeded, and its answer was lost.
@@ -41,7 +41,7 @@ enum TicketCommands {
         return ticket
       }
     }
-    try session.show(.ticket(ticket), or: [session.words.cancelled(number)])
+    try session.show(.ticket(ticket), or: [session.messages.cancelled(number)])
     return .done
   }
 
@@ -50,29 +50,29 @@ enum TicketCommands {
     let tickets = try SelectionCommands.tickets(session)
     guard tickets.count == 1, let number = tickets.first?.only else {
       return try SelectionCommands.run(
-        session, tickets, TaskProgress(.requeue, session.words), done: session.words.requeuedSeveral
+        session, tickets, TaskProgress(.requeue, session.messages), done: session.messages.requeuedSeveral
       ) { .requeueAll($0) }
     }
     var day = session.invocation.integer("day")
     // A retry after a lost connection is refused if the first request has succeeded, with the state of the ticket as
     // the reason.
-    let ticket = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+    let ticket = try CoordinatorClient.withOpenBank(session) { coordinator throws(CommandError) in
       if day == nil { day = try coordinator.presentDay() }
       let meant = day ?? 0
-      let task = TaskProgress(.requeue, session.words)
+      let task = TaskProgress(.requeue, session.messages)
       return try coordinator.answer(to: .requeue(number, day: meant), task).ticket
     }
-    try session.show(.ticket(ticket), or: [session.words.requeued(ticket: number)])
+    try session.show(.ticket(ticket), or: [session.messages.requeued(ticket: number)])
     return .done
   }
 
   private static func requeueAll(_ session: Session) throws(CommandError) -> ProgramExit {
-    let answer = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
-      let task = TaskProgress(.requeue, session.words, asksHowFar: true)
+    let answer = try CoordinatorClient.withOpenBank(session) { coordinator throws(CommandError) in
+      let task = TaskProgress(.requeue, session.messages, withProgress: true)
       return try coordinator.answer(to: .requeueDead, within: nil, task)
     }
     guard case .requeued(let count) = answer else { throw answer.unexpected }
-    try session.show(["version": 1, "requeued": .init(count)], or: [session.words.requeued(count)])
+    try session.show(["version": 1, "requeued": .init(count)], or: [session.messages.requeued(count)])
     return .done
   }
 }

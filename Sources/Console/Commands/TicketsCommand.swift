@@ -15,7 +15,7 @@ enum TicketsCommand {
     if query.isByNumber { return try inOrder(query, list, session) }
     var left: [CustomerState?] =
       session.asJSON ? [state] : state.map { [$0] } ?? [.waiting, .serving, .delayed, .dead]
-    try CoordinatorClient.consult(session, goesOn: true) { coordinator throws(CommandError) in
+    try CoordinatorClient.withReadableBank(session, resumes: true) { coordinator throws(CommandError) in
       list.begin()
       while let next = left.first {
         try list.print(next, isAsked: state == next, at: coordinator)
@@ -30,9 +30,9 @@ enum TicketsCommand {
     _ query: TicketQuery, _ list: TicketList, _ session: Session
   ) throws(CommandError) {
     var query = query
-    try CoordinatorClient.consult(session, goesOn: true) { coordinator throws(CommandError) in
+    try CoordinatorClient.withReadableBank(session, resumes: true) { coordinator throws(CommandError) in
       guard query.limit != 0 else { return }
-      try coordinator.ask(.tickets(query), TaskProgress(.tickets, session.words)) {
+      try coordinator.ask(.tickets(query), TaskProgress(.tickets, session.messages)) {
         answer throws(CommandError) in
         for ticket in try answer.tickets {
           try session.line(.listed(ticket), or: label(ticket, session))
@@ -55,17 +55,17 @@ enum TicketsCommand {
   /// `7 - 예금`, followed by the grade if it is `vvip` or `vip`, and by the article, due time, window and reason if the
   /// ticket has them.
   static func label(_ ticket: TicketReport, _ session: Session) -> String {
-    let words = session.words
-    let label = "\(ticket.ticket) - \(words.phrases.service(ticket.service))"
+    let messages = session.messages
+    let label = "\(ticket.ticket) - \(messages.phrases.service(ticket.service))"
     let palette = session.output.palette
     var text = palette.paint(label, of: ticket.service)
-    if let grade = words.phrases.grade(ticket.priority) { text += " \(grade)" }
-    if let article = ticket.article { text += " " + words.safe(article) }
+    if let grade = messages.phrases.grade(ticket.priority) { text += " \(grade)" }
+    if let itemName = ticket.itemName { text += " " + messages.safe(itemName) }
     if let dueAt = ticket.dueAt {
-      text += palette.paint(" " + words.until(Timestamp.utc(milliseconds: dueAt)), .quiet)
+      text += palette.paint(" " + messages.until(Timestamp.utc(milliseconds: dueAt)), .quiet)
     }
     if let window = ticket.window { text += palette.paint(" \(window)", .quiet) }
-    if let reason = words.reason(ticket) { text += palette.paint(" " + reason, .alarm) }
+    if let reason = messages.reason(ticket) { text += palette.paint(" " + reason, .alarm) }
     return text
   }
 }
@@ -87,26 +87,26 @@ private final class TicketList {
 
   init(_ session: Session) {
     self.session = session
-    meter = ProgressMeter(words: session.words)
+    meter = ProgressMeter(messages: session.messages)
   }
 
   func begin() { isAgain = rows > 0 }
 
   func print(_ state: CustomerState?, isAsked: Bool, at coordinator: CoordinatorClient) throws(CommandError) {
-    let isAlwaysThere = !session.asJSON && (isAsked || state == .waiting || state == .serving)
-    let task = TaskProgress(.tickets, session.words, meter)
+    let isPermanent = !session.asJSON && (isAsked || state == .waiting || state == .serving)
+    let task = TaskProgress(.tickets, session.messages, meter)
     try coordinator.ask(.tickets(TicketQuery(state: state)), task) { answer throws(CommandError) in
       let page = try answer.tickets.filter(isNew)
-      if let state, !session.asJSON, header != state, isAlwaysThere || !page.isEmpty {
+      if let state, !session.asJSON, header != state, isPermanent || !page.isEmpty {
         (header, count) = (state, 0)
-        let title = session.words.header(state)
+        let title = session.messages.header(state)
         try session.output.line(session.output.palette.paint(title, TicketsCommand.role(state)))
       }
       for ticket in page { try print(ticket) }
       if !session.output.isTerminal { task.count(rows) }
     }
     meter.finish()
-    if isAlwaysThere, count == 0 { try session.output.line("  " + session.words.nobody) }
+    if isPermanent, count == 0 { try session.output.line("  " + session.messages.noCustomers) }
     count = 0
   }
 

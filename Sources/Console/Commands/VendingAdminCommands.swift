@@ -12,51 +12,51 @@ enum VendingAdminCommands {
     let made = try day("made", session)
     let expires = try day("expires", session)
     if let made, let expires, expires < made {
-      throw .usage(session.words.expiresBeforeMade(CalendarDate(made), CalendarDate(expires)))
+      throw .usage(session.messages.expiresBeforeMade(CalendarDate(made), CalendarDate(expires)))
     }
-    let counter = try VendingRequests(session, .manager)
-    let before = try counter.picture(.stock)
+    let serviceRequests = try VendingRequests(session, .manager)
+    let before = try serviceRequests.picture(.stock)
     let product = try session.product(named: session.name("PRODUCT"), in: before)
     if let expires, made == nil, expires < before.today {
       // Without a production date the drinks were made today, so an earlier expiry date must be a mistake.
-      throw .usage(session.words.expiresBeforeMade(CalendarDate(before.today), CalendarDate(expires)))
+      throw .usage(session.messages.expiresBeforeMade(CalendarDate(before.today), CalendarDate(expires)))
     }
-    let name = product.name(in: session.words.language)
-    let warning = session.words.oddDates(name, made: made, expires: expires, today: before.today)
+    let name = product.name(in: session.messages.language)
+    let warning = session.messages.oddDates(name, made: made, expires: expires, today: before.today)
     if let warning, session.isAtTerminal {
       session.note(warning)
-      guard try session.confirm(session.words.addAnyway) else {
-        session.note(session.words.nothingChanged)
+      guard try session.confirm(session.messages.addAnyway) else {
+        session.note(session.messages.nothingChanged)
         return .refused
       }
     }
     let drinks = AddedDrinks(product: product.id, quantity: session.number("N"), made: made, expires: expires)
-    let changes = try counter.restock(.add(drinks))
-    try tell(changes, product, before, session)
+    let changes = try serviceRequests.restock(.add(drinks))
+    try printResult(changes, product, before, session)
     let expired = changes.lazy.compactMap(\.dates?.expires).first { $0 < before.today }
     // Without `--expires`, the expiry date follows from the product's shelf life, and only the machine's
     // answer contains it.
-    let said = session.words.oddDates(name, made: made, expires: expired ?? expires, today: before.today)
+    let said = session.messages.oddDates(name, made: made, expires: expired ?? expires, today: before.today)
     if let said, warning == nil || !session.isAtTerminal { session.note(said) }
     return .done
   }
 
   static func remove(_ session: Session) throws(CommandError) {
-    let counter = try VendingRequests(session, .manager)
-    let before = try counter.picture(.stock)
+    let serviceRequests = try VendingRequests(session, .manager)
+    let before = try serviceRequests.picture(.stock)
     let product = try session.product(named: session.name("PRODUCT"), in: before)
-    let changes = try counter.restock(.remove(ItemAmount(product.id, session.number("N"))))
-    try tell(changes, product, before, session)
+    let changes = try serviceRequests.restock(.remove(ItemAmount(product.id, session.number("N"))))
+    try printResult(changes, product, before, session)
   }
 
   static func stock(_ session: Session) throws(CommandError) {
     let picture = try VendingRequests(session, .manager).picture(.stock)
-    try session.show(picture, session.listing(picture).shelves, orOfNone: session.words.noProducts)
+    try session.show(picture, session.listing(picture).shelves, orOfNone: session.messages.noProducts)
   }
 
   static func expired(_ session: Session) throws(CommandError) {
     let picture = try VendingRequests(session, .manager).picture(.expired)
-    try session.show(picture, session.listing(picture).shelves, orOfNone: session.words.nothingExpired)
+    try session.show(picture, session.listing(picture).shelves, orOfNone: session.messages.nothingExpired)
   }
 
   static func discardExpired(_ session: Session) throws(CommandError) {
@@ -67,11 +67,11 @@ enum VendingAdminCommands {
     }
     try session.show(
       ["version": 1, "discarded": .integer(count), "products": .array(discarded)],
-      or: [session.words.discarded(count)])
+      or: [session.messages.discarded(count)])
   }
 
-  private static func tell(
-    _ changes: [StockChange], _ product: ProductReport, _ before: VendingPicture, _ session: Session
+  private static func printResult(
+    _ changes: [StockChange], _ product: ProductReport, _ before: VendingSnapshot, _ session: Session
   ) throws(CommandError) {
     let difference = changes.reduce(0) { $0 + $1.difference }
     let lots = changes.map { JSONValue.lot($0.dates, abs($0.difference), today: before.today) }
@@ -80,13 +80,13 @@ enum VendingAdminCommands {
       [
         "version": 1, "product": .string(product.id.name), "difference": .integer(difference),
         "present": .integer(present), "lots": .array(lots),
-      ], or: [session.words.restocked(product.name(in: session.words.language), difference, present)])
+      ], or: [session.messages.restocked(product.name(in: session.messages.language), difference, present)])
   }
 
   private static func day(_ option: String, _ session: Session) throws(CommandError) -> DayNumber? {
     guard let text = session.invocation.options.text(option) else { return nil }
     guard let date = CalendarDate(text: text) else {
-      throw .usage(session.words.noSuchDay(text, "--" + option))
+      throw .usage(session.messages.noSuchDay(text, "--" + option))
     }
     return date.number
   }
@@ -94,7 +94,7 @@ enum VendingAdminCommands {
   /// Renames a damaged database, so that the machine starts with an empty one and the damaged file is kept.
   /// The program `bank-vending` decides whether the file is damaged, and does not rename an intact file.
   static func setAside(_ session: Session) throws(CommandError) {
-    let launcher = try fromControl(session.surroundings.launcher())
+    let launcher = try fromControl(session.environment.launcher())
     let program = Paths.join(Paths.directory(of: launcher.program), "bank-vending")
     let stamp = Timestamp.utc(milliseconds: SystemClock.wall().milliseconds).filter {
       $0.isNumber || $0 == "T"
@@ -106,12 +106,12 @@ enum VendingAdminCommands {
         environment: Environment.all(), standardOutput: .null))
     switch child.wait().ending {
     case .code(0): break
-    case .code(3): throw .complaint(.databaseNotDamaged, session.words.machineNotDamaged)
-    case .code(4): throw .complaint(.databaseInUse, session.words.machineAtWork)
-    default: throw .failed(session.words.notSetAside)
+    case .code(3): throw .commandFailure(.databaseNotDamaged, session.messages.machineNotDamaged)
+    case .code(4): throw .commandFailure(.databaseInUse, session.messages.machineAtWork)
+    default: throw .failed(session.messages.notSetAside)
     }
     try restart(session)
-    try session.show(["version": 1, "quarantined": .string(target)], or: [session.words.setAside(target)])
+    try session.show(["version": 1, "quarantined": .string(target)], or: [session.messages.setAside(target)])
   }
 
   /// Makes an open bank restart a vending machine that was given up, and waits for the bank's answer. A closed bank
@@ -120,7 +120,7 @@ enum VendingAdminCommands {
     do throws(CommandError) {
       let coordinator = try CoordinatorClient.open(session)
       let before = try coordinator.status(.status)
-      SteeringCommands.tell(before, try coordinator.status(.reload, within: nil), session)
+      ControlCommands.printProblems(before, try coordinator.status(.reload, within: nil), session)
     } catch {
       guard case .control(.notOpen) = error else { throw error }
     }

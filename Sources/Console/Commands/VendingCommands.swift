@@ -7,7 +7,7 @@ import Wire
 enum VendingCommands {
   /// Opens the vending screen on a terminal; prints the listing elsewhere, and with TERM=dumb.
   static func show(_ session: Session) throws(CommandError) {
-    let isScreen = session.isAtTerminal && session.surroundings.variable("TERM") != "dumb"
+    let isScreen = session.isAtTerminal && session.environment.variable("TERM") != "dumb"
     if isScreen { return try VendingScreen.run(session) }
     let picture = try VendingRequests(session, .customers).picture()
     try session.show(.vending(picture), or: session.listing(picture).lines)
@@ -17,42 +17,42 @@ enum VendingCommands {
     let change = try VendingRequests(session, .customers).change(.insert(session.number("WON")))
     try session.show(
       .balance(change.balance).adding(["inserted": .integer(change.amount)]),
-      or: [session.words.inserted(change.amount), session.words.balance(change.balance)])
+      or: [session.messages.inserted(change.amount), session.messages.balance(change.balance)])
   }
 
   static func buy(_ session: Session) throws(CommandError) {
-    let counter = try VendingRequests(session, .customers)
-    let product = try session.product(named: session.name("PRODUCT"), in: try counter.picture())
-    let change = try counter.change(.buy(product.id))
-    let message = session.words.phrases.drinkBought(product.name(in: session.words.language))
+    let serviceRequests = try VendingRequests(session, .customers)
+    let product = try session.product(named: session.name("PRODUCT"), in: try serviceRequests.picture())
+    let change = try serviceRequests.change(.buy(product.id))
+    let message = session.messages.phrases.drinkBought(product.name(in: session.messages.language))
     try session.show(
       .balance(change.balance).adding(.purchase(change)).adding(["message": .string(message)]),
-      or: [message, session.words.balance(change.balance)])
+      or: [message, session.messages.balance(change.balance)])
   }
 
   static func balance(_ session: Session) throws(CommandError) {
     let picture = try VendingRequests(session, .customers).picture(.balance)
-    try session.show(.balance(picture.balance), or: [session.words.balance(picture.balance)])
+    try session.show(.balance(picture.balance), or: [session.messages.balance(picture.balance)])
   }
 
   static func giveChange(_ session: Session) throws(CommandError) {
     let change = try VendingRequests(session, .customers).change(.giveChange)
     try session.show(
       .balance(change.balance).adding(["returned": .integer(change.amount)]),
-      or: [session.words.returned(change.amount), session.words.balance(change.balance)])
+      or: [session.messages.returned(change.amount), session.messages.balance(change.balance)])
   }
 
   static func history(_ session: Session) throws(CommandError) {
-    let counter = try VendingRequests(session, .customers)
-    let picture = session.asJSON ? nil : try counter.picture()
-    var page = try counter.purchases(after: 0)
-    if page.isEmpty, !session.asJSON { session.note(session.words.noPurchases) }
+    let serviceRequests = try VendingRequests(session, .customers)
+    let picture = session.asJSON ? nil : try serviceRequests.picture()
+    var page = try serviceRequests.purchases(after: 0)
+    if page.isEmpty, !session.asJSON { session.note(session.messages.noPurchases) }
     while let last = page.last?.sequence {
       for purchase in page {
-        let name = picture?.name(of: purchase, session.words)
-        try session.line(.purchase(purchase), or: session.words.purchase(purchase, name))
+        let name = picture?.name(of: purchase, session.messages)
+        try session.line(.purchase(purchase), or: session.messages.purchase(purchase, name))
       }
-      page = try counter.purchases(after: last)
+      page = try serviceRequests.purchases(after: last)
     }
     try session.output.flush()
   }
@@ -67,29 +67,29 @@ enum VendingCommands {
   }
 
   private static func list(
-    _ session: Session, _ belongs: (VendingPicture, ProductReport) -> Bool
+    _ session: Session, _ belongs: (VendingSnapshot, ProductReport) -> Bool
   ) throws(CommandError) {
     var picture = try VendingRequests(session, .customers).picture()
     picture.products = picture.products.filter { belongs(picture, $0) }
-    try session.show(picture, session.listing(picture).products, orOfNone: session.words.noProducts)
+    try session.show(picture, session.listing(picture).products, orOfNone: session.messages.noProducts)
   }
 }
 
 extension Session {
-  func listing(_ picture: VendingPicture) -> VendingListing {
-    VendingListing(picture: picture, words: words, palette: output.palette, columns: columns)
+  func listing(_ picture: VendingSnapshot) -> VendingListing {
+    VendingListing(picture: picture, messages: messages, palette: output.palette, columns: columns)
   }
 
   func show(
-    _ picture: VendingPicture, _ lines: @autoclosure () -> [String], orOfNone none: String
+    _ picture: VendingSnapshot, _ lines: @autoclosure () -> [String], orOfNone none: String
   ) throws(CommandError) {
     try show(.products(picture), or: picture.products.isEmpty ? [none] : lines())
   }
 }
 
-extension VendingPicture {
+extension VendingSnapshot {
   /// Display name of a bought product; its name in commands if the machine no longer sells the product.
-  func name(of purchase: MoneyChange, _ words: MessageCatalog) -> String {
-    products.first { $0.id == purchase.product }?.name(in: words.language) ?? purchase.product?.name ?? "?"
+  func name(of purchase: MoneyChange, _ messages: MessageCatalog) -> String {
+    products.first { $0.id == purchase.product }?.name(in: messages.language) ?? purchase.product?.name ?? "?"
   }
 }

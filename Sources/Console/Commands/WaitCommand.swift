@@ -16,7 +16,7 @@ enum WaitCommand {
     _ session: Session, _ deadline: MonotonicTime?
   ) throws(CommandError) -> StatusReport {
     let progress = WaitProgress(
-      session.words, endsWhenPaused: session.invocation.flag("unless-paused"),
+      session.messages, endsWhenPaused: session.invocation.flag("unless-paused"),
       FreeOptions(of: session.invocation))
     let leavesDelayed = session.invocation.flag("leave-delayed")
     defer { progress.meter.finish() }
@@ -30,8 +30,8 @@ enum WaitCommand {
         return try answer.status
       } catch {
         guard error.isLoss else { throw error }
-        let reunion = SystemClock.monotonic() + CoordinatorClient.reunion
-        let limit = deadline.map { min($0, reunion) } ?? reunion
+        let reconnectTimeout = SystemClock.monotonic() + CoordinatorClient.reconnectTimeout
+        let limit = deadline.map { min($0, reconnectTimeout) } ?? reconnectTimeout
         do throws(CommandError) { coordinator = try CoordinatorClient.reopen(session, until: limit) } catch {
           throw limit == deadline ? timeIsUp(session, progress) : error
         }
@@ -40,6 +40,6 @@ enum WaitCommand {
   }
 
   private static func timeIsUp(_ session: Session, _ progress: WaitProgress) -> CommandError {
-    .complaint(.timedOut, session.words.stillBusy(progress.report))
+    .commandFailure(.timedOut, session.messages.stillBusy(progress.report))
   }
 }

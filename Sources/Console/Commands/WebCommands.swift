@@ -12,34 +12,34 @@ import Wire
 
 enum WebCommands {
   /// Maximum time until the server accepts connections.
-  private static let patience = TimeSpan.seconds(15)
+  private static let serverTimeout = TimeSpan.seconds(15)
 
   static func open(_ session: Session) throws(CommandError) {
-    let order = WebOrder(
+    let order = WebServerSettings(
       port: session.invocation.integer("port"), isReadOnly: session.invocation.flag("read-only"),
       hasChaos: session.invocation.flag("chaos"), host: session.invocation.text("host"))
-    let launcher = try fromControl(session.surroundings.launcher())
+    let launcher = try fromControl(session.environment.launcher())
     let program = Paths.join(Paths.directory(of: launcher.program), "bank-web")
     // A closed bank is reported first; only an open bank needs the program of the server.
-    _ = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+    _ = try CoordinatorClient.withOpenBank(session) { coordinator throws(CommandError) in
       try coordinator.status(.status)
     }
-    guard (try? FileFacts.inspect(program))?.isFile == true else {
-      throw .complaint(.webMissing, session.words.webMissing)
+    guard (try? FileMetadata.inspect(program))?.isFile == true else {
+      throw .commandFailure(.webMissing, session.messages.webMissing)
     }
-    _ = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+    _ = try CoordinatorClient.withOpenBank(session) { coordinator throws(CommandError) in
       try coordinator.status(.web(order))
     }
     let link = try link(order, target(session), session)
-    if let refusal = link.portRefusal { session.note(session.words.webPortRefused(refusal)) }
+    if let refusal = link.portRefusal { session.note(session.messages.webPortRefused(refusal)) }
     guard let url = link.url else {
       return try session.show(
-        link.document, or: session.words.webAtSocket(link.socket, managerCode: link.managerCode))
+        link.document, or: session.messages.webAtSocket(link.socket, managerCode: link.managerCode))
     }
     if let port = link.port, link.askedPort != 0, link.askedPort != port {
-      session.note(session.words.otherPort(asked: link.askedPort, found: port))
+      session.note(session.messages.otherPort(asked: link.askedPort, found: port))
     }
-    try session.show(link.document, or: session.words.webOpen(url, managerCode: link.managerCode))
+    try session.show(link.document, or: session.messages.webOpen(url, managerCode: link.managerCode))
     if !session.invocation.flag("no-open"), !session.asJSON, session.output.isTerminal {
       openBrowser(url)
     }
@@ -52,10 +52,10 @@ enum WebCommands {
   }
 
   static func stop(_ session: Session) throws(CommandError) {
-    let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+    let report = try CoordinatorClient.withOpenBank(session) { coordinator throws(CommandError) in
       try coordinator.status(.web(nil))
     }
-    try session.show(.status(report), or: [session.words.webStopped])
+    try session.show(.status(report), or: [session.messages.webStopped])
   }
 
   // MARK: - Link
@@ -121,12 +121,12 @@ enum WebCommands {
 
   /// Requests a link as soon as the server with the requested settings answers.
   private static func link(
-    _ order: WebOrder, _ target: String, _ session: Session
+    _ order: WebServerSettings, _ target: String, _ session: Session
   ) throws(CommandError) -> Link {
     let socket = Paths.join(session.home.path, "run", "web.sock")
-    let deadline = SystemClock.monotonic() + patience
+    let deadline = SystemClock.monotonic() + serverTimeout
     while SystemClock.monotonic() < deadline {
-      if let answer = LocalExchange.post(target, to: socket, until: SystemClock.monotonic() + .seconds(2)),
+      if let answer = LocalHTTPClient.post(target, to: socket, until: SystemClock.monotonic() + .seconds(2)),
         answer.status == 200, let link = Link(answer.body), !order.isReadOnly || link.isReadOnly,
         !order.hasChaos || link.hasChaos
       {
@@ -134,18 +134,18 @@ enum WebCommands {
       }
       Pause.briefly()
     }
-    let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+    let report = try CoordinatorClient.withOpenBank(session) { coordinator throws(CommandError) in
       try coordinator.status(.status)
     }
     let worker = report.workers.first { $0.role == .web }
-    throw .complaint(.webFailed, session.words.webFailed(worker?.trouble ?? ""))
+    throw .commandFailure(.webFailed, session.messages.webFailed(worker?.trouble ?? ""))
   }
 
   /// Opens the link in the browser of a desktop; does nothing without a desktop.
   private static func openBrowser(_ url: String) {
     let opener = "/usr/bin/xdg-open"
     let isDesktop = ["WAYLAND_DISPLAY", "DISPLAY"].contains { Environment.value($0)?.isEmpty == false }
-    guard isDesktop, (try? FileFacts.inspect(opener))?.isFile == true else { return }
+    guard isDesktop, (try? FileMetadata.inspect(opener))?.isFile == true else { return }
     // A failure is ignored, because the link is also printed.
     _ = try? ChildProcess.spawn(
       executable: opener, arguments: [url], environment: Environment.all(), standardOutput: .null,

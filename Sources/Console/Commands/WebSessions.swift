@@ -16,24 +16,24 @@ enum WebSessions {
 
   static func run(_ session: Session) throws(CommandError) {
     // A closed bank is reported as closed, and not as a bank without a web server.
-    _ = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+    _ = try CoordinatorClient.withOpenBank(session) { coordinator throws(CommandError) in
       try coordinator.status(.status)
     }
     let socket = Paths.join(session.home.path, "run", "web.sock")
     let deadline = SystemClock.monotonic() + .seconds(5)
     let ended = session.invocation.text("end")
     if let ended, ended != "all", !isName(ended) {
-      throw .complaint(.noSuchSession, session.words.noSuchSession(ended))
+      throw .commandFailure(.noSuchSession, session.messages.noSuchSession(ended))
     }
     let answer =
-      ended.map { LocalExchange.post("/sessions?end=\($0)", to: socket, until: deadline) }
-      ?? LocalExchange.get("/sessions", from: socket, until: deadline)
-    guard let answer else { throw .complaint(.webNotRunning, session.words.webIsClosed) }
+      ended.map { LocalHTTPClient.post("/sessions?end=\($0)", to: socket, until: deadline) }
+      ?? LocalHTTPClient.get("/sessions", from: socket, until: deadline)
+    guard let answer else { throw .commandFailure(.webNotRunning, session.messages.webIsClosed) }
     if answer.status == 404, let ended {
-      throw .complaint(.noSuchSession, session.words.noSuchSession(ended))
+      throw .commandFailure(.noSuchSession, session.messages.noSuchSession(ended))
     }
     guard answer.status == 200, let (rows, count, document) = read(answer.body) else {
-      throw .complaint(.webFailed, session.words.webFailed(""))
+      throw .commandFailure(.webFailed, session.messages.webFailed(""))
     }
     try session.show(document, or: lines(rows, ended == nil ? nil : count, session))
   }
@@ -43,11 +43,11 @@ enum WebSessions {
   }
 
   private static func lines(_ rows: [Row], _ ended: Int?, _ session: Session) -> [String] {
-    let words = session.words
-    var lines = ended.map { [words.sessionsEnded($0)] } ?? []
-    guard !rows.isEmpty else { return lines + (ended == nil ? [words.noSessions] : []) }
+    let messages = session.messages
+    var lines = ended.map { [messages.sessionsEnded($0)] } ?? []
+    guard !rows.isEmpty else { return lines + (ended == nil ? [messages.noSessions] : []) }
     var table = TextTable([.left, .left, .left, .left])
-    table.addHeadings(words.sessionHeadings)
+    table.addHeadings(messages.sessionHeadings)
     for row in rows {
       table.add([
         .init(row.id), .init(row.mayRun ? row.role + " + run" : row.role), .init(row.since), .init(row.seen),

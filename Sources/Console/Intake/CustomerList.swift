@@ -10,7 +10,7 @@ import Wire
 final class CustomerList {
   enum Refusal: Error, Sendable, Equatable {
     case unreadable(SystemError)
-    case line(Int64, CustomerLine.Fault)
+    case line(Int64, CustomerRecord.Fault)
     case tooMany
     case empty
   }
@@ -51,7 +51,7 @@ final class CustomerList {
   func forEachPart<Failure: Error>(
     refusing failure: (Refusal) -> Failure, _ body: (EnqueueList) throws(Failure) -> Void
   ) throws(Failure) {
-    var draw = CustomerDraw(service: nil, priority: .regular, amount: nil, account: nil, seed: seed)
+    var draw = CustomerGenerator(service: nil, priority: .regular, amount: nil, account: nil, seed: seed)
     var part: [EnqueueEntry] = []
     part.reserveCapacity(EnqueueList.partLimit)
     var weight = 0
@@ -70,7 +70,7 @@ final class CustomerList {
 
   private static let branch = ServiceDirectory()
 
-  private static func entry(_ line: CustomerLine, _ draw: inout CustomerDraw) -> EnqueueEntry {
+  private static func entry(_ line: CustomerRecord, _ draw: inout CustomerGenerator) -> EnqueueEntry {
     var entry: EnqueueEntry
     if let service = line.service, !service.movesMoney {
       entry = EnqueueEntry(
@@ -93,15 +93,15 @@ final class CustomerList {
 
   private static func walk<Failure: Error>(
     _ file: LineFile, refusing failure: (Refusal) -> Failure,
-    _ body: (Int64, CustomerLine) throws(Failure) -> Void
+    _ body: (Int64, CustomerRecord) throws(Failure) -> Void
   ) throws(Failure) {
     try file.forEachLine(refusing: { failure(.unreadable($0)) }) { number, line throws(Failure) in
       guard case .bytes(let bytes) = line else {
         throw failure(.line(number, .tooLong(limit: LineFile.limit)))
       }
       guard !bytes.allSatisfy(JSONScanner.isSpace) else { return }
-      let customer: CustomerLine
-      do throws(CustomerLine.Fault) { customer = try CustomerLine(bytes) } catch {
+      let customer: CustomerRecord
+      do throws(CustomerRecord.Fault) { customer = try CustomerRecord(bytes) } catch {
         throw failure(.line(number, error))
       }
       try body(number, customer)

@@ -23,26 +23,26 @@ final class LineFile {
   /// Opens a file; copies standard input for `-`.
   init(path: String) throws(SystemError) {
     if path == "-" {
-      file = try Self.keep(FileDescriptor(owning: STDIN_FILENO))
+      file = try Self.copyToFile(FileDescriptor(owning: STDIN_FILENO))
       return
     }
     let opened = try FileDescriptor.open(path, .readOnly)
     // Only a regular file can be read twice.
-    file = try FileFacts.inspect(path)?.isFile == true ? opened : Self.keep(opened)
+    file = try FileMetadata.inspect(path)?.isFile == true ? opened : Self.copyToFile(opened)
   }
 
   /// Takes ownership of a seekable file.
   init(_ file: consuming FileDescriptor) { self.file = file }
 
-  private static func keep(_ stream: consuming FileDescriptor) throws(SystemError) -> FileDescriptor {
+  private static func copyToFile(_ stream: consuming FileDescriptor) throws(SystemError) -> FileDescriptor {
     let directory = Environment.value("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
     let path = Paths.join(directory, "bankctl-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())")
     let file = try FileDescriptor.open(path, [.readWrite, .create, .exclusive])
     try Directory.unlink(path)
-    var need = StreamNeed()
+    var need = InputPrecheck()
     try stream.forEachPortion(of: portion) { portion throws(SystemError) in
       try file.writeAll(portion)
-      return !need.isMet(by: portion)
+      return !need.isExceeded(by: portion)
     }
     return file
   }
@@ -52,7 +52,7 @@ final class LineFile {
   func forEachLine<Failure: Error>(
     refusing failure: (SystemError) -> Failure, _ body: (Int64, Line) throws(Failure) -> Void
   ) throws(Failure) {
-    var cutter = LineCutter(limit: Self.limit)
+    var cutter = LineSplitter(limit: Self.limit)
     var offset: Int64 = 0
     var portion = [UInt8](repeating: 0, count: Self.portion)
     while true {
@@ -62,7 +62,7 @@ final class LineFile {
       let begin = offset == 0 && portion[..<count].starts(with: Self.mark) ? Self.mark.count : 0
       offset += Int64(count)
       if count == 0 { return try cutter.finish(body) }
-      try cutter.take(portion[begin..<count], body)
+      try cutter.consume(portion[begin..<count], body)
     }
   }
 
@@ -98,13 +98,13 @@ extension FileDescriptor {
 
 /// Detects early that the input will be refused, so that it need not be stored completely. A stream may be
 /// endless.
-struct StreamNeed {
+struct InputPrecheck {
   private var lineLength = 0
   private var isObject = false
   private var customers: Int64 = 0
 
   /// True if a line is too long or there are too many customers. Later input cannot change this result.
-  mutating func isMet(by portion: UnsafeRawBufferPointer) -> Bool {
+  mutating func isExceeded(by portion: UnsafeRawBufferPointer) -> Bool {
     guard var place = portion.baseAddress else { return false }
     let end = place + portion.count
     while place < end {
@@ -123,7 +123,7 @@ struct StreamNeed {
   }
 }
 
-struct LineCutter {
+struct LineSplitter {
   private let limit: Int
   private var number: Int64 = 0
   private var rest: [UInt8] = []
@@ -131,7 +131,7 @@ struct LineCutter {
 
   init(limit: Int) { self.limit = limit }
 
-  mutating func take<Failure: Error>(
+  mutating func consume<Failure: Error>(
     _ portion: ArraySlice<UInt8>, _ body: (Int64, LineFile.Line) throws(Failure) -> Void
   ) throws(Failure) {
     var portion = portion

@@ -12,15 +12,15 @@ enum PayloadSource {
   static func read(_ session: Session) throws(CommandError) -> [UInt8]? {
     if let text = session.invocation.text("payload") {
       let bytes = ByteText.bytes(of: text)
-      guard bytes.count <= Limits.payloadLength else { throw tooLong(session.words.payloadOption, session) }
+      guard bytes.count <= Limits.payloadLength else { throw tooLong(session.messages.payloadOption, session) }
       return bytes
     }
     guard let path = session.invocation.text("payload-file") else { return nil }
     let bytes: [UInt8]?
     do throws(SystemError) { bytes = try contents(of: path) } catch {
-      throw .complaint(.unreadableFile, session.words.unreadablePayload(path, error))
+      throw .commandFailure(.unreadableFile, session.messages.unreadablePayload(path, error))
     }
-    guard let bytes else { throw tooLong(session.words.file(path), session) }
+    guard let bytes else { throw tooLong(session.messages.file(path), session) }
     return bytes
   }
 
@@ -28,14 +28,14 @@ enum PayloadSource {
   static func standardInput(_ session: Session) throws(CommandError) -> [UInt8] {
     let bytes: [UInt8]?
     do throws(SystemError) { bytes = try contents(of: "-") } catch {
-      throw .complaint(.unreadableFile, session.words.unreadablePayload("-", error))
+      throw .commandFailure(.unreadableFile, session.messages.unreadablePayload("-", error))
     }
-    guard let bytes else { throw .usage(session.words.inputTooLong) }
+    guard let bytes else { throw .usage(session.messages.inputTooLong) }
     return bytes
   }
 
   private static func tooLong(_ place: String, _ session: Session) -> CommandError {
-    .usage(session.words.payloadTooLong(place))
+    .usage(session.messages.payloadTooLong(place))
   }
 
   /// Contents of a file; nil if they are longer than the limit of a payload.

@@ -6,7 +6,7 @@ import Configuration
 
 extension JSONValue {
   /// JSON of `config check` for valid files.
-  static func checked(_ files: BranchFiles) -> JSONValue {
+  static func checked(_ files: BankFiles) -> JSONValue {
     (["version": 1, "ok": true] as JSONValue).adding(.path(files.configuration, named: "file"))
       .adding(.path(files.assortment, named: "stock_file"))
       .adding(.path(files.products, named: "vending_file"))
@@ -15,10 +15,10 @@ extension JSONValue {
   /// JSON of `config show`.
   /// - Parameter inUse: Settings that differ in an open bank.
   static func settings(
-    _ settings: [PresentSetting], of file: ChosenConfiguration?, inUse: [PresentSetting]
+    _ settings: [EffectiveSetting], of file: ChosenConfiguration?, inUse: [EffectiveSetting]
   ) -> JSONValue {
     (["version": 1] as JSONValue).adding(.path(file?.path, named: "file")).adding([
-      "file_source": .init(file?.chooser.name),
+      "file_source": .init(file?.source.name),
       "settings": .array(
         settings.map { setting in
           guard let other = inUse.first(where: { $0.key == setting.key }) else {
@@ -29,7 +29,7 @@ extension JSONValue {
     ])
   }
 
-  private static func setting(_ setting: PresentSetting) -> JSONValue {
+  private static func setting(_ setting: EffectiveSetting) -> JSONValue {
     let (source, line): (String, Int?) =
       switch setting.source {
       case .builtIn: ("default", nil)
@@ -59,7 +59,7 @@ extension JSONValue {
   }
 }
 
-extension ChosenConfiguration.Chooser {
+extension ChosenConfiguration.ConfigurationSource {
   /// The name in JSON.
   fileprivate var name: String {
     switch self {

@@ -29,7 +29,7 @@ extension MessageCatalog {
   }
 
   /// `mm:ss:SSS`; minutes may exceed 59.
-  static func timer(milliseconds: Int64) -> String { Phrasebook.timer(milliseconds: milliseconds) }
+  static func timer(milliseconds: Int64) -> String { StringCatalog.timer(milliseconds: milliseconds) }
 
   /// A duration for users: `812 ms`, `4.4 s`, `3 min 20 s`, `2 h 5 min`.
   package func span(milliseconds: Int64) -> String { phrases.span(milliseconds: milliseconds) }

@@ -7,7 +7,7 @@ import Wire
 extension MessageCatalog {
   /// The request was refused because the bank has a shared database, or has none, or because the branch lost
   /// its lease.
-  func ofBranches(_ failure: Failure, _ detail: String) -> String {
+  func branchFailure(_ failure: Failure, _ detail: String) -> String {
     let asked = failure.subject.isEmpty ? say("That", "이") : quoted(failure.subject)
     return switch failure.code {
     case .leaseLost:
@@ -16,13 +16,13 @@ extension MessageCatalog {
           + "changed; try again in a moment and see 'bankctl branches'.",
         "이 지점의 리스가 만료되어\(detail) 다른 지점이 고객을 넘겨받았고, 지금 다시 합류하는 중입니다. 변경된 내용은 없습니다. 잠시 뒤 다시 시도하고 'bankctl branches'로 "
           + "확인하세요.")
-    case .notInSharedBank where failure.subject == "reset":
+    case .unsupportedWithSharedStore where failure.subject == "reset":
       say(
         "A reset would cancel the customers of all branches\(detail), so one branch cannot do it. Nothing was changed. "
           + "End the day of the whole bank with 'bankctl stop --bank', or cancel customers with 'bankctl cancel'.",
         "초기화하면 모든 지점의 고객이 취소되므로 한 지점에서는 할 수 없습니다\(detail). 변경된 내용은 없습니다. 'bankctl stop --bank'로 은행 전체의 영업일을 "
           + "끝내거나 'bankctl cancel'로 고객을 취소하세요.")
-    case .notInSharedBank:
+    case .unsupportedWithSharedStore:
       say(
         "\(asked) is not supported with a shared database\(detail). Nothing was changed. It works in a bank opened "
           + "without --store, whose database is in its home.",

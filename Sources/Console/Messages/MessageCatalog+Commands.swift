@@ -20,7 +20,7 @@ extension MessageCatalog {
   /// The coordinator has no service with this name. The sentence contains the nearest services, or all services if
   /// none is near.
   func noSuchService(_ failure: Failure) -> String {
-    let known = failure.remark?.values.first?.split(separator: ", ").map(String.init) ?? []
+    let known = failure.messageDetail?.values.first?.split(separator: ", ").map(String.init) ?? []
     return noSuchService(failure.subject, Suggestions.nearest(to: failure.subject, among: known), known)
   }
 
@@ -80,7 +80,7 @@ extension MessageCatalog {
     case .requeue: say("requeueing dead letters", "보류된 고객 다시 줄 세우기")
     case .cancel: say("cancelling", "취소")
     case .move: say("auditing and migrating", "점검하고 옮기기")
-    case .steer: say("waiting for the coordinator", "은행 응답 대기")
+    case .sendControl: say("waiting for the coordinator", "은행 응답 대기")
     }
   }
 
@@ -102,7 +102,7 @@ extension MessageCatalog {
       return report.count > 0 ? "\(crowd): \(new)" : say("No customers added.", "추가된 고객이 없습니다.")
     }
     // An older coordinator does not send the known tickets.
-    let names = report.knownTickets.map { ": " + list($0) } ?? ""
+    let names = report.alreadyIssuedTickets.map { ": " + list($0) } ?? ""
     guard report.count > 0 else {
       return say(
         "No customers added: \(customers(report.known)) already \(report.known == 1 ? "exists" : "exist")\(names)",
@@ -127,7 +127,7 @@ extension MessageCatalog {
 
   /// Result for customers that a command has waited for: one sentence if all were served, otherwise one for
   /// each other outcome.
-  func allDone(_ count: Int64, _ ended: EndedReport) -> [String] {
+  func allDone(_ count: Int64, _ ended: AwaitedTicketsReport) -> [String] {
     let (all, cancelled) = (Self.grouped(count), ended.cancelled ?? 0)
     var sentences: [String] = []
     if ended.dead > 0 {
@@ -188,7 +188,7 @@ extension MessageCatalog {
           "발급된 수는 'bankctl status'로 확인하세요. --key를 쓰면 명령을 그대로 다시 실행할 수 있습니다."))
   }
 
-  func waitingLeft(_ spans: [TicketSpan]) -> String {
+  func waitAbandoned(_ spans: [TicketSpan]) -> String {
     let them = spans.map { span in
       say(
         "\(tickets(span.first, span.last)) of \(day(span.day))",
@@ -199,7 +199,7 @@ extension MessageCatalog {
       "대기를 중단했습니다. \(them)의 업무는 계속됩니다. 다시 기다리려면 'bankctl wait'를 쓰세요.")
   }
 
-  func waitingLost(_ span: TicketSpan) -> String {
+  func waitLost(_ span: TicketSpan) -> String {
     say(
       "The tickets are issued (\(tickets(span.first, span.last)) of \(day(span.day))) and safe on disk, but the bank "
         + "closed during the wait. Open it with 'bankctl start' and wait again with 'bankctl wait'.",

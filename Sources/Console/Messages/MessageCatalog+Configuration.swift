@@ -4,7 +4,7 @@ import Configuration
 
 extension MessageCatalog {
   /// All files are valid.
-  func isGood(_ files: BranchFiles) -> String {
+  func configurationValid(_ files: BankFiles) -> String {
     let names = [files.configuration, files.assortment, files.products].compactMap(\.self)
     guard !names.isEmpty else {
       return say(
@@ -18,14 +18,14 @@ extension MessageCatalog {
   /// The shown file and its source.
   func shown(_ file: ChosenConfiguration?) -> String {
     guard let file else { return say("No configuration file", "설정 파일 없음") }
-    let chooser =
-      switch file.chooser {
+    let source =
+      switch file.source {
       case .option: "--config"
       case .environment(let name): name
       case .home: say("the home's own", "홈의 파일")
       case .installation: say("the installation's", "설치된 파일")
       }
-    return say("Configuration file", "설정 파일") + ": " + file.path + " (\(chooser))"
+    return say("Configuration file", "설정 파일") + ": " + file.path + " (\(source))"
   }
 
   func source(_ source: SettingSource) -> String {
@@ -37,8 +37,8 @@ extension MessageCatalog {
   }
 
   /// The open bank uses values that differ from those in the file.
-  func otherInUse(_ settings: [PresentSetting]) -> String {
-    let list = settings.map { "\($0.key) \($0.value.written)" }.joined(separator: ", ")
+  func differsInUse(_ settings: [EffectiveSetting]) -> String {
+    let list = settings.map { "\($0.key) \($0.value.fileText)" }.joined(separator: ", ")
     return say(
       "The running bank uses other values: \(list). Make it read its file again with 'bankctl reload'.",
       "실행 중인 은행이 쓰는 값은 다릅니다: \(list). 은행이 파일을 다시 읽게 하려면 'bankctl reload'를 입력하세요.")

@@ -6,22 +6,22 @@ import Wire
 
 extension MessageCatalog {
   /// An error of the connection, with its error code.
-  func complaint(inConversation error: ControlError, home: String) -> Complaint {
+  func commandFailure(inConversation error: ControlError, home: String) -> CommandFailure {
     let sentence = sentence(error, home: home)
     switch error {
-    case .notOpen: return Complaint(as: .notOpen, sentence)
-    case .notPermitted: return Complaint(.notPermitted, sentence)
-    case .busy: return Complaint(.tooManyConnections, sentence)
-    case .notGreeted: return Complaint(.serverBusy, sentence)
-    case .otherVersion: return Complaint(.protocolMismatch, sentence)
+    case .notOpen: return CommandFailure(as: .notOpen, sentence)
+    case .notPermitted: return CommandFailure(.notPermitted, sentence)
+    case .busy: return CommandFailure(.tooManyConnections, sentence)
+    case .noWelcome: return CommandFailure(.serverBusy, sentence)
+    case .otherVersion: return CommandFailure(.protocolMismatch, sentence)
     case .refused(let refusal):
-      return Complaint(refusal.reason == .crowded ? .tooManyConnections : .connectionRejected, sentence)
-    case .lost: return Complaint(.connectionLost, sentence)
-    case .timedOut: return Complaint(.noResponse, sentence)
-    case .malformed, .unexpected: return Complaint(.unexpectedResponse, sentence)
-    case .system: return Complaint(as: .system, sentence)
-    case .programMissing: return Complaint(.programMissing, sentence)
-    case .coordinatorEnded: return Complaint(.coordinatorExited, sentence)
+      return CommandFailure(refusal.reason == .crowded ? .tooManyConnections : .connectionRejected, sentence)
+    case .lost: return CommandFailure(.connectionLost, sentence)
+    case .timedOut: return CommandFailure(.noResponse, sentence)
+    case .malformed, .unexpected: return CommandFailure(.unexpectedResponse, sentence)
+    case .system: return CommandFailure(as: .system, sentence)
+    case .programMissing: return CommandFailure(.programMissing, sentence)
+    case .coordinatorEnded: return CommandFailure(.coordinatorExited, sentence)
     }
   }
 
@@ -42,7 +42,7 @@ extension MessageCatalog {
         "The connection to the coordinator was lost before it responded. See 'bankctl status' to check that the bank "
           + "is open.",
         "코디네이터가 응답하기 전에 연결이 끊겼습니다. 은행이 열려 있는지는 'bankctl status'로 확인하세요.")
-    case .notGreeted:
+    case .noWelcome:
       say(
         "The coordinator of \(home) is running but too busy to answer (for example during a large audit). No request "
           + "was sent. Try again; 'bankctl logs' shows whether it is stuck.",
@@ -54,9 +54,9 @@ extension MessageCatalog {
         "\(home)의 코디네이터가 실행 중이지만 응답하지 않습니다. 'bankctl logs'로 확인하세요.")
     case .malformed(let detail), .unexpected(let detail):
       say(
-        "The coordinator sent an unexpected response (\(particular(detail))). Use the bankctl of the "
+        "The coordinator sent an unexpected response (\(localizedDetail(detail))). Use the bankctl of the "
           + "build that opened the bank.",
-        "코디네이터가 예상하지 못한 응답을 보냈습니다(\(particular(detail))). 은행을 연 것과 같은 빌드의 bankctl을 쓰세요.")
+        "코디네이터가 예상하지 못한 응답을 보냈습니다(\(localizedDetail(detail))). 은행을 연 것과 같은 빌드의 bankctl을 쓰세요.")
     case .system(let error): say("System error: \(error).", "시스템 오류: \(error).")
     case .programMissing(let places):
       say(
@@ -66,7 +66,7 @@ extension MessageCatalog {
     case .coordinatorEnded(let status):
       say(
         "The coordinator exited before it responded (\(status)). See 'bankctl logs'.",
-        "코디네이터가 응답하기 전에 종료되었습니다(\(particular(Remark(status)))). 'bankctl logs'로 확인하세요.")
+        "코디네이터가 응답하기 전에 종료되었습니다(\(localizedDetail(MessageDetail(status)))). 'bankctl logs'로 확인하세요.")
     }
   }
 

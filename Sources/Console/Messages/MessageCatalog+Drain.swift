@@ -37,19 +37,19 @@ extension MessageCatalog {
     let serving = Self.grouped(report.serving)
     let bound = report.leftMilliseconds.map { span(milliseconds: $0) }
     return switch report.step {
-    case .closeDoor: say("Closing: no new customers are accepted.", "마감합니다. 새 고객은 받지 않습니다.")
+    case .stopAccepting: say("Closing: no new customers are accepted.", "마감합니다. 새 고객은 받지 않습니다.")
     case .serveWaiting:
       say(
         "Serving waiting customers: \(waiting) waiting, \(serving) at a window"
           + (bound.map { ", for at most \($0)" } ?? "") + ".",
         "기다리는 고객을 처리합니다. 대기중 \(waiting)명, 업무중 \(serving)명" + (bound.map { ", 최대 \($0)" } ?? "") + ".")
-        + delayed(report, free) + " " + further(.finishServing)
+        + delayed(report, free) + " " + nextStepHint(.finishServing)
     case .finishServing:
       say(
         "Finishing active customers: \(serving) at a window, \(waiting) waiting"
           + (bound.map { ", for at most \($0)" } ?? "") + ".",
         "업무중인 고객을 마칩니다. 업무중 \(serving)명, 대기중 \(waiting)명" + (bound.map { ", 최대 \($0)" } ?? "") + ".")
-        + " " + further(.kill)
+        + " " + nextStepHint(.kill)
     case .kill:
       say(
         "Stopping the tellers; any that do not exit are killed. \(waiting) waiting for the next start.",
@@ -114,7 +114,7 @@ extension MessageCatalog {
       case (false, false): ""
       }
     let way = waiting + advice
-    guard let reason = service.pausedBecause else {
+    guard let reason = service.pauseReason else {
       return say(
         "\(name) is paused: bankctl resume \(name). ",
         "\(name) 업무가 일시 중지되어 있습니다. 다시 시작하려면: bankctl resume \(name). ")
@@ -130,9 +130,9 @@ extension MessageCatalog {
     return say("\(instant) (in \(span(milliseconds: left)))", "\(instant)(\(span(milliseconds: left)) 뒤)")
   }
 
-  private func further(_ step: DrainStep) -> String {
+  private func nextStepHint(_ step: DrainStep) -> String {
     switch step {
-    case .closeDoor, .serveWaiting: say("Ctrl-C: close the bank.", "Ctrl-C를 누르면 은행을 닫습니다.")
+    case .stopAccepting, .serveWaiting: say("Ctrl-C: close the bank.", "Ctrl-C를 누르면 은행을 닫습니다.")
     case .finishServing:
       say("Ctrl-C: stop serving waiting customers.", "Ctrl-C를 누르면 기다리는 고객은 다음 개점으로 넘깁니다.")
     case .kill:
@@ -142,9 +142,9 @@ extension MessageCatalog {
     }
   }
 
-  func hurried(to step: DrainStep) -> String {
+  func advanced(to step: DrainStep) -> String {
     switch step {
-    case .closeDoor, .serveWaiting: self.draining
+    case .stopAccepting, .serveWaiting: self.draining
     case .finishServing:
       say(
         "Finishing active customers; waiting customers stay for the next start. Press again to kill the tellers.",
@@ -165,14 +165,14 @@ extension MessageCatalog {
   }
 
   /// The message about an event of the coordinator, or nil if the event needs no message.
-  func sentence(_ news: Guardian.News) -> String? {
-    switch news {
+  func sentence(_ event: Guardian.Event) -> String? {
+    switch event {
     case .opened: nil
     case .ended(.code(0), _): nil
     case .ended(let end, let pid):
       say(
-        "The coordinator (pid \(pid)) \(Self.exited(Remark(end))). No customers are lost.",
-        "코디네이터(pid \(pid))가 비정상 종료되었습니다(\(particular(Remark(end)))). 유실된 고객은 없습니다.")
+        "The coordinator (pid \(pid)) \(Self.exited(MessageDetail(end))). No customers are lost.",
+        "코디네이터(pid \(pid))가 비정상 종료되었습니다(\(localizedDetail(MessageDetail(end)))). 유실된 고객은 없습니다.")
     case .pausing(let pause):
       say("Reopening the bank in \(pause.milliseconds) ms.", "\(pause.milliseconds)밀리초 뒤에 은행을 다시 엽니다.")
     case .restarted(let pid):
@@ -181,25 +181,25 @@ extension MessageCatalog {
   }
 
   /// End of a coordinator in English, after its name: "ended with code 7".
-  static func exited(_ end: Remark) -> String {
-    end.kind == .processUnseen ? "has exited; its exit status is unknown" : "ended with \(end)"
+  static func exited(_ end: MessageDetail) -> String {
+    end.kind == .processStatusUnknown ? "has exited; its exit status is unknown" : "ended with \(end)"
   }
 
-  func reopeningFailed(_ end: CoordinatorEnd) -> String {
+  func reopeningFailed(_ end: CoordinatorExit) -> String {
     say(
       "The bank could not be reopened; the coordinator exited each time (\(end)). No customers are lost. See 'bankctl "
         + "logs coordinator guardian' and bankd.stderr beside the logs.",
-      "은행을 다시 열지 못했습니다. 코디네이터가 매번 비정상 종료되었습니다(\(particular(Remark(end)))). 유실된 고객은 없습니다. 'bankctl logs coordinator "
+      "은행을 다시 열지 못했습니다. 코디네이터가 매번 비정상 종료되었습니다(\(localizedDetail(MessageDetail(end)))). 유실된 고객은 없습니다. 'bankctl logs coordinator "
         + "guardian'과 로그 옆의 bankd.stderr를 보세요.")
   }
 }
 
-extension Remark {
-  init(_ end: CoordinatorEnd) {
+extension MessageDetail {
+  init(_ end: CoordinatorExit) {
     switch end {
     case .code(let code): self.init(.processCode, code)
     case .signal: self.init(.processSignal, "\(end)")
-    case .unseen: self.init(.processUnseen)
+    case .unknown: self.init(.processStatusUnknown)
     }
   }
 }

@@ -7,14 +7,14 @@ import Wire
 
 extension MessageCatalog {
   /// The sentence and the code of an error, or nil if standard output has no reader.
-  func complaint(about error: CommandError, home: String) -> Complaint? {
+  func commandFailure(about error: CommandError, home: String) -> CommandFailure? {
     switch error {
     case .failure(let failure):
-      Complaint(as: failure.code, sentence(failure, home: home))
-    case .control(let error): complaint(inConversation: error, home: home)
+      CommandFailure(as: failure.code, sentence(failure, home: home))
+    case .control(let error): commandFailure(inConversation: error, home: home)
     case .system(let error):
-      Complaint(as: .system, say("System error: \(error).", "시스템 오류: \(error)."))
-    case .complaint(let complaint): complaint
+      CommandFailure(as: .system, say("System error: \(error).", "시스템 오류: \(error)."))
+    case .commandFailure(let commandFailure): commandFailure
     case .readerGone: nil
     }
   }
@@ -26,7 +26,7 @@ extension MessageCatalog {
   }
 
   package func sentence(_ failure: Failure, home: String) -> String {
-    let detail = aside(particular(failure.detail, failure.remark))
+    let detail = aside(localizedDetail(failure.detail, failure.messageDetail))
     let subject = failure.subject
     return switch failure.code {
     case .queueFull:
@@ -39,7 +39,7 @@ extension MessageCatalog {
         "The bank is closing and accepts no new customers\(detail): no customers were added. Try again after the next "
           + "start.",
         "은행이 마감 중이라 새 고객을 받지 않습니다\(detail). 추가된 고객이 없습니다. 다음 개점 뒤에 다시 시도하세요.")
-    case .diskFull where failure.remark?.description.hasPrefix("PostgreSQL") == true:
+    case .diskFull where failure.messageDetail?.description.hasPrefix("PostgreSQL") == true:
       say(
         "The database is full or read-only now\(detail): nothing was changed. Try again when it accepts changes.",
         "데이터베이스에 공간이 없거나 지금은 읽기 전용입니다\(detail). 변경된 내용은 없습니다. 변경할 수 있게 되면 다시 시도하세요.")
@@ -61,9 +61,9 @@ extension MessageCatalog {
         "\(subject)번 번호표는 없습니다\(detail). 번호는 'bankctl tickets'와 'bankctl receipts'로 확인하세요.")
     case .noSuchService: noSuchService(failure)
     case .noSuchWindow: noSuchWindow(subject)
-    case .otherProcess: otherProcess(subject)
-    case .notShared, .leaseLost, .notInSharedBank: ofBranches(failure, detail)
-    case .notMoved, .booksMoved: ofMove(failure, detail, home: home)
+    case .processChanged: otherProcess(subject)
+    case .requiresSharedStore, .leaseLost, .unsupportedWithSharedStore: branchFailure(failure, detail)
+    case .notMoved, .databaseMoved: moveFailure(failure, detail, home: home)
     case .fromOwnWork: fromOwnWork(failure)
     case .noSuchDay:
       say(
@@ -81,7 +81,7 @@ extension MessageCatalog {
         "The key \(quoted(subject)) was used for a different request\(detail): no customers were added. Repeat the "
           + "original command, or choose a new key.",
         "키 \(quoted(subject)): 이미 다른 요청에 쓰인 키입니다\(detail). 추가된 고객이 없습니다. 처음과 같은 명령을 다시 실행하거나 새 키를 지정하세요.")
-    case .badRequest where failure.remark?.kind == .noPostgres: noPostgres
+    case .badRequest where failure.messageDetail?.kind == .noPostgres: noPostgres
     case .badRequest:
       say(
         "The coordinator refused the request: invalid request\(detail). Nothing was changed.",
@@ -90,28 +90,28 @@ extension MessageCatalog {
       say(
         "The configuration \(subject) cannot be used\(detail). Correct it and try again; nothing was "
           + "changed.",
-        "설정 \(Particle.object.on(subject)) 쓸 수 없습니다\(detail). 고친 뒤 다시 시도하세요. 변경된 내용은 없습니다.")
+        "설정 \(KoreanParticle.object.on(subject)) 쓸 수 없습니다\(detail). 고친 뒤 다시 시도하세요. 변경된 내용은 없습니다.")
     // Without a detail, the user has withdrawn the request.
     case .withdrawn where detail.isEmpty: withdrawn(isKeyed: false)
     case .withdrawn:
       say(
         "The request was cancelled\(detail): no customers were added. Repeat the command to add them now.",
         "요청이 취소되었습니다\(detail). 추가된 고객이 없습니다. 지금 추가하려면 명령을 다시 실행하세요.")
-    case .tooSlow:
+    case .slowConsumer:
       say(
         "Events arrive faster than they can be shown; some were skipped. The bank continues. List all served customers "
           + "with 'bankctl receipts'.",
         "이벤트가 너무 많아 일부를 생략했습니다. 은행 업무는 계속됩니다. 처리된 고객은 'bankctl receipts'로 모두 볼 수 있습니다.")
-    case .damaged, .newerSchema, .badHome, .windowsFailed, .system, .removed: grave(failure, detail, home)
+    case .damaged, .newerSchema, .badHome, .startFailed, .system, .removed: storageFailure(failure, detail, home)
     }
   }
 
   /// - Parameter offset: Number of bytes before `byte`.
   func notText(_ name: String, _ byte: UInt8, behind offset: Int) -> String {
-    let spelled = ByteText.spelled(byte)
+    let escapedByte = ByteText.escapedByte(byte)
     return say(
-      "\(name) must be text in UTF-8, but its byte \(offset + 1) is \(spelled). Write it in UTF-8.",
-      "\(name) 값은 UTF-8 텍스트여야 하지만 \(offset + 1)번째 바이트가 \(spelled)입니다. UTF-8로 쓰세요.")
+      "\(name) must be text in UTF-8, but its byte \(offset + 1) is \(escapedByte). Write it in UTF-8.",
+      "\(name) 값은 UTF-8 텍스트여야 하지만 \(offset + 1)번째 바이트가 \(escapedByte)입니다. UTF-8로 쓰세요.")
   }
 
   private func alreadyOpen(home: String, coordinator: String) -> String {
@@ -124,7 +124,7 @@ extension MessageCatalog {
   }
 
   /// A home whose coordinator has exited and whose guardian has not opened the bank again.
-  func keptByGuardian(home: String, coordinator: Int32, guardian: Int32, isStopped: Bool) -> String {
+  func heldByGuardian(home: String, coordinator: Int32, guardian: Int32, isStopped: Bool) -> String {
     guard isStopped else {
       return say(
         "The bank in \(home) is not open: its coordinator (process \(coordinator)) has exited, and its guardian "
@@ -132,18 +132,18 @@ extension MessageCatalog {
           + "'kill \(guardian)' and start again.",
         "\(home)의 은행은 열려 있지 않습니다. 코디네이터(프로세스 \(coordinator))가 종료되었고, 가디언(프로세스 \(guardian))이 아직 "
           + "다시 열지 못했습니다. 'bankctl logs guardian'을 보거나 "
-          + "\(Particle.by.on("'kill \(guardian)'")) 가디언을 종료한 뒤 다시 시작하세요.")
+          + "\(KoreanParticle.by.on("'kill \(guardian)'")) 가디언을 종료한 뒤 다시 시작하세요.")
     }
     return say(
       "The bank in \(home) is not open: its coordinator (process \(coordinator)) has exited, and its guardian (process "
         + "\(guardian)), which would reopen it, is suspended. Resume it with 'kill -CONT \(guardian)', or kill it with "
         + "'kill -KILL \(guardian)' and start again.",
       "\(home)의 은행은 열려 있지 않습니다. 코디네이터(프로세스 \(coordinator))가 종료되었고, 은행을 다시 여는 가디언(프로세스 "
-        + "\(guardian))은 정지되어 있습니다. \(Particle.by.on("'kill -CONT \(guardian)'")) 계속하게 하거나, "
-        + "\(Particle.by.on("'kill -KILL \(guardian)'")) 강제 종료한 뒤 다시 시작하세요.")
+        + "\(guardian))은 정지되어 있습니다. \(KoreanParticle.by.on("'kill -CONT \(guardian)'")) 계속하게 하거나, "
+        + "\(KoreanParticle.by.on("'kill -KILL \(guardian)'")) 강제 종료한 뒤 다시 시작하세요.")
   }
 
-  private func grave(_ failure: Failure, _ detail: String, _ home: String) -> String {
+  private func storageFailure(_ failure: Failure, _ detail: String, _ home: String) -> String {
     switch failure.code {
     case .damaged:
       say(
@@ -157,7 +157,7 @@ extension MessageCatalog {
       say(
         "The home \(home) cannot be used\(detail). Check its owner and permissions, or choose another with "
           + "--home.",
-        "홈 \(Particle.object.on(home)) 쓸 수 없습니다\(detail). 소유자와 권한을 확인하거나 --home으로 다른 곳을 고르세요.")
+        "홈 \(KoreanParticle.object.on(home)) 쓸 수 없습니다\(detail). 소유자와 권한을 확인하거나 --home으로 다른 곳을 고르세요.")
     case .removed where failure.detail == failure.subject + "-wal":
       missing(failure.subject, log: failure.detail)
     case .removed:
@@ -166,7 +166,7 @@ extension MessageCatalog {
           + "hold. Put the file back or restore a backup, and start the bank again.",
         "\(home)의 은행이 열려 있는 동안 \(failure.subject) 파일이 삭제되거나 이름이 바뀌어 더는 데이터를 보장할 수 없습니다. 파일을 되돌리거나 백업으로 복구한 뒤 은행을 다시 "
           + "여세요.")
-    case .windowsFailed:
+    case .startFailed:
       say(
         "The windows did not become ready: \(failure.subject)\(detail). See 'bankctl logs', then try again.",
         "창구가 준비되지 않았습니다: \(failure.subject)\(detail). 'bankctl logs'를 확인한 뒤 다시 시도하세요.")
@@ -202,7 +202,7 @@ extension MessageCatalog {
       "Ticket \(parts[0]) is \(self.state(state)), so this cannot be done\(detail). Nothing was changed; see "
         + "'bankctl ticket \(parts[0])'.",
       "\(parts[0])번 고객은 \(self.state(state)) 상태라서 할 수 없습니다\(detail). 변경된 내용은 없습니다. "
-        + "\(Particle.object.on("'bankctl ticket \(parts[0])'")) 보세요.")
+        + "\(KoreanParticle.object.on("'bankctl ticket \(parts[0])'")) 보세요.")
   }
 
   func notOpen(home: String) -> String {

@@ -31,7 +31,7 @@ extension MessageCatalog {
     }
   }
 
-  func sentence(_ fault: CustomerLine.Fault) -> String {
+  func sentence(_ fault: CustomerRecord.Fault) -> String {
     switch fault {
     case .tooLong(let limit):
       return say(
@@ -42,7 +42,7 @@ extension MessageCatalog {
         "{\"service\":\"deposit\"} 같은 JSON 객체가 아닙니다.")
     case .json(let fault): return sentence(fault)
     case .unknownField(let name, let near):
-      let known = CustomerLine.Field.allCases.map(\.rawValue).joined(separator: ", ")
+      let known = CustomerRecord.Field.allCases.map(\.rawValue).joined(separator: ", ")
       return near.isEmpty
         ? say(
           "there is no field \(quoted(name)); known fields: \(known).",
@@ -63,7 +63,7 @@ extension MessageCatalog {
       return say(
         "'\(field.rawValue)' is \(number); it must be from \(Self.grouped(range.lowerBound)) to "
           + "\(Self.grouped(range.upperBound)).",
-        "\(Particle.subject.on("'\(field.rawValue)'")) \(number)입니다. \(Self.grouped(range.lowerBound))부터 "
+        "\(KoreanParticle.subject.on("'\(field.rawValue)'")) \(number)입니다. \(Self.grouped(range.lowerBound))부터 "
           + "\(Self.grouped(range.upperBound))까지여야 합니다.")
     case .badKey(let length): return badKey(length)
     case .twoPayloads:
@@ -80,7 +80,7 @@ extension MessageCatalog {
     case .noMoment(let text):
       return say(
         "'at' \(quoted(text)) is not a date and time; write it like 2026-11-24T09:00:00Z.",
-        "'at' 값 \(Particle.topic.on(quoted(text))) 올바른 시각이 아닙니다. 2026-11-24T09:00:00Z처럼 날짜와 시각을 입력하세요.")
+        "'at' 값 \(KoreanParticle.topic.on(quoted(text))) 올바른 시각이 아닙니다. 2026-11-24T09:00:00Z처럼 날짜와 시각을 입력하세요.")
     case .noDuration(let text, let failure):
       return say("'in' is not a duration: ", "'in' 값이 시간이 아닙니다: ") + quoted(text) + ". "
         + say(failure.advice(in: .english), failure.advice(in: .korean))
@@ -93,20 +93,20 @@ extension MessageCatalog {
   }
 
   /// Reason why a due time is refused.
-  func later(_ fault: LaterMoment.Fault, option: String) -> String {
+  func later(_ fault: ScheduledTime.Fault, option: String) -> String {
     switch fault {
     case .noMoment(let text):
       return say(
         "--\(option) \(quoted(text)) is not a date and time: write 2026-11-24T09:00:00Z (or with +09:00 for Z) or a "
           + "time of today (09:00).",
-        "--\(option) \(Particle.topic.on(quoted(text))) 올바른 시각이 아닙니다. 날짜와 시각(2026-11-24T09:00:00Z, Z 대신 +09:00도 됨) 또는 "
+        "--\(option) \(KoreanParticle.topic.on(quoted(text))) 올바른 시각이 아닙니다. 날짜와 시각(2026-11-24T09:00:00Z, Z 대신 +09:00도 됨) 또는 "
           + "오늘의 시각(09:00)을 입력하세요.")
     case .passed(let text, let tomorrow):
       let moment = Timestamp.utc(milliseconds: tomorrow)
       return say(
         "--\(option) \(text): that time of today has passed; for tomorrow write --\(option) \(moment). No customers "
           + "were added.",
-        "--\(option) \(text): 오늘의 그 시각은 지났습니다. 내일이라면 --\(option) \(Particle.object.on(moment)) 쓰세요. 추가된 고객이 없습니다."
+        "--\(option) \(text): 오늘의 그 시각은 지났습니다. 내일이라면 --\(option) \(KoreanParticle.object.on(moment)) 쓰세요. 추가된 고객이 없습니다."
       )
     case .tooFar(let text): return "--\(option) \(text): " + tooFarAhead
     }
@@ -137,7 +137,7 @@ extension MessageCatalog {
     return say(
       "\(place) has more than \(limit) bytes, the limit; put the data in a file and pass its name. No customers were "
         + "added.",
-      "\(Particle.subject.on(place)) 한도인 \(limit)바이트보다 깁니다. 데이터를 파일에 저장하고 파일 이름을 전달하세요. 추가된 "
+      "\(KoreanParticle.subject.on(place)) 한도인 \(limit)바이트보다 깁니다. 데이터를 파일에 저장하고 파일 이름을 전달하세요. 추가된 "
         + "고객이 없습니다.")
   }
 
@@ -170,16 +170,16 @@ extension MessageCatalog {
         "키가 \(length)바이트입니다. \(Limits.keyLength)바이트까지 쓸 수 있습니다.")
   }
 
-  private func wrongType(_ field: CustomerLine.Field) -> String {
+  private func wrongType(_ field: CustomerRecord.Field) -> String {
     switch field {
     case .priority, .amount, .account:
       say(
-        "'\(field.rawValue)' must be a whole number.", "\(Particle.topic.on("'\(field.rawValue)'")) 정수여야 합니다."
+        "'\(field.rawValue)' must be a whole number.", "\(KoreanParticle.topic.on("'\(field.rawValue)'")) 정수여야 합니다."
       )
     case .service, .grade, .key, .payload, .payloadBase64, .at, .after:
       say(
         "'\(field.rawValue)' must be a string in quotes.",
-        "\(Particle.topic.on("'\(field.rawValue)'")) 따옴표로 묶은 문자열이어야 합니다.")
+        "\(KoreanParticle.topic.on("'\(field.rawValue)'")) 따옴표로 묶은 문자열이어야 합니다.")
     }
   }
 

@@ -6,23 +6,23 @@ import BankModel
 import Wire
 
 extension MessageCatalog {
-  func tooLittle(_ shortage: Shortage, of fruit: String) -> String {
+  func shortageSentence(_ shortage: Shortage, of fruit: String) -> String {
     let (needed, available) = (Self.grouped(shortage.needed), Self.grouped(shortage.available))
     return phrases.outOfStock(fruit)
       + say(" (\(needed) needed, \(available) available)", " (\(needed)개 필요, \(available)개 있음)")
   }
 
-  func mended(by shortages: [Shortage]) -> String {
+  func restockCommands(by shortages: [Shortage]) -> String {
     let commands = shortages.map { "bankctl stock add \($0.item.name) \($0.needed - $0.available)" }
     let line = commands.joined(separator: " && ")
     return say("To restock: \(line)", "재고를 채우려면: \(line)")
   }
 
-  func madeOnly(_ made: Int, of count: Int) -> String {
+  func juicesMade(_ made: Int, of count: Int) -> String {
     say("Made \(made) of \(count).", "\(count)잔 중 \(made)잔만 만들었습니다.")
   }
 
-  func lacking(_ shortage: Shortage, of fruit: String) -> String {
+  func missingText(_ shortage: Shortage, of fruit: String) -> String {
     say(
       "\(fruit) \(shortage.available) of \(shortage.needed)",
       "\(fruit) \(shortage.available)/\(shortage.needed)개")
@@ -33,7 +33,7 @@ extension MessageCatalog {
   }
 
   /// True for yes, false for no, nil for another answer.
-  func truth(of answer: String) -> Bool? {
+  func parseYesNo(of answer: String) -> Bool? {
     switch answer.lowercased().filter({ !$0.isWhitespace }) {
     case "예", "네", "응", "ㅇ", "yes", "y": true
     case "아니오", "아니요", "아니", "ㄴ", "no", "n": false
@@ -65,18 +65,18 @@ extension MessageCatalog {
 
   /// Of `count` ordered juices, `undone` were neither made nor refused; `order` is the first of these.
   func notMade(
-    _ juice: Juice, _ fate: JuiceLine.Fate, _ order: OrderID, undone: Int, of count: Int,
+    _ juice: Juice, _ outcome: JuiceOrderTracker.OrderOutcome, _ order: OrderID, undone: Int, of count: Int,
     trouble: StationTrouble?
   ) -> String {
     let name = juice.name(in: language)
     let many =
       count == 1
-      ? say("The \(name) (order \(order)) ", "\(Particle.object.on("\(name)(주문 \(order))")) ")
+      ? say("The \(name) (order \(order)) ", "\(KoreanParticle.object.on("\(name)(주문 \(order))")) ")
       : say(
         "\(undone) of \(count) \(name) (from order \(order)) ",
         "\(name) \(count)잔 중 \(undone)잔(주문 \(order)부터)을 ")
     let end =
-      switch fate {
+      switch outcome {
       case .cancelled:
         say(
           "was not made: another user cancelled it. Nothing was taken from the stock.",

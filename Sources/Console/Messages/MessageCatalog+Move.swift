@@ -5,33 +5,33 @@ import BankModel
 import Wire
 
 extension MessageCatalog {
-  var moveNeedsPlace: String {
+  var moveNeedsAddress: String {
     say(
       "--to is missing: 'bankctl move --to postgres://USER@HOST/DATABASE'. Nothing was migrated.",
       "--to 옵션으로 옮길 곳을 지정하세요. 'bankctl move --to postgres://사용자@호스트/데이터베이스'. 아무것도 옮기지 않았습니다.")
   }
 
-  func ofMove(_ failure: Failure, _ detail: String, home: String) -> String {
+  func moveFailure(_ failure: Failure, _ detail: String, home: String) -> String {
     let place = safe(failure.subject)
-    guard failure.code == .booksMoved else {
+    guard failure.code == .databaseMoved else {
       return say(
         "Nothing was migrated to \(place)\(detail). Nothing was changed there, and the bank in \(home) can be opened "
           + "as before.",
-        "데이터베이스를 \(Particle.by.on(place)) 옮기지 않았습니다\(detail). 그곳에서 변경된 내용은 없고, \(home)의 은행은 전처럼 열 수 있습니다.")
+        "데이터베이스를 \(KoreanParticle.by.on(place)) 옮기지 않았습니다\(detail). 그곳에서 변경된 내용은 없고, \(home)의 은행은 전처럼 열 수 있습니다.")
     }
-    if failure.remark != nil {
+    if failure.messageDetail != nil {
       return say(
         "The bank in \(home) was not opened: it was being migrated to \(place)\(detail). Run 'bankctl move --to "
           + "\(place)' to check and finish the migration. If that database is permanently lost, remove the note, and "
           + "the bank opens as it was.",
-        "\(home)의 은행을 열지 않았습니다. 데이터베이스를 \(Particle.by.on(place)) 옮기던 중이었습니다\(detail). 'bankctl move --to \(place)' 명령이 "
+        "\(home)의 은행을 열지 않았습니다. 데이터베이스를 \(KoreanParticle.by.on(place)) 옮기던 중이었습니다\(detail). 'bankctl move --to \(place)' 명령이 "
           + "끝났는지 확인하고 필요하면 이어서 옮깁니다. 그 데이터베이스를 완전히 잃었다면 그 기록을 지우세요. 은행이 전처럼 열립니다.")
     }
     return say(
       "The bank in \(home) was not opened: it was migrated to \(place). Open it with 'bankctl start --store \(place)'. "
         + "To return to the database as it was before the migration (changes since then are lost), remove "
         + "\(failure.detail).",
-      "\(home)의 은행을 열지 않았습니다. 데이터베이스를 \(Particle.by.on(place)) 옮겼습니다. 'bankctl start --store \(place)' 명령으로 여세요. 옮기기 "
+      "\(home)의 은행을 열지 않았습니다. 데이터베이스를 \(KoreanParticle.by.on(place)) 옮겼습니다. 'bankctl start --store \(place)' 명령으로 여세요. 옮기기 "
         + "전의 데이터베이스로 돌아가려면 \(failure.detail) 파일을 지우세요. 그 뒤의 변경은 사라집니다.")
   }
 
@@ -57,14 +57,14 @@ extension MessageCatalog {
   }
 
   func moved(_ report: MoveReport) -> String {
-    let place = safe(report.place)
+    let place = safe(report.location)
     return report.isRepeated
       ? say(
         "Already in \(place), moved on \(day(report.day)); counts include later changes.",
         "데이터베이스는 이미 \(place)에 있습니다. 옮길 때 \(day(report.day))였으며, 그 뒤의 변경도 세었습니다.")
       : say(
         "Migrated completely to \(place): \(day(report.day)).",
-        "데이터베이스를 빠짐없이 \(Particle.by.on(place)) 옮겼습니다. \(day(report.day))입니다.")
+        "데이터베이스를 빠짐없이 \(KoreanParticle.by.on(place)) 옮겼습니다. \(day(report.day))입니다.")
   }
 
   func afterMove(_ report: MoveReport) -> String {

@@ -12,7 +12,7 @@ extension MessageCatalog {
   }
 
   func fromOwnWork(_ failure: Failure) -> String {
-    let place = workPlace(failure.detail)
+    let place = workLocation(failure.detail)
     switch failure.subject {
     case "stop":
       return say(
@@ -46,13 +46,13 @@ extension MessageCatalog {
   }
 
   /// `run-1 12` as ` (ticket 12 at run-1)`.
-  private func workPlace(_ detail: String) -> String {
-    let words = detail.split(separator: " ").map { safe(String($0)) }
-    switch words.count {
+  private func workLocation(_ detail: String) -> String {
+    let parts = detail.split(separator: " ").map { safe(String($0)) }
+    switch parts.count {
     case 0: return ""
-    case 1: return " (\(words[0]))"
+    case 1: return " (\(parts[0]))"
     default:
-      return say(" (ticket \(words[1]) at \(words[0]))", "(\(words[0]), \(words[1])번 고객)")
+      return say(" (ticket \(parts[1]) at \(parts[0]))", "(\(parts[0]), \(parts[1])번 고객)")
     }
   }
 }

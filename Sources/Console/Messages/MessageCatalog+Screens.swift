@@ -25,11 +25,11 @@ extension MessageCatalog {
       if let request {
         text += say(" Sent; may still take effect: \(request).", " 전송했으므로 나중에 처리될 수 있습니다: \(request).")
       }
-      return text + (queue.refused > 0 ? " " + notTaken(queue.refused) : "")
+      return text + (queue.refused > 0 ? " " + keysIgnored(queue.refused) : "")
     }
   }
 
-  func notTaken(_ count: Int) -> String {
+  func keysIgnored(_ count: Int) -> String {
     say(
       count == 1 ? "1 key press was ignored." : "\(Self.grouped(count)) key presses were ignored.",
       "키 입력 \(Self.grouped(count))개를 무시했습니다.")
@@ -42,13 +42,13 @@ extension MessageCatalog {
       + say(" See the screen for the result: \(request).", " 결과는 화면에서 확인하세요: \(request).")
   }
 
-  func leavingWaits(_ role: WorkerRole) -> String {
+  func exitWaits(_ role: WorkerRole) -> String {
     say(
       "\(subject(role)) is slow to respond. Press q again to leave immediately.",
       "\(subject(role)) 아직 응답하지 않았습니다. q를 다시 누르면 바로 나갑니다.")
   }
 
-  func leftUnanswered(_ role: WorkerRole, _ request: String) -> String {
+  func exitedUnanswered(_ role: WorkerRole, _ request: String) -> String {
     let how = role == .vending ? "bankctl vending history" : "bankctl stock"
     return say(
       "\(subject(role)) did not respond, so it is not known whether this was done: \(request). See '\(how)'.",
@@ -56,7 +56,7 @@ extension MessageCatalog {
   }
 
   /// A request to the vending machine, with the product names of the screen.
-  func request(_ command: VendingCommand, _ picture: VendingPicture?) -> String {
+  func request(_ command: VendingCommand, _ picture: VendingSnapshot?) -> String {
     func name(_ id: ItemID) -> String {
       picture?.products.first { $0.id == id }?.name(in: language) ?? item(id.name)
     }

@@ -13,7 +13,7 @@ extension MessageCatalog {
     return say(
       "Service \(service.text) paused. Resume: 'bankctl resume \(service.text)'.",
       "\(phrases.service(service)) 업무를 일시 중지했습니다. "
-        + "\(Particle.by.on("'bankctl resume \(service.text)'")) 다시 시작합니다.")
+        + "\(KoreanParticle.by.on("'bankctl resume \(service.text)'")) 다시 시작합니다.")
   }
 
   func resumed(_ service: ServiceName?) -> String {
@@ -81,7 +81,7 @@ extension MessageCatalog {
       say(
         "The bank has closed. \(day(report.day).prefix(1).uppercased() + day(report.day).dropFirst()) continues at the "
           + "next start; \(Self.grouped(served)) served so far.",
-        "은행을 닫았습니다. \(Particle.topic.on(day(report.day))) 다음 개점에 이어집니다. 지금까지 처리한 고객은 "
+        "은행을 닫았습니다. \(KoreanParticle.topic.on(day(report.day))) 다음 개점에 이어집니다. 지금까지 처리한 고객은 "
           + "\(Self.grouped(served))명입니다.")
     ]
     lines += notes
@@ -109,7 +109,7 @@ extension MessageCatalog {
     return say(
       "\(ended.prefix(1).uppercased() + ended.dropFirst()) has ended at all branches. Served at "
         + "\(self.branch(branch)): \(count). All receipts: 'bankctl receipts --day \(report.day)'.",
-      "모든 지점에서 \(Particle.subject.on(ended)) 끝났습니다. \(self.branch(branch))에서 처리한 고객은 \(count)명입니다. 모든 영수증: "
+      "모든 지점에서 \(KoreanParticle.subject.on(ended)) 끝났습니다. \(self.branch(branch))에서 처리한 고객은 \(count)명입니다. 모든 영수증: "
         + "'bankctl receipts --day \(report.day)'")
   }
 
@@ -119,7 +119,7 @@ extension MessageCatalog {
     let closed = say(
       "\(name.prefix(1).uppercased() + name.dropFirst()) has closed; the other branches continue. Served here on "
         + "\(day(report.day)): \(Self.grouped(served)).",
-      "\(Particle.object.on(name)) 닫았습니다. 나머지 지점은 계속 영업합니다. \(day(report.day))에 여기서 처리한 고객은 "
+      "\(KoreanParticle.object.on(name)) 닫았습니다. 나머지 지점은 계속 영업합니다. \(day(report.day))에 여기서 처리한 고객은 "
         + "\(Self.grouped(served))명입니다.")
     guard report.waiting > 0 else { return [closed] }
     return [
@@ -136,7 +136,7 @@ extension MessageCatalog {
       "재고가 모자라 돌아간 고객은 \(Self.grouped(count))명입니다.")
   }
 
-  func interrupted(_ event: BranchEvent) -> String {
+  func interrupted(_ event: AttemptEvent) -> String {
     let grade = phrases.grade(event.priority)
     return say(
       "\(grade.map { $0 + " " } ?? "")customer \(event.ticket): \(event.service.text) interrupted at \(event.window), "
@@ -144,10 +144,10 @@ extension MessageCatalog {
       "\(event.ticket)번 \(grade ?? "")고객 \(phrases.service(event.service))업무 중단(\(event.window)), 다시 대기")
   }
 
-  func coordinatorDied(_ end: Remark) -> String {
+  func coordinatorDied(_ end: MessageDetail) -> String {
     say(
       "The coordinator \(Self.exited(end)). No customers are lost: those with tickets wait for the next start. See "
         + "'bankctl logs'.",
-      "코디네이터가 비정상 종료되었습니다(\(particular(end))). 유실된 고객은 없습니다. 번호표가 있는 고객은 다음 개점을 기다립니다. 'bankctl logs'를 보세요.")
+      "코디네이터가 비정상 종료되었습니다(\(localizedDetail(end))). 유실된 고객은 없습니다. 번호표가 있는 고객은 다음 개점을 기다립니다. 'bankctl logs'를 보세요.")
   }
 }

@@ -50,31 +50,31 @@ extension MessageCatalog {
       "재고 서비스가 응답하지 않습니다(\(why)). \(fate) 'bankctl status'와 'bankctl logs stock'을 확인한 뒤 다시 시도하세요.")
   }
 
-  func complaint(about failure: StockFailure) -> Complaint {
-    Complaint(stock: failure.code, sentence(failure))
+  func commandFailure(about failure: StockFailure) -> CommandFailure {
+    CommandFailure(stock: failure.code, sentence(failure))
   }
 
   private func sentence(_ failure: StockFailure) -> String {
-    let detail = aside(particular(failure.detail, failure.remark))
+    let detail = aside(localizedDetail(failure.detail, failure.messageDetail))
     let sentence =
       switch failure.code {
       case .unknownItem:
         say(
           "There is no stock item \(quoted(failure.subject))\(detail).",
-          "재고에 \(Particle.topic.on(quoted(failure.subject))) 없습니다\(detail).")
+          "재고에 \(KoreanParticle.topic.on(quoted(failure.subject))) 없습니다\(detail).")
       case .badRequest:
         say(
           "The stock refused the request: \(failure.subject)\(detail).",
           "재고가 요청을 거절했습니다: \(failure.subject)\(detail).")
-      case .otherOrder, .givenBack:
+      case .orderConflict, .wasReturned:
         say(
           "The order \(failure.subject) cannot be repeated\(detail).",
-          "주문 \(Particle.topic.on(failure.subject)) 다시 실행할 수 없습니다\(detail).")
+          "주문 \(KoreanParticle.topic.on(failure.subject)) 다시 실행할 수 없습니다\(detail).")
       case .overflow:
         say(
           "The limit is \(Self.grouped(StockLimits.quantity)) of \(item(failure.subject)).",
           "\(item(failure.subject)) 재고는 \(Self.grouped(StockLimits.quantity))개까지입니다.")
-      case .datedItem:
+      case .itemHasDates:
         say(
           "\(item(failure.subject)) has lots with dates, so its amount cannot be set\(detail).",
           "\(item(failure.subject))에는 날짜가 있는 묶음이 있어 개수를 정할 수 없습니다\(detail).")
@@ -87,12 +87,12 @@ extension MessageCatalog {
           "The disk is full\(detail). Free space and try again.", "디스크가 가득 찼습니다\(detail). 공간을 확보한 뒤 다시 시도하세요."
         )
       case .crowded: say("The stock service is busy\(detail). Try again.", "재고 서비스가 바쁩니다\(detail). 다시 시도하세요.")
-      case .tooSlow:
+      case .slowConsumer:
         say(
           "The stock changes faster than it can be displayed; some changes were skipped. See 'bankctl stock'.",
           "재고가 너무 빨리 바뀌어 일부를 생략했습니다. 지금의 재고는 'bankctl stock'으로 볼 수 있습니다.")
       }
-    return failure.code == .tooSlow ? sentence : sentence + " " + self.nothingChanged
+    return failure.code == .slowConsumer ? sentence : sentence + " " + self.nothingChanged
   }
 }
 
@@ -102,9 +102,9 @@ extension ProgramExit {
       switch code {
       case .unknownItem: .notFound
       case .badRequest: .usage
-      case .otherOrder, .givenBack, .overflow, .datedItem, .tooManyLots: .refused
+      case .orderConflict, .wasReturned, .overflow, .itemHasDates, .tooManyLots: .refused
       case .diskFull, .crowded: .later
-      case .tooSlow: .failed
+      case .slowConsumer: .failed
       }
   }
 }

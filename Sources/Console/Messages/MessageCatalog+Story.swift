@@ -15,7 +15,7 @@ extension MessageCatalog {
   }
 
   /// Payload of a customer: its length, and its first 60 characters if it is UTF-8.
-  func carries(_ payload: [UInt8]) -> String {
+  func payloadLine(_ payload: [UInt8]) -> String {
     let count = Self.grouped(payload.count)
     let text = payload.isEmpty ? nil : String(validating: payload, as: UTF8.self)
     return say(
@@ -42,10 +42,10 @@ extension MessageCatalog {
       .joined(separator: ", ")
   }
 
-  func putAside(_ number: Int64) -> String {
+  func deadLetter(_ number: Int64) -> String {
     say(
       "dead letter; retry with 'bankctl requeue \(number)' or drop with 'bankctl cancel \(number)'",
-      "보류: \(Particle.or.on("'bankctl requeue \(number)'")) \(Particle.object.on("'bankctl cancel \(number)'")) 실행하세요"
+      "보류: \(KoreanParticle.or.on("'bankctl requeue \(number)'")) \(KoreanParticle.object.on("'bankctl cancel \(number)'")) 실행하세요"
     )
   }
 
@@ -76,17 +76,17 @@ extension MessageCatalog {
   }
 
   /// Business of a customer: an amount of money, or the ordered article.
-  func business(_ service: ServiceName, _ amount: Int64, _ article: String?) -> String {
-    amount > 0 ? won(amount) : article.map { service == .juice ? juice($0) : safe($0) } ?? "-"
+  func business(_ service: ServiceName, _ amount: Int64, _ itemName: String?) -> String {
+    amount > 0 ? won(amount) : itemName.map { service == .juice ? juice($0) : safe($0) } ?? "-"
   }
 
   func exitCode(_ code: Int32) -> String { phrases.exitCode(code) }
 
-  /// Reason for a dead letter, in a list: `exit code 65: cannot read the picture`.
+  /// Reason for a dead letter, in a list: `exit code 65: cannot read the snapshot`.
   func reason(_ ticket: TicketReport) -> String? {
     guard ticket.state == .dead, let last = ticket.attempts.last else { return nil }
     let reason = phrases.reason(last.end, signal: last.signal.map(Signals.name), code: last.code)
-    let line = last.remark?.split(whereSeparator: \.isNewline).last.map { safe(String($0)) }
+    let line = last.messageDetail?.split(whereSeparator: \.isNewline).last.map { safe(String($0)) }
     return [reason, line].compactMap(\.self).joined(separator: ": ")
   }
 

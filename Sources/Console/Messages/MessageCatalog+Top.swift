@@ -52,7 +52,7 @@ extension MessageCatalog {
     }
   }
 
-  func killed(_ watch: KillWatch) -> String {
+  func killed(_ watch: KillTracker) -> String {
     let name = "\(safe(watch.window)) (pid \(watch.pid))"
     switch watch.stage {
     case .ordered: return say("Killing \(name) …", "\(name) 강제 종료 중 …")
@@ -65,10 +65,10 @@ extension MessageCatalog {
       return say(
         "\(name) was killed; customer \(ticket) was served again after \(span), at \(safe(window)).",
         "\(name) 종료됨. \(ticket)번 고객은 \(span) 만에 \(safe(window))에서 다시 업무 시작.")
-    case .succeeded(let generation, nil):
+    case .replaced(let generation, nil):
       return say(
         "\(name) was killed; generation \(generation) is running.", "\(name) 종료됨. \(generation)세대 준비됨.")
-    case .succeeded(let generation, let after?):
+    case .replaced(let generation, let after?):
       let span = self.span(milliseconds: after)
       return say(
         "\(name) was killed; it was idle. Generation \(generation) was ready after \(span).",
@@ -89,7 +89,7 @@ extension MessageCatalog {
     say("… the first \(shown) of \(Self.grouped(all))", "… \(Self.grouped(all))명 중 처음 \(shown)명")
   }
 
-  var nobodySelected: String { say("No customer selected.", "선택한 고객이 없습니다.") }
+  var noCustomerSelected: String { say("No customer selected.", "선택한 고객이 없습니다.") }
   var noLetterSelected: String {
     say("Select a dead letter on page 3 first.", "3번 화면에서 보류된 고객을 먼저 선택하세요.")
   }
@@ -98,17 +98,17 @@ extension MessageCatalog {
   var noSuchWindows: String {
     say("A service has 0 to 256 windows.", "업무 하나의 창구는 0개에서 256개까지입니다.")
   }
-  func nobodyAt(_ window: String) -> String {
+  func noProcessAt(_ window: String) -> String {
     say("There is no process at \(safe(window)) now.", "지금 \(safe(window))에는 프로세스가 없습니다.")
   }
 
   var bankWaits: String { say("The bank does not respond; waiting for it …", "은행이 응답하지 않아 기다리는 중입니다 …") }
-  var bankTookNoKey: String {
+  var bankIgnoredKey: String {
     say("The bank does not respond; the key was ignored.", "은행이 응답하지 않아 키 입력을 무시했습니다.")
   }
   var bankHasClosed: String { say("The bank has closed.", "은행이 마감되었습니다.") }
   var isFrozen: String { say("frozen", "고정됨") }
-  var topIsForPeople: String {
+  var topNeedsTerminal: String {
     say(
       "The dashboard needs a terminal. Use 'bankctl status -w', or 'bankctl snapshot --json' in scripts.",
       "top은 터미널에서만 열립니다. 'bankctl status -w'를, 스크립트에는 'bankctl snapshot --json'을 쓰세요.")

@@ -8,25 +8,25 @@ extension MessageCatalog {
   /// Short reason why a service process does not work; nil if it works.
   func trouble(of worker: WorkerReport) -> String? {
     guard worker.trouble != nil, let failure = worker.failure, !failure.detail.isEmpty else {
-      return worker.trouble.map { particular($0, worker.troubleRemark) }
+      return worker.trouble.map { localizedDetail($0, worker.troubleDetail) }
     }
-    let detail = particular(failure.detail, failure.remark)
+    let detail = localizedDetail(failure.detail, failure.messageDetail)
     guard failure.code == .damaged else { return detail }
     return say("\(failure.subject) is damaged (\(detail))", "\(failure.subject) 손상: \(detail)")
   }
 
   /// Reason and remedy for a service process that does not work or uses the wrong database, or for a window that
   /// waits for processes of an earlier attempt. Nil if the process works, or may work soon.
-  func outOfWork(_ worker: WorkerReport) -> String? {
+  func notWorking(_ worker: WorkerReport) -> String? {
     if let mismatch = worker.mismatch, worker.failure == nil, worker.isFailed != true {
       return self.mismatch(mismatch, file: worker.name + ".db")
     }
-    if let remark = worker.troubleRemark, remark.kind == .leftBehind { return heldUp(worker, remark) }
+    if let messageDetail = worker.troubleDetail, messageDetail.kind == .leftBehind { return blockedReason(worker, messageDetail) }
     guard worker.window == nil, worker.failure != nil || worker.isFailed == true else { return nil }
     let isStock = worker.role == .stock
     let who = isStock ? say("The stock", "재고") : say("The vending machine", "자판기")
     guard let failure = worker.failure else {
-      return outOfWork(who, trouble(of: worker) ?? "", log: worker.name)
+      return notWorking(who, trouble(of: worker) ?? "", log: worker.name)
     }
     switch failure.code {
     case .damaged: return damaged(who, failure, isStock)
@@ -39,15 +39,15 @@ extension MessageCatalog {
           + "되돌린 뒤 'bankctl reload'를 입력하세요. 파일 없이 새로 시작하려면 'bankctl stop'을 입력하고, "
           + "\(worker.name).db-wal 파일이 있으면 옮긴 뒤 'bankctl start'를 입력하세요.")
     default:
-      return outOfWork(
-        who, failure.detail.isEmpty ? failure.code.name : particular(failure.detail, failure.remark),
+      return notWorking(
+        who, failure.detail.isEmpty ? failure.code.name : localizedDetail(failure.detail, failure.messageDetail),
         log: worker.name)
     }
   }
 
   /// The note that the bank continues in spite of a mismatch, because the user requested it; nil without a
   /// mismatch.
-  func goesOn(with worker: WorkerReport) -> String? {
+  func acceptedMismatch(with worker: WorkerReport) -> String? {
     guard let mismatch = worker.mismatch else { return nil }
     let fact = self.fact(mismatch, file: worker.name + ".db")
     return say("\(fact) The bank continues with the present file.", "\(fact) 은행은 지금 있는 파일로 계속합니다.")
@@ -101,16 +101,16 @@ extension MessageCatalog {
           + "자판기는 새로 시작합니다."
       )
     return say(
-      "\(who) cannot be opened: \(file) is damaged (\(particular(failure.detail, failure.remark))). Nothing was "
+      "\(who) cannot be opened: \(file) is damaged (\(localizedDetail(failure.detail, failure.messageDetail))). Nothing was "
         + "overwritten. Restore a backup"
         + (isStock ? ", " : " ") + englishWay,
-      "\(who) 데이터베이스 \(file) 파일이 손상되어 열 수 없습니다(\(particular(failure.detail, failure.remark))). 아무것도 덮어쓰지 않았습니다. 백업으로 "
+      "\(who) 데이터베이스 \(file) 파일이 손상되어 열 수 없습니다(\(localizedDetail(failure.detail, failure.messageDetail))). 아무것도 덮어쓰지 않았습니다. 백업으로 "
         + (isStock ? "되돌리거나 " : "되돌린 뒤 ") + koreanWay)
   }
 
   /// Reason why a window without an error of its own serves no customer.
-  private func heldUp(_ worker: WorkerReport, _ remark: Remark) -> String {
-    let pids = remark.values.first ?? ""
+  private func blockedReason(_ worker: WorkerReport, _ messageDetail: MessageDetail) -> String {
+    let pids = messageDetail.values.first ?? ""
     return say(
       "\(worker.name) waits: an earlier attempt left processes that the bank cannot kill (\(pids)). Kill them, for "
         + "example with 'sudo kill -9 PID'; the window then opens automatically.",
@@ -118,11 +118,11 @@ extension MessageCatalog {
         + "자동으로 열립니다.")
   }
 
-  private func outOfWork(_ who: String, _ trouble: String, log: String) -> String {
+  private func notWorking(_ who: String, _ trouble: String, log: String) -> String {
     let detail = aside(trouble)
     return say(
       "\(who) is unavailable\(detail). See 'bankctl logs \(log)', then try again with 'bankctl reload'.",
-      "\(who) 서비스를 쓸 수 없습니다\(detail). \(Particle.object.on("'bankctl logs \(log)'")) 확인한 뒤 'bankctl reload'로 다시 "
+      "\(who) 서비스를 쓸 수 없습니다\(detail). \(KoreanParticle.object.on("'bankctl logs \(log)'")) 확인한 뒤 'bankctl reload'로 다시 "
         + "시도하세요.")
   }
 }

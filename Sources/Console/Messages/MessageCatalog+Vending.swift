@@ -16,9 +16,9 @@ extension MessageCatalog {
     say("\(Self.grouped(count)) expired", "유통기한 만료 \(Self.grouped(count))개")
   }
 
-  func whyNot(_ product: ProductReport, _ picture: VendingPicture) -> String {
+  func unavailableReason(_ product: ProductReport, _ picture: VendingSnapshot) -> String {
     if product.stock == 0 { return product.expired > 0 ? say("expired", "유통기한 만료") : say("sold out", "품절") }
-    return say("\(won(product.price - picture.free)) short", "\(won(product.price - picture.free)) 부족")
+    return say("\(won(product.price - picture.availableBalance)) short", "\(won(product.price - picture.availableBalance)) 부족")
   }
 
   func purchase(_ purchase: MoneyChange, _ name: String?) -> String {
@@ -62,7 +62,7 @@ extension MessageCatalog {
   func noSuchDay(_ text: String, _ option: String) -> String {
     say(
       "\(option) \(quoted(text)) is not a date (1970 to 9999). Write it like 2026-03-01.",
-      "\(option) \(Particle.topic.on(quoted(text))) 1970년–9999년의 날짜가 아닙니다. 2026-03-01처럼 쓰세요.")
+      "\(option) \(KoreanParticle.topic.on(quoted(text))) 1970년–9999년의 날짜가 아닙니다. 2026-03-01처럼 쓰세요.")
   }
 
   func expiresBeforeMade(_ made: CalendarDate, _ expires: CalendarDate) -> String {
@@ -109,12 +109,12 @@ extension MessageCatalog {
       "자판기가 응답하지 않습니다(\(why)). \(fate) 'bankctl status'와 'bankctl logs vending'을 확인한 뒤 다시 시도하세요.")
   }
 
-  func complaint(about failure: VendingFailure) -> Complaint {
-    Complaint(vending: failure.code, sentence(failure))
+  func commandFailure(about failure: VendingFailure) -> CommandFailure {
+    CommandFailure(vending: failure.code, sentence(failure))
   }
 
   private func sentence(_ failure: VendingFailure) -> String {
-    let detail = aside(particular(failure.detail, failure.remark))
+    let detail = aside(localizedDetail(failure.detail, failure.messageDetail))
     let nothing = say(" Nothing was changed.", " 변경된 내용은 없습니다.")
     return switch failure.code {
     case .unknownProduct:
@@ -124,10 +124,10 @@ extension MessageCatalog {
       say(
         "The machine rejected the request: \(failure.subject)\(detail).",
         "자판기가 요청을 거절했습니다: \(failure.subject)\(detail).") + nothing
-    case .otherOrder:
+    case .orderConflict:
       say(
         "The request \(failure.subject) cannot be repeated\(detail).",
-        "요청 \(Particle.topic.on(failure.subject)) 다시 실행할 수 없습니다\(detail).") + nothing
+        "요청 \(KoreanParticle.topic.on(failure.subject)) 다시 실행할 수 없습니다\(detail).") + nothing
     case .tooLittleMoney:
       phrases.tooLittleMoney
         + say(
@@ -140,11 +140,11 @@ extension MessageCatalog {
         phrases.soldOut
       }
     case .onlyExpired: phrases.onlyExpired
-    case .tillFull: say("The balance limit is reached\(detail).", "잔액 한도에 이르렀습니다\(detail).") + nothing
+    case .balanceLimit: say("The balance limit is reached\(detail).", "잔액 한도에 이르렀습니다\(detail).") + nothing
     case .shelfFull:
       say(
         "The machine cannot hold more \(item(failure.subject))\(detail).",
-        "\(Particle.object.on(item(failure.subject))) 더 넣을 자리가 없습니다\(detail).") + nothing
+        "\(KoreanParticle.object.on(item(failure.subject))) 더 넣을 자리가 없습니다\(detail).") + nothing
     case .wrongSide: say("Not allowed on this socket\(detail).", "이 소켓으로는 할 수 없습니다\(detail).") + nothing
     case .stockUnavailable:
       say("The stock service does not respond\(detail). Try again.", "재고 서비스가 응답하지 않습니다\(detail). 다시 시도하세요.")
@@ -154,7 +154,7 @@ extension MessageCatalog {
         "The disk is full\(detail). Free space and try again.", "디스크가 가득 찼습니다\(detail). 공간을 확보한 뒤 다시 시도하세요.")
         + nothing
     case .crowded: say("The machine is busy\(detail). Try again.", "자판기가 바쁩니다\(detail). 다시 시도하세요.") + nothing
-    case .tooSlow:
+    case .slowConsumer:
       say(
         "Too many events to show; some were skipped. List all purchases with 'bankctl vending history'.",
         "자판기의 이벤트가 너무 많아 일부를 생략했습니다. 구매 내역은 'bankctl vending history'로 모두 볼 수 있습니다.")
@@ -168,9 +168,9 @@ extension ProgramExit {
       switch code {
       case .unknownProduct: .notFound
       case .badRequest: .usage
-      case .otherOrder, .tooLittleMoney, .soldOut, .onlyExpired, .tillFull, .shelfFull, .wrongSide: .refused
+      case .orderConflict, .tooLittleMoney, .soldOut, .onlyExpired, .balanceLimit, .shelfFull, .wrongSide: .refused
       case .stockUnavailable, .diskFull, .crowded: .later
-      case .tooSlow: .failed
+      case .slowConsumer: .failed
       }
   }
 }

@@ -7,13 +7,13 @@ import Posix
 import Wire
 
 extension MessageCatalog {
-  func commandTaken(_ ticket: Int64) -> String {
+  func commandEnqueued(_ ticket: Int64) -> String {
     say(
       "Ticket \(ticket). Follow its output with: bankctl output \(ticket) -f",
       "번호표 \(ticket)번입니다. 출력은 'bankctl output \(ticket) -f'로 볼 수 있습니다.")
   }
 
-  func commandGoesOn(_ ticket: Int64) -> String {
+  func commandContinues(_ ticket: Int64) -> String {
     say(
       "Stopped waiting; the command keeps running. To stop it: bankctl cancel \(ticket)",
       "대기를 중단했습니다. 명령은 계속 실행됩니다. 중단하려면: bankctl cancel \(ticket)")
@@ -23,10 +23,10 @@ extension MessageCatalog {
     say("Ticket \(ticket) was cancelled, and its command was stopped.", "\(ticket)번이 취소되어 명령을 중단했습니다.")
   }
 
-  /// - Parameter words: Last output lines of the command, or the reason why it did not start.
-  func commandPutAside(_ ticket: Int64, _ words: String) -> String {
+  /// - Parameter output: Last output lines of the command, or the reason why it did not start.
+  func commandDeadLettered(_ ticket: Int64, _ output: String) -> String {
     let last =
-      words.split(whereSeparator: \.isNewline).first
+      output.split(whereSeparator: \.isNewline).first
       .map { safe(String($0), atMost: Self.longestReason) } ?? ""
     let reason = last.isEmpty ? "" : " (\(last))"
     return say(
@@ -90,10 +90,10 @@ extension MessageCatalog {
       "현재 디렉터리가 없습니다. 삭제되었거나 더는 접근할 수 없습니다. 다른 디렉터리로 이동한 뒤(cd) 다시 실행하세요. 추가된 고객이 없습니다.")
   }
 
-  /// - Parameter words: Message of the worker; its first line is the reason.
-  func hasPaused(_ service: ServiceName, because words: String) -> String {
+  /// - Parameter output: Message of the worker; its first line is the reason.
+  func hasPaused(_ service: ServiceName, because output: String) -> String {
     let reason =
-      words.split(whereSeparator: \.isNewline).first
+      output.split(whereSeparator: \.isNewline).first
       .map { safe(String($0), atMost: Self.longestReason) } ?? ""
     return say(
       "\(service.text) paused itself: \(reason). Fix the cause, then run: bankctl resume \(service.text)",
@@ -113,7 +113,7 @@ extension MessageCatalog {
     case fileGone
   }
 
-  func notKept(_ count: Int64, _ loss: OutputLoss) -> String {
+  func outputNotStored(_ count: Int64, _ loss: OutputLoss) -> String {
     let bytes = Self.grouped(count)
     return switch loss {
     case .bounds:
@@ -139,7 +139,7 @@ extension MessageCatalog {
   ///   - day: The value of `--day`, or nil.
   ///   - isErrors: True if standard error was requested.
   func outputElsewhere(
-    _ ticket: Int64, day: Int64? = nil, isErrors: Bool = false, _ branch: OutputElsewhere
+    _ ticket: Int64, day: Int64? = nil, isErrors: Bool = false, _ branch: OutputOwnerBranch
   ) -> String {
     let command = "bankctl output \(ticket)" + Self.dayOption(day) + (isErrors ? " --stderr" : "")
     let (english, korean) =

@@ -8,11 +8,11 @@ import BankModel
 package struct MessageCatalog: Sendable {
   package let language: Language
 
-  package var phrases: Phrasebook { Phrasebook(language) }
+  package var phrases: StringCatalog { StringCatalog(language) }
   var textLanguage: TextLanguage { language == .korean ? .korean : .english }
 
-  package subscript(dynamicMember sentence: KeyPath<FixedSentences, Text>) -> String {
-    FixedSentences.all[keyPath: sentence][textLanguage]
+  package subscript(dynamicMember sentence: KeyPath<FixedMessages, Text>) -> String {
+    FixedMessages.all[keyPath: sentence][textLanguage]
   }
 
   package func say(_ english: @autoclosure () -> String, _ korean: @autoclosure () -> String) -> String {
@@ -74,5 +74,5 @@ package struct MessageCatalog: Sendable {
   func brand(_ name: String) -> String { phrases.brand(name) }
 
   /// A number with commas: `1,234,567`.
-  package static func grouped(_ number: some BinaryInteger) -> String { Phrasebook.grouped(number) }
+  package static func grouped(_ number: some BinaryInteger) -> String { StringCatalog.grouped(number) }
 }

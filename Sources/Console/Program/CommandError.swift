@@ -10,7 +10,7 @@ package enum CommandError: Error, Sendable, Equatable {
   /// Failure of a connection to a coordinator: it was not made, was lost, or brought no valid answer in time.
   case control(ControlError)
   case system(SystemError)
-  case complaint(Complaint)
+  case commandFailure(CommandFailure)
   /// The reader of standard output has closed it. No message is printed, because no process would read it.
   case readerGone
 
@@ -19,18 +19,18 @@ package enum CommandError: Error, Sendable, Equatable {
 }
 
 extension CommandError {
-  package static func complaint(_ code: ErrorCode, _ message: String) -> CommandError {
-    .complaint(Complaint(code, message))
+  package static func commandFailure(_ code: ErrorCode, _ message: String) -> CommandError {
+    .commandFailure(CommandFailure(code, message))
   }
 
   /// A complaint with one of the coordinator's error codes.
-  package static func complaint(as code: Failure.Code, _ message: String) -> CommandError {
-    .complaint(Complaint(as: code, message))
+  package static func commandFailure(as code: Failure.Code, _ message: String) -> CommandError {
+    .commandFailure(CommandFailure(as: code, message))
   }
 
   /// A command line that requests something impossible.
-  package static func usage(_ message: String) -> CommandError { .complaint(.usage, message) }
-  package static func failed(_ message: String) -> CommandError { .complaint(.failed, message) }
+  package static func usage(_ message: String) -> CommandError { .commandFailure(.usage, message) }
+  package static func failed(_ message: String) -> CommandError { .commandFailure(.failed, message) }
 }
 
 /// Converts an error of the system into the reason why the command failed.
@@ -46,7 +46,7 @@ func fromControl<Result>(
   do throws(ControlError) { return try call() } catch { throw .control(error) }
 }
 
-package struct Complaint: Error, Sendable, Equatable {
+package struct CommandFailure: Error, Sendable, Equatable {
   /// The error code in JSON output.
   var code: String
   var exit: ProgramExit
@@ -92,11 +92,11 @@ package enum ProgramExit: Int32, Sendable, CaseIterable {
       case .queueFull, .draining, .diskFull, .inspected, .leaseLost: .later
       case .notOpen: .notOpen
       case .noSuchTicket, .noSuchDay, .noSuchService, .noSuchWindow: .notFound
-      case .alreadyOpen, .wrongState, .wrongDay, .keyConflict, .otherProcess, .notShared, .notInSharedBank,
-        .notMoved, .booksMoved, .fromOwnWork:
+      case .alreadyOpen, .wrongState, .wrongDay, .keyConflict, .processChanged, .requiresSharedStore, .unsupportedWithSharedStore,
+        .notMoved, .databaseMoved, .fromOwnWork:
         .refused
       case .badRequest, .badConfiguration: .usage
-      case .damaged, .newerSchema, .badHome, .windowsFailed, .system, .removed, .withdrawn, .tooSlow: .failed
+      case .damaged, .newerSchema, .badHome, .startFailed, .system, .removed, .withdrawn, .slowConsumer: .failed
       }
   }
 }

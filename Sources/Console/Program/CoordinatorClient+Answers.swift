@@ -43,7 +43,7 @@ extension CoordinatorClient {
 
 final class WaitProgress {
   let meter: ProgressMeter
-  private let words: MessageCatalog
+  private let messages: MessageCatalog
   /// True if a paused service ends the wait.
   let endsWhenPaused: Bool
   /// Options that the messages may recommend.
@@ -51,53 +51,53 @@ final class WaitProgress {
   /// The service to wait for; nil for all services.
   private let service: ServiceName?
   /// Reasons for a long wait that were already printed; each is printed once.
-  private var told: Set<String> = []
+  private var reported: Set<String> = []
   /// Day and number of ended customers of the first status report; progress is counted from there.
   private var begin: (day: Int64, ended: Int64)?
   private(set) var report: StatusReport?
 
   init(
-    _ words: MessageCatalog, _ meter: ProgressMeter? = nil, endsWhenPaused: Bool = false,
+    _ messages: MessageCatalog, _ meter: ProgressMeter? = nil, endsWhenPaused: Bool = false,
     for service: ServiceName? = nil, _ free: FreeOptions = .none
   ) {
-    (self.words, self.endsWhenPaused, self.service, self.free) = (words, endsWhenPaused, service, free)
-    self.meter = meter ?? ProgressMeter(words: words)
+    (self.messages, self.endsWhenPaused, self.service, self.free) = (messages, endsWhenPaused, service, free)
+    self.meter = meter ?? ProgressMeter(messages: messages)
   }
 
   /// - Throws: `paused` if `endsWhenPaused` and customers wait for a paused service.
   func show(_ report: StatusReport, crowd: Int64?) throws(CommandError) {
     self.report = report
-    try tellHindrances(report)
+    try reportDelays(report)
     let busy = report.queue.waiting + report.queue.serving + report.queue.delayed
     if let crowd {
       let left = min(busy, crowd)
-      return meter.update(words.phase(.serving), done: crowd - left, total: crowd)
+      return meter.update(messages.phase(.serving), done: crowd - left, total: crowd)
     }
     let ended = report.queue.issued - busy
     // A new day restarts the numbers at zero.
     if begin == nil || begin?.day != report.day || ended < begin?.ended ?? 0 { begin = (report.day, ended) }
     let done = ended - (begin?.ended ?? 0)
-    meter.update(words.phase(.serving), done: done, total: done + busy)
+    meter.update(messages.phase(.serving), done: done, total: done + busy)
   }
 }
 
 extension WaitProgress {
   /// Prints each reason for a long wait once: a paused service, or the due time of delayed customers.
-  private func tellHindrances(_ report: StatusReport) throws(CommandError) {
+  private func reportDelays(_ report: StatusReport) throws(CommandError) {
     for paused in report.wholeServices
     where paused.paused && paused.waiting > 0 && (service == nil || service == paused.service) {
       // The error ends the wait, so the message recommends no options.
-      if endsWhenPaused { throw .complaint(.paused, words.waitsForPaused(paused, .none)) }
-      tell(words.waitsForPaused(paused, free), once: paused.service.text + (paused.pausedBecause ?? ""))
+      if endsWhenPaused { throw .commandFailure(.paused, messages.waitsForPaused(paused, .none)) }
+      printOnce(messages.waitsForPaused(paused, free), once: paused.service.text + (paused.pauseReason ?? ""))
     }
     let queue = report.wholeQueue
     if queue.delayed > 0, queue.waiting + queue.serving == 0 {
-      tell(words.waitsForDelayed(queue.delayed, until: queue.delayedUntil, free), once: "")
+      printOnce(messages.waitsForDelayed(queue.delayed, until: queue.delayedUntil, free), once: "")
     }
   }
 
-  private func tell(_ sentence: String, once hindrance: String) {
-    guard meter.isDue <= SystemClock.monotonic(), told.insert(hindrance).inserted else { return }
+  private func printOnce(_ sentence: String, once cause: String) {
+    guard meter.isDue <= SystemClock.monotonic(), reported.insert(cause).inserted else { return }
     meter.say(sentence)
   }
 }
@@ -122,7 +122,7 @@ extension ControlAnswer {
   var unexpected: CommandError {
     // Every case of an answer has an associated value, so `Mirror` finds the name of the case.
     let name = Mirror(reflecting: self).children.first?.label ?? "\(self)"
-    return .control(.unexpected(detail: Remark(.otherAnswer, name)))
+    return .control(.unexpected(detail: MessageDetail(.unexpectedReplyText, name)))
   }
 }
 
@@ -130,31 +130,31 @@ extension ControlAnswer {
 /// elapsed time.
 package final class TaskProgress {
   enum Task: Sendable, CaseIterable {
-    case audit, ledger, receipts, tickets, ticket, scale, reload, opening, reset, requeue, cancel, steer, move
+    case audit, ledger, receipts, tickets, ticket, scale, reload, opening, reset, requeue, cancel, sendControl, move
   }
 
   let meter: ProgressMeter
   /// True if the request asks the coordinator for progress reports; nil omits the field.
-  let isToldHowFar: Bool?
-  private let words: MessageCatalog
+  let requestsProgress: Bool?
+  private let messages: MessageCatalog
   private let task: Task
   /// Set by the first progress report. Afterwards the elapsed time is not shown.
   private var isHeard = false
 
-  init(_ task: Task, _ words: MessageCatalog, asksHowFar: Bool = false, _ meter: ProgressMeter? = nil) {
+  init(_ task: Task, _ messages: MessageCatalog, withProgress: Bool = false, _ meter: ProgressMeter? = nil) {
     self.task = task
-    self.words = words
-    isToldHowFar = asksHowFar ? true : nil
-    self.meter = meter ?? ProgressMeter(words: words)
+    self.messages = messages
+    requestsProgress = withProgress ? true : nil
+    self.meter = meter ?? ProgressMeter(messages: messages)
   }
 
   /// Time of the next output; nil after the coordinator has sent a progress report.
   var nextDue: MonotonicTime? { isHeard ? nil : meter.nextDue }
-  func pass() { meter.pass(words.doing(task)) }
-  func count(_ rows: Int64) { meter.update(words.doing(task), done: rows, total: 0) }
+  func pass() { meter.pass(messages.doing(task)) }
+  func count(_ rows: Int64) { meter.update(messages.doing(task), done: rows, total: 0) }
 
-  func hear(_ report: ProgressReport) {
+  func handle(_ report: ProgressReport) {
     isHeard = true
-    meter.update(words.phase(report.phase), done: report.done, total: report.total)
+    meter.update(messages.phase(report.phase), done: report.done, total: report.total)
   }
 }

@@ -15,17 +15,17 @@ package final class CoordinatorClient {
   /// Set by the first answer, which the command may already have printed.
   private var hasAnswered = false
   /// Set by the first request that was sent completely. An incomplete list has no effect.
-  private(set) var hasAsked = false
+  private(set) var hasSentRequest = false
 
   /// Timeout of a request that the coordinator answers at once.
-  static let promptly = TimeSpan.seconds(60)
+  static let replyTimeout = TimeSpan.seconds(60)
   /// Maximum wait for a coordinator whose connection was lost. A guardian restarts the coordinator in much
   /// less time.
-  static let reunion = TimeSpan.seconds(10)
+  static let reconnectTimeout = TimeSpan.seconds(10)
   /// Time for which a read-only request is retried while other processes open, close or inspect the bank.
-  private static let passage = TimeSpan.seconds(60)
+  private static let transitionTimeout = TimeSpan.seconds(60)
   /// Time that a coordinator launched for an inspection may take to exit.
-  private static let farewell = TimeSpan.seconds(10)
+  private static let exitTimeout = TimeSpan.seconds(10)
 
   /// True if the bank is closed and this program has launched the coordinator to inspect or move it.
   package var isInspector: Bool { inspector != nil }
@@ -39,14 +39,14 @@ package final class CoordinatorClient {
   /// home until it exits.
   static func inspect(_ session: Session) throws(CommandError) -> CoordinatorClient {
     let launched = try fromControl(
-      session.surroundings.launcher().launch(
-        LaunchOrder(.inspect, home: session.home), standardError: .inherit))
+      session.environment.launcher().launch(
+        LaunchSettings(.inspect, home: session.home), standardError: .inherit))
     return CoordinatorClient(launched.connection, inspector: launched)
   }
 
   /// Connects to the open bank; waits while the guardian restarts the coordinator.
   static func open(_ session: Session) throws(CommandError) -> CoordinatorClient {
-    try open(session, until: SystemClock.monotonic() + reunion)
+    try open(session, until: SystemClock.monotonic() + reconnectTimeout)
   }
 
   private static func open(
@@ -59,20 +59,20 @@ package final class CoordinatorClient {
         let isComingBack = error.isAbsence && session.home.isGuarded
         guard error == .lost || isComingBack else { throw .control(error) }
         // While a guardian runs, the bank is not closed, however long it takes to open it again.
-        guard SystemClock.monotonic() < deadline else { throw .control(isComingBack ? .notGreeted : error) }
+        guard SystemClock.monotonic() < deadline else { throw .control(isComingBack ? .noWelcome : error) }
         Pause.momentarily()
       }
     }
   }
 
   static func picture(_ session: Session) throws(CommandError) -> StatusReport {
-    try converse(session) { coordinator throws(CommandError) in try coordinator.status(.status) }
+    try withOpenBank(session) { coordinator throws(CommandError) in try coordinator.status(.status) }
   }
 
   /// Runs a conversation with the open bank. If the connection is lost, the conversation runs again from its
   /// start, so it must be idempotent. The repetition throws `notOpen` if the bank was closed meanwhile.
-  static func converse<Result>(
-    _ session: Session, within patience: TimeSpan = reunion,
+  static func withOpenBank<Result>(
+    _ session: Session, within timeout: TimeSpan = reconnectTimeout,
     _ conversation: (CoordinatorClient) throws(CommandError) -> Result
   ) throws(CommandError) -> Result {
     var coordinator = try open(session)
@@ -82,7 +82,7 @@ package final class CoordinatorClient {
         guard error.isLoss else { throw error }
         // Patience counts from the first loss, not from the first request: a hung coordinator may take long
         // to answer or exit.
-        let limit = deadline ?? SystemClock.monotonic() + patience
+        let limit = deadline ?? SystemClock.monotonic() + timeout
         deadline = limit
         guard SystemClock.monotonic() < limit else { throw error }
         Pause.momentarily()
@@ -93,11 +93,11 @@ package final class CoordinatorClient {
 
   /// Waits until a lost coordinator accepts connections again, at most until the deadline.
   package static func reopen(
-    _ session: Session, until deadline: MonotonicTime = SystemClock.monotonic() + reunion
+    _ session: Session, until deadline: MonotonicTime = SystemClock.monotonic() + reconnectTimeout
   ) throws(CommandError) -> CoordinatorClient {
     while true {
       do throws(ControlError) { return CoordinatorClient(try session.home.connect()) } catch {
-        guard SystemClock.monotonic() < deadline, error.mayPass else { throw .control(error) }
+        guard SystemClock.monotonic() < deadline, error.isTransient else { throw .control(error) }
         Pause.briefly()
       }
     }
@@ -107,11 +107,11 @@ package final class CoordinatorClient {
   /// the answers end, or when the connection is lost and `isOver` returns true.
   static func follow(
     _ session: Session, _ question: @autoclosure () -> ControlCommand, isOver: () -> Bool = { false },
-    _ take: (ControlAnswer) throws(CommandError) -> Void
+    _ handle: (ControlAnswer) throws(CommandError) -> Void
   ) throws(CommandError) {
     var coordinator = try open(session)
     while true {
-      do throws(CommandError) { return try coordinator.ask(question(), within: nil, nil, take) } catch {
+      do throws(CommandError) { return try coordinator.ask(question(), within: nil, nil, handle) } catch {
         guard error.isLoss else { throw error }
         if isOver() { return }
         coordinator = try reopen(session)
@@ -121,24 +121,24 @@ package final class CoordinatorClient {
 
   /// Runs a read-only conversation with the open bank, or with an inspector of the closed one. Retries if
   /// the bank is opened or closed at this moment.
-  /// - Parameter goesOn: True to retry even if a part of the answer was already passed on.
-  package static func consult<Result>(
-    _ session: Session, goesOn: Bool = false,
+  /// - Parameter resumes: True to retry even if a part of the answer was already passed on.
+  package static func withReadableBank<Result>(
+    _ session: Session, resumes: Bool = false,
     _ conversation: (CoordinatorClient) throws(CommandError) -> Result
   ) throws(CommandError) -> Result {
     var deadline: MonotonicTime?
     var losses = 0
     while true {
       var coordinator: CoordinatorClient?
-      defer { coordinator?.leave() }
+      defer { coordinator?.disconnect() }
       do throws(CommandError) {
         let found = try openOrInspect(session)
         coordinator = found
         return try conversation(found)
       } catch {
-        guard isPassing(error, at: coordinator, goesOn: goesOn, &losses) else { throw error }
+        guard isTransition(error, at: coordinator, resumes: resumes, &losses) else { throw error }
         // The limit counts from the first failure, however long the request itself takes.
-        let limit = deadline ?? SystemClock.monotonic() + passage
+        let limit = deadline ?? SystemClock.monotonic() + transitionTimeout
         deadline = limit
         guard SystemClock.monotonic() < limit else { throw error }
         Pause.briefly()
@@ -147,8 +147,8 @@ package final class CoordinatorClient {
   }
 
   /// True if the conversation failed only because the bank was being opened or closed.
-  private static func isPassing(
-    _ error: CommandError, at coordinator: CoordinatorClient?, goesOn: Bool, _ losses: inout Int
+  private static func isTransition(
+    _ error: CommandError, at coordinator: CoordinatorClient?, resumes: Bool, _ losses: inout Int
   ) -> Bool {
     switch error {
     case .failure(let failure) where [.alreadyOpen, .inspected].contains(failure.code):
@@ -159,49 +159,49 @@ package final class CoordinatorClient {
       // A launched inspector may lose a race with other processes that open the bank, so three exits are
       // retried. An inspector that cannot start exits every time.
       losses += 1
-      return losses <= 3 && (goesOn || coordinator?.hasAnswered != true)
-    default: return error.isLoss && (goesOn || coordinator?.hasAnswered != true)
+      return losses <= 3 && (resumes || coordinator?.hasAnswered != true)
+    default: return error.isLoss && (resumes || coordinator?.hasAnswered != true)
     }
   }
 
   /// Ends the conversation. Waits for the exit of a launched inspector, because the inspector holds the lock
   /// of the home and the next command may be `start`.
-  func leave() {
+  func disconnect() {
     guard let inspector else { return }
     connection.hangUp()
-    _ = inspector.awaitExit(until: SystemClock.monotonic() + Self.farewell)
+    _ = inspector.awaitExit(until: SystemClock.monotonic() + Self.exitTimeout)
   }
 
   private static func openOrInspect(_ session: Session) throws(CommandError) -> CoordinatorClient {
     do throws(ControlError) { return CoordinatorClient(try session.home.connect()) } catch {
       guard case .notOpen = error else { throw .control(error) }
     }
-    var order = LaunchOrder(.inspect, home: session.home)
+    var order = LaunchSettings(.inspect, home: session.home)
     order.store = try session.inspectedStore()
-    let launched = try fromControl(session.surroundings.launcher().launch(order, standardError: .inherit))
+    let launched = try fromControl(session.environment.launcher().launch(order, standardError: .inherit))
     return CoordinatorClient(launched.connection, inspector: launched)
   }
 }
 
 extension CoordinatorClient {
-  /// Sends a request and receives its answer or pages of answers. `patience` applies to each answer; nil
+  /// Sends a request and receives its answer or pages of answers. `timeout` applies to each answer; nil
   /// waits as long as the coordinator runs.
   package func ask(
-    _ command: ControlCommand, within patience: TimeSpan? = promptly, _ task: TaskProgress? = nil,
-    _ take: (ControlAnswer) throws(CommandError) -> Void
+    _ command: ControlCommand, within timeout: TimeSpan? = replyTimeout, _ task: TaskProgress? = nil,
+    _ handle: (ControlAnswer) throws(CommandError) -> Void
   ) throws(CommandError) {
-    let number = try send(command, tellsProgress: task?.isToldHowFar)
+    let number = try send(command, reportsProgress: task?.requestsProgress)
     defer { task?.meter.finish() }
     while true {
-      let deadline = patience.map { SystemClock.monotonic() + $0 }
+      let deadline = timeout.map { SystemClock.monotonic() + $0 }
       guard let reply = try next(until: deadline, task) else { throw .control(.timedOut(what: "a response")) }
       guard reply.number == number else { continue }
       if let task, case .progress(let report) = reply.answer, reply.more {
-        task.hear(report)
+        task.handle(report)
         continue
       }
       task?.meter.finish()
-      try take(reply.answer)
+      try handle(reply.answer)
       if !reply.more { return }
     }
   }
@@ -222,15 +222,15 @@ extension CoordinatorClient {
   func presentDay() throws(CommandError) -> Int64 { try status(.status).day }
 
   package func status(
-    _ command: ControlCommand, within patience: TimeSpan? = promptly, _ task: TaskProgress? = nil
-  ) throws(CommandError) -> StatusReport { try answer(to: command, within: patience, task).status }
+    _ command: ControlCommand, within timeout: TimeSpan? = replyTimeout, _ task: TaskProgress? = nil
+  ) throws(CommandError) -> StatusReport { try answer(to: command, within: timeout, task).status }
 
   func answer(
-    to command: ControlCommand, within patience: TimeSpan? = promptly, _ task: TaskProgress? = nil
+    to command: ControlCommand, within timeout: TimeSpan? = replyTimeout, _ task: TaskProgress? = nil
   ) throws(CommandError) -> ControlAnswer {
     var last: ControlAnswer?
-    try ask(command, within: patience, task) { last = $0 }
-    guard let last else { throw .control(.unexpected(detail: Remark(.nothingAnswered))) }
+    try ask(command, within: timeout, task) { last = $0 }
+    guard let last else { throw .control(.unexpected(detail: MessageDetail(.noReply))) }
     return last
   }
 
@@ -238,13 +238,13 @@ extension CoordinatorClient {
   /// - Parameter continued: Number of the request that this one continues.
   @discardableResult
   func send(
-    _ command: ControlCommand, continuing continued: UInt32? = nil, tellsProgress: Bool? = nil,
+    _ command: ControlCommand, continuing continued: UInt32? = nil, reportsProgress: Bool? = nil,
     leavesDelayed: Bool? = nil
   ) throws(CommandError) -> UInt32 {
     do throws(ControlError) {
       let number = try connection.send(
-        command, continuing: continued, tellsProgress: tellsProgress, leavesDelayed: leavesDelayed)
-      if command.isWhole { hasAsked = true }
+        command, continuing: continued, reportsProgress: reportsProgress, leavesDelayed: leavesDelayed)
+      if command.isWhole { hasSentRequest = true }
       return number
     } catch {
       throw .control(explain(error))
@@ -276,9 +276,9 @@ extension ControlError {
   fileprivate var isAbsence: Bool { if case .notOpen = self { true } else { self == .lost } }
 
   /// True if the error can disappear when the coordinator has restarted.
-  var mayPass: Bool {
+  var isTransient: Bool {
     switch self {
-    case .notOpen, .lost, .busy, .notGreeted, .timedOut: true
+    case .notOpen, .lost, .busy, .noWelcome, .timedOut: true
     default: false
     }
   }
@@ -299,8 +299,8 @@ extension Session {
 
   /// Waits for the exit of a guardian whose coordinator does not answer any more. Called before opening the
   /// next bank.
-  func letBankGo() {
-    let deadline = SystemClock.monotonic() + CoordinatorClient.reunion
+  func awaitGuardianExit() {
+    let deadline = SystemClock.monotonic() + CoordinatorClient.reconnectTimeout
     while home.isGuarded, !isBankAnswering, SystemClock.monotonic() < deadline { Pause.briefly() }
   }
 }

@@ -7,43 +7,43 @@ import Time
 import Wire
 
 final class DrainReporter {
-  private let words: MessageCatalog
+  private let messages: MessageCatalog
   /// Options that the messages may recommend.
   private let free: FreeOptions
   private let meter: ProgressMeter
   private let now: () -> MonotonicTime
   /// The last step that has started or was requested.
-  private var furthest = DrainStep.closeDoor
-  private var told: DrainStep?
+  private var furthest = DrainStep.stopAccepting
+  private var reportedStep: DrainStep?
 
   init(
-    _ words: MessageCatalog, _ free: FreeOptions, _ meter: ProgressMeter? = nil,
+    _ messages: MessageCatalog, _ free: FreeOptions, _ meter: ProgressMeter? = nil,
     now: @escaping () -> MonotonicTime = SystemClock.monotonic
   ) {
-    (self.words, self.free) = (words, free)
-    self.meter = meter ?? ProgressMeter(words: words)
+    (self.messages, self.free) = (messages, free)
+    self.meter = meter ?? ProgressMeter(messages: messages)
     self.now = now
   }
 
-  func hear(_ report: ProgressReport) {
+  func handle(_ report: ProgressReport) {
     if let drain = report.drain {
       furthest = max(furthest, drain.step)
-      if told != drain.step, now() >= meter.isDue {
-        told = drain.step
-        meter.say(words.drain(drain, free))
+      if reportedStep != drain.step, now() >= meter.isDue {
+        reportedStep = drain.step
+        meter.say(messages.drain(drain, free))
       }
       // While the tellers exit there is nothing to count.
-      if drain.step == .kill || drain.step == .closeDoor { return }
+      if drain.step == .kill || drain.step == .stopAccepting { return }
     }
-    meter.update(words.phase(report.phase), done: report.done, total: report.total)
+    meter.update(messages.phase(report.phase), done: report.done, total: report.total)
   }
 
   /// Handles a Ctrl-C: prints and returns the step to request; nil if the drain is at its last step.
   func goFurther() -> DrainStep? {
-    // The step `closeDoor` takes an instant, so a user cannot skip it.
+    // The step `stopAccepting` takes an instant, so a user cannot skip it.
     guard let step = max(furthest, .serveWaiting).next else { return nil }
     furthest = step
-    meter.say(words.hurried(to: step))
+    meter.say(messages.advanced(to: step))
     return step
   }
 

@@ -10,29 +10,29 @@ import Time
 import Wire
 
 final class ForegroundBank {
-  enum Happening {
+  enum ForegroundEvent {
     /// Message on the coordinator's first connection.
     case reply(ControlReply)
     /// Message on the second connection, see `listen(to:)`.
-    case news(ControlReply)
+    case eventMessage(ControlReply)
     /// The n-th signal that asks the bank to close.
     case interrupted(Int)
     /// The first connection was closed.
     case ended
     /// The second connection was closed.
-    case newsEnded
+    case eventsEnded
   }
 
-  private struct Line {
+  private struct Connection {
     let connection: ControlConnection
     let registration: Registration
   }
 
   private let wait: InterruptibleWait
   private let launched: LaunchedBank
-  private var coordinator: Line?
-  private var newsLine: Line?
-  private var pending: [Happening] = []
+  private var coordinator: Connection?
+  private var eventConnection: Connection?
+  private var pending: [ForegroundEvent] = []
   private var interruptions = 0
 
   private init(_ wait: InterruptibleWait, _ launched: LaunchedBank) {
@@ -41,12 +41,12 @@ final class ForegroundBank {
   }
 
   static func begin(_ session: Session) throws(CommandError) -> ForegroundBank {
-    session.letBankGo()
+    session.awaitGuardianExit()
     var order = try session.openingOrder(juice: 0)
     order.endsWithLauncher = true
     let wait = try InterruptibleWait()
     do throws(CommandError) {
-      let launched = try fromControl(session.surroundings.launcher().launch(order, standardError: .inherit))
+      let launched = try fromControl(session.environment.launcher().launch(order, standardError: .inherit))
       let bank = ForegroundBank(wait, launched)
       bank.coordinator = try bank.watch(launched.connection)
       return bank
@@ -56,13 +56,13 @@ final class ForegroundBank {
     }
   }
 
-  /// Waits for the coordinator's exit, kills it after `patience`, and restores the signals. Killing loses
+  /// Waits for the coordinator's exit, kills it after `timeout`, and restores the signals. Killing loses
   /// no data.
   /// - Returns: Exit status of the coordinator.
   @discardableResult
-  func end(within patience: TimeSpan = .seconds(10)) -> ExitStatus {
+  func end(within timeout: TimeSpan = .seconds(10)) -> ExitStatus {
     defer { wait.release() }
-    if let status = launched.awaitExit(until: SystemClock.monotonic() + patience) { return status }
+    if let status = launched.awaitExit(until: SystemClock.monotonic() + timeout) { return status }
     launched.process.kill(SIGKILL)
     return launched.process.wait()
   }
@@ -75,17 +75,17 @@ final class ForegroundBank {
     }
   }
 
-  func listen(to connection: ControlConnection) throws(CommandError) { newsLine = try watch(connection) }
+  func listen(to connection: ControlConnection) throws(CommandError) { eventConnection = try watch(connection) }
 
-  private func watch(_ connection: ControlConnection) throws(CommandError) -> Line {
-    Line(connection: connection, registration: try wait.loop.listen(to: connection))
+  private func watch(_ connection: ControlConnection) throws(CommandError) -> Connection {
+    Connection(connection: connection, registration: try wait.loop.listen(to: connection))
   }
 
-  func next() throws(CommandError) -> Happening {
+  func next() throws(CommandError) -> ForegroundEvent {
     while true {
       if !pending.isEmpty { return pending.removeFirst() }
       try collect()
-      if pending.isEmpty { try wait.loop.turn(until: nil) }
+      if pending.isEmpty { try wait.loop.runIteration(until: nil) }
     }
   }
 
@@ -94,21 +94,21 @@ final class ForegroundBank {
       interruptions += 1
       pending.append(.interrupted(interruptions))
     }
-    if let line = newsLine, try drain(line, as: Happening.news) {
-      newsLine = nil
-      pending.append(.newsEnded)
+    if let line = eventConnection, try drain(line, as: ForegroundEvent.eventMessage) {
+      eventConnection = nil
+      pending.append(.eventsEnded)
     }
-    if let line = coordinator, try drain(line, as: Happening.reply) {
+    if let line = coordinator, try drain(line, as: ForegroundEvent.reply) {
       coordinator = nil
       pending.append(.ended)
     }
   }
 
   /// Reads all received messages. Returns true if the connection has ended.
-  private func drain(_ line: Line, as happening: (ControlReply) -> Happening) throws(CommandError) -> Bool {
+  private func drain(_ line: Connection, as event: (ControlReply) -> ForegroundEvent) throws(CommandError) -> Bool {
     do throws(ControlError) {
       while let reply = try line.connection.next(until: MonotonicTime(nanoseconds: 0)) {
-        pending.append(happening(reply))
+        pending.append(event(reply))
       }
       return false
     } catch {

@@ -34,7 +34,7 @@ final class FullScreen {
 
   /// Time limit for the rest of an escape sequence. A lone Escape is recognised by the absence of further
   /// bytes.
-  private static let sequencePatience = TimeSpan.milliseconds(50)
+  private static let sequenceTimeout = TimeSpan.milliseconds(50)
   private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT]
   /// Switches to the alternate screen, hides the cursor and turns on bracketed paste; `end` reverts all
   /// three. Source: xterm ctlseqs, DECSET 1049, 25 and 2004.
@@ -54,8 +54,8 @@ final class FullScreen {
     do throws(SystemError) {
       // The signals are blocked before the terminal changes, so that no signal can end the program in
       // between.
-      source = try SignalSource(Self.signals, on: loop) { [unowned self] in hear($0.signal) }
-      if Terminal.isTerminal(STDIN_FILENO) { terminal = try RawTerminal(hearsSignals: true) }
+      source = try SignalSource(Self.signals, on: loop) { [unowned self] in handle($0.signal) }
+      if Terminal.isTerminal(STDIN_FILENO) { terminal = try RawTerminal(keepsSignals: true) }
     } catch {
       end()
       throw .system(error)
@@ -129,13 +129,13 @@ final class FullScreen {
   // MARK: - Keys
 
   /// Deadline for the next call of ``settle()``.
-  var wake: MonotonicTime? { escapeBy }
+  var wakeTime: MonotonicTime? { escapeBy }
 
   /// Call after every iteration of the loop. Reports a lone Escape when its time limit has passed.
   func settle() {
     guard let due = escapeBy, SystemClock.monotonic() >= due else { return }
     escapeBy = nil
-    if let key = keys.settle() { hear(key) }
+    if let key = keys.settle() { handle(key) }
   }
 
   private func read() {
@@ -146,15 +146,15 @@ final class FullScreen {
       repeat {
         // At the end of the input, the terminal has hung up.
         guard let bytes = try terminal.read(atMost: 1) else { return isGone = true }
-        for key in keys.take(bytes) { hear(key) }
+        for key in keys.take(bytes) { handle(key) }
       } while !isEnded && !isClosed && terminal.hasInput
-      escapeBy = keys.isWaiting ? SystemClock.monotonic() + Self.sequencePatience : nil
+      escapeBy = keys.isWaiting ? SystemClock.monotonic() + Self.sequenceTimeout : nil
     } catch {
       failure = .system(error)
     }
   }
 
-  private func hear(_ key: Key) {
+  private func handle(_ key: Key) {
     switch key {
     case .control("c"): signal = signal ?? SIGINT
     case .control("z"): stop(group: true)
@@ -166,14 +166,14 @@ final class FullScreen {
 
   // MARK: - Signals
 
-  private func hear(_ signal: CInt) {
+  private func handle(_ signal: CInt) {
     switch signal {
     // The terminal may have moved or cut lines even if it has its former size again.
     case SIGWINCH: (isDirty, drawn) = (true, nil)
     case SIGTSTP: stop(group: false)
     // The program was stopped by SIGSTOP. The terminal was not restored, and another program may have changed
     // it.
-    case SIGCONT: if isShown { takeBack() }
+    case SIGCONT: if isShown { restore() }
     default: self.signal = self.signal ?? signal
     }
   }
@@ -184,10 +184,10 @@ final class FullScreen {
     hide()
     terminal?.restore()
     do throws(SystemError) { try Signals.stop(group: group) } catch { failure = .system(error) }
-    if wasShown { takeBack() }
+    if wasShown { restore() }
   }
 
-  private func takeBack() {
+  private func restore() {
     do throws(SystemError) { try terminal?.take() } catch { failure = .system(error) }
     show()
   }

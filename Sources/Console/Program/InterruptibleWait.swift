@@ -9,17 +9,17 @@ import Time
 import Wire
 
 final class InterruptibleWait {
-  var signal: CInt? { bell.signal }
-  var count: Int { bell.count }
+  var signal: CInt? { signalRecord.signal }
+  var count: Int { signalRecord.count }
 
-  private final class Bell {
+  private final class SignalRecord {
     var signal: CInt?
     var count = 0
   }
 
   let loop: EventLoop
   private let signals: [CInt]
-  private let bell = Bell()
+  private let signalRecord = SignalRecord()
   private var source: SignalSource?
   /// SIGCHLD of orphans, if this program is process 1 of a container.
   private var orphans: SignalSource?
@@ -30,12 +30,12 @@ final class InterruptibleWait {
     let loop = try fromSystem(EventLoop())
     self.loop = loop
     source = try fromSystem(
-      SignalSource(signals, on: loop) { [bell] report in
-        bell.count += 1
-        if bell.signal == nil { bell.signal = report.signal }
+      SignalSource(signals, on: loop) { [signalRecord] report in
+        signalRecord.count += 1
+        if signalRecord.signal == nil { signalRecord.signal = report.signal }
       })
     guard CurrentProcess.pid == 1 else { return }
-    orphans = try fromSystem(SignalSource([SIGCHLD], on: loop) { _ in Subreaper.collectOthers() })
+    orphans = try fromSystem(SignalSource([SIGCHLD], on: loop) { _ in Subreaper.reapOrphans() })
   }
 
   /// Returns the next answer; nil at the deadline, or if more than `known` signals were received.
@@ -49,12 +49,12 @@ final class InterruptibleWait {
       if let reply = try coordinator.next(until: MonotonicTime(nanoseconds: 0)) { return reply }
       if count > known { return nil }
       if let deadline, SystemClock.monotonic() >= deadline { return nil }
-      try loop.turn(until: deadline)
+      try loop.runIteration(until: deadline)
     }
   }
 
   /// Checks for signals without waiting.
-  func look() throws(CommandError) { try loop.turn(until: MonotonicTime(nanoseconds: 0)) }
+  func checkSignals() throws(CommandError) { try loop.runIteration(until: MonotonicTime(nanoseconds: 0)) }
 
   /// Ends this program by the recorded signal, if there is one. Otherwise unblocks the signals.
   func end() {
@@ -73,7 +73,7 @@ final class InterruptibleWait {
 }
 
 extension EventLoop {
-  func turn(until deadline: MonotonicTime?) throws(CommandError) {
+  func runIteration(until deadline: MonotonicTime?) throws(CommandError) {
     _ = try fromSystem(runOnce(until: deadline))
   }
 

@@ -64,7 +64,7 @@ package final class Output {
   }
 }
 
-enum Notes {
+enum StandardErrorNotes {
   /// Prints a message on standard error, folded to the width of the terminal. A failure is ignored, because
   /// it could not be reported anywhere else.
   static func say(_ text: String) {
@@ -82,7 +82,7 @@ enum Notes {
 
 /// Detects that the reader of standard output has closed it, even while nothing is written. If the descriptor
 /// cannot be watched, the next write detects it.
-final class ReaderWatch {
+final class OutputReaderMonitor {
   private let loop: EventLoop
   private var registration: Registration?
   private(set) var isGone = false

@@ -22,7 +22,7 @@ package struct ProcessEnvironment {
   static var actual: ProcessEnvironment {
     ProcessEnvironment(
       variable: { Environment.value($0).flatMap { $0.isEmpty ? nil : $0 } }, absolute: Paths.absolute,
-      isFile: { (try? FileFacts.inspect($0))?.isFile == true },
+      isFile: { (try? FileMetadata.inspect($0))?.isFile == true },
       configuredLanguage: { (try? BankConfiguration.load(path: $0))?.language },
       executable: { try? Paths.executable() }, launcher: BankLauncher.find)
   }
@@ -40,10 +40,10 @@ package struct ProcessEnvironment {
     } else if let person = variable("HOME") {
       chosen = Paths.join(person, ".local/state/bank")
     } else {
-      let words = MessageCatalog(language: languageWithoutFile)
-      throw .complaint(
+      let messages = MessageCatalog(language: languageWithoutFile)
+      throw .commandFailure(
         as: .badHome,
-        words.say(
+        messages.say(
           "The bank has no home: set --home, BANK_HOME, XDG_STATE_HOME or HOME.",
           "은행의 홈을 알 수 없습니다. --home, BANK_HOME, XDG_STATE_HOME, HOME 중 하나를 설정하세요."))
     }
@@ -77,17 +77,17 @@ package struct ProcessEnvironment {
   /// leaves the choice to the configuration. Errors: a usage error that contains nothing of the input,
   /// because the input may contain a password.
   func store(
-    flag: String?, _ words: MessageCatalog, option: String = "--store"
+    flag: String?, _ messages: MessageCatalog, option: String = "--store"
   ) throws(CommandError) -> (address: StoreAddress, source: SettingSource)? {
     let name = "BANK_STORE"
     guard let text = flag ?? variable(name) else { return nil }
-    if let (byte, offset) = ByteText.firstForeignByte(in: text) {
-      throw .usage(words.notText(flag == nil ? name : option, byte, behind: offset))
+    if let (byte, offset) = ByteText.firstNonUTF8Byte(in: text) {
+      throw .usage(messages.notText(flag == nil ? name : option, byte, behind: offset))
     }
     do throws(StoreAddress.Fault) {
       return (try StoreAddress(text), flag == nil ? .environment(name) : .option(option))
     } catch {
-      throw .usage(words.badAddress(flag == nil ? name : option, error.message(in: words.language)))
+      throw .usage(messages.badAddress(flag == nil ? name : option, error.message(in: messages.language)))
     }
   }
 
@@ -110,7 +110,7 @@ package struct ProcessEnvironment {
 
 /// A configuration file and its source.
 struct ChosenConfiguration: Equatable {
-  enum Chooser: Equatable {
+  enum ConfigurationSource: Equatable {
     case option
     /// The environment variable with this name.
     case environment(String)
@@ -119,7 +119,7 @@ struct ChosenConfiguration: Equatable {
 
   /// Absolute path.
   let path: String
-  let chooser: Chooser
+  let source: ConfigurationSource
 
-  init(_ path: String, by chooser: Chooser) { (self.path, self.chooser) = (path, chooser) }
+  init(_ path: String, by source: ConfigurationSource) { (self.path, self.source) = (path, source) }
 }

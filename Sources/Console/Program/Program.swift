@@ -13,7 +13,7 @@ package struct Program {
 
   private let table: CommandTable
   private let arguments = Array(CurrentProcess.arguments.dropFirst())
-  private let surroundings = ProcessEnvironment.actual
+  private let environment = ProcessEnvironment.actual
   private let output: Output
 
   private init(_ table: CommandTable) {
@@ -21,7 +21,7 @@ package struct Program {
     self.table = table
     let isTerminal = Terminal.isTerminal(StandardStreams.Stream.output.fd)
     output = Output(
-      isTerminal: isTerminal, palette: Palette(isTerminal: isTerminal, variable: surroundings.variable))
+      isTerminal: isTerminal, palette: Palette(isTerminal: isTerminal, variable: environment.variable))
   }
 
   /// Runs a program whose commands all work on a home. Returns its exit code.
@@ -39,9 +39,9 @@ package struct Program {
   ) -> Int32 {
     let program = Program(table)
     return program.understand { invocation in
-      let words = MessageCatalog(language: program.surroundings.languageWithoutFile)
-      do throws(CommandError) { return try work(invocation, words) } catch {
-        return report(error, words, "", invocation.options.wantsJSON, program.output)
+      let messages = MessageCatalog(language: program.environment.languageWithoutFile)
+      do throws(CommandError) { return try work(invocation, messages) } catch {
+        return report(error, messages, "", invocation.options.wantsJSON, program.output)
       }
     }
   }
@@ -51,7 +51,7 @@ package struct Program {
       return switch try table.parse(arguments) {
       case .run(let invocation): run(invocation).rawValue
       case .help(let path): help(path).rawValue
-      case .version: tell("\(table.program) \(BankctlTable.version) (\(ControlConnection.build))\n").rawValue
+      case .version: printText("\(table.program) \(BankctlTable.version) (\(ControlConnection.build))\n").rawValue
       }
     } catch {
       return refuse(error).rawValue
@@ -62,78 +62,78 @@ package struct Program {
     _ invocation: Invocation, _ command: (Session) throws(CommandError) -> ProgramExit
   ) -> ProgramExit {
     let asJSON = invocation.options.wantsJSON
-    var words = MessageCatalog(language: surroundings.languageWithoutFile)
+    var messages = MessageCatalog(language: environment.languageWithoutFile)
     var place = ""
     do throws(CommandError) {
-      let home = try surroundings.home(flag: invocation.text("home"))
+      let home = try environment.home(flag: invocation.text("home"))
       place = home.path
-      words = try self.words(invocation, home)
+      messages = try self.messages(invocation, home)
       let session = Session(
-        invocation: invocation, words: words, home: home, surroundings: surroundings, asJSON: asJSON,
+        invocation: invocation, messages: messages, home: home, environment: environment, asJSON: asJSON,
         output: output)
       let exit = try command(session)
       try output.flush()
       return exit
     } catch {
-      return Self.report(error, words, place, asJSON, output)
+      return Self.report(error, messages, place, asJSON, output)
     }
   }
 
-  private func words(_ invocation: Invocation, _ home: BankHome) throws(CommandError) -> MessageCatalog {
+  private func messages(_ invocation: Invocation, _ home: BankHome) throws(CommandError) -> MessageCatalog {
     let flag = invocation.text("lang")
     // The configuration file is read only if neither the flag nor the variable decides the language.
-    if flag == nil, let chosen = surroundings.variable("BANK_LANG"), Language(code: chosen) == nil {
-      throw .usage(MessageCatalog(language: surroundings.languageWithoutFile).noSuchLanguage(chosen))
+    if flag == nil, let chosen = environment.variable("BANK_LANG"), Language(code: chosen) == nil {
+      throw .usage(MessageCatalog(language: environment.languageWithoutFile).noSuchLanguage(chosen))
     }
-    guard flag == nil, surroundings.variable("BANK_LANG") == nil else {
-      return MessageCatalog(language: surroundings.language(flag: flag, configuration: nil))
+    guard flag == nil, environment.variable("BANK_LANG") == nil else {
+      return MessageCatalog(language: environment.language(flag: flag, configuration: nil))
     }
     let declared = invocation.options.declares("config") ? invocation.text("config") : nil
-    let configuration = try surroundings.configuration(flag: declared, home: home)
-    return MessageCatalog(language: surroundings.language(flag: nil, configuration: configuration))
+    let configuration = try environment.configuration(flag: declared, home: home)
+    return MessageCatalog(language: environment.language(flag: nil, configuration: configuration))
   }
 
   static func report(
-    _ error: CommandError, _ words: MessageCatalog, _ home: String, _ asJSON: Bool, _ output: Output
+    _ error: CommandError, _ messages: MessageCatalog, _ home: String, _ asJSON: Bool, _ output: Output
   ) -> ProgramExit {
-    guard let complaint = words.complaint(about: error, home: home) else { return .done }
+    guard let commandFailure = messages.commandFailure(about: error, home: home) else { return .done }
     do throws(CommandError) {
       // The output that was buffered before the error is written first.
-      if asJSON { try output.line(.error(code: complaint.code, message: complaint.message)) }
+      if asJSON { try output.line(.error(code: commandFailure.code, message: commandFailure.message)) }
       try output.flush()
     } catch {
-      if asJSON { return complaint.exit }
+      if asJSON { return commandFailure.exit }
     }
-    if !asJSON { Notes.say("\(name): \(complaint.message)") }
-    return complaint.exit
+    if !asJSON { StandardErrorNotes.say("\(name): \(commandFailure.message)") }
+    return commandFailure.exit
   }
 
-  private var glimpsedWords: (MessageCatalog, asJSON: Bool) {
-    let values = table.globalValues(glimpsedIn: arguments)
+  private var provisionalMessages: (MessageCatalog, asJSON: Bool) {
+    let values = table.globalValues(inPossiblyInvalid: arguments)
     let named = values.declares("lang") ? values.text("lang") : nil
     let chosen = named.flatMap { Language(code: $0) }
-    return (MessageCatalog(language: chosen ?? surroundings.languageWithoutFile), values.wantsJSON)
+    return (MessageCatalog(language: chosen ?? environment.languageWithoutFile), values.wantsJSON)
   }
 
   private func help(_ path: [String]) -> ProgramExit {
     let width = output.isTerminal ? Terminal.size?.columns ?? 80 : 80
-    let language = glimpsedWords.0.textLanguage
-    return tell(table.help(for: path, language: language, width: width, colour: output.palette.isOn))
+    let language = provisionalMessages.0.textLanguage
+    return printText(table.help(for: path, language: language, width: width, colour: output.palette.isOn))
   }
 
-  private func tell(_ text: String) -> ProgramExit {
+  private func printText(_ text: String) -> ProgramExit {
     output.write(text)
     do throws(CommandError) { try output.flush() } catch { return error == .readerGone ? .done : .failed }
     return .done
   }
 
   private func refuse(_ error: UsageError) -> ProgramExit {
-    let (words, asJSON) = glimpsedWords
+    let (messages, asJSON) = provisionalMessages
     if error.wantsOverview, !asJSON {
       let width = Terminal.size(of: StandardStreams.Stream.error.fd)?.columns ?? 80
-      Notes.write(table.help(language: words.textLanguage, width: width) + "\n")
+      StandardErrorNotes.write(table.help(language: messages.textLanguage, width: width) + "\n")
     }
-    return Self.report(.usage(error.message(in: words.textLanguage)), words, "", asJSON, output)
+    return Self.report(.usage(error.message(in: messages.textLanguage)), messages, "", asJSON, output)
   }
 }
 

@@ -18,8 +18,8 @@ protocol PresentableCommand: ServiceCommand {
 
   /// Message for users if the service does not answer.
   /// - Parameter isInDoubt: True if a change was sent, and the service may have made it.
-  static func silence(_ why: String, isInDoubt: Bool, _ words: MessageCatalog) -> String
-  static func complaint(about answer: Answer, _ words: MessageCatalog) -> Complaint?
+  static func silence(_ why: String, isInDoubt: Bool, _ messages: MessageCatalog) -> String
+  static func commandFailure(about answer: Answer, _ messages: MessageCatalog) -> CommandFailure?
 }
 
 final class ServiceRequests<Command: PresentableCommand> {
@@ -31,32 +31,32 @@ final class ServiceRequests<Command: PresentableCommand> {
   /// Connects to a service at once; the caller has checked that the bank is open. The patience covers all
   /// requests together. A command with a screen passes the loop of that screen.
   init(
-    _ session: Session, at socket: String, within patience: TimeSpan, on loop: EventLoop? = nil
+    _ session: Session, at socket: String, within timeout: TimeSpan, on loop: EventLoop? = nil
   ) throws(CommandError) {
     self.session = session
-    deadline = SystemClock.monotonic() + patience
+    deadline = SystemClock.monotonic() + timeout
     if let loop { self.loop = loop } else { self.loop = try fromSystem(EventLoop()) }
     client = ServiceClient(socket: socket, loop: self.loop)
   }
 
   func ask(_ command: Command) throws(CommandError) -> Command.Answer {
     let answer = try wait(for: command)
-    if let complaint = Command.complaint(about: answer, session.words) { throw .complaint(complaint) }
+    if let commandFailure = Command.commandFailure(about: answer, session.messages) { throw .commandFailure(commandFailure) }
     return answer
   }
 
   var trouble: String? { session.trouble(of: Command.role) }
 
   func refusal(_ error: ServiceClientError<Command>) -> CommandError {
-    session.words.refusal(error, trouble: trouble)
+    session.messages.refusal(error, trouble: trouble)
   }
 
-  func turn(until deadline: MonotonicTime?) throws(CommandError) {
-    do throws(ServiceClientError<Command>) { try client.turn(until: deadline) } catch { throw refusal(error) }
+  func runIteration(until deadline: MonotonicTime?) throws(CommandError) {
+    do throws(ServiceClientError<Command>) { try client.runIteration(until: deadline) } catch { throw refusal(error) }
   }
 
   static var unexpected: CommandError {
-    .control(.unexpected(detail: Remark(.strangeAnswer).of(Command.role == .stock ? .stock : .machine)))
+    .control(.unexpected(detail: MessageDetail(.unexpectedReply).of(Command.role == .stock ? .stock : .machine)))
   }
 
   /// Waits for an answer, until the deadline if the service is not connected. Every request gets at least 100 ms even
@@ -70,17 +70,17 @@ final class ServiceRequests<Command: PresentableCommand> {
       if let outcome {
         do throws(ServiceClientError<Command>) { return try outcome.get() } catch { throw refusal(error) }
       }
-      try turn(until: min(limit, SystemClock.monotonic() + serviceLook))
+      try runIteration(until: min(limit, SystemClock.monotonic() + serviceCheckInterval))
       guard outcome == nil, !client.isConnected else { continue }
       let isInDoubt = client.isInDoubt
-      if !isInDoubt, let reason = session.whyNobodyComes(to: Command.role) {
+      if !isInDoubt, let reason = session.serviceUnavailableReason(to: Command.role) {
         client.close()
-        throw .complaint(Command.absence, reason)
+        throw .commandFailure(Command.absence, reason)
       }
       guard session.isBankClosed else { continue }
       client.close()
       guard isInDoubt else { throw .control(.notOpen(socket: session.home.socket, stale: false)) }
-      throw .complaint(as: .notOpen, session.words.closedMeanwhile(home: session.home.path))
+      throw .commandFailure(as: .notOpen, session.messages.closedMeanwhile(home: session.home.path))
     }
   }
 }
@@ -92,8 +92,8 @@ extension MessageCatalog {
   ) -> CommandError {
     switch error {
     case .tryLater(let detail, let isInDoubt):
-      let message = Command.silence(trouble ?? particular(detail), isInDoubt: isInDoubt, self)
-      return .complaint(Command.absence, message)
+      let message = Command.silence(trouble ?? localizedDetail(detail), isInDoubt: isInDoubt, self)
+      return .commandFailure(Command.absence, message)
     case .notPermitted(let socket): return .control(.notPermitted(socket: socket))
     case .otherVersion(let theirs, let build): return .control(.otherVersion(theirs: theirs, build: build))
     case .system(let error): return .system(error)
@@ -102,34 +102,34 @@ extension MessageCatalog {
 }
 
 /// Interval of the checks whether the bank is still open while the service is not connected.
-private let serviceLook = TimeSpan.milliseconds(500)
+private let serviceCheckInterval = TimeSpan.milliseconds(500)
 
 extension Session {
   /// Reason why a service will not start again, and the remedy; nil if the service may start.
-  fileprivate func whyNobodyComes(to role: WorkerRole) -> String? {
+  fileprivate func serviceUnavailableReason(to role: WorkerRole) -> String? {
     guard let connection = try? home.connect(),
       let report = try? CoordinatorClient(connection).status(.status),
       let worker = report.workers.first(where: { $0.role == role })
     else { return nil }
     let isLasting = [.damaged, .removed, .newerSchema].contains(worker.failure?.code)
     guard isLasting || worker.isFailed == true else { return nil }
-    return words.outOfWork(worker)
+    return messages.notWorking(worker)
   }
 
   /// Reason why the stock of the open bank did not answer.
   package func refusal(_ error: StockClientError) -> CommandError {
-    words.refusal(error, trouble: trouble(of: .stock))
+    messages.refusal(error, trouble: trouble(of: .stock))
   }
 
   /// Reason why the vending machine of the open bank did not answer.
   package func refusal(_ error: VendingClientError) -> CommandError {
-    words.refusal(error, trouble: trouble(of: .vending))
+    messages.refusal(error, trouble: trouble(of: .vending))
   }
 
   /// The coordinator's reason why a service does not work; nil if the service works or the coordinator does
   /// not answer.
   func trouble(of role: WorkerRole) -> String? {
     guard let report = try? CoordinatorClient.picture(self) else { return nil }
-    return report.workers.first { $0.role == role }.flatMap { words.trouble(of: $0) }
+    return report.workers.first { $0.role == role }.flatMap { messages.trouble(of: $0) }
   }
 }

@@ -9,9 +9,9 @@ import Wire
 
 package struct Session {
   package let invocation: Invocation
-  package let words: MessageCatalog
+  package let messages: MessageCatalog
   package var home: BankHome
-  package let surroundings: ProcessEnvironment
+  package let environment: ProcessEnvironment
   /// True if JSON output was requested.
   let asJSON: Bool
   package let output: Output
@@ -19,7 +19,7 @@ package struct Session {
   /// Value of a number operand; 0 if an optional operand is missing.
   func number(_ operand: String) -> Int64 { invocation.operands.integer(operand) ?? 0 }
   func name(_ operand: String) -> String { invocation.operands.text(operand) ?? "" }
-  package func note(_ text: String) { Notes.say(text) }
+  package func note(_ text: String) { StandardErrorNotes.say(text) }
 
   /// Prints a JSON document, or the text if JSON was not requested.
   package func show(_ document: @autoclosure () -> JSONValue, or text: @autoclosure () -> [String])
@@ -45,8 +45,8 @@ package struct Session {
   /// Maximum table width: the width of the terminal; nil if the output is not a terminal.
   package var columns: Int? { output.isTerminal ? Terminal.size?.columns : nil }
 
-  func picture(_ report: StatusReport) -> StatusPicture {
-    StatusPicture(report: report, words: words, palette: output.palette, columns: columns)
+  func picture(_ report: StatusReport) -> StatusRenderer {
+    StatusRenderer(report: report, messages: messages, palette: output.palette, columns: columns)
   }
 
   /// The service with this name or alias. The bank decides whether the service exists.
@@ -56,7 +56,7 @@ package struct Session {
     }
     guard let service = ServiceName(name) else {
       let near = Suggestions.nearest(to: name, among: ServiceName.branch.map(\.text))
-      throw .complaint(as: .noSuchService, words.noSuchService(name, near, []))
+      throw .commandFailure(as: .noSuchService, messages.noSuchService(name, near, []))
     }
     return service
   }
@@ -73,7 +73,7 @@ package struct Session {
     for assignment in invocation.options.assignments("windows") {
       let service = try service(named: assignment.name)
       guard !chosen.contains(where: { $0.service == service }) else {
-        throw .usage(words.namedTwice(service))
+        throw .usage(messages.namedTwice(service))
       }
       chosen.append((service, assignment.number, "--windows"))
     }
@@ -83,19 +83,19 @@ package struct Session {
   /// Address of the shared database of a closed bank, chosen as if the bank were opened; nil for the database in its
   /// home. Errors in the configuration are ignored, because opening the bank reports them.
   func inspectedStore() throws(CommandError) -> String? {
-    if let chosen = try surroundings.store(flag: nil, words) { return chosen.address.description }
-    guard let file = try surroundings.configuration(flag: nil, home: home) else { return nil }
+    if let chosen = try environment.store(flag: nil, messages) { return chosen.address.description }
+    guard let file = try environment.configuration(flag: nil, home: home) else { return nil }
     return (try? BankConfiguration.load(path: file))?.store.address?.description
   }
 
   /// The order to open the bank, from the options. Fields without an option are left to the configuration.
-  func openingOrder(juice: Int64?) throws(CommandError) -> LaunchOrder {
-    var order = LaunchOrder(
+  func openingOrder(juice: Int64?) throws(CommandError) -> LaunchSettings {
+    var order = LaunchSettings(
       .open, home: home,
-      configuration: try surroundings.configuration(flag: invocation.text("config"), home: home),
-      language: words.language.code, deposit: invocation.integer("deposit"), loan: invocation.integer("loan"),
+      configuration: try environment.configuration(flag: invocation.text("config"), home: home),
+      language: messages.language.code, deposit: invocation.integer("deposit"), loan: invocation.integer("loan"),
       juice: juice, speed: invocation.speed("speed")?.description)
-    order.store = try surroundings.store(flag: invocation.text("store"), words)?.address.description
+    order.store = try environment.store(flag: invocation.text("store"), messages)?.address.description
     order.windows = try chosenWindows(juice: invocation.options.declares("juice"))
       .filter { $0.option == "--windows" && (juice != 0 || $0.service != .juice) }
       .map { "\($0.service)=\($0.count)" }

@@ -5,13 +5,13 @@ import Posix
 import Time
 
 package final class ProgressMeter {
-  private let words: MessageCatalog
+  private let messages: MessageCatalog
   private let isTerminal: Bool
   private let columns: Int
   private let now: () -> MonotonicTime
   private let write: (String) -> Void
   private let begin: MonotonicTime
-  private var pace = PaceEstimate()
+  private var pace = ETAEstimator()
   private var lastShown: MonotonicTime?
   private var hasBar = false
 
@@ -23,12 +23,12 @@ package final class ProgressMeter {
 
   /// Starts to measure. Tests replace the clock and the sink.
   package init(
-    words: MessageCatalog, isTerminal: Bool = Terminal.isTerminal(2),
+    messages: MessageCatalog, isTerminal: Bool = Terminal.isTerminal(2),
     columns: Int = Terminal.size(of: 2)?.columns ?? 80,
     now: @escaping () -> MonotonicTime = SystemClock.monotonic,
-    write: @escaping (String) -> Void = Notes.write
+    write: @escaping (String) -> Void = StandardErrorNotes.write
   ) {
-    self.words = words
+    self.messages = messages
     self.isTerminal = isTerminal
     self.columns = columns
     self.now = now
@@ -51,7 +51,7 @@ package final class ProgressMeter {
   func pass(_ label: String) {
     let instant = now()
     guard isDue(at: instant) else { return }
-    show("\(label) · \(words.elapsed(instant.since(begin)))", at: instant)
+    show("\(label) · \(messages.elapsed(instant.since(begin)))", at: instant)
   }
 
   var nextDue: MonotonicTime { lastShown.map { max(isDue, $0 + pause(at: now())) } ?? isDue }
@@ -86,7 +86,7 @@ package final class ProgressMeter {
   }
 
   private func text(_ label: String, _ done: Int64, _ total: Int64, at instant: MonotonicTime) -> String {
-    let rate = pace.rate(at: instant).flatMap(words.rate).map { "· " + $0 }
+    let rate = pace.rate(at: instant).flatMap(messages.rate).map { "· " + $0 }
     guard total > 0 else {
       return [label, MessageCatalog.grouped(done), rate].compactMap(\.self).joined(separator: " ")
     }
@@ -94,7 +94,7 @@ package final class ProgressMeter {
     let percent = "\(Int(share * 100))%"
     let counts = "\(MessageCatalog.grouped(done))/\(MessageCatalog.grouped(total))"
     let left =
-      total > done ? pace.left(of: total, at: instant).map { "· " + words.left(words.estimate($0)) } : nil
+      total > done ? pace.left(of: total, at: instant).map { "· " + messages.left(messages.estimate($0)) } : nil
     func line(_ parts: String?...) -> String { parts.compactMap(\.self).joined(separator: " ") }
     let whole = line(label, percent, counts, rate, left)
     guard isTerminal else { return whole }

@@ -46,13 +46,13 @@ enum Screen {
   }
 
   /// The lines that fit the terminal. If some are hidden, the last row contains their number.
-  static func fit(_ lines: [String], to size: Terminal.Size?, _ words: MessageCatalog) -> [String] {
+  static func fit(_ lines: [String], to size: Terminal.Size?, _ messages: MessageCatalog) -> [String] {
     guard let size else { return lines }
     var shown = lines
     // Empty rows are dropped first.
     if shown.count > size.rows { shown.removeAll(where: \.isEmpty) }
     if shown.count > size.rows, size.rows > 1 {
-      shown = shown.prefix(size.rows - 1) + [words.moreRows(shown.count - size.rows + 1)]
+      shown = shown.prefix(size.rows - 1) + [messages.moreRows(shown.count - size.rows + 1)]
     }
     return shown.prefix(size.rows).map { cut($0, to: size.columns) }
   }
@@ -61,7 +61,7 @@ enum Screen {
   /// may have several rows and is shown completely or not at all. The chosen one takes precedence over the
   /// marks.
   static func window(
-    _ entries: [[String]], around chosen: Int, room: Int, _ words: MessageCatalog, _ palette: Palette = .none
+    _ entries: [[String]], around chosen: Int, room: Int, _ messages: MessageCatalog, _ palette: Palette = .none
   ) -> [String] {
     guard entries.indices.contains(chosen), entries.reduce(0, { $0 + $1.count }) > room else {
       return Array(entries.flatMap { $0 }.prefix(room))
@@ -71,7 +71,7 @@ enum Screen {
       (range.lowerBound > 0 ? 1 : 0) + (range.upperBound < entries.count ? 1 : 0)
     }
     guard rows + marks(shown) <= room else {
-      let mark = entries.count > 1 ? [palette.paint("↕ " + words.more(entries.count - 1), .quiet)] : []
+      let mark = entries.count > 1 ? [palette.paint("↕ " + messages.more(entries.count - 1), .quiet)] : []
       return Array((entries[chosen].prefix(room) + mark).prefix(room))
     }
     var isGrowing = true
@@ -87,8 +87,8 @@ enum Screen {
         (shown, rows, isGrowing) = (range, rows + added, true)
       }
     }
-    let above = shown.lowerBound > 0 ? ["↑ " + words.more(shown.lowerBound)] : []
-    let below = shown.upperBound < entries.count ? ["↓ " + words.more(entries.count - shown.upperBound)] : []
+    let above = shown.lowerBound > 0 ? ["↑ " + messages.more(shown.lowerBound)] : []
+    let below = shown.upperBound < entries.count ? ["↓ " + messages.more(entries.count - shown.upperBound)] : []
     return above.map { palette.paint($0, .quiet) } + entries[shown].flatMap { $0 }
       + below.map { palette.paint($0, .quiet) }
   }

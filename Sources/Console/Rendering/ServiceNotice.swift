@@ -30,16 +30,16 @@ struct ServiceNotice {
 
   /// Returns the request of a key, or nil if the service is not connected or has sent no snapshot yet. The
   /// key is then refused, so that no old key is executed later.
-  mutating func grant<Wish>(_ wish: Wish, hasPicture: Bool) -> Wish? {
-    guard isConnected, hasPicture else {
+  mutating func grant<UserCommand>(_ userCommand: UserCommand, hasSnapshot: Bool) -> UserCommand? {
+    guard isConnected, hasSnapshot else {
       say(refusedKey)
       return nil
     }
-    return wish
+    return userCommand
   }
 
-  func lines(hasPicture: Bool, columns: Int?, _ palette: Palette) -> [String] {
-    let (text, isAlarm) = last ?? (silence ?? (isConnected && hasPicture ? "" : absence), true)
+  func lines(hasSnapshot: Bool, columns: Int?, _ palette: Palette) -> [String] {
+    let (text, isAlarm) = last ?? (silence ?? (isConnected && hasSnapshot ? "" : absence), true)
     return Screen.sentence(text, columns: columns).map { palette.paint($0, isAlarm ? .alarm : .waiting) }
   }
 }

@@ -5,7 +5,7 @@ import StockClient
 import Wire
 
 struct StockEditor {
-  enum Wish: Sendable, Equatable {
+  enum UserCommand: Sendable, Equatable {
     case change(ItemID, Quantity)
     case close
   }
@@ -16,33 +16,33 @@ struct StockEditor {
   }
 
   let assortment: Assortment
-  let words: MessageCatalog
+  let messages: MessageCatalog
   /// The stock; nil before the first snapshot.
-  private(set) var picture: StockPicture?
+  private(set) var picture: StockSnapshot?
   /// Index of the selected line; the last line closes the editor.
   private(set) var chosen = 0
   var notice: ServiceNotice
 
-  init(_ assortment: Assortment, _ words: MessageCatalog) {
+  init(_ assortment: Assortment, _ messages: MessageCatalog) {
     self.assortment = assortment
-    self.words = words
-    notice = ServiceNotice(absence: words.editorWaits, refusedKey: words.editorTookNoKey)
+    self.messages = messages
+    notice = ServiceNotice(absence: messages.editorWaits, refusedKey: messages.editorIgnoredKey)
   }
 
   var lines: [Line] { assortment.fruits.map { .fruit($0, picture?.quantity(of: $0.id) ?? 0) } + [.close] }
 
-  mutating func hear(_ news: StockNews) {
+  mutating func handle(_ news: StockUpdate) {
     switch news {
-    case .picture(let picture): self.picture = picture
+    case .snapshot(let picture): self.picture = picture
     case .changes(let changes): picture?.apply(changes)
-    case .refused(let failure): return notice.say(words.complaint(about: failure).message)
+    case .refused(let failure): return notice.say(messages.commandFailure(about: failure).message)
     }
     notice.forgetAbsence()
   }
 
-  mutating func hear(_ result: Result<StockResult, StockClientError>) {
+  mutating func handle(_ result: Result<StockResult, StockClientError>) {
     switch result {
-    case .success(.failure(let failure)): notice.say(words.complaint(about: failure).message)
+    case .success(.failure(let failure)): notice.say(messages.commandFailure(about: failure).message)
     // A shortage means that another client reduced the amount first. The next snapshot shows the amount,
     // which is never below 0.
     case .success: break
@@ -50,7 +50,7 @@ struct StockEditor {
     }
   }
 
-  mutating func press(_ key: Key) -> Wish? {
+  mutating func press(_ key: Key) -> UserCommand? {
     notice.clear()
     switch key {
     case .up, .character("k"): move(by: -1)
@@ -62,7 +62,7 @@ struct StockEditor {
     case .escape, .control("d"), .character("q"), .character("ㅂ"): return .close
     case .character("+"), .character("="): return change(by: 1)
     case .character("-"), .character("_"), .character("\u{2212}"): return change(by: -1)
-    case .paste: notice.say(words.pasteNotTaken)
+    case .paste: notice.say(messages.pasteIgnored)
     default: break
     }
     return nil
@@ -70,10 +70,10 @@ struct StockEditor {
 
   private mutating func move(by step: Int) { chosen = min(max(0, chosen + step), lines.count - 1) }
 
-  private mutating func change(by difference: Quantity) -> Wish? {
+  private mutating func change(by difference: Quantity) -> UserCommand? {
     guard case .fruit(let fruit, let present) = lines[chosen] else { return nil }
     // Before the first snapshot the amounts are unknown, not 0.
-    let wish = notice.grant(Wish.change(fruit.id, difference), hasPicture: picture != nil)
-    return present + difference >= 0 ? wish : nil
+    let userCommand = notice.grant(UserCommand.change(fruit.id, difference), hasSnapshot: picture != nil)
+    return present + difference >= 0 ? userCommand : nil
   }
 }

@@ -11,79 +11,79 @@ import Wire
 
 final class StockEditorScreen {
   private let session: Session
-  private let counter: StockRequests
+  private let serviceRequests: StockRequests
   private var editor: StockEditor
   private let screen: FullScreen
   /// Changes without an answer. The screen waits for them unless the user closes it twice.
   private var requests = RequestQueue<ItemAmount>()
 
   /// Timeout of a change.
-  private static let changePatience = TimeSpan.seconds(5)
+  private static let changeTimeout = TimeSpan.seconds(5)
   /// Time limit for the next answer of a stock that has not answered a change.
-  private static let probePatience = TimeSpan.minutes(60)
+  private static let probeTimeout = TimeSpan.minutes(60)
   /// Maximum wait for the amounts. After this time the editor opens without them.
-  private static let picturePatience = TimeSpan.seconds(1)
+  private static let snapshotTimeout = TimeSpan.seconds(1)
 
   static func run(_ session: Session) throws(CommandError) {
-    guard session.surroundings.variable("TERM") != "dumb" else {
-      return session.note(session.words.editorIsForPeople)
+    guard session.environment.variable("TERM") != "dumb" else {
+      return session.note(session.messages.editorNeedsTerminal)
     }
-    let counter = try StockRequests(session)
-    let assortment = try counter.assortment()
-    let screen = try FullScreen(session.output, on: counter.loop)
+    let serviceRequests = try StockRequests(session)
+    let assortment = try serviceRequests.assortment()
+    let screen = try FullScreen(session.output, on: serviceRequests.loop)
     defer { screen.end() }
-    let editing = StockEditorScreen(session, counter, assortment, screen)
+    let editing = StockEditorScreen(session, serviceRequests, assortment, screen)
     try editing.edit()
     screen.end()
     if let change = editing.requests.inDoubt {
-      session.note(session.words.leftUnanswered(.stock, editing.name(change)))
+      session.note(session.messages.exitedUnanswered(.stock, editing.name(change)))
     }
     if let signal = screen.signal { Signals.end(by: signal) }
   }
 
-  private init(_ session: Session, _ counter: StockRequests, _ assortment: Assortment, _ screen: FullScreen) {
+  private init(_ session: Session, _ serviceRequests: StockRequests, _ assortment: Assortment, _ screen: FullScreen) {
     self.session = session
-    self.counter = counter
+    self.serviceRequests = serviceRequests
     self.screen = screen
-    editor = StockEditor(assortment, session.words)
+    editor = StockEditor(assortment, session.messages)
   }
 
   private func edit() throws(CommandError) {
-    counter.client.follow { [unowned self] news in
-      editor.hear(news)
+    serviceRequests.client.follow { [unowned self] news in
+      editor.handle(news)
       screen.isDirty = true
     }
     // Keys that were typed early apply to the amounts, so the amounts are loaded first, unless loading takes
     // long.
-    let patience = SystemClock.monotonic() + Self.picturePatience
-    while editor.picture == nil, !screen.isEnded, SystemClock.monotonic() < patience {
-      try counter.turn(until: patience)
+    let firstDeadline = SystemClock.monotonic() + Self.snapshotTimeout
+    while editor.picture == nil, !screen.isEnded, SystemClock.monotonic() < firstDeadline {
+      try serviceRequests.runIteration(until: firstDeadline)
     }
     guard !screen.isEnded else { return }
     try screen.begin { [unowned self] key in press(key) }
     while !screen.isOver(unless: requests.isBusy) {
-      if editor.notice.isConnected != counter.client.isConnected { screen.isDirty = true }
-      editor.notice.isConnected = counter.client.isConnected
-      if requests.settle(at: counter.loop.attended.now) { screen.isDirty = true }
-      editor.notice.silence = session.words.waiting(for: .stock, requests, name)
-      try screen.draw { StockEditorPicture(editor: editor, palette: session.output.palette).lines(size: $0) }
-      let due = requests.due.map { counter.loop.attended.wake(for: $0) }
-      try counter.turn(until: MonotonicTime.earlier(screen.wake, due))
+      if editor.notice.isConnected != serviceRequests.client.isConnected { screen.isDirty = true }
+      editor.notice.isConnected = serviceRequests.client.isConnected
+      if requests.settle(at: serviceRequests.loop.listeningTime.now) { screen.isDirty = true }
+      editor.notice.silence = session.messages.waiting(for: .stock, requests, name)
+      try screen.draw { StockEditorRenderer(editor: editor, palette: session.output.palette).lines(size: $0) }
+      let due = requests.due.map { serviceRequests.loop.listeningTime.wakeTime(for: $0) }
+      try serviceRequests.runIteration(until: MonotonicTime.earlier(screen.wakeTime, due))
       screen.settle()
     }
     if let failure = screen.failure { throw failure }
   }
 
   private func name(_ change: ItemAmount) -> String {
-    session.words.added(editor.assortment.name(of: change.item, in: session.words.language), change.quantity)
+    session.messages.added(editor.assortment.name(of: change.item, in: session.messages.language), change.quantity)
   }
 
   private func press(_ key: Key) {
-    guard let wish = editor.press(key) else { return }
-    switch wish {
+    guard let userCommand = editor.press(key) else { return }
+    switch userCommand {
     case .close:
       screen.close()
-      if requests.isBusy { editor.notice.say(session.words.leavingWaits(.stock)) }
+      if requests.isBusy { editor.notice.say(session.messages.exitWaits(.stock)) }
     case .change(let item, let difference):
       guard !screen.isClosed else { return }
       requests.add(ItemAmount(item, difference))
@@ -94,33 +94,33 @@ final class StockEditorScreen {
   /// Sends the next change. Further changes wait for its answer, so that no changes accumulate at a stock
   /// that does not answer.
   private func sendNext() {
-    guard let change = requests.next(at: counter.loop.attended.now) else { return }
-    let deadline = SystemClock.monotonic() + Self.changePatience
-    counter.client.ask(.change(change, nil), until: deadline) { [weak self] in self?.hear($0) }
+    guard let change = requests.next(at: serviceRequests.loop.listeningTime.now) else { return }
+    let deadline = SystemClock.monotonic() + Self.changeTimeout
+    serviceRequests.client.ask(.change(change, nil), until: deadline) { [weak self] in self?.handle($0) }
   }
 
-  private func hear(_ result: Result<StockResult, StockClientError>) {
+  private func handle(_ result: Result<StockResult, StockClientError>) {
     screen.isDirty = true
     guard case .success = result else {
       requests.gaveUp()
       return probe()
     }
     let untaken = requests.answered()
-    editor.hear(result)
-    if untaken > 0 { editor.notice.add(session.words.notTaken(untaken)) }
+    editor.handle(result)
+    if untaken > 0 { editor.notice.add(session.messages.keysIgnored(untaken)) }
     sendNext()
   }
 
   /// Requests a snapshot repeatedly until a stock that has not answered a change answers again. The snapshot
   /// shows the result of the change.
   private func probe() {
-    counter.client.ask(.look, until: SystemClock.monotonic() + Self.probePatience) { [weak self] result in
+    serviceRequests.client.ask(.querySnapshot, until: SystemClock.monotonic() + Self.probeTimeout) { [weak self] result in
       guard let self else { return }
       guard case .success = result else { return probe() }
-      let text = session.words.answersAgain(.stock, requests.inDoubt.map(name))
+      let text = session.messages.answersAgain(.stock, requests.inDoubt.map(name))
       editor.notice.say(text)
       let untaken = requests.answered()
-      if untaken > 0 { editor.notice.add(session.words.notTaken(untaken)) }
+      if untaken > 0 { editor.notice.add(session.messages.keysIgnored(untaken)) }
       screen.isDirty = true
     }
   }

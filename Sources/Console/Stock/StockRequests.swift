@@ -13,12 +13,12 @@ extension StockCommand: PresentableCommand {
   static var role: WorkerRole { .stock }
   static var absence: ErrorCode { .stockUnavailable }
 
-  static func silence(_ why: String, isInDoubt: Bool, _ words: MessageCatalog) -> String {
-    words.stockSilent(why, isInDoubt)
+  static func silence(_ why: String, isInDoubt: Bool, _ messages: MessageCatalog) -> String {
+    messages.stockSilent(why, isInDoubt)
   }
 
-  static func complaint(about answer: StockResult, _ words: MessageCatalog) -> Complaint? {
-    if case .failure(let failure) = answer { words.complaint(about: failure) } else { nil }
+  static func commandFailure(about answer: StockResult, _ messages: MessageCatalog) -> CommandFailure? {
+    if case .failure(let failure) = answer { messages.commandFailure(about: failure) } else { nil }
   }
 }
 
@@ -33,7 +33,7 @@ extension ServiceRequests where Command == StockCommand {
   ) throws(CommandError) {
     if !isSeenOpen { _ = try CoordinatorClient.open(session) }
     let socket = StockClient.socket(inHome: session.home.path)
-    try self.init(session, at: socket, within: session.stockPatience, on: loop)
+    try self.init(session, at: socket, within: session.stockTimeout, on: loop)
   }
 
   func assortment() throws(CommandError) -> Assortment {
@@ -42,8 +42,8 @@ extension ServiceRequests where Command == StockCommand {
   }
 
   /// Snapshot of the items of an assortment.
-  func picture(of assortment: Assortment) throws(CommandError) -> StockPicture {
-    guard case .picture(let picture) = try ask(.look) else { throw Self.unexpected }
+  func picture(of assortment: Assortment) throws(CommandError) -> StockSnapshot {
+    guard case .snapshot(let picture) = try ask(.querySnapshot) else { throw Self.unexpected }
     return picture.withoutDrinks(of: assortment)
   }
 
@@ -57,10 +57,10 @@ extension ServiceRequests where Command == StockCommand {
   }
 }
 
-extension StockPicture {
+extension StockSnapshot {
   /// The stock without the drinks of the vending machine: every lot of a drink has dates, and fruit never has
   /// dates.
-  package func withoutDrinks(of assortment: Assortment) -> StockPicture {
+  package func withoutDrinks(of assortment: Assortment) -> StockSnapshot {
     let fruits = Set(assortment.fruits.map(\.id))
     var picture = self
     picture.items = items.filter { item in
@@ -72,22 +72,22 @@ extension StockPicture {
 
 extension Session {
   /// Timeout of the stock, or of the stock and the juice station.
-  var stockPatience: TimeSpan {
+  var stockTimeout: TimeSpan {
     let option = ["timeout", "stall-timeout"].first(where: invocation.options.declares)
     return option.flatMap { invocation.duration($0) } ?? .seconds(10)
   }
 
   func fruit(named name: String, in assortment: Assortment) throws(CommandError) -> Fruit {
-    if let fruit = ShopNames.fruit(named: name, in: assortment) { return fruit }
-    let near = ShopNames.suggestions(for: name, among: assortment.fruits.map { ($0.id, $0.korean) })
-    let message = words.noSuchFruit(name, near, assortment.fruits.map(\.id.name))
-    throw .complaint(Complaint(stock: .unknownItem, message))
+    if let fruit = ItemNames.fruit(named: name, in: assortment) { return fruit }
+    let near = ItemNames.suggestions(for: name, among: assortment.fruits.map { ($0.id, $0.korean) })
+    let message = messages.noSuchFruit(name, near, assortment.fruits.map(\.id.name))
+    throw .commandFailure(CommandFailure(stock: .unknownItem, message))
   }
 
   func juice(named name: String, in assortment: Assortment) throws(CommandError) -> Juice {
-    if let juice = ShopNames.juice(named: name, in: assortment) { return juice }
-    let near = ShopNames.suggestions(for: name, among: assortment.juices.map { ($0.id, $0.korean) })
-    let message = words.noSuchJuice(name, near, assortment.juices.map(\.id.name))
-    throw .complaint(.noSuchJuice, message)
+    if let juice = ItemNames.juice(named: name, in: assortment) { return juice }
+    let near = ItemNames.suggestions(for: name, among: assortment.juices.map { ($0.id, $0.korean) })
+    let message = messages.noSuchJuice(name, near, assortment.juices.map(\.id.name))
+    throw .commandFailure(.noSuchJuice, message)
   }
 }

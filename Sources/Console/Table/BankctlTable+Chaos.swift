@@ -32,7 +32,7 @@ extension BankctlTable {
       "강제 종료할 대상을 쉼표로 나눠 씁니다(\(one)). --branches와 함께 쓸 때는 \(several) 중에서 고릅니다.")
   }
 
-  private static func chaos(_ name: String, typed words: String) -> CommandSpec {
+  private static func chaos(_ name: String, typed commandText: String) -> CommandSpec {
     CommandSpec(
       name, group: Text("Oversight", "점검"),
       "Kill processes at random and check that nothing is lost.", "프로세스를 무작위로 강제 종료하며 유실되는 것이 없는지 확인합니다.",
@@ -45,13 +45,13 @@ extension BankctlTable {
           + "고객을 모두 처리하고, 영수증은 고객이 받은 응답과, 재고는 입고·판매 기록과 비교합니다. 지켜지지 않은 보장이 있으면 종료 코드는 1입니다. "
           + "시드가 같으면 같은 순서로 강제 종료합니다. Ctrl-C를 누르면 강제 종료를 중단하고 결과를 보여 줍니다."),
       examples: [
-        Example(Text(stringLiteral: words + " --for 10s"), "Test for ten seconds.", "10초 동안 시험합니다."),
+        Example(Text(stringLiteral: commandText + " --for 10s"), "Test for ten seconds.", "10초 동안 시험합니다."),
         Example(
-          Text(stringLiteral: words + " --branches 3 --for 1m"),
+          Text(stringLiteral: commandText + " --branches 3 --for 1m"),
           "Test three branches of a bank, on a temporary PostgreSQL server that is killed, too.",
           "은행을 함께 쓰는 지점 셋을 시험합니다. 임시로 띄운 PostgreSQL 서버도 강제 종료합니다."),
         Example(
-          Text(stringLiteral: words + " --stop --cut --seed 7"),
+          Text(stringLiteral: commandText + " --stop --cut --seed 7"),
           "Also suspend processes and cut connections.",
           "프로세스를 정지하고 연결도 끊습니다."),
       ],

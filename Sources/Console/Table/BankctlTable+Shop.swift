@@ -7,17 +7,17 @@ extension BankctlTable {
   private static let shelves = Text("Stock", "재고")
 
   static var shop: [CommandSpec] {
-    [patient(juiceMenu), juiceOrder] + [stock, stockSet, stockAdd, stockEdit, stockWatch].map(patient)
+    [addingTimeout(juiceMenu), juiceOrder] + [stock, stockSet, stockAdd, stockEdit, stockWatch].map(addingTimeout)
   }
 
   /// Adds `--timeout` to a command that waits for answers of the stock or the vending machine.
-  static func patient(_ command: CommandSpec) -> CommandSpec {
+  static func addingTimeout(_ command: CommandSpec) -> CommandSpec {
     var command = command
-    command.options.append(patience)
+    command.options.append(timeout)
     return command
   }
 
-  private static let patience = OptionSpec(
+  private static let timeout = OptionSpec(
     "timeout", .duration, value: "T", default: Text("10s", "10초"),
     "Time limit for a response of the stock or the vending machine; then exit with 75.",
     "재고나 자판기의 응답을 기다리는 시간 제한입니다. 지나면 종료 코드는 75입니다.")

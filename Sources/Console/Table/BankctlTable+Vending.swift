@@ -10,7 +10,7 @@ extension BankctlTable {
     [
       vendingShow, vendingInsert, vendingBuy, vendingBalance, vendingReturn, vendingHistory, vendingBuyable,
       vendingHot, vendingAdd, vendingRemove, vendingStock, vendingExpired, vendingDiscard,
-    ].map(patient) + [vendingSetAside]
+    ].map(addingTimeout) + [vendingSetAside]
   }
 
   private static let product = OperandSpec(

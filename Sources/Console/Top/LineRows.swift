@@ -6,37 +6,37 @@ import Posix
 import Wire
 
 struct LineRows {
-  let moment: TopMoment
-  let words: MessageCatalog
+  let topFrame: TopFrame
+  let messages: MessageCatalog
 
   // MARK: - Services
 
   var services: TopList {
-    TopList(columns: serviceColumns, rows: moment.frame.services.map(row))
+    TopList(columns: serviceColumns, rows: topFrame.frame.services.map(row))
   }
 
   private var serviceColumns: [TopList.Column] {
     [
-      .init(title: words.column(.service), shortening: .middle),
-      .init(title: words.column(.state)),
-      .init(title: words.column(.windows), alignment: .right, dispensability: 2, isDescending: true),
-      .init(title: words.column(.waiting), alignment: .right, width: 7, isDescending: true),
-      .init(title: words.column(.serving), alignment: .right, dispensability: 3, isDescending: true),
-      .init(title: words.column(.delayed), alignment: .right, dispensability: 4, isDescending: true),
-      .init(title: words.column(.dead), alignment: .right, dispensability: 5, isDescending: true),
-      .init(title: words.perSecond, alignment: .right, dispensability: 6, isDescending: true),
-      .init(title: words.byGrade, dispensability: 7, isDescending: true, shortening: .end, comfort: 24),
+      .init(title: messages.column(.service), shortening: .middle),
+      .init(title: messages.column(.state)),
+      .init(title: messages.column(.windows), alignment: .right, dispensability: 2, isDescending: true),
+      .init(title: messages.column(.waiting), alignment: .right, width: 7, isDescending: true),
+      .init(title: messages.column(.serving), alignment: .right, dispensability: 3, isDescending: true),
+      .init(title: messages.column(.delayed), alignment: .right, dispensability: 4, isDescending: true),
+      .init(title: messages.column(.dead), alignment: .right, dispensability: 5, isDescending: true),
+      .init(title: messages.perSecond, alignment: .right, dispensability: 6, isDescending: true),
+      .init(title: messages.byGrade, dispensability: 7, isDescending: true, shortening: .end, comfort: 24),
     ]
   }
 
   private func row(_ service: BoardService) -> TopRow {
     var row = TopRow(key: "service " + service.service.text, service: service.service)
-    let name = words.phrases.service(service.service)
+    let name = messages.phrases.service(service.service)
     row.add(
-      .init(words.safe(name, atMost: TopList.longestName), service.service == .loan ? .loan : nil),
+      .init(messages.safe(name, atMost: TopList.longestName), service.service == .loan ? .loan : nil),
       .text(service.service.text))
     row.add(
-      .init(service.paused ? words.paused : words.state(BankState.open), service.paused ? .alarm : nil),
+      .init(service.paused ? messages.paused : messages.state(BankState.open), service.paused ? .alarm : nil),
       .number(service.paused ? 0 : 1))
     row.add(.init(service.windows), .number(Int64(service.windows)))
     row.add(
@@ -48,11 +48,11 @@ struct LineRows {
     row.add(.init(MessageCatalog.grouped(service.delayed)), .number(service.delayed))
     row.add(
       .init(MessageCatalog.grouped(service.dead), service.dead > 0 ? .alarm : nil), .number(service.dead))
-    row.add(.init(words.rate(thousandths: service.servedTenMinutes)), .number(service.servedTenMinutes))
+    row.add(.init(messages.rate(thousandths: service.servedTenMinutes)), .number(service.servedTenMinutes))
     let grades = service.waiting.map { grade in
-      (grade.priority.map(words.grade) ?? words.others) + " " + MessageCatalog.grouped(grade.count)
+      (grade.priority.map(messages.grade) ?? messages.others) + " " + MessageCatalog.grouped(grade.count)
     }
-    let reason = service.pauseReason.map { words.safe($0) }
+    let reason = service.pauseReason.map { messages.safe($0) }
     row.add(
       .init((grades + [reason].compactMap { $0 }).joined(separator: " · ")), .number(service.waitingTotal))
     return row
@@ -62,26 +62,26 @@ struct LineRows {
 
   /// The first waiting customers, by ticket number.
   var waiting: TopList {
-    let rows = moment.frame.waiting.map { customer in
+    let rows = topFrame.frame.waiting.map { customer in
       self.customer(
-        "ticket \(customer.ticket)", customer.ticket, customer.service, words.grade(customer.priority),
+        "ticket \(customer.ticket)", customer.ticket, customer.service, messages.grade(customer.priority),
         Int64(customer.priority.number))
     }
-    return TopList(columns: customerColumns(words.header(.waiting)), rows: rows)
+    return TopList(columns: customerColumns(messages.header(.waiting)), rows: rows)
   }
 
   func dead(_ letters: [TicketReport]) -> TopList {
-    var columns = customerColumns(words.column(.ticket))
+    var columns = customerColumns(messages.column(.ticket))
     columns.append(
-      .init(title: words.column(.amount), alignment: .right, dispensability: 2, isDescending: true))
-    columns.append(.init(title: words.reasonHeading, shortening: .end, comfort: 24))
-    columns.append(.init(title: words.issued, dispensability: 3))
+      .init(title: messages.column(.amount), alignment: .right, dispensability: 2, isDescending: true))
+    columns.append(.init(title: messages.reasonHeading, shortening: .end, comfort: 24))
+    columns.append(.init(title: messages.issued, dispensability: 3))
     let rows = letters.map { letter in
       var row = customer(
-        "ticket \(letter.ticket)", letter.ticket, letter.service, words.grade(letter.priority),
+        "ticket \(letter.ticket)", letter.ticket, letter.service, messages.grade(letter.priority),
         Int64(letter.priority.number))
-      row.add(.init(words.business(letter.service, letter.amount, letter.article)), .number(letter.amount))
-      let reason = words.reason(letter) ?? "-"
+      row.add(.init(messages.business(letter.service, letter.amount, letter.itemName)), .number(letter.amount))
+      let reason = messages.reason(letter) ?? "-"
       row.add(.init(reason, .alarm), .text(reason))
       row.add(
         .init(Timestamp.utc(milliseconds: letter.issuedAt), .quiet), .number(letter.issuedAt))
@@ -92,8 +92,8 @@ struct LineRows {
 
   private func customerColumns(_ title: String) -> [TopList.Column] {
     [
-      .init(title: title), .init(title: words.column(.service), shortening: .middle),
-      .init(title: words.column(.grade), dispensability: 1),
+      .init(title: title), .init(title: messages.column(.service), shortening: .middle),
+      .init(title: messages.column(.grade), dispensability: 1),
     ]
   }
 
@@ -102,7 +102,7 @@ struct LineRows {
   ) -> TopRow {
     var row = TopRow(key: key, service: service, ticket: ticket)
     row.add(.init(String(ticket)), .number(ticket))
-    let name = words.safe(words.phrases.service(service), atMost: TopList.longestName)
+    let name = messages.safe(messages.phrases.service(service), atMost: TopList.longestName)
     row.add(.init(name, service == .loan ? .loan : nil), .text(service.text))
     row.add(.init(grade), .number(rank))
     return row
@@ -111,22 +111,22 @@ struct LineRows {
   // MARK: - Log
 
   var log: TopList {
-    let rows = moment.log.map { entry in
+    let rows = topFrame.log.map { entry in
       let event = entry.event
       var row = TopRow(key: entry.key, service: event.service, ticket: event.ticket)
       let time = Timestamp.utc(milliseconds: event.time).dropFirst(11).dropLast()
       row.add(.init(String(time), .quiet), .number(event.time))
-      row.add(.init(words.boardEvent(event), Self.role(event.kind)), .text(""))
+      row.add(.init(messages.boardEvent(event), Self.role(event.kind)), .text(""))
       row.add(
-        .init(event.service.map { words.safe(words.phrases.service($0), atMost: TopList.longestName) } ?? ""),
+        .init(event.service.map { messages.safe(messages.phrases.service($0), atMost: TopList.longestName) } ?? ""),
         .text(""))
-      row.add(.init(event.pid.map { "\(words.column(.pid)) \($0)" } ?? "", .quiet), .text(""))
+      row.add(.init(event.pid.map { "\(messages.column(.pid)) \($0)" } ?? "", .quiet), .text(""))
       return row
     }
     let columns: [TopList.Column] = [
-      .init(title: words.time), .init(title: words.event, shortening: .end, comfort: 40),
-      .init(title: words.column(.service), dispensability: 1, shortening: .middle),
-      .init(title: words.column(.pid), dispensability: 2),
+      .init(title: messages.time), .init(title: messages.event, shortening: .end, comfort: 40),
+      .init(title: messages.column(.service), dispensability: 1, shortening: .middle),
+      .init(title: messages.column(.pid), dispensability: 2),
     ]
     return TopList(columns: columns, rows: rows)
   }

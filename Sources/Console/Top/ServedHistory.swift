@@ -14,7 +14,7 @@ struct ServedHistory: Sendable, Equatable {
   /// - Parameters:
   ///   - total: number of customers served so far.
   ///   - milliseconds: time of the count, since 1970.
-  mutating func hear(total: Int64, at milliseconds: Int64) {
+  mutating func handle(total: Int64, at milliseconds: Int64) {
     let before = self.total
     self.total = total
     pass(to: milliseconds)

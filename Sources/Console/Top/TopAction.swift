@@ -5,20 +5,20 @@ import BankModel
 import Wire
 
 enum TopAction: Sendable, Equatable {
-  case story, pause, openWindow, closeWindow, requeue, cancel, kill
+  case timeline, pause, openWindow, closeWindow, requeue, cancel, kill
 
   enum Outcome: Sendable, Equatable {
     case ask(ControlCommand)
     case confirm(TopQuestion)
     /// Show the history of this customer.
-    case story(Int64)
+    case timeline(Int64)
     case refuse(String)
   }
 
   /// - Parameter isChaos: True if the user has allowed killing processes from the dashboard.
   init?(_ key: Key, isChaos: Bool) {
     switch key {
-    case .enter: self = .story
+    case .enter: self = .timeline
     // The second character is the same key with a Korean keyboard layout, or without Shift.
     case .character("p"), .character("ㅔ"): self = .pause
     case .character("+"), .character("="): self = .openWindow
@@ -33,35 +33,35 @@ enum TopAction: Sendable, Equatable {
   /// - Parameter pending: Requested numbers of windows whose requests are not answered yet.
   func outcome(
     at row: TopRow?, in tab: TopTab, _ frame: BoardFrame, pending: [ServiceName: Int64],
-    _ words: MessageCatalog
+    _ messages: MessageCatalog
   ) -> Outcome {
     switch self {
-    case .story: return row?.ticket.map { .story($0) } ?? .refuse(words.nobodySelected)
+    case .timeline: return row?.ticket.map { .timeline($0) } ?? .refuse(messages.noCustomerSelected)
     case .cancel:
-      guard let ticket = row?.ticket else { return .refuse(words.nobodySelected) }
+      guard let ticket = row?.ticket else { return .refuse(messages.noCustomerSelected) }
       return .confirm(.cancel(ticket: ticket, day: frame.day))
     case .requeue:
-      guard tab == .dead, let ticket = row?.ticket else { return .refuse(words.noLetterSelected) }
+      guard tab == .dead, let ticket = row?.ticket else { return .refuse(messages.noLetterSelected) }
       return .ask(.requeue(ticket, day: frame.day))
     case .pause:
-      guard let service = Self.service(of: row, frame) else { return .refuse(words.noServiceSelected) }
+      guard let service = Self.service(of: row, frame) else { return .refuse(messages.noServiceSelected) }
       return .ask(service.paused ? .resume(service.service) : .pause(service.service))
-    case .openWindow: return scale(by: 1, row, frame, pending, words)
-    case .closeWindow: return scale(by: -1, row, frame, pending, words)
+    case .openWindow: return scale(by: 1, row, frame, pending, messages)
+    case .closeWindow: return scale(by: -1, row, frame, pending, messages)
     case .kill:
-      guard tab == .windows, let window = row?.window else { return .refuse(words.noWindowSelected) }
-      guard let pid = window.pid else { return .refuse(words.nobodyAt(window.window)) }
+      guard tab == .windows, let window = row?.window else { return .refuse(messages.noWindowSelected) }
+      guard let pid = window.pid else { return .refuse(messages.noProcessAt(window.window)) }
       return .confirm(.kill(window, pid: pid))
     }
   }
 
   private func scale(
     by step: Int64, _ row: TopRow?, _ frame: BoardFrame, _ pending: [ServiceName: Int64],
-    _ words: MessageCatalog
+    _ messages: MessageCatalog
   ) -> Outcome {
-    guard let service = Self.service(of: row, frame) else { return .refuse(words.noServiceSelected) }
+    guard let service = Self.service(of: row, frame) else { return .refuse(messages.noServiceSelected) }
     let count = (pending[service.service] ?? Int64(service.windows)) &+ step
-    guard 0...Limits.windowsPerService ~= count else { return .refuse(words.noSuchWindows) }
+    guard 0...Limits.windowsPerService ~= count else { return .refuse(messages.noSuchWindows) }
     return .ask(.scale([ServiceWindows(service: service.service, count: count)]))
   }
 

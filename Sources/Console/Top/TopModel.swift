@@ -21,7 +21,7 @@ enum TopQuestion: Sendable, Equatable {
 }
 
 struct TopModel {
-  enum Wish: Sendable, Equatable {
+  enum UserCommand: Sendable, Equatable {
     case leave
     case ask(ControlCommand)
   }
@@ -32,7 +32,7 @@ struct TopModel {
     case filtering
     case asking(TopQuestion)
     case help
-    case story(StoryView)
+    case timeline(TicketTimelineView)
   }
 
   /// View state of a list.
@@ -42,7 +42,7 @@ struct TopModel {
     var filter = ""
   }
 
-  let words: MessageCatalog
+  let messages: MessageCatalog
   let isChaos: Bool
   /// The branch of a shared bank to show; nil for all.
   let branch: Int64?
@@ -50,24 +50,24 @@ struct TopModel {
   private(set) var tab = TopTab.windows
   private(set) var mode = Mode.list
   /// The latest data of the bank; nil before the first snapshot.
-  private(set) var live: TopMoment?
+  private(set) var live: TopFrame?
   /// Data shown while frozen, and the time of freezing.
-  private(set) var frozen: (moment: TopMoment, at: MonotonicTime)?
+  private(set) var frozen: (moment: TopFrame, at: MonotonicTime)?
   private(set) var letters = DeadLetterList()
-  private(set) var kill: KillWatch?
+  private(set) var kill: KillTracker?
   var notice: ServiceNotice
   var shop = TopShop()
   /// Scroll state of a text: the first visible line, the maximum of that line, and the number of rows.
-  /// `TopPicture` sets the maximum and the number of rows.
-  private(set) var pushed = 0
+  /// `TopRenderer` sets the maximum and the number of rows.
+  private(set) var scrollOffset = 0
   var room = (push: 0, rows: 10)
   private var views: [TopTab: ListView] = [.log: ListView(cursor: RowCursor(followsEnd: true))]
   /// Requested numbers of windows whose requests are not answered yet.
   private var targets: [ServiceName: Int64] = [:]
 
-  init(_ words: MessageCatalog, isChaos: Bool, home: String, branch: Int64? = nil) {
-    (self.words, self.isChaos, self.home, self.branch) = (words, isChaos, home, branch)
-    notice = ServiceNotice(absence: words.bankWaits, refusedKey: words.bankTookNoKey)
+  init(_ messages: MessageCatalog, isChaos: Bool, home: String, branch: Int64? = nil) {
+    (self.messages, self.isChaos, self.home, self.branch) = (messages, isChaos, home, branch)
+    notice = ServiceNotice(absence: messages.bankWaits, refusedKey: messages.bankIgnoredKey)
   }
 
   /// True if the bank was closing at its last message.
@@ -80,17 +80,17 @@ struct TopModel {
   var view: ListView { views[tab] ?? ListView() }
 
   /// The shown data and its time.
-  func shown(at now: MonotonicTime) -> (moment: TopMoment, at: MonotonicTime)? {
+  func shown(at now: MonotonicTime) -> (moment: TopFrame, at: MonotonicTime)? {
     frozen ?? live.map { ($0, now) }
   }
 
   /// The lists of a page, filtered and sorted; empty for a text page.
   func lists(at now: MonotonicTime) -> [TopList] {
-    guard let (moment, time) = shown(at: now) else { return [] }
-    let rows = LineRows(moment: moment, words: words)
+    guard let (topFrame, time) = shown(at: now) else { return [] }
+    let rows = LineRows(topFrame: topFrame, messages: messages)
     var lists: [TopList]
     switch tab {
-    case .windows: lists = [WindowRows(moment: moment, wall: moment.wall(at: time), words: words).list]
+    case .windows: lists = [WindowRows(topFrame: topFrame, wall: topFrame.wall(at: time), messages: messages).list]
     case .lines: lists = [rows.services, rows.waiting]
     case .dead: lists = [rows.dead(letters.shown)]
     case .log: lists = [rows.log]
@@ -105,63 +105,63 @@ struct TopModel {
 
   // MARK: - Messages
 
-  mutating func hear(_ frame: BoardFrame, at now: MonotonicTime) {
-    if live == nil { live = TopMoment(frame, at: now) } else { live?.hear(frame, at: now) }
-    kill?.hear(frame)
+  mutating func handle(_ frame: BoardFrame, at now: MonotonicTime) {
+    if live == nil { live = TopFrame(frame, at: now) } else { live?.handle(frame, at: now) }
+    kill?.handle(frame)
     letters.noteChange()
-    if case .story(var story) = mode {
-      story.noteChange()
-      mode = .story(story)
+    if case .timeline(var timeline) = mode {
+      timeline.noteChange()
+      mode = .timeline(timeline)
     }
     if view.cursor.key == nil { settle(at: now) }
     notice.forgetAbsence()
   }
 
   /// Handles the answer to a request; for a paged list, each page.
-  mutating func hear(_ answer: ControlAnswer, to command: ControlCommand, more: Bool) {
+  mutating func handle(_ answer: ControlAnswer, to command: ControlCommand, more: Bool) {
     if case .scale(let windows) = command { for window in windows { forgetTarget(window) } }
-    if case .failure(let failure) = answer { return hear(failure, to: command) }
-    if case .status(let report) = answer { live?.hear(report.services) }
+    if case .failure(let failure) = answer { return handle(failure, to: command) }
+    if case .status(let report) = answer { live?.handle(report.services) }
     switch (command, answer) {
-    case (.tickets, .tickets(let page)): letters.hear(page, more: more)
+    case (.tickets, .tickets(let page)): letters.handle(page, more: more)
     case (.ticket(let number, _), .ticket(let report)):
-      guard case .story(var story) = mode, story.ticket == number else { return }
-      story.report = report
-      mode = .story(story)
-    case (.cancel(let number, _), .ticket): notice.say(words.cancelled(number), isAlarm: false)
-    case (.requeue(let number, _), .ticket): notice.say(words.requeued(ticket: number), isAlarm: false)
-    case (.pause(let service), .status): notice.say(words.paused(service), isAlarm: false)
-    case (.resume(let service), .status): notice.say(words.resumed(service), isAlarm: false)
-    case (.scale, .status(let report)): notice.say(words.windows(report), isAlarm: false)
+      guard case .timeline(var timeline) = mode, timeline.ticket == number else { return }
+      timeline.report = report
+      mode = .timeline(timeline)
+    case (.cancel(let number, _), .ticket): notice.say(messages.cancelled(number), isAlarm: false)
+    case (.requeue(let number, _), .ticket): notice.say(messages.requeued(ticket: number), isAlarm: false)
+    case (.pause(let service), .status): notice.say(messages.paused(service), isAlarm: false)
+    case (.resume(let service), .status): notice.say(messages.resumed(service), isAlarm: false)
+    case (.scale, .status(let report)): notice.say(messages.windows(report), isAlarm: false)
     default: break
     }
   }
 
-  private mutating func hear(_ failure: Failure, to command: ControlCommand) {
+  private mutating func handle(_ failure: Failure, to command: ControlCommand) {
     switch command {
-    case .endTeller: kill = nil
+    case .killWorker: kill = nil
     case .ticket(let number, _):
-      if case .story(let story) = mode, story.ticket == number { mode = .list }
+      if case .timeline(let timeline) = mode, timeline.ticket == number { mode = .list }
     case .tickets: letters.forget()
     default: break
     }
-    notice.say(words.complaint(about: .failure(failure), home: home)?.message ?? "")
+    notice.say(messages.commandFailure(about: .failure(failure), home: home)?.message ?? "")
   }
 
   /// Handles a lost connection: pending requests get no answer.
   mutating func loseAnswers() {
     targets = [:]
     letters.forget()
-    if case .story(var story) = mode {
-      story.forget()
-      mode = .story(story)
+    if case .timeline(var timeline) = mode {
+      timeline.forget()
+      mode = .timeline(timeline)
     }
   }
 
   /// Returns the request that updates an outdated view, once.
   mutating func question(at now: MonotonicTime) -> ControlCommand? {
-    if case .story(var story) = mode, let question = story.question(at: now) {
-      mode = .story(story)
+    if case .timeline(var timeline) = mode, let question = timeline.question(at: now) {
+      mode = .timeline(timeline)
       return question
     }
     guard tab == .dead, mode != .help, frozen == nil else { return nil }
@@ -170,7 +170,7 @@ struct TopModel {
 
   /// Time at which ``question(at:)`` returns a request; nil before the next change.
   var due: MonotonicTime? {
-    if case .story(let story) = mode { return story.due }
+    if case .timeline(let timeline) = mode { return timeline.due }
     return tab == .dead && frozen == nil ? letters.due : nil
   }
 
@@ -179,10 +179,10 @@ struct TopModel {
 
   // MARK: - Keys
 
-  mutating func press(_ key: Key, at now: MonotonicTime) -> Wish? {
+  mutating func press(_ key: Key, at now: MonotonicTime) -> UserCommand? {
     notice.clear()
     if key == .paste {
-      notice.say(words.pasteNotTaken)
+      notice.say(messages.pasteIgnored)
       return nil
     }
     switch mode {
@@ -193,22 +193,22 @@ struct TopModel {
     case .asking(let question):
       mode = .list
       guard key == .character("y") || key == .character("Y") || key == .character("ㅛ") else {
-        notice.say(words.nothingChanged, isAlarm: false)
+        notice.say(messages.nothingChanged, isAlarm: false)
         return nil
       }
       return answer(question)
-    case .help, .story:
+    case .help, .timeline:
       if let step = step(key) {
         push(by: step)
       } else if mode != .help || key != .character("z") {
-        (mode, pushed) = (.list, 0)
+        (mode, scrollOffset) = (.list, 0)
       }
       return nil
     case .list: return pressInList(key, at: now)
     }
   }
 
-  private mutating func pressInList(_ key: Key, at now: MonotonicTime) -> Wish? {
+  private mutating func pressInList(_ key: Key, at now: MonotonicTime) -> UserCommand? {
     if let step = step(key) {
       if [.stock, .vending].contains(tab) { push(by: step) } else { move(by: step, at: now) }
       return nil
@@ -216,9 +216,9 @@ struct TopModel {
     switch key {
     // The second character is the same key with a Korean keyboard layout, or without Shift.
     case .control("d"), .character("q"), .character("ㅂ"): return .leave
-    case .control("i"), .right: turn(by: 1, at: now)
-    case .backTab, .left: turn(by: -1, at: now)
-    case .character("?"): (mode, pushed) = (.help, 0)
+    case .control("i"), .right: switchTab(by: 1, at: now)
+    case .backTab, .left: switchTab(by: -1, at: now)
+    case .character("?"): (mode, scrollOffset) = (.help, 0)
     case .character("/"): mode = .filtering
     case .character("<"), .character(","): sort(by: -1, at: now)
     case .character(">"), .character("."): sort(by: 1, at: now)
@@ -227,23 +227,23 @@ struct TopModel {
       views[tab, default: ListView()].filter = ""
       kill = nil
     case .character(let digit) where digit.wholeNumberValue.flatMap(TopTab.init) != nil:
-      turn(to: digit.wholeNumberValue.flatMap(TopTab.init) ?? tab, at: now)
+      switchTab(to: digit.wholeNumberValue.flatMap(TopTab.init) ?? tab, at: now)
     default: if let action = TopAction(key, isChaos: isChaos) { return perform(action, at: now) }
     }
     return nil
   }
 
-  private mutating func perform(_ action: TopAction, at now: MonotonicTime) -> Wish? {
+  private mutating func perform(_ action: TopAction, at now: MonotonicTime) -> UserCommand? {
     // Keys are refused before the first snapshot, and while the bank is not connected, so that no old key is
     // executed later.
-    guard let action = notice.grant(action, hasPicture: live != nil), let frame = live?.frame else {
+    guard let action = notice.grant(action, hasSnapshot: live != nil), let frame = live?.frame else {
       return nil
     }
-    switch action.outcome(at: selected(in: lists(at: now)), in: tab, frame, pending: targets, words) {
+    switch action.outcome(at: selected(in: lists(at: now)), in: tab, frame, pending: targets, messages) {
     case .refuse(let reason): notice.say(reason)
     case .confirm(let question): mode = .asking(question)
-    case .story(let ticket):
-      (mode, pushed) = (.story(StoryView(ticket: ticket, day: frame.day)), 0)
+    case .timeline(let ticket):
+      (mode, scrollOffset) = (.timeline(TicketTimelineView(ticket: ticket, day: frame.day)), 0)
     case .ask(let command):
       if case .scale(let windows) = command {
         for target in windows { targets[target.service] = target.count }
@@ -253,12 +253,12 @@ struct TopModel {
     return nil
   }
 
-  private mutating func answer(_ question: TopQuestion) -> Wish {
+  private mutating func answer(_ question: TopQuestion) -> UserCommand {
     switch question {
     case .cancel(let ticket, let day): return .ask(.cancel(ticket, day: day))
     case .kill(let window, let pid):
-      kill = KillWatch(window: window.window, generation: window.generation, pid: pid, in: live?.frame)
-      return .ask(.endTeller(window: window.window, generation: window.generation, pid: pid))
+      kill = KillTracker(window: window.window, generation: window.generation, pid: pid, in: live?.frame)
+      return .ask(.killWorker(window: window.window, generation: window.generation, pid: pid))
     }
   }
 
@@ -281,8 +281,8 @@ struct TopModel {
   }
 
   private mutating func push(by step: Int) {
-    let sum = pushed.addingReportingOverflow(step)
-    pushed = sum.overflow ? (step < 0 ? 0 : room.push) : max(0, min(sum.partialValue, room.push))
+    let sum = scrollOffset.addingReportingOverflow(step)
+    scrollOffset = sum.overflow ? (step < 0 ? 0 : room.push) : max(0, min(sum.partialValue, room.push))
   }
 
   private func rows(at now: MonotonicTime) -> [TopRow] { lists(at: now).flatMap(\.rows) }
@@ -303,13 +303,13 @@ struct TopModel {
     views[tab, default: ListView()].cursor.move(by: step, in: keys)
   }
 
-  private mutating func turn(by step: Int, at now: MonotonicTime) {
+  private mutating func switchTab(by step: Int, at now: MonotonicTime) {
     let count = TopTab.allCases.count
-    turn(to: TopTab.allCases[(tab.rawValue - 1 + step + count) % count], at: now)
+    switchTab(to: TopTab.allCases[(tab.rawValue - 1 + step + count) % count], at: now)
   }
 
-  private mutating func turn(to tab: TopTab, at now: MonotonicTime) {
-    (self.tab, pushed) = (tab, 0)
+  private mutating func switchTab(to tab: TopTab, at now: MonotonicTime) {
+    (self.tab, scrollOffset) = (tab, 0)
     settle(at: now)
   }
 

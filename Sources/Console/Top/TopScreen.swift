@@ -15,7 +15,7 @@ final class TopScreen {
   private let session: Session
   private let loop: EventLoop
   private let screen: FullScreen
-  private let coordinator: WatchedCoordinator
+  private let coordinator: CoordinatorSubscription
   private var model: TopModel
   private var stock: StockRequests?
   private var machine: VendingRequests?
@@ -30,33 +30,33 @@ final class TopScreen {
   /// a busy bank.
   private static let pace = TimeSpan.milliseconds(100)
   /// Timeout of the request for the assortment.
-  private static let shopPatience = TimeSpan.minutes(60)
+  private static let assortmentTimeout = TimeSpan.minutes(60)
   /// Maximum number of open requests, more than a user makes with keys.
   private static let questionsAtMost = 64
 
   static func run(_ session: Session) throws(CommandError) {
     let isScreen =
       session.output.isTerminal && Terminal.isTerminal(STDIN_FILENO) && !session.asJSON
-      && session.surroundings.variable("TERM") != "dumb"
-    guard isScreen else { throw .usage(session.words.topIsForPeople) }
+      && session.environment.variable("TERM") != "dumb"
+    guard isScreen else { throw .usage(session.messages.topNeedsTerminal) }
     let client = try CoordinatorClient.open(session)
     let loop = try fromSystem(EventLoop())
     let screen = try FullScreen(session.output, on: loop)
     defer { screen.end() }
-    let coordinator = try WatchedCoordinator(session, client, following: .board, on: loop)
+    let coordinator = try CoordinatorSubscription(session, client, following: .board, on: loop)
     let top = TopScreen(session, coordinator, loop, screen)
     let isClosed = try top.show()
     screen.end()
-    if isClosed { session.note(session.words.bankHasClosed) }
+    if isClosed { session.note(session.messages.bankHasClosed) }
     if let signal = screen.signal { Signals.end(by: signal) }
   }
 
   private init(
-    _ session: Session, _ coordinator: WatchedCoordinator, _ loop: EventLoop, _ screen: FullScreen
+    _ session: Session, _ coordinator: CoordinatorSubscription, _ loop: EventLoop, _ screen: FullScreen
   ) {
     (self.session, self.coordinator, self.loop, self.screen) = (session, coordinator, loop, screen)
     model = TopModel(
-      session.words, isChaos: session.invocation.flag("chaos"), home: session.home.path,
+      session.messages, isChaos: session.invocation.flag("chaos"), home: session.home.path,
       branch: session.invocation.integer("branch"))
   }
 
@@ -64,13 +64,13 @@ final class TopScreen {
   private func show() throws(CommandError) -> Bool {
     try screen.begin { [unowned self] key in press(key) }
     while !screen.isEnded, !screen.isClosed {
-      if try !hear() { return true }
+      if try !handle() { return true }
       noteConnections()
       askAgain()
       try draw()
-      try loop.turn(until: wake)
-      stock?.client.endTurn()
-      machine?.client.endTurn()
+      try loop.runIteration(until: wakeTime)
+      stock?.client.finishIteration()
+      machine?.client.finishIteration()
       screen.settle()
       if let failure { throw failure }
     }
@@ -78,11 +78,11 @@ final class TopScreen {
     return false
   }
 
-  private var wake: MonotonicTime? {
+  private var wakeTime: MonotonicTime? {
     let now = SystemClock.monotonic()
     let drawing = hasNews ? nextDrawing : model.pace(at: now).map { max(nextDrawing, now + $0) }
     return .earliest(
-      screen.wake, coordinator.wake, drawing, coordinator.isThere ? model.due : nil,
+      screen.wakeTime, coordinator.wakeTime, drawing, coordinator.isConnected ? model.due : nil,
       stock?.client.nextDeadline,
       machine?.client.nextDeadline)
   }
@@ -93,7 +93,7 @@ final class TopScreen {
     guard screen.isDirty else { return }
     (hasNews, nextDrawing) = (false, now + Self.pace)
     try screen.draw { size in
-      let (lines, room) = TopPicture(model: model, now: now, palette: session.output.palette).lines(
+      let (lines, room) = TopRenderer(model: model, now: now, palette: session.output.palette).lines(
         size: size)
       model.room = room
       return lines
@@ -103,16 +103,16 @@ final class TopScreen {
   // MARK: - The bank
 
   /// - Returns: False if the bank has closed.
-  private func hear() throws(CommandError) -> Bool {
-    let wasThere = coordinator.isThere
+  private func handle() throws(CommandError) -> Bool {
+    let wasThere = coordinator.isConnected
     let replies: [ControlReply]
-    do throws(CommandError) { replies = try coordinator.hear() } catch {
+    do throws(CommandError) { replies = try coordinator.handle() } catch {
       guard case .control(.notOpen) = error, model.isClosing else { throw error }
       return false
     }
-    for reply in replies { try hear(reply) }
+    for reply in replies { try handle(reply) }
     if model.live?.frame.state == .closed { return false }
-    guard coordinator.isThere else {
+    guard coordinator.isConnected else {
       if wasThere {
         asked = [:]
         model.loseAnswers()
@@ -122,16 +122,16 @@ final class TopScreen {
     return true
   }
 
-  private func hear(_ reply: ControlReply) throws(CommandError) {
+  private func handle(_ reply: ControlReply) throws(CommandError) {
     hasNews = true
     if reply.number == coordinator.followed {
       if case .failure(let failure) = reply.answer { throw .failure(failure) }
       guard case .board(let frame) = reply.answer else { throw reply.answer.unexpected }
-      return model.hear(frame, at: SystemClock.monotonic())
+      return model.handle(frame, at: SystemClock.monotonic())
     }
     guard let command = asked[reply.number] else { return }
     if !reply.more { asked[reply.number] = nil }
-    model.hear(reply.answer, to: command, more: reply.more)
+    model.handle(reply.answer, to: command, more: reply.more)
     // The answer to a user's request is drawn at once.
     screen.isDirty = true
   }
@@ -140,10 +140,10 @@ final class TopScreen {
     let before = (
       model.notice.isConnected, model.notice.silence, model.shop.isStockThere, model.shop.isMachineThere
     )
-    model.notice.isConnected = coordinator.isThere
+    model.notice.isConnected = coordinator.isConnected
     model.notice.silence =
       coordinator.isSilent
-      ? session.words.bankIsSilent(since: Timestamp.utc(milliseconds: coordinator.heardAt)) : nil
+      ? session.messages.bankIsSilent(since: Timestamp.utc(milliseconds: coordinator.lastMessageAt)) : nil
     model.shop.isStockThere = stock?.client.isConnected ?? false
     model.shop.isMachineThere = machine?.client.isConnected ?? false
     let after = (
@@ -153,7 +153,7 @@ final class TopScreen {
   }
 
   private func askAgain() {
-    guard coordinator.isThere, let question = model.question(at: SystemClock.monotonic()) else { return }
+    guard coordinator.isConnected, let question = model.question(at: SystemClock.monotonic()) else { return }
     ask(question)
   }
 
@@ -163,7 +163,7 @@ final class TopScreen {
   }
 
   private func press(_ key: Key) {
-    coordinator.lookWhetherItAnswers()
+    coordinator.probeCoordinator()
     switch model.press(key, at: SystemClock.monotonic()) {
     case .leave: screen.close()
     case .ask(let command): ask(command)
@@ -177,27 +177,27 @@ final class TopScreen {
 
   private func openStock() {
     do throws(CommandError) {
-      let counter = try StockRequests(session, isSeenOpen: true, on: loop)
-      counter.client.follow { [unowned self] news in
-        model.shop.hear(news)
+      let serviceRequests = try StockRequests(session, isSeenOpen: true, on: loop)
+      serviceRequests.client.follow { [unowned self] news in
+        model.shop.handle(news)
         hasNews = true
       }
-      counter.client.ask(.assortment, until: SystemClock.monotonic() + Self.shopPatience) { [unowned self] in
+      serviceRequests.client.ask(.assortment, until: SystemClock.monotonic() + Self.assortmentTimeout) { [unowned self] in
         if case .success(.assortment(let assortment)) = $0 { model.shop.assortment = assortment }
         hasNews = true
       }
-      stock = counter
+      stock = serviceRequests
     } catch { failure = error }
   }
 
   private func openMachine() {
     do throws(CommandError) {
-      let counter = try VendingRequests(session, .customers, on: loop)
-      counter.client.follow { [unowned self] notice in
-        model.shop.hear(notice)
+      let serviceRequests = try VendingRequests(session, .customers, on: loop)
+      serviceRequests.client.follow { [unowned self] notice in
+        model.shop.handle(notice)
         hasNews = true
       }
-      machine = counter
+      machine = serviceRequests
     } catch { failure = error }
   }
 }

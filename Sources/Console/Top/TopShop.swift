@@ -9,45 +9,45 @@ import Wire
 struct TopShop {
   /// The juices and fruits; nil before the stock has sent them.
   var assortment: Assortment?
-  private(set) var stock: StockPicture?
-  private(set) var machine: VendingPicture?
+  private(set) var stock: StockSnapshot?
+  private(set) var machine: VendingSnapshot?
   var isStockThere = false
   var isMachineThere = false
   /// Reason why data are missing.
   private(set) var stockRefusal: StockFailure?
   private(set) var machineRefusal: VendingFailure?
 
-  mutating func hear(_ news: StockNews) {
+  mutating func handle(_ news: StockUpdate) {
     switch news {
-    case .picture(let picture): (stock, stockRefusal) = (picture, nil)
+    case .snapshot(let picture): (stock, stockRefusal) = (picture, nil)
     case .changes(let changes): stock?.apply(changes)
     case .refused(let failure): stockRefusal = failure
     }
   }
 
-  mutating func hear(_ told: VendingNotice) {
-    switch told {
-    case .picture(let picture): (machine, machineRefusal) = (picture, nil)
+  mutating func handle(_ update: VendingUpdate) {
+    switch update {
+    case .snapshot(let picture): (machine, machineRefusal) = (picture, nil)
     case .news(let news): machine?.apply(news)
     case .refused(let failure): machineRefusal = failure
     }
   }
 
-  func stockLines(_ words: MessageCatalog, _ palette: Palette, columns: Int) -> [String] {
-    if let stockRefusal { return [palette.paint(words.complaint(about: stockRefusal).message, .alarm)] }
-    let absence = isStockThere ? [] : [palette.paint(words.editorWaits, .alarm)]
+  func stockLines(_ messages: MessageCatalog, _ palette: Palette, columns: Int) -> [String] {
+    if let stockRefusal { return [palette.paint(messages.commandFailure(about: stockRefusal).message, .alarm)] }
+    let absence = isStockThere ? [] : [palette.paint(messages.editorWaits, .alarm)]
     guard let stock, let assortment else { return absence }
-    let menu = MenuPicture(
-      assortment: assortment, picture: stock.withoutDrinks(of: assortment), words: words, palette: palette,
+    let menu = MenuRenderer(
+      assortment: assortment, picture: stock.withoutDrinks(of: assortment), messages: messages, palette: palette,
       columns: columns)
     return absence + menu.lines
   }
 
-  func machineLines(_ words: MessageCatalog, _ palette: Palette, columns: Int) -> [String] {
-    if let machineRefusal { return [palette.paint(words.complaint(about: machineRefusal).message, .alarm)] }
-    let absence = isMachineThere ? [] : [palette.paint(words.machineWaits, .alarm)]
+  func machineLines(_ messages: MessageCatalog, _ palette: Palette, columns: Int) -> [String] {
+    if let machineRefusal { return [palette.paint(messages.commandFailure(about: machineRefusal).message, .alarm)] }
+    let absence = isMachineThere ? [] : [palette.paint(messages.machineWaits, .alarm)]
     guard let machine else { return absence }
     return absence
-      + VendingListing(picture: machine, words: words, palette: palette, columns: columns).lines
+      + VendingListing(picture: machine, messages: messages, palette: palette, columns: columns).lines
   }
 }

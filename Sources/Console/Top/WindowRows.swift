@@ -5,44 +5,44 @@ import BankModel
 import Wire
 
 struct WindowRows {
-  let moment: TopMoment
+  let topFrame: TopFrame
   /// Milliseconds since 1970 by the coordinator's clock.
   let wall: Int64
-  let words: MessageCatalog
+  let messages: MessageCatalog
 
   var list: TopList {
     var progress: [String: Int] = [:]
-    for customer in moment.frame.serving {
+    for customer in topFrame.frame.serving {
       if let percent = customer.progress?.percent { progress[customer.window] = Int(percent) }
     }
-    return TopList(columns: columns, rows: moment.frame.windows.map { row($0, progress[$0.window]) })
+    return TopList(columns: columns, rows: topFrame.frame.windows.map { row($0, progress[$0.window]) })
   }
 
   private var columns: [TopList.Column] {
     [
-      .init(title: words.column(.window), shortening: .middle),
-      .init(title: words.column(.service), dispensability: 9, shortening: .middle),
-      .init(title: words.column(.pid), alignment: .right, dispensability: 4),
-      .init(title: words.column(.generation), alignment: .right, dispensability: 6),
-      .init(title: words.column(.state)),
-      .init(title: words.column(.ticket), alignment: .right, width: 6),
+      .init(title: messages.column(.window), shortening: .middle),
+      .init(title: messages.column(.service), dispensability: 9, shortening: .middle),
+      .init(title: messages.column(.pid), alignment: .right, dispensability: 4),
+      .init(title: messages.column(.generation), alignment: .right, dispensability: 6),
+      .init(title: messages.column(.state)),
+      .init(title: messages.column(.ticket), alignment: .right, width: 6),
       .init(title: "ms", alignment: .right, dispensability: 1, width: 6, isDescending: true),
-      .init(title: words.column(.served), alignment: .right, dispensability: 3, isDescending: true),
-      .init(title: words.column(.restarts), alignment: .right, dispensability: 7, isDescending: true),
-      .init(title: words.column(.memory), alignment: .right, dispensability: 8, isDescending: true),
-      .init(title: words.lastSeconds(5), dispensability: 5, isDescending: true),
+      .init(title: messages.column(.served), alignment: .right, dispensability: 3, isDescending: true),
+      .init(title: messages.column(.restarts), alignment: .right, dispensability: 7, isDescending: true),
+      .init(title: messages.column(.memory), alignment: .right, dispensability: 8, isDescending: true),
+      .init(title: messages.lastSeconds(5), dispensability: 5, isDescending: true),
     ]
   }
 
   private func row(_ window: BoardWindow, _ percent: Int?) -> TopRow {
-    let history = moment.windows[window.window]?.seconds(by: wall) ?? []
+    let history = topFrame.windows[window.window]?.seconds(by: wall) ?? []
     let since = window.since.map { wall > $0 ? wall &- $0 : 0 }
     var row = TopRow(
       key: window.window, window: window, service: window.service, ticket: window.tickets.first)
     row.add(
-      .init(words.safe(window.window, atMost: TopList.longestName), window.service == .loan ? .loan : nil),
+      .init(messages.safe(window.window, atMost: TopList.longestName), window.service == .loan ? .loan : nil),
       .text(window.window))
-    row.add(.init(words.phrases.service(window.service)), .text(window.service.text))
+    row.add(.init(messages.phrases.service(window.service)), .text(window.service.text))
     row.add(.init(window.pid.map { String($0) } ?? "-"), .number(Int64(window.pid ?? 0)))
     row.add(.init(window.generation), .number(window.generation))
     row.add(state(window), .number(Int64(window.state.rawValue)))
@@ -51,21 +51,21 @@ struct WindowRows {
     row.add(.init(MessageCatalog.grouped(window.served)), .number(window.served))
     row.add(.init(MessageCatalog.grouped(window.restarts)), .number(window.restarts))
     row.add(
-      .init(StatusPicture.memory((window.memoryBytes ?? 0) / 1024)), .number(window.memoryBytes ?? 0))
+      .init(StatusRenderer.memory((window.memoryBytes ?? 0) / 1024)), .number(window.memoryBytes ?? 0))
     let sum = history.reduce(Int64(0)) { $0 &+ $1 }
     row.add(.init(Sparkline.text(history), .waiting), .number(sum))
     return row
   }
 
   private func state(_ window: BoardWindow) -> TextTable.Cell {
-    if window.isFailed == true { return .init(words.failed, .alarm) }
+    if window.isFailed == true { return .init(messages.failed, .alarm) }
     let role: Palette.Role? =
       switch window.state {
       case .serving: .serving
       case .backoff, .stopped: .alarm
       case .starting, .idle: nil
       }
-    return .init(words.state(window.state), role)
+    return .init(messages.state(window.state), role)
   }
 
   /// First ticket of a window, number of further ones, and progress: `7 +3 · 40%`.

@@ -6,55 +6,55 @@ import VendingClient
 import Wire
 
 struct AdminBoard {
-  enum Wish: Sendable, Equatable {
+  enum UserCommand: Sendable, Equatable {
     case add(ItemID, Quantity)
     case remove(ItemID, Quantity)
     case discardExpired
     case close
   }
 
-  let words: MessageCatalog
+  let messages: MessageCatalog
   /// The machine with its lots; nil before the first snapshot.
-  private(set) var picture: VendingPicture?
+  private(set) var picture: VendingSnapshot?
   private(set) var chosen = 0
   private(set) var showsExpiredOnly = false
   var notice: ServiceNotice
 
-  init(_ words: MessageCatalog) {
-    self.words = words
-    notice = ServiceNotice(absence: words.machineWaits, refusedKey: words.machineTookNoKey)
+  init(_ messages: MessageCatalog) {
+    self.messages = messages
+    notice = ServiceNotice(absence: messages.machineWaits, refusedKey: messages.machineIgnoredKey)
   }
 
   var products: [ProductReport] { (picture?.products ?? []).filter { !showsExpiredOnly || $0.expired > 0 } }
-  var isCloseChosen: Bool { chosen >= products.count }
+  var isCloseSelected: Bool { chosen >= products.count }
 
-  mutating func hear(_ told: VendingNotice) {
-    switch told {
-    case .picture(let picture): self.picture = picture
+  mutating func handle(_ update: VendingUpdate) {
+    switch update {
+    case .snapshot(let picture): self.picture = picture
     case .news(let news): picture?.apply(news)
-    case .refused(let failure): return notice.say(words.complaint(about: failure).message)
+    case .refused(let failure): return notice.say(messages.commandFailure(about: failure).message)
     }
     notice.forgetAbsence()
     chosen = min(chosen, products.count)
   }
 
-  mutating func hear(_ result: Result<VendingResult, VendingClientError>, _ wish: Wish) {
+  mutating func handle(_ result: Result<VendingResult, VendingClientError>, _ userCommand: UserCommand) {
     switch result {
     case .success(.stocked(let changes)):
       let difference = changes.reduce(0) { $0 + $1.difference }
-      if wish == .discardExpired {
-        notice.say(words.discarded(-difference), isAlarm: false)
+      if userCommand == .discardExpired {
+        notice.say(messages.discarded(-difference), isAlarm: false)
       } else if let last = changes.last {
-        let name = picture?.products.first { $0.id == last.item }?.name(in: words.language) ?? last.item.name
-        notice.say(words.restocked(name, difference, last.present), isAlarm: false)
+        let name = picture?.products.first { $0.id == last.item }?.name(in: messages.language) ?? last.item.name
+        notice.say(messages.restocked(name, difference, last.present), isAlarm: false)
       }
-    case .success(.failure(let failure)): notice.say(words.complaint(about: failure).message)
+    case .success(.failure(let failure)): notice.say(messages.commandFailure(about: failure).message)
     case .success: break
     case .failure: notice.say(notice.absence)
     }
   }
 
-  mutating func press(_ key: Key) -> Wish? {
+  mutating func press(_ key: Key) -> UserCommand? {
     notice.clear()
     switch key {
     case .up, .character("k"): chosen = max(0, chosen - 1)
@@ -68,19 +68,19 @@ struct AdminBoard {
       showsExpiredOnly.toggle()
       chosen = min(chosen, products.count)
     case .character("d"), .character("ㅇ"): return ask(.discardExpired)
-    case .enter, .character(" "): return isCloseChosen ? .close : nil
+    case .enter, .character(" "): return isCloseSelected ? .close : nil
     case .escape, .control("d"), .character("q"), .character("ㅂ"), .character("a"), .character("ㅁ"):
       return .close
-    case .paste: notice.say(words.pasteNotTaken)
+    case .paste: notice.say(messages.pasteIgnored)
     default: break
     }
     return nil
   }
 
-  private mutating func change(by difference: Quantity) -> Wish? {
+  private mutating func change(by difference: Quantity) -> UserCommand? {
     guard let product = products[safely: chosen] else { return nil }
     return ask(difference > 0 ? .add(product.id, difference) : .remove(product.id, -difference))
   }
 
-  private mutating func ask(_ wish: Wish) -> Wish? { notice.grant(wish, hasPicture: picture != nil) }
+  private mutating func ask(_ userCommand: UserCommand) -> UserCommand? { notice.grant(userCommand, hasSnapshot: picture != nil) }
 }

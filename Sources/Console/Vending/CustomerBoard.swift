@@ -6,7 +6,7 @@ import VendingClient
 import Wire
 
 struct CustomerBoard {
-  enum Wish: Sendable, Equatable {
+  enum UserCommand: Sendable, Equatable {
     case insert(Won)
     case buy(ItemID)
     case giveChange
@@ -15,21 +15,21 @@ struct CustomerBoard {
     case leave
   }
 
-  let words: MessageCatalog
+  let messages: MessageCatalog
   /// The machine; nil before the first snapshot.
-  private(set) var picture: VendingPicture?
+  private(set) var picture: VendingSnapshot?
   private(set) var chosen = 0
   /// Purchases older than those of the snapshot, oldest first.
   private(set) var older: [MoneyChange] = []
   /// Number of purchases by which the strip is scrolled back from the latest.
-  private(set) var pushed = 0
+  private(set) var scrollOffset = 0
   var notice: ServiceNotice
-  /// Number of products in a row; `CustomerBoardPicture` sets it.
+  /// Number of products in a row; `CustomerBoardRenderer` sets it.
   var columns = 5
 
-  init(_ words: MessageCatalog) {
-    self.words = words
-    notice = ServiceNotice(absence: words.machineWaits, refusedKey: words.machineTookNoKey)
+  init(_ messages: MessageCatalog) {
+    self.messages = messages
+    notice = ServiceNotice(absence: messages.machineWaits, refusedKey: messages.machineIgnoredKey)
   }
 
   /// All loaded purchases, oldest first.
@@ -39,47 +39,47 @@ struct CustomerBoard {
     return older.filter { $0.sequence < first } + recent
   }
 
-  mutating func hear(_ told: VendingNotice) {
-    switch told {
-    case .picture(let picture): self.picture = picture
+  mutating func handle(_ update: VendingUpdate) {
+    switch update {
+    case .snapshot(let picture): self.picture = picture
     case .news(let news):
       let fallen = picture?.recent ?? []
       picture?.apply(news)
       // Keep purchases that drop out of the snapshot while the user has scrolled back.
-      if pushed > 0 {
+      if scrollOffset > 0 {
         keep(fallen)
-        pushed += news.purchases.count
+        scrollOffset += news.purchases.count
       }
-    case .refused(let failure): return notice.say(words.complaint(about: failure).message)
+    case .refused(let failure): return notice.say(messages.commandFailure(about: failure).message)
     }
     notice.forgetAbsence()
     chosen = min(chosen, max(0, (picture?.products.count ?? 1) - 1))
   }
 
-  mutating func hear(older purchases: [MoneyChange]) { keep(purchases) }
+  mutating func handle(older purchases: [MoneyChange]) { keep(purchases) }
 
   private mutating func keep(_ purchases: [MoneyChange]) {
     let known = Set(older.map(\.sequence))
     older = (older + purchases.filter { !known.contains($0.sequence) }).sorted { $0.sequence < $1.sequence }
   }
 
-  mutating func hear(_ result: Result<VendingResult, VendingClientError>) {
+  mutating func handle(_ result: Result<VendingResult, VendingClientError>) {
     switch result {
     case .success(.done(let change)):
       switch change.kind {
-      case .inserted: notice.say(words.inserted(change.amount), isAlarm: false)
-      case .returned: notice.say(words.returned(change.amount), isAlarm: false)
+      case .inserted: notice.say(messages.inserted(change.amount), isAlarm: false)
+      case .returned: notice.say(messages.returned(change.amount), isAlarm: false)
       case .bought:
-        let name = picture?.name(of: change, words) ?? ""
-        notice.say(words.phrases.drinkBought(name), isAlarm: false)
+        let name = picture?.name(of: change, messages) ?? ""
+        notice.say(messages.phrases.drinkBought(name), isAlarm: false)
       }
-    case .success(.failure(let failure)): notice.say(words.complaint(about: failure).message)
+    case .success(.failure(let failure)): notice.say(messages.commandFailure(about: failure).message)
     case .success: break
     case .failure: notice.say(notice.absence)
     }
   }
 
-  mutating func press(_ key: Key) -> Wish? {
+  mutating func press(_ key: Key) -> UserCommand? {
     notice.clear()
     let count = picture?.products.count ?? 0
     switch key {
@@ -99,7 +99,7 @@ struct CustomerBoard {
     case .character(","), .character("<"), .character("["): return push(by: 1)
     case .character("."), .character(">"), .character("]"): return push(by: -1)
     case .escape, .control("d"), .character("q"), .character("ㅂ"): return .leave
-    case .paste: notice.say(words.pasteNotTaken)
+    case .paste: notice.say(messages.pasteIgnored)
     default: break
     }
     return nil
@@ -109,13 +109,13 @@ struct CustomerBoard {
     if (0..<count).contains(place) { chosen = place }
   }
 
-  private mutating func ask(_ wish: Wish) -> Wish? { notice.grant(wish, hasPicture: picture != nil) }
+  private mutating func ask(_ userCommand: UserCommand) -> UserCommand? { notice.grant(userCommand, hasSnapshot: picture != nil) }
 
-  private mutating func push(by step: Int) -> Wish? {
-    pushed = min(max(0, pushed + step), max(0, purchases.count - 1))
+  private mutating func push(by step: Int) -> UserCommand? {
+    scrollOffset = min(max(0, scrollOffset + step), max(0, purchases.count - 1))
     // Load older purchases before the user reaches the end of the loaded ones.
     let all = picture?.sales.reduce(0) { $0 + $1.count } ?? 0
-    guard step > 0, purchases.count - pushed < 20, Int64(purchases.count) < all, let first = purchases.first
+    guard step > 0, purchases.count - scrollOffset < 20, Int64(purchases.count) < all, let first = purchases.first
     else { return nil }
     return .older(before: first.sequence)
   }

@@ -4,13 +4,13 @@ import BankModel
 import Wire
 
 struct VendingListing {
-  let picture: VendingPicture
-  let words: MessageCatalog
+  let picture: VendingSnapshot
+  let messages: MessageCatalog
   let palette: Palette
   var columns: Int?
 
   var lines: [String] {
-    [palette.paint(words.phrases.vendingTitle, .heading), words.balance(picture.balance), ""] + products
+    [palette.paint(messages.phrases.vendingTitle, .heading), messages.balance(picture.balance), ""] + products
   }
 
   var products: [String] {
@@ -19,11 +19,11 @@ struct VendingListing {
       let isBuyable = picture.isBuyable(product)
       let role: Palette.Role? = product.stock == 0 ? .quiet : nil
       table.add([
-        .init("\(product.emoji) \(product.name(in: words.language))", role),
-        .init("\(words.brand(product.brand)) \(product.volume)ml", .quiet),
-        .init(words.won(product.price), role),
-        .init(words.pieces(product.stock), product.stock == 0 ? .alarm : nil),
-        .init(isBuyable ? words.canBeBought : words.whyNot(product, picture), isBuyable ? .waiting : .quiet),
+        .init("\(product.emoji) \(product.name(in: messages.language))", role),
+        .init("\(messages.brand(product.brand)) \(product.volume)ml", .quiet),
+        .init(messages.won(product.price), role),
+        .init(messages.pieces(product.stock), product.stock == 0 ? .alarm : nil),
+        .init(isBuyable ? messages.canBeBought : messages.unavailableReason(product, picture), isBuyable ? .waiting : .quiet),
         .init(product.id.name, .quiet),
       ])
     }
@@ -35,19 +35,19 @@ struct VendingListing {
     DrinkClass.Kind.allCases.flatMap { kind -> [String] in
       let products = picture.products.filter { $0.kind == kind }
       if products.isEmpty { return [] }
-      return [palette.paint(words.phrases.kind(kind), .heading)] + products.flatMap(lines)
+      return [palette.paint(messages.phrases.kind(kind), .heading)] + products.flatMap(lines)
     }
   }
 
   private func lines(_ product: ProductReport) -> [String] {
     let head: [TextTable.Cell] = [
-      .init("\(product.emoji) \(product.name(in: words.language))"), .init(words.pieces(product.stock)),
-      .init(product.expired > 0 ? words.expiredPieces(product.expired) : "", .alarm),
+      .init("\(product.emoji) \(product.name(in: messages.language))"), .init(messages.pieces(product.stock)),
+      .init(product.expired > 0 ? messages.expiredPieces(product.expired) : "", .alarm),
       .init(product.id.name, .quiet),
     ]
     let lots = (product.lots ?? []).flatMap { lot in
       let isExpired = lot.dates.map { $0.expires < picture.today } ?? false
-      let text = "\(words.description(of: lot, product)) × \(MessageCatalog.grouped(lot.quantity))"
+      let text = "\(messages.description(of: lot, product)) × \(MessageCatalog.grouped(lot.quantity))"
       return record([.init(text, isExpired ? .alarm : .quiet)], indent: 6)
     }
     return record(head, indent: 2) + lots

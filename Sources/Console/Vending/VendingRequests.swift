@@ -14,18 +14,18 @@ typealias VendingRequests = ServiceRequests<VendingCommand>
 enum MachineSocket { case customers, manager }
 
 /// Time limit of one try to connect, during which a screen reads no keys.
-private let glance = ControlConnection.Patience(hello: .milliseconds(100))
+private let connectTimeouts = ControlConnection.Timeouts(hello: .milliseconds(100))
 
 extension VendingCommand: PresentableCommand {
   static var role: WorkerRole { .vending }
   static var absence: ErrorCode { .vendingUnavailable }
 
-  static func silence(_ why: String, isInDoubt: Bool, _ words: MessageCatalog) -> String {
-    words.machineSilent(why, isInDoubt)
+  static func silence(_ why: String, isInDoubt: Bool, _ messages: MessageCatalog) -> String {
+    messages.machineSilent(why, isInDoubt)
   }
 
-  static func complaint(about answer: VendingResult, _ words: MessageCatalog) -> Complaint? {
-    if case .failure(let failure) = answer { words.complaint(about: failure) } else { nil }
+  static func commandFailure(about answer: VendingResult, _ messages: MessageCatalog) -> CommandFailure? {
+    if case .failure(let failure) = answer { messages.commandFailure(about: failure) } else { nil }
   }
 }
 
@@ -44,7 +44,7 @@ extension ServiceRequests where Command == VendingCommand {
       }
     } else {
       // If the bank does not answer or is restarting, the screen waits for it, as for the machine.
-      do throws(ControlError) { _ = try session.home.connect(patience: glance) } catch {
+      do throws(ControlError) { _ = try session.home.connect(timeouts: connectTimeouts) } catch {
         if case .notPermitted = error { throw .control(error) }
       }
     }
@@ -52,11 +52,11 @@ extension ServiceRequests where Command == VendingCommand {
     let socket =
       side == .customers
       ? VendingClient.customersSocket(inHome: home) : VendingClient.managersSocket(inHome: home)
-    try self.init(session, at: socket, within: session.stockPatience, on: loop)
+    try self.init(session, at: socket, within: session.stockTimeout, on: loop)
   }
 
-  func picture(_ command: VendingCommand = .look) throws(CommandError) -> VendingPicture {
-    guard case .picture(let picture) = try ask(command) else { throw Self.unexpected }
+  func picture(_ command: VendingCommand = .querySnapshot) throws(CommandError) -> VendingSnapshot {
+    guard case .snapshot(let picture) = try ask(command) else { throw Self.unexpected }
     return picture
   }
 
@@ -79,14 +79,14 @@ extension ServiceRequests where Command == VendingCommand {
 
 extension Session {
   /// The product with this name in commands, in Korean or in English.
-  func product(named name: String, in picture: VendingPicture) throws(CommandError) -> ProductReport {
+  func product(named name: String, in picture: VendingSnapshot) throws(CommandError) -> ProductReport {
     let wanted = Self.plain(name)
     if let product = picture.products.first(where: { Self.plain($0.id.name) == wanted }) { return product }
     let called = picture.products.filter { [$0.name, $0.english].map(Self.plain).contains(wanted) }
     if called.count == 1 { return called[0] }
-    let near = ShopNames.suggestions(for: name, among: picture.products.map { ($0.id, $0.name) })
-    let message = words.noSuchProduct(name, near, picture.products.map(\.id.name))
-    throw .complaint(Complaint(vending: .unknownProduct, message))
+    let near = ItemNames.suggestions(for: name, among: picture.products.map { ($0.id, $0.name) })
+    let message = messages.noSuchProduct(name, near, picture.products.map(\.id.name))
+    throw .commandFailure(CommandFailure(vending: .unknownProduct, message))
   }
 
   private static func plain(_ name: String) -> String { name.filter { !$0.isWhitespace }.lowercased() }

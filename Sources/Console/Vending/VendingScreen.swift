@@ -22,14 +22,14 @@ final class VendingScreen {
   private var failure: CommandError?
 
   /// Timeout of a request.
-  private static let wishPatience = TimeSpan.seconds(10)
+  private static let requestTimeout = TimeSpan.seconds(10)
   /// Time limit for the next answer of a machine that has not answered a request.
-  private static let probePatience = TimeSpan.minutes(60)
+  private static let probeTimeout = TimeSpan.minutes(60)
 
   /// A request to the machine, with its origin.
   private enum Request {
     case customer(VendingCommand)
-    case manager(VendingCommand, AdminBoard.Wish)
+    case manager(VendingCommand, AdminBoard.UserCommand)
     /// Purchases before the first loaded one.
     case older(PurchasePage, before: Int64)
 
@@ -49,7 +49,7 @@ final class VendingScreen {
     try shop.show()
     screen.end()
     if let request = shop.requests.inDoubt, request.command.changesSomething {
-      session.note(session.words.leftUnanswered(.vending, shop.name(request)))
+      session.note(session.messages.exitedUnanswered(.vending, shop.name(request)))
     }
     if let signal = screen.signal { Signals.end(by: signal) }
   }
@@ -58,13 +58,13 @@ final class VendingScreen {
     self.session = session
     self.customers = customers
     self.screen = screen
-    customerBoard = CustomerBoard(session.words)
-    adminBoard = AdminBoard(session.words)
+    customerBoard = CustomerBoard(session.messages)
+    adminBoard = AdminBoard(session.messages)
   }
 
   private func show() throws(CommandError) {
     customers.client.follow { [unowned self] notice in
-      customerBoard.hear(notice)
+      customerBoard.handle(notice)
       screen.isDirty = true
     }
     try screen.begin { [unowned self] key in press(key) }
@@ -72,11 +72,11 @@ final class VendingScreen {
       noteConnections()
       notePace()
       try screen.draw(lines)
-      let due = requests.due.map { customers.loop.attended.wake(for: $0) }
-      let wake = MonotonicTime.earliest(screen.wake, managers?.client.nextDeadline, due)
-      managers?.client.endTurn()
-      try customers.turn(until: wake)
-      managers?.client.endTurn()
+      let due = requests.due.map { customers.loop.listeningTime.wakeTime(for: $0) }
+      let wakeTime = MonotonicTime.earliest(screen.wakeTime, managers?.client.nextDeadline, due)
+      managers?.client.finishIteration()
+      try customers.runIteration(until: wakeTime)
+      managers?.client.finishIteration()
       screen.settle()
     }
     if let failure = failure ?? screen.failure { throw failure }
@@ -90,36 +90,36 @@ final class VendingScreen {
   }
 
   private func notePace() {
-    if requests.settle(at: customers.loop.attended.now) { screen.isDirty = true }
-    let text = session.words.waiting(for: .vending, requests, name)
+    if requests.settle(at: customers.loop.listeningTime.now) { screen.isDirty = true }
+    let text = session.messages.waiting(for: .vending, requests, name)
     (customerBoard.notice.silence, adminBoard.notice.silence) = (text, text)
   }
 
   private func name(_ request: Request) -> String {
-    session.words.request(request.command, customerBoard.picture)
+    session.messages.request(request.command, customerBoard.picture)
   }
 
   private func lines(_ size: Terminal.Size?) -> [String] {
     let palette = session.output.palette
-    customerBoard.columns = CustomerBoardPicture.columns(size: size, of: customerBoard)
+    customerBoard.columns = CustomerBoardRenderer.columns(size: size, of: customerBoard)
     return isManaging
-      ? AdminBoardPicture(board: adminBoard, palette: palette).lines(size: size)
-      : CustomerBoardPicture(board: customerBoard, palette: palette).lines(size: size)
+      ? AdminBoardRenderer(board: adminBoard, palette: palette).lines(size: size)
+      : CustomerBoardRenderer(board: customerBoard, palette: palette).lines(size: size)
   }
 
   private func press(_ key: Key) {
     if isManaging {
-      if let wish = adminBoard.press(key) { grant(wish) }
-    } else if let wish = customerBoard.press(key) {
-      grant(wish)
+      if let userCommand = adminBoard.press(key) { grant(userCommand) }
+    } else if let userCommand = customerBoard.press(key) {
+      grant(userCommand)
     }
   }
 
-  private func grant(_ wish: CustomerBoard.Wish) {
-    switch wish {
+  private func grant(_ userCommand: CustomerBoard.UserCommand) {
+    switch userCommand {
     case .leave:
       screen.close()
-      if requests.isBusy { customerBoard.notice.say(session.words.leavingWaits(.vending)) }
+      if requests.isBusy { customerBoard.notice.say(session.messages.exitWaits(.vending)) }
     case .manage: openManager()
     case .insert(let amount): add(.customer(.insert(amount)))
     case .buy(let product): add(.customer(.buy(product)))
@@ -140,14 +140,14 @@ final class VendingScreen {
   /// Sends the next request. Further requests wait for its answer, so that no requests accumulate at a
   /// machine that does not answer.
   private func sendNext() {
-    guard let request = requests.next(at: customers.loop.attended.now) else { return }
+    guard let request = requests.next(at: customers.loop.listeningTime.now) else { return }
     let side: VendingRequests? = if case .manager = request { managers } else { customers }
-    side?.client.ask(request.command, until: SystemClock.monotonic() + Self.wishPatience) { [weak self] in
-      self?.hear($0, request)
+    side?.client.ask(request.command, until: SystemClock.monotonic() + Self.requestTimeout) { [weak self] in
+      self?.handle($0, request)
     }
   }
 
-  private func hear(_ result: Result<VendingResult, VendingClientError>, _ request: Request) {
+  private func handle(_ result: Result<VendingResult, VendingClientError>, _ request: Request) {
     screen.isDirty = true
     guard case .success(let answer) = result else {
       requests.gaveUp()
@@ -155,28 +155,28 @@ final class VendingScreen {
     }
     let untaken = requests.answered()
     switch request {
-    case .customer: customerBoard.hear(result)
-    case .manager(_, let wish): adminBoard.hear(result, wish)
+    case .customer: customerBoard.handle(result)
+    case .manager(_, let userCommand): adminBoard.handle(result, userCommand)
     case .older(_, let first):
       if case .history(let purchases) = answer {
-        customerBoard.hear(older: purchases.filter { $0.sequence < first })
+        customerBoard.handle(older: purchases.filter { $0.sequence < first })
       }
     }
-    if untaken > 0 { notice.add(session.words.notTaken(untaken)) }
+    if untaken > 0 { notice.add(session.messages.keysIgnored(untaken)) }
     sendNext()
   }
 
   /// Requests a snapshot repeatedly until a machine that has not answered a request answers again. The
   /// snapshot shows the result of the request.
   private func probe() {
-    customers.client.ask(.look, until: SystemClock.monotonic() + Self.probePatience) { [weak self] result in
+    customers.client.ask(.querySnapshot, until: SystemClock.monotonic() + Self.probeTimeout) { [weak self] result in
       guard let self else { return }
       guard case .success(let answer) = result else { return probe() }
-      let text = session.words.answersAgain(.vending, requests.inDoubt.map(name))
+      let text = session.messages.answersAgain(.vending, requests.inDoubt.map(name))
       let untaken = requests.answered()
-      if case .picture(let picture) = answer { customerBoard.hear(.picture(picture)) }
+      if case .snapshot(let picture) = answer { customerBoard.handle(.snapshot(picture)) }
       notice.say(text)
-      if untaken > 0 { notice.add(session.words.notTaken(untaken)) }
+      if untaken > 0 { notice.add(session.messages.keysIgnored(untaken)) }
       screen.isDirty = true
     }
   }
@@ -190,21 +190,21 @@ final class VendingScreen {
     isManaging = true
     guard managers == nil else { return }
     do throws(CommandError) {
-      let counter = try VendingRequests(session, .manager, on: customers.loop)
-      counter.client.follow { [unowned self] notice in
-        adminBoard.hear(notice)
+      let serviceRequests = try VendingRequests(session, .manager, on: customers.loop)
+      serviceRequests.client.follow { [unowned self] notice in
+        adminBoard.handle(notice)
         screen.isDirty = true
       }
-      managers = counter
+      managers = serviceRequests
     } catch {
       isManaging = false
       failure = error
     }
   }
 
-  private func grant(_ wish: AdminBoard.Wish) {
+  private func grant(_ userCommand: AdminBoard.UserCommand) {
     let command: VendingCommand
-    switch wish {
+    switch userCommand {
     case .close:
       isManaging = false
       return
@@ -212,6 +212,6 @@ final class VendingScreen {
     case .remove(let product, let quantity): command = .remove(ItemAmount(product, quantity))
     case .discardExpired: command = .discardExpired
     }
-    add(.manager(command, wish))
+    add(.manager(command, userCommand))
   }
 }

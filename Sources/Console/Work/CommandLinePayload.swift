@@ -10,23 +10,23 @@ import Posix
 
 struct CommandLinePayload {
   /// The program and its arguments.
-  var words: [String]
+  var argv: [String]
   /// Working directory.
   var directory: String
   /// Complete environment without the variables of this bank (`BANK_*`).
-  var environment: Variables
+  var environment: EnvironmentVariables
   /// True if a client waits for the end of the command and exits with the exit code of the command.
   var isWaited = false
   /// Standard input of the command.
   var input: [UInt8] = []
   /// umask and resource limits inherited by this program.
-  var surroundings: Surroundings
+  var surroundings: InheritedLimits
 
   /// - Throws: an error if the current directory was removed.
   init(
-    _ words: [String], _ environment: Variables, _ surroundings: Surroundings = .inherited
+    _ argv: [String], _ environment: EnvironmentVariables, _ surroundings: InheritedLimits = .inherited
   ) throws(SystemError) {
-    self.words = words
+    self.argv = argv
     directory = try Directory.current()
     self.environment = environment.filter { !$0.key.hasPrefix("BANK_") }
     self.surroundings = surroundings
@@ -36,18 +36,18 @@ struct CommandLinePayload {
   var bytes: [UInt8] {
     var fields: [JSONValue.Field] = []
     func add(_ name: String, _ value: JSONValue) { fields.append(JSONValue.Field(name: name, value: value)) }
-    if words.contains(where: ByteText.carriesForeignBytes) {
-      add("command_b64", .array(words.map(Self.encoded)))
+    if argv.contains(where: ByteText.containsNonUTF8Bytes) {
+      add("command_b64", .array(argv.map(Self.encoded)))
     } else {
-      add("command", .array(words.map { .string($0) }))
+      add("command", .array(argv.map { .string($0) }))
     }
-    if ByteText.carriesForeignBytes(directory) {
+    if ByteText.containsNonUTF8Bytes(directory) {
       add("directory_b64", Self.encoded(directory))
     } else {
       add("directory", .string(directory))
     }
     let isText = { (name: String, value: String) in
-      !ByteText.carriesForeignBytes(name) && !ByteText.carriesForeignBytes(value)
+      !ByteText.containsNonUTF8Bytes(name) && !ByteText.containsNonUTF8Bytes(value)
     }
     add(
       "environment",
@@ -58,7 +58,7 @@ struct CommandLinePayload {
       add("environment_b64", .array(others.map { Self.encoded("\($0.key)=\($0.value)") }))
     }
     if !input.isEmpty {
-      if let text = String(validating: input, as: UTF8.self), !ByteText.carriesForeignBytes(text) {
+      if let text = String(validating: input, as: UTF8.self), !ByteText.containsNonUTF8Bytes(text) {
         add("input", .string(text))
       } else {
         add("input_b64", .string(Base64.encode(input)))

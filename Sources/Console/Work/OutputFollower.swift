@@ -13,7 +13,7 @@ final class OutputFollower {
   private let sink: (ArraySlice<UInt8>) throws(CommandError) -> Void
   /// Called before the first byte of a later attempt.
   private let onNewAttempt: () -> Void
-  private var file: (number: CInt, identity: FileFacts.Identity)?
+  private var file: (number: CInt, identity: FileMetadata.Identity)?
   /// Bytes of the present attempt that were passed on.
   private(set) var count: Int64 = 0
 
@@ -27,10 +27,10 @@ final class OutputFollower {
   deinit { close() }
 
   /// Passes on the bytes written since the last call.
-  func pump() throws(CommandError) {
-    try readOn()
+  func forwardNew() throws(CommandError) {
+    try readAvailable()
     // A new attempt writes a new file.
-    guard let facts = try? FileFacts.inspect(path), facts.isFile, facts.identity != file?.identity else {
+    guard let facts = try? FileMetadata.inspect(path), facts.isFile, facts.identity != file?.identity else {
       return
     }
     guard let fresh = try? FileDescriptor.open(path, .readOnly) else { return }
@@ -40,14 +40,14 @@ final class OutputFollower {
     }
     count = 0
     file = (fresh.take(), facts.identity)
-    try readOn()
+    try readAvailable()
   }
 
   /// Passes on the remaining output of an ended command.
   /// - Parameter kept: The excerpt in the receipt; nil without one.
   /// - Returns: Number of bytes that were not stored anywhere.
-  func finish(_ kept: Excerpt?) throws(CommandError) -> Int64 {
-    try pump()
+  func finish(_ kept: TruncatedOutput?) throws(CommandError) -> Int64 {
+    try forwardNew()
     guard let kept else { return 0 }
     if count == 0 {
       try sink(kept.bytes[...])
@@ -60,7 +60,7 @@ final class OutputFollower {
     return max(0, kept.length - count)
   }
 
-  private func readOn() throws(CommandError) {
+  private func readAvailable() throws(CommandError) {
     guard let file else { return }
     var bytes = [UInt8](repeating: 0, count: 64 << 10)
     while true {

@@ -1,5 +1,5 @@
 // Schedule of dashboard snapshots. A new viewer receives a snapshot at once. Further snapshots are made after changes,
-// at most twenty a second, or ten a second at full speed, and when time alone has changed a displayed rate. `LiveViews`
+// at most twenty a second, or ten a second at full speed, and when time alone has changed a displayed rate. `SubscriptionSender`
 // sends each viewer the newest snapshot, which is encoded once for all viewers.
 // Invariants: without viewers no snapshot is made and the loop does not wake for one. Without changes no snapshot is
 // made either, after all rates were shown as zero. A snapshot that differs from the previous one only in its times
@@ -10,7 +10,7 @@ import Posix
 import Time
 import Wire
 
-final class BoardFeed: BankPart {
+final class BoardFeed: CoordinatorComponent {
   static let pause = TimeSpan.milliseconds(50)
   /// Pause if at least `fullSpeed` customers were served since the last snapshot. Each snapshot costs time that
   /// serving needs, and at this speed its lists change completely each time anyway.
@@ -19,7 +19,7 @@ final class BoardFeed: BankPart {
   /// would be shown up to a whole pause later.
   private static let patience = TimeSpan.milliseconds(5)
 
-  private let pictures: BoardPictures
+  private let boardSnapshots: BoardSnapshots
   private var shown: BoardFrame?
   private var shownAt = MonotonicTime(nanoseconds: .min)
   /// Pause before the next snapshot.
@@ -29,70 +29,70 @@ final class BoardFeed: BankPart {
   /// Time since which a snapshot waits for a commit; nil if none waits.
   private var waitsSince: MonotonicTime?
 
-  init(_ ground: BankPart, _ pictures: BoardPictures) {
-    self.pictures = pictures
-    super.init(ground)
+  init(_ dependencies: CoordinatorComponent, _ boardSnapshots: BoardSnapshots) {
+    self.boardSnapshots = boardSnapshots
+    super.init(dependencies)
   }
 
   /// Returns the newest snapshot, for a new viewer.
   func begin() -> BoardFrame {
-    followers.events.isWatched = true
+    subscriptions.events.isWatched = true
     // A further viewer gets the current snapshot, so frequent requests do not cause more snapshots.
-    if followers.views.count(of: .board) > 0 { show() }
+    if subscriptions.views.count(of: .board) > 0 { show() }
     var frame = shown ?? make()
     frame.time = context.now.wall.milliseconds
     frame.businessTime = queue.machine.businessTime(at: context.now.monotonic)
-    frame.history = pictures.history()
+    frame.history = boardSnapshots.history()
     return frame
   }
 
   /// Makes a snapshot if one is due, and sends it to all viewers if it differs from the previous one.
   func show() {
-    guard followers.events.isWatched else { return }
-    guard followers.views.count(of: .board) > 0 else { return end() }
-    guard isDue, followers.hasChangedForBoards || rateDue.map({ $0 <= context.now.monotonic }) == true else {
+    guard subscriptions.events.isWatched else { return }
+    guard subscriptions.views.count(of: .board) > 0 else { return end() }
+    guard isDue, subscriptions.hasChangedForBoards || rateDue.map({ $0 <= context.now.monotonic }) == true else {
       return
     }
     guard !waitsForCommit() else { return }
     let before = shown
     let frame = make()
-    if before.map({ frame.showsTheSame(as: $0) }) != true { followers.views.show(frame) }
+    if before.map({ frame.showsSameState(as: $0) }) != true { subscriptions.views.show(frame) }
   }
 
   private func waitsForCommit() -> Bool {
-    guard queue.machine.isUnsettled else { return false }
+    guard queue.machine.hasUncommittedChanges else { return false }
     let since = waitsSince ?? context.now.monotonic
     waitsSince = since
     return context.now.monotonic < since + Self.patience
   }
 
   private var isDue: Bool {
-    context.now.monotonic >= shownAt + pause || Kernel.makes("paintsWithoutAPause")
+    context.now.monotonic >= shownAt + pause || Kernel.hasPlantedBug("paintsWithoutAPause")
   }
 
   private func make() -> BoardFrame {
-    let frame = pictures.frame()
+    let frame = boardSnapshots.frame()
     let before = shown.map { $0.day == frame.day ? $0.counts.served : 0 } ?? frame.counts.served
     pause = frame.counts.served - before >= Self.fullSpeed ? Self.pauseAtFullSpeed : Self.pause
     (shown, shownAt) = (frame, context.now.monotonic)
-    rateDue = pictures.throughput.nextShow(after: shownAt)
+    rateDue = boardSnapshots.throughput.nextUpdate(after: shownAt)
     waitsSince = nil
     // Customers and events that are not on disk yet are not in this snapshot, and their commit does not set this
     // flag.
-    followers.hasChangedForBoards = queue.machine.isUnsettled
+    subscriptions.hasChangedForBoards = queue.machine.hasUncommittedChanges
     return frame
   }
 
   private func end() {
     guard shown != nil else { return }
-    followers.events.isWatched = false
+    subscriptions.events.isWatched = false
     (shown, rateDue, waitsSince) = (nil, nil, nil)
-    pictures.forget()
+    boardSnapshots.forget()
   }
 
   /// Final snapshot of a closing bank.
   func last() -> BoardFrame {
-    var frame = pictures.frame()
+    var frame = boardSnapshots.frame()
     frame.state = .closed
     for place in frame.windows.indices where frame.windows[place].state == .backoff {
       frame.windows[place].state = .stopped
@@ -102,11 +102,11 @@ final class BoardFeed: BankPart {
 
   /// Time at which a snapshot is due; nil without viewers, and if there is neither a change nor a rate to show.
   var nextDeadline: MonotonicTime? {
-    guard followers.events.isWatched, followers.views.count(of: .board) > 0 else { return nil }
+    guard subscriptions.events.isWatched, subscriptions.views.count(of: .board) > 0 else { return nil }
     if let waitsSince { return waitsSince + Self.patience }
     // No snapshot is made during the pause, so a rate that is due earlier would wake the loop repeatedly
     // without effect.
     let next = shownAt + pause
-    return followers.hasChangedForBoards ? next : rateDue.map { max($0, next) }
+    return subscriptions.hasChangedForBoards ? next : rateDue.map { max($0, next) }
   }
 }

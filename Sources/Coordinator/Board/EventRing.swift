@@ -35,13 +35,13 @@ final class EventRing {
   private var events: [Event]
   private var count: Int64 = 0
   /// Sequence number of the last event on disk.
-  private var certain: Int64 = 0
+  private var durableSequence: Int64 = 0
   /// Sequence number of the last event of each transaction in flight, oldest first.
   private var sealed: [Int64] = []
   /// Last events on disk while there are viewers; later events may have overwritten them in the ring.
   private var shown: [Event] = []
   /// True while there are viewers.
-  var isWatched = false { didSet { if isWatched, !oldValue { keepCertain() } } }
+  var isWatched = false { didSet { if isWatched, !oldValue { copyDurableEvents() } } }
 
   /// Provider of the present business day, which is stored with each event.
   var presentDay: () -> BusinessDay = { 0 }
@@ -58,11 +58,11 @@ final class EventRing {
   /// Records a dead letter. Replaces the event of its last failed attempt, if that was the previous event and
   /// is not on disk yet.
   func append(dead event: Event) {
-    let place = Int(count & (Self.size - 1))
-    if count > certain, events[place].kind == .failed, events[place].ticket == event.ticket {
-      let sequence = events[place].sequence
-      events[place] = event
-      (events[place].sequence, events[place].day) = (sequence, presentDay())
+    let index = Int(count & (Self.size - 1))
+    if count > durableSequence, events[index].kind == .failed, events[index].ticket == event.ticket {
+      let sequence = events[index].sequence
+      events[index] = event
+      (events[index].sequence, events[index].day) = (sequence, presentDay())
     } else {
       append(event)
     }
@@ -74,23 +74,23 @@ final class EventRing {
   func unseal() { sealed.removeAll() }
 
   /// Discards events that are not on disk, because their changes were discarded.
-  func forgetUncertain() {
+  func discardUncommitted() {
     sealed.removeAll()
-    count = certain
+    count = durableSequence
   }
 
   /// Confirms the events of the oldest transaction in flight, or all events if there is none.
   func confirm() {
     let last = sealed.isEmpty ? count : sealed.removeFirst()
-    guard certain != last else { return }
-    certain = last
-    if isWatched { keepCertain() }
+    guard durableSequence != last else { return }
+    durableSequence = last
+    if isWatched { copyDurableEvents() }
   }
 
-  private func keepCertain() {
-    let first = max(0, certain - Int64(BoardFrame.eventsAtMost), count - Self.size) + 1
-    guard first <= certain else { return }
-    shown = (first...certain).map { events[Int($0 & (Self.size - 1))] }
+  private func copyDurableEvents() {
+    let first = max(0, durableSequence - Int64(BoardFrame.eventsAtMost), count - Self.size) + 1
+    guard first <= durableSequence else { return }
+    shown = (first...durableSequence).map { events[Int($0 & (Self.size - 1))] }
   }
 
   /// Last events on disk, oldest first.

@@ -17,7 +17,7 @@ struct Throughput {
 
   /// Spans of the rates, in steps of their scale.
   static let steps = 10
-  static let longSteps = BoardHistory.partsAtMost - 1
+  static let longSteps = BoardHistory.intervalsAtMost - 1
   static let step = TimeSpan.milliseconds(100)
   static let longStep = TimeSpan.milliseconds(BoardHistory.part)
 
@@ -84,7 +84,7 @@ struct Throughput {
 
   /// Rates as of the last sample.
   var rates: BoardRates {
-    let (second, ten, tenMinutes) = (short.back(Self.steps), short.back(Self.longSteps), longBack)
+    let (second, ten, tenMinutes) = (short.back(Self.steps), short.back(Self.longSteps), oldestLongStep)
     return BoardRates(
       servedSecond: rate(sums.served - second.value.served, since: second.at),
       servedTenSeconds: rate(sums.served - ten.value.served, since: ten.at),
@@ -94,7 +94,7 @@ struct Throughput {
       issuedTenMinutes: rate(sums.issued - tenMinutes.value.sums.issued, since: tenMinutes.at))
   }
 
-  private var longBack: (value: (sums: Sums, byService: [Int64]), at: MonotonicTime) {
+  private var oldestLongStep: (value: (sums: Sums, byService: [Int64]), at: MonotonicTime) {
     long.back(Self.longSteps)
   }
 
@@ -102,7 +102,7 @@ struct Throughput {
   ///
   /// - Parameter present: Customers served today, by service index.
   func servedTenMinutes(of present: [Int64]) -> [Int64] {
-    let (before, at) = longBack
+    let (before, at) = oldestLongStep
     return Self.difference(present, before.byService).map { rate(max(0, $0), since: at) }
   }
 
@@ -142,7 +142,7 @@ struct Throughput {
 
   /// Time at which the rates must be shown again although nothing has changed: when the next rate has become zero,
   /// or earlier to update the slower rates. Nil if all rates were zero at `shown`.
-  func nextShow(after shown: MonotonicTime) -> MonotonicTime? {
+  func nextUpdate(after shown: MonotonicTime) -> MonotonicTime? {
     guard let changedAt else { return nil }
     let ends = [
       short.outlives(changedAt, by: Self.steps), short.outlives(changedAt, by: Self.longSteps),
@@ -183,13 +183,13 @@ private struct StepRing<Value> {
   }
 
   mutating func mapAll(_ change: (Value) -> Value) {
-    for place in values.indices { values[place] = change(values[place]) }
+    for index in values.indices { values[index] = change(values[index]) }
   }
 
   /// Value this many steps before the last one, and the time of that step.
   func back(_ steps: Int) -> (value: Value, at: MonotonicTime) {
-    let place = (last + values.count - steps) % values.count
-    return (values[place], MonotonicTime(nanoseconds: (passed - Int64(steps)) * step))
+    let index = (last + values.count - steps) % values.count
+    return (values[index], MonotonicTime(nanoseconds: (passed - Int64(steps)) * step))
   }
 
   /// Time at which an event at `moment` drops out of a span of this many steps.

@@ -10,7 +10,7 @@
 
   final class BranchChecker {
     /// A customer as far as it can be observed.
-    struct Person {
+    struct ObservedCustomer {
       var line: Int64
       var account: AccountNumber
       /// As in the database: 1 waiting, 2 delayed, 3 dead.
@@ -22,7 +22,7 @@
     }
 
     /// The customers that a client has requested with one account.
-    struct Expected {
+    struct ExpectedCustomers {
       var group: Int
       var service: Service?
       var priority: Priority
@@ -34,7 +34,7 @@
     }
 
     unowned let world: BranchSimulation
-    private(set) var people: [TicketNumber: Person] = [:]
+    private(set) var customers: [TicketNumber: ObservedCustomer] = [:]
     /// The branch and epoch that wrote each receipt.
     private(set) var finished: [TicketNumber: BranchOwner] = [:]
     private(set) var cancelledTickets: Set<TicketNumber> = []
@@ -46,26 +46,26 @@
     private var epochs: [Int64: Int64] = [:]
     /// End of each epoch's lease, by the database's clock.
     private var leases: [BranchOwner: MonotonicTime] = [:]
-    private var everHeld: Set<Held> = []
+    private var assignedEver: Set<HeldTicket> = []
     private var keys: [String: ClosedRange<TicketNumber>] = [:]
-    private var expected: [AccountNumber: Expected] = [:]
-    private var ticketsOf: [AccountNumber: [TicketNumber]] = [:]
-    private var accountOf: [TicketNumber: AccountNumber] = [:]
+    private var expected: [AccountNumber: ExpectedCustomers] = [:]
+    private var ticketsByAccount: [AccountNumber: [TicketNumber]] = [:]
+    private var accountByTicket: [TicketNumber: AccountNumber] = [:]
     private var fronts: [Int64: TicketNumber] = [:]
     private var lastAccount: AccountNumber = 0
     private var lastGroup = 0
     /// Tickets that clients have received, by group.
-    private var told: [Int: ClosedRange<TicketNumber>] = [:]
+    private var reportedTickets: [Int: ClosedRange<TicketNumber>] = [:]
 
-    private struct Held: Hashable {
+    private struct HeldTicket: Hashable {
       var owner: BranchOwner
       var ticket: TicketNumber
     }
 
     init(_ world: BranchSimulation) { self.world = world }
 
-    private func violate(_ kind: Violation.Kind, _ words: @autoclosure () -> String) {
-      world.violate(kind, words())
+    private func violate(_ kind: Violation.Kind, _ message: @autoclosure () -> String) {
+      world.violate(kind, message())
     }
     private func isPresent(_ owner: BranchOwner) -> Bool { epochs[owner.branch] == owner.epoch }
 
@@ -78,7 +78,7 @@
       return (lastGroup, lastAccount + 1)
     }
 
-    func expect(_ account: AccountNumber, _ one: Expected) { expected[account] = one }
+    func expect(_ account: AccountNumber, _ one: ExpectedCustomers) { expected[account] = one }
 
     // MARK: - Epochs
 
@@ -111,26 +111,26 @@
     }
 
     /// True if a branch may assign customers at the given time, in any of its epochs.
-    func mayHandOut(_ branch: Int64, at moment: MonotonicTime) -> Bool {
+    func mayAssign(_ branch: Int64, at moment: MonotonicTime) -> Bool {
       leases.contains { $0.key.branch == branch && moment < $0.value }
     }
 
     func returned(_ tickets: [TicketNumber], of owner: BranchOwner) {
       for ticket in tickets {
-        guard let holder = people[ticket]?.holder else {
+        guard let holder = customers[ticket]?.holder else {
           violate(.claim, "ticket \(ticket) of \(owner) is returned without a holder")
           continue
         }
         if holder != owner {
           violate(.claim, "ticket \(ticket) of \(owner) is returned, but \(holder) holds it")
         }
-        people[ticket]?.holder = nil
+        customers[ticket]?.holder = nil
       }
     }
 
     /// Checks that no earlier epoch of a branch holds a customer any more.
-    func gaveBack(of branch: Int64, before epoch: Int64) {
-      for (ticket, person) in people {
+    func claimsReturned(of branch: Int64, before epoch: Int64) {
+      for (ticket, person) in customers {
         guard let holder = person.holder, holder.branch == branch, holder.epoch < epoch else { continue }
         violate(.lostTicket, "ticket \(ticket) is still held by \(holder), which has ended")
       }
@@ -138,9 +138,9 @@
 
     // MARK: - Tickets
 
-    func gives(_ tickets: ClosedRange<TicketNumber>, key: String?, isDraining: Bool) {
-      if isDraining { violate(.overfull, "tickets \(tickets) are issued while the bank drains") }
-      if dayHasEnded { violate(.overfull, "tickets \(tickets) are issued after the end of the day") }
+    func ticketsIssued(_ tickets: ClosedRange<TicketNumber>, key: String?, isDraining: Bool) {
+      if isDraining { violate(.overLimit, "tickets \(tickets) are issued while the bank drains") }
+      if dayHasEnded { violate(.overLimit, "tickets \(tickets) are issued after the end of the day") }
       if tickets.lowerBound != issuedLast + 1 {
         violate(.series, "tickets \(tickets) are issued after ticket \(issuedLast)")
       }
@@ -152,19 +152,19 @@
       keys[key] = tickets
     }
 
-    func issued(_ row: BooksServer.Row, by owner: BranchOwner?) {
+    func issued(_ row: DatabaseServer.Row, by owner: BranchOwner?) {
       if let owner, !isPresent(owner) { violate(.fence, "\(owner) has ended, but gets ticket \(row.ticket)") }
-      if people[row.ticket] != nil || finished[row.ticket] != nil {
+      if customers[row.ticket] != nil || finished[row.ticket] != nil {
         violate(.duplicate, "ticket \(row.ticket) is issued twice")
       }
-      ticketsOf[row.account, default: []].append(row.ticket)
-      accountOf[row.ticket] = row.account
-      if Int64(ticketsOf[row.account]?.count ?? 0) > expected[row.account]?.count ?? 1 {
+      ticketsByAccount[row.account, default: []].append(row.ticket)
+      accountByTicket[row.ticket] = row.account
+      if Int64(ticketsByAccount[row.account]?.count ?? 0) > expected[row.account]?.count ?? 1 {
         violate(
-          .duplicate, "account \(row.account) got too many tickets: \(ticketsOf[row.account] ?? [])"
+          .duplicate, "account \(row.account) got too many tickets: \(ticketsByAccount[row.account] ?? [])"
         )
       }
-      let line = world.books.lane(row.lane)
+      let line = world.server.lane(row.lane)
       if let wanted = expected[row.account] {
         if wanted.service.map({ $0 != line?.service }) ?? false || wanted.priority != line?.priority
           || wanted.amount.map({ $0 != row.amount }) ?? false
@@ -174,12 +174,12 @@
       } else {
         violate(.ledger, "ticket \(row.ticket) has account \(row.account), which no client requested")
       }
-      if row.state == 2, let due = row.due, due - world.books.nowMilliseconds > 120_000 {
+      if row.state == 2, let due = row.due, due - world.server.nowMilliseconds > 120_000 {
         violate(
           .early,
-          "ticket \(row.ticket) must wait for another \((due - world.books.nowMilliseconds) / 1_000) s")
+          "ticket \(row.ticket) must wait for another \((due - world.server.nowMilliseconds) / 1_000) s")
       }
-      people[row.ticket] = Person(line: row.lane, account: row.account, state: row.state, due: row.due)
+      customers[row.ticket] = ObservedCustomer(line: row.lane, account: row.account, state: row.state, due: row.due)
     }
 
     // MARK: - Claims
@@ -189,7 +189,7 @@
         violate(.fence, "\(owner) has ended, but claims ticket \(tickets[0])")
       }
       for ticket in tickets {
-        guard let person = people[ticket] else {
+        guard let person = customers[ticket] else {
           violate(.claim, "ticket \(ticket) is claimed by \(owner), but is not waiting")
           continue
         }
@@ -197,21 +197,21 @@
           violate(.claim, "ticket \(ticket) is claimed by \(owner), but \(holder) holds it")
         }
         if person.state != 1 { violate(.claim, "ticket \(ticket) is claimed in state \(person.state)") }
-        if let own = world.books.owner(of: person.line), own != owner.branch {
+        if let own = world.server.owner(of: person.line), own != owner.branch {
           violate(.claim, "ticket \(ticket) needs a juice of branch \(own), but \(owner) claims it")
         }
-        people[ticket]?.holder = owner
-        people[ticket]?.wasClaimed = true
-        everHeld.insert(Held(owner: owner, ticket: ticket))
+        customers[ticket]?.holder = owner
+        customers[ticket]?.wasClaimed = true
+        assignedEver.insert(HeldTicket(owner: owner, ticket: ticket))
       }
-      guard isNext, let last = tickets.last, let line = people[last]?.line else { return }
+      guard isNext, let last = tickets.last, let line = customers[last]?.line else { return }
       let front = fronts[line] ?? 0
       if let first = tickets.first, first <= front {
         violate(
           .claim, "a page of \(owner) starts at ticket \(first), but the previous one ended at \(front)")
       }
       let page = Set(tickets)
-      for (ticket, person) in people
+      for (ticket, person) in customers
       where person.line == line && person.state == 1 && ticket > front && ticket < last
         && !page.contains(ticket)
       {
@@ -220,8 +220,8 @@
       fronts[line] = max(front, last)
     }
 
-    func cameBack(_ ticket: TicketNumber, from state: Int64, by owner: BranchOwner, at wall: Int64) {
-      guard let person = people[ticket] else {
+    func customerReturned(_ ticket: TicketNumber, from state: Int64, by owner: BranchOwner, at wall: Int64) {
+      guard let person = customers[ticket] else {
         return violate(.claim, "ticket \(ticket) returns, but is unknown")
       }
       if person.state != state || state == 1 {
@@ -233,31 +233,31 @@
       if let holder = person.holder {
         violate(.claim, "ticket \(ticket) becomes due, but \(holder) holds it")
       }
-      people[ticket]?.state = 1
-      people[ticket]?.due = nil
+      customers[ticket]?.state = 1
+      customers[ticket]?.due = nil
     }
 
     // MARK: - Effects of a branch
 
     /// Counts a transaction that reaches the database after its epoch has ended.
-    func hasSent(_ owner: BranchOwner, isPresent: Bool) { if !isPresent { world.statistics.ofZombies += 1 } }
+    func hasSent(_ owner: BranchOwner, isPresent: Bool) { if !isPresent { world.statistics.fencedTransactions += 1 } }
 
     func repeated(_ owner: BranchOwner, _ number: Int64) {
-      violate(.repeatedTurn, "transaction \(number) of \(owner) is sent again after its commit")
+      violate(.repeatedTransaction, "transaction \(number) of \(owner) is sent again after its commit")
     }
 
-    func wantsToFinish(_ ticket: TicketNumber, by owner: BranchOwner) {
-      guard !everHeld.contains(Held(owner: owner, ticket: ticket)) else { return }
+    func completionRequested(_ ticket: TicketNumber, by owner: BranchOwner) {
+      guard !assignedEver.contains(HeldTicket(owner: owner, ticket: ticket)) else { return }
       violate(.fence, "ticket \(ticket) is finished by \(owner), which never held it")
     }
 
-    func finished(_ row: BooksServer.Row, by owner: BranchOwner, outcome: Int64, attempts: Int64) {
+    func finished(_ row: DatabaseServer.Row, by owner: BranchOwner, outcome: Int64, attempts: Int64) {
       if !isPresent(owner) { violate(.fence, "\(owner) has ended, but finishes ticket \(row.ticket)") }
       if let before = finished[row.ticket] {
         violate(.duplicate, "ticket \(row.ticket) has two receipts, one of \(before)")
       }
-      if outcome == 2, world.books.owner(of: row.lane) != nil { owed.insert(row.ticket) }
-      guard let person = people.removeValue(forKey: row.ticket) else {
+      if outcome == 2, world.server.owner(of: row.lane) != nil { owed.insert(row.ticket) }
+      guard let person = customers.removeValue(forKey: row.ticket) else {
         return violate(.duplicate, "ticket \(row.ticket) is finished, but is unknown")
       }
       if person.holder != owner {
@@ -277,7 +277,7 @@
     func changed(_ ticket: TicketNumber, by owner: BranchOwner, to state: Int64, attempts: Int64, due: Int64?)
     {
       if !isPresent(owner) { violate(.fence, "\(owner) has ended, but changes ticket \(ticket)") }
-      guard let person = people[ticket] else {
+      guard let person = customers[ticket] else {
         return violate(.claim, "ticket \(ticket) is changed, but is unknown")
       }
       if person.holder != owner {
@@ -285,19 +285,19 @@
           .fence,
           "ticket \(ticket) is changed by \(owner), held by \(person.holder.map { "\($0)" } ?? "no branch")")
       }
-      people[ticket]?.state = state
+      customers[ticket]?.state = state
       guard state != 1 else { return }
-      people[ticket]?.holder = nil
-      people[ticket]?.due = due
-      if state == 2, let due, abs(due - world.books.nowMilliseconds) > 120_000 {
-        violate(.early, "ticket \(ticket) is deferred by \((due - world.books.nowMilliseconds) / 1_000) s")
+      customers[ticket]?.holder = nil
+      customers[ticket]?.due = due
+      if state == 2, let due, abs(due - world.server.nowMilliseconds) > 120_000 {
+        violate(.early, "ticket \(ticket) is deferred by \((due - world.server.nowMilliseconds) / 1_000) s")
       }
     }
 
     func cancelled(_ ticket: TicketNumber, by owner: BranchOwner) {
-      if let person = people[ticket], world.books.owner(of: person.line) != nil { owed.insert(ticket) }
+      if let person = customers[ticket], world.server.owner(of: person.line) != nil { owed.insert(ticket) }
       if !isPresent(owner) { violate(.fence, "\(owner) has ended, but cancels ticket \(ticket)") }
-      if people.removeValue(forKey: ticket) == nil {
+      if customers.removeValue(forKey: ticket) == nil {
         violate(.duplicate, "ticket \(ticket) is cancelled, but is unknown")
       }
       finished[ticket] = owner
@@ -306,7 +306,7 @@
     }
 
     func dayEnds() {
-      if let left = people.keys.min() {
+      if let left = customers.keys.min() {
         violate(.lostTicket, "the day ends, but ticket \(left) is unfinished")
       }
       dayEndedAt = world.clock.now
@@ -314,25 +314,25 @@
 
     // MARK: - Answers
 
-    func clientHeard(first: TicketNumber, last: TicketNumber, group: Int, isList: Bool) {
+    func clientReceived(first: TicketNumber, last: TicketNumber, group: Int, isList: Bool) {
       guard first > 0, first <= last else { return }
       guard last <= issuedLast else {
         return violate(
           .notDurable, "tickets \(first) to \(last) are announced, but the database has issued \(issuedLast)")
       }
-      if let before = told[group], before != first...last, !isList {
+      if let before = reportedTickets[group], before != first...last, !isList {
         violate(
           .repeatedKey, "tickets \(before) were announced, but for the same request \(first) to \(last)")
       }
-      told[group] = first...last
+      reportedTickets[group] = first...last
       for ticket in first...last where !isList {
-        if let account = accountOf[ticket], expected[account]?.group != group {
+        if let account = accountByTicket[ticket], expected[account]?.group != group {
           violate(.notDurable, "ticket \(ticket) is announced to a client that did not request it")
         }
       }
     }
 
-    func clientHeardOfCancelling(_ ticket: TicketNumber) {
+    func clientReceivedCancellation(_ ticket: TicketNumber) {
       guard !cancelledTickets.contains(ticket) else { return }
       violate(.notDurable, "ticket \(ticket) is reported as cancelled, but has no such receipt")
     }
@@ -355,25 +355,25 @@
     // MARK: - The end
 
     /// True if no customer is left but those whose juice only a lost branch could make.
-    var isFinished: Bool { people.allSatisfy { world.isLost(world.books.owner(of: $0.value.line)) } }
-    var deadCount: Int { people.values.count { $0.state == 3 } }
+    var isFinished: Bool { customers.allSatisfy { world.isLost(world.server.owner(of: $0.value.line)) } }
+    var deadCount: Int { customers.values.count { $0.state == 3 } }
 
     func leftovers() -> String {
-      let some = people.sorted { $0.key < $1.key }.prefix(3).map { ticket, person in
+      let some = customers.sorted { $0.key < $1.key }.prefix(3).map { ticket, person in
         "ticket \(ticket) in state \(person.state) held by \(person.holder.map { "\($0)" } ?? "no branch")"
       }
-      return "\(people.count) are left: \(some.joined(separator: "; "))"
+      return "\(customers.count) are left: \(some.joined(separator: "; "))"
     }
 
     func checkEnd() {
       guard isFinished else { return violate(.notDrained, leftovers()) }
-      if let words = world.books.miscounted() { violate(.books, words) }
-      if Set(world.books.releases.keys) != owed {
+      if let message = world.server.miscounted() { violate(.dayCounters, message) }
+      if Set(world.server.releases.keys) != owed {
         violate(
-          .books, "releases owed for \(world.books.releases.keys.sorted()), but cancelled \(owed.sorted())")
+          .dayCounters, "releases owed for \(world.server.releases.keys.sorted()), but cancelled \(owed.sorted())")
       }
       for ticket in 1...max(1, issuedLast)
-      where issuedLast > 0 && finished[ticket] == nil && people[ticket] == nil {
+      where issuedLast > 0 && finished[ticket] == nil && customers[ticket] == nil {
         return violate(.lostTicket, "ticket \(ticket) has no receipt")
       }
     }

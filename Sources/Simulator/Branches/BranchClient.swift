@@ -11,7 +11,7 @@
   import Wire
 
   final class BranchClient {
-    struct Wish {
+    struct PlannedRequest {
       var command: ControlCommand
       var group = 0
       var isRepeated = false
@@ -23,180 +23,180 @@
     }
 
     unowned let world: BranchSimulation
-    unowned let office: BranchOffice
+    unowned let node: BranchNode
     let number: Int
-    let line: SimulatedLine
+    let line: ClientConnection
     private var chance: SeededGenerator
     private var state = State.away
     private var commandsLeft: Int64
     private var lastRequest: UInt32 = 0
-    private var outstanding: [(number: UInt32, wish: Wish)] = []
-    private(set) var again: [Wish] = []
-    private var known: [TicketNumber] = []
+    private var outstanding: [(number: UInt32, wish: PlannedRequest)] = []
+    private(set) var requestsToRepeat: [PlannedRequest] = []
+    private var knownTickets: [TicketNumber] = []
 
-    init(_ office: BranchOffice, _ number: Int, seed: UInt64, in world: BranchSimulation) {
-      (self.office, self.number, self.world) = (office, number, world)
+    init(_ node: BranchNode, _ number: Int, seed: UInt64, in world: BranchSimulation) {
+      (self.node, self.number, self.world) = (node, number, world)
       chance = SeededGenerator(seed: seed)
       commandsLeft = world.plan.commands
-      line = SimulatedLine(on: office.host)
-      line.onMessage = { [unowned self] in hear($0) }
+      line = ClientConnection(on: node.host)
+      line.onMessage = { [unowned self] in handle($0) }
       line.onEnd = { [unowned self] _ in leave() }
     }
 
     var isReady: Bool { state == .ready }
-    var isContent: Bool { commandsLeft == 0 && outstanding.isEmpty && again.isEmpty }
+    var isSatisfied: Bool { commandsLeft == 0 && outstanding.isEmpty && requestsToRepeat.isEmpty }
     var hasNothingOpen: Bool { outstanding.isEmpty }
     /// Removes and returns the requests to be repeated, which another client sends. This client sends no new ones.
-    func takeOver() -> [Wish] {
-      defer { again.removeAll() }
+    func takeUnanswered() -> [PlannedRequest] {
+      defer { requestsToRepeat.removeAll() }
       commandsLeft = 0
-      return again
+      return requestsToRepeat
     }
-    func takeAgain() -> [Wish] {
-      defer { again.removeAll() }
-      return again
+    func takeAgain() -> [PlannedRequest] {
+      defer { requestsToRepeat.removeAll() }
+      return requestsToRepeat
     }
-    func add(_ wishes: [Wish]) { again += wishes }
-    func wantMore(_ count: Int64) { commandsLeft += count }
+    func add(_ plannedRequests: [PlannedRequest]) { requestsToRepeat += plannedRequests }
+    func addCommands(_ count: Int64) { commandsLeft += count }
 
     func act() {
-      if world.checker.dayHasEnded { (commandsLeft, again) = (0, []) }
+      if world.checker.dayHasEnded { (commandsLeft, requestsToRepeat) = (0, []) }
       if !line.process.isStopped {
         switch state {
         case .away: connect()
         case .greeting: break
         case .ready:
-          if !again.isEmpty {
-            ask(again.removeFirst())
+          if !requestsToRepeat.isEmpty {
+            ask(requestsToRepeat.removeFirst())
           } else if commandsLeft > 0, outstanding.count < 3 {
             commandsLeft -= 1
-            ask(think())
+            ask(chooseRequest())
           }
         }
       }
-      let pause = commandsLeft > 0 || !again.isEmpty ? chance.draw(200...400_000) : 100_000
-      world.agenda.add(
-        .client(office.place, number), at: world.clock.now + TimeSpan(nanoseconds: pause * 1_000))
+      let pause = commandsLeft > 0 || !requestsToRepeat.isEmpty ? chance.draw(200...400_000) : 100_000
+      world.eventQueue.add(
+        .client(node.index, number), at: world.clock.now + TimeSpan(nanoseconds: pause * 1_000))
     }
 
     private func connect() {
-      guard line.connect(to: Coordinator.socket(inHome: office.home)) else { return }
+      guard line.connect(to: Coordinator.socket(inHome: node.home)) else { return }
       state = .greeting
-      say(.hello(Hello(build: BuildIdentity.current, role: .client)))
+      send(.hello(Hello(build: BuildIdentity.current, role: .client)))
     }
 
-    func ask(_ wish: Wish) {
+    func ask(_ plannedRequest: PlannedRequest) {
       lastRequest += 1
-      outstanding.append((lastRequest, wish))
+      outstanding.append((lastRequest, plannedRequest))
       world.statistics.requests += 1
-      say(.request(ControlRequest(number: lastRequest, command: wish.command)))
+      send(.request(ControlRequest(number: lastRequest, command: plannedRequest.command)))
     }
 
-    private func say(_ message: ClientMessage) {
-      world.trace.line(world.clock.now, "client \(office.place).\(number) sends \(message)")
-      line.say(message)
+    private func send(_ message: ClientMessage) {
+      world.trace.line(world.clock.now, "client \(node.index).\(number) sends \(message)")
+      line.send(message)
     }
 
-    func breakOff() { _ = line.breakOff(on: office.host) }
+    func breakConnection() { _ = line.breakConnection(on: node.host) }
 
     private func leave() {
       guard state != .away else { return }
       state = .away
-      again += outstanding.filter(\.wish.isRepeated).map(\.wish)
+      requestsToRepeat += outstanding.filter(\.wish.isRepeated).map(\.wish)
       outstanding.removeAll()
       // Sometimes the requests go to another branch.
-      if !again.isEmpty, chance.draw(0...2) == 0 { world.sendElsewhere(from: self) }
+      if !requestsToRepeat.isEmpty, chance.draw(0...2) == 0 { world.moveRequests(from: self) }
     }
 
     // MARK: - Answers
 
-    private func hear(_ message: BankMessage) {
-      world.trace.line(world.clock.now, "client \(office.place).\(number) receives \(message)")
+    private func handle(_ message: BankMessage) {
+      world.trace.line(world.clock.now, "client \(node.index).\(number) receives \(message)")
       switch message {
       case .welcome: state = .ready
       case .refused(let refusal):
         if refusal.reason != .crowded {
-          world.violate(.conversation, "a client was refused: \(refusal.detail)")
+          world.violate(.protocolViolation, "a client was refused: \(refusal.detail)")
         }
-      case .reply(let reply): hear(reply)
+      case .reply(let reply): handle(reply)
       }
     }
 
-    private func hear(_ reply: ControlReply) {
-      guard let place = outstanding.firstIndex(where: { $0.number == reply.number }) else {
+    private func handle(_ reply: ControlReply) {
+      guard let index = outstanding.firstIndex(where: { $0.number == reply.number }) else {
         return world.violate(.answer, "a client got a response to request \(reply.number), which is not open")
       }
       if reply.more { return }
-      let wish = outstanding.remove(at: place).wish
+      let plannedRequest = outstanding.remove(at: index).wish
       world.statistics.answers += 1
-      switch (reply.answer, wish.command) {
+      switch (reply.answer, plannedRequest.command) {
       // No reader process exists here, so the report of a completed cancellation fails with `notOpen`.
       case (.failure(let failure), .cancel(let ticket, _)) where failure.code == .notOpen:
-        world.checker.clientHeardOfCancelling(ticket)
-      case (.failure(let failure), _): failed(wish, failure)
+        world.checker.clientReceivedCancellation(ticket)
+      case (.failure(let failure), _): failed(plannedRequest, failure)
       case (.enqueued(let report), _):
-        world.checker.clientHeard(
-          first: report.first, last: report.last, group: wish.group, isList: wish.isList)
-        if report.first > 0, report.first <= report.last { known += report.first...report.last }
+        world.checker.clientReceived(
+          first: report.first, last: report.last, group: plannedRequest.group, isList: plannedRequest.isList)
+        if report.first > 0, report.first <= report.last { knownTickets += report.first...report.last }
         // A client that has lost the answer repeats the request, at this branch or at another.
-        if wish.isRepeated, chance.draw(0...7) == 0 {
-          again.append(wish)
-          if chance.draw(0...1) == 0 { world.sendElsewhere(from: self) }
+        if plannedRequest.isRepeated, chance.draw(0...7) == 0 {
+          requestsToRepeat.append(plannedRequest)
+          if chance.draw(0...1) == 0 { world.moveRequests(from: self) }
         }
-      case (.ticket, .cancel(let ticket, _)): world.checker.clientHeardOfCancelling(ticket)
+      case (.ticket, .cancel(let ticket, _)): world.checker.clientReceivedCancellation(ticket)
       default: break
       }
     }
 
-    private func failed(_ wish: Wish, _ failure: Failure) {
+    private func failed(_ plannedRequest: PlannedRequest, _ failure: Failure) {
       switch failure.code {
       case .keyConflict:
         world.violate(.repeatedKey, "the same request is refused as a different one: \(failure)")
       case .badRequest, .noSuchTicket, .wrongState: break
       default:
-        guard wish.isRepeated, !world.mayGiveUp else { return }
-        again.append(wish)
+        guard plannedRequest.isRepeated, !world.mayGiveUp else { return }
+        requestsToRepeat.append(plannedRequest)
       }
     }
 
     // MARK: - Choice of requests
 
-    private func think() -> Wish {
+    private func chooseRequest() -> PlannedRequest {
       if world.plan.hasJuice, chance.draw(0...3) == 0 { return juice() }
       switch chance.draw(0...99) {
       case 0..<46: return enqueue()
       case 46..<60: return list()
       case 60..<70:
         guard let ticket = someTicket() else { return enqueue() }
-        return Wish(command: .cancel(ticket, day: nil))
-      case 70..<73: return Wish(command: .requeueDead)
+        return PlannedRequest(command: .cancel(ticket, day: nil))
+      case 70..<73: return PlannedRequest(command: .requeueDead)
       case 73..<76:
         guard let ticket = someTicket() else { return enqueue() }
-        return Wish(command: .requeue(ticket, day: nil))
-      case 76..<79: return Wish(command: .pause(chance.draw(0...1) == 0 ? .deposit : .loan))
-      case 79..<88: return Wish(command: .resume(nil))
+        return PlannedRequest(command: .requeue(ticket, day: nil))
+      case 76..<79: return PlannedRequest(command: .pause(chance.draw(0...1) == 0 ? .deposit : .loan))
+      case 79..<88: return PlannedRequest(command: .resume(nil))
       case 88..<92:
-        return Wish(
+        return PlannedRequest(
           command: .scale([
             ServiceWindows(service: chance.draw(0...1) == 0 ? .deposit : .loan, count: chance.draw(0...3))
           ]))
-      case 92..<96: return Wish(command: .branches)
-      default: return Wish(command: .status)
+      case 92..<96: return PlannedRequest(command: .branches)
+      default: return PlannedRequest(command: .status)
       }
     }
 
     private func someTicket() -> TicketNumber? {
-      guard !known.isEmpty else { return nil }
-      let back = Int(chance.draw(0...min(8, Int64(known.count) - 1)))
-      return known[known.count - 1 - back]
+      guard !knownTickets.isEmpty else { return nil }
+      let back = Int(chance.draw(0...min(8, Int64(knownTickets.count) - 1)))
+      return knownTickets[knownTickets.count - 1 - back]
     }
 
     private func somePriority() -> Priority { [.vvip, .vip, .regular, .regular][Int(chance.draw(0...3))] }
     private func delay() -> Int64? {
-      world.plan.ordersLater && chance.draw(0...3) == 0 ? chance.draw(1...3_000) : nil
+      world.plan.delaysCustomers && chance.draw(0...3) == 0 ? chance.draw(1...3_000) : nil
     }
 
-    private func enqueue() -> Wish {
+    private func enqueue() -> PlannedRequest {
       let count = chance.draw(0...4) == 0 ? chance.draw(8...25) : chance.draw(1...6)
       let (group, account) = world.checker.newAccounts(1)
       let isRepeated = chance.draw(0...2) > 0
@@ -207,30 +207,30 @@
         .init(
           group: group, service: service.map { $0 == .deposit ? .deposit : .loan }, priority: priority,
           amount: amount, count: count, delay: delay))
-      let order = EnqueueOrder(
+      let order = EnqueueParameters(
         count: count, service: service, priority: priority, amount: amount, account: account,
         seed: chance.next(),
         key: isRepeated ? "order-\(group)" : nil, payload: SimulatedPayload.of(account), delay: delay)
-      return Wish(command: .enqueue(order), group: group, isRepeated: isRepeated)
+      return PlannedRequest(command: .enqueue(order), group: group, isRepeated: isRepeated)
     }
 
     /// Customers who want the same juice. The article contains their account number, because the order itself has no
     /// account.
-    private func juice() -> Wish {
+    private func juice() -> PlannedRequest {
       let count = chance.draw(1...4)
       let (group, account) = world.checker.newAccounts(1)
       let isRepeated = chance.draw(0...2) > 0
       let (priority, delay) = (somePriority(), delay())
       world.checker.expect(
         account, .init(group: group, service: .juice, priority: priority, count: count, delay: delay))
-      let order = EnqueueOrder(
+      let order = EnqueueParameters(
         count: count, service: .juice, priority: priority, amount: nil, account: nil, seed: 0,
         key: isRepeated ? "order-\(group)" : nil,
-        article: JuiceOrder(juice: ItemID("kiwi"), account: account).article, delay: delay)
-      return Wish(command: .enqueue(order), group: group, isRepeated: isRepeated)
+        itemName: JuiceOrder(juice: ItemID("kiwi"), account: account).itemName, delay: delay)
+      return PlannedRequest(command: .enqueue(order), group: group, isRepeated: isRepeated)
     }
 
-    private func list() -> Wish {
+    private func list() -> PlannedRequest {
       let count = chance.draw(1...7)
       let (group, account) = world.checker.newAccounts(count)
       let isRepeated = chance.draw(0...2) > 0
@@ -248,7 +248,7 @@
           key: isRepeated ? "entry-\(account + offset)" : nil, payload: SimulatedPayload.of(account + offset),
           delay: delay)
       }
-      return Wish(
+      return PlannedRequest(
         command: .enqueueList(EnqueueList(entries: entries, isLast: true)), group: group,
         isRepeated: isRepeated,
         isList: true)

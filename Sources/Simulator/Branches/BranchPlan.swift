@@ -7,7 +7,7 @@
   import Time
 
   struct BranchPlan {
-    let isCalm: Bool
+    let isFaultFree: Bool
     let interval: TimeSpan
     let duration: TimeSpan
     let branches: Int
@@ -22,15 +22,15 @@
     let calendars: [Int64]
     /// The shortest delay to the database, in nanoseconds.
     let distance: Int64
-    let ordersLater: Bool
+    let delaysCustomers: Bool
     /// True if the bank may be asked to stop while customers still wait.
-    let endsEarly: Bool
-    /// `endsAmidst` is true if clients still send requests when the bank is asked to stop. `endsInAHurry` is true if
+    let stopsEarly: Bool
+    /// `stopsDuringRequests` is true if clients still send requests when the bank is asked to stop. `stopsNow` is true if
     /// another client sends `stop --now` at that time.
-    let endsAmidst: Bool
-    let endsInAHurry: Bool
+    let stopsDuringRequests: Bool
+    let stopsNow: Bool
     /// True if some customers cannot be served before the faults have ended.
-    let hasHardCustomers: Bool
+    let hasUnservableCustomers: Bool
     /// True if one branch is killed when the faults end, and never returns.
     let hasLostBranch: Bool
     /// True if juice is ordered, which each branch makes for its own customers. There is no stock, so
@@ -41,11 +41,11 @@
 
     init(seed: UInt64) {
       var chance = SeededGenerator(seed: seed ^ 0xB4A2_C4E5_0000_0001)
-      let temper = chance.draw(0...9)
-      isCalm = temper == 0
-      let mean = temper < 6 ? chance.draw(150...700) : chance.draw(30...150)
+      let faultIntensity = chance.draw(0...9)
+      isFaultFree = faultIntensity == 0
+      let mean = faultIntensity < 6 ? chance.draw(150...700) : chance.draw(30...150)
       interval = .milliseconds(mean)
-      duration = isCalm ? .zero : .milliseconds(mean * chance.draw(8...24))
+      duration = isFaultFree ? .zero : .milliseconds(mean * chance.draw(8...24))
       branches = Int(chance.draw(2...4))
       clients = Int(chance.draw(1...2))
       commands = chance.draw(4...12)
@@ -53,16 +53,16 @@
       windows = chance.draw(1...2)
       workMicroseconds = [0, 2_000, 30_000, 120_000][Int(chance.draw(0...3))]
       distance = [60_000, 300_000, 5_000_000][Int(chance.draw(0...2))]
-      ordersLater = chance.draw(0...2) == 0
-      endsEarly = chance.draw(0...1) == 0
-      hasLostBranch = !isCalm && chance.draw(0...2) == 0
+      delaysCustomers = chance.draw(0...2) == 0
+      stopsEarly = chance.draw(0...1) == 0
+      hasLostBranch = !isFaultFree && chance.draw(0...2) == 0
       var policy = QueuePolicy()
       policy.lineCapacity = 8
       policy.maxCrashes = Int32(chance.draw(2...4))
       policy.maxFailures = Int32(chance.draw(2...4))
       policy.lease = .milliseconds(workMicroseconds / 1_000 * 3 + chance.draw(200...2_000))
-      policy.retryFirst = .milliseconds(chance.draw(5...400))
-      policy.retryLimit = max(policy.retryFirst, .milliseconds(chance.draw(200...2_000)))
+      policy.retryInitialDelay = .milliseconds(chance.draw(5...400))
+      policy.retryMaxDelay = max(policy.retryInitialDelay, .milliseconds(chance.draw(200...2_000)))
       policy.maxUnderway = Int(chance.draw(1...4))
       if chance.draw(0...1) == 0 { policy.prefetch = Int(chance.draw(2...4)) }
       if chance.draw(0...4) == 0 { policy.maxAttempts = Int16(chance.draw(6...12)) }
@@ -81,9 +81,9 @@
       }
       for _ in 0..<2 { weights[Int(chance.draw(0...Int64(weights.count) - 1))].weight += 20 }
       self.weights = weights
-      endsAmidst = chance.draw(0...2) == 0
-      endsInAHurry = chance.draw(0...3) == 0
-      hasHardCustomers = chance.draw(0...1) == 0
+      stopsDuringRequests = chance.draw(0...2) == 0
+      stopsNow = chance.draw(0...3) == 0
+      hasUnservableCustomers = chance.draw(0...1) == 0
       hasJuice = chance.draw(0...2) == 0
       wholeBytes = chance.draw(0...1) == 0 ? Int(chance.draw(1...300)) : nil
     }

@@ -1,6 +1,6 @@
 // The coordinator's process of a branch in the simulated world: the production branch from joining the database to the
 // end, opened in the same way as by `bankd`.
-// Invariant: no code of the branch is copied here. `SharedBooks` and all code down to the interface of PostgreSQL's
+// Invariant: no code of the branch is copied here. `SharedStore` and all code down to the interface of PostgreSQL's
 // library is production code.
 
 #if HAS_POSTGRES
@@ -19,25 +19,25 @@
   final class BranchProgram: SimulatedProgram {
     unowned let process: SimulatedProcess
     private unowned let world: BranchSimulation
-    private let office: BranchOffice
+    private let node: BranchNode
     private let loop: EventLoop
-    private let joining: SharedJoining
+    private let joining: BranchJoin
     private let configuration: BankConfiguration
-    private let watch: BranchWatch
+    private let watch: BranchQueueObserver
     private var server: ControlServer?
     private var coordinator: Coordinator?
-    private var farewell: Farewell?
+    private var finalFlush: FinalFlush?
 
-    init(_ office: BranchOffice, of process: SimulatedProcess, in world: BranchSimulation) throws {
-      (self.office, self.process, self.world) = (office, process, world)
+    init(_ node: BranchNode, of process: SimulatedProcess, in world: BranchSimulation) throws {
+      (self.node, self.process, self.world) = (node, process, world)
       loop = try EventLoop()
       configuration = Self.configuration(of: world)
-      watch = BranchWatch(of: process, office, in: world)
-      var branch = JoiningBranch(
-        address: "postgres://bank@store/bank", name: office.name, host: "machine-\(office.place)",
-        services: [], proof: "home \(office.place)", wholeBytes: world.plan.wholeBytes)
-      branch.known = office.mark
-      joining = try SharedJoining(branch, on: loop)
+      watch = BranchQueueObserver(of: process, node, in: world)
+      var branch = BranchJoinRequest(
+        address: "postgres://bank@store/bank", name: node.name, host: "machine-\(node.index)",
+        services: [], homeIdentity: "home \(node.index)", wholeBytes: world.plan.wholeBytes)
+      branch.known = node.mark
+      joining = try BranchJoin(branch, on: loop)
     }
 
     private static func configuration(of world: BranchSimulation) -> BankConfiguration {
@@ -52,7 +52,7 @@
         configuration.windows[.juice] = 1
         // There is no stock, and a station does not wait for one. The long restart delay prevents the coordinator from
         // giving up the station before the end of the history.
-        configuration.restartFirst = .seconds(5)
+        configuration.restartInitialDelay = .seconds(5)
       }
       configuration.language = .english
       configuration.lease = plan.policy.lease
@@ -63,45 +63,45 @@
 
     var hasOpened: Bool { coordinator?.hasOpened ?? false }
 
-    func turn() throws(SystemError) -> Int32? {
+    func runIteration() throws(SystemError) -> Int32? {
       guard let coordinator else { return try join() }
-      if let farewell { return try farewell.turn() ? coordinator.exitCode : nil }
-      try coordinator.turn()
+      if let finalFlush { return try finalFlush.runIteration() ? coordinator.exitCode : nil }
+      try coordinator.runIteration()
       guard let code = coordinator.exitCode, let server else { return nil }
       coordinator.leave()
-      guard !coordinator.isCutOff else { return code }
-      farewell = Farewell(server, loop)
+      guard !coordinator.isHalted else { return code }
+      finalFlush = FinalFlush(server, loop)
       return nil
     }
 
     private func join() throws(SystemError) -> Int32? {
       try loop.runOnce(until: joining.nextDeadline)
       do {
-        guard let joined = try joining.look() else { return nil }
-        (office.number, office.joinedAt) = (joined.opening.identity.number, process.clock)
+        guard let joined = try joining.refresh() else { return nil }
+        (node.number, node.joinedAt) = (joined.opening.identity.number, process.clock)
         try open(joined)
       } catch {
-        world.trace.line(process.clock, "branch \(office.place) cannot be opened: \(error)")
+        world.trace.line(process.clock, "branch \(node.index) cannot be opened: \(error)")
         return 1
       }
       return nil
     }
 
-    private func open(_ joined: (books: any BranchStore, opening: BranchOpening)) throws {
+    private func open(_ joined: (books: any SharedQueueStore, opening: BranchJoinState)) throws {
       let server = ControlServer(loop: loop, build: BuildIdentity.current)
       let log = try LogFile(path: "/dev/null", worker: "coordinator", generation: 1, limit: 0, keep: 0)
       var limits = CoordinatorLimits()
-      limits.keepsUnreadPayloads = true
+      limits.storesUnreadPayloads = true
       let coordinator = try Coordinator(
-        home: office.home, configurationFile: "\(office.home)/bank.json", configuration: configuration,
+        home: node.home, configurationFile: "\(node.home)/bank.json", configuration: configuration,
         policy: world.plan.policy, limits: limits, loop: loop, server: server, log: log,
-        joined: joined, programs: try WorkerPrograms())
+        joined: joined, programs: try ProgramPaths())
       coordinator.witness = watch
       (self.server, self.coordinator) = (server, coordinator)
       try coordinator.open()
     }
 
-    func hear(signal: Int32) { coordinator?.hear(signal: signal) }
+    func handle(signal: Int32) { coordinator?.handle(signal: signal) }
   }
 
   /// A teller or juice station of a branch: the production teller, with a provider that sometimes fails.
@@ -110,37 +110,37 @@
     /// Provider of the teller, which faults cause to fail.
     let provider: BranchProvider
 
-    /// - Parameter isHard: returns true if a customer cannot be served now.
-    init(_ role: PeerRole, isHard: @escaping (AccountNumber) -> Bool) throws(SystemError) {
-      provider = BranchProvider(isHard: isHard)
+    /// - Parameter isUnservable: returns true if a customer cannot be served now.
+    init(_ role: PeerRole, isUnservable: @escaping (AccountNumber) -> Bool) throws(SystemError) {
+      provider = BranchProvider(isUnservable: isUnservable)
       teller = try TellerProcess(
         descriptor: FileDescriptor(owning: 3), loop: EventLoop(), role: role, provider: provider,
-        complain: { _ in })
+        reportError: { _ in })
     }
   }
 
   /// A provider that reports readiness after a short delay without providing anything, and fails on request.
-  final class BranchProvider: Provider {
-    var onProvided: ((Lease, Provision) -> Void)?
+  final class BranchProvider: ResourceProvider {
+    var onResult: ((Lease, ProvisionResult) -> Void)?
     var failsNext = false
-    private let isHard: (AccountNumber) -> Bool
+    private let isUnservable: (AccountNumber) -> Bool
     private var ready: (lease: Lease, due: MonotonicTime)?
 
-    init(isHard: @escaping (AccountNumber) -> Bool) { self.isHard = isHard }
+    init(isUnservable: @escaping (AccountNumber) -> Bool) { self.isUnservable = isUnservable }
 
-    func begin(_ orders: TellerOrders) {}
+    func begin(_ orders: TellerSettings) {}
     func provide(_ assignment: Assignment) {
-      if isHard(assignment.account) { failsNext = true }
+      if isUnservable(assignment.account) { failsNext = true }
       ready = (assignment.lease, SystemClock.monotonic() + .microseconds(20))
     }
     var nextDeadline: MonotonicTime? { ready?.due }
 
-    func endTurn() {
+    func finishIteration() {
       guard let (lease, due) = ready, SystemClock.monotonic() >= due else { return }
       ready = nil
       let fails = failsNext
       failsNext = false
-      onProvided?(lease, fails ? .unknown("the simulated work has failed") : .ready)
+      onResult?(lease, fails ? .unknown("the simulated work has failed") : .ready)
     }
   }
 #endif

@@ -23,46 +23,46 @@
       public var digest: UInt64
     }
 
-    enum Occurrence {
+    enum ScheduledEvent {
       case start(Int)
       case client(Int, Int)
-      case arrival(BooksSession)
+      case arrival(DatabaseSession)
       case fault
       case calm
       case closing
-      case relief(Int, pid_t)
-      case ambush(BooksSession, BooksNetwork.Ambush)
+      case descriptorsRestored(Int, pid_t)
+      case ambush(DatabaseSession, DatabaseNetwork.PlannedFault)
     }
 
     /// After the faults have ended, the bank must be drained and closed within this time.
-    private static let longestEnd = TimeSpan.seconds(120)
-    private static let longestHistory: Int64 = 600_000
+    private static let maxShutdownTime = TimeSpan.seconds(120)
+    private static let maxEvents: Int64 = 600_000
     /// Maximum number of times that a bank is reopened after it has closed with customers left.
-    private static let mostReopenings = 4
+    private static let maxReopenings = 4
 
     let seed: UInt64
     let plan: BranchPlan
     let bug: PlantedBranchBug?
     var clock = VirtualClock()
-    var agenda = Agenda<Occurrence>()
+    var eventQueue = EventQueue<ScheduledEvent>()
     var trace: Trace
     var statistics = BranchStatistics()
     var chance: SeededGenerator
     var bugChance: SeededGenerator
-    private(set) var offices: [BranchOffice] = []
+    private(set) var nodes: [BranchNode] = []
     private(set) lazy var checker = BranchChecker(self)
-    private(set) lazy var network = BooksNetwork(seed: seed &* 19 &+ 5, in: self)
-    private(set) lazy var books = BooksServer(in: self)
+    private(set) lazy var network = DatabaseNetwork(seed: seed &* 19 &+ 5, in: self)
+    private(set) lazy var server = DatabaseServer(in: self)
     private(set) var violation: Violation?
-    private(set) var isCalm = false
-    private(set) var calmSince = MonotonicTime(nanoseconds: 0)
+    private(set) var isFaultFree = false
+    private(set) var faultFreeSince = MonotonicTime(nanoseconds: 0)
     private var isOver = false
-    private var askedToEnd: MonotonicTime?
+    private var stopRequestedAt: MonotonicTime?
     private var reopenings = 0
     private var reopenedAt = MonotonicTime(nanoseconds: 0)
     /// True after the bank was asked to stop: clients may give up refused requests.
     private(set) var mayGiveUp = false
-    private var helpsAgainAt = MonotonicTime(nanoseconds: 0)
+    private var nextRecoveryAt = MonotonicTime(nanoseconds: 0)
 
     private init(seed: UInt64, bug: PlantedBranchBug?, trace: ((String) -> Void)?) {
       (self.seed, self.bug) = (seed, bug)
@@ -89,24 +89,24 @@
 
     private func run() {
       trace.line(clock.now, "seed \(seed), \(plan.branches) branches, page \(plan.page)")
-      books.calendarError = plan.calendars[plan.branches]
-      for place in 0..<plan.branches {
-        network.weather.append(.init(base: plan.distance, spread: plan.distance))
-        offices.append(BranchOffice(place, seed: seed, in: self))
-        agenda.add(.start(place), at: clock.now + .milliseconds(chance.draw(0...200)))
+      server.calendarError = plan.calendars[plan.branches]
+      for index in 0..<plan.branches {
+        network.conditions.append(.init(base: plan.distance, spread: plan.distance))
+        nodes.append(BranchNode(index, seed: seed, in: self))
+        eventQueue.add(.start(index), at: clock.now + .milliseconds(chance.draw(0...200)))
         for number in 0..<plan.clients {
-          agenda.add(.client(place, number), at: clock.now + .milliseconds(chance.draw(1...300)))
+          eventQueue.add(.client(index, number), at: clock.now + .milliseconds(chance.draw(1...300)))
         }
       }
-      if !plan.isCalm { agenda.add(.fault, at: clock.now + plan.interval) }
-      agenda.add(.calm, at: clock.now + plan.duration)
+      if !plan.isFaultFree { eventQueue.add(.fault, at: clock.now + plan.interval) }
+      eventQueue.add(.calm, at: clock.now + plan.duration)
       while !isOver, violation == nil {
-        guard happenNext() else {
+        guard processNext() else {
           violate(.notDrained, "there are no more events, but the bank has not ended")
           break
         }
-        if isCalm,
-          clock.now.since(calmSince) > Self.longestEnd || statistics.occurrences > Self.longestHistory
+        if isFaultFree,
+          clock.now.since(faultFreeSince) > Self.maxShutdownTime || statistics.occurrences > Self.maxEvents
         {
           violate(
             .notDrained,
@@ -114,187 +114,187 @@
         }
         trace.flush()
       }
-      for office in offices { office.host.shutDown() }
+      for node in nodes { node.host.shutDown() }
       if violation == nil { checker.checkEnd() }
       if violation == nil { statistics.histories += 1 }
       trace.flush()
     }
 
-    private func happenNext() -> Bool {
-      var next = agenda.nextMoment
-      var whose: BranchOffice?
-      for office in offices {
-        guard let moment = office.host.nextMoment, next.map({ moment < $0 }) ?? true else { continue }
-        (next, whose) = (moment, office)
+    private func processNext() -> Bool {
+      var next = eventQueue.nextMoment
+      var whose: BranchNode?
+      for node in nodes {
+        guard let moment = node.host.nextMoment, next.map({ moment < $0 }) ?? true else { continue }
+        (next, whose) = (moment, node)
       }
       guard let moment = next else { return false }
       clock.advance(to: moment)
-      for office in offices { office.host.advance(to: clock.now) }
+      for node in nodes { node.host.advance(to: clock.now) }
       statistics.occurrences += 1
       trace.mix(moment.nanoseconds)
-      if let whose { whose.host.runNext() } else if let (_, occurrence) = agenda.next() { happen(occurrence) }
+      if let whose { whose.host.runNext() } else if let (_, scheduled) = eventQueue.next() { process(scheduled) }
       return true
     }
 
-    private func happen(_ occurrence: Occurrence) {
-      switch occurrence {
-      case .start(let place): offices[place].start()
-      case .client(let place, let number): offices[place].clients[number].act()
+    private func process(_ scheduled: ScheduledEvent) {
+      switch scheduled {
+      case .start(let index): nodes[index].start()
+      case .client(let index, let number): nodes[index].clients[number].act()
       case .arrival(let session): network.arrive(session)
-      case .fault: goWrong()
-      case .calm: calmDown()
-      case .closing: goOnClosing()
-      case .relief(let place, let pid): offices[place].host.processes[pid]?.relieve()
-      case .ambush(let session, let ambush): network.spring(ambush, on: session)
+      case .fault: injectFault()
+      case .calm: endFaults()
+      case .closing: continueClosing()
+      case .descriptorsRestored(let index, let pid): nodes[index].host.processes[pid]?.restoreDescriptors()
+      case .ambush(let session, let plannedFault): network.triggerFault(plannedFault, on: session)
       }
     }
 
     // MARK: - The end
 
-    private func calmDown() {
-      isCalm = true
-      calmSince = clock.now
+    private func endFaults() {
+      isFaultFree = true
+      faultFreeSince = clock.now
       trace.line(clock.now, "the faults end")
-      network.calmDown()
-      (books.fullUntil, books.conflicts, books.emptyUntil) = (clock.now, 0, clock.now)
-      if plan.hasLostBranch { lose(offices[0]) }
-      for office in offices {
-        office.calmDown()
-        agenda.add(.start(office.place), at: clock.now)
+      network.endFaults()
+      (server.fullUntil, server.conflicts, server.emptyUntil) = (clock.now, 0, clock.now)
+      if plan.hasLostBranch { lose(nodes[0]) }
+      for node in nodes {
+        node.endFaults()
+        eventQueue.add(.start(node.index), at: clock.now)
       }
-      agenda.add(.closing, at: clock.now + .seconds(1))
+      eventQueue.add(.closing, at: clock.now + .seconds(1))
     }
 
     /// Removes a branch permanently.
-    private func lose(_ office: BranchOffice) {
+    private func lose(_ node: BranchNode) {
       statistics.note(.branchKilled)
-      office.isLost = true
-      office.kill()
-      for client in office.clients { sendElsewhere(from: client) }
+      node.isLost = true
+      node.kill()
+      for client in node.clients { moveRequests(from: client) }
     }
 
-    var clients: [BranchClient] { offices.filter { !$0.isLost }.flatMap(\.clients) }
-    private var isContent: Bool { clients.allSatisfy(\.isContent) }
+    var clients: [BranchClient] { nodes.filter { !$0.isLost }.flatMap(\.clients) }
+    private var isSatisfied: Bool { clients.allSatisfy(\.isSatisfied) }
 
     /// For each branch, the process that ran last, to find a process that never stops.
     private var running: String {
-      offices.map { "\($0.place): process \($0.host.lastRun)" }.joined(separator: ", ")
+      nodes.map { "\($0.index): process \($0.host.lastRun)" }.joined(separator: ", ")
     }
 
-    private var openRequests: String { "\(clients.count { !$0.isContent }) clients still wait" }
+    private var openRequests: String { "\(clients.count { !$0.isSatisfied }) clients still wait" }
 
     /// Closes the bank as an operator does: resumes services and requeues dead letters, asks a branch to stop the bank,
     /// and opens the bank again if customers are left.
-    private func goOnClosing() {
-      defer { if !isOver { agenda.add(.closing, at: clock.now + .milliseconds(200)) } }
-      let there = offices.filter { !$0.isLost }
-      if askedToEnd != nil, there.allSatisfy(\.isClosed) { return reopen(there) }
+    private func continueClosing() {
+      defer { if !isOver { eventQueue.add(.closing, at: clock.now + .milliseconds(200)) } }
+      let there = nodes.filter { !$0.isLost }
+      if stopRequestedAt != nil, there.allSatisfy(\.isClosed) { return reopenBank(there) }
       let open = there.filter { !$0.isClosed }
-      guard isContent || askedToEnd != nil, checker.deadCount == 0, clock.now.since(calmSince) > .seconds(6),
-        checker.isFinished || plan.endsEarly || askedToEnd != nil, clock.now.since(reopenedAt) > .seconds(3)
-      else { return helpOut(open) }
-      closeWithTheDay(open)
+      guard isSatisfied || stopRequestedAt != nil, checker.deadCount == 0, clock.now.since(faultFreeSince) > .seconds(6),
+        checker.isFinished || plan.stopsEarly || stopRequestedAt != nil, clock.now.since(reopenedAt) > .seconds(3)
+      else { return resumeAndRequeue(open) }
+      checkDayEnd(open)
       // A branch that has started after the request, or was stalled, has not received it. While customers wait for
       // juice that only a lost branch could make, the day continues, so the request is repeated sooner.
-      let goesOn = !books.isDraining && !checker.dayHasEnded
-      let ready = open.filter { office in
-        askedToEnd.map {
-          max(office.startedAt, office.joinedAt) > $0 || clock.now.since($0) > .seconds(goesOn ? 2 : 20)
+      let goesOn = !server.isDraining && !checker.dayHasEnded
+      let ready = open.filter { node in
+        stopRequestedAt.map {
+          max(node.startedAt, node.joinedAt) > $0 || clock.now.since($0) > .seconds(goesOn ? 2 : 20)
         }
           ?? true
       }.flatMap(\.clients).filter(\.isReady)
-      guard !ready.isEmpty else { return helpOut(open) }
-      let isFirst = askedToEnd == nil
-      askedToEnd = clock.now
+      guard !ready.isEmpty else { return resumeAndRequeue(open) }
+      let isFirst = stopRequestedAt == nil
+      stopRequestedAt = clock.now
       mayGiveUp = true
       let client = ready[Int(chance.draw(0...Int64(ready.count) - 1))]
-      client.ask(.init(command: .stop(StopOrder(now: false, timeoutMilliseconds: nil, endsBank: true))))
+      client.ask(.init(command: .stop(StopParameters(now: false, timeoutMilliseconds: nil, closesWholeBank: true))))
       guard isFirst else { return }
       // Another client sends `stop --now`, while others still have requests.
-      if plan.endsInAHurry, let other = ready.first(where: { $0.office !== client.office }) {
-        other.ask(.init(command: .stop(StopOrder(now: true, timeoutMilliseconds: nil, endsBank: true))))
+      if plan.stopsNow, let other = ready.first(where: { $0.node !== client.node }) {
+        other.ask(.init(command: .stop(StopParameters(now: true, timeoutMilliseconds: nil, closesWholeBank: true))))
       }
-      if plan.endsAmidst { for client in clients { client.wantMore(chance.draw(1...4)) } }
+      if plan.stopsDuringRequests { for client in clients { client.addCommands(chance.draw(1...4)) } }
     }
 
     /// Checks that every branch present at the end of the day closes soon, without a request.
-    private func closeWithTheDay(_ open: [BranchOffice]) {
+    private func checkDayEnd(_ open: [BranchNode]) {
       guard let ended = checker.dayEndedAt, clock.now.since(ended) > .seconds(15) else { return }
-      for office in open
-      where office.startedAt < office.joinedAt && office.joinedAt < ended
-        && office.process.map({ process in
-          !process.standsStill(at: clock.now)
-            && clock.now.since(max(ended, process.stoodUntil)) > .seconds(15)
+      for node in open
+      where node.startedAt < node.joinedAt && node.joinedAt < ended
+        && node.process.map({ process in
+          !process.isStalled(at: clock.now)
+            && clock.now.since(max(ended, process.lastStallEnd)) > .seconds(15)
         }) ?? false
       {
-        violate(.notDrained, "the day ended long ago, but branch \(office.place) is still open")
+        violate(.notDrained, "the day ended long ago, but branch \(node.index) is still open")
       }
     }
 
     /// Ends the history, or reopens the bank if customers are left, because no branch had a window for them or because
     /// all branches were asked to stop at once.
-    private func reopen(_ there: [BranchOffice]) {
-      guard !checker.isFinished, reopenings < Self.mostReopenings else { return isOver = true }
+    private func reopenBank(_ there: [BranchNode]) {
+      guard !checker.isFinished, reopenings < Self.maxReopenings else { return isOver = true }
       reopenings += 1
-      (askedToEnd, reopenedAt) = (nil, clock.now)
+      (stopRequestedAt, reopenedAt) = (nil, clock.now)
       trace.line(clock.now, "the bank is opened again: \(checker.leftovers())")
-      for office in there {
-        office.isClosed = false
-        agenda.add(.start(office.place), at: clock.now)
+      for node in there {
+        node.isClosed = false
+        eventQueue.add(.start(node.index), at: clock.now)
       }
     }
 
     /// Resumes paused services, opens their windows, and requeues dead letters.
-    private func helpOut(_ open: [BranchOffice]) {
-      guard clock.now >= helpsAgainAt else { return }
-      helpsAgainAt = clock.now + .seconds(1)
-      for office in open {
-        guard let client = office.clients.first(where: { $0.isReady && $0.hasNothingOpen }) else { continue }
-        if askedToEnd.map({ clock.now.since($0) > .seconds(3) }) ?? true,
-          !checker.isFinished || askedToEnd == nil
+    private func resumeAndRequeue(_ open: [BranchNode]) {
+      guard clock.now >= nextRecoveryAt else { return }
+      nextRecoveryAt = clock.now + .seconds(1)
+      for node in open {
+        guard let client = node.clients.first(where: { $0.isReady && $0.hasNothingOpen }) else { continue }
+        if stopRequestedAt.map({ clock.now.since($0) > .seconds(3) }) ?? true,
+          !checker.isFinished || stopRequestedAt == nil
         {
-          for command in wishes { client.ask(.init(command: command)) }
+          for command in recoveryCommands { client.ask(.init(command: command)) }
         }
       }
     }
 
-    private var wishes: [ControlCommand] {
+    private var recoveryCommands: [ControlCommand] {
       let windows = [ServiceName.deposit, .loan].map { ServiceWindows(service: $0, count: plan.windows) }
-      var wishes: [ControlCommand] = [.resume(nil), .scale(windows)]
-      if checker.deadCount > 0 { wishes.append(.requeueDead) }
-      return wishes
+      var recoveryCommands: [ControlCommand] = [.resume(nil), .scale(windows)]
+      if checker.deadCount > 0 { recoveryCommands.append(.requeueDead) }
+      return recoveryCommands
     }
 
     /// A branch has exited normally.
-    func closed(_ office: BranchOffice, _ process: SimulatedProcess) {
-      let stoodUntil = process.stoodUntil
-      if let number = office.number, isCalm, clock.now.since(max(calmSince, stoodUntil)) > .seconds(6),
-        books.branches.first(where: { $0.id == number })?.isClosed != true
+    func closed(_ node: BranchNode, _ process: SimulatedProcess) {
+      let lastStallEnd = process.lastStallEnd
+      if let number = node.number, isFaultFree, clock.now.since(max(faultFreeSince, lastStallEnd)) > .seconds(6),
+        server.branches.first(where: { $0.id == number })?.isClosed != true
       {
-        violate(.conversation, "branch \(office.place) has closed, but the database does not record it")
+        violate(.protocolViolation, "branch \(node.index) has closed, but the database does not record it")
       }
-      if askedToEnd != nil { office.isClosed = true }
+      if stopRequestedAt != nil { node.isClosed = true }
     }
 
     /// True if the branch with this number never returns.
     func isLost(_ number: Int64?) -> Bool {
-      number != nil && offices.contains { $0.isLost && $0.number == number }
+      number != nil && nodes.contains { $0.isLost && $0.number == number }
     }
 
     /// Moves a client's requests that are to be repeated to a client of another branch.
-    func sendElsewhere(from client: BranchClient) {
-      let others = clients.filter { $0.office !== client.office }
+    func moveRequests(from client: BranchClient) {
+      let others = clients.filter { $0.node !== client.node }
       guard !others.isEmpty else { return }
-      let wishes = client.office.isLost ? client.takeOver() : client.takeAgain()
-      others[Int(chance.draw(0...Int64(others.count) - 1))].add(wishes)
+      let recoveryCommands = client.node.isLost ? client.takeUnanswered() : client.takeAgain()
+      others[Int(chance.draw(0...Int64(others.count) - 1))].add(recoveryCommands)
     }
 
-    func calendarError(of name: String) -> Int64 { offices.first { $0.name == name }?.calendarError ?? 0 }
+    func calendarError(of name: String) -> Int64 { nodes.first { $0.name == name }?.calendarError ?? 0 }
 
     /// Records a broken promise. Only the first one counts.
-    func violate(_ kind: Violation.Kind, _ words: @autoclosure () -> String) {
+    func violate(_ kind: Violation.Kind, _ message: @autoclosure () -> String) {
       guard violation == nil else { return }
-      let found = Violation(kind: kind, at: clock.now.nanoseconds, words: words())
+      let found = Violation(kind: kind, at: clock.now.nanoseconds, message: message())
       trace.line(clock.now, "VIOLATION \(found)")
       violation = found
     }

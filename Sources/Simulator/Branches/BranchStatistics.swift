@@ -15,8 +15,8 @@ public struct BranchStatistics: Sendable, Equatable {
   /// Transactions of epochs that had ended; requests that arrived from a lost connection; requests that had been done
   /// before; and transactions whose customers another branch had finished in part, as counted in the database. The last
   /// count is that of these customers, as reported to branches.
-  package var ofZombies: Int64 = 0, lateTurns: Int64 = 0, repeatedRequests: Int64 = 0
-  package var withoutEffect: Int64 = 0, toldWithoutEffect: Int64 = 0
+  package var fencedTransactions: Int64 = 0, lateTransactions: Int64 = 0, repeatedRequests: Int64 = 0
+  package var rejectedCompletions: Int64 = 0, reportedWithoutEffect: Int64 = 0
   /// Transactions that were refused for lack of space.
   package var refusals: Int64 = 0
   /// Slices of large requests that have arrived, and that were unpacked.
@@ -26,7 +26,7 @@ public struct BranchStatistics: Sendable, Equatable {
 
   /// All counts are zero.
   public init() {}
-  package var faultsInAll: Int64 { faults.reduce(0, +) }
+  package var totalFaults: Int64 { faults.reduce(0, +) }
   /// Number of faults of a kind.
   public func count(of fault: BranchFault) -> Int64 { faults[fault.rawValue] }
   mutating func note(_ fault: BranchFault) { faults[fault.rawValue] += 1 }
@@ -39,9 +39,9 @@ public struct BranchStatistics: Sendable, Equatable {
     ("connections to the database", \.connections), ("epochs started", \.joins),
     ("epochs ended by others", \.rescues),
     ("pages claimed", \.pages), ("customers assigned", \.assignments), ("transactions", \.commits),
-    ("receipts", \.receipts), ("transactions of zombies", \.ofZombies),
-    ("late responses of connections", \.lateTurns), ("requests done before", \.repeatedRequests),
-    ("transactions without effect", \.withoutEffect), ("customers of these", \.toldWithoutEffect),
+    ("receipts", \.receipts), ("transactions of zombies", \.fencedTransactions),
+    ("late responses of connections", \.lateTransactions), ("requests done before", \.repeatedRequests),
+    ("transactions without effect", \.rejectedCompletions), ("customers of these", \.reportedWithoutEffect),
     ("refused for lack of space", \.refusals), ("slices that arrived", \.slices),
     ("slices that were unpacked", \.unpacked),
   ]
@@ -50,6 +50,6 @@ public struct BranchStatistics: Sendable, Equatable {
   public static func += (left: inout BranchStatistics, right: BranchStatistics) {
     for (_, count) in counts { left[keyPath: count] += right[keyPath: count] }
     left.occurrences += right.occurrences
-    for place in left.faults.indices { left.faults[place] += right.faults[place] }
+    for index in left.faults.indices { left.faults[index] += right.faults[index] }
   }
 }

@@ -12,42 +12,42 @@ final class CommandTree {
   let root: pid_t
   /// The process that started the command.
   let runner: SimulatedProcess?
-  let name: TicketName
+  let name: TicketID
   let service: ServiceName
   let attempt: Int32
-  let begunAt: MonotonicTime
+  let startedAt: MonotonicTime
   /// Running processes of the command.
-  var living: Set<pid_t>
+  var stillRunning: Set<pid_t>
   /// Bytes written to each stream's pipe by any process of the tree.
-  private(set) var said: [CInt: [UInt8]] = [:]
+  private(set) var output: [CInt: [UInt8]] = [:]
   /// Number of bytes written to each pipe before the command itself exited.
-  private(set) var saidAtTheEnd: [CInt: Int] = [:]
+  private(set) var outputAtExit: [CInt: Int] = [:]
   /// Exit of the command itself, and its time.
   private(set) var ending: (end: ProcessEnd, at: MonotonicTime)?
 
   init(
-    _ process: SimulatedProcess, _ name: TicketName, _ service: ServiceName, attempt: Int32,
+    _ process: SimulatedProcess, _ name: TicketID, _ service: ServiceName, attempt: Int32,
     at now: MonotonicTime
   ) {
-    (root, self.name, self.service, self.attempt, begunAt) = (process.pid, name, service, attempt, now)
+    (root, self.name, self.service, self.attempt, startedAt) = (process.pid, name, service, attempt, now)
     runner = process.starter.flatMap { process.host.processes[$0] }
-    living = [process.pid]
+    stillRunning = [process.pid]
   }
 
-  func say(_ bytes: [UInt8], on stream: CInt) { said[stream, default: []] += bytes }
+  func recordOutput(_ bytes: [UInt8], on stream: CInt) { output[stream, default: []] += bytes }
 
   func end(_ end: ProcessEnd, at moment: MonotonicTime) {
     ending = (end, moment)
-    saidAtTheEnd = said.mapValues(\.count)
+    outputAtExit = output.mapValues(\.count)
   }
 
   /// Returns why an excerpt does not match a stream's bytes, or nil if it matches.
-  func objection(to excerpt: Excerpt, on stream: CInt, kept: Int64) -> String? {
-    let all = said[stream] ?? []
+  func objection(to excerpt: TruncatedOutput, on stream: CInt, kept: Int64) -> String? {
+    let all = output[stream] ?? []
     guard let length = Int(exactly: excerpt.length), length <= all.count,
-      length >= saidAtTheEnd[stream] ?? 0
+      length >= outputAtExit[stream] ?? 0
     else {
-      return "\(excerpt.length) bytes, but it wrote \(saidAtTheEnd[stream] ?? 0) to \(all.count)"
+      return "\(excerpt.length) bytes, but it wrote \(outputAtExit[stream] ?? 0) to \(all.count)"
     }
     let stood = all.prefix(length)
     let isWhole = excerpt.first.count + excerpt.last.count == length
@@ -63,27 +63,27 @@ final class CommandTree {
 
 struct CommandLedger {
   /// All commands of a customer, oldest first.
-  private(set) var trees: [TicketName: [CommandTree]] = [:]
-  private var treeOfProcess: [pid_t: CommandTree] = [:]
-  private(set) var keys: [TicketName: String] = [:]
-  private(set) var names: [String: TicketName] = [:]
+  private(set) var trees: [TicketID: [CommandTree]] = [:]
+  private var treeByProcess: [pid_t: CommandTree] = [:]
+  private(set) var keys: [TicketID: String] = [:]
+  private(set) var names: [String: TicketID] = [:]
   /// Results in the stored receipts of commands.
-  var results: [TicketName: WorkResult] = [:]
+  var results: [TicketID: WorkResult] = [:]
   /// Time of each customer's cancellation.
-  var cancelledAt: [TicketName: MonotonicTime] = [:]
+  var cancelledAt: [TicketID: MonotonicTime] = [:]
 
-  func last(of name: TicketName) -> CommandTree? { trees[name]?.last }
-  subscript(pid: pid_t) -> CommandTree? { treeOfProcess[pid] }
+  func last(of name: TicketID) -> CommandTree? { trees[name]?.last }
+  subscript(pid: pid_t) -> CommandTree? { treeByProcess[pid] }
   /// Commands of a customer with a running process.
-  func living(of name: TicketName) -> [CommandTree] { (trees[name] ?? []).filter { !$0.living.isEmpty } }
+  func stillRunning(of name: TicketID) -> [CommandTree] { (trees[name] ?? []).filter { !$0.stillRunning.isEmpty } }
   /// All commands with a running process, in a fixed order.
-  var living: [CommandTree] {
-    trees.values.flatMap { $0.filter { !$0.living.isEmpty } }.sorted { $0.root < $1.root }
+  var stillRunning: [CommandTree] {
+    trees.values.flatMap { $0.filter { !$0.stillRunning.isEmpty } }.sorted { $0.root < $1.root }
   }
 
   /// Registers a customer's key. Returns the customer's earlier key and the key's earlier customer, each only
   /// if it is a different one.
-  mutating func know(_ key: String, of name: TicketName) -> (key: String?, name: TicketName?) {
+  mutating func registerKey(_ key: String, of name: TicketID) -> (key: String?, name: TicketID?) {
     let found = (keys[name], names[key])
     (keys[name], names[key]) = (found.0 ?? key, found.1 ?? name)
     return (found.0 == key ? nil : found.0, found.1 == name ? nil : found.1)
@@ -91,18 +91,18 @@ struct CommandLedger {
 
   mutating func begin(_ tree: CommandTree) {
     trees[tree.name, default: []].append(tree)
-    treeOfProcess[tree.root] = tree
+    treeByProcess[tree.root] = tree
   }
 
   mutating func join(_ pid: pid_t, _ tree: CommandTree) {
-    tree.living.insert(pid)
-    treeOfProcess[pid] = tree
+    tree.stillRunning.insert(pid)
+    treeByProcess[pid] = tree
   }
 
   /// Removes a process that has exited. Returns its tree; nil if it belongs to none.
   mutating func end(_ pid: pid_t) -> CommandTree? {
-    guard let tree = treeOfProcess.removeValue(forKey: pid) else { return nil }
-    tree.living.remove(pid)
+    guard let tree = treeByProcess.removeValue(forKey: pid) else { return nil }
+    tree.stillRunning.remove(pid)
     return tree
   }
 }

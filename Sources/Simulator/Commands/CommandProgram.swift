@@ -14,12 +14,12 @@ final class CommandProgram: SimulatedProgram {
   private var script: CommandScript
   private var due: MonotonicTime?
   private var children: [(at: MonotonicTime, child: CommandScript.Child)] = []
-  private var mouth: CommandMouth
+  private var mouth: PendingOutput
   private var input: FileDescriptor?
   private var inputRegistration: Registration?
-  private var given: [UInt8] = []
+  private var inputBytes: [UInt8] = []
   /// Signal that kills the process in its next turn; nil if there is none.
-  private var dying: Int32?
+  private var fatalSignal: Int32?
   private var exitCode: Int32?
 
   init(_ process: SimulatedProcess, _ script: CommandScript, in world: Simulation) throws(SystemError) {
@@ -28,9 +28,9 @@ final class CommandProgram: SimulatedProgram {
     let now = process.clock
     if case .never = script.ending { due = nil } else { due = now + script.duration }
     children = script.children.map { (now + $0.begins, $0) }
-    mouth = CommandMouth(of: process, in: world)
-    mouth.say(CommandWords.of(process, script.output / 2), on: 1)
-    mouth.say(CommandWords.of(process, script.errors), on: 2)
+    mouth = PendingOutput(of: process, in: world)
+    mouth.append(CommandOutput.of(process, script.output / 2), on: 1)
+    mouth.append(CommandOutput.of(process, script.errors), on: 2)
     if script.readsInput, let input = process.inherited(0) {
       let number = input.rawValue
       self.input = consume input
@@ -39,9 +39,9 @@ final class CommandProgram: SimulatedProgram {
     }
   }
 
-  func turn() throws(SystemError) -> Int32? {
-    if let dying {
-      process.kill(by: dying)
+  func runIteration() throws(SystemError) -> Int32? {
+    if let fatalSignal {
+      process.kill(by: fatalSignal)
       return nil
     }
     if let exitCode { return exitCode }
@@ -49,13 +49,13 @@ final class CommandProgram: SimulatedProgram {
     if mouth.hasMore { mouth.speak(loop) }
     try loop.runOnce(until: nextMoment)
     act(at: process.clock)
-    return dying == nil ? exitCode : nil
+    return fatalSignal == nil ? exitCode : nil
   }
 
   private var nextMoment: MonotonicTime? {
-    var moment: MonotonicTime? = dying == nil ? nil : process.clock
+    var moment: MonotonicTime? = fatalSignal == nil ? nil : process.clock
     for (at, _) in children { moment = .earlier(moment, at) }
-    if let due, due > process.clock || (!mouth.hasMore && isFed) {
+    if let due, due > process.clock || (!mouth.hasMore && hasReadInput) {
       moment = .earlier(moment, due)
     }
     return moment
@@ -65,9 +65,9 @@ final class CommandProgram: SimulatedProgram {
     while let place = children.firstIndex(where: { $0.at <= now }) {
       start(children.remove(at: place).child)
     }
-    guard let end = due, end <= now, isFed else { return }
+    guard let end = due, end <= now, hasReadInput else { return }
     if script.output > 0 {
-      mouth.say(CommandWords.of(process, script.output - script.output / 2), on: 1)
+      mouth.append(CommandOutput.of(process, script.output - script.output / 2), on: 1)
       script.output = 0
     }
     mouth.speak(loop)
@@ -75,14 +75,14 @@ final class CommandProgram: SimulatedProgram {
     switch script.ending {
     case .code(let code): exitCode = code
     case .signal(let signal):
-      dying = signal
+      fatalSignal = signal
       process.kill(by: signal)
     case .never: break
     }
   }
 
   /// True if the command has read its input to the end, or reads none.
-  private var isFed: Bool {
+  private var hasReadInput: Bool {
     switch input {
     case .some: false
     case .none: true
@@ -90,17 +90,17 @@ final class CommandProgram: SimulatedProgram {
   }
 
   private func read() {
-    guard !isFed else { return }
+    guard !hasReadInput else { return }
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_024, alignment: 8)
     defer { buffer.deallocate() }
-    while !isFed {
+    while !hasReadInput {
       switch try? input?.read(into: buffer) {
-      case .bytes(let count)?: given += buffer.prefix(count)
+      case .bytes(let count)?: inputBytes += buffer.prefix(count)
       case .endOfFile?:
         if let inputRegistration { loop.deregister(inputRegistration) }
         inputRegistration = nil
         input = nil
-        world.commandHasRead(process, given)
+        world.commandReadInput(process, inputBytes)
       default: return
       }
     }
@@ -112,12 +112,12 @@ final class CommandProgram: SimulatedProgram {
       [unowned world] process in
       try? CommandChild(process, child, in: world)
     }
-    if let forked { world.commandBegins(forked, of: process) }
+    if let forked { world.commandStarted(forked, of: process) }
   }
 
-  func hear(signal: Int32) {
+  func handle(signal: Int32) {
     guard !script.ignoresTerm || signal != SIGTERM else { return }
-    if let code = script.codeAtTerm, signal == SIGTERM { exitCode = code } else { dying = signal }
+    if let code = script.exitCodeAtTerm, signal == SIGTERM { exitCode = code } else { fatalSignal = signal }
   }
 
   /// The faults have ended: makes the command exit soon, and with code 0 if it would never exit or would pause its
@@ -142,27 +142,27 @@ final class CommandChild: SimulatedProgram {
   private let loop: EventLoop
   private let script: CommandScript.Child
   private let due: MonotonicTime
-  private var mouth: CommandMouth
-  private var hasSpoken = false
+  private var mouth: PendingOutput
+  private var hasWritten = false
   private var hasStarted = false
-  private var dying: Int32?
+  private var fatalSignal: Int32?
 
   init(_ process: SimulatedProcess, _ script: CommandScript.Child, in world: Simulation) throws(SystemError) {
     (self.process, self.script, self.world) = (process, script, world)
     loop = try EventLoop()
     due = process.clock + script.lives
-    mouth = CommandMouth(of: process, in: world)
+    mouth = PendingOutput(of: process, in: world)
   }
 
-  func turn() throws(SystemError) -> Int32? {
-    if let dying {
-      process.kill(by: dying)
+  func runIteration() throws(SystemError) -> Int32? {
+    if let fatalSignal {
+      process.kill(by: fatalSignal)
       return nil
     }
-    try loop.runOnce(until: hasSpoken ? due : min(due, half))
-    if process.clock >= half, !hasSpoken {
-      hasSpoken = true
-      if script.speaks { mouth.say(CommandWords.of(process, 30), on: 1) }
+    try loop.runOnce(until: hasWritten ? due : min(due, half))
+    if process.clock >= half, !hasWritten {
+      hasWritten = true
+      if script.speaks { mouth.append(CommandOutput.of(process, 30), on: 1) }
       mouth.speak(loop)
     }
     guard process.clock >= due else { return nil }
@@ -174,47 +174,47 @@ final class CommandChild: SimulatedProgram {
         [unowned world] process in
         try? CommandChild(process, next, in: world)
       }
-      if let forked { world.commandBegins(forked, of: process) }
+      if let forked { world.commandStarted(forked, of: process) }
     }
     return 0
   }
 
   private var half: MonotonicTime { due - script.lives / 2 }
 
-  func hear(signal: Int32) { if !script.ignoresTerm || signal != SIGTERM { dying = signal } }
+  func handle(signal: Int32) { if !script.ignoresTerm || signal != SIGTERM { fatalSignal = signal } }
 }
 
 /// Output of a command on its two streams that could not be written yet.
-struct CommandMouth {
+struct PendingOutput {
   private unowned let process: SimulatedProcess
   private unowned let world: Simulation
-  private var unsaid: [CInt: [UInt8]] = [:]
+  private var unsent: [CInt: [UInt8]] = [:]
   private var registrations: [CInt: Registration] = [:]
 
   init(of process: SimulatedProcess, in world: Simulation) { (self.process, self.world) = (process, world) }
 
-  var hasMore: Bool { !unsaid.isEmpty }
-  mutating func say(_ bytes: [UInt8], on stream: CInt) {
-    if !bytes.isEmpty { unsaid[stream, default: []] += bytes }
+  var hasMore: Bool { !unsent.isEmpty }
+  mutating func append(_ bytes: [UInt8], on stream: CInt) {
+    if !bytes.isEmpty { unsent[stream, default: []] += bytes }
   }
 
   /// Writes as much as fits. The loop wakes the process when there is space for the rest.
   mutating func speak(_ loop: EventLoop) {
-    for stream in unsaid.keys.sorted() {
-      while let bytes = unsaid[stream] {
+    for stream in unsent.keys.sorted() {
+      while let bytes = unsent[stream] {
         let count = bytes.withUnsafeBytes { process.write(stream, $0) }
         guard count > 0 else {
           // The reader is gone: drop the rest.
-          if errno != EAGAIN { unsaid[stream] = nil }
+          if errno != EAGAIN { unsent[stream] = nil }
           break
         }
         // Output of a process that was killed in this turn is not written.
-        if !process.isDoomed { world.commandHasSaid(process, Array(bytes.prefix(count)), on: stream) }
-        unsaid[stream] = count == bytes.count ? nil : Array(bytes.dropFirst(count))
+        if !process.isMarkedForTermination { world.commandWroteOutput(process, Array(bytes.prefix(count)), on: stream) }
+        unsent[stream] = count == bytes.count ? nil : Array(bytes.dropFirst(count))
       }
-      if unsaid[stream] != nil, registrations[stream] == nil {
+      if unsent[stream] != nil, registrations[stream] == nil {
         registrations[stream] = try? loop.register(fd: stream, interest: .write) { _ in }
-      } else if unsaid[stream] == nil, let registration = registrations.removeValue(forKey: stream) {
+      } else if unsent[stream] == nil, let registration = registrations.removeValue(forKey: stream) {
         loop.deregister(registration)
       }
     }
@@ -222,7 +222,7 @@ struct CommandMouth {
 }
 
 /// Output of commands: a repeated identification, so that every part of it can be recognized.
-enum CommandWords {
+enum CommandOutput {
   static func of(_ process: SimulatedProcess, _ count: Int) -> [UInt8] {
     let word = Array("\(process.environment["BANK_TICKET"] ?? "")/\(process.pid) ".utf8)
     return (0..<count).map { word[$0 % word.count] }

@@ -15,44 +15,44 @@ struct CommandServicesPlan {
   static let services = [timed, patient]
   /// Services that get numbers in a history with commands. Those of concurrent workers come first, but have neither
   /// customers nor windows.
-  static let numbered = ForeignPlan.services + services
+  static let numbered = ExternalWorkerPlan.services + services
   static let indices =
-    ServiceName.branch.count + ForeignPlan.services.count..<ServiceName.branch.count + numbered.count
+    ServiceName.branch.count + ExternalWorkerPlan.services.count..<ServiceName.branch.count + numbered.count
   /// Path of the commands' program.
   static let program = "/bank/bin/tool"
   /// Time that a runner may take beyond its command, as set by the coordinator.
-  static let runnersPatience = TimeSpan.seconds(30)
+  static let runnerTimeout = TimeSpan.seconds(30)
 
-  let isThere: Bool
+  let isEnabled: Bool
   let windows: [Int64]
   let timeout: TimeSpan
   let grace: TimeSpan
   let prefetch: Int64
   let resultBytes: Int64
   let outputBytes: Int64
-  let booksNumber: Int64
+  let databaseNumber: Int64
 
-  init(seed: UInt64, besides stock: StockPlan, _ foreign: ForeignPlan) {
+  init(seed: UInt64, besides stock: StockPlan, _ externalWorkers: ExternalWorkerPlan) {
     var chance = SeededGenerator(seed: seed ^ 0x223B_0000)
     // The checks of the stock expect the order IDs of a bank without a database number, which commands need.
-    isThere = chance.draw(0...1) == 0 && !stock.isThere && !foreign.isThere
+    isEnabled = chance.draw(0...1) == 0 && !stock.isEnabled && !externalWorkers.isEnabled
     windows = [chance.draw(1...3), chance.draw(1...2)]
     timeout = .milliseconds(chance.draw(80...1_500))
     grace = .milliseconds(chance.draw(10...400))
     prefetch = chance.draw(1...3)
     resultBytes = [0, 40, 700, 64 << 10][Int(chance.draw(0...3))]
     outputBytes = [0, 300, 1 << 20][Int(chance.draw(0...2))]
-    booksNumber = chance.draw(1...Int64.max)
+    databaseNumber = chance.draw(1...Int64.max)
   }
 
   /// Sets the queue's rules for these services as the coordinator derives them from the settings.
   func adapt(_ policy: inout QueuePolicy) {
-    guard isThere else { return }
+    guard isEnabled else { return }
     for (service, index) in zip(Self.services, Self.indices) {
       var rules = policy.common
-      rules.endsWorkFirst = true
-      rules.recall = grace + Self.runnersPatience
-      rules.timeout = service == Self.timed ? timeout + grace + Self.runnersPatience : nil
+      rules.awaitsProcessExit = true
+      rules.recall = grace + Self.runnerTimeout
+      rules.timeout = service == Self.timed ? timeout + grace + Self.runnerTimeout : nil
       rules.prefetch = service == Self.timed ? 1 : Int(prefetch)
       policy.set(rules, for: Service(index: index))
     }
@@ -60,7 +60,7 @@ struct CommandServicesPlan {
 
   /// Settings of these services, as JSON; an empty object if there are none.
   var settings: String {
-    guard isThere else { return "{}" }
+    guard isEnabled else { return "{}" }
     let common = """
       "grace": "\(grace.milliseconds)ms", "max_result_bytes": \(resultBytes), "limits": {"output_bytes": \(outputBytes)}
       """
@@ -121,13 +121,13 @@ struct CommandScript {
   var errors: Int
   var duration: TimeSpan
   var ending: Ending
-  /// Reaction to SIGTERM: the command ignores it, or exits with `codeAtTerm`. Without either, the signal kills the
+  /// Reaction to SIGTERM: the command ignores it, or exits with `exitCodeAtTerm`. Without either, the signal kills the
   /// command.
   var ignoresTerm: Bool
-  var codeAtTerm: Int32?
+  var exitCodeAtTerm: Int32?
   var children: [Child]
 
-  init(_ chance: inout SeededGenerator, isTimed: Bool, timeout: TimeSpan, isCalm: Bool) {
+  init(_ chance: inout SeededGenerator, isTimed: Bool, timeout: TimeSpan, isFaultFree: Bool) {
     readsInput = chance.draw(0...7) > 0
     output = Int(
       [0, chance.draw(1...60), chance.draw(1...60), chance.draw(500...9_000)][Int(chance.draw(0...3))])
@@ -140,15 +140,15 @@ struct CommandScript {
     case 0..<58: ending = .code(0)
     case 58..<64: ending = .code(75)
     case 64..<67: ending = .code(drawn == 64 ? 64 : 65)
-    case 67..<71: ending = isCalm ? .code(0) : .code(drawn < 69 ? 126 : 127)
+    case 67..<71: ending = isFaultFree ? .code(0) : .code(drawn < 69 ? 126 : 127)
     case 71..<79: ending = .code(Int32(chance.draw(1...2)))
     case 79..<87: ending = .code(Int32(chance.draw(3...6)))
     case 87..<94: ending = .signal([11, 6, 9][Int(chance.draw(0...2))])
     default: ending = .code(0)
     }
-    if !isCalm, chance.draw(0...4) == 0 { ending = .never }
+    if !isFaultFree, chance.draw(0...4) == 0 { ending = .never }
     ignoresTerm = chance.draw(0...3) == 0
-    codeAtTerm = chance.draw(0...2) == 0 ? Int32(chance.draw(0...1) * 75) : nil
+    exitCodeAtTerm = chance.draw(0...2) == 0 ? Int32(chance.draw(0...1) * 75) : nil
     children = []
     guard chance.draw(0...2) == 0 else { return }
     for _ in 0..<chance.draw(1...3) {

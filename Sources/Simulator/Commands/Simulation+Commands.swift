@@ -9,10 +9,10 @@ import Time
 import Wire
 
 /// State of the commands in the simulated world.
-struct CommandScene {
+struct CommandState {
   var chance: SeededGenerator
   /// Running commands without their descendants, in the order in which they started.
-  var programs: [CommandSeat] = []
+  var programs: [CommandHandle] = []
   /// Time of the last removal of the commands' program file; nil if it was never removed.
   var removedAt: MonotonicTime?
 
@@ -20,7 +20,7 @@ struct CommandScene {
 }
 
 /// A running command: its process and its program.
-final class CommandSeat {
+final class CommandHandle {
   let process: SimulatedProcess
   /// The command's program, owned by its process, and released with it.
   private(set) weak var program: CommandProgram?
@@ -36,26 +36,26 @@ final class RunnerProgram: WindowProgram {
 
   init(_ home: String) throws(SystemError) {
     let loop = try EventLoop()
-    let provider = CommandProvider(loop: loop, home: home, complain: { _ in })
+    let provider = CommandProvider(loop: loop, home: home, reportError: { _ in })
     try provider.adoptDescendants()
     teller = try TellerProcess(
       descriptor: FileDescriptor(owning: 3), loop: loop, role: .runner, provider: provider,
-      complain: { _ in })
+      reportError: { _ in })
   }
 }
 
 extension Simulation {
-  var hasCommands: Bool { plan.commandServices.isThere }
+  var hasCommands: Bool { plan.commandServices.isEnabled }
 
   /// Creates the program file of the commands.
-  func provideCommands() {
+  func installCommands() {
     guard hasCommands else { return }
-    host.undefended = [Paths.lastPart(of: CommandServicesPlan.program)]
-    putProgram()
+    host.killableBeforeStart = [Paths.lastPart(of: CommandServicesPlan.program)]
+    createProgramFile()
     planCommandFault()
   }
 
-  private func putProgram() {
+  private func createProgramFile() {
     host.files.makeDirectories(Paths.directory(of: CommandServicesPlan.program))
     _ = host.files.make(CommandServicesPlan.program, isDirectory: false, mode: 0o755)
   }
@@ -63,38 +63,38 @@ extension Simulation {
   // MARK: - Processes
 
   /// Returns a closure that creates the program at the commands' path; nil in a history without commands.
-  func commandProgram(_ words: [String]) -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
+  func commandProgram(_ arguments: [String]) -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
     guard hasCommands else { return nil }
     let seed = commands.chance.next()
     return { [unowned self] process in
-      guard let tree = checker.commandBegins(process, words, at: process.clock) else { return nil }
+      guard let tree = checker.commandStarted(process, arguments, at: process.clock) else { return nil }
       var chance = SeededGenerator(seed: seed)
       let script = CommandScript(
         &chance, isTimed: tree.service == CommandServicesPlan.timed, timeout: plan.commandServices.timeout,
-        isCalm: isCalm)
+        isFaultFree: isFaultFree)
       statistics.commands += 1
       trace.line(process.clock, "command \(process.pid) of ticket \(tree.name.ticket) starts: \(script)")
       guard let program = try? CommandProgram(process, script, in: self) else { return nil }
-      commands.programs.append(CommandSeat(process, program))
+      commands.programs.append(CommandHandle(process, program))
       return program
     }
   }
 
   /// A process of a command has started another process.
-  func commandBegins(_ process: SimulatedProcess, of parent: SimulatedProcess) {
+  func commandStarted(_ process: SimulatedProcess, of parent: SimulatedProcess) {
     guard let tree = checker.commands[parent.pid] else { return }
     statistics.commandProcesses += 1
     trace.line(parent.clock, "process \(process.pid) of command \(tree.root) starts")
     checker.commands.join(process.pid, tree)
   }
 
-  func commandHasSaid(_ process: SimulatedProcess, _ bytes: [UInt8], on stream: CInt) {
-    checker.commands[process.pid]?.say(bytes, on: stream)
+  func commandWroteOutput(_ process: SimulatedProcess, _ bytes: [UInt8], on stream: CInt) {
+    checker.commands[process.pid]?.recordOutput(bytes, on: stream)
   }
 
-  func commandHasRead(_ process: SimulatedProcess, _ bytes: [UInt8]) {
-    guard !process.isDoomed else { return }
-    checker.commandHasRead(process.pid, bytes)
+  func commandReadInput(_ process: SimulatedProcess, _ bytes: [UInt8]) {
+    guard !process.isMarkedForTermination else { return }
+    checker.commandReadInput(process.pid, bytes)
   }
 
   func commandEnded(_ process: SimulatedProcess) {
@@ -109,14 +109,14 @@ extension Simulation {
     if hasCommands { planFault(.commandFault, &commands.chance) { $0 / 3...$0 * 2 } }
   }
 
-  func troubleCommands() {
-    guard !isCalm else { return }
+  func injectCommandFault() {
+    guard !isFaultFree else { return }
     planCommandFault()
-    if host.files[CommandServicesPlan.program] == nil { return putProgram() }
+    if host.files[CommandServicesPlan.program] == nil { return createProgramFile() }
     let drawn = commands.chance.draw(0...11)
     trace.line(clock.now, "fault \(drawn) in commands")
     switch drawn {
-    case 0...1: goOnWithCommands()
+    case 0...1: resumePausedCommandServices()
     case 2:
       statistics.note(.commandRemoved)
       commands.removedAt = clock.now
@@ -125,17 +125,17 @@ extension Simulation {
       guard let runner = some(of: workers.filter { $0.window.service.isForCommands }) else { return }
       statistics.note(.runnerKilled)
       if commands.chance.draw(0...2) == 0 {
-        runner.process.fuse = Int(commands.chance.draw(0...40))
+        runner.process.callsUntilKill = Int(commands.chance.draw(0...40))
       } else {
         runner.process.kill()
       }
-    case 5...6: cancelSomebodyAtACommand()
+    case 5...6: cancelCommandCustomer()
     case 7:
       guard let command = someCommand(), !command.isStopped else { return }
       statistics.note(.commandHung)
       command.stop()
-      agenda.add(
-        .relief(pid: command.pid), at: clock.now + .milliseconds(commands.chance.draw(100...4_000)))
+      eventQueue.add(
+        .descriptorsRestored(pid: command.pid), at: clock.now + .milliseconds(commands.chance.draw(100...4_000)))
     case 8:
       guard let command = someCommand() else { return }
       statistics.note(.commandKilled)
@@ -145,7 +145,7 @@ extension Simulation {
       guard let process = coordinator?.process, someCommand() != nil else { return }
       statistics.note(.runnerKilled)
       process.kill()
-    default: someCommand()?.fuse = Int(commands.chance.draw(0...30))
+    default: someCommand()?.callsUntilKill = Int(commands.chance.draw(0...30))
     }
   }
 
@@ -156,17 +156,17 @@ extension Simulation {
   }
 
   /// An operator resumes the services that were paused because their program was missing.
-  private func goOnWithCommands() {
+  private func resumePausedCommandServices() {
     guard let client = clients.first(where: { $0.state == .ready }), !client.line.process.isStopped else {
       return
     }
     for (service, index) in zip(CommandServicesPlan.services, CommandServicesPlan.indices)
     where index < checker.paused.count && checker.paused[index] {
-      client.ask(SimulatedClient.Wish(command: .resume(service)))
+      client.ask(SimulatedClient.PlannedRequest(command: .resume(service)))
     }
   }
 
-  private func cancelSomebodyAtACommand() {
+  private func cancelCommandCustomer() {
     let holders = checker.holders.filter { $0.window.service.isForCommands }
     guard !holders.isEmpty, let client = clients.first(where: { $0.state == .ready }),
       !client.line.process.isStopped
@@ -179,15 +179,15 @@ extension Simulation {
       holder = oldest
     }
     statistics.note(.commandCancelled)
-    client.ask(SimulatedClient.Wish(command: .cancel(holder.lease.ticket, day: checker.view.day)))
+    client.ask(SimulatedClient.PlannedRequest(command: .cancel(holder.lease.ticket, day: checker.view.day)))
   }
 
-  func calmCommands() {
+  func endCommandFaults() {
     guard hasCommands else { return }
-    if host.files[CommandServicesPlan.program] == nil { putProgram() }
+    if host.files[CommandServicesPlan.program] == nil { createProgramFile() }
     for seat in commands.programs {
-      seat.process.fuse = nil
-      seat.process.goOn()
+      seat.process.callsUntilKill = nil
+      seat.process.resume()
       seat.program?.calm()
     }
   }
@@ -195,9 +195,9 @@ extension Simulation {
   /// True if no exit in flight would still pause a service. After the stop, no client would resume that service.
   var areCommandsHeard: Bool {
     guard hasCommands else { return true }
-    guard clock.now.since(calmSince) > .seconds(1) else { return false }
+    guard clock.now.since(faultFreeSince) > .seconds(1) else { return false }
     return checker.holders.allSatisfy { holder in
-      let name = TicketName(day: checker.view.day, ticket: holder.lease.ticket)
+      let name = TicketID(day: checker.view.day, ticket: holder.lease.ticket)
       guard let tree = checker.commands.last(of: name), tree.attempt == holder.lease.attempt,
         let ending = tree.ending
       else { return true }
@@ -206,5 +206,5 @@ extension Simulation {
   }
 
   /// True if a service is paused until a client resumes it.
-  var isSomethingPaused: Bool { hasCommands && checker.paused.contains(true) }
+  var isServicePaused: Bool { hasCommands && checker.paused.contains(true) }
 }

@@ -11,7 +11,7 @@ final class OpenVolumeFile {
   private let volume: SimulatedVolume
   private let file: VolumeFile
   private let transientName: String?
-  private var owesNames: Bool
+  private var mustSyncNames: Bool
   /// The file grows by multiples of this number of bytes; 0 for any size. See SQLITE_FCNTL_CHUNK_SIZE.
   private var step = 0
   private var lastError: Int32 = 0
@@ -19,7 +19,7 @@ final class OpenVolumeFile {
   init?(_ volume: SimulatedVolume, _ name: String?, _ flags: Int32) {
     self.volume = volume
     let isJournal = flags & (SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL | SQLITE_OPEN_SUPER_JOURNAL) != 0
-    owesNames = isJournal && flags & SQLITE_OPEN_CREATE != 0
+    mustSyncNames = isJournal && flags & SQLITE_OPEN_CREATE != 0
     transientName = flags & SQLITE_OPEN_DELETEONCLOSE != 0 ? name : nil
     guard !volume.isDead else { return nil }
     if let name, let found = volume.file(name) {
@@ -126,8 +126,8 @@ final class OpenVolumeFile {
   }
 
   private func sync() -> Int32 {
-    guard volume.sync(file, names: owesNames) else { return fail(EIO, SQLITE_IOERR | 4 << 8) }
-    owesNames = false
+    guard volume.sync(file, names: mustSyncNames) else { return fail(EIO, SQLITE_IOERR | 4 << 8) }
+    mustSyncNames = false
     return SQLITE_OK
   }
 

@@ -6,7 +6,7 @@ import QueueCore
 import Storage
 import Time
 
-protocol AskingStore: LocalQueueStore {
+protocol QueryingStore: LocalQueueStore {
   /// Runs a query on each store that has the answer. `comparable` returns the part of an answer that must be
   /// equal.
   func ask<Answer: Equatable>(
@@ -15,7 +15,7 @@ protocol AskingStore: LocalQueueStore {
   ) throws(StoreError) -> Answer
 }
 
-extension AskingStore {
+extension QueryingStore {
   func ask<Answer: Equatable>(
     _ question: @autoclosure () -> String, _ body: (any LocalQueueStore) throws(StoreError) -> Answer
   ) throws(StoreError) -> Answer { try ask(question(), body, comparable: { $0 }) }
@@ -26,7 +26,7 @@ extension AskingStore {
     }
   }
 
-  func delayed(after place: DuePlace, limit: Int) throws(StoreError) -> [DelayedCustomer] {
+  func delayed(after place: DuePosition, limit: Int) throws(StoreError) -> [DelayedCustomer] {
     try ask("the delayed after \(place)") { store throws(StoreError) in
       try store.delayed(after: place, limit: limit)
     }
@@ -68,9 +68,9 @@ extension AskingStore {
     }
   }
 
-  func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64 {
+  func countOutOfStock(on day: BusinessDay) throws(StoreError) -> Int64 {
     try ask("the customers rejected on day \(day)") { store throws(StoreError) in
-      try store.countSentAway(on: day)
+      try store.countOutOfStock(on: day)
     }
   }
 
@@ -149,7 +149,7 @@ extension Receipt {
   }
 }
 
-extension QueueDisk: AskingStore {
+extension QueueDisk: QueryingStore {
   func ask<Answer: Equatable>(
     _ question: @autoclosure () -> String, _ body: (any LocalQueueStore) throws(StoreError) -> Answer,
     comparable: (Answer) -> Answer
@@ -162,10 +162,10 @@ extension QueueDisk: AskingStore {
     return expected
   }
 
-  var arrivingFrom: TicketNumber? { store == nil ? model.arrivingFrom : store?.arrivingFrom }
+  var firstUnissuedTicket: TicketNumber? { store == nil ? model.firstUnissuedTicket : store?.firstUnissuedTicket }
 
   func request(forKey key: String) throws(StoreError) -> KeyedRequest? {
-    if let store, areArrivalsUnclear { return try store.request(forKey: key) }
+    if let store, isWithdrawalUncertain { return try store.request(forKey: key) }
     return try ask("the key \(key)") { store throws(StoreError) in try store.request(forKey: key) }
   }
 
@@ -177,7 +177,7 @@ extension QueueDisk: AskingStore {
 
   private struct Contents: Equatable {
     var stored: StoredQueue
-    var arrivingFrom: TicketNumber?
+    var firstUnissuedTicket: TicketNumber?
     var customers: [[StoredCustomer]]
     /// Payloads, in the order of `customers`.
     var payloads: [[UInt8]?] = []
@@ -189,7 +189,7 @@ extension QueueDisk: AskingStore {
 
   private func contents(of store: any LocalQueueStore, _ stored: StoredQueue) throws(StoreError) -> Contents {
     var contents = Contents(
-      stored: stored, arrivingFrom: areArrivalsUnclear ? nil : store.arrivingFrom, customers: [],
+      stored: stored, firstUnissuedTicket: isWithdrawalUncertain ? nil : store.firstUnissuedTicket, customers: [],
       receipts: try store.allReceipts().map(\.comparable),
       unreleased: try store.unreleased(after: nil, limit: .max), attempts: [], requests: [])
     for state in [CustomerState.waiting, .delayed, .dead] {
@@ -201,7 +201,7 @@ extension QueueDisk: AskingStore {
     for name in attempted.sorted(by: { ($0.day, $0.ticket) < ($1.day, $1.ticket) }) {
       contents.attempts.append(try store.attempts(day: name.day, ticket: name.ticket))
     }
-    for key in keys.sorted() where !areArrivalsUnclear {
+    for key in keys.sorted() where !isWithdrawalUncertain {
       contents.requests.append(try store.request(forKey: key))
     }
     return contents
@@ -211,32 +211,32 @@ extension QueueDisk: AskingStore {
   func reconcile(_ stored: StoredQueue, of store: SQLiteStore) throws(StoreError) {
     // When this function returns, the outcome of the commit in flight is known.
     defer { doubt = nil }
-    let now = stored.books.openedAt
+    let now = stored.dayCounters.openedAt
     if let doubt { for change in doubt.changes { remember(change) } }
     let found = try contents(of: store, stored)
     if try found == contents(of: model, model.load(now: now)) {
       noteWithdrawalInDoubt(doubt?.changes ?? [])
-      return try followWithdrawal(of: store, stored.books)
+      return try followWithdrawal(of: store, stored.dayCounters)
     }
     guard let doubt else { return disagree("the committed state differs from the state at the start") }
     do throws(StoreError) {
       for change in doubt.changes {
         switch change {
         case .change(let change): try model.stage(change)
-        case .withdrawal(let limit): try model.withdrawArrivals(limit: limit)
+        case .withdrawal(let limit): try model.removeUnissuedCustomers(limit: limit)
         }
       }
-      try model.commit(doubt.books, arriving: doubt.arriving)
+      try model.commit(doubt.dayCounters, arriving: doubt.arriving)
     } catch {
       return disagree("the state at the start is impossible: \(error)")
     }
     // The store may have removed the last arrivals already, but still has to check that none is left.
-    owesWithdrawal = model.arrivingFrom == nil && store.arrivingFrom != nil && withdraws(doubt.changes)
+    mustWithdraw = model.firstUnissuedTicket == nil && store.firstUnissuedTicket != nil && withdraws(doubt.changes)
     if try contents(of: store, stored) != contents(of: model, model.load(now: now)) {
       disagree(
         "the state at the start is neither the one before the last commit nor the one after it")
     }
-    try followWithdrawal(of: store, stored.books)
+    try followWithdrawal(of: store, stored.dayCounters)
   }
 
   func withdraws(_ changes: [Change]) -> Bool {
@@ -265,7 +265,7 @@ extension QueueDisk: AskingStore {
       case .remember(let key, _, _, _, _): _ = try request(forKey: key)
       case .attach(_, let tickets): _ = try payload(of: tickets.lowerBound)
       case .finish(let customer, _, _): _ = try payload(of: customer.ticket)
-      case .cancelEveryone, .released: break
+      case .cancelAllCustomers, .released: break
       }
     }
   }

@@ -15,10 +15,10 @@ final class QueueDisk {
   }
 
   /// A commit with an unknown outcome.
-  struct Doubt {
+  struct UncertainCommit {
     var changes: [Change]
-    var books: Books
-    var arriving: ArrivingRequest?
+    var dayCounters: DayCounters
+    var arriving: InProgressEnqueue?
   }
 
   private static let path = "/queue.db"
@@ -31,12 +31,12 @@ final class QueueDisk {
   var shown: MemoryStore?
   var onDisagreement: ((String) -> Void)?
   var onPowerLoss: (() -> Void)?
-  var isCalm = false { didSet { if isCalm { volume?.calm() } } }
+  var isFaultFree = false { didSet { if isFaultFree { volume?.calm() } } }
   private var chance: SeededGenerator
-  /// The log is copied after one of `copying + 1` commits on average; never if this is 0.
-  private let copying: Int64
+  /// The log is copied after one of `logCopyInterval + 1` commits on average; never if this is 0.
+  private let logCopyInterval: Int64
   private(set) var staged: [Change] = []
-  var doubt: Doubt?
+  var doubt: UncertainCommit?
   /// True if a sync was made to fail since the last power loss, under the current process or an earlier one: written
   /// data may not be durable.
   private var hasFailedToSync = false
@@ -46,32 +46,32 @@ final class QueueDisk {
   var keys: Set<String> = []
   /// True if the production store must still be asked to withdraw arrivals although the model has none left: the
   /// production store checks once more.
-  var owesWithdrawal = false
+  var mustWithdraw = false
 
   /// True if the production store may have fewer arrivals left to withdraw than the model. A withdrawal was
   /// in doubt, and customers without a ticket cannot be counted.
   private(set) var mayHaveWithdrawnMore = false
-  var areArrivalsUnclear: Bool { owesWithdrawal || mayHaveWithdrawnMore }
+  var isWithdrawalUncertain: Bool { mustWithdraw || mayHaveWithdrawnMore }
 
-  init(seed: UInt64, mistake: String? = nil) {
+  init(seed: UInt64, plantedBug: String? = nil) {
     chance = SeededGenerator(seed: seed ^ 0xD15C_0000_0000_0001)
     volume = chance.draw(0...7) == 0 ? SimulatedVolume(seed: chance.next()) : nil
-    copying = [0, 3, 20][Int(chance.draw(0...2))]
-    volume?.mistake = mistake
+    logCopyInterval = [0, 3, 20][Int(chance.draw(0...2))]
+    volume?.plantedBug = plantedBug
   }
 
   func load(now: WallTime) throws(StoreError) -> StoredQueue {
     guard let volume else { return try model.load(now: now) }
-    if !isCalm, chance.draw(0...5) == 0 { volume.fuse = Int(chance.draw(0...(model.commits == 0 ? 250 : 8))) }
+    if !isFaultFree, chance.draw(0...5) == 0 { volume.callsUntilKill = Int(chance.draw(0...(model.commits == 0 ? 250 : 8))) }
     let store = try SQLiteStore(path: Self.path, on: volume)
     self.store = store
     // A process killed while numbering services may have stored the numbers.
     if !store.services.names.starts(with: model.services.names) {
       disagree("the services \(model.services.names) have become \(store.services.names)")
     }
-    try model.giveNumbers(to: store.services.names)
+    try model.assignNumbers(to: store.services.names)
     let stored = try store.load(now: now)
-    store.keepReserve()
+    store.enableReserve()
     try reconcile(stored, of: store)
     return stored
   }
@@ -97,25 +97,25 @@ final class QueueDisk {
     if losingPower { hasFailedToSync = false }
     volume.endProcess(losingPower: losingPower) { store = nil }
     if losingPower { onPowerLoss?() }
-    if isCalm { volume.calm() }
+    if isFaultFree { volume.calm() }
   }
 
   var services: ServiceDirectory { store?.services ?? model.services }
 
-  func giveNumbers(to names: [ServiceName]) throws(StoreError) {
-    try store?.giveNumbers(to: names)
-    try model.giveNumbers(to: names)
+  func assignNumbers(to names: [ServiceName]) throws(StoreError) {
+    try store?.assignNumbers(to: names)
+    try model.assignNumbers(to: names)
     if let store, store.services != model.services {
       disagree("the services \(model.services.names) are \(store.services.names)")
     }
   }
 
-  func beginIncarnation(at now: WallTime) throws(StoreError) -> Int64 {
-    guard let store else { return try model.beginIncarnation(at: now) }
-    let number = try store.beginIncarnation(at: now)
+  func recordStart(at now: WallTime) throws(StoreError) -> Int64 {
+    guard let store else { return try model.recordStart(at: now) }
+    let number = try store.recordStart(at: now)
     // A start may be counted although its process was killed before it received the number.
-    var known = try model.beginIncarnation(at: now)
-    while known < number { known = try model.beginIncarnation(at: now) }
+    var known = try model.recordStart(at: now)
+    while known < number { known = try model.recordStart(at: now) }
     if known != number { disagree("start \(known) is counted as \(number)") }
     return number
   }
@@ -125,13 +125,13 @@ final class QueueDisk {
 
   func stage(_ change: StoreChange) throws(StoreError) {
     // A store short of space drops the bytes of results. The model cannot detect that, so drop them here.
-    let change = store?.isShort == true ? change.withoutBytes : change
+    let change = store?.isLowOnSpace == true ? change.withoutBytes : change
     try stage(.change(change), { store throws(StoreError) in try store.stage(change) })
   }
 
-  func withdrawArrivals(limit: Int) throws(StoreError) {
+  func removeUnissuedCustomers(limit: Int) throws(StoreError) {
     try stage(
-      .withdrawal(limit: limit), { store throws(StoreError) in try store.withdrawArrivals(limit: limit) })
+      .withdrawal(limit: limit), { store throws(StoreError) in try store.removeUnissuedCustomers(limit: limit) })
   }
 
   private func stage(
@@ -155,34 +155,34 @@ final class QueueDisk {
   }
 
   @discardableResult
-  func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) -> CommitProgress {
-    guard let store, let volume else { return try model.commit(books, arriving: arriving) }
-    if !isCalm, chance.draw(0...39) == 0 { volume.fuse = Int(chance.draw(0...9)) }
-    do throws(StoreError) { try store.commit(books, arriving: arriving) } catch {
-      if case .failed = error { doubt = Doubt(changes: staged, books: books, arriving: arriving) }
+  func commit(_ dayCounters: DayCounters, arriving: InProgressEnqueue?) throws(StoreError) -> CommitProgress {
+    guard let store, let volume else { return try model.commit(dayCounters, arriving: arriving) }
+    if !isFaultFree, chance.draw(0...39) == 0 { volume.callsUntilKill = Int(chance.draw(0...9)) }
+    do throws(StoreError) { try store.commit(dayCounters, arriving: arriving) } catch {
+      if case .failed = error { doubt = UncertainCommit(changes: staged, dayCounters: dayCounters, arriving: arriving) }
       model.rollBack()
       staged.removeAll()
       throw error
     }
     let changes = staged
     staged.removeAll()
-    do throws(StoreError) { try model.commit(books, arriving: arriving) } catch {
+    do throws(StoreError) { try model.commit(dayCounters, arriving: arriving) } catch {
       disagree("the store committed a change that the model refuses: \(error)")
       throw error
     }
-    try followWithdrawal(of: store, books)
-    owesWithdrawal = model.arrivingFrom == nil && store.arrivingFrom != nil
+    try followWithdrawal(of: store, dayCounters)
+    mustWithdraw = model.firstUnissuedTicket == nil && store.firstUnissuedTicket != nil
     try check(changes)
-    try tidyUp()
+    try runDeferredWork()
     // A process killed here has committed, and has answered no client.
     if volume.isDead { throw .failed(path: Self.path, detail: "the process is gone") }
     return .onDisk
   }
 
-  func tidyUp() throws(StoreError) {
+  func runDeferredWork() throws(StoreError) {
     guard let store, let volume else { return }
-    try? store.tidyUp()
-    guard copying > 0, !store.hasStagedChanges, chance.draw(0...copying) == 0 else { return }
+    try? store.runDeferredWork()
+    guard logCopyInterval > 0, !store.hasStagedChanges, chance.draw(0...logCopyInterval) == 0 else { return }
     // As in an audit of the queue: the log is copied, and another process reads the database meanwhile.
     guard (try? store.freeze {}) == true else { return }
     if chance.draw(0...3) == 0, let found = try? SQLiteStore(frozen: Self.path, on: volume).audit() {
@@ -191,8 +191,8 @@ final class QueueDisk {
     store.thaw()
   }
 
-  var emptying: EmptyingProgress? { store?.emptying }
-  func emptyFurther() throws(StoreError) { try store?.emptyFurther() }
+  var resetProgress: ResetProgress? { store?.resetProgress }
+  func continueReset() throws(StoreError) { try store?.continueReset() }
 
   /// True if no space is free. The store in memory ignores this; ``fail(_:with:)`` makes its calls fail.
   var isFull: Bool {
@@ -204,7 +204,7 @@ final class QueueDisk {
   /// ignores every error but `failed`.
   func fail(_ call: MemoryStore.Call, with error: StoreError) {
     guard let volume else {
-      let isOfTheDisk = call == .commit || call == .commitThatIsKept
+      let isOfTheDisk = call == .commit || call == .commitThenFail
       return (isOfTheDisk ? model : shown ?? model).fail(call, with: error)
     }
     guard case .failed = error else { return }
@@ -216,15 +216,15 @@ final class QueueDisk {
   func forgetFailures() { model.forgetFailures() }
 
   /// True if new customers are to be refused. The store in memory has the value that was set.
-  var isShort: Bool {
-    get { store?.isShort ?? model.isShort }
-    set { if volume == nil { model.isShort = newValue } else if !newValue { store?.lookForRoom() } }
+  var isLowOnSpace: Bool {
+    get { store?.isLowOnSpace ?? model.isLowOnSpace }
+    set { if volume == nil { model.isLowOnSpace = newValue } else if !newValue { store?.refreshDiskSpace() } }
   }
 
-  func lookForRoom() { store?.lookForRoom() }
+  func refreshDiskSpace() { store?.refreshDiskSpace() }
   func holdBack(forJuicesOf assortment: Assortment) { store?.holdBack(forJuicesOf: assortment) }
   func hasRoom(toMove customers: Int64) -> Bool { store?.hasRoom(toMove: customers) ?? true }
-  func disagree(_ words: String) { onDisagreement?(words) }
+  func disagree(_ message: String) { onDisagreement?(message) }
 
   /// The commit in doubt seems to be lost. A part of its withdrawal may be stored, which no query can show.
   func noteWithdrawalInDoubt(_ changes: [Change]) {
@@ -232,11 +232,11 @@ final class QueueDisk {
   }
 
   /// Withdraws the model's arrivals once the production store has none left.
-  func followWithdrawal(of store: SQLiteStore, _ books: Books) throws(StoreError) {
-    guard mayHaveWithdrawnMore, store.arrivingFrom == nil else { return }
-    if model.arrivingFrom != nil {
-      try model.withdrawArrivals(limit: .max)
-      try model.commit(books, arriving: nil)
+  func followWithdrawal(of store: SQLiteStore, _ dayCounters: DayCounters) throws(StoreError) {
+    guard mayHaveWithdrawnMore, store.firstUnissuedTicket == nil else { return }
+    if model.firstUnissuedTicket != nil {
+      try model.removeUnissuedCustomers(limit: .max)
+      try model.commit(dayCounters, arriving: nil)
     }
     mayHaveWithdrawnMore = false
   }

@@ -20,7 +20,7 @@ final class SimulatedVolume: Volume {
   /// True if a full volume also refuses to overwrite existing bytes, as a copy-on-write file system does.
   let copiesOnWrite: Bool
   /// True if the kernel marks unwritten data as clean after a failed sync.
-  let forgetsAfterAFailedSync: Bool
+  let dropsDirtyPagesAfterFailedSync: Bool
   private let capacity: Int64
   private var names: [String: VolumeFile] = [:]
   private var durableNames: [String: VolumeFile] = [:]
@@ -30,11 +30,11 @@ final class SimulatedVolume: Volume {
   private var chance: SeededGenerator
   private var registration: VolumeRegistration?
   private var abandonedConnections: [OpaquePointer] = []
-  var mistake: String?
+  var plantedBug: String?
   /// True after the process was killed or the power has failed: no call has any effect until the next start.
   private(set) var isDead = false
   /// Number of further changes and syncs that succeed. At the next one, the process is killed or the power fails.
-  var fuse: Int?
+  var callsUntilKill: Int?
   /// The next failing call: its kind, and its number among the calls of that kind, 1 for the next.
   private var failing: (call: Call, number: Int)?
   var isFull = false { didSet { if isFull != oldValue { fullAt = isFull ? used : nil } } }
@@ -49,7 +49,7 @@ final class SimulatedVolume: Volume {
     chance = SeededGenerator(seed: seed)
     sector = chance.draw(0...1) == 0 ? 512 : 4_096
     copiesOnWrite = chance.draw(0...3) == 0
-    forgetsAfterAFailedSync = chance.draw(0...1) == 0
+    dropsDirtyPagesAfterFailedSync = chance.draw(0...1) == 0
     capacity = 64 << 20
     registration = VolumeRegistration(of: self, seed: chance.next())
   }
@@ -58,8 +58,8 @@ final class SimulatedVolume: Volume {
   var vfs: String? { registration?.name }
   func isMissing(_ path: String) -> Bool { names[path] == nil }
   func length(of path: String) -> Int64 { names[path].map { Int64($0.size) } ?? 0 }
-  func reserve(at path: String) -> any Reserve { SimulatedReserve(path, on: self) }
-  func makes(_ mistake: StaticString) -> Bool { self.mistake.map { $0 == "\(mistake)" } ?? false }
+  func reserve(at path: String) -> any SpaceReserve { SimulatedReserve(path, on: self) }
+  func hasPlantedBug(_ plantedBug: StaticString) -> Bool { self.plantedBug.map { $0 == "\(plantedBug)" } ?? false }
 
   func create(_ path: String) -> Int32 {
     if names[path] != nil { return 0 }
@@ -95,17 +95,17 @@ final class SimulatedVolume: Volume {
 
   func calm() {
     failing = nil
-    fuse = nil
+    callsUntilKill = nil
     slowSync = nil
     isFull = false
   }
 
   func passes() -> Bool {
     guard !isDead else { return false }
-    guard let left = fuse else { return true }
-    fuse = left - 1
+    guard let left = callsUntilKill else { return true }
+    callsUntilKill = left - 1
     guard left <= 0 else { return true }
-    fuse = nil
+    callsUntilKill = nil
     isDead = true
     return false
   }
@@ -124,7 +124,7 @@ final class SimulatedVolume: Volume {
       onSlowSync?(time)
     }
     guard !fails(.sync) else {
-      file.failToSync(sector: sector, forgets: forgetsAfterAFailedSync, &chance)
+      file.failToSync(sector: sector, forgets: dropsDirtyPagesAfterFailedSync, &chance)
       return false
     }
     syncs += 1
@@ -143,7 +143,7 @@ final class SimulatedVolume: Volume {
     if losingPower { losePower() }
     for file in names.values { file.locks.removeAll() }
     isDead = false
-    fuse = nil
+    callsUntilKill = nil
     failing = nil
   }
 
@@ -155,7 +155,7 @@ final class SimulatedVolume: Volume {
     for name in names.keys.sorted() { names[name]?.losePower(sector: sector, &chance) }
   }
 
-  private final class SimulatedReserve: Reserve {
+  private final class SimulatedReserve: SpaceReserve {
     private let path: String
     private let volume: SimulatedVolume
 

@@ -12,8 +12,8 @@ final class SlowDisk {
   struct Transaction {
     /// Each change as the queue has staged it, and as it is written.
     var changes: [(staged: StoreChange?, written: QueueDisk.Change)]
-    var books: Books
-    var arriving: ArrivingRequest?
+    var dayCounters: DayCounters
+    var arriving: InProgressEnqueue?
     var due: MonotonicTime
   }
 
@@ -26,7 +26,7 @@ final class SlowDisk {
 
   init(over disk: QueueDisk, _ plan: SlowDiskPlan, seed: UInt64) {
     shown = MemoryStore(copyOf: disk.model)
-    shown.answersLater = true
+    shown.commitsAsynchronously = true
     chance = SeededGenerator(seed: seed)
     latency = plan.latency
   }
@@ -35,25 +35,25 @@ final class SlowDisk {
 
   func stage(_ change: StoreChange) throws(StoreError) {
     try forgetting { () throws(StoreError) in try shown.stage(change) }
-    open.append((change, .change(shown.isShort ? change.withoutBytes : change)))
+    open.append((change, .change(shown.isLowOnSpace ? change.withoutBytes : change)))
   }
 
-  func withdrawArrivals(limit: Int) throws(StoreError) {
-    try forgetting { () throws(StoreError) in try shown.withdrawArrivals(limit: limit) }
+  func removeUnissuedCustomers(limit: Int) throws(StoreError) {
+    try forgetting { () throws(StoreError) in try shown.removeUnissuedCustomers(limit: limit) }
     open.append((nil, .withdrawal(limit: limit)))
   }
 
   /// - Parameter slow: duration of a delayed transaction; nil to draw it.
-  func handOver(
-    _ books: Books, arriving: ArrivingRequest?, at now: MonotonicTime, _ slow: TimeSpan?
+  func submit(
+    _ dayCounters: DayCounters, arriving: InProgressEnqueue?, at now: MonotonicTime, _ slow: TimeSpan?
   ) throws(StoreError) -> CommitProgress {
     var progress = CommitProgress.onDisk
-    try forgetting { () throws(StoreError) in progress = try shown.commit(books, arriving: arriving) }
+    try forgetting { () throws(StoreError) in progress = try shown.commit(dayCounters, arriving: arriving) }
     guard progress == .underway else { return progress }
     let due = now + (slow ?? TimeSpan(nanoseconds: chance.draw(latency)))
     let last = underway.last?.due ?? now
     underway.append(
-      Transaction(changes: open, books: books, arriving: arriving, due: max(due, last)))
+      Transaction(changes: open, dayCounters: dayCounters, arriving: arriving, due: max(due, last)))
     open.removeAll()
     return progress
   }
@@ -61,12 +61,12 @@ final class SlowDisk {
   /// The oldest transaction in flight is on disk.
   func takeFirst() throws(StoreError) {
     underway.removeFirst()
-    shown.comeToDisk()
+    shown.completeCommits()
     _ = try shown.takeResult()
   }
 
   /// Makes every transaction in flight due at the given time at the latest.
-  func hurry(to moment: MonotonicTime) {
+  func expedite(to moment: MonotonicTime) {
     for place in underway.indices { underway[place].due = min(underway[place].due, moment) }
   }
 
@@ -95,7 +95,7 @@ final class SlowDisk {
 /// Invariant: the same seed gives the same plan in every build, and no other generator is used.
 struct SlowDiskPlan {
   /// True in one history of four. Ignored if the disk is a simulated volume.
-  let isThere: Bool
+  let isEnabled: Bool
   /// Maximum number of transactions in flight.
   let depth: Int
   /// Time in flight of a transaction, in nanoseconds.
@@ -104,7 +104,7 @@ struct SlowDiskPlan {
   init(seed: UInt64) {
     // The constant was chosen so that no recorded seed gives another history than before.
     var chance = SeededGenerator(seed: seed ^ 0x510D_0000_7005_DEFB)
-    isThere = chance.draw(0...3) == 0
+    isEnabled = chance.draw(0...3) == 0
     depth = Int(chance.draw(1...5))
     let longest = [3_000_000, 20_000_000, 120_000_000][Int(chance.draw(0...2))] as Int64
     latency = longest / 20...longest

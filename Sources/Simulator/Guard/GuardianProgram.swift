@@ -15,27 +15,27 @@ final class GuardianProgram: SimulatedProgram {
   /// Process id of the coordinator that the guardian has taken over; nil if it has started one.
   let adopted: Int32?
   /// Outcome of the guardian's work; nil while it runs.
-  private(set) var end: GuardianEnd?
+  private(set) var end: GuardianOutcome?
 
   /// - Returns: nil if the guardian was to take over a coordinator and cannot take the home with it.
   init?(_ words: [String], in process: SimulatedProcess) throws {
     let options = try GuardianOptions(words)
-    adopted = options.ward?.pid
+    adopted = options.coordinator?.pid
     guardian = try Guardian(
       Guardian.Order(home: options.home, program: Self.coordinator, words: options.words),
-      lock: process.inherited(4), of: options.ward)
-    if let ward = options.ward {
+      lock: process.inherited(4), of: options.coordinator)
+    if let coordinator = options.coordinator {
       guard guardian.hasHome else { return nil }
-      guardian.adopt(ward)
+      guardian.adopt(coordinator)
     } else {
       guardian.begin(channel: nil)
     }
   }
 
-  func turn() throws(SystemError) -> Int32? {
-    end = try guardian.turn()
+  func runIteration() throws(SystemError) -> Int32? {
+    end = try guardian.runIteration()
     return end?.exitCode
   }
 
-  func hear(signal: Int32) { guardian.hear(signal: signal) }
+  func handle(signal: Int32) { guardian.handle(signal: signal) }
 }

@@ -22,8 +22,8 @@ extension Simulation {
   // MARK: - Processes
 
   /// The operator opens a bank without processes, and kills the processes if all of them are stopped.
-  func lookAfterTheBank() {
-    guard !guarded.isOver else { return }
+  func openOrKillGuardedBank() {
+    guard !guardState.isOver else { return }
     let processes = guardedProcesses
     if processes.isEmpty { return openGuardedBank() }
     guard processes.allSatisfy(\.isStopped) else { return }
@@ -32,39 +32,39 @@ extension Simulation {
 
   private func openGuardedBank() {
     trace.line(clock.now, "the operator opens the bank")
-    (guarded.isClosed, guarded.mayBeClosed, guarded.hasOpened) = (false, false, false)
+    (guardState.isClosed, guardState.mayBeClosed, guardState.hasOpened) = (false, false, false)
     let home = StockProgram.home.path
-    let words = ["--home", home, "--", "--home", home, "--config", ConfigurationScribe.path]
-    guard let make = guardianProgram(words) else { return }
+    let arguments = ["--home", home, "--", "--home", home, "--config", ConfigurationWriter.path]
+    guard let make = guardianProgram(arguments) else { return }
     let process = host.start(make)
     (process.executable, process.outlivesParent) = (GuardianProgram.path, true)
   }
 
   /// Returns a closure that creates the program at the guardian's path.
-  func guardianProgram(_ words: [String]) -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
+  func guardianProgram(_ arguments: [String]) -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
     { [unowned self] process in
       statistics.guardianStarts += 1
-      trace.line(clock.now, "guardian \(process.pid) starts: \(words.joined(separator: " "))")
-      guard let program = try? GuardianProgram(words, in: process) else { return nil }
-      judgeBeginning(of: program, process)
+      trace.line(clock.now, "guardian \(process.pid) starts: \(arguments.joined(separator: " "))")
+      guard let program = try? GuardianProgram(arguments, in: process) else { return nil }
+      verifyGuardianStart(of: program, process)
       return program
     }
   }
 
   /// Returns a closure that creates the program at the coordinator's path.
-  func coordinatorProgram(_ words: [String]) -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
+  func coordinatorProgram(_ arguments: [String]) -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
     { [unowned self] process in
-      let ties: HomeTies
+      let ties: HomeOwnership
       do {
-        ties = try HomeTies(words, lock: process.inherited(4), guardian: GuardianProgram.path)
+        ties = try HomeOwnership(arguments, lock: process.inherited(4), guardian: GuardianProgram.path)
       } catch {
         trace.line(clock.now, "process \(process.pid) must not open the bank: \(error)")
         return nil
       }
-      guard mayBegin(process) else { return nil }
-      var program: BankProgram?
+      guard mayStart(process) else { return nil }
+      var program: CoordinatorProgram?
       let isOpen = openStore { [unowned self] stored, incarnation in
-        program = try? BankProgram(
+        program = try? CoordinatorProgram(
           stored, number: coordinators, incarnation: incarnation, of: process, ties, in: self)
         coordinator = program
         return program
@@ -75,40 +75,40 @@ extension Simulation {
 
   /// A process has exited. The operator checks later whether a working process is left.
   func guardedProcessEnded(_ process: SimulatedProcess) {
-    guard guarded.isThere, process.outlivesParent else { return }
-    judgeEnd(of: process)
-    callOperator()
+    guard guardState.isEnabled, process.outlivesParent else { return }
+    verifyExit(of: process)
+    scheduleOperator()
   }
 
-  private func callOperator() {
+  private func scheduleOperator() {
     let patience: TimeSpan =
       guardedProcesses.isEmpty
-      ? .milliseconds(guarded.chance.draw(20...1_500)) : .milliseconds(guarded.chance.draw(3_000...8_000))
-    agenda.add(.coordinatorStart, at: clock.now + patience)
+      ? .milliseconds(guardState.chance.draw(20...1_500)) : .milliseconds(guardState.chance.draw(3_000...8_000))
+    eventQueue.add(.coordinatorStart, at: clock.now + patience)
   }
 
   // MARK: - Faults
 
   /// Plans the next fault of the guardian, of its coordinator, or of both.
   func planGuardFault() {
-    if guarded.isThere { planFault(.guardFault, &guarded.chance) { $0 / 2...$0 * 6 } }
+    if guardState.isEnabled { planFault(.guardFault, &guardState.chance) { $0 / 2...$0 * 6 } }
   }
 
   /// Injects a fault into the guardian, its coordinator, or both.
-  func troubleGuard() {
-    guard !isCalm else { return }
+  func injectGuardFault() {
+    guard !isFaultFree else { return }
     planGuardFault()
-    let drawn = guarded.chance.draw(0...11)
+    let drawn = guardState.chance.draw(0...11)
     guard let guardian = guardians.last else { return }
     trace.line(clock.now, "fault \(drawn) in guardian \(guardian.pid)")
     switch drawn {
     case 0...2:
       statistics.note(.guardianKilled)
       guardian.kill()
-    case 3...5: guardian.fuse = Int(guarded.chance.draw(0...60))
+    case 3...5: guardian.callsUntilKill = Int(guardState.chance.draw(0...60))
     case 6...7:
       statistics.note(.guardianStalled)
-      guardian.stand(until: clock.now + .milliseconds(guarded.chance.draw(5...15_000)))
+      guardian.stall(until: clock.now + .milliseconds(guardState.chance.draw(5...15_000)))
     case 8:
       statistics.note(.guardianStalled)
       stop(guardian)
@@ -124,7 +124,7 @@ extension Simulation {
 
   /// Stops a process permanently. Some do not react to SIGABRT either.
   private func stop(_ process: SimulatedProcess) {
-    if guarded.chance.draw(0...1) == 0 { process.stop() } else { process.getStuck() }
-    callOperator()
+    if guardState.chance.draw(0...1) == 0 { process.stop() } else { process.hangForever() }
+    scheduleOperator()
   }
 }

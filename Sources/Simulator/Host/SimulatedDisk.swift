@@ -14,12 +14,12 @@ protocol SimulatedDisk: EntryStore where Failure == StoreError {
   var process: SimulatedProcess { get }
   var memory: Memory { get }
   /// True while a planted bug has reported a commit that is not on disk yet.
-  var isOwed: Bool { get set }
+  var owesCommit: Bool { get set }
   static var name: String { get }
   static var bugs: (answersTooEarly: PlantedBug, believesAFullDisk: PlantedBug) { get }
 
-  func timeOfCommit() -> TimeSpan
-  func meetCommit()
+  func commitDuration() -> TimeSpan
+  func applyCommitFault()
   func noteCommit()
   func noteLoss()
 }
@@ -35,14 +35,14 @@ extension SimulatedDisk {
 
   func commit() throws(StoreError) {
     _ = try alive()
-    process.spend(timeOfCommit())
-    isOwed = world.bug == Self.bugs.answersTooEarly
-    if !isOwed { try commitNow() }
+    process.spend(commitDuration())
+    owesCommit = world.bug == Self.bugs.answersTooEarly
+    if !owesCommit { try commitNow() }
   }
 
   private func commitNow() throws(StoreError) {
     do throws(StoreError) {
-      meetCommit()
+      applyCommitFault()
       try memory.commit()
     } catch {
       guard case .diskFull = error else {
@@ -59,9 +59,9 @@ extension SimulatedDisk {
   }
 
   /// For a planted bug: makes the commit that was reported too early, after the answers were sent.
-  func payOff() {
-    guard isOwed, process.survives() else { return }
-    isOwed = false
+  func makeOwedCommit() {
+    guard owesCommit, process.survives() else { return }
+    owesCommit = false
     try? commitNow()
   }
 
@@ -83,7 +83,7 @@ final class SimulatedStockStore: StockStore, SimulatedDisk {
   unowned let world: Simulation
   unowned let process: SimulatedProcess
   var memory: MemoryStockStore { world.stockDisk }
-  var isOwed = false
+  var owesCommit = false
   private let onProgress: () -> Void
 
   init(of process: SimulatedProcess, in world: Simulation, onProgress: @escaping () -> Void) {
@@ -97,9 +97,9 @@ final class SimulatedStockStore: StockStore, SimulatedDisk {
     world.checker.stock.staged(entry)
   }
 
-  func timeOfCommit() -> TimeSpan { world.timeOfStockCommit() }
-  func meetCommit() { world.meetStockDisk() }
-  func noteLoss() { world.checker.stock.forgotten() }
+  func commitDuration() -> TimeSpan { world.stockCommitDuration() }
+  func applyCommitFault() { world.applyStockDiskFault() }
+  func noteLoss() { world.checker.stock.rolledBack() }
 
   func noteCommit() {
     world.statistics.stockCommits += 1
@@ -108,7 +108,7 @@ final class SimulatedStockStore: StockStore, SimulatedDisk {
 
   func order(_ id: OrderID) throws(StoreError) -> StoredOrder? { try alive().order(id) }
 
-  func orders(after id: OrderID?, limit: Int) throws(StoreError) -> [KeptOrder] {
+  func orders(after id: OrderID?, limit: Int) throws(StoreError) -> [OrderRecord] {
     try alive().orders(after: id, limit: limit)
   }
 
@@ -118,7 +118,7 @@ final class SimulatedStockStore: StockStore, SimulatedDisk {
 
   func audit() throws(StoreError) -> StockAudit {
     _ = try alive()
-    let end = process.clock + world.timeOfStockAudit()
+    let end = process.clock + world.stockAuditDuration()
     while process.clock < end {
       process.work(min(end.since(process.clock), .milliseconds(500)))
       onProgress()
@@ -140,7 +140,7 @@ final class SimulatedVendingStore: VendingStore, SimulatedDisk {
   unowned let world: Simulation
   unowned let process: SimulatedProcess
   var memory: MemoryVendingStore { world.vending.disk }
-  var isOwed = false
+  var owesCommit = false
 
   init(of process: SimulatedProcess, in world: Simulation) { (self.process, self.world) = (process, world) }
 
@@ -150,14 +150,14 @@ final class SimulatedVendingStore: VendingStore, SimulatedDisk {
 
   func stage(_ entry: VendingEntry) throws(StoreError) {
     _ = try alive()
-    world.meetVendingDisk(isCommit: false)
+    world.applyVendingDiskFault(isCommit: false)
     try memory.stage(entry)
     world.checker.vending.staged(entry)
   }
 
-  func timeOfCommit() -> TimeSpan { world.timeOfVendingCommit() }
-  func meetCommit() { world.meetVendingDisk(isCommit: true) }
-  func noteLoss() { world.checker.vending.forgotten() }
+  func commitDuration() -> TimeSpan { world.vendingCommitDuration() }
+  func applyCommitFault() { world.applyVendingDiskFault(isCommit: true) }
+  func noteLoss() { world.checker.vending.rolledBack() }
 
   func noteCommit() {
     world.statistics.vendingCommits += 1

@@ -10,8 +10,8 @@ import Time
 protocol SimulatedProgram: AnyObject {
   /// Runs one turn of the loop. The first wait of a turn may throw, which puts the process to sleep. Returns
   /// the exit code if the process has ended.
-  func turn() throws(SystemError) -> Int32?
-  func hear(signal: Int32)
+  func runIteration() throws(SystemError) -> Int32?
+  func handle(signal: Int32)
 }
 
 final class SimulatedHost {
@@ -26,27 +26,27 @@ final class SimulatedHost {
   /// Linux.
   var streamCapacity = 212_992
   var files = SimulatedFiles()
-  var isFullUntil = MonotonicTime(nanoseconds: 0)
+  var diskFullUntil = MonotonicTime(nanoseconds: 0)
   var names: [String: ListeningSocket] = [:]
   /// Datagram sockets by name.
   var receivers: [String: DatagramSocket] = [:]
   /// Programs that continue after their parent has exited.
   var survivors: Set<String> = []
   /// Programs that any signal kills before they have started.
-  var undefended: Set<String> = []
+  var killableBeforeStart: Set<String> = []
   /// Running processes, and those that were not reaped yet.
   private(set) var processes: [pid_t: SimulatedProcess] = [:]
   /// Returns a closure that creates the program at a path; nil for ENOENT.
   var program: ((_ path: String, _ arguments: [String]) -> ((SimulatedProcess) -> (any SimulatedProgram)?)?)?
   /// Connects a process with another machine; nil if there is no other machine.
-  var connectFar: ((SimulatedProcess) -> any FarEnd)?
+  var connectRemote: ((SimulatedProcess) -> any RemotePeer)?
   /// Called with the bytes written to a connection, before any process can read them.
   var onWrite: ((SimulatedProcess, StreamEnd, [UInt8]) -> Void)?
   /// Called when a process sends a signal to another, before the signal has an effect.
   var onSignal: ((_ sender: SimulatedProcess, _ target: SimulatedProcess, _ signal: CInt) -> Void)?
-  var mistake: String?
+  var plantedBug: String?
   var onEnd: ((SimulatedProcess) -> Void)?
-  private var agenda = Agenda<pid_t>()
+  private var eventQueue = EventQueue<pid_t>()
   private var lastProcess: pid_t = 100
   private var lastStream = 0
   /// The process that ran last.
@@ -75,20 +75,20 @@ final class SimulatedHost {
   /// Schedules the process at that time, unless it runs earlier.
   func wake(_ process: SimulatedProcess, at moment: MonotonicTime) {
     guard process.isAlive else { return }
-    let moment = max(moment, process.clock, process.standsUntil ?? moment)
-    if let due = process.wakesAt, due <= moment { return }
-    process.wakesAt = moment
-    agenda.add(process.pid, at: moment)
+    let moment = max(moment, process.clock, process.stalledUntil ?? moment)
+    if let due = process.nextRunAt, due <= moment { return }
+    process.nextRunAt = moment
+    eventQueue.add(process.pid, at: moment)
   }
 
-  var nextMoment: MonotonicTime? { agenda.nextMoment }
+  var nextMoment: MonotonicTime? { eventQueue.nextMoment }
 
   @discardableResult
   func runNext() -> Bool {
-    guard let (moment, pid) = agenda.next() else { return false }
+    guard let (moment, pid) = eventQueue.next() else { return false }
     advance(to: moment)
-    guard let process = processes[pid], process.isAlive, process.wakesAt == moment else { return true }
-    process.wakesAt = nil
+    guard let process = processes[pid], process.isAlive, process.nextRunAt == moment else { return true }
+    process.nextRunAt = nil
     lastRun = pid
     process.run(at: moment)
     return true
@@ -129,7 +129,7 @@ final class SimulatedHost {
       }
       child.parent = heir?.pid
       if !child.isAlive {
-        if let heir { heir.hearOfChild(at: moment) } else { processes[child.pid] = nil }
+        if let heir { heir.notifyChildExit(at: moment) } else { processes[child.pid] = nil }
       } else if !child.isForked {
         child.end(.signal(SIGKILL, coreDumped: false), at: moment + delay())
       }

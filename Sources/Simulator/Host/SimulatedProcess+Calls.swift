@@ -6,14 +6,14 @@ import Posix
 import Time
 
 extension SimulatedProcess: SystemCalls {
-  func makes(_ mistake: StaticString) -> Bool { host.mistake.map { "\(mistake)" == $0 } ?? false }
+  func hasPlantedBug(_ plantedBug: StaticString) -> Bool { host.plantedBug.map { "\(plantedBug)" == $0 } ?? false }
   var monotonic: MonotonicTime { clock }
   var wall: WallTime { WallTime(milliseconds: (host.calendarOrigin + clock.nanoseconds) / 1_000_000) }
   func random() -> UInt64 { host.chance.next() }
 
   func close(_ descriptor: CInt) -> CInt {
     // The descriptors of an exited process were closed at its exit.
-    guard isAlive, !isDoomed else { return 0 }
+    guard isAlive, !isMarkedForTermination else { return 0 }
     guard descriptors[descriptor] != nil else { return fail(EBADF) }
     release(descriptor, at: clock)
     return 0
@@ -25,7 +25,7 @@ extension SimulatedProcess: SystemCalls {
     case .nothing?: return 0
     case .file(let file)?: return read(file, buffer)
     case .stream(let end)?:
-      let wasFull = end.standing >= host.streamCapacity
+      let wasFull = end.unreadBytes >= host.streamCapacity
       guard let count = end.read(into: buffer, at: clock) else {
         return end.isAtEnd(at: clock) ? 0 : fail(EAGAIN)
       }
@@ -45,7 +45,7 @@ extension SimulatedProcess: SystemCalls {
     // Standard error that was not redirected is discarded.
     case nil where descriptor == STDERR_FILENO: return bytes.count
     case .stream(let end)?:
-      guard !end.isDeaf(at: clock) else { return fail(EPIPE) }
+      guard !end.isPeerReadClosed(at: clock) else { return fail(EPIPE) }
       // If the process is far ahead of the others, they may have read more by that time: assume that there is space.
       let isAhead = clock > host.now + .milliseconds(100)
       let count = isAhead ? bytes.count : min(bytes.count, end.room(on: host))
@@ -89,7 +89,7 @@ extension SimulatedProcess: SystemCalls {
   }
 
   func modify(_ descriptor: CInt, in epoll: CInt, interest: Interest, token: UInt64) -> CInt {
-    guard let list = list(epoll) else { return isDoomed ? 0 : fail(EBADF) }
+    guard let list = list(epoll) else { return isMarkedForTermination ? 0 : fail(EBADF) }
     guard list.members[descriptor] != nil else { return fail(ENOENT) }
     list.members[descriptor] = (interest, token)
     return 0
@@ -102,10 +102,10 @@ extension SimulatedProcess: SystemCalls {
 
   func ready(in epoll: CInt, atMost limit: Int, until deadline: MonotonicTime?) -> [(UInt64, Readiness)]? {
     guard survives(), let list = list(epoll) else { return [] }
-    return look(list, atMost: limit, until: deadline)
+    return pollReady(list, atMost: limit, until: deadline)
   }
 
-  func giveWay() { spend(TimeSpan(nanoseconds: 25_000)) }
+  func yieldProcessor() { spend(TimeSpan(nanoseconds: 25_000)) }
   func makeSocket(nonBlocking: Bool) -> CInt { give(.unconnected(nonBlocking: nonBlocking)) }
 
   func listen(_ socket: CInt, at path: String, backlog: CInt, mode: mode_t) -> CInt {
@@ -128,8 +128,8 @@ extension SimulatedProcess: SystemCalls {
     guard let listener = host.names[path] else { return fail(ENOENT) }
     guard listener.isOpen(at: clock), let owner = listener.owner else { return fail(ECONNREFUSED) }
     guard listener.waiting.count <= listener.backlog else { return fail(EAGAIN) }
-    let mine = StreamEnd(host.nextStream(), owner: self, maker: pid)
-    let theirs = StreamEnd(host.nextStream(), owner: nil, maker: owner.pid, isServers: true)
+    let mine = StreamEnd(host.nextStream(), owner: self, creator: pid)
+    let theirs = StreamEnd(host.nextStream(), owner: nil, creator: owner.pid, isServerSide: true)
     StreamEnd.pair(mine, theirs)
     descriptors[socket] = .stream(mine)
     let due = clock + host.delay()
@@ -159,8 +159,8 @@ extension SimulatedProcess: SystemCalls {
   /// Makes two descriptors that are the ends of one stream.
   func makeEnds(isPipe: Bool) -> (CInt, CInt)? {
     let ends = (
-      StreamEnd(host.nextStream(), owner: self, maker: pid, isPipe: isPipe),
-      StreamEnd(host.nextStream(), owner: self, maker: pid, isPipe: isPipe)
+      StreamEnd(host.nextStream(), owner: self, creator: pid, isPipe: isPipe),
+      StreamEnd(host.nextStream(), owner: self, creator: pid, isPipe: isPipe)
     )
     StreamEnd.pair(ends.0, ends.1)
     let first = give(.stream(ends.0))
@@ -175,12 +175,12 @@ extension SimulatedProcess: SystemCalls {
 
   func peer(of socket: CInt) -> UnixSocket.Peer? {
     guard case .stream(let end)? = descriptors[socket] else { return none(ENOTSOCK) }
-    return UnixSocket.Peer(uid: effectiveUser, gid: 0, pid: end.peer?.maker ?? end.maker)
+    return UnixSocket.Peer(uid: effectiveUser, gid: 0, pid: end.peer?.creator ?? end.creator)
   }
 
   func shutdownWriting(_ socket: CInt) -> CInt { shutdown(socket) { $0.shut(at: clock, on: host) } }
   func shutdownReading(_ socket: CInt) -> CInt {
-    shutdown(socket) { $0.hearNothingMore(at: clock, on: host) }
+    shutdown(socket) { $0.stopReceiving(at: clock, on: host) }
   }
 
   private func shutdown(_ socket: CInt, _ body: (StreamEnd) -> Void) -> CInt {
@@ -205,7 +205,7 @@ extension SimulatedProcess: SystemCalls {
     let child = host.start(by: self, files: files, at: clock, make)
     child.executable = path
     if !leadsSession { child.group = group }
-    child.isUndefended = host.undefended.contains(Paths.lastPart(of: path))
+    child.isKillableBeforeStart = host.killableBeforeStart.contains(Paths.lastPart(of: path))
     child.outlivesParent = host.survivors.contains(Paths.lastPart(of: path))
     for entry in environment {
       let parts = entry.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -227,15 +227,15 @@ extension SimulatedProcess: SystemCalls {
     switch signal {
     case SIGKILL, SIGABRT: process.kill(by: signal)
     case SIGSTOP: process.stop()
-    case SIGCONT: process.goOn()
-    default: process.hear(signal: signal)
+    case SIGCONT: process.resume()
+    default: process.handle(signal: signal)
     }
     return 0
   }
 
   func reap(_ pid: pid_t, waiting: Bool) -> ExitStatus? {
     // A process that has exited has no children.
-    let nobody = ExitStatus(ending: .unseen, maxResidentBytes: 0)
+    let nobody = ExitStatus(ending: .unknown, maxResidentBytes: 0)
     guard isAlive else { return nobody }
     guard let child = host.processes[pid], child.parent == self.pid, let ending = child.ending else {
       return waiting ? nobody : nil
@@ -251,7 +251,7 @@ extension SimulatedProcess: SystemCalls {
     return ProcessTable.Activity(
       state: !process.isAlive
         ? .ended
-        : process.standsStill(at: clock)
+        : process.isStalled(at: clock)
           ? .stopped
           // A process ahead of this one is computing, or waits for its disk.
           : process.clock <= clock ? .sleeping : process.worksUntil > clock ? .running : .waitingForDisk,

@@ -46,7 +46,7 @@ extension SimulatedProcess {
   }
 
   /// A child has exited, or this process has inherited an exited one.
-  func hearOfChild(at moment: MonotonicTime) {
+  func notifyChildExit(at moment: MonotonicTime) {
     for case .signals(let queue) in descriptors.values { queue.take(SIGCHLD, at: moment) }
     host.wake(self, at: moment + host.delay())
   }
@@ -85,7 +85,7 @@ extension SimulatedProcess {
     for case .stream(let end)? in files { end.references += 1 }
     let child = host.start(by: self, files: files, at: clock, make)
     (child.executable, child.environment) = (executable, environment)
-    (child.isForked, child.isUndefended) = (true, isUndefended)
+    (child.isForked, child.isKillableBeforeStart) = (true, isKillableBeforeStart)
     child.group = leavesGroup ? child.pid : group
     return child
   }

@@ -40,7 +40,7 @@ extension SimulatedProcess {
 
   func write(_ file: OpenedFile, _ bytes: UnsafeRawBufferPointer, at offset: Int64? = nil) -> Int {
     guard file.isWritable else { return fail(EBADF) }
-    guard host.isFullUntil <= clock else { return fail(ENOSPC) }
+    guard host.diskFullUntil <= clock else { return fail(ENOSPC) }
     file.write(bytes, at: offset)
     return bytes.count
   }
@@ -71,30 +71,30 @@ extension SimulatedProcess {
 
   private func isSocket(_ path: String) -> Bool { host.names[path] != nil || host.receivers[path] != nil }
 
-  func facts(of path: String) -> FileFacts? {
-    if let file = host.files[path] { return facts(of: file) }
-    if isSocket(path) { return facts(isSocket: true) }
-    if path == "/dev/null" || isProcess(path) { return facts(isSocket: false) }
+  func metadata(of path: String) -> FileMetadata? {
+    if let file = host.files[path] { return metadata(of: file) }
+    if isSocket(path) { return metadata(isSocket: true) }
+    if path == "/dev/null" || isProcess(path) { return metadata(isSocket: false) }
     return none(host.files.objection(to: path) ?? ENOENT)
   }
 
-  func facts(of descriptor: CInt) -> FileFacts? {
+  func metadata(of descriptor: CInt) -> FileMetadata? {
     switch descriptors[descriptor] {
     case nil: return none(EBADF)
-    case .file(let file)?: return facts(of: file.file)
-    case .nothing?: return facts(isSocket: false)
-    default: return facts(isSocket: true)
+    case .file(let file)?: return metadata(of: file.file)
+    case .nothing?: return metadata(isSocket: false)
+    default: return metadata(isSocket: true)
     }
   }
 
-  private func facts(of file: SimulatedFile) -> FileFacts {
-    FileFacts(
+  private func metadata(of file: SimulatedFile) -> FileMetadata {
+    FileMetadata(
       owner: effectiveUser, group: 0, mode: file.mode, size: Int64(file.bytes.count), device: 2,
       inode: file.inode, isDirectory: file.isDirectory, isFile: !file.isDirectory, isSocket: false)
   }
 
-  private func facts(isSocket: Bool) -> FileFacts {
-    FileFacts(
+  private func metadata(isSocket: Bool) -> FileMetadata {
+    FileMetadata(
       owner: effectiveUser, group: 0, mode: 0o600, size: 0, device: 1, inode: isSocket ? 2 : 1,
       isDirectory: false, isFile: false, isSocket: isSocket)
   }
@@ -131,7 +131,7 @@ extension SimulatedProcess {
 
   func target(ofLink path: String) -> String? {
     if path == "/proc/self/exe" { return executable }
-    return none(facts(of: path) == nil ? ENOENT : EINVAL)
+    return none(metadata(of: path) == nil ? ENOENT : EINVAL)
   }
 
   /// Not simulated: no process removes files that another one uses.

@@ -19,15 +19,15 @@ enum OpenFile {
   case process(SimulatedProcess)
   case signals(SignalQueue)
   /// A connection to another machine.
-  case far(any FarEnd)
+  case remote(any RemotePeer)
 }
 
 /// The end of a connection to another machine.
-protocol FarEnd: AnyObject {
+protocol RemotePeer: AnyObject {
   func isReady(at moment: MonotonicTime) -> Bool
   func nextDue(after moment: MonotonicTime) -> MonotonicTime?
   /// The last descriptor on this machine was closed.
-  func letGo()
+  func closeLocally()
 }
 
 final class ReadyList {
@@ -41,7 +41,7 @@ final class SimulatedProcess {
   var openFiles: Int
   var descriptors: [CInt: OpenFile] = [:]
   var executable = "/bank/bin/program"
-  var environment: Variables = [:]
+  var environment: EnvironmentVariables = [:]
   /// True if the process continues after its parent has exited: all others have requested PR_SET_PDEATHSIG, except
   /// forked ones.
   var outlivesParent = false
@@ -52,29 +52,29 @@ final class SimulatedProcess {
   /// True if the process was made by `fork`. It is then not killed with its parent.
   var isForked = false
   /// True if any signal kills the process before it has started.
-  var isUndefended = false
+  var isKillableBeforeStart = false
   var group: pid_t
   var make: ((SimulatedProcess) -> (any SimulatedProgram)?)?
   private(set) var body: (any SimulatedProgram)?
   /// Clock of the process: the host's time when its turn started, plus the time that it has spent since.
   private(set) var clock: MonotonicTime
   /// Time of the next turn; nil while the process sleeps without a deadline.
-  var wakesAt: MonotonicTime?
+  var nextRunAt: MonotonicTime?
   /// Time until which the process is stalled although it was not stopped by a signal.
-  private(set) var standsUntil: MonotonicTime?
+  private(set) var stalledUntil: MonotonicTime?
   /// True while the process is stopped by SIGSTOP, or hangs.
   private(set) var isStopped = false
   /// Time at which the last stall ended.
-  private(set) var stoodUntil = MonotonicTime(nanoseconds: 0)
+  private(set) var lastStallEnd = MonotonicTime(nanoseconds: 0)
   /// Time until which the lead over the other clocks is computation, and not a wait for the disk.
   private(set) var worksUntil = MonotonicTime(nanoseconds: 0)
   /// Exit status, and the time from which other processes can see it.
   private(set) var ending: (status: ExitStatus, at: MonotonicTime)?
   /// Number of further calls that succeed; the process is killed at the next one.
-  var fuse: Int?
+  var callsUntilKill: Int?
   /// True if the process was killed within the current turn.
-  private(set) var isDoomed = false
-  private var doom: CInt = SIGKILL
+  private(set) var isMarkedForTermination = false
+  private var pendingSignal: CInt = SIGKILL
   /// True if no signal but SIGKILL has an effect.
   private(set) var isStuck = false
   private var isRunning = false
@@ -92,10 +92,10 @@ final class SimulatedProcess {
 
   func run(at moment: MonotonicTime) {
     guard !isStopped else { return }
-    if let until = standsUntil {
+    if let until = stalledUntil {
       guard until <= moment else { return host.wake(self, at: until) }
-      standsUntil = nil
-      stoodUntil = moment
+      stalledUntil = nil
+      lastStallEnd = moment
     }
     clock = max(clock, moment)
     waits = 0
@@ -106,12 +106,12 @@ final class SimulatedProcess {
     begin()
     Kernel.run(on: self) {
       guard body != nil else { return exitCode = 1 }
-      do throws(SystemError) { exitCode = try body?.turn() } catch {
+      do throws(SystemError) { exitCode = try body?.runIteration() } catch {
         if error.call == "epoll_wait", error.code == EAGAIN { isAsleep = true } else { failure = error }
       }
     }
     isRunning = false
-    if isDoomed { return end(.signal(doom, coreDumped: false), at: clock) }
+    if isMarkedForTermination { return end(.signal(pendingSignal, coreDumped: false), at: clock) }
     if failure != nil { exitCode = 1 }
     if let exitCode { return end(.code(exitCode), at: clock) }
     if let moment = isAsleep ? sleepsUntil : clock { host.wake(self, at: moment) }
@@ -146,22 +146,22 @@ final class SimulatedProcess {
   }
 
   func stop() { isStopped = true }
-  func getStuck() { (isStopped, isStuck) = (true, true) }
+  func hangForever() { (isStopped, isStuck) = (true, true) }
 
-  func goOn() {
+  func resume() {
     guard isStopped, !isStuck else { return }
     isStopped = false
-    stoodUntil = host.now
+    lastStallEnd = host.now
     host.wake(self, at: host.now)
   }
 
   /// True if the process is stopped or stalled at the given time.
-  func standsStill(at moment: MonotonicTime) -> Bool { isStopped || standsUntil.map { $0 > moment } ?? false }
+  func isStalled(at moment: MonotonicTime) -> Bool { isStopped || stalledUntil.map { $0 > moment } ?? false }
 
   /// True if the process waits for work: it is not stalled, its clock is not ahead of the host's time, and the given
   /// time is at most 1 ms ahead.
   func isIdle(at moment: MonotonicTime) -> Bool {
-    isAlive && !standsStill(at: host.now) && clock <= host.now && moment <= host.now + .milliseconds(1)
+    isAlive && !isStalled(at: host.now) && clock <= host.now && moment <= host.now + .milliseconds(1)
   }
 
   var streams: [StreamEnd] {
@@ -172,19 +172,19 @@ final class SimulatedProcess {
 
   /// The streams that were connected by a socket's name, without the channel between a process and its
   /// parent.
-  var connections: [StreamEnd] { streams.filter { $0.isServers || $0.peer?.isServers == true } }
+  var connections: [StreamEnd] { streams.filter { $0.isServerSide || $0.peer?.isServerSide == true } }
 
-  func starve(byAtMost missing: Int) {
+  func exhaustDescriptors(byAtMost missing: Int) {
     openFiles = max(0, descriptors.count - Int(host.chance.draw(0...Int64(missing))))
   }
 
-  func relieve() {
+  func restoreDescriptors() {
     openFiles = 1_024
-    goOn()
+    resume()
   }
 
-  func stand(until moment: MonotonicTime) {
-    standsUntil = max(standsUntil ?? moment, moment)
+  func stall(until moment: MonotonicTime) {
+    stalledUntil = max(stalledUntil ?? moment, moment)
     host.wake(self, at: moment)
   }
 
@@ -192,15 +192,15 @@ final class SimulatedProcess {
   func kill(by signal: CInt = SIGKILL) {
     guard isAlive, signal == SIGKILL || !isStuck else { return }
     guard isRunning else { return end(.signal(signal, coreDumped: false), at: max(host.now, clock)) }
-    if !isDoomed { doom = signal }
-    isDoomed = true
+    if !isMarkedForTermination { pendingSignal = signal }
+    isMarkedForTermination = true
   }
 
   /// Records the exit of the process: unsent bytes are lost.
-  func end(_ how: ExitStatus.Ending, at moment: MonotonicTime) {
+  func end(_ how: ExitStatus.Termination, at moment: MonotonicTime) {
     guard isAlive else { return }
     ending = (ExitStatus(ending: how, maxResidentBytes: 0), moment + host.delay())
-    wakesAt = nil
+    nextRunAt = nil
     for number in descriptors.keys.sorted() { release(number, at: moment) }
     host.ended(self, at: ending?.at ?? moment)
     // Release the program without any further effect: its descriptors are closed already. No other reference to it may
@@ -208,10 +208,10 @@ final class SimulatedProcess {
     Kernel.run(on: self) { (body, make) = (nil, nil) }
   }
 
-  func hear(signal: Int32) {
+  func handle(signal: Int32) {
     guard isAlive, !isStopped else { return }
-    if body == nil, isUndefended { return kill(by: signal) }
-    Kernel.run(on: self) { body?.hear(signal: signal) }
+    if body == nil, isKillableBeforeStart { return kill(by: signal) }
+    Kernel.run(on: self) { body?.handle(signal: signal) }
     host.wake(self, at: max(host.now, clock))
   }
 
@@ -242,22 +242,22 @@ final class SimulatedProcess {
     case .process(let child)?: child.ending.flatMap { $0.at > clock ? $0.at : nil }
     case .datagrams(let socket)?: socket.waiting.first.flatMap { $0.due > clock ? $0.due : nil }
     case .signals(let queue)?: queue.nextDue(after: clock)
-    case .far(let end)?: end.nextDue(after: clock)
+    case .remote(let end)?: end.nextDue(after: clock)
     default: nil
     }
   }
 
   /// Descriptors that are ready now; nil if the process must sleep. Only the first wait of a turn can sleep. A later
   /// wait only advances the clock.
-  func look(_ list: ReadyList, atMost limit: Int, until deadline: MonotonicTime?) -> [(UInt64, Readiness)]? {
+  func pollReady(_ list: ReadyList, atMost limit: Int, until deadline: MonotonicTime?) -> [(UInt64, Readiness)]? {
     var found: [(UInt64, Readiness)] = []
     for (number, member) in list.members.sorted(by: { $0.key < $1.key }) {
       let ready = readiness(of: number).intersection(
-        Readiness(rawValue: member.interest.rawValue | Self.unasked))
+        Readiness(rawValue: member.interest.rawValue | Self.alwaysReported))
       if !ready.isEmpty { found.append((member.token, ready)) }
     }
     found.shuffle(using: &host.chance)
-    if !found.isEmpty || isDoomed { return Array(found.prefix(limit)) }
+    if !found.isEmpty || isMarkedForTermination { return Array(found.prefix(limit)) }
     if let deadline, deadline <= clock { return [] }
     waits += 1
     if waits == 1 {
@@ -271,9 +271,9 @@ final class SimulatedProcess {
 
   /// Prevents further sleep in this turn: a wait returns the ready descriptors, or only advances the clock. A turn that
   /// has slept runs again from its start, which must not happen to work that is done once, such as an exit.
-  func stayAwake() { waits = max(waits, 1) }
+  func disableSleep() { waits = max(waits, 1) }
 
-  private static let unasked = Readiness.hangUp.rawValue | Readiness.error.rawValue
+  private static let alwaysReported = Readiness.hangUp.rawValue | Readiness.error.rawValue
 
   private func readiness(of number: CInt) -> Readiness {
     switch descriptors[number] {
@@ -282,7 +282,7 @@ final class SimulatedProcess {
     case .process(let child)?: child.ending.map { $0.at <= clock } ?? false ? .read : []
     case .datagrams(let socket)?: socket.readiness(at: clock)
     case .signals(let queue)?: queue.isReady(at: clock) ? .read : []
-    case .far(let end)?: end.isReady(at: clock) ? .read : []
+    case .remote(let end)?: end.isReady(at: clock) ? .read : []
     default: []
     }
   }
@@ -314,7 +314,7 @@ final class SimulatedProcess {
       for (_, end) in socket.waiting { end.close(at: moment, on: host) }
       socket.waiting = []
     case .datagrams(let socket): socket.closedAt = moment
-    case .far(let end): end.letGo()
+    case .remote(let end): end.closeLocally()
     default: break
     }
   }
@@ -336,11 +336,11 @@ final class SimulatedProcess {
 
   /// Counts a call, at which the process may be killed. Returns false if the process is killed.
   func survives() -> Bool {
-    guard !isDoomed else { return false }
+    guard !isMarkedForTermination else { return false }
     clock = clock + TimeSpan(nanoseconds: 400)
-    guard let left = fuse else { return true }
-    fuse = left - 1
-    if left <= 0 { isDoomed = true }
-    return !isDoomed
+    guard let left = callsUntilKill else { return true }
+    callsUntilKill = left - 1
+    if left <= 0 { isMarkedForTermination = true }
+    return !isMarkedForTermination
   }
 }

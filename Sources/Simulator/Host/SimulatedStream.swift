@@ -17,8 +17,8 @@ final class StreamEnd {
   weak var owner: SimulatedProcess?
   let number: Int
   /// Process id that the peer sees, as in SO_PEERCRED.
-  let maker: pid_t
-  let isServers: Bool
+  let creator: pid_t
+  let isServerSide: Bool
   /// True for an end of a pipe: written bytes arrive at once.
   let isPipe: Bool
   /// The other end. Both retain each other while one is open.
@@ -27,19 +27,19 @@ final class StreamEnd {
   private var head = 0
   private var taken = 0
   private var lastDue = MonotonicTime(nanoseconds: 0)
-  private(set) var standing = 0
+  private(set) var unreadBytes = 0
   /// Number of descriptors for this end, in all processes.
   var references = 1
   private(set) var closedAt: MonotonicTime?
-  private var isShut = false
+  private var isWriteClosed = false
   /// Time from which nothing sent to this end arrives.
-  private var deafFrom: MonotonicTime?
-  private var slowness: Int64 = 1
+  private var readClosedAt: MonotonicTime?
+  private var delayFactor: Int64 = 1
 
   init(
-    _ number: Int, owner: SimulatedProcess?, maker: pid_t, isServers: Bool = false, isPipe: Bool = false
+    _ number: Int, owner: SimulatedProcess?, creator: pid_t, isServerSide: Bool = false, isPipe: Bool = false
   ) {
-    (self.number, self.isServers, self.owner, self.maker) = (number, isServers, owner, maker)
+    (self.number, self.isServerSide, self.owner, self.creator) = (number, isServerSide, owner, creator)
     self.isPipe = isPipe
   }
 
@@ -68,7 +68,7 @@ final class StreamEnd {
       if taken == bytes.count { drop() }
     }
     guard done > 0 else { return nil }
-    standing -= done
+    unreadBytes -= done
     return done
   }
 
@@ -81,16 +81,16 @@ final class StreamEnd {
   }
 
   func isAtEnd(at moment: MonotonicTime) -> Bool { if case .end? = first(at: moment) { true } else { false } }
-  func room(on host: SimulatedHost) -> Int { max(0, host.streamCapacity - (peer?.standing ?? 0)) }
+  func room(on host: SimulatedHost) -> Int { max(0, host.streamCapacity - (peer?.unreadBytes ?? 0)) }
 
   /// True if the peer does not read any more.
-  func isDeaf(at moment: MonotonicTime) -> Bool {
+  func isPeerReadClosed(at moment: MonotonicTime) -> Bool {
     guard let peer else { return true }
-    return [peer.closedAt, peer.deafFrom].compactMap { $0 }.contains { $0 <= moment }
+    return [peer.closedAt, peer.readClosedAt].compactMap { $0 }.contains { $0 <= moment }
   }
 
   func send(_ bytes: [UInt8], at moment: MonotonicTime, on host: SimulatedHost) {
-    guard let peer, !isShut, peer.deafFrom == nil else { return }
+    guard let peer, !isWriteClosed, peer.readClosedAt == nil else { return }
     var rest = bytes[...]
     if rest.count > 1, !isPipe, host.chance.draw(0...15) == 0 {
       // A stream does not preserve frames: cut anywhere, including inside the length of a message.
@@ -103,23 +103,23 @@ final class StreamEnd {
 
   private func push(_ arrival: Arrival, at moment: MonotonicTime, on host: SimulatedHost) {
     let delay =
-      isPipe ? .zero : TimeSpan(nanoseconds: host.chance.draw(5_000...120_000) * slowness)
+      isPipe ? .zero : TimeSpan(nanoseconds: host.chance.draw(5_000...120_000) * delayFactor)
     lastDue = max(moment + delay, lastDue)
-    if case .bytes(let bytes) = arrival { standing += bytes.count }
+    if case .bytes(let bytes) = arrival { unreadBytes += bytes.count }
     arrivals.append((lastDue, arrival))
     if let owner { host.wake(owner, at: lastDue) }
   }
 
   func shut(at moment: MonotonicTime, on host: SimulatedHost) {
-    guard !isShut else { return }
-    isShut = true
+    guard !isWriteClosed else { return }
+    isWriteClosed = true
     peer?.push(.end, at: moment, on: host)
   }
 
   /// Stops receiving: everything sent before arrives at once, followed by the end of the stream.
-  func hearNothingMore(at moment: MonotonicTime, on host: SimulatedHost) {
-    guard deafFrom == nil else { return }
-    deafFrom = moment
+  func stopReceiving(at moment: MonotonicTime, on host: SimulatedHost) {
+    guard readClosedAt == nil else { return }
+    readClosedAt = moment
     for place in arrivals.indices { arrivals[place].due = min(arrivals[place].due, moment) }
     arrivals.append((moment, .end))
     lastDue = max(lastDue, moment)
@@ -138,12 +138,12 @@ final class StreamEnd {
 
   /// Multiplies the delay of this connection in both directions from now on.
   func slow(by factor: Int64) {
-    slowness = factor
-    peer?.slowness = factor
+    delayFactor = factor
+    peer?.delayFactor = factor
   }
 
   /// Breaks the connection, and may lose the bytes sent last. Returns the number of lost chunks.
-  func breakOff(at moment: MonotonicTime, on host: SimulatedHost) -> Int {
+  func breakConnection(at moment: MonotonicTime, on host: SimulatedHost) -> Int {
     let lost = loseTail(on: host) + (peer?.loseTail(on: host) ?? 0)
     let other = peer
     shut(at: moment, on: host)
@@ -157,7 +157,7 @@ final class StreamEnd {
     var lost = 0
     for _ in 0..<Int(host.chance.draw(1...Int64(unread))) {
       guard case .bytes(let bytes) = arrivals[arrivals.count - 1].arrival else { break }
-      standing -= bytes.count
+      unreadBytes -= bytes.count
       arrivals.removeLast()
       lost += 1
     }
@@ -166,7 +166,7 @@ final class StreamEnd {
 
   func readiness(at moment: MonotonicTime, on host: SimulatedHost) -> Readiness {
     var ready: Readiness = []
-    let isGone = isDeaf(at: moment)
+    let isGone = isPeerReadClosed(at: moment)
     if let arrival = first(at: moment) {
       ready.insert(.read)
       if case .end = arrival, isGone { ready.insert(.hangUp) }

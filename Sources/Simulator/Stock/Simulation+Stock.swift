@@ -9,50 +9,50 @@ import Time
 import Transport
 import Wire
 
-struct StockScene {
+struct StockState {
   let disk = MemoryStockStore()
   var service: SimulatedProcess?
   var services = 0
-  var keepers: [SimulatedKeeper] = []
-  var viewers: [SimulatedViewer] = []
+  var keepers: [StockOperator] = []
+  var viewers: [StockSubscriber] = []
   var fullUntil = MonotonicTime(nanoseconds: 0)
   var slowCommit: TimeSpan?
   var longAudit: TimeSpan?
   /// The next commit fails: true if the staged changes are on disk nevertheless.
   var failingCommit: Bool?
   /// Number of stations still to be killed right after they receive the report that their fruit was taken.
-  var doomedStations = 0
+  var stationsToKill = 0
   /// Number of stations still to be recalled right after they request their fruit.
   var recalls = 0
   /// Number of coordinators still to fail when the stock answers them that fruit was returned.
-  var doomedReleases = 0
+  var releasesToInterrupt = 0
 }
 
 extension Simulation {
-  var stockDisk: MemoryStockStore { scene.disk }
+  var stockDisk: MemoryStockStore { stockState.disk }
   var stockLedger: Int64 { Int64(seed >> 1) }
-  var hasStock: Bool { plan.stock.isThere }
+  var hasStock: Bool { plan.stock.isEnabled }
 
-  func hireKeepers() {
+  func startStockOperators() {
     guard hasStock else { return }
     for number in 0..<plan.stock.viewers {
-      scene.viewers.append(SimulatedViewer(number: number, world: self))
+      stockState.viewers.append(StockSubscriber(number: number, world: self))
     }
     for number in 0..<plan.stock.keepers {
-      scene.keepers.append(
-        SimulatedKeeper(
+      stockState.keepers.append(
+        StockOperator(
           number: number, seed: seed &* 11 &+ UInt64(number) &+ 5, changes: plan.stock.changes, world: self))
-      agenda.add(.keeperActs(number), at: clock.now + .milliseconds(plan.duration.milliseconds / 10 + 1))
+      eventQueue.add(.stockOperatorActs(number), at: clock.now + .milliseconds(plan.duration.milliseconds / 10 + 1))
     }
   }
 
   func stockProgram() -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
     guard hasStock else { return nil }
     return { [unowned self] process in
-      scene.services += 1
+      stockState.services += 1
       statistics.stockStarts += 1
-      scene.service = process
-      trace.line(clock.now, "stock \(scene.services) starts")
+      stockState.service = process
+      trace.line(clock.now, "stock \(stockState.services) starts")
       return try? SupervisedProgram(.stock) { [unowned self] loop, link in
         open("the stock", of: process) {
           let stored = try stockDisk.load(newLedger: stockLedger)
@@ -69,7 +69,7 @@ extension Simulation {
   ) -> (any SimulatedProgram)? {
     do { return try body() } catch {
       // A process killed while it opens has no descriptors any more.
-      if !process.isDoomed, (error as? SystemError)?.isShortage != true {
+      if !process.isMarkedForTermination, (error as? SystemError)?.isShortage != true {
         violate(.storeContradiction, "\(name) cannot be opened: \(error)")
       }
       return nil
@@ -78,45 +78,45 @@ extension Simulation {
 
   func stockEnded(_ ended: SimulatedProcess) {
     trace.line(clock.now, "stock \(ended.pid) has ended: \(ended.ending.map { "\($0.status)" } ?? "")")
-    if ended.fuse != nil { statistics.note(.stockKilled) }
+    if ended.callsUntilKill != nil { statistics.note(.stockKilled) }
     if stockDisk.hasStagedChanges { statistics.note(.stockCommitLost) }
     stockDisk.crash()
-    checker.stock.forgotten()
-    scene.service = nil
+    checker.stock.rolledBack()
+    stockState.service = nil
   }
 
-  func meetStockDisk() {
+  func applyStockDiskFault() {
     guard stockDisk.hasStagedChanges else { return }
-    if let failing = scene.failingCommit {
-      scene.failingCommit = nil
+    if let failing = stockState.failingCommit {
+      stockState.failingCommit = nil
       statistics.note(.stockDiskFailed)
       stockDisk.failCommit(with: .failed(path: "stock", detail: "the fsync has failed"), isKept: failing)
-    } else if scene.fullUntil > clock.now {
+    } else if stockState.fullUntil > clock.now {
       stockDisk.failCommit(with: .diskFull(detail: "no space left"))
     }
   }
 
-  func timeOfStockCommit() -> TimeSpan {
-    defer { scene.slowCommit = nil }
-    return scene.slowCommit ?? plan.stock.gather + TimeSpan(nanoseconds: chance.draw(10_000...200_000))
+  func stockCommitDuration() -> TimeSpan {
+    defer { stockState.slowCommit = nil }
+    return stockState.slowCommit ?? plan.stock.gather + TimeSpan(nanoseconds: chance.draw(10_000...200_000))
   }
 
-  func timeOfStockAudit() -> TimeSpan {
-    guard let span = scene.longAudit else { return TimeSpan(nanoseconds: chance.draw(20_000...400_000)) }
-    scene.longAudit = nil
+  func stockAuditDuration() -> TimeSpan {
+    guard let span = stockState.longAudit else { return TimeSpan(nanoseconds: chance.draw(20_000...400_000)) }
+    stockState.longAudit = nil
     statistics.note(.stockAuditLong)
     return span
   }
 
-  func newAsker() -> SimulatedAsker<StockCommand> {
-    SimulatedAsker(socket: StockProgram.home.socket, world: self)
+  func newStockClient() -> ServiceClientHost<StockCommand> {
+    ServiceClientHost(socket: StockProgram.home.socket, world: self)
   }
 
   /// Kills the station if a kill is planned: after its fruit was taken, and before the station has reported that.
   /// Returns true if it was killed.
-  func stationMeetsItsEnd(_ station: SimulatedProcess) -> Bool {
-    guard scene.doomedStations > 0 else { return false }
-    scene.doomedStations -= 1
+  func killPlannedStation(_ station: SimulatedProcess) -> Bool {
+    guard stockState.stationsToKill > 0 else { return false }
+    stockState.stationsToKill -= 1
     statistics.note(.stationKilled)
     station.kill()
     return true
@@ -124,75 +124,75 @@ extension Simulation {
 
   /// Called when the stock has confirmed a return that the coordinator has not recorded. Sometimes kills the
   /// coordinator at this moment, or fills its disk.
-  func releaseIsAnswered() {
-    guard scene.doomedReleases > 0, coordinator != nil else { return }
-    scene.doomedReleases -= 1
+  func releaseAnswered() {
+    guard stockState.releasesToInterrupt > 0, coordinator != nil else { return }
+    stockState.releasesToInterrupt -= 1
     statistics.note(.releaseInterrupted)
-    guard chance.draw(0...1) == 0 else { return agenda.add(.coordinatorEnds, at: clock.now) }
+    guard chance.draw(0...1) == 0 else { return eventQueue.add(.coordinatorKillDue, at: clock.now) }
     statistics.note(.diskFull)
     fullUntil = clock.now + .milliseconds(chance.draw(1...700))
   }
 
   /// A station requests its fruit. Sometimes its customer is cancelled before the stock answers, and the next customer
   /// is assigned.
-  func stationAsks() {
-    guard scene.recalls > 0, let service = scene.service else { return }
-    scene.recalls -= 1
+  func stationRequestsFruit() {
+    guard stockState.recalls > 0, let service = stockState.service else { return }
+    stockState.recalls -= 1
     statistics.note(.stationRecalled)
     let lease = plan.policy.lease.nanoseconds
-    service.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(lease / 8...lease / 2)))
+    service.stall(until: clock.now + TimeSpan(nanoseconds: chance.draw(lease / 8...lease / 2)))
     for client in clients where client.state == .ready {
-      return agenda.add(.clientMeddles(client.number), at: clock.now)
+      return eventQueue.add(.clientSendsFaultRequests(client.number), at: clock.now)
     }
   }
 
-  func troubleStock(_ kind: FaultKind) {
+  func injectStockFault(_ kind: FaultKind) {
     guard hasStock else { return }
     switch kind {
-    case .stockKilled: scene.service?.fuse = Int(chance.draw(0...60))
+    case .stockKilled: stockState.service?.callsUntilKill = Int(chance.draw(0...60))
     case .stockSlow:
       let lease = plan.policy.lease.nanoseconds
-      hit(scene.service, kind) {
-        $0.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(lease / 8...lease * 2)))
+      hit(stockState.service, kind) {
+        $0.stall(until: clock.now + TimeSpan(nanoseconds: chance.draw(lease / 8...lease * 2)))
       }
-    case .stockStuck: hit(scene.service, kind) { $0.getStuck() }
+    case .stockStuck: hit(stockState.service, kind) { $0.hangForever() }
     case .stockAuditLong:
-      scene.longAudit = .seconds(chance.draw(31...45))
-      if chance.draw(0...2) == 0 { scene.keepers.first?.isToCount = true }
+      stockState.longAudit = .seconds(chance.draw(31...45))
+      if chance.draw(0...2) == 0 { stockState.keepers.first?.mustAudit = true }
     case .stockDiskFull:
       statistics.note(kind)
-      scene.fullUntil = clock.now + .milliseconds(chance.draw(1...(chance.draw(0...2) == 0 ? 4_000 : 700)))
-    case .stockDiskFailed: scene.failingCommit = chance.draw(0...1) == 0
-    case .stockCut: hit(someStream(of: scene.service), kind) { cut($0) }
-    case .stockLate: hit(someStream(of: scene.service), kind) { $0.slow(by: chance.draw(100...20_000)) }
+      stockState.fullUntil = clock.now + .milliseconds(chance.draw(1...(chance.draw(0...2) == 0 ? 4_000 : 700)))
+    case .stockDiskFailed: stockState.failingCommit = chance.draw(0...1) == 0
+    case .stockCut: hit(someStream(of: stockState.service), kind) { cut($0) }
+    case .stockLate: hit(someStream(of: stockState.service), kind) { $0.slow(by: chance.draw(100...20_000)) }
     case .stockCommitSlow:
       statistics.note(kind)
-      scene.slowCommit = timeOfSlowCommit()
-    case .stockCrowded: hit(scene.service, kind) { starve($0) }
+      stockState.slowCommit = slowCommitDuration()
+    case .stockCrowded: hit(stockState.service, kind) { exhaustDescriptors($0) }
     case .stockReaderDeaf:
-      hit(scene.viewers.first, kind) {
+      hit(stockState.viewers.first, kind) {
         $0.stop()
-        agenda.add(.relief(pid: $0.pid), at: clock.now + .milliseconds(chance.draw(1...3_000)))
+        eventQueue.add(.descriptorsRestored(pid: $0.pid), at: clock.now + .milliseconds(chance.draw(1...3_000)))
       }
-    case .stockEnded: hit(scene.service, kind) { $0.hear(signal: SIGTERM) }
-    case .stationKilled: scene.doomedStations = 1
-    case .stationRecalled: scene.recalls = 1
-    case .releaseInterrupted: scene.doomedReleases = 1
+    case .stockEnded: hit(stockState.service, kind) { $0.handle(signal: SIGTERM) }
+    case .stationKilled: stockState.stationsToKill = 1
+    case .stationRecalled: stockState.recalls = 1
+    case .releaseInterrupted: stockState.releasesToInterrupt = 1
     default: break
     }
   }
 
   /// Leaves a process without a free descriptor for a while, even for a client that reconnects.
-  func starve(_ process: SimulatedProcess) {
-    process.starve(byAtMost: 4)
+  func exhaustDescriptors(_ process: SimulatedProcess) {
+    process.exhaustDescriptors(byAtMost: 4)
     if let stream = process.connections.first, chance.draw(0...1) == 0 { cut(stream) }
-    agenda.add(.relief(pid: process.pid), at: clock.now + .milliseconds(chance.draw(1...400)))
+    eventQueue.add(.descriptorsRestored(pid: process.pid), at: clock.now + .milliseconds(chance.draw(1...400)))
   }
 
   /// Limits on what a service stores for a client that does not read; small if the sockets are small.
   var clientLimits: ServiceLimits {
     var limits = ServiceLimits()
-    if host.streamCapacity < 200_000 { (limits.heardWhileUnread, limits.openRequests) = (300, 4) }
+    if host.streamCapacity < 200_000 { (limits.requestBacklogLimit, limits.openRequests) = (300, 4) }
     return limits
   }
 
@@ -202,7 +202,7 @@ extension Simulation {
     elements.isEmpty ? nil : elements[Int(chance.draw(0...Int64(elements.count) - 1))]
   }
 
-  func cut(_ stream: StreamEnd) { statistics.note(.messageLost, stream.breakOff(at: clock.now, on: host)) }
+  func cut(_ stream: StreamEnd) { statistics.note(.messageLost, stream.breakConnection(at: clock.now, on: host)) }
 
   /// Injects a fault into a target and counts it, if the target exists.
   func hit<Victim>(_ victim: Victim?, _ kind: FaultKind, _ body: (Victim) -> Void) {
@@ -211,19 +211,19 @@ extension Simulation {
     body(victim)
   }
 
-  func calmStock() {
-    scene.fullUntil = clock.now
-    (scene.failingCommit, scene.slowCommit, scene.longAudit) = (nil, nil, nil)
-    (scene.doomedStations, scene.doomedReleases, scene.recalls) = (0, 0, 0)
-    scene.service?.fuse = nil
-    for stream in scene.service?.streams ?? [] { stream.slow(by: 1) }
+  func endStockFaults() {
+    stockState.fullUntil = clock.now
+    (stockState.failingCommit, stockState.slowCommit, stockState.longAudit) = (nil, nil, nil)
+    (stockState.stationsToKill, stockState.releasesToInterrupt, stockState.recalls) = (0, 0, 0)
+    stockState.service?.callsUntilKill = nil
+    for stream in stockState.service?.streams ?? [] { stream.slow(by: 1) }
   }
 
-  var isStockContent: Bool {
+  var isStockSatisfied: Bool {
     guard hasStock else { return true }
     let left = (try? disk.unreleased(after: nil, limit: 1)) ?? []
     let last = checker.stock.rows.count
-    return left.isEmpty && !disk.hasStagedChanges && scene.keepers.allSatisfy(\.isContent)
-      && scene.viewers.allSatisfy { $0.seen == last }
+    return left.isEmpty && !disk.hasStagedChanges && stockState.keepers.allSatisfy(\.isSatisfied)
+      && stockState.viewers.allSatisfy { $0.seen == last }
   }
 }

@@ -7,35 +7,35 @@ import Storage
 import Time
 import Wire
 
-struct VendingScene {
+struct VendingState {
   let disk = MemoryVendingStore()
   var machine: SimulatedProcess?
   var machines = 0
-  var visitors: [SimulatedVisitor] = []
+  var visitors: [VendingUser] = []
   /// Duration of a full disk that starts at the next answer of the stock; nil if none is planned.
-  var fullAtAnswer: TimeSpan?
+  var fullAfterAnswer: TimeSpan?
   var fullUntil = MonotonicTime(nanoseconds: 0)
   var slowCommit: TimeSpan?
   /// The next commit fails: true if the staged changes are on disk nevertheless.
   var failingCommit: Bool?
   /// Number of machines still to be killed soon after the stock has answered them that a drink was taken.
-  var doomedPurchases = 0
+  var purchasesToInterrupt = 0
   /// Number of stock services still to be killed soon after a request for a drink was sent to them.
-  var doomedTakes = 0
+  var stockKillsAtTake = 0
 }
 
 extension Simulation {
-  var hasVending: Bool { plan.vending.isThere }
+  var hasVending: Bool { plan.vending.isEnabled }
   var machineName: Int64 { Int64(seed >> 2) &+ 1 }
   var today: DayNumber { clock.moment.wall.milliseconds / 86_400_000 }
 
-  func inviteVisitors() {
+  func startVendingUsers() {
     guard hasVending else { return }
     for number in 0...plan.vending.shoppers {
       vending.visitors.append(
-        SimulatedVisitor(
+        VendingUser(
           number: number, seed: seed &* 13 &+ UInt64(number) &+ 7, isManager: number == 0, world: self))
-      agenda.add(.visitorActs(number), at: clock.now + .milliseconds(chance.draw(1...60)))
+      eventQueue.add(.vendingUserActs(number), at: clock.now + .milliseconds(chance.draw(1...60)))
     }
   }
 
@@ -43,16 +43,16 @@ extension Simulation {
     guard hasVending else { return nil }
     return { [unowned self] process in
       vending.machines += 1
-      if vending.machines == 1, plan.vending.meetsAFullStock {
+      if vending.machines == 1, plan.vending.startsWithFullStock {
         // The stock cannot store that it has received the machine's products.
         statistics.note(.stockDiskFull)
-        scene.fullUntil = clock.now + .milliseconds(chance.draw(1...300))
+        stockState.fullUntil = clock.now + .milliseconds(chance.draw(1...300))
       }
       statistics.vendingStarts += 1
       vending.machine = process
       trace.line(clock.now, "vending \(vending.machines) starts")
       if vending.machines == 1, plan.vending.arrival > .zero {
-        process.stand(until: clock.now + plan.vending.arrival)
+        process.stall(until: clock.now + plan.vending.arrival)
       }
       return try? SupervisedProgram(.vending) { [unowned self] loop, link in
         open("the machine", of: process) {
@@ -66,14 +66,14 @@ extension Simulation {
 
   func vendingEnded(_ ended: SimulatedProcess) {
     trace.line(clock.now, "vending \(ended.pid) has ended: \(ended.ending.map { "\($0.status)" } ?? "")")
-    if ended.fuse != nil { statistics.note(.vendingKilled) }
+    if ended.callsUntilKill != nil { statistics.note(.vendingKilled) }
     if vending.disk.hasStagedChanges { statistics.note(.vendingCommitLost) }
     vending.disk.crash()
-    checker.vending.forgotten()
+    checker.vending.rolledBack()
     vending.machine = nil
   }
 
-  func meetVendingDisk(isCommit: Bool) {
+  func applyVendingDiskFault(isCommit: Bool) {
     guard isCommit else {
       guard vending.fullUntil > clock.now, chance.draw(0...1) == 0 else { return }
       return vending.disk.failStage(with: .diskFull(detail: "no space left"))
@@ -88,81 +88,81 @@ extension Simulation {
     }
   }
 
-  func timeOfVendingCommit() -> TimeSpan {
+  func vendingCommitDuration() -> TimeSpan {
     defer { vending.slowCommit = nil }
     return vending.slowCommit ?? TimeSpan(nanoseconds: chance.draw(10_000...200_000))
   }
 
-  func machineAsks(_ command: StockCommand, as order: OrderID) {
+  func machineRequestsStock(_ command: StockCommand, as order: OrderID) {
     switch command {
     case .take(_, let day):
-      checker.vending.asksToTake(as: order)
+      checker.vending.takeRequested(as: order)
       // A request that waited while the stock was unavailable keeps the day on which it was first sent.
       if let day, days.contains(day) { checker.vending.askedOn[order, default: []].append(day) }
-      guard vending.doomedTakes > 0, let service = scene.service else { return }
-      vending.doomedTakes -= 1
+      guard vending.stockKillsAtTake > 0, let service = stockState.service else { return }
+      vending.stockKillsAtTake -= 1
       statistics.note(.stockKilledInPurchase)
-      service.fuse = Int(chance.draw(0...30))
-    case .giveBack: checker.vending.asksToRelease(order)
-    default: checker.vending.asksForTheManager(order)
+      service.callsUntilKill = Int(chance.draw(0...30))
+    case .returnItems: checker.vending.releaseRequested(order)
+    default: checker.vending.managerOrderSent(order)
     }
   }
 
   /// The stock answers an order of the machine. Some planned faults are injected at this moment.
-  func stockAnswers(_ order: OrderID, _ result: StockResult) {
+  func stockAnswered(_ order: OrderID, _ result: StockResult) {
     guard let machine = vending.machine, order.text.hasPrefix("v") else { return }
     fillVendingDisk()
     // The drink is taken, and no other process has been notified yet.
-    guard case .done = result, vending.doomedPurchases > 0 else { return }
-    vending.doomedPurchases -= 1
+    guard case .done = result, vending.purchasesToInterrupt > 0 else { return }
+    vending.purchasesToInterrupt -= 1
     statistics.note(.purchaseInterrupted)
-    machine.fuse = Int(chance.draw(0...12))
+    machine.callsUntilKill = Int(chance.draw(0...12))
   }
 
-  func troubleVending(_ kind: FaultKind) {
+  func injectVendingFault(_ kind: FaultKind) {
     guard hasVending else { return }
     switch kind {
-    case .vendingKilled: vending.machine?.fuse = Int(chance.draw(0...60))
+    case .vendingKilled: vending.machine?.callsUntilKill = Int(chance.draw(0...60))
     case .vendingSlow:
-      hit(vending.machine, kind) { $0.stand(until: clock.now + .milliseconds(chance.draw(1...400))) }
-    case .vendingStuck: hit(vending.machine, kind) { $0.getStuck() }
+      hit(vending.machine, kind) { $0.stall(until: clock.now + .milliseconds(chance.draw(1...400))) }
+    case .vendingStuck: hit(vending.machine, kind) { $0.hangForever() }
     case .vendingDiskFull:
       // Losing the stock's answer is the hardest case: fill the disk when that answer arrives, and sometimes now.
-      vending.fullAtAnswer = .milliseconds(chance.draw(1...(chance.draw(0...1) == 0 ? 400 : 2_500)))
+      vending.fullAfterAnswer = .milliseconds(chance.draw(1...(chance.draw(0...1) == 0 ? 400 : 2_500)))
       if chance.draw(0...2) == 0 { fillVendingDisk() }
     case .vendingDiskFailed: vending.failingCommit = chance.draw(0...1) == 0
     case .vendingCut: hit(someStream(of: vending.machine), kind) { cut($0) }
     case .vendingLate: hit(someStream(of: vending.machine), kind) { $0.slow(by: chance.draw(100...20_000)) }
     case .vendingCommitSlow:
       statistics.note(kind)
-      vending.slowCommit = timeOfSlowCommit()
-    case .vendingCrowded: hit(vending.machine, kind) { starve($0) }
-    case .vendingEnded: hit(vending.machine, kind) { $0.hear(signal: SIGTERM) }
-    case .purchaseInterrupted: vending.doomedPurchases = 1
-    case .stockKilledInPurchase: vending.doomedTakes = 1
+      vending.slowCommit = slowCommitDuration()
+    case .vendingCrowded: hit(vending.machine, kind) { exhaustDescriptors($0) }
+    case .vendingEnded: hit(vending.machine, kind) { $0.handle(signal: SIGTERM) }
+    case .purchaseInterrupted: vending.purchasesToInterrupt = 1
+    case .stockKilledInPurchase: vending.stockKillsAtTake = 1
     default: break
     }
   }
 
   /// Fills the machine's disk if that is planned.
   func fillVendingDisk() {
-    guard let span = vending.fullAtAnswer else { return }
-    vending.fullAtAnswer = nil
+    guard let span = vending.fullAfterAnswer else { return }
+    vending.fullAfterAnswer = nil
     statistics.note(.vendingDiskFull)
     vending.fullUntil = clock.now + span
   }
 
-  func calmVending() {
+  func endVendingFaults() {
     vending.fullUntil = clock.now
-    (vending.fullAtAnswer, vending.failingCommit, vending.slowCommit) = (nil, nil, nil)
-    (vending.doomedPurchases, vending.doomedTakes) = (0, 0)
-    vending.machine?.fuse = nil
+    (vending.fullAfterAnswer, vending.failingCommit, vending.slowCommit) = (nil, nil, nil)
+    (vending.purchasesToInterrupt, vending.stockKillsAtTake) = (0, 0)
+    vending.machine?.callsUntilKill = nil
     for stream in vending.machine?.streams ?? [] { stream.slow(by: 1) }
   }
 
-  var isVendingContent: Bool {
+  var isVendingSatisfied: Bool {
     guard hasVending else { return true }
-    return vending.visitors.allSatisfy(\.isContent) && !vending.disk.hasStagedChanges
+    return vending.visitors.allSatisfy(\.isSatisfied) && !vending.disk.hasStagedChanges
       && !checker.vending.hasUnfinished
   }
 }

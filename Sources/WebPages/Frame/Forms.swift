@@ -9,7 +9,7 @@
 // /reset                 GET shows ``ConfirmPage``; POST day, confirmed=1, back
 // /tickets/cancel        day, and ticket, repeated; or all=COUNT with the filter: service, state, after.
 // /tickets/requeue       Without `confirmed` the answer is a ``ConfirmPage``, also for the script, which then
-//                        asks for HTML. With the `confirmed` of that page (``Confirmed``) the command is
+//                        asks for HTML. With the `confirmed` of that page (``ConfirmationToken``) the command is
 //                        executed, unless the day has changed (``Refusal/dayChanged``). back
 // /windows/pause, resume service
 // /windows/scale         service, windows

@@ -5,7 +5,7 @@ import JSON
 
 extension Notice {
   /// The sentence in a language.
-  public func text(_ language: Language) -> String { PageWords(language: language).notice(self) }
+  public func text(_ language: Language) -> String { PageMessages(language: language).notice(self) }
 
   /// The answer to a form sent by the script (`Accept: application/json`), on one line: `{"notice":"added~10~1","tone":
   /// "done","text":"…"}`. A question has two more members:
@@ -17,7 +17,7 @@ extension Notice {
   public func json(
     _ language: Language, to address: String? = nil, because problem: FieldProblem? = nil
   ) -> String {
-    let phrases = Phrasebook(language)
+    let phrases = StringCatalog(language)
     var bytes: [UInt8] = []
     func put(_ name: String, _ text: String) {
       bytes.append(contentsOf: bytes.isEmpty || bytes.last == UInt8(ascii: "{") ? [] : [UInt8(ascii: ",")])

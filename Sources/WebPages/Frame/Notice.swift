@@ -78,12 +78,12 @@ public enum Refusal: String, Sendable, CaseIterable {
   case tooLittleMoney = "insufficient_balance"
   case soldOut = "sold_out"
   case onlyExpired = "product_expired"
-  case tillFull = "balance_limit_exceeded"
+  case balanceLimit = "balance_limit_exceeded"
   case shelfFull = "stock_limit_exceeded"
   /// The amount would become negative.
   case tooFew = "out_of_stock"
-  case stockAway = "stock_unavailable"
-  case machineAway = "vending_unavailable"
+  case stockUnavailable = "stock_unavailable"
+  case vendingUnavailable = "vending_unavailable"
   /// No station makes juice, or the service is paused.
   case noStation = "no_juice_station"
   /// The juice was ordered and is not ready yet.
@@ -109,7 +109,7 @@ public enum Refusal: String, Sendable, CaseIterable {
   /// The branch serves no customers until it has joined the bank again.
   case leaseLost = "lease_lost"
   /// Not available in a bank with several branches.
-  case notInSharedBank = "unsupported_in_shared_bank"
+  case unsupportedWithSharedStore = "unsupported_in_shared_bank"
   case failed
 }
 
@@ -152,10 +152,10 @@ extension Notice {
     let parts = String(code).split(separator: Self.separator, omittingEmptySubsequences: false).map {
       String($0)
     }
-    func number(_ place: Int) -> Int64? { parts.indices.contains(place) ? Int64(parts[place]) : nil }
-    func item(_ place: Int) -> ItemID? {
-      guard parts.indices.contains(place) else { return nil }
-      let item = ItemID(parts[place])
+    func number(_ index: Int) -> Int64? { parts.indices.contains(index) ? Int64(parts[index]) : nil }
+    func item(_ index: Int) -> ItemID? {
+      guard parts.indices.contains(index) else { return nil }
+      let item = ItemID(parts[index])
       return item.isValid ? item : nil
     }
     func service() -> ServiceName? { parts.count > 1 ? ServiceName(parts[1]) : nil }

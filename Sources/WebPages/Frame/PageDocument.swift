@@ -6,12 +6,12 @@ import BankModel
 struct PageDocument {
   let frame: PageFrame
   let title: String
-  let look: HTML
+  let cssClass: HTML
   let sheets: [String]
   let regions: [Region]
   let body: HTML
 
-  private var words: PageWords { frame.words }
+  private var messages: PageMessages { frame.messages }
 
   var text: String {
     let theme: HTML? = frame.theme == .automatic ? nil : #" data-theme="\#(frame.theme.rawValue)""#
@@ -19,12 +19,12 @@ struct PageDocument {
     let live: HTML? =
       regions.count < 2
       ? nil
-      : #" data-live="\#(frame.address)" data-lang="\#(frame.language.code)" data-lost="\#(words.serverSilent)""#
+      : #" data-live="\#(frame.address)" data-lang="\#(frame.language.code)" data-lost="\#(messages.serverUnavailable)""#
     let server: HTML? =
-      frame.server.isEmpty ? nil : #" data-server="\#(frame.server)" data-stranger="\#(words.otherServer)""#
+      frame.server.isEmpty ? nil : #" data-server="\#(frame.server)" data-stranger="\#(messages.otherServer)""#
     let more = sheets.map { #"<link rel="stylesheet" href="/assets/\#($0)">"# as HTML }
     // The bank's page has only the bank's name as its title.
-    let whole = title == words.bank ? title : "\(title) · \(words.bank)"
+    let whole = title == messages.bank ? title : "\(title) · \(messages.bank)"
     let document: HTML = """
       <!DOCTYPE html>
       <html lang="\(frame.language.code)"\(theme)>
@@ -37,15 +37,15 @@ struct PageDocument {
       <link rel="stylesheet" href="/assets/style.css">\(more)
       <script type="module" src="/assets/page.js"></script>
       </head>
-      <body class="\(look)" data-unsent="\(words.notSent)" data-failed="\(words.notTaken)" data-ok="\(words.ok)" data-no="\(words.phrases.no)"\(live)\(server)>
-      <a class="skip" href="#main">\(words.skip)</a>
+      <body class="\(cssClass)" data-unsent="\(messages.notSent)" data-failed="\(messages.notAccepted)" data-ok="\(messages.ok)" data-no="\(messages.phrases.no)"\(live)\(server)>
+      <a class="skip" href="#main">\(messages.skip)</a>
       \(header)
       <main id="main" tabindex="-1">
       <div class="said" id="said" role="status" aria-live="polite">\(notice)</div>
       \(regions.place("connection"))
       \(body)
       </main>
-      <footer class="foot"><p>\(words.utc)</p></footer>
+      <footer class="foot"><p>\(messages.utc)</p></footer>
       <div class="toasts"><p class="lost" id="lost" role="status" hidden></p><div id="toast" role="status"></div></div>
       <p class="unseen" id="speaker" aria-live="polite"></p>
       </body>
@@ -58,7 +58,7 @@ struct PageDocument {
   /// Banner about the connection to the bank.
   static func connection(_ frame: PageFrame) -> Region {
     let text: String? =
-      frame.isClosed ? frame.words.bankClosed : frame.isConnected ? nil : frame.words.bankSilent
+      frame.isClosed ? frame.messages.bankClosed : frame.isConnected ? nil : frame.messages.bankUnavailable
     return .block("connection", text.map { #"<p class="banner bad" role="alert">\#($0)</p>"# } ?? "")
   }
 
@@ -66,11 +66,11 @@ struct PageDocument {
     """
     <header class="top">
     <a class="brand" href="/"><svg viewBox="0 0 32 32" aria-hidden="true"><path d="M16 3 3 10v3h26v-3zM6 15h4v9H6zm8 0h4v9h-4zm8 \
-    0h4v9h-4zM3 26h26v3H3z"/></svg><b>\(words.bank)</b></a>
+    0h4v9h-4zM3 26h26v3H3z"/></svg><b>\(messages.bank)</b></a>
     <p class="here">\(title)</p>
-    <button class="menu-button" type="button" popovertarget="menu" aria-label="\(words.menu)">\
+    <button class="menu-button" type="button" popovertarget="menu" aria-label="\(messages.menu)">\
     <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M3 6h18M3 12h18M3 18h18"/></svg></button>
-    <nav id="menu" class="menu" popover aria-label="\(words.pages)">
+    <nav id="menu" class="menu" popover aria-label="\(messages.pages)">
     <ul>\(PageLink.all.filter { !frame.isPublic || $0.isPublic }.map(link))</ul>
     \(choices)
     </nav>
@@ -81,19 +81,19 @@ struct PageDocument {
   private func link(_ link: PageLink) -> HTML {
     let current: HTML? = link.path == frame.path ? #" aria-current="page""# : nil
     return
-      #"<li><a href="\#(link.path)"\#(current)>\#(link.icon)<span>\#(words[dynamicMember: link.name])</span></a></li>"#
+      #"<li><a href="\#(link.path)"\#(current)>\#(link.icon)<span>\#(messages[dynamicMember: link.name])</span></a></li>"#
   }
 
   private var choices: HTML {
     let back: HTML = #"<input type="hidden" name="back" value="\#(frame.address)">"#
     let themes: [(Theme, String)] = [
-      (.automatic, words.automatic), (.light, words.light), (.dark, words.dark),
+      (.automatic, messages.automatic), (.light, messages.light), (.dark, messages.dark),
     ]
     return """
       <div class="choices">
-      <form method="post" action="/language" data-plain aria-label="\(words.languages)">\(back)\
+      <form method="post" action="/language" data-plain aria-label="\(messages.languages)">\(back)\
       \(Language.allCases.map { choice("lang", $0.code, $0 == .korean ? "한국어" : "English", $0 == frame.language, $0) })</form>
-      <form method="post" action="/theme" data-plain aria-label="\(words.theme)">\(back)\
+      <form method="post" action="/theme" data-plain aria-label="\(messages.theme)">\(back)\
       \(themes.map { choice("theme", $0.0.rawValue, $0.1, $0.0 == frame.theme, nil) })</form>\(logout)
       </div>
       """
@@ -103,7 +103,7 @@ struct PageDocument {
   private var logout: HTML? {
     frame.server.isEmpty
       ? nil
-      : #"<form method="post" action="/logout" data-plain><button data-action="logout">\#(words.logOut)</button></form>"#
+      : #"<form method="post" action="/logout" data-plain><button data-action="logout">\#(messages.logOut)</button></form>"#
   }
 
   private func choice(
@@ -117,15 +117,15 @@ struct PageDocument {
 
   private var notice: HTML? {
     let readOnly: HTML? =
-      frame.isReadOnly && !frame.isPublic ? #"<p class="banner">\#(words.readOnly)</p>"# : nil
+      frame.isReadOnly && !frame.isPublic ? #"<p class="banner">\#(messages.readOnly)</p>"# : nil
     guard let notice = frame.notice else { return readOnly }
-    let text = words.notice(notice)
+    let text = messages.notice(notice)
     let tone = notice.tone
     let answers: HTML? =
       tone == .question
       ? """
-      <span class="answers"><a class="button strong" href="\(Notice.stockEditor)">\(words.phrases.yes)</a> \
-      <a class="button" href="\(frame.path)">\(words.phrases.no)</a></span>
+      <span class="answers"><a class="button strong" href="\(Notice.stockEditor)">\(messages.phrases.yes)</a> \
+      <a class="button" href="\(frame.path)">\(messages.phrases.no)</a></span>
       """ : nil
     return #"\#(readOnly)<div class="notice \#(tone.rawValue)"><p>\#(text)</p>\#(answers)</div>"#
   }
@@ -135,5 +135,5 @@ extension PageFrame {
   /// Region of every page with the banner about the connection to the bank.
   public var connection: Region { PageDocument.connection(self) }
 
-  var words: PageWords { PageWords(language: language) }
+  var messages: PageMessages { PageMessages(language: language) }
 }

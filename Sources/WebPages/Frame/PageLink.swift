@@ -5,7 +5,7 @@ import Arguments
 /// A page in the navigation.
 struct PageLink {
   let path: String
-  let name: KeyPath<FixedWords, Text> & Sendable
+  let name: KeyPath<PageStrings, Text> & Sendable
   /// SVG path data of the icon, in a view box of 24 × 24.
   let drawing: HTML
 

@@ -15,14 +15,14 @@ public protocol WebPage: Sendable, Equatable {
   /// Style sheets of the page besides `style.css`.
   var sheets: [String] { get }
   /// Class of the document's body; "" for the default.
-  var look: HTML { get }
+  var cssClass: HTML { get }
   /// Address that always means this page, if the requested address may mean another page later; otherwise nil.
   var lastingAddress: String? { get }
 }
 
 extension WebPage {
   /// No class: the default look.
-  public var look: HTML { "" }
+  public var cssClass: HTML { "" }
   /// Nil: the address is permanent.
   public var lastingAddress: String? { nil }
   /// The additional style sheet of every page but the first one.
@@ -35,7 +35,7 @@ extension WebPage {
   public func html(_ frame: PageFrame) -> String {
     let regions = regions(frame)
     return PageDocument(
-      frame: frame, title: title(frame), look: look, sheets: sheets, regions: regions,
+      frame: frame, title: title(frame), cssClass: cssClass, sheets: sheets, regions: regions,
       body: body(frame, regions)
     )
     .text

@@ -65,14 +65,14 @@ public struct HTML: Sendable, Equatable, ExpressibleByStringInterpolation {
   }
 
   /// U+202A to U+202E, and U+2066 to U+2069: embeddings, overrides and isolates (Unicode Standard Annex 9).
-  private static func turnsAround(_ bytes: Substring.UTF8View.SubSequence) -> Bool {
+  private static func changesDirection(_ bytes: Substring.UTF8View.SubSequence) -> Bool {
     let (second, third) = (bytes.dropFirst().first, bytes.dropFirst(2).first ?? 0)
     return second == 0x80 && (0xAA...0xAE).contains(third) || second == 0x81 && (0xA6...0xA9).contains(third)
   }
 
   private static func replacement(_ bytes: Substring.UTF8View.SubSequence) -> String {
     switch bytes.first {
-    case 0xE2: turnsAround(bytes) ? "\u{FFFD}" : String(decoding: bytes, as: UTF8.self)
+    case 0xE2: changesDirection(bytes) ? "\u{FFFD}" : String(decoding: bytes, as: UTF8.self)
     case UInt8(ascii: "<"): "&lt;"
     case UInt8(ascii: ">"): "&gt;"
     case UInt8(ascii: "&"): "&amp;"

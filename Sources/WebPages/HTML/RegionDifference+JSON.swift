@@ -6,24 +6,24 @@ import JSON
 extension RegionDifference {
   /// The message to the script: `{"blocks":{"name":"html"},"looks":["<li…>"],"rows":{"name":{"gone":["7"],
   /// "set":[["8","<li…>","9"]]}}}` on one line; for a complete list `"all":[["8","<li…>"],…]` instead of
-  /// `gone` and `set`. A number instead of a row's HTML is the index of its template in `looks`, in which
+  /// `removed` and `set`. A number instead of a row's HTML is the index of its template in `templates`, in which
   /// U+007F marks the place of the key.
   public var json: String {
-    var looks = RowLooks()
+    var templates = RowTemplates()
     for change in changes {
       switch change {
       case .block: break
-      case .rows(_, _, let set): for row in set { looks.note(row.html, of: row.key) }
-      case .allRows(_, let rows): for row in rows { looks.note(row.html, of: row.key) }
+      case .rows(_, _, let set): for row in set { templates.note(row.html, of: row.key) }
+      case .allRows(_, let rows): for row in rows { templates.note(row.html, of: row.key) }
       }
     }
     var rows: [UInt8] = []
-    append(changes.filter(\.isOfList), &looks, to: &rows)
+    append(changes.filter(\.isListChange), &templates, to: &rows)
     var bytes: [UInt8] = Array(#"{"blocks":{"#.utf8)
-    append(changes.filter { !$0.isOfList }, &looks, to: &bytes)
-    if !looks.written.isEmpty {
+    append(changes.filter { !$0.isListChange }, &templates, to: &bytes)
+    if !templates.written.isEmpty {
       bytes.append(contentsOf: #"},"looks":["#.utf8)
-      Self.list(looks.written, to: &bytes) { JSONText.append($0, to: &$1) }
+      Self.list(templates.written, to: &bytes) { JSONText.append($0, to: &$1) }
       bytes.append(contentsOf: #"],"rows":{"#.utf8)
     } else {
       bytes.append(contentsOf: #"},"rows":{"#.utf8)
@@ -33,19 +33,19 @@ extension RegionDifference {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  private func append(_ changes: [RegionChange], _ looks: inout RowLooks, to bytes: inout [UInt8]) {
+  private func append(_ changes: [RegionChange], _ templates: inout RowTemplates, to bytes: inout [UInt8]) {
     Self.list(changes, to: &bytes) { change, bytes in
       switch change {
       case .block(let name, let html):
         Self.name(name, to: &bytes)
         JSONText.append(html, to: &bytes)
-      case .rows(let name, let gone, let set):
+      case .rows(let name, let removed, let set):
         Self.name(name, to: &bytes)
         bytes.append(contentsOf: #"{"gone":["#.utf8)
-        Self.list(gone, to: &bytes) { JSONText.append($0, to: &$1) }
+        Self.list(removed, to: &bytes) { JSONText.append($0, to: &$1) }
         bytes.append(contentsOf: #"],"set":["#.utf8)
         Self.list(set, to: &bytes) { row, bytes in
-          Self.row(row.key, row.html, &looks, to: &bytes)
+          Self.row(row.key, row.html, &templates, to: &bytes)
           bytes.append(UInt8(ascii: ","))
           JSONText.append(row.before, to: &bytes)
           bytes.append(UInt8(ascii: "]"))
@@ -55,7 +55,7 @@ extension RegionDifference {
         Self.name(name, to: &bytes)
         bytes.append(contentsOf: #"{"all":["#.utf8)
         Self.list(rows, to: &bytes) { row, bytes in
-          Self.row(row.key, row.html, &looks, to: &bytes)
+          Self.row(row.key, row.html, &templates, to: &bytes)
           bytes.append(UInt8(ascii: "]"))
         }
         bytes.append(contentsOf: "]}".utf8)
@@ -69,12 +69,12 @@ extension RegionDifference {
   }
 
   /// Key and HTML or template index of a row, without the closing bracket.
-  private static func row(_ key: String, _ html: String, _ looks: inout RowLooks, to bytes: inout [UInt8]) {
+  private static func row(_ key: String, _ html: String, _ templates: inout RowTemplates, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "["))
     JSONText.append(key, to: &bytes)
     bytes.append(UInt8(ascii: ","))
-    if let place = looks.place(of: html, key) {
-      bytes.append(contentsOf: String(place).utf8)
+    if let index = templates.index(of: html, key) {
+      bytes.append(contentsOf: String(index).utf8)
     } else {
       JSONText.append(html, to: &bytes)
     }
@@ -91,47 +91,47 @@ extension RegionDifference {
 }
 
 /// Templates: the HTML of rows without their keys. A template that several rows share is stored once.
-private struct RowLooks {
+private struct RowTemplates {
   private var counts: [[UInt8]: Int] = [:]
-  private var places: [[UInt8]: Int] = [:]
+  private var indexes: [[UInt8]: Int] = [:]
   /// The templates in use, in the order of their indices.
   private(set) var written: [String] = []
 
   /// Documents do not contain this character, so it can mark the place of a key.
-  private static let mark: UInt8 = 0x7F
+  private static let placeholder: UInt8 = 0x7F
 
   mutating func note(_ html: String, of key: String) {
-    if let look = Self.look(html, key) { counts[look, default: 0] += 1 }
+    if let template = Self.template(html, key) { counts[template, default: 0] += 1 }
   }
 
   /// Index of a row's template; nil if no other row has the same template.
-  mutating func place(of html: String, _ key: String) -> Int? {
-    guard let look = Self.look(html, key), counts[look, default: 0] > 1 else { return nil }
-    if let place = places[look] { return place }
-    places[look] = written.count
-    written.append(String(decoding: look, as: UTF8.self))
+  mutating func index(of html: String, _ key: String) -> Int? {
+    guard let template = Self.template(html, key), counts[template, default: 0] > 1 else { return nil }
+    if let index = indexes[template] { return index }
+    indexes[template] = written.count
+    written.append(String(decoding: template, as: UTF8.self))
     return written.count - 1
   }
 
   /// The row with the placeholder instead of its key. Nil if the key is empty, if the row is at most twice as long as
   /// its key, or if the row contains the placeholder.
-  private static func look(_ html: String, _ key: String) -> [UInt8]? {
+  private static func template(_ html: String, _ key: String) -> [UInt8]? {
     let (html, key) = (Array(html.utf8), Array(key.utf8))
     guard let first = key.first, html.count > 2 * key.count else { return nil }
-    var look: [UInt8] = []
-    look.reserveCapacity(html.count)
-    var place = 0
-    while place < html.count {
-      let byte = html[place]
-      if byte == mark { return nil }
-      if byte == first, html[place...].starts(with: key) {
-        look.append(mark)
-        place += key.count
+    var template: [UInt8] = []
+    template.reserveCapacity(html.count)
+    var index = 0
+    while index < html.count {
+      let byte = html[index]
+      if byte == placeholder { return nil }
+      if byte == first, html[index...].starts(with: key) {
+        template.append(placeholder)
+        index += key.count
       } else {
-        look.append(byte)
-        place += 1
+        template.append(byte)
+        index += 1
       }
     }
-    return look
+    return template
   }
 }

@@ -15,20 +15,20 @@ public enum RegionChange: Sendable, Equatable {
 
   /// Replaces the content.
   case block(name: String, html: String)
-  /// Removes the rows `gone`, then inserts the rows `set` in their order.
-  case rows(name: String, gone: [String], set: [Placement])
+  /// Removes the rows `removed`, then inserts the rows `set` in their order.
+  case rows(name: String, removed: [String], set: [Placement])
   /// Replaces the list by these rows in this order. Equal rows stay untouched.
   case allRows(name: String, rows: [(key: String, html: String)])
 
   /// True for a change of a list.
-  var isOfList: Bool { if case .block = self { false } else { true } }
+  var isListChange: Bool { if case .block = self { false } else { true } }
 
   /// True if both make the same change to the same region.
   public static func == (left: RegionChange, right: RegionChange) -> Bool {
     switch (left, right) {
     case (.block(let name, let html), .block(let other, let otherHTML)): name == other && html == otherHTML
-    case (.rows(let name, let gone, let set), .rows(let other, let otherGone, let otherSet)):
-      name == other && gone == otherGone && set == otherSet
+    case (.rows(let name, let removed, let set), .rows(let other, let otherRemoved, let otherSet)):
+      name == other && removed == otherRemoved && set == otherSet
     case (.allRows(let name, let rows), .allRows(let other, let otherRows)):
       name == other && rows.elementsEqual(otherRows, by: ==)
     default: false
@@ -64,7 +64,7 @@ public struct RegionDifference: Sendable, Equatable {
       case (.rows(_, let oldRows), .rows(let name, let newRows)):
         let change = Self.difference(from: oldRows, to: newRows)
         if change.gone.count + change.set.count > Self.few { return .allRows(name: name, rows: newRows) }
-        return .rows(name: name, gone: change.gone, set: change.set)
+        return .rows(name: name, removed: change.gone, set: change.set)
       case (_, .rows(let name, let rows)): return .allRows(name: name, rows: rows)
       case (_, .block(let name, let html)): return .block(name: name, html: html)
       }
@@ -75,7 +75,7 @@ public struct RegionDifference: Sendable, Equatable {
   private static let few = 64
 
   /// True if a list has changed.
-  public var hasLists: Bool { changes.contains { $0.isOfList } }
+  public var hasLists: Bool { changes.contains { $0.isListChange } }
 
   /// True if nothing has changed.
   public var isEmpty: Bool { changes.isEmpty }
@@ -87,16 +87,16 @@ public struct RegionDifference: Sendable, Equatable {
   private static func difference(
     from old: [Row], to new: [Row]
   ) -> (gone: [String], set: [RegionChange.Placement]) {
-    let places = Dictionary(
+    let indexes = Dictionary(
       old.enumerated().map { ($0.element.key, $0.offset) }, uniquingKeysWith: { first, _ in first })
     let present = Set(new.map(\.key))
     var set: [RegionChange.Placement] = []
     var reached = -1
     for (offset, row) in new.enumerated() {
-      let place = places[row.key]
-      let stays = place.map { $0 > reached } ?? false
-      if stays, let place { reached = place }
-      if stays, let place, old[place].html == row.html { continue }
+      let index = indexes[row.key]
+      let stays = index.map { $0 > reached } ?? false
+      if stays, let index { reached = index }
+      if stays, let index, old[index].html == row.html { continue }
       let before = offset + 1 < new.count ? new[offset + 1].key : ""
       set.append(RegionChange.Placement(key: row.key, html: row.html, before: before))
     }

@@ -28,10 +28,10 @@ extension TicketList {
     row: (TicketRow) -> HTML
   ) -> [Region] {
     [
-      .block("total", total.map { "\(frame.words.people($0))" } ?? ""),
+      .block("total", total.map { "\(frame.messages.customerCount($0))" } ?? ""),
       .block("day", frame.hidden("day", "\(day)")),
       .rows("tickets", rows, key: \.key, row: row),
-      .block("wholes", frame.wholes(actions, self, in: state)),
+      .block("wholes", frame.wholeListForms(actions, self, in: state)),
       .block("pages", frame.paging(path, filter, next)),
     ]
   }
@@ -51,16 +51,16 @@ extension TicketList {
 
 extension PageFrame {
   fileprivate var cancelling: ListAction {
-    ("/tickets/cancel", words.cancelSelected, words.cancelAll, "danger")
+    ("/tickets/cancel", messages.cancelSelected, messages.cancelAll, "danger")
   }
   fileprivate var requeueing: ListAction {
-    ("/tickets/requeue", words.requeueSelected, words.requeueAll, "strong")
+    ("/tickets/requeue", messages.requeueSelected, messages.requeueAll, "strong")
   }
 }
 
 extension TicketsPage {
   /// Title of the page.
-  public func title(_ frame: PageFrame) -> String { frame.words.tickets }
+  public func title(_ frame: PageFrame) -> String { frame.messages.tickets }
 
   /// Changing regions of the page.
   public func parts(_ frame: PageFrame) -> [Region] {
@@ -69,20 +69,20 @@ extension TicketsPage {
 
   /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
-    let words = frame.words
+    let messages = frame.messages
     let states: [CustomerState] = [.waiting, .serving, .delayed, .dead]
     let fields: HTML = """
-      \(frame.select("state", words.state, [("", words.all)] + states.map { ($0.name, words.phrases.header($0)) }, chosen: list.filter.state?.name ?? ""))\
-      \(frame.serviceChoice(list.services, words.all, chosen: list.filter.service))
+      \(frame.select("state", messages.state, [("", messages.all)] + states.map { ($0.name, messages.phrases.header($0)) }, chosen: list.filter.state?.name ?? ""))\
+      \(frame.serviceChoice(list.services, messages.all, chosen: list.filter.service))
       """
     return list.body(
-      words.tickets, "/tickets", fields, [frame.cancelling], columns: frame.ticketColumns, frame, regions)
+      messages.tickets, "/tickets", fields, [frame.cancelling], columns: frame.ticketColumns, frame, regions)
   }
 }
 
 extension DeadPage {
   /// Title of the page.
-  public func title(_ frame: PageFrame) -> String { frame.words.deadLetters }
+  public func title(_ frame: PageFrame) -> String { frame.messages.deadLetters }
 
   /// Changing regions of the page.
   public func parts(_ frame: PageFrame) -> [Region] {
@@ -91,17 +91,17 @@ extension DeadPage {
 
   /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
-    let words = frame.words
-    let fields = frame.serviceChoice(list.services, words.all, chosen: list.filter.service)
+    let messages = frame.messages
+    let fields = frame.serviceChoice(list.services, messages.all, chosen: list.filter.service)
     return list.body(
-      words.deadLetters, "/dead", fields, [frame.requeueing, frame.cancelling], columns: frame.deadColumns,
+      messages.deadLetters, "/dead", fields, [frame.requeueing, frame.cancelling], columns: frame.deadColumns,
       frame, regions)
   }
 }
 
 extension ReceiptsPage {
   /// Title of the page.
-  public func title(_ frame: PageFrame) -> String { frame.words.receipts }
+  public func title(_ frame: PageFrame) -> String { frame.messages.receipts }
 
   /// Changing regions of the page.
   public func parts(_ frame: PageFrame) -> [Region] {
@@ -113,16 +113,16 @@ extension ReceiptsPage {
 
   /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
-    let words = frame.words
-    let outcomes = [("", words.all)] + Outcome.allCases.map { ($0.name, words.phrases.outcome($0)) }
+    let messages = frame.messages
+    let outcomes = [("", messages.all)] + Outcome.allCases.map { ($0.name, messages.phrases.outcome($0)) }
     let fields: HTML = """
-      \(frame.select("outcome", words.outcome, outcomes, chosen: filter.outcome?.name ?? ""))\
-      \(frame.serviceChoice(services, words.all, chosen: filter.service))
+      \(frame.select("outcome", messages.outcome, outcomes, chosen: filter.outcome?.name ?? ""))\
+      \(frame.serviceChoice(services, messages.all, chosen: filter.service))
       """
     return """
-      \(frame.heading(words.receipts))
+      \(frame.heading(messages.receipts))
       \(frame.filterForm("/receipts", filter, fields))
-      <section class="card">\(frame.receiptTable(regions.place("receipts", "tbody", #" data-empty="\#(words.noReceipts)""#)))</section>
+      <section class="card">\(frame.receiptTable(regions.place("receipts", "tbody", #" data-empty="\#(messages.noReceipts)""#)))</section>
       \(regions.place("pages"))
       """
   }

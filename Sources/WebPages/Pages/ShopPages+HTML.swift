@@ -5,12 +5,12 @@ import BankModel
 
 extension JuicePage {
   /// Title of the page.
-  public func title(_ frame: PageFrame) -> String { frame.words.juiceMaker }
+  public func title(_ frame: PageFrame) -> String { frame.messages.juiceMaker }
 
   /// Changing regions of the page.
   public func parts(_ frame: PageFrame) -> [Region] {
     [
-      .block("shop", isOpen ? "" : #"<p class="banner bad">\#(frame.words.stockSilent)</p>"#),
+      .block("shop", isOpen ? "" : #"<p class="banner bad">\#(frame.messages.stockServiceUnavailable)</p>"#),
       .rows(
         "fruits", fruits, key: \.id.name,
         row: { fruit in
@@ -28,10 +28,10 @@ extension JuicePage {
 
   /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
-    let words = frame.words
+    let messages = frame.messages
     return """
       \(FruitPicture.sprite)
-      \(frame.heading(words.phrases.juiceTitle, #"<a class="button" href="/juice/stock">\#(words.editStock)</a>"#))
+      \(frame.heading(messages.phrases.juiceTitle, #"<a class="button" href="/juice/stock">\#(messages.editStock)</a>"#))
       \(regions.place("shop"))
       \(regions.place("spoken", "p", " hidden"))
       \(regions.place("fruits", "ul", #" class="fruits""#))
@@ -52,16 +52,16 @@ extension JuicePage {
   }
 
   private func order(_ juice: JuiceRow, _ frame: PageFrame) -> HTML {
-    let words = frame.words
-    let short: HTML? = juice.isAvailable ? nil : #" <small class="badge">\#(words.cannotBeMade)</small>"#
+    let messages = frame.messages
+    let short: HTML? = juice.isAvailable ? nil : #" <small class="badge">\#(messages.cannotBeMade)</small>"#
     let parts = juice.recipe.map { part -> HTML in
-      let look: HTML = part.available < part.needed ? #" class="alarm""# : ""
-      return "<span\(look)>\(part.name) \(part.needed)</span> "
+      let cssClass: HTML = part.available < part.needed ? #" class="alarm""# : ""
+      return "<span\(cssClass)>\(part.name) \(part.needed)</span> "
     }
     let pictures = juice.recipe.map { FruitPicture.use($0.fruit, "") }
     let inside: HTML = """
       <button class="juice" id="juice-\(juice.id)" data-juice="\(juice.id)" aria-disabled="\(juice.isAvailable ? "false" : "true")"\
-      \(frame.locked)><span class="pictures" aria-hidden="true">\(pictures)</span><b>\(words.order(juice.name))</b>\
+      \(frame.disabledAttribute)><span class="pictures" aria-hidden="true">\(pictures)</span><b>\(messages.order(juice.name))</b>\
       <small>\(parts)</small>\(short)</button>
       """
     return """
@@ -73,18 +73,18 @@ extension JuicePage {
 
 extension StockPage {
   /// Title of the page.
-  public func title(_ frame: PageFrame) -> String { frame.words.phrases.stockEditorTitle }
+  public func title(_ frame: PageFrame) -> String { frame.messages.phrases.stockEditorTitle }
 
   /// Changing regions, without the field for a typed amount, so that typed text is not disturbed.
   public func parts(_ frame: PageFrame) -> [Region] {
     [
-      .block("shop", isOpen ? "" : #"<p class="banner bad">\#(frame.words.stockSilent)</p>"#),
+      .block("shop", isOpen ? "" : #"<p class="banner bad">\#(frame.messages.stockServiceUnavailable)</p>"#),
       .rows(
         "fruits", fruits, key: \.id.name,
         row: { fruit in
-          let words = frame.words
+          let messages = frame.messages
           func step(_ change: String, _ label: String, _ sign: String, _ isOff: Bool) -> HTML {
-            let off: HTML = isOff ? " disabled" : frame.locked
+            let off: HTML = isOff ? " disabled" : frame.disabledAttribute
             return frame.form(
               "/stock", [("item", fruit.id.name), ("change", change)], attributes: #" data-quiet"#,
               """
@@ -93,9 +93,9 @@ extension StockPage {
           }
           return """
             <li data-key="\(fruit.id)">\(FruitPicture.use(fruit.id, fruit.emoji))<span>\(fruit.name)</span>\
-            <div class="stepper">\(step("-1", words.fewer, "−", fruit.quantity <= 0))\
+            <div class="stepper">\(step("-1", messages.fewer, "−", fruit.quantity <= 0))\
             <output data-fruit="\(fruit.id)">\(fruit.quantity)</output>\
-            \(step("1", words.more, "+", fruit.quantity >= StockLimits.quantity))</div></li>
+            \(step("1", messages.more, "+", fruit.quantity >= StockLimits.quantity))</div></li>
             """
         }),
       .block("spoken", "\(fruits.map { "\($0.name) \($0.quantity)" }.joined(separator: ", "))"),
@@ -104,16 +104,16 @@ extension StockPage {
 
   /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
-    let words = frame.words
+    let messages = frame.messages
     let choice = frame.select(
-      "item", words.fruit, fruits.map { ($0.id.name, $0.name) }, chosen: fruits.first?.id.name ?? "")
+      "item", messages.fruit, fruits.map { ($0.id.name, $0.name) }, chosen: fruits.first?.id.name ?? "")
     let fields: HTML = """
-      \(choice)\(frame.number("quantity", words.quantity, value: 10, in: 0...StockLimits.quantity))\
-      \(frame.button(words.setTo, "strong"))
+      \(choice)\(frame.number("quantity", messages.quantity, value: 10, in: 0...StockLimits.quantity))\
+      \(frame.button(messages.setTo, "strong"))
       """
     return """
       \(FruitPicture.sprite)
-      \(frame.heading(words.phrases.stockEditorTitle, #"<a class="button" href="/juice">\#(words.phrases.close)</a>"#))
+      \(frame.heading(messages.phrases.stockEditorTitle, #"<a class="button" href="/juice">\#(messages.phrases.close)</a>"#))
       \(regions.place("shop"))
       \(regions.place("spoken", "p", " hidden"))
       \(regions.place("fruits", "ul", #" class="fruits editor""#))

@@ -5,7 +5,7 @@ import BankModel
 
 extension KioskPage {
   /// Title of the page.
-  public func title(_ frame: PageFrame) -> String { frame.words.kiosk }
+  public func title(_ frame: PageFrame) -> String { frame.messages.kiosk }
 
   /// Changing regions of the page.
   public func parts(_ frame: PageFrame) -> [Region] {
@@ -13,11 +13,11 @@ extension KioskPage {
       .rows(
         "lines", services, key: \.service.text,
         row: { service in
-          let paused: HTML? = service.isPaused ? #" <b class="badge paused">\#(frame.words.paused)</b>"# : nil
+          let paused: HTML? = service.isPaused ? #" <b class="badge paused">\#(frame.messages.paused)</b>"# : nil
           return """
             <li data-key="\(service.service)" class="\(frame.tint(service.service))">\
-            <span>\(frame.words.phrases.service(service.service))\(paused)</span> \
-            <b>\(frame.words.people(service.waitingTotal))</b></li>
+            <span>\(frame.messages.phrases.service(service.service))\(paused)</span> \
+            <b>\(frame.messages.customerCount(service.waitingTotal))</b></li>
             """
         })
     ]
@@ -25,28 +25,28 @@ extension KioskPage {
 
   /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
-    let words = frame.words
+    let messages = frame.messages
     // Juice is ordered on its own page, which offers the names of the juices.
     let names = services.isEmpty ? ServiceName.drawn : services.map(\.service).filter { $0 != .juice }
-    let grades = zip(Priority.gradeNames, Priority.grades).reversed().map { ($0, words.phrases.standing($1)) }
+    let grades = zip(Priority.gradeNames, Priority.grades).reversed().map { ($0, messages.phrases.standing($1)) }
     let taken: HTML? = latest.map {
-      #"<p class="banner good"><a href="\#(frame.address(of: $0, day))">\#(words.customer($0))</a></p>"#
+      #"<p class="banner good"><a href="\#(frame.address(of: $0, day))">\#(messages.customer($0))</a></p>"#
     }
     let inside: HTML = """
-      \(frame.serviceChoice(names, words.byChance, chosen: nil))
-      \(frame.select("grade", words.grade, grades, chosen: "regular"))
-      \(frame.number("count", words.howMany, value: 1, in: 1...1_000))
-      <label class="field wide"><span>\(words.payload)</span>\
+      \(frame.serviceChoice(names, messages.randomService, chosen: nil))
+      \(frame.select("grade", messages.grade, grades, chosen: "regular"))
+      \(frame.number("count", messages.howMany, value: 1, in: 1...1_000))
+      <label class="field wide"><span>\(messages.payload)</span>\
       <textarea name="payload" rows="3" maxlength="60000"></textarea>\
-      <small>\(words.payloadHint)</small></label>
-      \(frame.button(words.take, "add large", attributes: #" data-action="take""#))
+      <small>\(messages.payloadHint)</small></label>
+      \(frame.button(messages.take, "add large", attributes: #" data-action="take""#))
       """
     return """
-      \(frame.heading(words.kiosk))\(taken)
+      \(frame.heading(messages.kiosk))\(taken)
       <div class="columns">
       <section class="card">\(frame.form("/customers", [("from", "kiosk")], attributes: #" class="fields""#, inside))
-      <p class="quiet"><a href="/juice">\(words.juiceElsewhere)</a></p></section>
-      <section class="card"><h2>\(words.queueNow)</h2>\(regions.place("lines", "ul", #" class="pairs""#))</section>
+      <p class="quiet"><a href="/juice">\(messages.juiceElsewhere)</a></p></section>
+      <section class="card"><h2>\(messages.queueNow)</h2>\(regions.place("lines", "ul", #" class="pairs""#))</section>
       </div>
       """
   }
@@ -54,7 +54,7 @@ extension KioskPage {
 
 extension TicketPage {
   /// Title of the page.
-  public func title(_ frame: PageFrame) -> String { frame.words.customer(ticket) }
+  public func title(_ frame: PageFrame) -> String { frame.messages.customer(ticket) }
 
   /// Includes the day, because the number belongs to another customer on another day.
   public var lastingAddress: String? { "/ticket/\(ticket)?day=\(day)" }
@@ -64,11 +64,11 @@ extension TicketPage {
     let parts: [Region] = [
       .block("standing", standing(frame)), .block("actions", actions(frame)),
       .rows("attempts", attempts.enumerated(), key: { "\($0.offset + 1)" }, row: { attempt($0, frame) }),
-      .block("receipt", receiptPart(frame)), .block("spoken", "\(frame.words.phrases.state(state))"),
+      .block("receipt", receiptPart(frame)), .block("spoken", "\(frame.messages.phrases.state(state))"),
     ]
     guard mayWrite else { return parts }
     return parts + [
-      .block("cut", outputRemark(frame.words).map { #"<p class="quiet">\#($0)</p>"# } ?? ""),
+      .block("cut", outputNote(frame.messages).map { #"<p class="quiet">\#($0)</p>"# } ?? ""),
       .rows(
         "output", output, key: { "\($0.number)" },
         row: { chunk in
@@ -82,64 +82,64 @@ extension TicketPage {
   private var mayWrite: Bool { ![.deposit, .loan, .juice].contains(service) || !output.isEmpty }
 
   /// Remark above the output: that a part is omitted, or why there is no output. Nil if the output is complete.
-  private func outputRemark(_ words: PageWords) -> String? {
-    if isCut { return words.outputCut }
+  private func outputNote(_ messages: PageMessages) -> String? {
+    if isTruncated { return messages.outputCut }
     guard output.isEmpty else { return nil }
-    guard state == .done else { return words.noOutput }
-    return receipt?.result != nil || receipt?.errors != nil ? words.outputInReceipt : words.noOutputAtAll
+    guard state == .done else { return messages.noOutput }
+    return receipt?.result != nil || receipt?.errors != nil ? messages.outputInReceipt : messages.noOutputAtAll
   }
 
   /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
-    let words = frame.words
+    let messages = frame.messages
     let money: HTML? =
       amount > 0
-      ? "<div><dt>\(words.amount)</dt><dd>\(words.won(amount))</dd></div><div><dt>\(words.account)</dt><dd>\(account)</dd></div>"
+      ? "<div><dt>\(messages.amount)</dt><dd>\(messages.won(amount))</dd></div><div><dt>\(messages.account)</dt><dd>\(account)</dd></div>"
       : nil
-    let ordered: HTML? = article.map {
-      "<div><dt>\(words.business)</dt><dd>\(words.juice(ItemID($0)))</dd></div>"
+    let ordered: HTML? = itemName.map {
+      "<div><dt>\(messages.business)</dt><dd>\(messages.juice(ItemID($0)))</dd></div>"
     }
     let carried: HTML? = payload.map {
-      #"<details class="card"><summary>\#(words.handedOver)</summary>\#(frame.text($0))</details>"#
+      #"<details class="card"><summary>\#(messages.payloadHeading)</summary>\#(frame.text($0))</details>"#
     }
     let written: HTML? =
       !mayWrite
       ? nil
       : """
-      <section class="card"><h2>\(words.output)</h2>\(regions.place("cut"))
+      <section class="card"><h2>\(messages.output)</h2>\(regions.place("cut"))
       \(regions.place("output", "pre", #" class="output" tabindex="0" data-tail"#))
       </section>
       """
     return """
       <div class="stub \(frame.tint(service))">
-      <p class="quiet">\(words.day(day))</p>
-      <h1><span class="unseen">\(words.customer(ticket))</span><b class="number" aria-hidden="true">\(ticket)</b></h1>
-      <p class="large">\(words.phrases.service(service)) · \(words.phrases.standing(priority))</p>
+      <p class="quiet">\(messages.day(day))</p>
+      <h1><span class="unseen">\(messages.customer(ticket))</span><b class="number" aria-hidden="true">\(ticket)</b></h1>
+      <p class="large">\(messages.phrases.service(service)) · \(messages.phrases.standing(priority))</p>
       <dl class="facts">\(money)\(ordered)</dl>
       \(regions.place("standing"))
       \(regions.place("spoken", "p", " hidden"))
       \(regions.place("actions", "div", #" class="actions""#))
       </div>
       \(carried)
-      <section class="card"><h2>\(words.story)</h2>
-      <ol class="timeline"><li>\(frame.date(issuedAt)) \(words.ticketIssued)</li></ol>
+      <section class="card"><h2>\(messages.ticketHistory)</h2>
+      <ol class="timeline"><li>\(frame.date(issuedAt)) \(messages.ticketIssued)</li></ol>
       \(regions.place("attempts", "ol", #" class="timeline""#))
       </section>
-      <section class="card"><h2>\(words.receipt)</h2>\(regions.place("receipt"))</section>
+      <section class="card"><h2>\(messages.receipt)</h2>\(regions.place("receipt"))</section>
       \(written)
       """
   }
 
   private func standing(_ frame: PageFrame) -> HTML {
-    let words = frame.words
-    let place: HTML? = position.map { "<div><dt>\(words.place)</dt><dd>\(words.count($0))</dd></div>" }
+    let messages = frame.messages
+    let place: HTML? = position.map { "<div><dt>\(messages.place)</dt><dd>\(messages.count($0))</dd></div>" }
     let wait: HTML? = etaMilliseconds.map {
-      "<div><dt>\(words.estimate)</dt><dd>\(words.phrases.span(milliseconds: $0))</dd></div>"
+      "<div><dt>\(messages.estimate)</dt><dd>\(messages.phrases.span(milliseconds: $0))</dd></div>"
     }
-    let at: HTML? = window.map { "<div><dt>\(words.window)</dt><dd>\($0)</dd></div>" }
-    let due: HTML? = dueAt.map { "<div><dt>\(words.scheduled)</dt><dd>\(frame.date($0))</dd></div>" }
+    let at: HTML? = window.map { "<div><dt>\(messages.window)</dt><dd>\($0)</dd></div>" }
+    let due: HTML? = dueAt.map { "<div><dt>\(messages.scheduled)</dt><dd>\(frame.date($0))</dd></div>" }
     return """
-      <p><b class="badge \(state.name)">\(words.mark(state))</b></p>
+      <p><b class="badge \(state.name)">\(messages.stateLabel(state))</b></p>
       <dl class="facts">\(place)\(wait)\(at)\(due)</dl>\(frame.progressBar(percent, progress))
       """
   }
@@ -150,16 +150,16 @@ extension TicketPage {
     let requeue: HTML? =
       state == .dead
       ? frame.form(
-        "/tickets/requeue", chosen, attributes: " data-ask", frame.button(frame.words.requeue, "strong"))
+        "/tickets/requeue", chosen, attributes: " data-ask", frame.button(frame.messages.requeue, "strong"))
       : nil
     return
-      "\(requeue)\(frame.form("/tickets/cancel", chosen, attributes: " data-ask", frame.button(frame.words.cancel, "danger")))"
+      "\(requeue)\(frame.form("/tickets/cancel", chosen, attributes: " data-ask", frame.button(frame.messages.cancel, "danger")))"
   }
 
   private func attempt(_ numbered: (offset: Int, element: AttemptRow), _ frame: PageFrame) -> HTML {
-    let (words, attempt) = (frame.words, numbered.element)
+    let (messages, attempt) = (frame.messages, numbered.element)
     let isBad = attempt.end.map { $0 != .served } ?? false
-    let branch: HTML? = attempt.branch.map { ", \(words.branchNumber($0))" }
+    let branch: HTML? = attempt.branch.map { ", \(messages.branchNumber($0))" }
     // In a shared bank the window has no link: it may be one of another branch, whose logs are not on this host, and a
     // window of the same name may exist here.
     let window: HTML =
@@ -170,37 +170,37 @@ extension TicketPage {
       ? nil
       : """
       <p>\(frame.moment(attempt.startedAt)) \(window), \
-      \(words.generation(attempt.generation)), pid \(attempt.pid)\(branch)</p>
+      \(messages.generation(attempt.generation)), pid \(attempt.pid)\(branch)</p>
       """
     let signal: HTML? = attempt.signal.map { " (<b>\($0)</b>)" }
-    let code: HTML? = attempt.code.map { " (\(words.phrases.exitCode($0)))" }
+    let code: HTML? = attempt.code.map { " (\(messages.phrases.exitCode($0)))" }
     let ended: HTML? = attempt.end.map {
-      let text = attempt.isFatal ? words.phrases.attemptFailed($0) : words.phrases.attemptEnded($0)
+      let text = attempt.isFatal ? messages.phrases.attemptFailed($0) : messages.phrases.attemptEnded($0)
       return
         #"<p class="\#(isBad ? "alarm" : "good")">\#(attempt.endedAt.map(frame.moment)) \#(text)\#(signal)\#(code)</p>"#
     }
-    let said: HTML? = attempt.words.map { "<pre>\($0)</pre>" }
-    let name = words.attempt(Int64(numbered.offset) + 1)
+    let said: HTML? = attempt.message.map { "<pre>\($0)</pre>" }
+    let name = messages.attempt(Int64(numbered.offset) + 1)
     return """
       <li data-key="\(numbered.offset + 1)" class="\(isBad ? "bad" : "")"><b>\(name)</b>\(began)\(ended)\(said)</li>
       """
   }
 
   private func receiptPart(_ frame: PageFrame) -> HTML {
-    guard let receipt else { return #"<p class="quiet">\#(frame.words.noReceipt)</p>"# }
-    let words = frame.words
+    guard let receipt else { return #"<p class="quiet">\#(frame.messages.noReceipt)</p>"# }
+    let messages = frame.messages
     let transfer: HTML? =
       if let debit = receipt.debit, let credit = receipt.credit {
-        "<p>\(words.phrases.ledgerAccount(debit)) → \(words.phrases.ledgerAccount(credit)), <b>\(words.won(receipt.amount))</b></p>"
+        "<p>\(messages.phrases.ledgerAccount(debit)) → \(messages.phrases.ledgerAccount(credit)), <b>\(messages.won(receipt.amount))</b></p>"
       } else { nil }
     let missing = receipt.missing.map { shortage -> HTML in
-      "<p>\(words.item(shortage.item)) \(shortage.available)/\(shortage.needed)</p>"
+      "<p>\(messages.item(shortage.item)) \(shortage.available)/\(shortage.needed)</p>"
     }
-    let result: HTML? = receipt.result.map { "<h3>\(words.result)</h3>\(frame.text($0))" }
-    let errors: HTML? = receipt.errors.map { "<h3>\(words.errors)</h3>\(frame.text($0))" }
-    let code: HTML? = receipt.exitCode.map { "<p>\(words.phrases.exitCode($0))</p>" }
+    let result: HTML? = receipt.result.map { "<h3>\(messages.result)</h3>\(frame.text($0))" }
+    let errors: HTML? = receipt.errors.map { "<h3>\(messages.errors)</h3>\(frame.text($0))" }
+    let code: HTML? = receipt.exitCode.map { "<p>\(messages.phrases.exitCode($0))</p>" }
     return """
-      <div class="receipt"><p><b>\(words.phrases.outcome(receipt.outcome))</b> · \(frame.date(receipt.finishedAt))</p>\
+      <div class="receipt"><p><b>\(messages.phrases.outcome(receipt.outcome))</b> · \(frame.date(receipt.finishedAt))</p>\
       \(transfer)\(missing)\(code)\(result)\(errors)</div>
       """
   }
@@ -208,21 +208,21 @@ extension TicketPage {
 
 extension LobbyPage {
   /// Title of the page.
-  public func title(_ frame: PageFrame) -> String { frame.words.lobby }
+  public func title(_ frame: PageFrame) -> String { frame.messages.lobby }
   /// Layout for a wall display.
-  public var look: HTML { "wall" }
+  public var cssClass: HTML { "wall" }
 
   /// Changing regions of the page.
   public func parts(_ frame: PageFrame) -> [Region] {
-    let words = frame.words
+    let messages = frame.messages
     return [
       .rows("newest", calls.prefix(1), key: \.key, row: { call($0, frame) }),
       .rows("calls", calls.dropFirst().prefix(4), key: \.key, row: { call($0, frame) }),
       .block(
         "counts",
         """
-        <dl class="figures">\(frame.figure(words.waiting, waiting, "green"))\
-        \(frame.figure(words.serving, serving, "indigo"))\(frame.figure(words.served, served))</dl>
+        <dl class="figures">\(frame.figure(messages.waiting, waiting, "green"))\
+        \(frame.figure(messages.serving, serving, "indigo"))\(frame.figure(messages.served, served))</dl>
         """),
       .block("spoken", spoken(frame)),
     ]
@@ -230,30 +230,30 @@ extension LobbyPage {
 
   /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
-    let words = frame.words
+    let messages = frame.messages
     return """
-      <h1 class="unseen">\(words.lobby)</h1>
+      <h1 class="unseen">\(messages.lobby)</h1>
       \(regions.place("spoken", "p", " hidden"))
-      \(regions.place("newest", "ol", #" class="newest" data-empty="\#(words.noCalls)""#))
-      <h2 class="unseen">\(words.lastCalls)</h2>
+      \(regions.place("newest", "ol", #" class="newest" data-empty="\#(messages.noCalls)""#))
+      <h2 class="unseen">\(messages.lastCalls)</h2>
       \(regions.place("calls", "ol", #" class="calls""#))
       \(regions.place("counts"))
-      <p class="chime"><button type="button" data-chime aria-pressed="false" data-on="\(words.chimeOn)" \
-      data-off="\(words.chimeOff)" hidden>\(words.chimeOn)</button></p>
+      <p class="chime"><button type="button" data-chime aria-pressed="false" data-on="\(messages.chimeOn)" \
+      data-off="\(messages.chimeOff)" hidden>\(messages.chimeOn)</button></p>
       """
   }
 
   private func call(_ call: Call, _ frame: PageFrame) -> HTML {
-    let again: HTML? = call.isAgain ? #" <small class="again">\#(frame.words.again)</small>"# : nil
+    let again: HTML? = call.isRepeat ? #" <small class="again">\#(frame.messages.again)</small>"# : nil
     return """
       <li data-key="\(call.key)" class="\(frame.tint(call.service))"><b class="number">\(call.ticket)</b> \
-      <span>\(frame.words.phrases.service(call.service))\(frame.gradeMark(call.priority))\(again)</span> \
-      <span class="at">\(frame.words.counter(call.window, call.service))</span></li>
+      <span>\(frame.messages.phrases.service(call.service))\(frame.gradeBadge(call.priority))\(again)</span> \
+      <span class="at">\(frame.messages.windowLabel(call.window, call.service))</span></li>
       """
   }
 
   private func spoken(_ frame: PageFrame) -> HTML {
     guard let call = calls.first else { return "" }
-    return "\(frame.words.customer(call.ticket)), \(frame.words.counter(call.window, call.service))"
+    return "\(frame.messages.customer(call.ticket)), \(frame.messages.windowLabel(call.window, call.service))"
   }
 }

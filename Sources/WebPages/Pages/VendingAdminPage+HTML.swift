@@ -5,19 +5,19 @@ import BankModel
 
 extension VendingAdminPage {
   /// Title of the page.
-  public func title(_ frame: PageFrame) -> String { frame.words.admin }
+  public func title(_ frame: PageFrame) -> String { frame.messages.admin }
 
   /// Changing regions of the page.
   public func parts(_ frame: PageFrame) -> [Region] {
-    let words = frame.words
+    let messages = frame.messages
     let expired = shelves.reduce(Quantity(0)) { $0 &+ max(0, $1.drink.expired) }
     return [
-      .block("shop", isOpen ? "" : #"<p class="banner bad">\#(words.machineSilent)</p>"#),
-      .block("balance", #"<b>\#(words.won(balance))</b>"#),
+      .block("shop", isOpen ? "" : #"<p class="banner bad">\#(messages.machineUnavailable)</p>"#),
+      .block("balance", #"<b>\#(messages.won(balance))</b>"#),
       .rows("shelves", shelves, key: \.drink.id.name, row: { shelf($0, frame) }),
       .block(
         "expired",
-        expired > 0 ? #"<p class="alarm">\#(words.expiredDrinks): \#(words.count(expired))</p>"# : ""),
+        expired > 0 ? #"<p class="alarm">\#(messages.expiredDrinks): \#(messages.count(expired))</p>"# : ""),
       .block("pie", pie(frame)),
       .rows(
         "shares", shelves.enumerated(), key: \.element.drink.id.name,
@@ -27,7 +27,7 @@ extension VendingAdminPage {
 
   /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
-    let words = frame.words
+    let messages = frame.messages
     let products = shelves.map { (value: $0.drink.id.name, text: $0.drink.name) }
     func date(_ name: HTML, _ label: String, _ day: DayNumber) -> HTML {
       """
@@ -36,40 +36,40 @@ extension VendingAdminPage {
       """
     }
     let add: HTML = """
-      \(frame.select("product", words.product, products, chosen: products.first?.value ?? ""))\
-      \(frame.number("count", words.quantity, value: 10, in: 1...StockLimits.quantity))\
-      \(date("made", words.made, today))\(date("expires", words.expires, today &+ ProductTable.shelfLife))\
-      \(frame.button(words.add, "add"))
+      \(frame.select("product", messages.product, products, chosen: products.first?.value ?? ""))\
+      \(frame.number("count", messages.quantity, value: 10, in: 1...StockLimits.quantity))\
+      \(date("made", messages.made, today))\(date("expires", messages.expires, today &+ ProductTable.shelfLife))\
+      \(frame.button(messages.add, "add"))
       """
     return """
       \(DrinkPicture.sprite)
-      \(frame.heading(words.phrases.vendingAdminTitle, #"<a class="button" href="/vending">\#(words.phrases.close)</a>"#))
+      \(frame.heading(messages.phrases.vendingAdminTitle, #"<a class="button" href="/vending">\#(messages.phrases.close)</a>"#))
       \(regions.place("shop"))
-      <section class="card"><h2>\(words.addStock)</h2>\(frame.form("/vending/admin/add", attributes: #" class="fields""#, add))</section>
-      <section class="card"><h2>\(words.lots) · \(words.balance) \(regions.place("balance", "span"))</h2>
-      \(frame.choice(words.whichDrinks, [("all", words.all), ("expired", words.expiredOnly), ("hot", words.hotOnly)]))
+      <section class="card"><h2>\(messages.addStock)</h2>\(frame.form("/vending/admin/add", attributes: #" class="fields""#, add))</section>
+      <section class="card"><h2>\(messages.lots) · \(messages.balance) \(regions.place("balance", "span"))</h2>
+      \(frame.choice(messages.whichDrinks, [("all", messages.all), ("expired", messages.expiredOnly), ("hot", messages.hotOnly)]))
       \(regions.place("shelves", "ul", #" class="shelves""#))
       <div class="row">\(regions.place("expired"))\
-      \(frame.form("/vending/admin/discard", [], frame.button(words.discardExpired, "danger")))</div>
+      \(frame.form("/vending/admin/discard", [], frame.button(messages.discardExpired, "danger")))</div>
       </section>
-      <section class="card"><h2>\(words.shares)</h2><div class="pie-beside">\(regions.place("pie"))
-      <div class="scroll-x"><table><thead><tr><th scope="col"><span class="unseen">\(words.shares)</span></th>\
-      <th scope="col">\(words.product)</th><th scope="col" class="n">\(words.sold)</th><th scope="col" class="n">\(words.share)</th></tr></thead>
+      <section class="card"><h2>\(messages.shares)</h2><div class="pie-beside">\(regions.place("pie"))
+      <div class="scroll-x"><table><thead><tr><th scope="col"><span class="unseen">\(messages.shares)</span></th>\
+      <th scope="col">\(messages.product)</th><th scope="col" class="n">\(messages.sold)</th><th scope="col" class="n">\(messages.share)</th></tr></thead>
       \(regions.place("shares", "tbody"))</table></div></div></section>
       """
   }
 
   private func shelf(_ shelf: DrinkShelf, _ frame: PageFrame) -> HTML {
-    let words = frame.words
+    let messages = frame.messages
     let lots = shelf.lots.map { lot -> HTML in
-      let expired: HTML? = lot.isExpired ? #" <b class="badge alarm">\#(words.expired)</b>"# : nil
+      let expired: HTML? = lot.isExpired ? #" <b class="badge alarm">\#(messages.expired)</b>"# : nil
       return
-        #"<li class="\#(lot.isExpired ? "alarm" : "")"><b>\#(words.pieces(lot.quantity))</b>\#(expired) <small>\#(parts(lot.description))</small></li>"#
+        #"<li class="\#(lot.isExpired ? "alarm" : "")"><b>\#(messages.pieces(lot.quantity))</b>\#(expired) <small>\#(parts(lot.description))</small></li>"#
     }
     return """
       <li data-key="\(shelf.drink.id)" data-product="\(shelf.drink.id)" \
       class="\(shelf.drink.isHot ? "is-hot" : "")\(shelf.lots.contains(where: \.isExpired) ? " is-expired" : "")">\(DrinkPicture.use(shelf.drink.id, shelf.drink.kind))\
-      <div><b>\(shelf.drink.name)</b> <span>\(words.pieces(shelf.drink.stock))</span><ul class="lots">\(lots)</ul></div></li>
+      <div><b>\(shelf.drink.name)</b> <span>\(messages.pieces(shelf.drink.stock))</span><ul class="lots">\(lots)</ul></div></li>
       """
   }
 
@@ -86,7 +86,7 @@ extension VendingAdminPage {
   /// Pie chart: each share is a dash of a circle's stroke. The stroke is twice as thick as the radius, so it fills the
   /// disc. The circumference has 1000 units.
   private func pie(_ frame: PageFrame) -> HTML {
-    guard sold > 0 else { return #"<p class="quiet">\#(frame.words.noPurchases)</p>"# }
+    guard sold > 0 else { return #"<p class="quiet">\#(frame.messages.noPurchases)</p>"# }
     var start = 0
     var counted = 0.0
     // The last share is drawn as a whole circle below the others. Otherwise rounding would leave a thin gap
@@ -104,36 +104,36 @@ extension VendingAdminPage {
         """
     }
     return
-      #"<svg class="pie" viewBox="0 0 64 64" role="img" aria-label="\#(frame.words.shares)">\#(whole)\#(slices)</svg>"#
+      #"<svg class="pie" viewBox="0 0 64 64" role="img" aria-label="\#(frame.messages.shares)">\#(whole)\#(slices)</svg>"#
   }
 
   private func share(_ shelf: DrinkShelf, _ place: Int, _ frame: PageFrame) -> HTML {
     let tenths = sold > 0 ? Int((Double(max(0, shelf.sold)) / sold * 1_000).rounded()) : 0
     return """
       <tr data-key="\(shelf.drink.id)"><td><span class="swatch slice-\(place % 10)"></span></td><th scope="row">\(shelf.drink.name)</th>\
-      <td class="n">\(frame.words.count(shelf.sold))</td><td class="n">\(tenths / 10).\(tenths % 10)%</td></tr>
+      <td class="n">\(frame.messages.count(shelf.sold))</td><td class="n">\(tenths / 10).\(tenths % 10)%</td></tr>
       """
   }
 }
 
 extension ManagerLoginPage {
   /// Title of the page.
-  public func title(_ frame: PageFrame) -> String { frame.words.admin }
+  public func title(_ frame: PageFrame) -> String { frame.messages.admin }
   /// None: the page does not change.
   public func parts(_ frame: PageFrame) -> [Region] { [] }
 
   /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
-    let words = frame.words
-    let said: String? = isPaused ? words.codePause : wasWrong ? words.wrongCode : nil
+    let messages = frame.messages
+    let said: String? = isPaused ? messages.codePause : wasWrong ? messages.wrongCode : nil
     let wrong: HTML? = said.map { #"<p class="alarm" role="alert">\#($0)</p>"# }
     let fields: HTML = """
-      <label class="field"><span>\(words.code)</span><input type="password" name="code" autocomplete="off" required></label>\
-      \(frame.button(words.login, "strong"))
+      <label class="field"><span>\(messages.code)</span><input type="password" name="code" autocomplete="off" required></label>\
+      \(frame.button(messages.login, "strong"))
       """
     return """
-      \(frame.heading(words.admin, #"<a class="button" href="/vending">\#(words.phrases.close)</a>"#))
-      <section class="card"><p>\(words.managerOnly)</p>\(wrong)\
+      \(frame.heading(messages.admin, #"<a class="button" href="/vending">\#(messages.phrases.close)</a>"#))
+      <section class="card"><p>\(messages.managerOnly)</p>\(wrong)\
       \(frame.form("/vending/admin/login", attributes: #" class="fields" data-plain"#, fields))</section>
       """
   }

@@ -4,72 +4,72 @@ import BankModel
 
 extension VendingPage {
   /// Title of the page.
-  public func title(_ frame: PageFrame) -> String { frame.words.vending }
+  public func title(_ frame: PageFrame) -> String { frame.messages.vending }
 
   /// Changing regions of the page.
   public func parts(_ frame: PageFrame) -> [Region] {
-    let words = frame.words
+    let messages = frame.messages
     return [
-      .block("shop", isOpen ? "" : #"<p class="banner bad">\#(words.machineSilent)</p>"#),
-      .block("balance", #"<b class="large" data-balance="\#(balance)">\#(words.won(balance))</b>"#),
+      .block("shop", isOpen ? "" : #"<p class="banner bad">\#(messages.machineUnavailable)</p>"#),
+      .block("balance", #"<b class="large" data-balance="\#(balance)">\#(messages.won(balance))</b>"#),
       .rows("drinks", drinks, key: \.id.name, row: { card($0, frame) }),
-      .block("total", #"\#(words.count(total))"#),
+      .block("total", #"\#(messages.count(total))"#),
       .block("pages", pages(frame)),
       .rows("purchases", purchases, key: { "\($0.number)" }, row: { purchase($0, frame) }),
-      .block("spoken", "\(words.balance) \(words.won(balance))"),
+      .block("spoken", "\(messages.balance) \(messages.won(balance))"),
     ]
   }
 
   /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
-    let words = frame.words
+    let messages = frame.messages
     func note(_ won: Won) -> HTML {
       frame.form(
         "/vending/insert", [("amount", "\(won)")],
-        frame.button("+ " + words.won(won), "money", attributes: #" data-insert="\#(won)""#))
+        frame.button("+ " + messages.won(won), "money", attributes: #" data-insert="\#(won)""#))
     }
     let other: HTML = """
-      \(frame.number("amount", words.otherAmount, value: nil, in: VendingLimits.insertion))\(frame.button(words.insert))
+      \(frame.number("amount", messages.otherAmount, value: nil, in: VendingLimits.insertion))\(frame.button(messages.insert))
       """
-    let admin: HTML = #"<a class="button" href="/vending/admin">\#(words.admin)</a>"#
+    let admin: HTML = #"<a class="button" href="/vending/admin">\#(messages.admin)</a>"#
     return """
       \(DrinkPicture.sprite)
-      \(frame.heading(words.phrases.vendingTitle, admin))
+      \(frame.heading(messages.phrases.vendingTitle, admin))
       \(regions.place("shop"))
       \(regions.place("spoken", "p", " hidden"))
       <section class="card till">
-      <p><span>\(words.balance)</span> \(regions.place("balance", "span"))</p>
+      <p><span>\(messages.balance)</span> \(regions.place("balance", "span"))</p>
       <div class="row">\(note(1_000))\(note(5_000))\
-      \(frame.form("/vending/return", [], frame.button(words.giveChange, "", attributes: #" data-action="return""#)))</div>
+      \(frame.form("/vending/return", [], frame.button(messages.giveChange, "", attributes: #" data-action="return""#)))</div>
       \(frame.form("/vending/insert", attributes: #" class="fields""#, other))
       </section>
-      \(frame.choice(words.whichDrinks, [("all", words.all), ("buyable", words.canBuy), ("hot", words.hotOnly)]))
+      \(frame.choice(messages.whichDrinks, [("all", messages.all), ("buyable", messages.canBuy), ("hot", messages.hotOnly)]))
       \(regions.place("drinks", "ul", #" class="drinks""#))
       <section class="card">
-      <h2>\(words.purchases) \(regions.place("total", "span", #" class="count""#))</h2>
-      \(regions.place("purchases", "ol", #" class="strip" tabindex="0" data-strip data-empty="\#(words.noPurchases)""#))
+      <h2>\(messages.purchases) \(regions.place("total", "span", #" class="count""#))</h2>
+      \(regions.place("purchases", "ol", #" class="strip" tabindex="0" data-strip data-empty="\#(messages.noPurchases)""#))
       \(regions.place("pages"))
       </section>
       """
   }
 
   private func card(_ drink: DrinkRow, _ frame: PageFrame) -> HTML {
-    let words = frame.words
+    let messages = frame.messages
     let why: String? =
       drink.isBuyable
-      ? nil : drink.stock > 0 ? words.tooExpensive : drink.expired > 0 ? words.expired : words.soldOut
+      ? nil : drink.stock > 0 ? messages.tooExpensive : drink.expired > 0 ? messages.expired : messages.soldOut
     let reason: HTML? = why.map { #" <small class="badge">\#($0)</small>"# }
-    let hot: HTML? = drink.isHot ? #" <small class="badge hot">\#(words.hot)</small>"# : nil
+    let hot: HTML? = drink.isHot ? #" <small class="badge hot">\#(messages.hot)</small>"# : nil
     let button: HTML = """
       <button id="buy-\(drink.id)" class="\(drink.isBuyable ? "strong" : "")" aria-disabled="\(drink.isBuyable ? "false" : "true")" \
-      aria-label="\(drink.name), \(words.won(drink.price)): \(words.buy)"\(frame.locked)>\(words.buy)</button>
+      aria-label="\(drink.name), \(messages.won(drink.price)): \(messages.buy)"\(frame.disabledAttribute)>\(messages.buy)</button>
       """
     return """
       <li data-key="\(drink.id)" data-product="\(drink.id)" class="drink is-\(drink.isBuyable ? "buyable" : "none off")\(drink.isHot ? " is-hot" : "")">\
       \(DrinkPicture.use(drink.id, drink.kind))<b>\(drink.name)</b>\
-      <small>\(words.phrases.brand(drink.brand)) · \(drink.volume)ml</small>\(hot)\
-      <span class="price">\(words.won(drink.price))</span>\
-      <span class="stock">\(words.pieces(drink.stock))\(reason)</span>\
+      <small>\(messages.phrases.brand(drink.brand)) · \(drink.volume)ml</small>\(hot)\
+      <span class="price">\(messages.won(drink.price))</span>\
+      <span class="stock">\(messages.pieces(drink.stock))\(reason)</span>\
       \(frame.form("/vending/buy", [("product", drink.id.name)], button))</li>
       """
   }
@@ -91,6 +91,6 @@ extension VendingPage {
       }
     }
     guard older != nil || newer != nil else { return "" }
-    return #"<p class="row">\#(link(older, frame.words.earlier))\#(link(newer, frame.words.later))</p>"#
+    return #"<p class="row">\#(link(older, frame.messages.earlier))\#(link(newer, frame.messages.later))</p>"#
   }
 }

@@ -23,10 +23,10 @@ extension PageFrame {
   }
 
   /// Attribute that disables a button on a read-only server.
-  var locked: HTML { isReadOnly ? " disabled" : "" }
+  var disabledAttribute: HTML { isReadOnly ? " disabled" : "" }
 
-  func button(_ text: String, _ look: HTML = "", attributes: HTML = "") -> HTML {
-    #"<button class="\#(look)"\#(attributes)\#(locked)>\#(text)</button>"#
+  func button(_ text: String, _ cssClass: HTML = "", attributes: HTML = "") -> HTML {
+    #"<button class="\#(cssClass)"\#(attributes)\#(disabledAttribute)>\#(text)</button>"#
   }
 
   func select(_ name: HTML, _ label: String, _ options: [(value: String, text: String)], chosen: String)
@@ -53,8 +53,8 @@ extension PageFrame {
   /// A choice of one service. The text of the first option is `first`, and its value is "".
   func serviceChoice(_ services: [ServiceName], _ first: String, chosen: ServiceName?) -> HTML {
     select(
-      "service", words.service,
-      [("", first)] + services.map { ($0.text, words.phrases.service($0)) }, chosen: chosen?.text ?? "")
+      "service", messages.service,
+      [("", first)] + services.map { ($0.text, messages.phrases.service($0)) }, chosen: chosen?.text ?? "")
   }
 
   /// Filter of the following list: it shows all rows, or only those with the class `is-NAME`. The style sheet alone

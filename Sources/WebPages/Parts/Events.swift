@@ -6,7 +6,7 @@ import BankModel
 extension PageFrame {
   /// One row of the events.
   func event(_ event: EventRow) -> HTML {
-    let look: HTML =
+    let cssClass: HTML =
       switch event.kind {
       case .died, .dead, .failed: "alarm"
       case .started where (event.attempt ?? 1) > 1: "again"
@@ -14,43 +14,43 @@ extension PageFrame {
       default: ""
       }
     return """
-      <li data-key="\(event.sequence)" class="\(look)">\(moment(event.time)) <span>\(sentence(event))</span></li>
+      <li data-key="\(event.sequence)" class="\(cssClass)">\(moment(event.time)) <span>\(sentence(event))</span></li>
       """
   }
 
   private func sentence(_ event: EventRow) -> HTML {
-    let words = words
+    let messages = messages
     let who: HTML? = event.ticket.map { ticket in
       guard let last = event.lastTicket, last > ticket else {
-        return #"<a href="\#(address(of: ticket, event.day))">\#(words.customer(ticket))</a>"#
+        return #"<a href="\#(address(of: ticket, event.day))">\#(messages.customer(ticket))</a>"#
       }
-      return "\(words.say("Tickets \(ticket)–\(last)", "\(ticket)–\(last)번 고객"))"
+      return "\(messages.localized("Tickets \(ticket)–\(last)", "\(ticket)–\(last)번 고객"))"
     }
-    let what: HTML? = event.service.map { " · \(words.phrases.service($0))" }
+    let what: HTML? = event.service.map { " · \(messages.phrases.service($0))" }
     let place: HTML? = event.window.map { " · \($0)" }
     let process: HTML? = event.pid.map { ", pid \($0)" }
-    let attempt: HTML? = event.attempt.flatMap { $0 > 1 ? " · <b>\(words.attempt($0))</b>" : nil }
+    let attempt: HTML? = event.attempt.flatMap { $0 > 1 ? " · <b>\(messages.attempt($0))</b>" : nil }
     switch event.kind {
     case .died:
       let signal: HTML? = event.signal.map { " (<b>\($0)</b>)" }
-      let end = words.phrases.attemptFailed(.killed)
+      let end = messages.phrases.attemptFailed(.killed)
       return "\(event.window ?? "")\(process): \(end)\(signal)\(who.map { " · \($0)" })"
-    case .reset: return "\(words.reset)"
+    case .reset: return "\(messages.reset)"
     default: return "\(who) <b>\(verb(event.kind))</b>\(what)\(place)\(process)\(attempt)"
     }
   }
 
   private func verb(_ kind: EventRow.Kind) -> String {
     switch kind {
-    case .issued: words.say("issued", "발급")
-    case .started: words.say("started", "업무 시작")
-    case .served: words.say("served", "업무 완료")
-    case .cancelled: words.say("cancelled", "취소")
-    case .dead: words.say("dead letter", "보류")
-    case .failed: words.phrases.attemptFailed(.failed)
-    case .deferred: words.phrases.attemptFailed(.deferred)
-    case .died: words.phrases.attemptFailed(.killed)
-    case .reset: words.reset
+    case .issued: messages.localized("issued", "발급")
+    case .started: messages.localized("started", "업무 시작")
+    case .served: messages.localized("served", "업무 완료")
+    case .cancelled: messages.localized("cancelled", "취소")
+    case .dead: messages.localized("dead letter", "보류")
+    case .failed: messages.phrases.attemptFailed(.failed)
+    case .deferred: messages.phrases.attemptFailed(.deferred)
+    case .died: messages.phrases.attemptFailed(.killed)
+    case .reset: messages.reset
     }
   }
 }

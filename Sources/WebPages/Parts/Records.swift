@@ -12,18 +12,18 @@ extension PageFrame {
   }
 
   /// A cell; a nil value is omitted on a narrow screen.
-  func cell(_ name: String, _ value: HTML?, _ look: HTML = "") -> HTML {
-    guard let value else { return #"<td class="\#(look) none">–</td>"# }
-    return #"<td class="\#(look)" data-name="\#(name)">\#(value)</td>"#
+  func cell(_ name: String, _ value: HTML?, _ cssClass: HTML = "") -> HTML {
+    guard let value else { return #"<td class="\#(cssClass) none">–</td>"# }
+    return #"<td class="\#(cssClass)" data-name="\#(name)">\#(value)</td>"#
   }
 
   /// A filter: a form that requests another page of the list.
   func filterForm(_ path: String, _ filter: RecordFilter, _ fields: HTML) -> HTML {
     let day: HTML? = filter.day.map { hidden("day", "\($0)") }
     return """
-      <form method="get" action="\(path)" class="fields card" role="search" aria-label="\(words.filter)">\(day)\(fields)\
-      \(number("after", words.afterNumber, value: filter.after > 0 ? filter.after : nil, in: 0...Int64.max, isRequired: false))\
-      <button>\(words.apply)</button></form>
+      <form method="get" action="\(path)" class="fields card" role="search" aria-label="\(messages.filter)">\(day)\(fields)\
+      \(number("after", messages.afterNumber, value: filter.after > 0 ? filter.after : nil, in: 0...Int64.max, isRequired: false))\
+      <button>\(messages.apply)</button></form>
       """
   }
 
@@ -31,9 +31,9 @@ extension PageFrame {
   func paging(_ path: String, _ filter: RecordFilter, _ next: Int64?) -> HTML {
     let first: HTML? =
       filter.after > 0
-      ? #"<a class="button" href="\#(path)\#(filter.from(0).query)">\#(words.first)</a> "# : nil
+      ? #"<a class="button" href="\#(path)\#(filter.from(0).query)">\#(messages.first)</a> "# : nil
     let following: HTML? = next.map {
-      #"<a class="button" href="\#(path)\#(filter.from($0).query)" rel="next">\#(words.next)</a>"#
+      #"<a class="button" href="\#(path)\#(filter.from($0).query)" rel="next">\#(messages.next)</a>"#
     }
     guard first != nil || following != nil else { return "" }
     return #"<p class="row">\#(first)\#(following)</p>"#
@@ -50,12 +50,12 @@ extension PageFrame {
   /// confirmation with the number. The day of the rows is in a region that changes with them.
   func selection(_ regions: [Region], _ actions: [ListAction], _ columns: [Column]) -> HTML {
     let buttons = actions.map { action -> HTML in
-      #"<button class="\#(action.look)" formaction="\#(action.path)"\#(locked)>\#(action.some)</button>"#
+      #"<button class="\#(action.look)" formaction="\#(action.path)"\#(disabledAttribute)>\#(action.some)</button>"#
     }
-    let columns = [(words.select, "check"), (words.ticket, "")] + columns
+    let columns = [(messages.select, "check"), (messages.ticket, "")] + columns
     let table: HTML = """
       \(regions.place("day"))<div class="row">\(buttons)</div><div class="scroll-x"><table class="stack">\(head(columns))\
-      \(regions.place("tickets", "tbody", #" data-empty="\#(words.none)""#))</table></div>
+      \(regions.place("tickets", "tbody", #" data-empty="\#(messages.none)""#))</table></div>
       """
     return """
       <section class="card">\(form(actions.first?.path ?? "", attributes: " data-ask", table))\
@@ -64,7 +64,7 @@ extension PageFrame {
   }
 
   /// The forms for all customers of a filter; none if the list is empty.
-  func wholes(_ actions: [ListAction], _ list: TicketList, in state: CustomerState?) -> HTML {
+  func wholeListForms(_ actions: [ListAction], _ list: TicketList, in state: CustomerState?) -> HTML {
     guard list.total ?? Int64(list.rows.count) > 0 else { return "" }
     var filter = list.filter
     filter.state = state
@@ -83,37 +83,37 @@ extension PageFrame {
   /// Columns of customers without a receipt, to the right of the ticket number.
   var ticketColumns: [Column] {
     [
-      (words.state, ""), (words.window, ""), (words.business, "n"), (words.attempts, "n"),
-      (words.issuedAt, ""),
+      (messages.state, ""), (messages.window, ""), (messages.business, "n"), (messages.attempts, "n"),
+      (messages.issuedAt, ""),
     ]
   }
 
   func ticketRow(_ row: TicketRow) -> HTML {
     let business: HTML? =
-      row.amount > 0 ? "\(words.won(row.amount))" : row.article.map { "\(words.juice(ItemID($0)))" }
+      row.amount > 0 ? "\(messages.won(row.amount))" : row.itemName.map { "\(messages.juice(ItemID($0)))" }
     return selectable(
       row,
       """
-      \(cell(words.state, #"<b class="badge \#(row.state.name)">\#(words.mark(row.state))</b>"#))\
-      \(cell(words.window, row.window.map { "\($0)" }))\(cell(words.business, business, "n"))\
-      \(cell(words.attempts, row.attempts > 0 ? "\(row.attempts)" : nil, "n"))\(cell(words.issuedAt, date(row.issuedAt), "whole"))
+      \(cell(messages.state, #"<b class="badge \#(row.state.name)">\#(messages.stateLabel(row.state))</b>"#))\
+      \(cell(messages.window, row.window.map { "\($0)" }))\(cell(messages.business, business, "n"))\
+      \(cell(messages.attempts, row.attempts > 0 ? "\(row.attempts)" : nil, "n"))\(cell(messages.issuedAt, date(row.issuedAt), "whole"))
       """)
   }
 
   /// Columns of dead letters, to the right of the ticket number.
-  var deadColumns: [Column] { [(words.reason, ""), (words.attempts, "n"), (words.issuedAt, "")] }
+  var deadColumns: [Column] { [(messages.reason, ""), (messages.attempts, "n"), (messages.issuedAt, "")] }
 
   /// A row of a dead letter; the reason comes first.
   func deadRow(_ row: TicketRow) -> HTML {
-    let reason: HTML? = words.phrases.reason(row.end, signal: row.signal, code: row.code).map {
+    let reason: HTML? = messages.phrases.reason(row.end, signal: row.signal, code: row.code).map {
       #"<b class="alarm">\#($0)</b>"#
     }
     let said: HTML? = row.reason.map { #" <small class="said-last" dir="auto">\#($0)</small>"# }
     return selectable(
       row,
       """
-      \(cell(words.reason, reason.map { "\($0)\(said)" }, "whole"))\
-      \(cell(words.attempts, "\(row.attempts)", "n"))\(cell(words.issuedAt, date(row.issuedAt), "whole"))
+      \(cell(messages.reason, reason.map { "\($0)\(said)" }, "whole"))\
+      \(cell(messages.attempts, "\(row.attempts)", "n"))\(cell(messages.issuedAt, date(row.issuedAt), "whole"))
       """)
   }
 
@@ -121,30 +121,30 @@ extension PageFrame {
     """
     <tr data-key="\(row.key)" data-ticket="\(row.ticket)" class="\(tint(row.service))">\
     <td class="check"><label><input type="checkbox" name="ticket" value="\(row.ticket)" \
-    aria-label="\(words.select): \(row.ticket)"\(locked)></label></td>\
+    aria-label="\(messages.select): \(row.ticket)"\(disabledAttribute)></label></td>\
     <th scope="row">\(ticketLink(row.ticket, of: row.day, row.service, row.priority))</th>\(cells)</tr>
     """
   }
 
   func receiptTable(_ rows: HTML) -> HTML {
     let columns: [Column] = [
-      (words.ticket, ""), (words.outcome, ""), (words.window, ""), (words.amount, "n"), (words.debit, ""),
-      (words.credit, ""), (words.attempts, "n"), (words.finished, ""),
+      (messages.ticket, ""), (messages.outcome, ""), (messages.window, ""), (messages.amount, "n"), (messages.debit, ""),
+      (messages.credit, ""), (messages.attempts, "n"), (messages.finished, ""),
     ]
     return #"<div class="scroll-x"><table class="stack">\#(head(columns))\#(rows)</table></div>"#
   }
 
   func receiptRow(_ row: ReceiptRow) -> HTML {
-    let look: HTML = row.outcome == .served ? "good" : "alarm"
+    let cssClass: HTML = row.outcome == .served ? "good" : "alarm"
     return """
       <tr data-key="\(row.sequence)" class="\(tint(row.service))"><th scope="row">\
       \(ticketLink(row.ticket, of: row.day, row.service, row.priority))</th>\
-      \(cell(words.outcome, #"<b class="\#(look)">\#(words.phrases.outcome(row.outcome))</b>"#))\
-      \(cell(words.window, row.window.map { "\($0)" }))\
-      \(cell(words.amount, row.amount > 0 ? "\(words.won(row.amount))" : nil, "n"))\
-      \(cell(words.debit, row.debit.map { "\(words.phrases.ledgerAccount($0))" }))\
-      \(cell(words.credit, row.credit.map { "\(words.phrases.ledgerAccount($0))" }))\
-      \(cell(words.attempts, row.attempts > 0 ? "\(row.attempts)" : nil, "n"))\(cell(words.finished, date(row.finishedAt), "whole"))</tr>
+      \(cell(messages.outcome, #"<b class="\#(cssClass)">\#(messages.phrases.outcome(row.outcome))</b>"#))\
+      \(cell(messages.window, row.window.map { "\($0)" }))\
+      \(cell(messages.amount, row.amount > 0 ? "\(messages.won(row.amount))" : nil, "n"))\
+      \(cell(messages.debit, row.debit.map { "\(messages.phrases.ledgerAccount($0))" }))\
+      \(cell(messages.credit, row.credit.map { "\(messages.phrases.ledgerAccount($0))" }))\
+      \(cell(messages.attempts, row.attempts > 0 ? "\(row.attempts)" : nil, "n"))\(cell(messages.finished, date(row.finishedAt), "whole"))</tr>
       """
   }
 }

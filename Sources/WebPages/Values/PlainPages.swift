@@ -7,13 +7,13 @@ public enum Confirmation: Sendable, Equatable {
   /// Empty the queue.
   case reset(day: Int64, waiting: Int64, serving: Int64)
   /// Cancel customers by their ticket numbers.
-  case cancel([TicketNumber], Confirmed)
+  case cancel([TicketNumber], ConfirmationToken)
   /// Requeue dead letters by their ticket numbers.
-  case requeue([TicketNumber], Confirmed)
+  case requeue([TicketNumber], ConfirmationToken)
   /// Cancel all customers that match a filter.
-  case cancelAll(RecordFilter, Confirmed)
+  case cancelAll(RecordFilter, ConfirmationToken)
   /// Requeue all dead letters that match a filter.
-  case requeueAll(RecordFilter, Confirmed)
+  case requeueAll(RecordFilter, ConfirmationToken)
   /// Kill the worker at a window.
   case end(window: String, generation: Int32, pid: Int32)
 }
@@ -42,7 +42,7 @@ public struct LoginPage: WebPage {
 
 /// Page that makes the browser repeat a request from this site. The browser omits the cookie if the user follows a link
 /// on another site.
-public struct ElsewherePage: WebPage {
+public struct CrossSitePage: WebPage {
   /// The requested address.
   public var address: String
 

@@ -40,7 +40,7 @@ public struct TicketRow: Sendable, Equatable {
   /// Amount in won.
   public var amount: Won
   /// Ordered article.
-  public var article: String?
+  public var itemName: String?
   /// Issue time in milliseconds since 1970.
   public var issuedAt: Int64
   /// Number of attempts so far.
@@ -59,13 +59,13 @@ public struct TicketRow: Sendable, Equatable {
 
   public init(
     day: BusinessDay, ticket: TicketNumber, service: ServiceName, priority: Priority = .regular,
-    state: CustomerState, window: String? = nil, amount: Won = 0, article: String? = nil, issuedAt: Int64,
+    state: CustomerState, window: String? = nil, amount: Won = 0, itemName: String? = nil, issuedAt: Int64,
     attempts: Int64 = 0,
     end: AttemptEnd? = nil, signal: String? = nil, code: Int32? = nil, reason: String? = nil
   ) {
     (self.day, self.ticket, self.service) = (day, ticket, service)
     (self.priority, self.state) = (priority, state)
-    (self.window, self.amount, self.article, self.issuedAt) = (window, amount, article, issuedAt)
+    (self.window, self.amount, self.itemName, self.issuedAt) = (window, amount, itemName, issuedAt)
     (self.attempts, self.end, self.signal, self.code) = (attempts, end, signal, code)
     self.reason = reason
   }
@@ -131,19 +131,19 @@ public struct ReceiptsPage: WebPage {
 }
 
 /// The result of the check of one promise.
-public struct PromiseRow: Sendable, Equatable {
+public struct GuaranteeRow: Sendable, Equatable {
   /// The promise.
-  public var name: Promise
+  public var name: Guarantee
   /// Difference; 0 if the promise is kept, nil if it could not be checked.
   public var difference: WonSum?
 
-  public init(name: Promise, difference: WonSum? = nil) {
+  public init(name: Guarantee, difference: WonSum? = nil) {
     (self.name, self.difference) = (name, difference)
   }
 }
 
 /// A promise that an audit checks.
-public enum Promise: String, Sendable, CaseIterable {
+public enum Guarantee: String, Sendable, CaseIterable {
   /// Number of tickets without any state.
   case lost
   /// Number of tickets with more than one state.
@@ -161,7 +161,7 @@ public struct AuditPage: WebPage {
   /// Time of the last check, in milliseconds since 1970; nil before the first check has ended.
   public var time: Int64?
   /// Results of the checks of all promises.
-  public var promises: [PromiseRow]
+  public var guarantees: [GuaranteeRow]
   /// Violations, one sentence each.
   public var problems: [String]
   /// Remarks that are not violations.
@@ -180,11 +180,11 @@ public struct AuditPage: WebPage {
   public var dead: Int64
 
   public init(
-    time: Int64? = nil, promises: [PromiseRow] = [], problems: [String] = [], notes: [String] = [],
+    time: Int64? = nil, guarantees: [GuaranteeRow] = [], problems: [String] = [], notes: [String] = [],
     issued: Int64 = 0, served: Int64 = 0, cancelled: Int64 = 0, waiting: Int64 = 0, delayed: Int64 = 0,
     dead: Int64 = 0
   ) {
-    (self.time, self.promises, self.problems, self.notes) = (time, promises, problems, notes)
+    (self.time, self.guarantees, self.problems, self.notes) = (time, guarantees, problems, notes)
     (self.issued, self.served, self.cancelled, self.waiting) = (issued, served, cancelled, waiting)
     (self.delayed, self.dead) = (delayed, dead)
   }

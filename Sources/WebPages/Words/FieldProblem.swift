@@ -19,27 +19,27 @@ public enum FieldProblem: Sendable, Equatable {
 
   /// The sentence in a language.
   public func text(_ language: Language) -> String {
-    let words = PageWords(language: language)
+    let messages = PageMessages(language: language)
     return switch self {
     case .unknown(let name):
-      words.say(
+      messages.localized(
         "Unknown field '\(name)'. Nothing was changed.", "'\(name)': 알 수 없는 항목입니다. 변경된 내용은 없습니다.")
     case .missing(let name):
-      words.say(
+      messages.localized(
         "The field '\(name)' is missing. Nothing was changed.", "'\(name)' 항목이 빠졌습니다. 변경된 내용은 없습니다.")
     case .repeated(let name):
-      words.say(
+      messages.localized(
         "The field '\(name)' appears more than once. Nothing was changed.",
         "'\(name)' 항목이 두 번 이상 있습니다. 변경된 내용은 없습니다.")
     case .excluded(let name, let other):
-      words.say(
+      messages.localized(
         "The fields '\(name)' and '\(other)' conflict. Nothing was changed.",
         "'\(name)' 항목과 '\(other)' 항목은 함께 쓸 수 없습니다. 변경된 내용은 없습니다.")
     case .value(let name):
-      words.say(
+      messages.localized(
         "The value of the field '\(name)' is not allowed. Nothing was changed.",
         "'\(name)' 항목의 값이 올바르지 않습니다. 변경된 내용은 없습니다.")
-    case .form: words.refusal(.badForm)
+    case .form: messages.refusal(.badForm)
     }
   }
 }

@@ -134,20 +134,20 @@ final class CBORInput {
   func value<T: Decodable>(_ type: T.Type, at offset: Int) throws(CBORDecodingError) -> T {
     if T.self == [UInt8].self, let byteString = try byteString(at: offset) as? T { return byteString }
     do { return try T(from: CBORValueDecoder(input: self, offset: offset)) } catch {
-      throw error as? CBORDecodingError ?? CBORDecodingError(.valueRefused(Self.words(of: error)), at: offset)
+      throw error as? CBORDecodingError ?? CBORDecodingError(.valueRefused(Self.message(of: error)), at: offset)
     }
   }
 
   /// Text of an error from a type's own initializer, truncated because it may quote the input.
-  private static func words(of error: any Error) -> String {
-    let words =
+  private static func message(of error: any Error) -> String {
+    let message =
       switch error {
       case DecodingError.dataCorrupted(let context), DecodingError.keyNotFound(_, let context),
         DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
         context.debugDescription
       default: String(describing: error)
       }
-    return String(words.prefix(200))
+    return String(message.prefix(200))
   }
 
   /// Offset of the first byte after the data item at `offset`. Needs no recursion and does not scan strings.

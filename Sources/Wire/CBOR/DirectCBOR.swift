@@ -126,11 +126,11 @@ struct DirectWriter {
 /// Reads a message of a fixed shape, from its first byte to its last.
 struct DirectReader {
   private let bytes: UnsafeBufferPointer<UInt8>
-  private var place = 0
+  private var position = 0
   private var hasFailed = false
 
   init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
-  var isComplete: Bool { !hasFailed && place == bytes.count }
+  var isComplete: Bool { !hasFailed && position == bytes.count }
 
   mutating func expectHeads(kind: UInt8, fields: UInt8) {
     expect(CBORMajor.map | 1)
@@ -145,7 +145,7 @@ struct DirectReader {
   }
 
   private mutating func expect(_ byte: UInt8) {
-    if place < bytes.count, bytes[place] == byte { place += 1 } else { hasFailed = true }
+    if position < bytes.count, bytes[position] == byte { position += 1 } else { hasFailed = true }
   }
 
   /// Skips the key of a field.
@@ -161,16 +161,16 @@ struct DirectReader {
 
   /// Reads the head of a map of fewer than 24 fields. Returns the number of fields, or 0 after a failure.
   mutating func mapCount() -> UInt8 {
-    guard !hasFailed, place < bytes.count, bytes[place] & 0xE0 == CBORMajor.map, bytes[place] & 0x1F < 24
+    guard !hasFailed, position < bytes.count, bytes[position] & 0xE0 == CBORMajor.map, bytes[position] & 0x1F < 24
     else {
       hasFailed = true
       return 0
     }
-    place += 1
-    return bytes[place - 1] & 0x1F
+    position += 1
+    return bytes[position - 1] & 0x1F
   }
 
-  func isAt(_ key: UInt8) -> Bool { !hasFailed && place < bytes.count && bytes[place] == key }
+  func isAt(_ key: UInt8) -> Bool { !hasFailed && position < bytes.count && bytes[position] == key }
 
   /// Reads a field with a Boolean and a key below 24. Returns the Boolean, or false after a failure.
   mutating func flag(_ key: UInt8) -> Bool {
@@ -192,17 +192,17 @@ struct DirectReader {
   }
 
   private mutating func head() -> (major: UInt8, argument: UInt64)? {
-    guard !hasFailed, place < bytes.count else { return nil }
-    let (major, information) = (bytes[place] & 0xE0, bytes[place] & 0x1F)
+    guard !hasFailed, position < bytes.count else { return nil }
+    let (major, information) = (bytes[position] & 0xE0, bytes[position] & 0x1F)
     guard information < 28 else { return nil }
-    place += 1
+    position += 1
     guard information >= 24 else { return (major, UInt64(information)) }
     let width = 1 << Int(information - 24)
-    guard width <= bytes.count - place else { return nil }
+    guard width <= bytes.count - position else { return nil }
     var argument: UInt64 = 0
     for _ in 0..<width {
-      argument = argument << 8 | UInt64(bytes[place])
-      place += 1
+      argument = argument << 8 | UInt64(bytes[position])
+      position += 1
     }
     let leastForThisWidth: UInt64 = width == 1 ? 24 : 1 << (4 * UInt64(width))
     return argument >= leastForThisWidth ? (major, argument) : nil
@@ -212,14 +212,14 @@ struct DirectReader {
   mutating func text(_ key: UInt8, counting present: inout UInt8) -> String? {
     guard isAt(key) else { return nil }
     present += 1
-    place += 1
-    guard let (major, length) = head(), major == CBORMajor.text, length <= UInt64(bytes.count - place),
-      let text = Self.text(UnsafeBufferPointer(rebasing: bytes[place..<(place + Int(length))]))
+    position += 1
+    guard let (major, length) = head(), major == CBORMajor.text, length <= UInt64(bytes.count - position),
+      let text = Self.text(UnsafeBufferPointer(rebasing: bytes[position..<(position + Int(length))]))
     else {
       hasFailed = true
       return nil
     }
-    place += Int(length)
+    position += Int(length)
     return text
   }
 
@@ -233,12 +233,12 @@ struct DirectReader {
   /// Reads a field with a byte string and a key below 24. Returns its bytes, or none after a failure.
   mutating func bytes(_ key: UInt8) -> [UInt8] {
     expect(key)
-    guard let (major, length) = head(), major == CBORMajor.bytes, length <= UInt64(bytes.count - place) else {
+    guard let (major, length) = head(), major == CBORMajor.bytes, length <= UInt64(bytes.count - position) else {
       hasFailed = true
       return []
     }
-    defer { place += Int(length) }
-    return Array(bytes[place..<(place + Int(length))])
+    defer { position += Int(length) }
+    return Array(bytes[position..<(position + Int(length))])
   }
 
   /// Reads an optional field with a byte string and a key below 24. Adds 1 to `present` if the field is

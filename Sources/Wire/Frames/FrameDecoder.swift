@@ -18,7 +18,7 @@ public struct FrameDecoder: Sendable {
   private var failure: FrameError?
 
   /// Capacity in bytes above which an empty buffer is freed.
-  private static let keptCapacity = 64 << 10
+  private static let retainedCapacity = 64 << 10
 
   /// A decoder at the start of a stream.
   ///
@@ -82,7 +82,7 @@ public struct FrameDecoder: Sendable {
   /// bytes than it drops.
   private mutating func compact() {
     if consumed == buffer.count {
-      if buffer.capacity > Self.keptCapacity { buffer = [] } else { buffer.removeAll(keepingCapacity: true) }
+      if buffer.capacity > Self.retainedCapacity { buffer = [] } else { buffer.removeAll(keepingCapacity: true) }
       consumed = 0
     } else if consumed >= buffer.count - consumed {
       buffer.removeSubrange(..<consumed)

@@ -20,7 +20,7 @@ public protocol FrameMessage: Codable {
   static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> Self?
 
   /// Parses one line of JSON, without its newline, as a message.
-  static func readLine(_ line: UnsafeBufferPointer<UInt8>) throws(LineFault) -> Self
+  static func readLine(_ line: UnsafeBufferPointer<UInt8>) throws(LineParseError) -> Self
 
   /// Appends the message as a line without a newline. Appends nothing if the message has no line form.
   func appendLine(to buffer: inout [UInt8])
@@ -32,8 +32,8 @@ extension FrameMessage {
   /// Nil: there is no fast path.
   public static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> Self? { nil }
   /// Throws: there is no line form.
-  public static func readLine(_ line: UnsafeBufferPointer<UInt8>) throws(LineFault) -> Self {
-    throw LineFault(.noLines, at: 0)
+  public static func readLine(_ line: UnsafeBufferPointer<UInt8>) throws(LineParseError) -> Self {
+    throw LineParseError(.noLines, at: 0)
   }
   /// Appends nothing: there is no line form.
   public func appendLine(to buffer: inout [UInt8]) {}

@@ -31,7 +31,7 @@ public struct LineDecoder: Sendable {
   private var failure: LineError?
 
   /// Capacity in bytes above which an empty buffer is freed.
-  private static let keptCapacity = 64 << 10
+  private static let retainedCapacity = 64 << 10
 
   /// A decoder at the start of a stream.
   ///
@@ -94,25 +94,25 @@ public struct LineDecoder: Sendable {
 
   private mutating func findNewline() -> Int? {
     let begin = searched
-    let place = buffer.withUnsafeBytes { Self.newline(in: $0, from: begin) }
-    searched = place ?? buffer.count
-    return place
+    let position = buffer.withUnsafeBytes { Self.newline(in: $0, from: begin) }
+    searched = position ?? buffer.count
+    return position
   }
 
   private static func newline(in bytes: UnsafeRawBufferPointer, from begin: Int) -> Int? {
-    var place = begin
+    var position = begin
     // Each step compares eight bytes. A byte of `difference` is 0 exactly where `word` has a newline. The
     // lowest set bit of `found` belongs to the first newline; higher set bits may be false positives.
-    while place + 8 <= bytes.count {
-      let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+    while position + 8 <= bytes.count {
+      let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
       let difference = word ^ 0x0a0a_0a0a_0a0a_0a0a
       let found = (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080
-      if found != 0 { return place + found.trailingZeroBitCount / 8 }
-      place += 8
+      if found != 0 { return position + found.trailingZeroBitCount / 8 }
+      position += 8
     }
-    while place < bytes.count {
-      if bytes[place] == 0x0a { return place }
-      place += 1
+    while position < bytes.count {
+      if bytes[position] == 0x0a { return position }
+      position += 1
     }
     return nil
   }
@@ -120,7 +120,7 @@ public struct LineDecoder: Sendable {
   /// Drops returned bytes once they are at least half of the buffer; see ``FrameDecoder``.
   private mutating func compact() {
     if consumed == buffer.count {
-      if buffer.capacity > Self.keptCapacity { buffer = [] } else { buffer.removeAll(keepingCapacity: true) }
+      if buffer.capacity > Self.retainedCapacity { buffer = [] } else { buffer.removeAll(keepingCapacity: true) }
       (consumed, searched) = (0, 0)
     } else if consumed >= buffer.count - consumed {
       buffer.removeSubrange(..<consumed)

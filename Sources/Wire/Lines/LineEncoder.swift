@@ -30,19 +30,19 @@ public struct LineEncoder: Sendable {
 
 extension [UInt8] {
   /// Appends the constant part of a message.
-  @inline(__always) mutating func append(line words: StaticString) {
-    append(contentsOf: UnsafeBufferPointer(start: words.utf8Start, count: words.utf8CodeUnitCount))
+  @inline(__always) mutating func append(line literal: StaticString) {
+    append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
   }
 
   /// Appends a constant part, which ends with a key, and a number.
-  mutating func append(line words: StaticString, _ number: some FixedWidthInteger) {
-    append(line: words)
+  mutating func append(line literal: StaticString, _ number: some FixedWidthInteger) {
+    append(line: literal)
     append(decimal: number)
   }
 
   /// Appends a constant part, which ends with a key, and a string.
-  mutating func append(line words: StaticString, _ text: String) {
-    append(line: words)
+  mutating func append(line literal: StaticString, _ text: String) {
+    append(line: literal)
     var text = text
     text.withUTF8 { append(quoted: $0) }
   }
@@ -63,12 +63,12 @@ extension [UInt8] {
   mutating func append(quoted text: UnsafeBufferPointer<UInt8>) {
     append(UInt8(ascii: "\""))
     var begin = 0
-    for place in 0..<text.count {
-      let byte = text[place]
+    for position in 0..<text.count {
+      let byte = text[position]
       guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
-      append(contentsOf: UnsafeBufferPointer(rebasing: text[begin..<place]))
+      append(contentsOf: UnsafeBufferPointer(rebasing: text[begin..<position]))
       append(escaped: byte)
-      begin = place + 1
+      begin = position + 1
     }
     append(contentsOf: UnsafeBufferPointer(rebasing: text[begin...]))
     append(UInt8(ascii: "\""))

@@ -14,36 +14,36 @@ struct LineText {
 
 extension LineReader {
   /// Scans a string, and checks its escapes.
-  mutating func string() throws(LineFault) -> LineText {
+  mutating func string() throws(LineParseError) -> LineText {
     try take(UInt8(ascii: "\""))
-    let begin = place
+    let begin = position
     var isEscaped = false
-    while place < bytes.count {
-      let byte = bytes[place]
+    while position < bytes.count {
+      let byte = bytes[position]
       if byte == UInt8(ascii: "\"") {
-        place += 1
-        return LineText(range: begin..<(place - 1), isEscaped: isEscaped)
+        position += 1
+        return LineText(range: begin..<(position - 1), isEscaped: isEscaped)
       }
       if byte == UInt8(ascii: "\\") {
         isEscaped = true
-        place += try escape(at: place).length
+        position += try escape(at: position).length
       } else {
         guard byte >= 0x20 else { throw fault(.controlCharacter) }
-        place += 1
+        position += 1
       }
     }
     throw fault(.endsEarly)
   }
 
   /// The string that is the value of a key.
-  mutating func string(_ word: LineWord) throws(LineFault) -> LineText {
+  mutating func string(_ word: LineKey) throws(LineParseError) -> LineText {
     guard isAt(UInt8(ascii: "\"")) else { throw wanted(word, "a string") }
     return try string()
   }
 
   /// Decodes the escape at this offset.
-  private func escape(at begin: Int) throws(LineFault) -> (scalar: Unicode.Scalar, length: Int) {
-    guard begin + 1 < bytes.count else { throw LineFault(.endsEarly, at: bytes.count) }
+  private func escape(at begin: Int) throws(LineParseError) -> (scalar: Unicode.Scalar, length: Int) {
+    guard begin + 1 < bytes.count else { throw LineParseError(.endsEarly, at: bytes.count) }
     switch bytes[begin + 1] {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"):
       return (Unicode.Scalar(bytes[begin + 1]), 2)
@@ -53,14 +53,14 @@ extension LineReader {
     case UInt8(ascii: "r"): return ("\r", 2)
     case UInt8(ascii: "t"): return ("\t", 2)
     case UInt8(ascii: "u"): break
-    default: throw LineFault(.badEscape, at: begin)
+    default: throw LineParseError(.badEscape, at: begin)
     }
-    guard let first = codeUnit(at: begin + 2) else { throw LineFault(.badEscape, at: begin) }
+    guard let first = codeUnit(at: begin + 2) else { throw LineParseError(.badEscape, at: begin) }
     if let scalar = Unicode.Scalar(first) { return (scalar, 6) }
     guard first < 0xdc00, begin + 7 < bytes.count, bytes[begin + 6] == UInt8(ascii: "\\"),
       bytes[begin + 7] == UInt8(ascii: "u"), let second = codeUnit(at: begin + 8), second >= 0xdc00,
       second < 0xe000, let scalar = Unicode.Scalar(0x10000 + (first - 0xd800) << 10 + (second - 0xdc00))
-    else { throw LineFault(.badEscape, at: begin) }
+    else { throw LineParseError(.badEscape, at: begin) }
     return (scalar, 12)
   }
 
@@ -91,15 +91,15 @@ extension LineReader {
   private func content(_ text: LineText) -> [UInt8] {
     var content: [UInt8] = []
     content.reserveCapacity(text.range.count)
-    var place = text.range.lowerBound
-    while place < text.range.upperBound {
+    var position = text.range.lowerBound
+    while position < text.range.upperBound {
       // `string()` has checked every escape, so none is refused now.
-      if bytes[place] == UInt8(ascii: "\\"), let (scalar, length) = try? escape(at: place) {
+      if bytes[position] == UInt8(ascii: "\\"), let (scalar, length) = try? escape(at: position) {
         content.append(contentsOf: UTF8.encode(scalar).unsafelyUnwrapped)
-        place += length
+        position += length
       } else {
-        content.append(bytes[place])
-        place += 1
+        content.append(bytes[position])
+        position += 1
       }
     }
     return content
@@ -124,9 +124,9 @@ extension LineReader {
   }
 
   /// The bytes of a base64 string; see ``Base64``.
-  func base64(_ word: LineWord, _ text: LineText) throws(LineFault) -> [UInt8] {
+  func base64(_ word: LineKey, _ text: LineText) throws(LineParseError) -> [UInt8] {
     guard let bytes = withBytes(of: text, { try? Base64.decode($0) }) else {
-      throw LineFault(.wanted(word.name, "base64 with padding and without space (RFC 4648)"), at: text.begin)
+      throw LineParseError(.wanted(word.name, "base64 with padding and without space (RFC 4648)"), at: text.begin)
     }
     return bytes
   }

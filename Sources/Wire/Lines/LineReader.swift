@@ -11,7 +11,7 @@ struct LineReader {
     fileprivate var seen: UInt32 = 0
     fileprivate var isFirst = true
     /// Key whose value is this object, and offset of the object.
-    let owner: LineWord
+    let owner: LineKey
     let begin: Int
   }
 
@@ -20,97 +20,97 @@ struct LineReader {
 
   let bytes: UnsafeBufferPointer<UInt8>
   /// Offset of the next byte.
-  var place = 0
+  var position = 0
 
   /// A reader before the first byte.
   ///
   /// - Throws: a fault if the line is not valid UTF-8.
-  init(_ bytes: UnsafeBufferPointer<UInt8>) throws(LineFault) {
+  init(_ bytes: UnsafeBufferPointer<UInt8>) throws(LineParseError) {
     self.bytes = bytes
     do throws(UTF8.ValidationError) { _ = try UTF8Span(validating: bytes.span) } catch {
-      throw LineFault(.notUTF8, at: error.byteOffsets.lowerBound)
+      throw LineParseError(.notUTF8, at: error.byteOffsets.lowerBound)
     }
   }
 
-  func fault(_ reason: LineFault.Reason) -> LineFault { LineFault(reason, at: place) }
+  func fault(_ reason: LineParseError.Reason) -> LineParseError { LineParseError(reason, at: position) }
 
   /// The fault for the unexpected byte at this position.
-  func unexpected() -> LineFault { fault(place < bytes.count ? .unexpected(bytes[place]) : .endsEarly) }
+  func unexpected() -> LineParseError { fault(position < bytes.count ? .unexpected(bytes[position]) : .endsEarly) }
 
-  @inline(__always) func isAt(_ byte: UInt8) -> Bool { place < bytes.count && bytes[place] == byte }
+  @inline(__always) func isAt(_ byte: UInt8) -> Bool { position < bytes.count && bytes[position] == byte }
 
   @inline(__always) mutating func skipSpace() {
-    while place < bytes.count, bytes[place] <= 0x20 {
-      let byte = bytes[place]
+    while position < bytes.count, bytes[position] <= 0x20 {
+      let byte = bytes[position]
       guard byte == 0x20 || byte == 0x09 || byte == 0x0a || byte == 0x0d else { return }
-      place += 1
+      position += 1
     }
   }
 
-  @inline(__always) mutating func take(_ byte: UInt8) throws(LineFault) {
+  @inline(__always) mutating func take(_ byte: UInt8) throws(LineParseError) {
     guard isAt(byte) else { throw unexpected() }
-    place += 1
+    position += 1
   }
 
   // MARK: Objects
 
   /// Reads the first key of the line's object, and moves to its value. ``end()`` checks that there is no other
   /// key.
-  mutating func kind() throws(LineFault) -> LineWord {
+  mutating func kind() throws(LineParseError) -> LineKey {
     skipSpace()
     guard isAt(UInt8(ascii: "{")) else { throw fault(.notObject) }
-    place += 1
+    position += 1
     skipSpace()
     if isAt(UInt8(ascii: "}")) { throw fault(.noKind) }
     return try key()
   }
 
   /// Checks that the line's object ends and that nothing follows it.
-  mutating func end() throws(LineFault) {
+  mutating func end() throws(LineParseError) {
     skipSpace()
     if isAt(UInt8(ascii: ",")) { throw fault(.severalKinds) }
     try take(UInt8(ascii: "}"))
     skipSpace()
-    if place < bytes.count { throw fault(.trailing) }
+    if position < bytes.count { throw fault(.trailing) }
   }
 
   /// Enters the object that is the value of a key.
-  mutating func open(_ owner: LineWord) throws(LineFault) -> Members {
+  mutating func open(_ owner: LineKey) throws(LineParseError) -> Members {
     guard isAt(UInt8(ascii: "{")) else { throw wanted(owner, "an object") }
-    place += 1
-    return Members(owner: owner, begin: place - 1)
+    position += 1
+    return Members(owner: owner, begin: position - 1)
   }
 
   /// Reads the next key of an object, and moves to its value. Returns nil at the end of the object.
-  mutating func next(_ members: inout Members) throws(LineFault) -> LineWord? {
+  mutating func next(_ members: inout Members) throws(LineParseError) -> LineKey? {
     guard try hasNext(isFirst: members.isFirst, before: UInt8(ascii: "}")) else { return nil }
     members.isFirst = false
-    let begin = place
+    let begin = position
     let word = try key()
     guard word != .unknown else { return .unknown }
     let bit: UInt32 = 1 << UInt32(word.rawValue)
-    guard members.seen & bit == 0 else { throw LineFault(.twice(word.name), at: begin) }
+    guard members.seen & bit == 0 else { throw LineParseError(.twice(word.name), at: begin) }
     members.seen |= bit
     return word
   }
 
   /// The fault for an object without a required key.
-  func missing(_ word: LineWord, in members: Members) -> LineFault {
-    LineFault(.missing(word.name), at: members.begin)
+  func missing(_ word: LineKey, in members: Members) -> LineParseError {
+    LineParseError(.missing(word.name), at: members.begin)
   }
 
   /// The fault for an invalid value, with the offset at which the value starts; `endsEarly` at the end of the
   /// line.
-  func wanted(_ word: LineWord, _ what: String, at begin: Int? = nil) -> LineFault {
-    place < bytes.count ? LineFault(.wanted(word.name, what), at: begin ?? place) : fault(.endsEarly)
+  func wanted(_ word: LineKey, _ what: String, at begin: Int? = nil) -> LineParseError {
+    position < bytes.count ? LineParseError(.wanted(word.name, what), at: begin ?? position) : fault(.endsEarly)
   }
 
   /// Consumes the closing bracket and returns false. If the bracket is not next, consumes the comma, unless
   /// this is the first element, and returns true: an element has to follow.
-  mutating func hasNext(isFirst: Bool, before close: UInt8) throws(LineFault) -> Bool {
+  mutating func hasNext(isFirst: Bool, before close: UInt8) throws(LineParseError) -> Bool {
     skipSpace()
     if isAt(close) {
-      place += 1
+      position += 1
       return false
     }
     if !isFirst {
@@ -120,18 +120,18 @@ struct LineReader {
     return true
   }
 
-  private mutating func key() throws(LineFault) -> LineWord {
+  private mutating func key() throws(LineParseError) -> LineKey {
     let text = try string()
     skipSpace()
     try take(UInt8(ascii: ":"))
     skipSpace()
-    return withBytes(of: text) { LineWord.of($0) }
+    return withBytes(of: text) { LineKey.of($0) }
   }
 
   /// The key at an offset, truncated to 64 bytes, for an error message; empty if there is no valid string.
   func keyName(at begin: Int) -> String {
     var copy = self
-    copy.place = begin
+    copy.position = begin
     guard let text = try? copy.string() else { return "" }
     let name = self.text(text, first: 64)
     return name.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7f } ? name.debugDescription : name
@@ -141,48 +141,48 @@ struct LineReader {
 
   /// Consumes `null` and returns true, if it is next. For an optional key, `null` is equivalent to leaving the
   /// key out.
-  mutating func takesNull() -> Bool { takes("null") }
+  mutating func consumesNull() -> Bool { consumes("null") }
 
   /// Consumes `true` or `false`.
-  mutating func flag(_ word: LineWord) throws(LineFault) -> Bool {
-    if takes("true") { return true }
-    if takes("false") { return false }
+  mutating func flag(_ word: LineKey) throws(LineParseError) -> Bool {
+    if consumes("true") { return true }
+    if consumes("false") { return false }
     throw wanted(word, "true or false")
   }
 
-  private mutating func takes(_ word: StaticString) -> Bool {
+  private mutating func consumes(_ word: StaticString) -> Bool {
     let count = word.utf8CodeUnitCount
-    guard bytes.count - place >= count else { return false }
-    for offset in 0..<count where bytes[place + offset] != word.utf8Start[offset] { return false }
-    place += count
+    guard bytes.count - position >= count else { return false }
+    for offset in 0..<count where bytes[position + offset] != word.utf8Start[offset] { return false }
+    position += count
     return true
   }
 
   /// Consumes a whole number in this range.
   mutating func integer<I: FixedWidthInteger & SignedInteger>(
-    _ word: LineWord, _ range: ClosedRange<I>
-  ) throws(LineFault) -> I {
-    let begin = place
+    _ word: LineKey, _ range: ClosedRange<I>
+  ) throws(LineParseError) -> I {
+    let begin = position
     let isNegative = isAt(UInt8(ascii: "-"))
-    if isNegative { place += 1 }
-    let first = place
+    if isNegative { position += 1 }
+    let first = position
     var number: Int64 = 0
     var isTooLarge = false
-    while place < bytes.count, case let digit = bytes[place] &- 0x30, digit <= 9 {
+    while position < bytes.count, case let digit = bytes[position] &- 0x30, digit <= 9 {
       let (times, overflow) = number.multipliedReportingOverflow(by: 10)
       let (sum, carry) = times.addingReportingOverflow(Int64(digit))
       isTooLarge = isTooLarge || overflow || carry
       number = sum
-      place += 1
+      position += 1
     }
-    guard place > first else { throw wanted(word, "a whole number", at: begin) }
-    if bytes[first] == 0x30, place > first + 1 { throw LineFault(.badNumber, at: begin) }
-    if place < bytes.count, bytes[place] == 0x2e || bytes[place] | 0x20 == UInt8(ascii: "e") {
+    guard position > first else { throw wanted(word, "a whole number", at: begin) }
+    if bytes[first] == 0x30, position > first + 1 { throw LineParseError(.badNumber, at: begin) }
+    if position < bytes.count, bytes[position] == 0x2e || bytes[position] | 0x20 == UInt8(ascii: "e") {
       throw wanted(word, "a whole number", at: begin)
     }
     let value = isNegative ? 0 &- number : number
     guard !isTooLarge, let exact = I(exactly: value), range.contains(exact) else {
-      throw LineFault(
+      throw LineParseError(
         .wanted(word.name, "a whole number from \(range.lowerBound) to \(range.upperBound)"), at: begin)
     }
     return exact
@@ -190,17 +190,17 @@ struct LineReader {
 
   /// Consumes a number. Returns it rounded down to an integer and clamped to 0 … 100. A number with an exponent
   /// is refused if it is longer than 64 bytes.
-  mutating func percent(_ word: LineWord) throws(LineFault) -> UInt8 {
-    let begin = place
-    guard place < bytes.count, bytes[place] == UInt8(ascii: "-") || bytes[place] &- 0x30 <= 9 else {
+  mutating func percent(_ word: LineKey) throws(LineParseError) -> UInt8 {
+    let begin = position
+    guard position < bytes.count, bytes[position] == UInt8(ascii: "-") || bytes[position] &- 0x30 <= 9 else {
       throw wanted(word, "a number")
     }
     try skipNumber()
-    let text = bytes[begin..<place]
+    let text = bytes[begin..<position]
     if text.first == UInt8(ascii: "-") { return 0 }
     if text.contains(where: { $0 | 0x20 == UInt8(ascii: "e") }) {
       guard text.count <= 64, let number = Double(String(decoding: text, as: UTF8.self)) else {
-        throw LineFault(.badNumber, at: begin)
+        throw LineParseError(.badNumber, at: begin)
       }
       return UInt8(max(0, min(100, number)))
     }
@@ -213,15 +213,15 @@ struct LineReader {
   }
 
   /// Skips a value of any kind.
-  mutating func skipValue(depth: Int = 2) throws(LineFault) {
+  mutating func skipValue(depth: Int = 2) throws(LineParseError) {
     skipSpace()
-    guard place < bytes.count else { throw fault(.endsEarly) }
-    switch bytes[place] {
+    guard position < bytes.count else { throw fault(.endsEarly) }
+    switch bytes[position] {
     case UInt8(ascii: "\""): _ = try string()
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try skipNumber()
     case UInt8(ascii: "{"):
       guard depth < Self.maximumDepth else { throw fault(.tooDeep(limit: Self.maximumDepth)) }
-      place += 1
+      position += 1
       var isFirst = true
       while try hasNext(isFirst: isFirst, before: UInt8(ascii: "}")) {
         isFirst = false
@@ -232,38 +232,38 @@ struct LineReader {
       }
     case UInt8(ascii: "["):
       guard depth < Self.maximumDepth else { throw fault(.tooDeep(limit: Self.maximumDepth)) }
-      place += 1
+      position += 1
       var isFirst = true
       while try hasNext(isFirst: isFirst, before: UInt8(ascii: "]")) {
         isFirst = false
         try skipValue(depth: depth + 1)
       }
-    default: guard takes("true") || takes("false") || takes("null") else { throw unexpected() }
+    default: guard consumes("true") || consumes("false") || consumes("null") else { throw unexpected() }
     }
   }
 
-  private mutating func skipNumber() throws(LineFault) {
-    let begin = place
-    if isAt(UInt8(ascii: "-")) { place += 1 }
-    let leading = place
-    guard skipDigits(), bytes[leading] != 0x30 || place == leading + 1 else {
-      throw LineFault(.badNumber, at: begin)
+  private mutating func skipNumber() throws(LineParseError) {
+    let begin = position
+    if isAt(UInt8(ascii: "-")) { position += 1 }
+    let leading = position
+    guard skipDigits(), bytes[leading] != 0x30 || position == leading + 1 else {
+      throw LineParseError(.badNumber, at: begin)
     }
     if isAt(UInt8(ascii: ".")) {
-      place += 1
-      guard skipDigits() else { throw LineFault(.badNumber, at: begin) }
+      position += 1
+      guard skipDigits() else { throw LineParseError(.badNumber, at: begin) }
     }
     if isAt(UInt8(ascii: "e")) || isAt(UInt8(ascii: "E")) {
-      place += 1
-      if isAt(UInt8(ascii: "+")) || isAt(UInt8(ascii: "-")) { place += 1 }
-      guard skipDigits() else { throw LineFault(.badNumber, at: begin) }
+      position += 1
+      if isAt(UInt8(ascii: "+")) || isAt(UInt8(ascii: "-")) { position += 1 }
+      guard skipDigits() else { throw LineParseError(.badNumber, at: begin) }
     }
   }
 
   /// Skips digits. Returns false if there are none.
   private mutating func skipDigits() -> Bool {
-    let begin = place
-    while place < bytes.count, bytes[place] &- 0x30 <= 9 { place += 1 }
-    return place > begin
+    let begin = position
+    while position < bytes.count, bytes[position] &- 0x30 <= 9 { position += 1 }
+    return position > begin
   }
 }

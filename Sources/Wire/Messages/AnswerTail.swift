@@ -12,10 +12,10 @@ public enum AnswerTail {
   private static let before = 5
 
   /// Appends the tail of an event.
-  public static func append(_ event: BranchEvent, to buffer: inout [UInt8]) {
+  public static func append(_ event: AttemptEvent, to buffer: inout [UInt8]) {
     buffer.append(2)
     buffer.appendHeads(kind: 7, fields: 8)
-    buffer.appendField(1, event.happening.rawValue)
+    buffer.appendField(1, event.phase.rawValue)
     buffer.appendField(2, event.at)
     buffer.appendField(3, event.day)
     buffer.appendField(4, event.ticket)
@@ -37,7 +37,7 @@ public enum AnswerTail {
   public static func append<Result: Codable & Sendable & Equatable>(
     _ result: Result, to buffer: inout [UInt8]
   ) throws(FrameEncodingError) {
-    try append(tailOf: ServiceAnswer.reply(NumberedReply(number: 0, result: result, more: true)), to: &buffer)
+    try append(tailOf: ServiceServerMessage.reply(NumberedReply(number: 0, result: result, more: true)), to: &buffer)
   }
 
   private static func append(

@@ -19,7 +19,7 @@ public struct BoardFrame: Codable, Sendable, Equatable {
   public var time: Int64
   private var businessMilliseconds: Int64
   /// True if a customer waits or is served now, so that the business time continues to run after ``time``.
-  public var businessTimeRuns: Bool
+  public var isBusinessTimeRunning: Bool
   /// Counters of the day.
   public var counts: BoardCounts
   /// Rates of issued tickets and of served customers.
@@ -35,7 +35,7 @@ public struct BoardFrame: Codable, Sendable, Equatable {
   /// All windows and all outside workers, at most ``windowsAtMost``.
   public var windows: [BoardWindow]
   /// Number of rows omitted from some of the lists.
-  public var hidden: BoardHidden
+  public var hidden: BoardOmittedRows
   /// Served customers before the subscription; nil in all frames but the first of a subscription.
   public var history: BoardHistory?
   /// The branches of a shared bank, including this one, at most ``branchesAtMost``; nil for a bank with a
@@ -67,20 +67,20 @@ public struct BoardFrame: Codable, Sendable, Equatable {
   /// A frame of these parts; omitted lists are empty.
   public init(
     day: Int64, state: BankState, coordinator: BoardCoordinator, time: Int64, businessTime: TimeSpan,
-    businessTimeRuns: Bool, counts: BoardCounts, rates: BoardRates = BoardRates(),
+    isBusinessTimeRunning: Bool, counts: BoardCounts, rates: BoardRates = BoardRates(),
     services: [BoardService] = [], waiting: [BoardWaiting] = [], serving: [BoardServing] = [],
-    events: [BoardEvent] = [], windows: [BoardWindow] = [], hidden: BoardHidden = BoardHidden(),
+    events: [BoardEvent] = [], windows: [BoardWindow] = [], hidden: BoardOmittedRows = BoardOmittedRows(),
     history: BoardHistory? = nil, branches: [BranchReport]? = nil, bank: BoardCounts? = nil
   ) {
     (self.day, self.state, self.coordinator, self.time) = (day, state, coordinator, time)
-    (businessMilliseconds, self.businessTimeRuns) = (businessTime.milliseconds, businessTimeRuns)
+    (businessMilliseconds, self.isBusinessTimeRunning) = (businessTime.milliseconds, isBusinessTimeRunning)
     (self.counts, self.rates, self.services, self.waiting) = (counts, rates, services, waiting)
     (self.serving, self.events, self.windows, self.hidden) = (serving, events, windows, hidden)
     (self.history, self.branches, self.bank) = (history, branches, bank)
   }
 
   enum CodingKeys: Int, CodingKey {
-    case day = 1, state, coordinator, time, businessMilliseconds, businessTimeRuns, counts, rates, services,
+    case day = 1, state, coordinator, time, businessMilliseconds, isBusinessTimeRunning, counts, rates, services,
       waiting, serving, events, windows, hidden, history, branches, bank
   }
 }
@@ -145,7 +145,7 @@ public struct BoardRates: Codable, Sendable, Equatable {
 }
 
 /// Numbers of rows that a frame omits, because a list has its maximum length or a row is not known yet.
-public struct BoardHidden: Codable, Sendable, Equatable {
+public struct BoardOmittedRows: Codable, Sendable, Equatable {
   /// Omitted rows of these lists.
   public var services, waiting, serving, windows: Int64
 
@@ -167,7 +167,7 @@ public struct BoardHistory: Codable, Sendable, Equatable {
   /// Length of an interval in milliseconds.
   public static let part: Int64 = 6_000
   /// Maximum number of intervals of a service in ``served``: ten minutes, and the current interval.
-  public static let partsAtMost = 101
+  public static let intervalsAtMost = 101
 
   public init(since: Int64, served: [[Int64]] = []) { (self.since, self.served) = (since, served) }
   enum CodingKeys: Int, CodingKey { case since = 1, served }

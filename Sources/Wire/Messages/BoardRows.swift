@@ -147,7 +147,7 @@ public struct BoardWindow: Codable, Sendable, Equatable {
 /// An event in the bank. Properties that do not apply to its kind are nil.
 public struct BoardEvent: Codable, Sendable, Equatable {
   /// Kind of the event.
-  public enum Kind: UInt8, Named {
+  public enum Kind: UInt8, NameCodable {
     /// Tickets were issued: `ticket` to `last`.
     case issued = 1
     /// A customer was assigned to a window.

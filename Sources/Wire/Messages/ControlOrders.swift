@@ -4,7 +4,7 @@
 import BankModel
 
 /// Customers with the same properties. Service, amount and account are drawn at random if they are nil.
-public struct EnqueueOrder: Codable, Sendable, Equatable {
+public struct EnqueueParameters: Codable, Sendable, Equatable {
   /// Number of customers, 1 … ``Limits/customersPerCommand``.
   public var count: Int64
   /// Requested service; nil draws one for each customer.
@@ -19,10 +19,10 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
   /// and adds no customers. The same key with another request is refused.
   public var key: String?
   /// Name of the ordered article, such as a juice; nil for none.
-  public var article: String?
+  public var itemName: String?
   /// True if the user has chosen the seed. The seed is then part of the digest that is stored with the key. Nil
   /// for false.
-  public var isSeedAsked: Bool?
+  public var hasExplicitSeed: Bool?
   /// Payload of each customer, at most ``Limits/payloadLength`` bytes; nil for none.
   public var payload: [UInt8]?
   /// Due time, in milliseconds since 1970; nil if the customer waits at once, or if ``delay`` is set.
@@ -36,17 +36,17 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
 
   public init(
     count: Int64, service: ServiceName?, priority: Priority, amount: Int64?, account: Int64?, seed: UInt64,
-    key: String?, article: String? = nil, isSeedAsked: Bool? = nil, payload: [UInt8]? = nil,
+    key: String?, itemName: String? = nil, hasExplicitSeed: Bool? = nil, payload: [UInt8]? = nil,
     dueAt: Int64? = nil, delay: Int64? = nil, isCommandLine: Bool? = nil
   ) {
     (self.count, self.service, self.priority, self.amount) = (count, service, priority, amount)
     (self.account, self.seed, self.key) = (account, seed, key)
-    (self.article, self.isSeedAsked, self.payload) = (article, isSeedAsked, payload)
+    (self.itemName, self.hasExplicitSeed, self.payload) = (itemName, hasExplicitSeed, payload)
     (self.dueAt, self.delay, self.isCommandLine) = (dueAt, delay, isCommandLine)
   }
 
   enum CodingKeys: Int, CodingKey {
-    case count = 1, service, priority, amount, account, seed, key, article, isSeedAsked, payload, dueAt, delay
+    case count = 1, service, priority, amount, account, seed, key, itemName, hasExplicitSeed, payload, dueAt, delay
     case isCommandLine
   }
 }
@@ -88,7 +88,7 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
   public var key: String?
   /// Properties that the client has drawn at random; they are not compared when a key is repeated. Nil if
   /// unknown; a repeated key is then accepted without a comparison.
-  public var drawn: DrawnParts?
+  public var drawn: RandomFields?
   /// Payload, at most ``Limits/payloadLength`` bytes; nil for none.
   public var payload: [UInt8]?
   /// Due time, in milliseconds since 1970; nil if the customer waits at once, or if ``delay`` is set.
@@ -99,7 +99,7 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
 
   public init(
     service: ServiceName, priority: Priority, amount: Int64, account: Int64, key: String?,
-    drawn: DrawnParts? = nil, payload: [UInt8]? = nil, dueAt: Int64? = nil, delay: Int64? = nil
+    drawn: RandomFields? = nil, payload: [UInt8]? = nil, dueAt: Int64? = nil, delay: Int64? = nil
   ) {
     (self.service, self.priority, self.amount, self.account) = (service, priority, amount, account)
     (self.key, self.drawn, self.payload) = (key, drawn, payload)
@@ -125,7 +125,7 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
 }
 
 /// Properties of a customer that were drawn at random.
-public struct DrawnParts: OptionSet, Codable, Sendable, Equatable {
+public struct RandomFields: OptionSet, Codable, Sendable, Equatable {
   /// The properties as bits.
   public let rawValue: UInt8
 
@@ -133,11 +133,11 @@ public struct DrawnParts: OptionSet, Codable, Sendable, Equatable {
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// The service was drawn.
-  public static let service = DrawnParts(rawValue: 1)
+  public static let service = RandomFields(rawValue: 1)
   /// The amount was drawn.
-  public static let amount = DrawnParts(rawValue: 2)
+  public static let amount = RandomFields(rawValue: 2)
   /// The account was drawn.
-  public static let account = DrawnParts(rawValue: 4)
+  public static let account = RandomFields(rawValue: 4)
 }
 
 /// Selection of receipts. With ``follow``, later receipts are included as they are written.
@@ -183,12 +183,12 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
   /// Maximum number of receipts, 1 … ``TicketQuery/limitAtMost``; nil for all. Must be nil with `follow`.
   public var limit: Int64?
   /// With `follow` in a shared bank, replaces `after`: marks of the last receipts received from each branch,
-  /// one for customers finished by workers and one for cancelled customers. At most ``marksAtMost``; nil for
+  /// one for customers finished by workers and one for cancelled customers. At most ``positionsAtMost``; nil for
   /// none.
-  public var behind: [ReceiptMark]?
+  public var positions: [ReceiptPosition]?
 
-  /// Maximum number of marks in ``behind``.
-  public static let marksAtMost = 10_000
+  /// Maximum number of marks in ``positions``.
+  public static let positionsAtMost = 10_000
 
   public init(
     days: Days, follow: Bool, after: Int64 = 0, service: ServiceName? = nil, limit: Int64? = nil
@@ -203,18 +203,18 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
       after = receipt.sequence
       return
     }
-    var marks = behind ?? []
-    if let place = marks.firstIndex(where: { $0.isOfSameOrder(as: mark) }) {
+    var marks = positions ?? []
+    if let place = marks.firstIndex(where: { $0.isSameSequence(as: mark) }) {
       marks[place] = mark
     } else {
       marks.append(mark)
     }
-    behind = marks
+    positions = marks
     // From branches that have sent no receipt yet, the client does not request receipts before this day.
     if days == .present { days = .day(receipt.day) }
   }
 
-  enum CodingKeys: Int, CodingKey { case days = 1, follow, after, service, limit, behind }
+  enum CodingKeys: Int, CodingKey { case days = 1, follow, after, service, limit, positions }
 }
 
 /// Requested number of windows of a service.
@@ -228,7 +228,7 @@ public struct ServiceWindows: Codable, Sendable, Equatable {
 }
 
 /// Request to stop the bank.
-public struct StopOrder: Codable, Sendable, Equatable {
+public struct StopParameters: Codable, Sendable, Equatable {
   /// True to finish only the customers being served, and to leave the waiting ones for the next start.
   public var now: Bool
   /// Time limit of each step of the drain, in milliseconds; nil for none. After `serve_waiting` the remaining
@@ -239,20 +239,20 @@ public struct StopOrder: Codable, Sendable, Equatable {
   public var step: DrainStep?
   /// True to serve the customers of all branches of a shared bank and end its day; nil, as from an older build,
   /// for this branch alone. A bank with a database in its home refuses the request (`not_shared`).
-  public var endsBank: Bool?
+  public var closesWholeBank: Bool?
   /// True to leave delayed customers for the next start and serve the others; nil from an older build.
   public var leavesDelayed: Bool?
   /// True to answer at once, with the state of the closing bank; nil to answer when the bank has closed.
   public var noWait: Bool?
 
   public init(
-    now: Bool, timeoutMilliseconds: Int64?, step: DrainStep? = nil, endsBank: Bool? = nil,
+    now: Bool, timeoutMilliseconds: Int64?, step: DrainStep? = nil, closesWholeBank: Bool? = nil,
     leavesDelayed: Bool? = nil, noWait: Bool? = nil
   ) {
     (self.now, self.timeoutMilliseconds, self.step) = (now, timeoutMilliseconds, step)
-    (self.endsBank, self.leavesDelayed, self.noWait) = (endsBank, leavesDelayed, noWait)
+    (self.closesWholeBank, self.leavesDelayed, self.noWait) = (closesWholeBank, leavesDelayed, noWait)
   }
   enum CodingKeys: Int, CodingKey {
-    case now = 1, timeoutMilliseconds, step, endsBank, leavesDelayed, noWait
+    case now = 1, timeoutMilliseconds, step, closesWholeBank, leavesDelayed, noWait
   }
 }

@@ -27,7 +27,7 @@ extension BankMessage: Codable {
 
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
-    switch try message.onlyKind() {
+    switch try message.singleKind() {
     case .welcome: self = .welcome(try message.decode(Welcome.self, forKey: .welcome))
     case .refused: self = .refused(try message.decode(Refusal.self, forKey: .refused))
     case .reply: self = .reply(try message.decode(ControlReply.self, forKey: .reply))
@@ -66,9 +66,9 @@ public enum ControlAnswer: Sendable, Equatable {
   /// A page of receipts.
   case receipts([ReceiptReport])
   /// The start or end of an attempt.
-  case event(BranchEvent)
+  case event(AttemptEvent)
   /// No awaited ticket waits, is delayed or is served any more.
-  case ended(EndedReport)
+  case ended(AwaitedTicketsReport)
   /// Number of dead letters returned to their lines.
   case requeued(Int64)
   /// Progress of a long request.
@@ -122,15 +122,15 @@ extension ControlAnswer: Codable {
 
   public init(from decoder: any Decoder) throws {
     let answer = try decoder.container(keyedBy: Kind.self)
-    switch try answer.onlyKind() {
+    switch try answer.singleKind() {
     case .failure: self = .failure(try answer.decode(Failure.self, forKey: .failure))
     case .status: self = .status(try answer.decode(StatusReport.self, forKey: .status))
     case .enqueued: self = .enqueued(try answer.decode(EnqueuedReport.self, forKey: .enqueued))
     case .tickets: self = .tickets(try answer.decode([TicketReport].self, forKey: .tickets))
     case .ticket: self = .ticket(try answer.decode(TicketReport.self, forKey: .ticket))
     case .receipts: self = .receipts(try answer.decode([ReceiptReport].self, forKey: .receipts))
-    case .event: self = .event(try answer.decode(BranchEvent.self, forKey: .event))
-    case .ended: self = .ended(try answer.decode(EndedReport.self, forKey: .ended))
+    case .event: self = .event(try answer.decode(AttemptEvent.self, forKey: .event))
+    case .ended: self = .ended(try answer.decode(AwaitedTicketsReport.self, forKey: .ended))
     case .requeued: self = .requeued(try answer.decode(Int64.self, forKey: .requeued))
     case .progress: self = .progress(try answer.decode(ProgressReport.self, forKey: .progress))
     case .stopped: self = .stopped(try answer.decode(StoppedReport.self, forKey: .stopped))

@@ -35,7 +35,7 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     /// The home directory cannot be used: permissions, owner, disk.
     case badHome = "bad_home"
     /// Some windows did not become ready; `subject` has their names. The other windows may be open.
-    case windowsFailed = "windows_failed"
+    case startFailed = "windows_failed"
     /// A system call failed.
     case system
     /// The key belongs to another request; `subject` is the key.
@@ -51,26 +51,26 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     /// reset. Or the client has withdrawn a `board`.
     case withdrawn
     /// The client reads events more slowly than they occur. It receives no further events.
-    case tooSlow = "too_slow"
+    case slowConsumer = "too_slow"
     /// The bank offers no service of this name; `subject` is the name, and the details list the services it
     /// offers.
     case noSuchService = "no_such_service"
     /// There is no window with this name; `subject` is the name. An outside worker has no window.
     case noSuchWindow = "no_such_window"
     /// The window now has another process or none; `subject` is `NAME GENERATION PID`, with pid 0 for none.
-    case otherProcess = "other_process"
+    case processChanged = "other_process"
     /// The request needs a shared bank, but this bank has its database in its home; `subject` is the request.
-    case notShared = "not_shared"
+    case requiresSharedStore = "not_shared"
     /// The lease of the branch has run out, and other branches have rescued its customers. The branch serves no
     /// customers until it has joined the bank again.
     case leaseLost = "lease_lost"
     /// A bank with several branches does not support the request; `subject` is the request.
-    case notInSharedBank = "not_in_shared_bank"
+    case unsupportedWithSharedStore = "not_in_shared_bank"
     /// The database was not moved, and nothing was changed; `subject` is the destination.
     case notMoved = "not_moved"
     /// The database of the home was moved; `subject` is its location, and `detail` the marker file. If there is
     /// a remark, it is unknown whether the move was completed.
-    case booksMoved = "books_moved"
+    case databaseMoved = "books_moved"
     /// The client is part of the work of a customer of this bank, and the request would wait for the end of
     /// that work. `subject` is the request; `detail` is the window and the ticket number of the work.
     case fromOwnWork = "from_own_work"
@@ -80,17 +80,17 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     public var name: String {
       switch self {
       case .damaged: "database_damaged"
-      case .windowsFailed: "start_failed"
+      case .startFailed: "start_failed"
       case .system: "system_error"
       case .inspected: "home_locked"
       case .removed: "file_removed"
       case .withdrawn: "request_withdrawn"
-      case .tooSlow: "slow_consumer"
-      case .otherProcess: "process_changed"
-      case .notShared: "requires_shared_bank"
-      case .notInSharedBank: "unsupported_in_shared_bank"
+      case .slowConsumer: "slow_consumer"
+      case .processChanged: "process_changed"
+      case .requiresSharedStore: "requires_shared_bank"
+      case .unsupportedWithSharedStore: "unsupported_in_shared_bank"
       case .notMoved: "move_refused"
-      case .booksMoved: "database_moved"
+      case .databaseMoved: "database_moved"
       case .fromOwnWork: "would_deadlock"
       default: rawValue
       }
@@ -102,19 +102,19 @@ public struct Failure: Codable, Sendable, Equatable, Error {
   /// Subject of the failure, and details in English.
   public var subject, detail: String
   /// Details as a kind and its values, for translation; nil if there is only text.
-  public var remark: Remark?
+  public var messageDetail: MessageDetail?
 
   public init(_ code: Code, subject: String = "", detail: String = "") {
     (self.code, self.subject, self.detail) = (code, subject, detail)
   }
 
   /// A failure with details that can be translated; ``detail`` is their English text.
-  public init(_ code: Code, subject: String = "", remark: Remark) {
-    self.init(code, subject: subject, detail: remark.description)
-    self.remark = remark.kind == .quoted && remark.source == nil ? nil : remark
+  public init(_ code: Code, subject: String = "", messageDetail: MessageDetail) {
+    self.init(code, subject: subject, detail: messageDetail.description)
+    self.messageDetail = messageDetail.kind == .literal && messageDetail.source == nil ? nil : messageDetail
   }
 
-  enum CodingKeys: Int, CodingKey { case code = 1, subject, detail, remark }
+  enum CodingKeys: Int, CodingKey { case code = 1, subject, detail, messageDetail }
 }
 
 /// Tickets of one request.
@@ -131,15 +131,15 @@ public struct EnqueuedReport: Codable, Sendable, Equatable {
   public var known: Int64
   /// Tickets of the known customers of a list, ordered by day and number, at most ``TicketSpan/limit`` spans; nil
   /// for none, and for a request that is not a list.
-  public var knownTickets: [TicketSpan]?
+  public var alreadyIssuedTickets: [TicketSpan]?
 
   public init(
-    day: Int64, first: Int64, last: Int64, count: Int64, known: Int64 = 0, knownTickets: [TicketSpan]? = nil
+    day: Int64, first: Int64, last: Int64, count: Int64, known: Int64 = 0, alreadyIssuedTickets: [TicketSpan]? = nil
   ) {
     (self.day, self.first, self.last, self.count) = (day, first, last, count)
-    (self.known, self.knownTickets) = (known, knownTickets)
+    (self.known, self.alreadyIssuedTickets) = (known, alreadyIssuedTickets)
   }
-  enum CodingKeys: Int, CodingKey { case day = 1, first, last, count, known, knownTickets }
+  enum CodingKeys: Int, CodingKey { case day = 1, first, last, count, known, alreadyIssuedTickets }
 }
 
 /// Consecutive tickets of one day.
@@ -158,7 +158,7 @@ public struct TicketSpan: Codable, Sendable, Equatable {
 }
 
 /// Result of waiting for tickets.
-public struct EndedReport: Codable, Sendable, Equatable {
+public struct AwaitedTicketsReport: Codable, Sendable, Equatable {
   /// Number of dead letters.
   public var dead: Int64
   /// Number of cancelled tickets; nil for none, and from an older build.
@@ -190,10 +190,10 @@ public struct AuditReport: Codable, Sendable, Equatable {
   public var notes: [String]?
   /// The problems as kinds and their values, in the same order, for translation; nil for none, and from an
   /// older coordinator.
-  public var remarks: [Remark]?
+  public var messageDetails: [MessageDetail]?
   /// The notes as kinds and their values, in the same order, for translation; nil for none, and from an older
   /// coordinator.
-  public var noteRemarks: [Remark]?
+  public var noteRemarks: [MessageDetail]?
 
   public init(
     issued: Int64, served: Int64, cancelled: Int64, waiting: Int64, delayed: Int64, dead: Int64, lost: Int64,
@@ -208,39 +208,39 @@ public struct AuditReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case issued = 1, served, cancelled, waiting, delayed, dead, lost, duplicated, ledgerDifference, problems,
-      stockDifference, moneyDifference, notes, remarks, noteRemarks
+      stockDifference, moneyDifference, notes, messageDetails, noteRemarks
   }
 }
 
 extension AuditReport {
   /// The problems in translatable form. Those from an older program are quoted sentences.
-  public var findings: [Remark] { remarks ?? problems.map { Remark(quoting: $0) } }
+  public var findings: [MessageDetail] { messageDetails ?? problems.map { MessageDetail(quoting: $0) } }
 
   /// Adds a violation.
-  public mutating func add(_ problem: Remark) {
+  public mutating func add(_ problem: MessageDetail) {
     var all = findings
     all.append(problem)
-    remarks = all
+    messageDetails = all
     problems.append(problem.description)
   }
 
   /// Adds an observation that violates no invariant.
-  public mutating func note(_ remark: Remark) {
-    noteRemarks = (noteRemarks ?? []) + [remark]
-    notes = (notes ?? []) + [remark.description]
+  public mutating func note(_ messageDetail: MessageDetail) {
+    noteRemarks = (noteRemarks ?? []) + [messageDetail]
+    notes = (notes ?? []) + [messageDetail.description]
   }
 
   /// Adds the problems and the notes of another report.
-  public mutating func add(everythingOf other: AuditReport) {
+  public mutating func add(contentsOf other: AuditReport) {
     for problem in other.findings { add(problem) }
-    for remark in other.noteRemarks ?? (other.notes ?? []).map({ Remark(quoting: $0) }) { note(remark) }
+    for messageDetail in other.noteRemarks ?? (other.notes ?? []).map({ MessageDetail(quoting: $0) }) { note(messageDetail) }
   }
 }
 
 /// Start or end of an attempt at a window.
-public struct BranchEvent: Codable, Sendable, Equatable {
+public struct AttemptEvent: Codable, Sendable, Equatable {
   /// Kind of the event.
-  public enum Happening: UInt8, Sendable, Codable {
+  public enum CustomerEvent: UInt8, Sendable, Codable {
     /// The attempt has started.
     case started = 1
     /// The attempt ended with a receipt, of any outcome but `cancelled`.
@@ -250,7 +250,7 @@ public struct BranchEvent: Codable, Sendable, Equatable {
   }
 
   /// Kind of the event.
-  public var happening: Happening
+  public var phase: CustomerEvent
   /// Time in milliseconds since 1970.
   public var at: Int64
   /// Business day of the ticket.
@@ -267,11 +267,11 @@ public struct BranchEvent: Codable, Sendable, Equatable {
   public var attempt: Int32
 
   public init(
-    happening: Happening, at: Int64, day: Int64, ticket: Int64, service: ServiceName, priority: Priority,
+    phase: CustomerEvent, at: Int64, day: Int64, ticket: Int64, service: ServiceName, priority: Priority,
     window: String, attempt: Int32
   ) {
-    (self.happening, self.at, self.day, self.ticket) = (happening, at, day, ticket)
+    (self.phase, self.at, self.day, self.ticket) = (phase, at, day, ticket)
     (self.service, self.priority, self.window, self.attempt) = (service, priority, window, attempt)
   }
-  enum CodingKeys: Int, CodingKey { case happening = 1, at, day, ticket, service, priority, window, attempt }
+  enum CodingKeys: Int, CodingKey { case phase = 1, at, day, ticket, service, priority, window, attempt }
 }

@@ -24,7 +24,7 @@ extension ClientMessage: Codable {
 
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
-    switch try message.onlyKind() {
+    switch try message.singleKind() {
     case .hello: self = .hello(try message.decode(Hello.self, forKey: .hello))
     case .request: self = .request(try message.decode(ControlRequest.self, forKey: .request))
     }
@@ -39,7 +39,7 @@ public struct ControlRequest: Codable, Sendable, Equatable {
   public var command: ControlCommand
   /// True if the client wants to receive the progress of `reset` or `requeueDead`: answers `progress` with
   /// `more`. Nil, as from an older build, means false. Other long requests always send their progress.
-  public var tellsProgress: Bool?
+  public var reportsProgress: Bool?
   /// True if the answer to `receipts` is only the first non-empty part of the list, and `more` means that the
   /// list has further parts. The client requests the next part when it has space. Nil means false. Only a
   /// coordinator that inspects a database, such as the reader process of a bank, supports this field.
@@ -48,13 +48,13 @@ public struct ControlRequest: Codable, Sendable, Equatable {
   public var leavesDelayed: Bool?
 
   public init(
-    number: UInt32, command: ControlCommand, tellsProgress: Bool? = nil, onePart: Bool? = nil,
+    number: UInt32, command: ControlCommand, reportsProgress: Bool? = nil, onePart: Bool? = nil,
     leavesDelayed: Bool? = nil
   ) {
-    (self.number, self.command, self.tellsProgress) = (number, command, tellsProgress)
+    (self.number, self.command, self.reportsProgress) = (number, command, reportsProgress)
     (self.onePart, self.leavesDelayed) = (onePart, leavesDelayed)
   }
-  enum CodingKeys: Int, CodingKey { case number = 1, command, tellsProgress, onePart, leavesDelayed }
+  enum CodingKeys: Int, CodingKey { case number = 1, command, reportsProgress, onePart, leavesDelayed }
 }
 
 /// All requests to the coordinator.
@@ -70,7 +70,7 @@ public enum ControlCommand: Sendable, Equatable {
   case awaitOpen
   /// Adds customers with the same properties. Answer: `progress` with `more` for a large number, then `enqueued`
   /// once they are on disk, or `failure` if none was added.
-  case enqueue(EnqueueOrder)
+  case enqueue(EnqueueParameters)
   /// Adds a list of customers, in several parts. The last part is answered like `enqueue`; the earlier parts
   /// have no answer. The client must not send another request on the same connection between the parts.
   case enqueueList(EnqueueList)
@@ -107,8 +107,8 @@ public enum ControlCommand: Sendable, Equatable {
   case reset(day: Int64?)
   /// Reads the configuration again. Answer: `status` when the change is complete.
   case reload
-  /// Closes the bank. Answers: `progress` with `more`, then `stopped`. With ``StopOrder/noWait``, `status`.
-  case stop(StopOrder)
+  /// Closes the bank. Answers: `progress` with `more`, then `stopped`. With ``StopParameters/noWait``, `status`.
+  case stop(StopParameters)
   /// Checks all invariants. Answer: `audit`.
   case audit
   /// Returns the sums of the ledger. Answer: `ledger`.
@@ -126,18 +126,18 @@ public enum ControlCommand: Sendable, Equatable {
   /// Kills the process of a window with SIGKILL, if generation and process id are still those that the client
   /// has read in a status or a board. Answer: `status`, or `failure` `other_process` if the window now has
   /// another process or none.
-  case endTeller(window: String, generation: Int64, pid: Int32)
+  case killWorker(window: String, generation: Int64, pid: Int32)
   /// Cancels several customers as ``cancel(_:day:)`` does. Answer: `selection`.
   case cancelAll(TicketSelection)
   /// Returns several dead letters as ``requeue(_:day:)`` does. Answer: `selection`.
   case requeueAll(TicketSelection)
   /// Starts the web server, or ends it for nil. A running server that satisfies the request keeps running.
   /// Answer: `status`, whose workers include the web server.
-  case web(WebOrder?)
+  case web(WebServerSettings?)
   /// Returns the branches of a shared bank. Answer: `branches`, or `failure` `not_shared`.
   case branches
   /// Moves the database of a closed bank. Answers: `progress` with `more`, then `moved`; or `failure`.
-  case move(MoveOrder)
+  case move(MoveParameters)
 
   private enum Kind: Int, CodingKey {
     case status = 1
@@ -146,7 +146,7 @@ public enum ControlCommand: Sendable, Equatable {
     /// The day of `cancel` or `requeue`. It is a separate field, so that an older coordinator skips it.
     case day = 24
     case withdraw = 25
-    case board, endTeller, cancelAll, requeueAll
+    case board, killWorker, cancelAll, requeueAll
     case web = 40
     case branches = 41
     case move = 42
@@ -157,21 +157,21 @@ extension ControlCommand: Codable {
   public func encode(to encoder: any Encoder) throws {
     var command = encoder.container(keyedBy: Kind.self)
     switch self {
-    case .status: try command.encode(Nothing(), forKey: .status)
-    case .watch: try command.encode(Nothing(), forKey: .watch)
-    case .awaitOpen: try command.encode(Nothing(), forKey: .awaitOpen)
+    case .status: try command.encode(EmptyMessage(), forKey: .status)
+    case .watch: try command.encode(EmptyMessage(), forKey: .watch)
+    case .awaitOpen: try command.encode(EmptyMessage(), forKey: .awaitOpen)
     case .enqueue(let order): try command.encode(order, forKey: .enqueue)
     case .enqueueList(let list): try command.encode(list, forKey: .enqueueList)
     case .tickets(let query): try command.encode(query, forKey: .tickets)
     case .ticket(let number, let day):
       try command.encode(TicketName(number: number, day: day), forKey: .ticket)
     case .receipts(let query): try command.encode(query, forKey: .receipts)
-    case .follow: try command.encode(Nothing(), forKey: .follow)
-    case .awaitIdle: try command.encode(Nothing(), forKey: .awaitIdle)
+    case .follow: try command.encode(EmptyMessage(), forKey: .follow)
+    case .awaitIdle: try command.encode(EmptyMessage(), forKey: .awaitIdle)
     case .awaitTickets(let day, let first, let last):
       try command.encode(TicketRange(day: day, first: first, last: last), forKey: .awaitTickets)
-    case .pause(let service): try command.encode(Chosen(value: service), forKey: .pause)
-    case .resume(let service): try command.encode(Chosen(value: service), forKey: .resume)
+    case .pause(let service): try command.encode(OptionalValue(value: service), forKey: .pause)
+    case .resume(let service): try command.encode(OptionalValue(value: service), forKey: .resume)
     case .scale(let windows): try command.encode(windows, forKey: .scale)
     case .cancel(let number, let day):
       try command.encode(number, forKey: .cancel)
@@ -179,39 +179,39 @@ extension ControlCommand: Codable {
     case .requeue(let number, let day):
       try command.encode(number, forKey: .requeue)
       try command.encodeIfPresent(day, forKey: .day)
-    case .requeueDead: try command.encode(Nothing(), forKey: .requeueDead)
-    case .reset(let day): try command.encode(Chosen(value: day), forKey: .reset)
-    case .reload: try command.encode(Nothing(), forKey: .reload)
+    case .requeueDead: try command.encode(EmptyMessage(), forKey: .requeueDead)
+    case .reset(let day): try command.encode(OptionalValue(value: day), forKey: .reset)
+    case .reload: try command.encode(EmptyMessage(), forKey: .reload)
     case .stop(let order): try command.encode(order, forKey: .stop)
-    case .audit: try command.encode(Nothing(), forKey: .audit)
-    case .ledger: try command.encode(Nothing(), forKey: .ledger)
+    case .audit: try command.encode(EmptyMessage(), forKey: .audit)
+    case .ledger: try command.encode(EmptyMessage(), forKey: .ledger)
     case .account(let number): try command.encode(number, forKey: .account)
     case .withdraw(let number): try command.encode(number, forKey: .withdraw)
-    case .board: try command.encode(Nothing(), forKey: .board)
-    case .endTeller(let window, let generation, let pid):
-      try command.encode(WindowProcess(window: window, generation: generation, pid: pid), forKey: .endTeller)
+    case .board: try command.encode(EmptyMessage(), forKey: .board)
+    case .killWorker(let window, let generation, let pid):
+      try command.encode(WindowProcess(window: window, generation: generation, pid: pid), forKey: .killWorker)
     case .cancelAll(let selection): try command.encode(selection, forKey: .cancelAll)
     case .requeueAll(let selection): try command.encode(selection, forKey: .requeueAll)
-    case .web(let order): try command.encode(Chosen(value: order), forKey: .web)
-    case .branches: try command.encode(Nothing(), forKey: .branches)
+    case .web(let order): try command.encode(OptionalValue(value: order), forKey: .web)
+    case .branches: try command.encode(EmptyMessage(), forKey: .branches)
     case .move(let order): try command.encode(order, forKey: .move)
     }
   }
 
   public init(from decoder: any Decoder) throws {
     let command = try decoder.container(keyedBy: Kind.self)
-    switch try command.onlyKind(beside: .day) {
-    case .status: self = try command.bare(.status, .status)
-    case .watch: self = try command.bare(.watch, .watch)
-    case .awaitOpen: self = try command.bare(.awaitOpen, .awaitOpen)
-    case .follow: self = try command.bare(.follow, .follow)
-    case .awaitIdle: self = try command.bare(.awaitIdle, .awaitIdle)
-    case .requeueDead: self = try command.bare(.requeueDead, .requeueDead)
-    case .reload: self = try command.bare(.reload, .reload)
-    case .audit: self = try command.bare(.audit, .audit)
-    case .ledger: self = try command.bare(.ledger, .ledger)
-    case .branches: self = try command.bare(.branches, .branches)
-    case .enqueue: self = .enqueue(try command.decode(EnqueueOrder.self, forKey: .enqueue))
+    switch try command.singleKind(beside: .day) {
+    case .status: self = try command.emptyMessage(.status, .status)
+    case .watch: self = try command.emptyMessage(.watch, .watch)
+    case .awaitOpen: self = try command.emptyMessage(.awaitOpen, .awaitOpen)
+    case .follow: self = try command.emptyMessage(.follow, .follow)
+    case .awaitIdle: self = try command.emptyMessage(.awaitIdle, .awaitIdle)
+    case .requeueDead: self = try command.emptyMessage(.requeueDead, .requeueDead)
+    case .reload: self = try command.emptyMessage(.reload, .reload)
+    case .audit: self = try command.emptyMessage(.audit, .audit)
+    case .ledger: self = try command.emptyMessage(.ledger, .ledger)
+    case .branches: self = try command.emptyMessage(.branches, .branches)
+    case .enqueue: self = .enqueue(try command.decode(EnqueueParameters.self, forKey: .enqueue))
     case .enqueueList: self = .enqueueList(try command.decode(EnqueueList.self, forKey: .enqueueList))
     case .tickets: self = .tickets(try command.decode(TicketQuery.self, forKey: .tickets))
     case .ticket:
@@ -221,8 +221,8 @@ extension ControlCommand: Codable {
     case .awaitTickets:
       let range = try command.decode(TicketRange.self, forKey: .awaitTickets)
       self = .awaitTickets(day: range.day, first: range.first, last: range.last)
-    case .pause: self = .pause(try command.decode(Chosen<ServiceName>.self, forKey: .pause).value)
-    case .resume: self = .resume(try command.decode(Chosen<ServiceName>.self, forKey: .resume).value)
+    case .pause: self = .pause(try command.decode(OptionalValue<ServiceName>.self, forKey: .pause).value)
+    case .resume: self = .resume(try command.decode(OptionalValue<ServiceName>.self, forKey: .resume).value)
     case .scale: self = .scale(try command.decode([ServiceWindows].self, forKey: .scale))
     case .cancel:
       self = .cancel(
@@ -234,16 +234,16 @@ extension ControlCommand: Codable {
         day: try command.decodeIfPresent(Int64.self, forKey: .day))
     case .day: preconditionFailure("It is never the only kind, because it was not counted.")
     case .account: self = .account(try command.decode(Int64.self, forKey: .account))
-    case .reset: self = .reset(day: try command.decode(Chosen<Int64>.self, forKey: .reset).value)
+    case .reset: self = .reset(day: try command.decode(OptionalValue<Int64>.self, forKey: .reset).value)
     case .withdraw: self = .withdraw(try command.decode(UInt32.self, forKey: .withdraw))
-    case .stop: self = .stop(try command.decode(StopOrder.self, forKey: .stop))
-    case .board: self = try command.bare(.board, .board)
-    case .endTeller:
-      let process = try command.decode(WindowProcess.self, forKey: .endTeller)
-      self = .endTeller(window: process.window, generation: process.generation, pid: process.pid)
+    case .stop: self = .stop(try command.decode(StopParameters.self, forKey: .stop))
+    case .board: self = try command.emptyMessage(.board, .board)
+    case .killWorker:
+      let process = try command.decode(WindowProcess.self, forKey: .killWorker)
+      self = .killWorker(window: process.window, generation: process.generation, pid: process.pid)
     case .cancelAll: self = .cancelAll(try command.decode(TicketSelection.self, forKey: .cancelAll))
-    case .web: self = .web(try command.decode(Chosen<WebOrder>.self, forKey: .web).value)
-    case .move: self = .move(try command.decode(MoveOrder.self, forKey: .move))
+    case .web: self = .web(try command.decode(OptionalValue<WebServerSettings>.self, forKey: .web).value)
+    case .move: self = .move(try command.decode(MoveParameters.self, forKey: .move))
     case .requeueAll: self = .requeueAll(try command.decode(TicketSelection.self, forKey: .requeueAll))
     }
   }

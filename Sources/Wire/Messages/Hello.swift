@@ -36,23 +36,23 @@ public struct Hello: Codable, Sendable, Equatable {
   public var role: PeerRole
   /// A worker's offer; nil for other roles. It is stored by reference, because several enumerations of messages
   /// have a hello, and a larger hello would enlarge all their messages.
-  public var offer: WorkerOffer? { heldOffer?.value }
-  private var heldOffer: Held<WorkerOffer>?
+  public var offer: WorkerOffer? { indirectOffer?.value }
+  private var indirectOffer: Indirect<WorkerOffer>?
 
   /// - Parameter offer: a worker's offer; nil for other roles.
   public init(
     version: UInt32 = protocolVersion, build: String, role: PeerRole, offer: WorkerOffer? = nil
   ) {
     (self.version, self.build, self.role) = (version, build, role)
-    heldOffer = offer.map { Held($0) }
+    indirectOffer = offer.map { Indirect($0) }
   }
   /// Text of the refusal that a sender of this hello gets if its protocol version differs.
   public var otherVersion: String {
     "protocol version \(version) is not supported; this program uses version \(protocolVersion)"
   }
 
-  enum CodingKeys: Int, CodingKey { case version = 1, build, role, heldOffer }
-  private enum FirstKeys: Int, CodingKey { case version = 1, build, role }
+  enum CodingKeys: Int, CodingKey { case version = 1, build, role, indirectOffer }
+  private enum BaseKeys: Int, CodingKey { case version = 1, build, role }
 
   /// Only a worker's hello contains an offer. All other hellos keep their original shape.
   public func encode(to encoder: any Encoder) throws {
@@ -61,9 +61,9 @@ public struct Hello: Codable, Sendable, Equatable {
       try map.encode(version, forKey: .version)
       try map.encode(build, forKey: .build)
       try map.encode(role, forKey: .role)
-      try map.encodeIfPresent(offer, forKey: .heldOffer)
+      try map.encodeIfPresent(offer, forKey: .indirectOffer)
     } else {
-      var map = encoder.container(keyedBy: FirstKeys.self)
+      var map = encoder.container(keyedBy: BaseKeys.self)
       try map.encode(version, forKey: .version)
       try map.encode(build, forKey: .build)
       try map.encode(role, forKey: .role)
@@ -122,10 +122,10 @@ public struct Refusal: Codable, Sendable, Equatable {
 }
 
 /// The content of a message that consists only of its kind.
-struct Nothing: Codable {}
+struct EmptyMessage: Codable {}
 
 /// The content of a message that consists of an optional value.
-struct Chosen<Value: Codable>: Codable {
+struct OptionalValue<Value: Codable>: Codable {
   var value: Value?
   enum CodingKeys: Int, CodingKey { case value = 1 }
 }
@@ -135,7 +135,7 @@ extension KeyedDecodingContainer {
   ///
   /// - Parameter addition: field that may occur beside the kind.
   /// - Throws: an error if a message has no known kind, or several. Unknown field numbers are ignored.
-  func onlyKind(beside addition: Key? = nil) throws -> Key {
+  func singleKind(beside addition: Key? = nil) throws -> Key {
     // `allKeys` makes a new list at every call, so it is read once.
     var kinds = allKeys
     if let addition { kinds.removeAll { $0.intValue == addition.intValue } }
@@ -147,8 +147,8 @@ extension KeyedDecodingContainer {
   }
 
   /// Reads the empty content of a kind, and returns the message.
-  func bare<Message>(_ kind: Key, _ message: Message) throws -> Message {
-    _ = try decode(Nothing.self, forKey: kind)
+  func emptyMessage<Message>(_ kind: Key, _ message: Message) throws -> Message {
+    _ = try decode(EmptyMessage.self, forKey: kind)
     return message
   }
 }

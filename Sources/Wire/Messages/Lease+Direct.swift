@@ -30,20 +30,20 @@ extension TellerMessage: FrameMessage {
   }
 }
 
-extension WindowMessage: FrameMessage {
+extension MessageToTeller: FrameMessage {
   /// Fast path for assignments, acknowledgements and recalls.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
     switch self {
     case .assign(let assignment): assignment.append(to: &buffer, kind: 3)
     case .acknowledged(let lease): lease.append(to: &buffer, kind: 4)
     case .recall(let lease): lease.append(to: &buffer, kind: 5)
-    case .welcome, .refused, .close, .closing, .engaged, .entrust: return false
+    case .welcome, .refused, .close, .closing, .workerAccepted, .assignWork: return false
     }
     return true
   }
 
   /// Fast path for assignments, acknowledgements and recalls.
-  public static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> WindowMessage? {
+  public static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> MessageToTeller? {
     guard body.count > 1 else { return nil }
     switch body[1] {
     case 3: return Assignment.read(body, kind: 3).map { .assign($0) }
@@ -82,7 +82,7 @@ extension Lease {
 
 extension Assignment {
   fileprivate func append(to buffer: inout [UInt8], kind: UInt8) {
-    let fields: UInt8 = 8 + (article == nil ? 0 : 1) + (order == nil ? 0 : 1) + (payload == nil ? 0 : 1)
+    let fields: UInt8 = 8 + (itemName == nil ? 0 : 1) + (order == nil ? 0 : 1) + (payload == nil ? 0 : 1)
     buffer.append(heads: 19) {
       $0.put(kind: kind, fields: fields)
       lease.put(into: &$0)
@@ -92,7 +92,7 @@ extension Assignment {
       $0.put(field: 7, amount)
       $0.put(field: 8, account)
     }
-    buffer.appendField(9, ifPresent: article)
+    buffer.appendField(9, ifPresent: itemName)
     buffer.appendField(10, ifPresent: order?.text)
     if let payload { buffer.appendField(11, bytes: payload) }
   }
@@ -110,7 +110,7 @@ extension Assignment {
     var assignment = Assignment(
       day: day, lease: lease, service: Service(number: number), priority: priority, amount: reader.field(7),
       account: reader.field(8))
-    assignment.article = reader.text(9, counting: &found)
+    assignment.itemName = reader.text(9, counting: &found)
     assignment.order = reader.text(10, counting: &found).map { OrderID($0) }
     assignment.payload = reader.bytes(11, counting: &found)
     return reader.isComplete && found == fields ? assignment : nil
@@ -149,8 +149,8 @@ extension WorkResult {
     let milliseconds: Int64 = reader.field(1)
     let code: Int32? = reader.field(2, counting: &found)
     let signal: Int32? = reader.field(3, counting: &found)
-    let output = Excerpt.read(4, from: &reader, counting: &found)
-    let errors = Excerpt.read(5, from: &reader, counting: &found)
+    let output = TruncatedOutput.read(4, from: &reader, counting: &found)
+    let errors = TruncatedOutput.read(5, from: &reader, counting: &found)
     guard reader.isComplete, found == fields, milliseconds >= 0, let output, let errors else { return nil }
     let result = WorkResult(
       ending: ProcessEnd(code: code, signal: signal), duration: .milliseconds(milliseconds), output: output,
@@ -159,7 +159,7 @@ extension WorkResult {
   }
 }
 
-extension Excerpt {
+extension TruncatedOutput {
   /// Appends the excerpt as a field. Appends nothing for an empty excerpt.
   fileprivate func append(to buffer: inout [UInt8], _ key: UInt8) {
     guard self != .nothing else { return }
@@ -173,7 +173,7 @@ extension Excerpt {
   /// Reads an optional field with an excerpt. Returns nil if the excerpt is invalid.
   fileprivate static func read(
     _ key: UInt8, from reader: inout DirectReader, counting present: inout UInt8
-  ) -> Excerpt? {
+  ) -> TruncatedOutput? {
     guard reader.isAt(key) else { return .nothing }
     present += 1
     reader.expectField(key)
@@ -184,6 +184,6 @@ extension Excerpt {
     let last = reader.bytes(3, counting: &found) ?? []
     let filed: Int64 = reader.field(4, counting: &found) ?? 0
     guard found == fields, first.count + last.count <= Self.longest else { return nil }
-    return Excerpt(first: first, last: last, length: length, filed: filed)
+    return TruncatedOutput(first: first, last: last, length: length, filed: filed)
   }
 }

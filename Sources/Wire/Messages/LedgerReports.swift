@@ -61,7 +61,7 @@ public struct AccountReport: Codable, Sendable, Equatable {
   public var latest: [ReceiptReport]
 
   /// Maximum number of listed receipts.
-  public static let listed = 20
+  public static let latestAtMost = 20
 
   public init(row: LedgerRow, latest: [ReceiptReport]) { (self.row, self.latest) = (row, latest) }
   enum CodingKeys: Int, CodingKey { case row = 1, latest }

@@ -4,7 +4,7 @@
 import BankModel
 
 /// Destination for the database of a closed bank.
-public struct MoveOrder: Codable, Sendable, Equatable {
+public struct MoveParameters: Codable, Sendable, Equatable {
   /// Address, without a password.
   public var address: String
   /// Name of the branch that gets the existing data; nil for the name of the home.
@@ -29,7 +29,7 @@ public struct MovedRows: Codable, Sendable, Equatable {
 /// Result of a move.
 public struct MoveReport: Codable, Sendable, Equatable {
   /// Location of the database. It contains no password.
-  public var place: String
+  public var location: String
   /// The current day.
   public var day: Int64
   /// Row counts by kind.
@@ -45,8 +45,8 @@ public struct MoveReport: Codable, Sendable, Equatable {
   public init(
     place: String, day: Int64, rows: [MovedRows], ledger: [LedgerRow], isRepeated: Bool, note: String
   ) {
-    (self.place, self.day, self.rows) = (place, day, rows)
+    (self.location, self.day, self.rows) = (place, day, rows)
     (self.ledger, self.isRepeated, self.note) = (ledger, isRepeated, note)
   }
-  enum CodingKeys: Int, CodingKey { case place = 1, day, rows, ledger, isRepeated, note }
+  enum CodingKeys: Int, CodingKey { case location = 1, day, rows, ledger, isRepeated, note }
 }

@@ -50,7 +50,7 @@ struct RequestDigest {
 
   /// Digest of customers with the same properties. A nil service, amount or account is drawn at random.
   init(
-    count: Int64, service: Service?, priority: Priority, amount: Int64?, account: Int64?, article: String,
+    count: Int64, service: Service?, priority: Priority, amount: Int64?, account: Int64?, itemName: String,
     seed: UInt64?, payload: [UInt8]?, dueAt: Int64?, delay: Int64?
   ) {
     add(count)
@@ -58,14 +58,14 @@ struct RequestDigest {
     add(Int64(priority.code))
     add(amount)
     add(account)
-    add(article)
+    add(itemName)
     add(seed.map { Int64(bitPattern: $0) })
     add(payload: payload)
     add(dueAt: dueAt, delay: delay)
   }
 }
 
-extension EnqueueOrder {
+extension EnqueueParameters {
   /// Digest of this request.
   ///
   /// - Parameter service: number of the service; nil if the service is drawn.
@@ -74,8 +74,8 @@ extension EnqueueOrder {
     let isDrawn = service == nil || amount == nil || account == nil
     return RequestDigest(
       count: count, service: service, priority: priority, amount: amount, account: account,
-      article: article ?? "",
-      seed: isSeedAsked == true && isDrawn ? seed : nil, payload: payload, dueAt: dueAt, delay: delay
+      itemName: itemName ?? "",
+      seed: hasExplicitSeed == true && isDrawn ? seed : nil, payload: payload, dueAt: dueAt, delay: delay
     ).value
   }
 }
@@ -89,7 +89,7 @@ extension EnqueueEntry {
     return RequestDigest(
       count: 1, service: drawn.contains(.service) ? nil : service, priority: priority,
       amount: drawn.contains(.amount) ? nil : amount, account: drawn.contains(.account) ? nil : account,
-      article: "", seed: nil, payload: payload, dueAt: dueAt, delay: delay
+      itemName: "", seed: nil, payload: payload, dueAt: dueAt, delay: delay
     ).value
   }
 }

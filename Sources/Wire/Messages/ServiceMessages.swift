@@ -14,18 +14,18 @@ public protocol RefusingMessage: FrameMessage {
   static func refused(_ refusal: Refusal) -> Self
 }
 
-extension WindowMessage: RefusingMessage {}
+extension MessageToTeller: RefusingMessage {}
 
 /// Messages from a client to a service.
-public enum ServiceQuestion<Request: Codable & Sendable & Equatable>: Sendable, Equatable {
+public enum ServiceClientMessage<Request: Codable & Sendable & Equatable>: Sendable, Equatable {
   /// The first message.
   case hello(Hello)
   case request(Request)
 
-  private typealias Kind = QuestionKind
+  private typealias Kind = ServiceClientMessageKind
 }
 
-extension ServiceQuestion: FrameMessage {
+extension ServiceClientMessage: FrameMessage {
   public func encode(to encoder: any Encoder) throws {
     var message = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -36,7 +36,7 @@ extension ServiceQuestion: FrameMessage {
 
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
-    switch try message.onlyKind() {
+    switch try message.singleKind() {
     case .hello: self = .hello(try message.decode(Hello.self, forKey: .hello))
     case .request: self = .request(try message.decode(Request.self, forKey: .request))
     }
@@ -44,17 +44,17 @@ extension ServiceQuestion: FrameMessage {
 }
 
 /// Messages from a service to a client.
-public enum ServiceAnswer<Result: Codable & Sendable & Equatable>: Sendable, Equatable {
+public enum ServiceServerMessage<Result: Codable & Sendable & Equatable>: Sendable, Equatable {
   /// The hello was accepted.
   case welcome(Welcome)
   /// The connection ends.
   case refused(Refusal)
   case reply(NumberedReply<Result>)
 
-  private typealias Kind = AnswerKind
+  private typealias Kind = ServiceServerMessageKind
 }
 
-extension ServiceAnswer: AnswerMessage {
+extension ServiceServerMessage: AnswerMessage {
   public func encode(to encoder: any Encoder) throws {
     var message = encoder.container(keyedBy: Kind.self)
     switch self {
@@ -66,7 +66,7 @@ extension ServiceAnswer: AnswerMessage {
 
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
-    switch try message.onlyKind() {
+    switch try message.singleKind() {
     case .welcome: self = .welcome(try message.decode(Welcome.self, forKey: .welcome))
     case .refused: self = .refused(try message.decode(Refusal.self, forKey: .refused))
     case .reply: self = .reply(try message.decode(NumberedReply<Result>.self, forKey: .reply))
@@ -110,9 +110,9 @@ public struct NumberedReply<Result: Codable & Sendable & Equatable>: Codable, Se
 // These keys are outside the generic types, so that all services use the same types of keys. Generic types of
 // keys were looked up at run time for every message, which made a query 3 % slower.
 
-private enum QuestionKind: Int, CodingKey { case hello = 1, request }
+private enum ServiceClientMessageKind: Int, CodingKey { case hello = 1, request }
 
-private enum AnswerKind: Int, CodingKey { case welcome = 1, refused, reply }
+private enum ServiceServerMessageKind: Int, CodingKey { case welcome = 1, refused, reply }
 
 /// Field numbers of a ``ServiceRequest``.
 enum RequestKeys: Int, CodingKey { case number = 1, order, command }

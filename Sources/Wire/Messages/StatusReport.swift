@@ -100,17 +100,17 @@ public struct ServiceReport: Codable, Sendable, Equatable {
   public var paused: Bool
   /// Reason why the service paused itself; nil if an operator has paused it, or if another coordinator
   /// recorded the reason.
-  public var pausedBecause: String?
+  public var pauseReason: String?
 
   public init(
     service: ServiceName, windows: Int64, waiting: Int64, serving: Int64, served: Int64, paused: Bool,
-    pausedBecause: String? = nil
+    pauseReason: String? = nil
   ) {
     (self.service, self.windows, self.waiting, self.serving) = (service, windows, waiting, serving)
-    (self.served, self.paused, self.pausedBecause) = (served, paused, pausedBecause)
+    (self.served, self.paused, self.pauseReason) = (served, paused, pauseReason)
   }
   enum CodingKeys: Int, CodingKey {
-    case service = 1, windows, waiting, serving, served, paused, pausedBecause
+    case service = 1, windows, waiting, serving, served, paused, pauseReason
   }
 }
 
@@ -149,7 +149,7 @@ public struct WorkerReport: Codable, Sendable, Equatable {
   /// Mismatch between the database of a service process and the bank's; nil for none.
   public var mismatch: DatabaseMismatch?
   /// `trouble` as a kind and its values, for translation; nil if there is only text.
-  public var troubleRemark: Remark?
+  public var troubleDetail: MessageDetail?
   /// Progress with the ticket being served; nil if the worker has reported none.
   public var progress: WorkProgress?
 
@@ -157,9 +157,9 @@ public struct WorkerReport: Codable, Sendable, Equatable {
     name: String, role: WorkerRole, service: ServiceName?, window: Int32?, pid: Int32, generation: Int32,
     state: WorkerState, ticket: Int64?, restarts: Int64, served: Int64, residentKilobytes: Int64,
     isFailed: Bool? = nil, lastExit: ExitReport? = nil, trouble: String? = nil, failure: Failure? = nil,
-    mismatch: DatabaseMismatch? = nil, troubleRemark: Remark? = nil
+    mismatch: DatabaseMismatch? = nil, troubleDetail: MessageDetail? = nil
   ) {
-    (self.trouble, self.troubleRemark, self.failure) = (trouble, troubleRemark, failure)
+    (self.trouble, self.troubleDetail, self.failure) = (trouble, troubleDetail, failure)
     (self.mismatch, self.isFailed, self.lastExit, self.name) = (mismatch, isFailed, lastExit, name)
     (self.role, self.service, self.window, self.pid) = (role, service, window, pid)
     (self.generation, self.state, self.ticket, self.restarts) = (generation, state, ticket, restarts)
@@ -168,7 +168,7 @@ public struct WorkerReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case name = 1, role, service, window, pid, generation, state, ticket, restarts, served, residentKilobytes,
-      isFailed, lastExit, trouble, failure, mismatch, troubleRemark, progress
+      isFailed, lastExit, trouble, failure, mismatch, troubleDetail, progress
   }
 }
 

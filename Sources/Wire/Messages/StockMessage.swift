@@ -4,7 +4,7 @@
 import BankModel
 
 /// Messages from a client to the stock service.
-public typealias StockMessage = ServiceQuestion<StockRequest>
+public typealias StockMessage = ServiceClientMessage<StockRequest>
 
 /// A request to the stock service with its number.
 public typealias StockRequest = ServiceRequest<StockCommand>
@@ -14,15 +14,15 @@ public enum StockCommand: Sendable, Equatable {
   /// Returns the fruits, the juices and their recipes.
   case assortment
   /// Returns a snapshot of the stock.
-  case look
+  case querySnapshot
   /// Subscribes to the stock. The service sends a snapshot and every later change. With a place in the same
   /// ledger, it sends only the changes after that place, unless there are too many.
-  case follow(StockPlace?)
+  case follow(StockPosition?)
   /// Takes all amounts or nothing; needs an order name. Pieces that have expired on the day `today` are not
   /// taken; nil for the service's day.
   case take([ItemAmount], today: DayNumber?)
   /// Returns the pieces that the order of this name has taken.
-  case giveBack
+  case returnItems
   /// Sets the number of pieces of an item without dates.
   case set(ItemAmount)
   /// Adds or removes pieces. With dates, the change is made to the lot with these dates.
@@ -39,13 +39,13 @@ public enum StockCommand: Sendable, Equatable {
   case introduce([ItemID])
 
   private enum Kind: Int, CodingKey {
-    case assortment = 1, look, follow, take, giveBack, set, change, discardExpired, audit, orders, known,
+    case assortment = 1, querySnapshot, follow, take, returnItems, set, change, discardExpired, audit, orders, known,
       introduce
   }
 }
 
 /// Position of a subscriber in the stock's ledger.
-public struct StockPlace: Codable, Sendable, Equatable {
+public struct StockPosition: Codable, Sendable, Equatable {
   /// Identity of the ledger, and the sequence number of the last change received.
   public var ledger, sequence: Int64
   public init(ledger: Int64, sequence: Int64) { (self.ledger, self.sequence) = (ledger, sequence) }
@@ -56,17 +56,17 @@ extension StockCommand: Codable {
   public func encode(to encoder: any Encoder) throws {
     var command = encoder.container(keyedBy: Kind.self)
     switch self {
-    case .assortment: try command.encode(Nothing(), forKey: .assortment)
-    case .look: try command.encode(Nothing(), forKey: .look)
-    case .follow(let place): try command.encode(Chosen(value: place), forKey: .follow)
+    case .assortment: try command.encode(EmptyMessage(), forKey: .assortment)
+    case .querySnapshot: try command.encode(EmptyMessage(), forKey: .querySnapshot)
+    case .follow(let place): try command.encode(OptionalValue(value: place), forKey: .follow)
     case .take(let amounts, let today):
-      try command.encode(TakenAmounts(amounts: amounts, today: today), forKey: .take)
-    case .giveBack: try command.encode(Nothing(), forKey: .giveBack)
+      try command.encode(TakeParameters(amounts: amounts, today: today), forKey: .take)
+    case .returnItems: try command.encode(EmptyMessage(), forKey: .returnItems)
     case .set(let amount): try command.encode(amount, forKey: .set)
     case .change(let amount, let dates):
       try command.encode(ChangedLot(amount: amount, dates: dates), forKey: .change)
-    case .discardExpired(let today): try command.encode(Chosen(value: today), forKey: .discardExpired)
-    case .audit: try command.encode(Nothing(), forKey: .audit)
+    case .discardExpired(let today): try command.encode(OptionalValue(value: today), forKey: .discardExpired)
+    case .audit: try command.encode(EmptyMessage(), forKey: .audit)
     case .orders(let after, let limit):
       try command.encode(OrderPage(after: after, limit: limit), forKey: .orders)
     case .known(let names): try command.encode(names, forKey: .known)
@@ -76,14 +76,14 @@ extension StockCommand: Codable {
 
   public init(from decoder: any Decoder) throws {
     let command = try decoder.container(keyedBy: Kind.self)
-    switch try command.onlyKind() {
-    case .assortment: self = try command.bare(.assortment, .assortment)
-    case .look: self = try command.bare(.look, .look)
-    case .giveBack: self = try command.bare(.giveBack, .giveBack)
-    case .audit: self = try command.bare(.audit, .audit)
-    case .follow: self = .follow(try command.decode(Chosen<StockPlace>.self, forKey: .follow).value)
+    switch try command.singleKind() {
+    case .assortment: self = try command.emptyMessage(.assortment, .assortment)
+    case .querySnapshot: self = try command.emptyMessage(.querySnapshot, .querySnapshot)
+    case .returnItems: self = try command.emptyMessage(.returnItems, .returnItems)
+    case .audit: self = try command.emptyMessage(.audit, .audit)
+    case .follow: self = .follow(try command.decode(OptionalValue<StockPosition>.self, forKey: .follow).value)
     case .take:
-      let taken = try command.decode(TakenAmounts.self, forKey: .take)
+      let taken = try command.decode(TakeParameters.self, forKey: .take)
       self = .take(taken.amounts, today: taken.today)
     case .set: self = .set(try command.decode(ItemAmount.self, forKey: .set))
     case .change:
@@ -91,7 +91,7 @@ extension StockCommand: Codable {
       self = .change(changed.amount, changed.dates)
     case .introduce: self = .introduce(try command.decode([ItemID].self, forKey: .introduce))
     case .discardExpired:
-      self = .discardExpired(today: try command.decode(Chosen<DayNumber>.self, forKey: .discardExpired).value)
+      self = .discardExpired(today: try command.decode(OptionalValue<DayNumber>.self, forKey: .discardExpired).value)
     case .orders:
       let page = try command.decode(OrderPage.self, forKey: .orders)
       self = .orders(after: page.after, limit: page.limit)
@@ -100,7 +100,7 @@ extension StockCommand: Codable {
   }
 }
 
-private struct TakenAmounts: Codable {
+private struct TakeParameters: Codable {
   var amounts: [ItemAmount], today: DayNumber?
   enum CodingKeys: Int, CodingKey { case amounts = 1, today }
 }

@@ -4,7 +4,7 @@
 import BankModel
 
 /// Messages from the stock service to a client.
-public typealias StockServiceMessage = ServiceAnswer<StockResult>
+public typealias StockServiceMessage = ServiceServerMessage<StockResult>
 
 /// An answer of the stock service with the number of its request.
 public typealias StockReply = NumberedReply<StockResult>
@@ -18,17 +18,17 @@ public enum StockResult: Sendable, Equatable {
   /// There are too few pieces of these items; nothing was taken or removed.
   case short([Shortage])
   /// Snapshot of the stock.
-  case picture(StockPicture)
+  case snapshot(StockSnapshot)
   /// The changes that follow those sent to the subscriber before, in order and without a gap.
   case changes([StockChange])
   /// The fruits, the juices and their recipes.
   case assortment(Assortment)
   case audit(StockAuditReport)
   /// Answered orders, sorted by name; empty after the last order.
-  case orders([KeptOrder])
+  case orders([OrderRecord])
 
   private enum Kind: Int, CodingKey {
-    case failure = 1, done, short, picture, changes, assortment, audit, orders
+    case failure = 1, done, short, snapshot, changes, assortment, audit, orders
   }
 }
 
@@ -39,7 +39,7 @@ extension StockResult: Codable {
     case .failure(let failure): try result.encode(failure, forKey: .failure)
     case .done(let changes): try result.encode(changes, forKey: .done)
     case .short(let shortages): try result.encode(shortages, forKey: .short)
-    case .picture(let picture): try result.encode(picture, forKey: .picture)
+    case .snapshot(let picture): try result.encode(picture, forKey: .snapshot)
     case .changes(let changes): try result.encode(changes, forKey: .changes)
     case .assortment(let assortment): try result.encode(assortment, forKey: .assortment)
     case .audit(let report): try result.encode(report, forKey: .audit)
@@ -49,15 +49,15 @@ extension StockResult: Codable {
 
   public init(from decoder: any Decoder) throws {
     let result = try decoder.container(keyedBy: Kind.self)
-    switch try result.onlyKind() {
+    switch try result.singleKind() {
     case .failure: self = .failure(try result.decode(StockFailure.self, forKey: .failure))
     case .done: self = .done(try result.decode([StockChange].self, forKey: .done))
     case .short: self = .short(try result.decode([Shortage].self, forKey: .short))
-    case .picture: self = .picture(try result.decode(StockPicture.self, forKey: .picture))
+    case .snapshot: self = .snapshot(try result.decode(StockSnapshot.self, forKey: .snapshot))
     case .changes: self = .changes(try result.decode([StockChange].self, forKey: .changes))
     case .assortment: self = .assortment(try result.decode(Assortment.self, forKey: .assortment))
     case .audit: self = .audit(try result.decode(StockAuditReport.self, forKey: .audit))
-    case .orders: self = .orders(try result.decode([KeptOrder].self, forKey: .orders))
+    case .orders: self = .orders(try result.decode([OrderRecord].self, forKey: .orders))
     }
   }
 }
@@ -71,13 +71,13 @@ public struct StockFailure: Codable, Sendable, Equatable, Error {
     /// The request contradicts itself, or violates a limit; `subject` is the item or the order.
     case badRequest = "bad_request"
     /// The order name belongs to an order with another content; `subject` is the name.
-    case otherOrder = "other_order"
+    case orderConflict = "other_order"
     /// The order was returned; `subject` is its name.
-    case givenBack = "given_back"
+    case wasReturned = "given_back"
     /// The item would exceed its limit of pieces; `subject` is the item.
     case overflow
     /// The amount of an item with dated lots cannot be set; `subject` is the item.
-    case datedItem = "dated_item"
+    case itemHasDates = "dated_item"
     /// The stock would exceed its limit of lots; `subject` is the item.
     case tooManyLots = "too_many_lots"
     /// The disk is full.
@@ -85,20 +85,20 @@ public struct StockFailure: Codable, Sendable, Equatable, Error {
     /// This client has the maximum number of subscriptions.
     case crowded
     /// The subscriber reads more slowly than changes occur. It receives no further changes.
-    case tooSlow = "too_slow"
+    case slowConsumer = "too_slow"
 
     /// Name of the code outside of messages, such as in JSON errors. All parts of the bank use the same name
     /// for the same condition. Messages contain the raw value, which never changes.
     public var name: String {
       switch self {
       case .unknownItem: "no_such_item"
-      case .otherOrder: "key_conflict"
-      case .givenBack: "order_released"
+      case .orderConflict: "key_conflict"
+      case .wasReturned: "order_released"
       case .overflow: "quantity_limit_exceeded"
-      case .datedItem: "item_has_expiry"
+      case .itemHasDates: "item_has_expiry"
       case .tooManyLots: "lot_limit_exceeded"
       case .crowded: "too_many_requests"
-      case .tooSlow: "slow_consumer"
+      case .slowConsumer: "slow_consumer"
       default: rawValue
       }
     }
@@ -109,19 +109,19 @@ public struct StockFailure: Codable, Sendable, Equatable, Error {
   /// Subject of the failure, and details in English.
   public var subject, detail: String
   /// Details as a kind and its values, for translation; nil if there is only text.
-  public var remark: Remark?
+  public var messageDetail: MessageDetail?
 
   public init(_ code: Code, subject: String = "", detail: String = "") {
     (self.code, self.subject, self.detail) = (code, subject, detail)
   }
 
   /// A failure with details that can be translated; ``detail`` is their English text.
-  public init(_ code: Code, subject: String = "", remark: Remark) {
-    self.init(code, subject: subject, detail: remark.description)
-    self.remark = remark.kind == .quoted && remark.source == nil ? nil : remark
+  public init(_ code: Code, subject: String = "", messageDetail: MessageDetail) {
+    self.init(code, subject: subject, detail: messageDetail.description)
+    self.messageDetail = messageDetail.kind == .literal && messageDetail.source == nil ? nil : messageDetail
   }
 
-  enum CodingKeys: Int, CodingKey { case code = 1, subject, detail, remark }
+  enum CodingKeys: Int, CodingKey { case code = 1, subject, detail, messageDetail }
 }
 
 /// Result of an audit of the stock.
@@ -133,7 +133,7 @@ public struct StockAuditReport: Codable, Sendable, Equatable {
   /// All violations of the invariants, one English sentence each.
   public var problems: [String]
   /// The violations as kinds and their values, in the same order; nil for none, and from an older service.
-  public var remarks: [Remark]?
+  public var messageDetails: [MessageDetail]?
 
   public init(items: Int64, orders: Int64, changes: Int64, difference: Int64, problems: [String]) {
     (self.items, self.orders, self.changes) = (items, orders, changes)
@@ -141,20 +141,20 @@ public struct StockAuditReport: Codable, Sendable, Equatable {
   }
 
   /// A result with problems that can be translated.
-  public init(items: Int64, orders: Int64, changes: Int64, difference: Int64, remarks: [Remark]) {
+  public init(items: Int64, orders: Int64, changes: Int64, difference: Int64, messageDetails: [MessageDetail]) {
     self.init(
       items: items, orders: orders, changes: changes, difference: difference,
-      problems: remarks.map(\.description))
-    self.remarks = remarks.isEmpty ? nil : remarks
+      problems: messageDetails.map(\.description))
+    self.messageDetails = messageDetails.isEmpty ? nil : messageDetails
   }
 
-  enum CodingKeys: Int, CodingKey { case items = 1, orders, changes, difference, problems, remarks }
+  enum CodingKeys: Int, CodingKey { case items = 1, orders, changes, difference, problems, messageDetails }
 }
 
 extension StockAuditReport {
   /// The problems in translatable form. Those from an older service are quoted English sentences.
-  public var told: [Remark] {
-    guard let remarks, remarks.count == problems.count else { return problems.map { Remark(quoting: $0) } }
-    return remarks
+  public var findings: [MessageDetail] {
+    guard let messageDetails, messageDetails.count == problems.count else { return problems.map { MessageDetail(quoting: $0) } }
+    return messageDetails
   }
 }

@@ -8,7 +8,7 @@ import Time
 
 extension TellerMessage {
   /// Parses a worker's line, without the newline.
-  public static func readLine(_ line: UnsafeBufferPointer<UInt8>) throws(LineFault) -> TellerMessage {
+  public static func readLine(_ line: UnsafeBufferPointer<UInt8>) throws(LineParseError) -> TellerMessage {
     var reader = try LineReader(line)
     let kind = try reader.kind()
     let message: TellerMessage
@@ -34,7 +34,7 @@ private struct LeaseKeys {
 
   /// Consumes the value of a key of the lease. Returns false for any other key.
   @inline(__always)
-  mutating func takes(_ word: LineWord, from reader: inout LineReader) throws(LineFault) -> Bool {
+  mutating func consumes(_ word: LineKey, from reader: inout LineReader) throws(LineParseError) -> Bool {
     switch word {
     case .ticket: ticket = try reader.integer(word, 1...Int64.max)
     case .attempt: attempt = try reader.integer(word, 1...Int32.max)
@@ -44,7 +44,7 @@ private struct LeaseKeys {
     return true
   }
 
-  func lease(in members: LineReader.Members, _ reader: LineReader) throws(LineFault) -> Lease {
+  func lease(in members: LineReader.Members, _ reader: LineReader) throws(LineParseError) -> Lease {
     if ticket == 0 { throw reader.missing(.ticket, in: members) }
     if attempt == 0 { throw reader.missing(.attempt, in: members) }
     if generation == 0 { throw reader.missing(.generation, in: members) }
@@ -57,39 +57,39 @@ extension LineReader {
   /// probably used the wrong unit.
   private static let longestPause: Int64 = 365 * 86_400_000
 
-  fileprivate func unknownKind() -> LineFault {
+  fileprivate func unknownKind() -> LineParseError {
     var copy = self
-    copy.place = 0
+    copy.position = 0
     copy.skipSpace()
-    copy.place += 1
+    copy.position += 1
     copy.skipSpace()
-    return LineFault(.unknownKind(keyName(at: copy.place)), at: copy.place)
+    return LineParseError(.unknownKind(keyName(at: copy.position)), at: copy.position)
   }
 
-  fileprivate mutating func ready() throws(LineFault) -> TellerMessage {
+  fileprivate mutating func ready() throws(LineParseError) -> TellerMessage {
     var members = try open(.ready)
     while try next(&members) != nil { try skipValue() }
     return .ready
   }
 
-  fileprivate mutating func returned() throws(LineFault) -> Lease {
+  fileprivate mutating func returned() throws(LineParseError) -> Lease {
     var members = try open(.returned)
     var keys = LeaseKeys()
     while let word = try next(&members) {
-      if try !keys.takes(word, from: &self) { try skipValue() }
+      if try !keys.consumes(word, from: &self) { try skipValue() }
     }
     return try keys.lease(in: members, self)
   }
 
-  fileprivate mutating func done() throws(LineFault) -> TellerMessage {
+  fileprivate mutating func done() throws(LineParseError) -> TellerMessage {
     var members = try open(.done)
     var keys = LeaseKeys()
     var (result, encoded): (LineText?, LineText?)
     while let word = try next(&members) {
-      if try keys.takes(word, from: &self) { continue }
+      if try keys.consumes(word, from: &self) { continue }
       switch word {
-      case .result: if !takesNull() { result = try string(word) }
-      case .resultB64: if !takesNull() { encoded = try string(word) }
+      case .result: if !consumesNull() { result = try string(word) }
+      case .resultB64: if !consumesNull() { encoded = try string(word) }
       default: try skipValue()
       }
     }
@@ -98,50 +98,50 @@ extension LineReader {
     case (nil, nil): return .done(lease)
     case (let result?, nil):
       return .worked(
-        lease, WorkResult(duration: .zero, output: withBytes(of: result) { Excerpt(cutting: $0) }))
+        lease, WorkResult(duration: .zero, output: withBytes(of: result) { TruncatedOutput(cutting: $0) }))
     case (nil, let encoded?):
       let bytes = try base64(.resultB64, encoded)
       return .worked(
         lease,
-        WorkResult(duration: .zero, output: bytes.withUnsafeBufferPointer { Excerpt(cutting: $0) }))
+        WorkResult(duration: .zero, output: bytes.withUnsafeBufferPointer { TruncatedOutput(cutting: $0) }))
     case (_?, let encoded?):
-      throw LineFault(.together(LineWord.result.name, LineWord.resultB64.name), at: encoded.begin)
+      throw LineParseError(.together(LineKey.result.name, LineKey.resultB64.name), at: encoded.begin)
     }
   }
 
-  fileprivate mutating func failed() throws(LineFault) -> TellerMessage {
+  fileprivate mutating func failed() throws(LineParseError) -> TellerMessage {
     var members = try open(.failed)
     var keys = LeaseKeys()
     var reason: LineText?
     var isWorthAnother = true
     var after: TimeSpan?
     while let word = try next(&members) {
-      if try keys.takes(word, from: &self) { continue }
+      if try keys.consumes(word, from: &self) { continue }
       switch word {
       case .reason: reason = try string(word)
-      case .retry: if !takesNull() { isWorthAnother = try flag(word) }
-      case .afterMs: if !takesNull() { after = .milliseconds(try integer(word, 0...Self.longestPause)) }
+      case .retry: if !consumesNull() { isWorthAnother = try flag(word) }
+      case .afterMs: if !consumesNull() { after = .milliseconds(try integer(word, 0...Self.longestPause)) }
       default: try skipValue()
       }
     }
     let lease = try keys.lease(in: members, self)
     guard let reason else { throw missing(.reason, in: members) }
     // Only the end of the text is used, so the whole string need not be created.
-    let words = text(reason, last: 4 * Attempt.longestWords)
+    let words = text(reason, last: 4 * Attempt.maxFailureTextBytes)
     return .failed(
       lease, WorkFailure(words, isWorthAnother ? .again : .never, after: isWorthAnother ? after : nil))
   }
 
-  fileprivate mutating func beat() throws(LineFault) -> TellerMessage {
+  fileprivate mutating func beat() throws(LineParseError) -> TellerMessage {
     var members = try open(.beat)
     var keys = LeaseKeys()
     var part: UInt8?
     var words: LineText?
     while let word = try next(&members) {
-      if try keys.takes(word, from: &self) { continue }
+      if try keys.consumes(word, from: &self) { continue }
       switch word {
-      case .percent: if !takesNull() { part = try percent(word) }
-      case .text: if !takesNull() { words = try string(word) }
+      case .percent: if !consumesNull() { part = try percent(word) }
+      case .text: if !consumesNull() { words = try string(word) }
       default: try skipValue()
       }
     }
@@ -151,7 +151,7 @@ extension LineReader {
     return .progressed(lease, WorkProgress(percent: part, text: text))
   }
 
-  fileprivate mutating func hello() throws(LineFault) -> Hello {
+  fileprivate mutating func hello() throws(LineParseError) -> Hello {
     var members = try open(.hello)
     var version: Int64?
     var (role, build): (LineText?, LineText?)
@@ -162,12 +162,12 @@ extension LineReader {
       case .role:
         let name = try string(word)
         guard text(name, first: 64) == "worker" else {
-          throw LineFault(.wanted(word.name, "\"worker\": only workers use lines"), at: name.begin)
+          throw LineParseError(.wanted(word.name, "\"worker\": only workers use lines"), at: name.begin)
         }
         role = name
-      case .build: if !takesNull() { build = try string(word) }
-      case .services: if !takesNull() { offer.services = try services(word) }
-      case .inHand: if !takesNull() { offer.inHand = try integer(word, 1...Int32.max) }
+      case .build: if !consumesNull() { build = try string(word) }
+      case .services: if !consumesNull() { offer.services = try services(word) }
+      case .inHand: if !consumesNull() { offer.inFlight = try integer(word, 1...Int32.max) }
       default: try skipValue()
       }
     }
@@ -181,15 +181,15 @@ extension LineReader {
   /// Maximum number of bytes kept of a worker's build name.
   private static let longestBuild = 200
 
-  private mutating func services(_ word: LineWord) throws(LineFault) -> [ServiceName] {
-    let begin = place
+  private mutating func services(_ word: LineKey) throws(LineParseError) -> [ServiceName] {
+    let begin = position
     guard isAt(UInt8(ascii: "[")) else { throw wanted(word, "a list of names") }
-    place += 1
+    position += 1
     var names: [ServiceName] = []
     while try hasNext(isFirst: names.isEmpty, before: UInt8(ascii: "]")) {
       let name = try string(word)
       guard let service = ServiceName(text(name, first: 2 * ServiceName.longest)) else {
-        throw LineFault(.wanted(word.name, "a list of service names"), at: name.begin)
+        throw LineParseError(.wanted(word.name, "a list of service names"), at: name.begin)
       }
       guard names.count < WorkerOffer.longest else { throw tooMany(word, name.begin) }
       names.append(service)
@@ -198,18 +198,18 @@ extension LineReader {
     return names
   }
 
-  private func tooMany(_ word: LineWord, _ begin: Int) -> LineFault {
-    LineFault(.wanted(word.name, "a list of 1 to \(WorkerOffer.longest) names"), at: begin)
+  private func tooMany(_ word: LineKey, _ begin: Int) -> LineParseError {
+    LineParseError(.wanted(word.name, "a list of 1 to \(WorkerOffer.longest) names"), at: begin)
   }
 }
 
-extension Excerpt {
+extension TruncatedOutput {
   /// An excerpt of a stream: all of it, or the start and the end of a longer one.
   fileprivate init(cutting bytes: UnsafeBufferPointer<UInt8>) {
-    let isWhole = bytes.count <= Excerpt.longest
-    let excerpt = Excerpt(
-      first: Array(isWhole ? bytes[...] : bytes.prefix(Excerpt.longestEnd)),
-      last: isWhole ? [] : Array(bytes.suffix(Excerpt.longestEnd)), length: Int64(bytes.count))
+    let isWhole = bytes.count <= TruncatedOutput.longest
+    let excerpt = TruncatedOutput(
+      first: Array(isWhole ? bytes[...] : bytes.prefix(TruncatedOutput.longestEnd)),
+      last: isWhole ? [] : Array(bytes.suffix(TruncatedOutput.longestEnd)), length: Int64(bytes.count))
     guard let excerpt else { preconditionFailure("an excerpt is not longer than its stream") }
     self = excerpt
   }

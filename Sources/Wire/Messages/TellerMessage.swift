@@ -35,7 +35,7 @@ extension TellerMessage: Codable {
     var message = encoder.container(keyedBy: Kind.self)
     switch self {
     case .hello(let hello): try message.encode(hello, forKey: .hello)
-    case .ready: try message.encode(Nothing(), forKey: .ready)
+    case .ready: try message.encode(EmptyMessage(), forKey: .ready)
     case .done(let lease): try message.encode(lease, forKey: .done)
     case .worked(let lease, let result):
       try message.encode(WorkedLease(lease: lease, result: result), forKey: .worked)
@@ -52,9 +52,9 @@ extension TellerMessage: Codable {
 
   public init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Kind.self)
-    switch try message.onlyKind() {
+    switch try message.singleKind() {
     case .hello: self = .hello(try message.decode(Hello.self, forKey: .hello))
-    case .ready: self = try message.bare(.ready, .ready)
+    case .ready: self = try message.emptyMessage(.ready, .ready)
     case .done: self = .done(try message.decode(Lease.self, forKey: .done))
     case .failed:
       let failed = try message.decode(FailedLease.self, forKey: .failed)

@@ -31,7 +31,7 @@ public struct TicketReport: Codable, Sendable, Equatable {
   /// The receipt of a finished ticket.
   public var receipt: ReceiptReport?
   /// Name of the ordered article; nil for none.
-  public var article: String?
+  public var itemName: String?
   /// Number of customers of the service finished on the current day, without cancelled ones. It shows a waiting
   /// client that the line advances. Nil in lists, if it is unknown, and from an older coordinator.
   public var servedOfService: Int64?
@@ -49,18 +49,18 @@ public struct TicketReport: Codable, Sendable, Equatable {
     issuedAt: Int64,
     state: CustomerState, position: Int64? = nil, etaMilliseconds: Int64? = nil, dueAt: Int64? = nil,
     window: String? = nil, attempts: [AttemptReport] = [], receipt: ReceiptReport? = nil,
-    article: String? = nil
+    itemName: String? = nil
   ) {
     (self.day, self.ticket, self.service, self.priority) = (day, ticket, service, priority)
     (self.amount, self.account, self.issuedAt, self.state) = (amount, account, issuedAt, state)
     (self.position, self.etaMilliseconds, self.dueAt) = (position, etaMilliseconds, dueAt)
-    (self.window, self.attempts, self.receipt, self.article) = (window, attempts, receipt, article)
+    (self.window, self.attempts, self.receipt, self.itemName) = (window, attempts, receipt, itemName)
   }
 
   enum CodingKeys: Int, CodingKey {
     case day = 1, ticket, service, priority, amount, account, issuedAt, state, position, etaMilliseconds,
       dueAt,
-      window, attempts, receipt, article, servedOfService, payload, progress,
+      window, attempts, receipt, itemName, servedOfService, payload, progress,
       counted, tried
   }
 }
@@ -98,7 +98,7 @@ public struct AttemptReport: Codable, Sendable, Equatable {
   public static let longestInList = 240
 
   /// ``words`` without a first line that only repeats the exit code; nil for none.
-  public var remark: String? {
+  public var messageDetail: String? {
     guard let words, let code else { return words }
     let first = "exit code \(code)"
     guard words.hasPrefix(first) else { return words }
@@ -139,7 +139,7 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
   /// Time of the receipt, in milliseconds since 1970.
   public var finishedAt: Int64
   /// Name of the ordered article; nil for none.
-  public var article: String?
+  public var itemName: String?
   /// Missing items, if the outcome is `out_of_stock`; nil for none.
   public var shortages: [Shortage]?
   /// Result of the work; nil for none.
@@ -154,9 +154,9 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
   public var epoch, commit: Int64?
 
   /// Position after which a client that follows a shared bank continues; nil for other clients.
-  public var mark: ReceiptMark? {
+  public var mark: ReceiptPosition? {
     guard let branch, let epoch, let commit else { return nil }
-    return ReceiptMark(
+    return ReceiptPosition(
       branch: branch, epoch: epoch, commit: commit, ticket: ticket, isCancelled: outcome == .cancelled)
   }
 
@@ -167,7 +167,7 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
   ///   - mark: position among the receipts of its branch, for a client that follows a shared bank; otherwise
   ///     nil.
   public init(
-    _ receipt: Receipt, _ services: ServiceDirectory, key: String? = nil, mark: ReceiptMark? = nil
+    _ receipt: Receipt, _ services: ServiceDirectory, key: String? = nil, mark: ReceiptPosition? = nil
   ) {
     result = receipt.result
     branch = mark?.branch ?? receipt.branch
@@ -187,12 +187,12 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
     issuedAt = receipt.issuedAt.milliseconds
     startedAt = receipt.startedAt?.milliseconds
     finishedAt = receipt.finishedAt.milliseconds
-    article = receipt.article.isEmpty ? nil : receipt.article
+    itemName = receipt.itemName.isEmpty ? nil : receipt.itemName
     shortages = receipt.shortages.isEmpty ? nil : receipt.shortages
   }
 
   enum CodingKeys: Int, CodingKey {
     case sequence = 1, day, ticket, service, priority, outcome, window, attempts, amount, debit, credit,
-      issuedAt, startedAt, finishedAt, article, shortages, result, key, branch, epoch, commit
+      issuedAt, startedAt, finishedAt, itemName, shortages, result, key, branch, epoch, commit
   }
 }

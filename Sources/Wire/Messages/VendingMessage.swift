@@ -4,7 +4,7 @@
 import BankModel
 
 /// Messages from a client to a vending machine.
-public typealias VendingMessage = ServiceQuestion<VendingRequest>
+public typealias VendingMessage = ServiceClientMessage<VendingRequest>
 
 /// A request to a vending machine with its number.
 public typealias VendingRequest = ServiceRequest<VendingCommand>
@@ -22,7 +22,7 @@ public enum VendingSide: Sendable, Equatable {
 /// All requests to a vending machine. The kinds of the manager's requests start with 33.
 public enum VendingCommand: Sendable, Equatable {
   /// Returns a snapshot of the machine.
-  case look
+  case querySnapshot
   /// Subscribes to the machine, which sends a snapshot and every later change.
   case follow
   /// Returns purchases after a position in the ledger, oldest first.
@@ -49,14 +49,14 @@ public enum VendingCommand: Sendable, Equatable {
   case audit
 
   private enum Kind: Int, CodingKey {
-    case look = 1, follow, history, insert, buy, giveChange, balance
+    case querySnapshot = 1, follow, history, insert, buy, giveChange, balance
     case add = 33, remove, stock, expired, discardExpired, audit
   }
 
   /// Clients that may send the request.
   public var side: VendingSide {
     switch self {
-    case .look, .follow, .history, .balance: .both
+    case .querySnapshot, .follow, .history, .balance: .both
     case .insert, .buy, .giveChange: .customer
     case .add, .remove, .stock, .expired, .discardExpired, .audit: .manager
     }
@@ -66,7 +66,7 @@ public enum VendingCommand: Sendable, Equatable {
   public var changesSomething: Bool {
     switch self {
     case .insert, .buy, .giveChange, .add, .remove, .discardExpired: true
-    case .look, .follow, .history, .balance, .stock, .expired, .audit: false
+    case .querySnapshot, .follow, .history, .balance, .stock, .expired, .audit: false
     }
   }
 }
@@ -100,38 +100,38 @@ extension VendingCommand: Codable {
   public func encode(to encoder: any Encoder) throws {
     var command = encoder.container(keyedBy: Kind.self)
     switch self {
-    case .look: try command.encode(Nothing(), forKey: .look)
-    case .follow: try command.encode(Nothing(), forKey: .follow)
-    case .balance: try command.encode(Nothing(), forKey: .balance)
+    case .querySnapshot: try command.encode(EmptyMessage(), forKey: .querySnapshot)
+    case .follow: try command.encode(EmptyMessage(), forKey: .follow)
+    case .balance: try command.encode(EmptyMessage(), forKey: .balance)
     case .history(let page): try command.encode(page, forKey: .history)
     case .insert(let amount): try command.encode(amount, forKey: .insert)
     case .buy(let product): try command.encode(product, forKey: .buy)
-    case .giveChange: try command.encode(Nothing(), forKey: .giveChange)
+    case .giveChange: try command.encode(EmptyMessage(), forKey: .giveChange)
     case .add(let drinks): try command.encode(drinks, forKey: .add)
     case .remove(let amount): try command.encode(amount, forKey: .remove)
-    case .stock: try command.encode(Nothing(), forKey: .stock)
-    case .expired: try command.encode(Nothing(), forKey: .expired)
-    case .discardExpired: try command.encode(Nothing(), forKey: .discardExpired)
-    case .audit: try command.encode(Nothing(), forKey: .audit)
+    case .stock: try command.encode(EmptyMessage(), forKey: .stock)
+    case .expired: try command.encode(EmptyMessage(), forKey: .expired)
+    case .discardExpired: try command.encode(EmptyMessage(), forKey: .discardExpired)
+    case .audit: try command.encode(EmptyMessage(), forKey: .audit)
     }
   }
 
   public init(from decoder: any Decoder) throws {
     let command = try decoder.container(keyedBy: Kind.self)
-    switch try command.onlyKind() {
+    switch try command.singleKind() {
     case .history: self = .history(try command.decode(PurchasePage.self, forKey: .history))
     case .insert: self = .insert(try command.decode(Won.self, forKey: .insert))
     case .buy: self = .buy(try command.decode(ItemID.self, forKey: .buy))
     case .add: self = .add(try command.decode(AddedDrinks.self, forKey: .add))
     case .remove: self = .remove(try command.decode(ItemAmount.self, forKey: .remove))
-    case .look: self = try command.bare(.look, .look)
-    case .follow: self = try command.bare(.follow, .follow)
-    case .balance: self = try command.bare(.balance, .balance)
-    case .giveChange: self = try command.bare(.giveChange, .giveChange)
-    case .stock: self = try command.bare(.stock, .stock)
-    case .expired: self = try command.bare(.expired, .expired)
-    case .discardExpired: self = try command.bare(.discardExpired, .discardExpired)
-    case .audit: self = try command.bare(.audit, .audit)
+    case .querySnapshot: self = try command.emptyMessage(.querySnapshot, .querySnapshot)
+    case .follow: self = try command.emptyMessage(.follow, .follow)
+    case .balance: self = try command.emptyMessage(.balance, .balance)
+    case .giveChange: self = try command.emptyMessage(.giveChange, .giveChange)
+    case .stock: self = try command.emptyMessage(.stock, .stock)
+    case .expired: self = try command.emptyMessage(.expired, .expired)
+    case .discardExpired: self = try command.emptyMessage(.discardExpired, .discardExpired)
+    case .audit: self = try command.emptyMessage(.audit, .audit)
     }
   }
 }

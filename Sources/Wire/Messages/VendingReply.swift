@@ -4,7 +4,7 @@
 import BankModel
 
 /// Messages from a vending machine to a client.
-public typealias VendingServiceMessage = ServiceAnswer<VendingResult>
+public typealias VendingServiceMessage = ServiceServerMessage<VendingResult>
 
 /// An answer of a vending machine with the number of its request.
 public typealias VendingReply = NumberedReply<VendingResult>
@@ -16,16 +16,16 @@ public enum VendingResult: Sendable, Equatable {
   /// The request is done and on disk, with this change.
   case done(MoneyChange)
   /// Snapshot of the machine.
-  case picture(VendingPicture)
+  case snapshot(VendingSnapshot)
   /// Changes since the last message to the subscriber.
-  case news(VendingNews)
+  case news(VendingChanges)
   /// Purchases, oldest first.
   case history([MoneyChange])
   /// Drinks were added, removed or discarded, with these changes of the stock.
   case stocked([StockChange])
   case audit(VendingAuditReport)
 
-  private enum Kind: Int, CodingKey { case failure = 1, done, picture, news, history, stocked, audit }
+  private enum Kind: Int, CodingKey { case failure = 1, done, snapshot, news, history, stocked, audit }
 }
 
 extension VendingResult: Codable {
@@ -34,7 +34,7 @@ extension VendingResult: Codable {
     switch self {
     case .failure(let failure): try result.encode(failure, forKey: .failure)
     case .done(let change): try result.encode(change, forKey: .done)
-    case .picture(let picture): try result.encode(picture, forKey: .picture)
+    case .snapshot(let picture): try result.encode(picture, forKey: .snapshot)
     case .news(let news): try result.encode(news, forKey: .news)
     case .history(let purchases): try result.encode(purchases, forKey: .history)
     case .stocked(let changes): try result.encode(changes, forKey: .stocked)
@@ -44,11 +44,11 @@ extension VendingResult: Codable {
 
   public init(from decoder: any Decoder) throws {
     let result = try decoder.container(keyedBy: Kind.self)
-    switch try result.onlyKind() {
+    switch try result.singleKind() {
     case .failure: self = .failure(try result.decode(VendingFailure.self, forKey: .failure))
     case .done: self = .done(try result.decode(MoneyChange.self, forKey: .done))
-    case .picture: self = .picture(try result.decode(VendingPicture.self, forKey: .picture))
-    case .news: self = .news(try result.decode(VendingNews.self, forKey: .news))
+    case .snapshot: self = .snapshot(try result.decode(VendingSnapshot.self, forKey: .snapshot))
+    case .news: self = .news(try result.decode(VendingChanges.self, forKey: .news))
     case .history: self = .history(try result.decode([MoneyChange].self, forKey: .history))
     case .stocked: self = .stocked(try result.decode([StockChange].self, forKey: .stocked))
     case .audit: self = .audit(try result.decode(VendingAuditReport.self, forKey: .audit))
@@ -65,7 +65,7 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
     /// The request contradicts itself, or violates a limit; `subject` is the product or value concerned.
     case badRequest = "bad_request"
     /// The order name belongs to a request with another content; `subject` is the name.
-    case otherOrder = "other_order"
+    case orderConflict = "other_order"
     /// The product costs more than the available money; `subject` is the product.
     case tooLittleMoney = "too_little_money"
     /// Not enough pieces of the product are left; `subject` is its name.
@@ -73,7 +73,7 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
     /// All remaining pieces of the product have expired; `subject` is its name.
     case onlyExpired = "only_expired"
     /// The money in the machine would exceed its limit.
-    case tillFull = "till_full"
+    case balanceLimit = "till_full"
     /// The product, or its lots, would exceed their limit; `subject` is its name.
     case shelfFull = "shelf_full"
     /// A manager's request arrived on the customers' socket, or a customer's request on the manager's socket.
@@ -85,21 +85,21 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
     /// The maximum number of purchases is in progress, or this client has the maximum number of subscriptions.
     case crowded
     /// The subscriber reads more slowly than changes occur. It receives no further changes.
-    case tooSlow = "too_slow"
+    case slowConsumer = "too_slow"
 
     /// Name of the code outside of messages, such as in JSON errors. All parts of the bank use the same name
     /// for the same condition. Messages contain the raw value, which never changes.
     public var name: String {
       switch self {
       case .unknownProduct: "no_such_product"
-      case .otherOrder: "key_conflict"
+      case .orderConflict: "key_conflict"
       case .tooLittleMoney: "insufficient_balance"
       case .onlyExpired: "product_expired"
-      case .tillFull: "balance_limit_exceeded"
+      case .balanceLimit: "balance_limit_exceeded"
       case .shelfFull: "stock_limit_exceeded"
       case .wrongSide: "wrong_socket"
       case .crowded: "too_many_requests"
-      case .tooSlow: "slow_consumer"
+      case .slowConsumer: "slow_consumer"
       default: rawValue
       }
     }
@@ -114,7 +114,7 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
   /// Available won or pieces, if they are the reason of the failure.
   public var available: Int64?
   /// Details as a kind and its values, for translation; nil if there is only text.
-  public var remark: Remark?
+  public var messageDetail: MessageDetail?
 
   public init(
     _ code: Code, subject: String = "", detail: String = "", price: Won? = nil, available: Int64? = nil
@@ -124,12 +124,12 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
   }
 
   /// A failure with details that can be translated; ``detail`` is their English text.
-  public init(_ code: Code, subject: String = "", remark: Remark?, available: Int64? = nil) {
-    self.init(code, subject: subject, detail: remark?.description ?? "", available: available)
-    self.remark = remark?.kind == .quoted && remark?.source == nil ? nil : remark
+  public init(_ code: Code, subject: String = "", messageDetail: MessageDetail?, available: Int64? = nil) {
+    self.init(code, subject: subject, detail: messageDetail?.description ?? "", available: available)
+    self.messageDetail = messageDetail?.kind == .literal && messageDetail?.source == nil ? nil : messageDetail
   }
 
-  enum CodingKeys: Int, CodingKey { case code = 1, subject, detail, price, available, remark }
+  enum CodingKeys: Int, CodingKey { case code = 1, subject, detail, price, available, messageDetail }
 }
 
 /// Result of an audit of a vending machine.
@@ -145,7 +145,7 @@ public struct VendingAuditReport: Codable, Sendable, Equatable {
   /// All violations of the invariants, one English sentence each.
   public var problems: [String]
   /// The violations as kinds and their values, in the same order; nil for none, and from an older machine.
-  public var remarks: [Remark]?
+  public var messageDetails: [MessageDetail]?
   /// Identity of the machine, which is part of its order names at the stock.
   public var machine: Int64
 
@@ -160,23 +160,23 @@ public struct VendingAuditReport: Codable, Sendable, Equatable {
   /// A result with problems that can be translated.
   public init(
     changes: Int64, account: MoneyAccount, purchases: Int64, unfinished: Int64, difference: Won,
-    remarks: [Remark], machine: Int64
+    messageDetails: [MessageDetail], machine: Int64
   ) {
     self.init(
       changes: changes, account: account, purchases: purchases, unfinished: unfinished,
-      difference: difference, problems: remarks.map(\.description), machine: machine)
-    self.remarks = remarks.isEmpty ? nil : remarks
+      difference: difference, problems: messageDetails.map(\.description), machine: machine)
+    self.messageDetails = messageDetails.isEmpty ? nil : messageDetails
   }
 
   enum CodingKeys: Int, CodingKey {
-    case changes = 1, account, purchases, unfinished, difference, problems, machine, remarks
+    case changes = 1, account, purchases, unfinished, difference, problems, machine, messageDetails
   }
 }
 
 extension VendingAuditReport {
   /// The problems in translatable form. Those from an older machine are quoted English sentences.
-  public var told: [Remark] {
-    guard let remarks, remarks.count == problems.count else { return problems.map { Remark(quoting: $0) } }
-    return remarks
+  public var findings: [MessageDetail] {
+    guard let messageDetails, messageDetails.count == problems.count else { return problems.map { MessageDetail(quoting: $0) } }
+    return messageDetails
   }
 }

@@ -18,7 +18,7 @@ public struct LotReport: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case dates = 1, quantity, description }
 
   /// Description of the lot. In Korean it is that of the drink class; in English it is a translation.
-  public func description(of product: ProductReport, _ phrases: Phrasebook) -> String {
+  public func description(of product: ProductReport, _ phrases: StringCatalog) -> String {
     guard phrases.language == .english, let dates else { return description }
     return [
       phrases.brand(product.brand), "\(product.volume)ml", phrases.won(product.price), product.english,
@@ -90,11 +90,11 @@ public struct SalesReport: Codable, Sendable, Equatable {
 }
 
 /// Snapshot of a machine.
-public struct VendingPicture: Codable, Sendable, Equatable {
+public struct VendingSnapshot: Codable, Sendable, Equatable {
   /// Sequence number of the last change of the money in the snapshot; 0 before the first.
   public var sequence: Int64
   /// Won in the machine, and won that can be spent: the balance minus the prices of purchases in progress.
-  public var balance, free: Won
+  public var balance, availableBalance: Won
   /// The day used to determine which pieces have expired.
   public var today: DayNumber
   /// Every product, in display order. Only those with expired pieces in the answer to `expired`, and none in the
@@ -106,24 +106,24 @@ public struct VendingPicture: Codable, Sendable, Equatable {
   public var recent: [MoneyChange]
 
   public init(
-    sequence: Int64, balance: Won, free: Won, today: DayNumber, products: [ProductReport],
+    sequence: Int64, balance: Won, availableBalance: Won, today: DayNumber, products: [ProductReport],
     sales: [SalesReport], recent: [MoneyChange]
   ) {
-    (self.sequence, self.balance, self.free, self.today) = (sequence, balance, free, today)
+    (self.sequence, self.balance, self.availableBalance, self.today) = (sequence, balance, availableBalance, today)
     (self.products, self.sales, self.recent) = (products, sales, recent)
   }
 
   /// True if one piece of a product can be bought now.
-  public func isBuyable(_ product: ProductReport) -> Bool { product.stock > 0 && product.price <= free }
-  enum CodingKeys: Int, CodingKey { case sequence = 1, balance, free, today, products, sales, recent }
+  public func isBuyable(_ product: ProductReport) -> Bool { product.stock > 0 && product.price <= availableBalance }
+  enum CodingKeys: Int, CodingKey { case sequence = 1, balance, availableBalance, today, products, sales, recent }
 }
 
 /// Changes since the last message to a subscriber.
-public struct VendingNews: Codable, Sendable, Equatable {
+public struct VendingChanges: Codable, Sendable, Equatable {
   /// Sequence number of the last change of the money in this message.
   public var sequence: Int64
   /// Won in the machine, and won that can be spent.
-  public var balance, free: Won
+  public var balance, availableBalance: Won
   /// The day used to determine which pieces have expired.
   public var today: DayNumber
   /// Products whose quantities have changed; all products if the day has changed.
@@ -132,22 +132,22 @@ public struct VendingNews: Codable, Sendable, Equatable {
   public var purchases: [MoneyChange]
 
   public init(
-    sequence: Int64, balance: Won, free: Won, today: DayNumber, products: [ProductReport],
+    sequence: Int64, balance: Won, availableBalance: Won, today: DayNumber, products: [ProductReport],
     purchases: [MoneyChange]
   ) {
-    (self.sequence, self.balance, self.free, self.today) = (sequence, balance, free, today)
+    (self.sequence, self.balance, self.availableBalance, self.today) = (sequence, balance, availableBalance, today)
     (self.products, self.purchases) = (products, purchases)
   }
-  enum CodingKeys: Int, CodingKey { case sequence = 1, balance, free, today, products, purchases }
+  enum CodingKeys: Int, CodingKey { case sequence = 1, balance, availableBalance, today, products, purchases }
 }
 
-extension VendingPicture {
+extension VendingSnapshot {
   /// Maximum number of purchases in a snapshot.
-  public static let remembered = 200
+  public static let recentLimit = 200
 
   /// Applies the changes that directly follow the snapshot.
-  public mutating func apply(_ news: VendingNews) {
-    (sequence, balance, free, today) = (news.sequence, news.balance, news.free, news.today)
+  public mutating func apply(_ news: VendingChanges) {
+    (sequence, balance, availableBalance, today) = (news.sequence, news.balance, news.availableBalance, news.today)
     for product in news.products {
       if let place = products.firstIndex(where: { $0.id == product.id }) { products[place] = product }
     }
@@ -159,6 +159,6 @@ extension VendingPicture {
         sales.append(SalesReport(product: product, count: 1))
       }
     }
-    recent = Array((recent + news.purchases).suffix(Self.remembered))
+    recent = Array((recent + news.purchases).suffix(Self.recentLimit))
   }
 }

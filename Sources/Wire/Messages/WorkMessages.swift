@@ -64,12 +64,12 @@ extension WorkResult: Codable {
         code: try map.decodeIfPresent(Int32.self, forKey: .code),
         signal: try map.decodeIfPresent(Int32.self, forKey: .signal)),
       duration: .milliseconds(milliseconds),
-      output: try map.decodeIfPresent(Excerpt.self, forKey: .output) ?? .nothing,
-      errors: try map.decodeIfPresent(Excerpt.self, forKey: .errors) ?? .nothing)
+      output: try map.decodeIfPresent(TruncatedOutput.self, forKey: .output) ?? .nothing,
+      errors: try map.decodeIfPresent(TruncatedOutput.self, forKey: .errors) ?? .nothing)
   }
 }
 
-extension Excerpt: Codable {
+extension TruncatedOutput: Codable {
   private enum CodingKeys: Int, CodingKey { case length = 1, first, last, filed }
 
   /// Encodes the excerpt, with its parts as byte strings.
@@ -89,7 +89,7 @@ extension Excerpt: Codable {
     let length = try map.decode(Int64.self, forKey: .length)
     let filed = try map.decodeIfPresent(Int64.self, forKey: .filed) ?? 0
     guard first.count + last.count <= Self.longest,
-      let excerpt = Excerpt(first: first, last: last, length: length, filed: filed)
+      let excerpt = TruncatedOutput(first: first, last: last, length: length, filed: filed)
     else {
       throw DecodingError.dataCorruptedError(
         forKey: .length, in: map, debugDescription: "not an excerpt of a stream")

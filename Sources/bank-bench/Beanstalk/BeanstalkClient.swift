@@ -31,13 +31,13 @@ final class BeanstalkClient {
 
   /// Puts a job with the default priority 1024. Its time to run is one hour.
   func put(_ payload: [UInt8]) {
-    say("put 1024 0 3600 \(payload.count)")
+    send("put 1024 0 3600 \(payload.count)")
     output += payload
     output += [13, 10]
   }
 
-  func reserve(waits: Bool) { say(waits ? "reserve" : "reserve-with-timeout 0") }
-  func delete(_ id: Int64) { say("delete \(id)") }
+  func reserve(waits: Bool) { send(waits ? "reserve" : "reserve-with-timeout 0") }
+  func delete(_ id: Int64) { send("delete \(id)") }
 
   func flush() throws {
     let bytes = output
@@ -45,7 +45,7 @@ final class BeanstalkClient {
     try socket.writeAll(bytes)
   }
 
-  private func say(_ words: String) {
+  private func send(_ words: String) {
     output += words.utf8
     output += [13, 10]
   }

@@ -6,7 +6,7 @@ import Posix
 import Time
 
 /// Durability of the jobs of a beanstalkd.
-enum BeanstalkCare: String, CaseIterable {
+enum BeanstalkDurability: String, CaseIterable {
   /// A log with an fsync before every answer: `-b DIR -f0`.
   case everyWrite = "beanstalkd -f0"
   /// No log: the jobs are lost when the process exits.
@@ -24,13 +24,13 @@ final class BeanstalkServer {
   private let directory: String
   private let process: ChildProcess
 
-  init(_ bench: Bench, _ care: BeanstalkCare) throws {
+  init(_ bench: Bench, _ durability: BeanstalkDurability) throws {
     guard let program = Self.program else { throw BenchFailure("beanstalkd is not installed") }
     directory = bench.newHome().path
     mkdir(directory, 0o700)
     socket = Paths.join(directory, "socket")
     var arguments = ["-l", "unix:\(socket)"]
-    if care == .everyWrite {
+    if durability == .everyWrite {
       let log = Paths.join(directory, "log")
       mkdir(log, 0o700)
       arguments += ["-b", log, "-f0"]
@@ -61,9 +61,9 @@ final class BeanstalkServer {
 /// its completion and the request for the next job in one write.
 /// Invariant: a worker starts when its owner writes to descriptor 3, and exits when no job is left or its owner has
 /// exited.
-final class BeanstalkCrew {
+final class BeanstalkWorkers {
   /// First argument that makes this program a worker. The second argument is the path of the socket.
-  static let workerWord = "--beanstalk-worker"
+  static let workerArgument = "--beanstalk-worker"
   private var workers: [(process: ChildProcess, channel: CInt)] = []
 
   init(_ count: Int, of server: BeanstalkServer, program: String) throws {
@@ -81,7 +81,7 @@ final class BeanstalkCrew {
   private func add(_ server: BeanstalkServer, _ program: String) throws(SystemError) {
     let pair = try UnixSocket.pair()
     let process = try ChildProcess.spawn(
-      executable: program, arguments: [Self.workerWord, server.socket], environment: [:], channel: pair.second
+      executable: program, arguments: [Self.workerArgument, server.socket], environment: [:], channel: pair.second
     )
     workers.append((process, pair.first.take()))
   }

@@ -32,7 +32,7 @@ extension Bench {
       try client.flush()
     }
     return try perSecond({ jobs }) { end in
-      try hear(on: loop, until: end)
+      try pollResponses(on: loop, until: end)
       if let failure { throw failure }
     }
   }
@@ -58,7 +58,7 @@ extension Bench {
   /// Serves jobs that were put before. The clock stops when no job is left.
   func jobsPerSecond(_ count: Int64, workers: Int, at server: BeanstalkServer) throws -> Double {
     try fill(count, try server.connect())
-    let crew = try BeanstalkCrew(workers, of: server, program: Paths.join(programs, "bank-bench"))
-    return try Self.perSecond(count) { try crew.work() }
+    let workerProcesses = try BeanstalkWorkers(workers, of: server, program: Paths.join(programs, "bank-bench"))
+    return try Self.perSecond(count) { try workerProcesses.work() }
   }
 }

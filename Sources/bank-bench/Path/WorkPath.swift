@@ -34,9 +34,9 @@ final class WorkPath {
   }
 
   /// First argument for this mode. The kind of work, the number of customers and a directory follow.
-  static let word = "--path"
+  static let modeArgument = "--path"
   private static let tellers: Int32 = 3
-  private static let ahead = 16
+  private static let prefetchCount = 16
   /// Number of waits for receipts, which equals the number of commits. Of 2,000 customers, 125 share a commit, as in
   /// a busy bank.
   private static let commits = 16
@@ -47,29 +47,29 @@ final class WorkPath {
   /// Longer than any measurement, so that no timer causes a commit or retries a failed start.
   private static let never = TimeSpan.seconds(86_400)
   private let coordinator: Coordinator
-  private var crew: [TellerProcess] = []
+  private var tellerProcesses: [TellerProcess] = []
   private let clientLoop: EventLoop
-  private let silence: EventLoop
+  private let idleLoop: EventLoop
   private var client: MessageChannel<BankMessage, ClientMessage>?
   private var lastNumber: UInt32 = 0
   /// Number of outstanding answers to the client.
-  private var owed = 0
+  private var outstandingAnswers = 0
   private var refusal: Failure?
 
   init(in home: String, for work: Work) throws {
     for name in ["run", "logs"] { try Directory.create(path: Paths.join(home, name)) }
     var configuration = BankConfiguration()
-    configuration.windows = ByService(deposit: Self.tellers, loan: 0, juice: 0)
+    configuration.windows = PerService(deposit: Self.tellers, loan: 0, juice: 0)
     configuration.work[.deposit] = .zero
     configuration.language = .english
     configuration.gather = Self.never
-    (configuration.restartFirst, configuration.restartLimit) = (Self.never, Self.never)
+    (configuration.restartInitialDelay, configuration.restartMaxDelay) = (Self.never, Self.never)
     var policy = QueuePolicy()
-    if work == .serveAhead { policy.common.prefetch = Self.ahead }
+    if work == .serveAhead { policy.common.prefetch = Self.prefetchCount }
     let now = SystemClock.moment()
     let loop = try EventLoop()
     clientLoop = try EventLoop()
-    silence = try EventLoop()
+    idleLoop = try EventLoop()
     let store = try SQLiteStore(path: Paths.join(home, "bank.db"))
     let contents = try store.load(now: now.wall)
     let log = try LogFile(
@@ -79,23 +79,23 @@ final class WorkPath {
       home: home, configurationFile: Paths.join(home, "bank.json"), configuration: configuration,
       policy: policy, limits: CoordinatorLimits(), loop: loop,
       server: ControlServer(loop: loop, build: BuildIdentity.current), log: log, store: store,
-      contents: contents, incarnation: try store.beginIncarnation(at: now.wall),
-      programs: try WorkerPrograms(), now: now)
+      contents: contents, incarnation: try store.recordStart(at: now.wall),
+      programs: try ProgramPaths(), now: now)
     coordinator.begin { [unowned self] program, _ throws(SystemError) in
       guard Paths.lastPart(of: program) == "bank-teller" else {
         throw SystemError(call: "posix_spawn", subject: program, code: ENOENT)
       }
       let pair = try UnixSocket.pair()
-      crew.append(try TellerProcess(descriptor: pair.second, loop: try EventLoop(), complain: { _ in }))
+      tellerProcesses.append(try TellerProcess(descriptor: pair.second, loop: try EventLoop(), reportError: { _ in }))
       return pair.first
     }
     try coordinator.open()
-    try enter(Coordinator.socket(inHome: home))
-    say(.awaitOpen)
+    try connect(Coordinator.socket(inHome: home))
+    send(.awaitOpen)
     try self.work()
   }
 
-  private func enter(_ socket: String) throws {
+  private func connect(_ socket: String) throws {
     guard case .connected(let descriptor) = try UnixSocket.connect(path: socket) else {
       throw BenchFailure("no process is listening on \(socket)")
     }
@@ -103,22 +103,22 @@ final class WorkPath {
       descriptor: descriptor, loop: clientLoop, incomingLimit: FrameLimits.control, backlogLimit: 1 << 20)
     client.onMessage = { [unowned self] message in
       guard case .reply(let reply) = message, !reply.more else { return }
-      owed -= 1
+      outstandingAnswers -= 1
       if case .failure(let failure) = reply.answer { refusal = failure }
     }
     client.send(.hello(Hello(build: BuildIdentity.current, role: .client)))
     self.client = client
   }
 
-  private func say(_ command: ControlCommand) {
+  private func send(_ command: ControlCommand) {
     lastNumber += 1
-    owed += 1
+    outstandingAnswers += 1
     client?.send(.request(ControlRequest(number: lastNumber, command: command)))
   }
 
   private func ask(_ command: ControlCommand) throws {
-    say(command)
-    while owed > 0 { try turn() }
+    send(command)
+    while outstandingAnswers > 0 { try runIteration() }
   }
 
   func perform(_ work: Work, _ count: Int) throws {
@@ -132,28 +132,28 @@ final class WorkPath {
     guard work != .fill else { return }
     for part in 1...Self.commits {
       let ticket = Int64(count * part / Self.commits)
-      say(.awaitTickets(day: coordinator.machine.books.day, first: ticket, last: ticket))
+      send(.awaitTickets(day: coordinator.machine.dayCounters.day, first: ticket, last: ticket))
     }
-    say(.resume(.deposit))
+    send(.resume(.deposit))
     try self.work()
   }
 
-  private static func order(_ count: Int) -> EnqueueOrder {
-    BenchBank.order(Int64(count), .deposit, article: Bench.payload)
+  private static func order(_ count: Int) -> EnqueueParameters {
+    BenchBank.order(Int64(count), .deposit, itemName: Bench.payload)
   }
 
   private func work() throws {
-    while owed > 0 {
-      try turn()
-      for teller in crew { try teller.turn(until: Self.past) }
+    while outstandingAnswers > 0 {
+      try runIteration()
+      for teller in tellerProcesses { try teller.runIteration(until: Self.past) }
     }
   }
 
   /// Client and coordinator send and receive all pending messages.
-  private func turn() throws {
+  private func runIteration() throws {
     client?.flush()
-    try silence.runOnce(until: SystemClock.monotonic() + Self.pause)
-    try coordinator.turn()
+    try idleLoop.runOnce(until: SystemClock.monotonic() + Self.pause)
+    try coordinator.runIteration()
     try clientLoop.runOnce(until: Self.past)
     if let refusal { throw BenchFailure("\(refusal.code.name) \(refusal.detail)") }
   }

@@ -13,14 +13,14 @@
     private let target: String
     private let delay: TimeSpan
     private let listener: FileDescriptor
-    private var ends: [End] = []
+    private var ends: [RelayEnd] = []
 
-    private final class End {
+    private final class RelayEnd {
       let socket: FileDescriptor
-      weak var other: End?
+      weak var other: RelayEnd?
       var registration: Registration?
       /// Bytes in flight to this end, and the times at which they arrive.
-      var coming: [(due: MonotonicTime, bytes: ArraySlice<UInt8>)] = []
+      var inFlight: [(due: MonotonicTime, bytes: ArraySlice<UInt8>)] = []
       init(_ socket: consuming FileDescriptor) { self.socket = socket }
     }
 
@@ -39,20 +39,20 @@
     deinit { Directory.removeTree(directory) }
 
     /// Time of the next arrival; nil if nothing is in flight.
-    var nextDeadline: MonotonicTime? { ends.compactMap { $0.coming.first?.due }.min() }
+    var nextDeadline: MonotonicTime? { ends.compactMap { $0.inFlight.first?.due }.min() }
 
     /// Forwards the bytes that are due.
-    func endTurn() {
+    func finishIteration() {
       let now = SystemClock.monotonic()
       for end in ends {
-        while let first = end.coming.first, first.due <= now {
+        while let first = end.inFlight.first, first.due <= now {
           guard case .bytes(let count)? = try? first.bytes.withUnsafeBytes({ try end.socket.send($0) }) else {
             break
           }
           if count == first.bytes.count {
-            end.coming.removeFirst()
+            end.inFlight.removeFirst()
           } else {
-            end.coming[0].bytes = first.bytes.dropFirst(count)
+            end.inFlight[0].bytes = first.bytes.dropFirst(count)
           }
         }
       }
@@ -61,29 +61,29 @@
     private func accept() throws {
       guard let socket = try UnixSocket.accept(listener) else { return }
       guard case .connected(let upstream) = try UnixSocket.connect(path: target) else { return }
-      let (client, server) = (End(socket), End(upstream))
+      let (client, server) = (RelayEnd(socket), RelayEnd(upstream))
       (client.other, server.other) = (server, client)
       for end in [client, server] {
         try end.socket.setNonBlocking(true)
         ends.append(end)
         end.registration = try loop.register(fd: end.socket.rawValue, interest: .read) {
           [weak self, weak end] _ in
-          if let self, let end { self.hear(end) }
+          if let self, let end { self.readAvailable(end) }
         }
       }
     }
 
-    private func hear(_ end: End) {
+    private func readAvailable(_ end: RelayEnd) {
       var chunk = [UInt8](repeating: 0, count: 64 << 10)
       switch try? chunk.withUnsafeMutableBytes({ try end.socket.receive(into: $0) }) {
       case .bytes(let count)? where count > 0:
-        end.other?.coming.append((SystemClock.monotonic() + delay, chunk[..<count]))
+        end.other?.inFlight.append((SystemClock.monotonic() + delay, chunk[..<count]))
       case .wouldBlock?: break
       default: finish(end)
       }
     }
 
-    private func finish(_ end: End) {
+    private func finish(_ end: RelayEnd) {
       for end in [end, end.other].compactMap({ $0 }) {
         if let registration = end.registration { loop.deregister(registration) }
         ends.removeAll { $0 === end }

@@ -14,9 +14,9 @@
     private static let lanes = [Line(service: .deposit, priority: .regular): lane]
     private static let lease = TimeSpan.seconds(600)
     private let loop: EventLoop
-    private let place: PostgresPlace
+    private let place: PostgresURL
     private var workers: [Worker] = []
-    private var trouble: PostgresError?
+    private var failure: PostgresError?
     private var ready = 0
     private var relay: DelayRelay?
 
@@ -34,29 +34,29 @@
 
     /// Connects, creates the schema, and joins as many branches as there are connections.
     ///
-    /// - Parameter way: the directory of a relay to the server, and its delay in each direction; nil for a
+    /// - Parameter viaRelay: the directory of a relay to the server, and its delay in each direction; nil for a
     ///   direct connection.
     init(
-      _ address: String, connections: Int, by way: (directory: String, delay: TimeSpan)? = nil
+      _ address: String, connections: Int, by viaRelay: (directory: String, delay: TimeSpan)? = nil
     ) throws {
       loop = try EventLoop()
       var address = address
-      if let way, let server = address.split(separator: "=").last.map(String.init) {
-        relay = try DelayRelay(to: server, in: way.directory, delay: way.delay, loop: loop)
-        address = address.replacing(server, with: way.directory)
+      if let viaRelay, let server = address.split(separator: "=").last.map(String.init) {
+        relay = try DelayRelay(to: server, in: viaRelay.directory, delay: viaRelay.delay, loop: loop)
+        address = address.replacing(server, with: viaRelay.directory)
       }
-      place = try PostgresPlace.ofBooks(address)
+      place = try PostgresURL.ofSharedStore(address)
       for _ in 0..<connections {
         let worker = Worker(PostgresConnection(to: place, loop: loop))
         worker.connection.handler = self
         workers.append(worker)
       }
-      try turn { ready == connections }
-      var prepared: Result<Int64, PostgresPreparation.Failure>?
-      PostgresPreparation.begin(on: workers[0].connection) { prepared = $0 }
-      try turn { prepared != nil }
+      try runIteration { ready == connections }
+      var prepared: Result<Int64, SchemaMigration.Failure>?
+      SchemaMigration.begin(on: workers[0].connection) { prepared = $0 }
+      try runIteration { prepared != nil }
       if case .failure(.failed(let error)) = prepared { throw error }
-      try ask(workers[0], PostgresPreparation.partition(for: 1))
+      try ask(workers[0], SchemaMigration.partition(for: 1))
       for (number, worker) in workers.enumerated() {
         worker.branch = try ask(worker, PostgresBranch.join("branch-\(number)", lease: Self.lease)).branch
       }
@@ -65,16 +65,16 @@
     deinit { for worker in workers { worker.connection.close() } }
 
     func connected(_ connection: PostgresConnection, to server: PostgresServer) { ready += 1 }
-    func lost(_ connection: PostgresConnection, _ error: PostgresError) { trouble = error }
+    func lost(_ connection: PostgresConnection, _ error: PostgresError) { failure = error }
     func notified(_ connection: PostgresConnection, channel: String, payload: String) {}
 
-    private func turn(until condition: () throws -> Bool) throws {
+    private func runIteration(until condition: () throws -> Bool) throws {
       while try !condition() {
         let deadlines = workers.map(\.connection.nextDeadline).reduce(nil, MonotonicTime.earlier)
         try loop.runOnce(until: MonotonicTime.earlier(deadlines, relay?.nextDeadline))
-        relay?.endTurn()
-        for worker in workers { worker.connection.endTurn() }
-        if let trouble { throw trouble }
+        relay?.finishIteration()
+        for worker in workers { worker.connection.finishIteration() }
+        if let failure { throw failure }
       }
     }
 
@@ -82,7 +82,7 @@
     private func ask<Answer>(_ worker: Worker, _ request: PostgresRequest<Answer>) throws -> Answer {
       var told: PostgresAnswer<Answer>?
       try worker.connection.send(request) { told = $0 }
-      try turn { told != nil }
+      try runIteration { told != nil }
       switch told {
       case .done(let answer): return answer
       case .refused(let error), .unknown(let error): throw error
@@ -98,8 +98,8 @@
       while asked < count {
         for worker in workers where asked < count {
           guard let branch = worker.branch else { continue }
-          try turn { worker.connection.underWay < 4 }
-          var customers = IntakeRequest(issuedAt: WallTime(milliseconds: 1_790_000_000_000))
+          try runIteration { worker.connection.inFlightCount < 4 }
+          var customers = EnqueueRequest(issuedAt: WallTime(milliseconds: 1_790_000_000_000))
           for number in 0..<min(batch, count - asked) {
             customers.add(
               CustomerOrder(
@@ -107,31 +107,31 @@
           }
           asked += customers.orders.count
           worker.commits += 1
-          let request = branch.take(customers, lanes: Self.lanes, number: worker.commits)
+          let request = branch.issueTickets(customers, lanes: Self.lanes, number: worker.commits)
           try worker.connection.send(request) { [weak self] answer in
             switch answer {
             case .done(let tickets): given += Int(tickets?.count ?? 0)
-            case .refused(let error), .unknown(let error): self?.trouble = error
+            case .refused(let error), .unknown(let error): self?.failure = error
             }
           }
         }
       }
-      try turn { given == count }
+      try runIteration { given == count }
       return SystemClock.monotonic().since(begin).inSeconds
     }
 
-    /// Serves all waiting customers, in pages of this size, with `deep` pages in flight on each connection.
+    /// Serves all waiting customers, in pages of this size, with `pipelineDepth` pages in flight on each connection.
     /// Returns the duration in seconds.
-    func serve(_ count: Int, pages: Int, deep: Int) throws -> Double {
+    func serve(_ count: Int, pages: Int, pipelineDepth: Int) throws -> Double {
       var served = 0
       let begin = SystemClock.monotonic()
       for worker in workers {
         worker.hasEverything = false
-        for _ in 0..<deep { try claim(worker, pages) { served += $0 } }
+        for _ in 0..<pipelineDepth { try claim(worker, pages) { served += $0 } }
       }
-      try turn { served == count }
+      try runIteration { served == count }
       let seconds = SystemClock.monotonic().since(begin).inSeconds
-      try turn { workers.allSatisfy { $0.claims == 0 && $0.connection.underWay == 0 } }
+      try runIteration { workers.allSatisfy { $0.claims == 0 && $0.connection.inFlightCount == 0 } }
       return seconds
     }
 
@@ -144,10 +144,10 @@
         [weak self, weak worker] answer in
         guard let self, let worker else { return }
         switch answer {
-        case .done(let customers?): self.come(customers, to: worker, page, count)
+        case .done(let customers?): self.receive(customers, to: worker, page, count)
         // A long page is fetched after the claim, when the lane is unlocked.
         case .done(nil): self.attempt { try self.fetch(number, worker, page, count) }
-        case .refused(let error), .unknown(let error): self.trouble = error
+        case .refused(let error), .unknown(let error): self.failure = error
         }
       }
     }
@@ -159,13 +159,13 @@
       try worker.connection.send(branch.claimed(number)) { [weak self, weak worker] answer in
         guard let self, let worker else { return }
         switch answer {
-        case .done(let customers): self.come(customers ?? [], to: worker, page, count)
-        case .refused(let error), .unknown(let error): self.trouble = error
+        case .done(let customers): self.receive(customers ?? [], to: worker, page, count)
+        case .refused(let error), .unknown(let error): self.failure = error
         }
       }
     }
 
-    private func come(
+    private func receive(
       _ customers: [ClaimedCustomer], to worker: Worker, _ page: Int, _ count: @escaping (Int) -> Void
     ) {
       worker.claims -= 1
@@ -190,13 +190,13 @@
       try worker.connection.send(request) { [weak self] answer in
         switch answer {
         case .done(let tickets): count(tickets.count)
-        case .refused(let error), .unknown(let error): self?.trouble = error
+        case .refused(let error), .unknown(let error): self?.failure = error
         }
       }
     }
 
     private func attempt(_ body: () throws -> Void) {
-      do { try body() } catch { trouble = trouble ?? (error as? PostgresError) }
+      do { try body() } catch { failure = failure ?? (error as? PostgresError) }
     }
   }
 #endif

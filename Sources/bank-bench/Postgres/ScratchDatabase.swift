@@ -13,7 +13,7 @@
     private let loop: EventLoop
     private let connection: PostgresConnection
     private var isReady = false
-    private var trouble: PostgresError?
+    private var failure: PostgresError?
 
     /// Creates the database. The server's address, which the script passes, ends in `@/bank?host=DIRECTORY`.
     convenience init(_ server: String, _ name: String) throws {
@@ -27,15 +27,15 @@
     init(at address: String) throws {
       self.address = address
       loop = try EventLoop()
-      connection = PostgresConnection(to: try PostgresPlace(address), loop: loop)
+      connection = PostgresConnection(to: try PostgresURL(address), loop: loop)
       connection.handler = self
-      try turn { isReady }
+      try runIteration { isReady }
     }
 
     deinit { connection.close() }
 
     func connected(_ connection: PostgresConnection, to server: PostgresServer) { isReady = true }
-    func lost(_ connection: PostgresConnection, _ error: PostgresError) { trouble = error }
+    func lost(_ connection: PostgresConnection, _ error: PostgresError) { failure = error }
     func notified(_ connection: PostgresConnection, channel: String, payload: String) {}
 
     @discardableResult
@@ -63,7 +63,7 @@
     private func ask(_ segment: [PostgresCall], _ words: String) throws -> [PostgresRows] {
       var told: PostgresOutcome?
       try connection.send(segment) { told = $0 }
-      try turn { told != nil }
+      try runIteration { told != nil }
       switch told {
       case .done(let rows): return rows
       case .refused(let error), .unknown(let error):
@@ -72,11 +72,11 @@
       }
     }
 
-    private func turn(until condition: () -> Bool) throws {
+    private func runIteration(until condition: () -> Bool) throws {
       while !condition() {
         try loop.runOnce(until: connection.nextDeadline)
-        connection.endTurn()
-        if let trouble { throw BenchFailure(trouble.message(in: .english)) }
+        connection.finishIteration()
+        if let failure { throw BenchFailure(failure.message(in: .english)) }
       }
     }
   }

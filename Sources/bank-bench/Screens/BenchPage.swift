@@ -16,11 +16,11 @@ final class BenchPage {
     (self.bench, self.bank) = (bench, bank)
     socket = Paths.join(Paths.join(bank.home.path, "run"), "web.sock")
     _ = try bench.command(["web", "--no-open"], at: bank.home)
-    try look(otherThan: 0)
+    try findProcess(otherThan: 0)
   }
 
   /// Waits for a process of the page other than the former one, and stores its pid.
-  func look(otherThan former: pid_t) throws {
+  func findProcess(otherThan former: pid_t) throws {
     let end = SystemClock.monotonic() + .seconds(10)
     while SystemClock.monotonic() < end {
       let found = ProcessFacts.processes(of: bank.home.path, coordinator: bank.pid).first {
@@ -50,8 +50,8 @@ final class BenchPage {
     return link
   }
 
-  func viewers(_ count: Int) throws -> Companion {
-    try Companion(program: Paths.join(bench.programs, "bank-bench"), [WebViewers.word, socket, "\(count)"])
+  func viewers(_ count: Int) throws -> LoadProcess {
+    try LoadProcess(program: Paths.join(bench.programs, "bank-bench"), [WebViewers.modeArgument, socket, "\(count)"])
   }
 
   /// Time from `begin` until a viewer that reconnects every 300 ms, as a browser does, has received an event.
@@ -61,7 +61,7 @@ final class BenchPage {
       try bench.rest(.milliseconds(300))
       if let viewer = try? viewers(1) {
         let time = SystemClock.monotonic().since(begin)
-        try viewer.leave()
+        try viewer.stop()
         return time
       }
     }

@@ -7,14 +7,14 @@ import Posix
 import Time
 
 enum TerminalReader {
-  static let word = "terminal"
+  static let modeArgument = "terminal"
   // Constants of <asm-generic/ioctls.h> that the Glibc module does not contain. ioctl_tty(2)
   private static let (unlock, number, resize): (UInt, UInt, UInt) = (0x4004_5431, 0x8004_5430, 0x5414)
 
   /// Main function of the companion. `command` is a program with its arguments.
   static func watch(_ command: [String]) throws {
     let loop = try EventLoop()
-    let channel = CompanionChannel()
+    let channel = LoadProcessChannel()
     let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
     var (lock, terminal, size): (CInt, CInt, winsize) = (
       0, 0, winsize(ws_row: 40, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0)
@@ -37,12 +37,12 @@ enum TerminalReader {
     let patience = SystemClock.monotonic() + .seconds(30)
     while bytes < 1_024, !isLeft, SystemClock.monotonic() < patience { try loop.runOnce(until: patience) }
     guard bytes >= 1_024 else { throw BenchFailure("nothing was drawn by \(command.joined(separator: " "))") }
-    try channel.say(0)
+    try channel.send(0)
     bytes = 0
     try channel.onLeave(loop) { isWanted = false }
     while isWanted, !isLeft { try loop.runOnce(until: nil) }
     guard !isLeft else { throw BenchFailure("\(command.joined(separator: " ")) ended early") }
-    try channel.say(bytes)
+    try channel.send(bytes)
   }
 
   private static func start(_ command: [String], at terminal: String) throws -> pid_t {

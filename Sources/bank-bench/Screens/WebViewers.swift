@@ -10,7 +10,7 @@ import Posix
 import Time
 
 enum WebViewers {
-  static let word = "viewers"
+  static let modeArgument = "viewers"
   /// Number of viewers that read data as soon as it arrives.
   private static let watched = 8
   /// Pause between two reads of all other viewers.
@@ -19,7 +19,7 @@ enum WebViewers {
   /// Main function of the companion: `count` viewers, connected to the page's socket in the home of the bank.
   static func watch(_ path: String, count: Int) throws {
     let loop = try EventLoop()
-    let channel = CompanionChannel()
+    let channel = LoadProcessChannel()
     let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
     defer { room.deallocate() }
     var (ready, bytes, isWanted, isLeft) = (0, Int64(0), true, false)
@@ -52,20 +52,20 @@ enum WebViewers {
     }
     var nextRound = SystemClock.monotonic()
     /// Serves the first viewers until the others are due, and then reads the data of the others.
-    func turn() throws {
+    func runIteration() throws {
       try loop.runOnce(until: count > watched || ready < count ? nextRound : nil)
       guard nextRound <= SystemClock.monotonic() else { return }
       nextRound = SystemClock.monotonic() + round
       for place in min(watched, count)..<count { _ = read(place) }
     }
     let patience = SystemClock.monotonic() + .seconds(30)
-    while ready < count, !isLeft, SystemClock.monotonic() < patience { try turn() }
+    while ready < count, !isLeft, SystemClock.monotonic() < patience { try runIteration() }
     guard ready == count else { throw BenchFailure("\(ready) of \(count) viewers are connected") }
-    try channel.say(Int64(count))
+    try channel.send(Int64(count))
     bytes = 0
     try channel.onLeave(loop) { isWanted = false }
-    while isWanted, !isLeft { try turn() }
+    while isWanted, !isLeft { try runIteration() }
     guard !isLeft else { throw BenchFailure("a viewer was disconnected") }
-    try channel.say(bytes)
+    try channel.send(bytes)
   }
 }

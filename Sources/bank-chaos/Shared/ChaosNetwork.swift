@@ -10,7 +10,7 @@ struct ChaosNetwork {
   /// Address of the server for a client inside the namespace, and the range of both addresses of the veth pair.
   let address: String
   let range: String
-  private let cable: String
+  private let link: String
   private let tool: ChaosTool
 
   /// Makes a network; nil if that is not possible.
@@ -20,19 +20,19 @@ struct ChaosNetwork {
     guard CurrentProcess.uid == 0 else { return nil }
     self.tool = tool
     name = "bank-chaos-\(CurrentProcess.pid)-\(place.branch)"
-    cable = "bc\(CurrentProcess.pid)-\(place.branch)"
+    link = "bc\(CurrentProcess.pid)-\(place.branch)"
     let base = "10.213.\(place.run)"
     let first = Int(place.branch) * 4
     (address, range) = ("\(base).\(first + 1)", "\(base).\(first)/30")
     let steps = [
       ["ip", "netns", "add", name],
-      ["ip", "link", "add", cable, "type", "veth", "peer", "name", "bank0", "netns", name],
-      ["ip", "addr", "add", "\(address)/30", "dev", cable], ["ip", "link", "set", cable, "up"],
+      ["ip", "link", "add", link, "type", "veth", "peer", "name", "bank0", "netns", name],
+      ["ip", "addr", "add", "\(address)/30", "dev", link], ["ip", "link", "set", link, "up"],
       ["ip", "-n", name, "addr", "add", "\(base).\(first + 2)/30", "dev", "bank0"],
       ["ip", "-n", name, "link", "set", "bank0", "up"], ["ip", "-n", name, "link", "set", "lo", "up"],
     ]
     for step in steps {
-      guard tool.run(step).isGood else {
+      guard tool.run(step).hasSucceeded else {
         remove()
         return nil
       }
@@ -40,13 +40,13 @@ struct ChaosNetwork {
   }
 
   /// Prefix of a command that is to run in the namespace.
-  var words: [String] { ["nsenter", "--net=/run/netns/\(name)", "--"] }
+  var commandPrefix: [String] { ["nsenter", "--net=/run/netns/\(name)", "--"] }
 
-  func cut() -> Bool { tool.run(["ip", "-n", name, "link", "set", "bank0", "down"]).isGood }
-  func mend() { _ = tool.run(["ip", "-n", name, "link", "set", "bank0", "up"]) }
+  func cut() -> Bool { tool.run(["ip", "-n", name, "link", "set", "bank0", "down"]).hasSucceeded }
+  func reconnect() { _ = tool.run(["ip", "-n", name, "link", "set", "bank0", "up"]) }
 
   func remove() {
-    _ = tool.run(["ip", "link", "del", cable])
+    _ = tool.run(["ip", "link", "del", link])
     _ = tool.run(["ip", "netns", "del", name])
   }
 }

@@ -9,7 +9,7 @@ import Time
 final class ChaosRelay {
   /// First argument that makes this program a relay. The others are the run's mark, the directories of its
   /// socket and of the server's, and the name of both sockets.
-  static let word = "--relay"
+  static let argument = "--relay"
   /// Maximum number of waiting bytes on one side before reading pauses.
   private static let limit = 8 << 20
 
@@ -26,7 +26,7 @@ final class ChaosRelay {
   }
 
   private let loop: EventLoop
-  private let orders: FileDescriptor
+  private let commands: FileDescriptor
   private let listener: FileDescriptor
   private let target: String
   private var listening: Registration?
@@ -36,29 +36,29 @@ final class ChaosRelay {
   private var isOver = false
 
   /// Relays if the arguments request it, and returns the exit code; nil for any other arguments.
-  static func run(_ words: [String]) -> Int32? {
-    guard words.count == 5, words[0] == word else { return nil }
+  static func run(_ arguments: [String]) -> Int32? {
+    guard arguments.count == 5, arguments[0] == argument else { return nil }
     Signals.ignorePipe()
     do throws(SystemError) {
       let relay = try ChaosRelay(
-        socket: Paths.join(words[2], words[4]), target: Paths.join(words[3], words[4]))
-      try relay.turn()
+        socket: Paths.join(arguments[2], arguments[4]), target: Paths.join(arguments[3], arguments[4]))
+      try relay.runIteration()
       return 0
-    } catch { return WorkMode.broken }
+    } catch { return WorkMode.softwareErrorCode }
   }
 
   private init(socket: String, target: String) throws(SystemError) {
     loop = try EventLoop()
-    orders = FileDescriptor(owning: 3)
-    try orders.setNonBlocking(true)
+    commands = FileDescriptor(owning: 3)
+    try commands.setNonBlocking(true)
     listener = try UnixSocket.listen(path: socket)
     try listener.setNonBlocking(true)
     self.target = target
-    _ = try loop.register(fd: orders.rawValue, interest: .read) { [unowned self] _ in hear() }
+    _ = try loop.register(fd: commands.rawValue, interest: .read) { [unowned self] _ in readCommands() }
     listen(true)
   }
 
-  private func turn() throws(SystemError) {
+  private func runIteration() throws(SystemError) {
     while !isOver {
       let next = isSilent ? nil : ends.values.compactMap { $0.waiting.first?.at }.min()
       _ = try loop.runOnce(until: next.map { max($0, SystemClock.monotonic()) })
@@ -66,10 +66,10 @@ final class ChaosRelay {
     }
   }
 
-  /// Reads one command per line: `cut`, `mend`, or the delay in each direction in milliseconds.
-  private func hear() {
+  /// Reads one command per line: `cut`, `reconnect`, or the delay in each direction in milliseconds.
+  private func readCommands() {
     var chunk = [UInt8](repeating: 0, count: 256)
-    switch try? chunk.withUnsafeMutableBytes({ try orders.receive(into: $0) }) {
+    switch try? chunk.withUnsafeMutableBytes({ try commands.receive(into: $0) }) {
     case .bytes(let count):
       for line in String(decoding: chunk[..<count], as: UTF8.self).split(separator: "\n") {
         if let milliseconds = Int64(line) { delay = .milliseconds(milliseconds) }
@@ -171,7 +171,7 @@ final class ChaosRelayProcess {
   /// Directory of its socket.
   let directory: String
   private let process: ChildProcess
-  private let orders: FileDescriptor
+  private let commands: FileDescriptor
 
   init(_ directory: String, to server: ChaosServer, mark: String) throws(SystemError) {
     self.directory = directory
@@ -180,20 +180,20 @@ final class ChaosRelayProcess {
     let name = ".s.PGSQL.\(server.port)"
     process = try ChildProcess.spawn(
       executable: try Paths.executable(),
-      arguments: [ChaosRelay.word, mark, directory, server.directory ?? "/", name],
+      arguments: [ChaosRelay.argument, mark, directory, server.directory ?? "/", name],
       environment: ChaosTool.variables, channel: pair.second, newSession: true)
-    orders = pair.first
-    while process.reap() == nil, try FileFacts.inspect(Paths.join(directory, name)) == nil {
+    commands = pair.first
+    while process.reap() == nil, try FileMetadata.inspect(Paths.join(directory, name)) == nil {
       Pause.momentarily()
     }
   }
 
-  func cut() { say("cut") }
-  func mend() { say("mend") }
-  func delay(_ span: TimeSpan) { say("\(span.milliseconds)") }
+  func cut() { sendCommand("cut") }
+  func reconnect() { sendCommand("mend") }
+  func delay(_ span: TimeSpan) { sendCommand("\(span.milliseconds)") }
 
-  private func say(_ word: String) {
-    _ = try? Array("\(word)\n".utf8).withUnsafeBytes { try orders.send($0) }
+  private func sendCommand(_ argument: String) {
+    _ = try? Array("\(argument)\n".utf8).withUnsafeBytes { try commands.send($0) }
   }
 
   func end() { process.end() }

@@ -13,12 +13,12 @@ final class ChaosServer {
   static let user = "bank"
   private static let password = "chaos"
   /// Longest time until a started server accepts connections.
-  private static let patience = TimeSpan.seconds(60)
+  private static let timeout = TimeSpan.seconds(60)
 
   /// Directory of its socket; nil for an existing server.
   let directory: String?
   let port: UInt16
-  private let given: String
+  private let existingAddress: String
   private let tool: ChaosTool
   private let programs: String
   /// The user that runs the server if this process is root, because PostgreSQL refuses to run as root.
@@ -28,15 +28,15 @@ final class ChaosServer {
 
   /// Uses an existing server.
   init(at address: String, _ tool: ChaosTool) {
-    (given, self.tool, directory, port, programs, owner) = (address, tool, nil, 0, "", nil)
+    (existingAddress, self.tool, directory, port, programs, owner) = (address, tool, nil, 0, "", nil)
   }
 
   /// Prepares a scratch server, which does not run yet.
   init(scratch tool: ChaosTool, _ session: Session) throws(CommandError) {
     guard let programs = Self.findPrograms() else {
-      throw .complaint(.postgresMissing, session.words.chaosHasNoServer)
+      throw .commandFailure(.postgresMissing, session.messages.chaosHasNoServer)
     }
-    (self.programs, self.tool, given) = (programs, tool, "")
+    (self.programs, self.tool, existingAddress) = (programs, tool, "")
     let directory = "/tmp/bank-chaos-pg-\(String(RandomSeed.fromSystem() >> 20, radix: 36))"
     self.directory = directory
     owner = CurrentProcess.uid == 0 ? Self.serverUser() : nil
@@ -55,7 +55,7 @@ final class ChaosServer {
     let place = "/usr/lib/postgresql"
     let versions = ((try? Directory.entries(of: place)) ?? []).compactMap { Int($0) }.sorted(by: >)
     return (versions.map { "\(place)/\($0)/bin" } + ["/usr/bin"]).first {
-      (try? FileFacts.inspect("\($0)/initdb"))?.isFile == true
+      (try? FileMetadata.inspect("\($0)/initdb"))?.isFile == true
     }
   }
 
@@ -74,7 +74,7 @@ final class ChaosServer {
         "--pwfile=\(path("password"))", "--locale=C", "-E", "UTF8", "--auth-local=trust",
         "--auth-host=scram-sha-256",
       ]))
-    guard made.isGood else { throw .failed("initdb: \(made.output.split(separator: "\n").last ?? "")") }
+    guard made.hasSucceeded else { throw .failed("initdb: \(made.output.split(separator: "\n").last ?? "")") }
     do throws(SystemError) { try write("*:*:*:\(Self.user):\(Self.password)\n", to: "pgpass") } catch {
       throw .system(error)
     }
@@ -121,7 +121,7 @@ final class ChaosServer {
 
   /// Address of an existing server, for a branch.
   func givenAddress(application: String) -> String {
-    given + (given.contains("?") ? "&" : "?") + "application_name=\(application)"
+    existingAddress + (existingAddress.contains("?") ? "&" : "?") + "application_name=\(application)"
   }
 
   // MARK: - Running
@@ -140,7 +140,7 @@ final class ChaosServer {
     process = try? ChildProcess.spawn(
       executable: program, arguments: Array(all.dropFirst()), environment: ChaosTool.variables,
       standardOutput: .append(path: path("log")), standardError: .append(path: path("log")), newSession: true)
-    let end = SystemClock.monotonic() + Self.patience
+    let end = SystemClock.monotonic() + Self.timeout
     while process != nil, SystemClock.monotonic() < end {
       if sql("SELECT 1") == "1" { return true }
       if process?.reap() != nil { return false }
@@ -156,7 +156,7 @@ final class ChaosServer {
     let others = ProcessTable.children(of: process.pid)
     process.kill(signal)
     _ = process.wait()
-    let end = SystemClock.monotonic() + Self.patience
+    let end = SystemClock.monotonic() + Self.timeout
     while others.contains(where: ProcessTable.alive), SystemClock.monotonic() < end { Pause.momentarily() }
   }
 
@@ -164,23 +164,23 @@ final class ChaosServer {
   /// sessions.
   func kill(backend: pid_t) -> Bool {
     guard let process, ProcessTable.parent(of: backend) == process.pid,
-      let held = try? OtherProcess(pid: backend)
+      let held = try? ProcessHandle(pid: backend)
     else { return false }
     return held.kill(SIGKILL)
   }
 
   /// The first line of a statement's result; nil if it fails.
   func sql(_ statement: String) -> String? {
-    let said = tool.run(asking(statement, application: "chaos"), environment: Self.variables)
-    return said.isGood ? said.output.split(separator: "\n").first.map(String.init) ?? "" : nil
+    let said = tool.run(psqlArguments(statement, application: "chaos"), environment: Self.variables)
+    return said.hasSucceeded ? said.output.split(separator: "\n").first.map(String.init) ?? "" : nil
   }
 
   /// Sends long-running statements from a separate process; nil if it cannot be started.
   func beginStatements(_ statements: String, application: String) -> ChildProcess? {
-    tool.begin(asking(statements, application: application), environment: Self.variables)
+    tool.begin(psqlArguments(statements, application: application), environment: Self.variables)
   }
 
-  private func asking(_ statement: String, application: String) -> [String] {
+  private func psqlArguments(_ statement: String, application: String) -> [String] {
     let address =
       directory.map { self.address(through: $0, application: application) }
       ?? givenAddress(application: application)
@@ -188,7 +188,7 @@ final class ChaosServer {
   }
 
   /// Environment variables that the client library reads.
-  private static var variables: Variables {
+  private static var variables: EnvironmentVariables {
     Environment.all().filter { $0.key.hasPrefix("PG") || $0.key == "HOME" }
       .overlaid(by: ["PGCONNECT_TIMEOUT": "3"])
   }

@@ -23,7 +23,7 @@ final class ChaosSnapshot {
   init(at server: ChaosServer) { self.server = server }
 
   /// Call in each iteration of the loop.
-  func turn(_ now: MonotonicTime) {
+  func runIteration(_ now: MonotonicTime) {
     if let process {
       guard process.reap() != nil else {
         longest = max(longest, now.since(since))

@@ -7,7 +7,7 @@ struct ChaosTool {
   struct Outcome {
     var code: Int32
     var output: String
-    var isGood: Bool { code == 0 }
+    var hasSucceeded: Bool { code == 0 }
   }
 
   /// Directory of the output while a program runs.
@@ -15,16 +15,16 @@ struct ChaosTool {
 
   /// Runs a program and waits for its exit. The first word is the program, which is searched for in the system's
   /// directories.
-  func run(_ words: [String], environment: Variables = [:]) -> Outcome {
-    guard let program = Self.find(words[0]) else {
-      return Outcome(code: 127, output: "\(words[0]): not found")
+  func run(_ arguments: [String], environment: EnvironmentVariables = [:]) -> Outcome {
+    guard let program = Self.find(arguments[0]) else {
+      return Outcome(code: 127, output: "\(arguments[0]): not found")
     }
     let file = Paths.join(scratch, "tool-\(CurrentProcess.pid)")
     defer { try? Directory.unlink(file) }
     let variables = Self.variables.overlaid(by: environment)
     guard
       let child = try? ChildProcess.spawn(
-        executable: program, arguments: Array(words.dropFirst()), environment: variables,
+        executable: program, arguments: Array(arguments.dropFirst()), environment: variables,
         standardOutput: .append(path: file), standardError: .append(path: file))
     else { return Outcome(code: 127, output: "\(program): cannot be started") }
     let status = child.wait()
@@ -35,20 +35,20 @@ struct ChaosTool {
   }
 
   /// Starts a program without reading its output; nil if it cannot be started.
-  func begin(_ words: [String], environment: Variables = [:]) -> ChildProcess? {
-    guard let program = Self.find(words[0]) else { return nil }
+  func begin(_ arguments: [String], environment: EnvironmentVariables = [:]) -> ChildProcess? {
+    guard let program = Self.find(arguments[0]) else { return nil }
     return try? ChildProcess.spawn(
-      executable: program, arguments: Array(words.dropFirst()),
+      executable: program, arguments: Array(arguments.dropFirst()),
       environment: Self.variables.overlaid(by: environment),
       standardOutput: .null, standardError: .null)
   }
 
-  static let variables: Variables = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "TZ": "UTC"]
+  static let variables: EnvironmentVariables = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "TZ": "UTC"]
 
   /// The path of a program; a word with a slash already is one. Returns nil if there is no such file.
-  static func find(_ word: String) -> String? {
+  static func find(_ name: String) -> String? {
     let places =
-      word.contains("/") ? [word] : ["/usr/sbin", "/usr/bin", "/sbin", "/bin"].map { Paths.join($0, word) }
-    return places.first { (try? FileFacts.inspect($0))?.isFile == true }
+      name.contains("/") ? [name] : ["/usr/sbin", "/usr/bin", "/sbin", "/bin"].map { Paths.join($0, name) }
+    return places.first { (try? FileMetadata.inspect($0))?.isFile == true }
   }
 }

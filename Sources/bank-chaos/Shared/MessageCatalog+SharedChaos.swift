@@ -10,13 +10,13 @@ extension MessageCatalog {
       "은행을 함께 쓰는 지점 \(branches)곳에서 카오스 테스트를 시작합니다. 시드 \(seed).")
   }
 
-  func chaosProgress(_ counts: [SharedAct: Int64], acknowledged: Int64) -> String {
-    let done = counts.values.reduce(0, +)
-    return say("faults: \(done); tickets \(acknowledged); served", "장애 주입: \(done)회; 번호표 \(acknowledged); 처리")
+  func chaosProgress(_ counts: [SharedFault: Int64], acknowledged: Int64) -> String {
+    let injected = counts.values.reduce(0, +)
+    return say("faults: \(injected); tickets \(acknowledged); served", "장애 주입: \(injected)회; 번호표 \(acknowledged); 처리")
   }
 
-  func done(_ act: SharedAct) -> String {
-    switch act {
+  func injected(_ fault: SharedFault) -> String {
+    switch fault {
     case .teller: say("SIGKILL to tellers", "SIGKILL: 은행원")
     case .coordinator: say("SIGKILL to coordinators", "SIGKILL: 코디네이터")
     case .branch: say("whole branches killed", "전체를 강제 종료한 지점")
@@ -41,7 +41,7 @@ extension MessageCatalog {
       "모든 지점에서 보장이 지켜졌습니다. 유실되거나 두 번 처리된 고객이 없고 키마다 번호표가 하나입니다.")
   }
 
-  func chaosWays(network: Int, relay: Int) -> String {
+  func chaosRoutes(network: Int, relay: Int) -> String {
     say(
       "Partitioned: \(network) branches via network namespace, \(relay) via relay.",
       "연결을 끊는 방법: 지점 \(network)곳은 네트워크 네임스페이스로, \(relay)곳은 중계기로.")
@@ -75,11 +75,11 @@ extension MessageCatalog {
   func chaosNotOverBranches(_ option: String) -> String {
     say(
       "--\(option) cannot be used together with --branches.",
-      "\(Particle.topic.on("--\(option)")) --branches와 함께 쓸 수 없습니다.")
+      "\(KoreanParticle.topic.on("--\(option)")) --branches와 함께 쓸 수 없습니다.")
   }
 
-  func noSuchAct(_ name: String, _ acts: [SharedAct]) -> String {
-    let names = acts.map(\.rawValue).joined(separator: ", ")
+  func unknownFault(_ name: String, _ faults: [SharedFault]) -> String {
+    let names = faults.map(\.rawValue).joined(separator: ", ")
     return say(
       "With --branches, --targets accepts \(names), not \(quoted(name)).",
       "지점이 여럿이면 --targets에는 \(names)만 쓸 수 있습니다: \(quoted(name))")

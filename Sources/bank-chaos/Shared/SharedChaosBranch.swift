@@ -9,7 +9,7 @@ import Time
 
 final class SharedChaosBranch {
   /// Route to the server.
-  enum Way {
+  enum Route {
     case direct
     case network(ChaosNetwork)
     case relay(ChaosRelayProcess)
@@ -17,12 +17,12 @@ final class SharedChaosBranch {
 
   let number: Int
   let bank: ChaosBank
-  let witness: ChaosWitness
-  let way: Way
+  let monitor: ChaosMonitor
+  let route: Route
   /// Application name of its sessions at the server.
   let application: String
   /// Customers at its windows.
-  private(set) var atWindows: Set<ChaosTicket> = []
+  private(set) var servingCustomers: Set<ChaosTicket> = []
   /// Called for each start (false) and each completion (true).
   var onEvent: (ChaosTicket, Bool) -> Void = { _, _ in }
   private let address: String
@@ -32,43 +32,43 @@ final class SharedChaosBranch {
   /// Time at which the branch is to be opened; nil if it is open, is being opened, or recovers by itself.
   private var openAt: MonotonicTime?
   /// Time at which the branch is reconnected; nil if it is not cut off.
-  private(set) var mendAt: MonotonicTime?
+  private(set) var reconnectAt: MonotonicTime?
 
   init(
-    _ number: Int, _ home: BankHome, mark: String, way: Way, address: String, application: String,
+    _ number: Int, _ home: BankHome, mark: String, route: Route, address: String, application: String,
     speed: String,
     on loop: EventLoop
   ) {
-    (self.number, self.way, self.address, self.application, self.speed) = (
-      number, way, address, application, speed
+    (self.number, self.route, self.address, self.application, self.speed) = (
+      number, route, address, application, speed
     )
     self.mark = mark
     bank = ChaosBank(home, mark: mark)
-    witness = ChaosWitness(home, on: loop)
+    monitor = ChaosMonitor(home, on: loop)
     openAt = SystemClock.monotonic()
-    witness.onStarted = { [unowned self] in
-      atWindows.insert($0)
+    monitor.onStarted = { [unowned self] in
+      servingCustomers.insert($0)
       onEvent($0, false)
     }
-    witness.onCompleted = { [unowned self] in
-      atWindows.remove($0)
+    monitor.onCompleted = { [unowned self] in
+      servingCustomers.remove($0)
       onEvent($0, true)
     }
   }
 
   /// True if the branch was closed by a fault, is being opened, is cut off, or its coordinator is stopped.
-  var isInTrouble: Bool { openAt != nil || opening != nil || mendAt != nil || bank.isStopped(.coordinator) }
+  var isInTrouble: Bool { openAt != nil || opening != nil || reconnectAt != nil || bank.isStopped(.coordinator) }
 
   /// True if the coordinator of the branch answers and every window has a teller.
-  var isWell: Bool {
-    guard !isInTrouble, let picture = witness.picture else { return false }
-    return picture.state == .open && witness.opened == picture.pid
+  var isHealthy: Bool {
+    guard !isInTrouble, let snapshot = monitor.snapshot else { return false }
+    return snapshot.state == .open && monitor.opened == snapshot.pid
   }
 
-  func turn(_ now: MonotonicTime) {
-    witness.turn(now)
+  func runIteration(_ now: MonotonicTime) {
+    monitor.runIteration(now)
     bank.resume(now)
-    if let mendAt, now >= mendAt { mend() }
+    if let reconnectAt, now >= reconnectAt { reconnect() }
     if let child = opening, let status = child.reap() {
       opening = nil
       // Exit code 5 means that the command was refused, because the branch is already open.
@@ -81,18 +81,18 @@ final class SharedChaosBranch {
     openAt = nil
     guard let own = try? Paths.executable() else { return }
     let program = Paths.join(Paths.directory(of: own), "bankctl")
-    var words = [
+    var commandPrefix = [
       program, "--home", bank.home.path, "start", "--store", address, "--speed", speed, "--deposit", "2",
       "--loan",
       "1", "--juice", "0",
     ]
-    if case .network(let network) = way { words = network.words + words }
+    if case .network(let network) = route { commandPrefix = network.commandPrefix + commandPrefix }
     var environment = Environment.all()
     // The user's own settings of a bank must not affect this bank.
     for name in ["BANK_HOME", "BANK_CONFIG", "BANK_CONFIG_DEFAULT", "BANK_STORE"] { environment[name] = nil }
     environment[ChaosBank.variable] = mark
     opening = try? ChildProcess.spawn(
-      executable: ChaosTool.find(words[0]) ?? words[0], arguments: Array(words.dropFirst()),
+      executable: ChaosTool.find(commandPrefix[0]) ?? commandPrefix[0], arguments: Array(commandPrefix.dropFirst()),
       environment: environment,
       standardOutput: .null, standardError: .append(path: bank.home.path + ".opening"), newSession: true)
   }
@@ -104,33 +104,33 @@ final class SharedChaosBranch {
     opening?.end()
     opening = nil
     bank.end()
-    atWindows = []
+    servingCustomers = []
     openAt = moment
   }
 
   /// Returns and forgets the customers at the windows of the branch: other branches serve them from now on.
   func takeAtWindows() -> Set<ChaosTicket> {
-    defer { atWindows = [] }
-    return atWindows
+    defer { servingCustomers = [] }
+    return servingCustomers
   }
 
   func cut(until moment: MonotonicTime) -> Bool {
-    switch way {
+    switch route {
     case .direct: return false
     case .network(let network): guard network.cut() else { return false }
     case .relay(let relay): relay.cut()
     }
-    mendAt = moment
+    reconnectAt = moment
     return true
   }
 
-  func mend() {
-    guard mendAt != nil else { return }
-    mendAt = nil
-    switch way {
+  func reconnect() {
+    guard reconnectAt != nil else { return }
+    reconnectAt = nil
+    switch route {
     case .direct: break
-    case .network(let network): network.mend()
-    case .relay(let relay): relay.mend()
+    case .network(let network): network.reconnect()
+    case .relay(let relay): relay.reconnect()
     }
   }
 
@@ -138,7 +138,7 @@ final class SharedChaosBranch {
   func end() {
     opening?.end()
     bank.end()
-    switch way {
+    switch route {
     case .direct: break
     case .network(let network): network.remove()
     case .relay(let relay): relay.end()

@@ -34,8 +34,8 @@ struct SharedChaosProgram {
     let report = try program.run()
     keeps = !report.account.isClean
     try session.show(
-      report.document(session.words),
-      or: report.lines(session.words, session.output.palette, within: session.columns))
+      report.document(session.messages),
+      or: report.lines(session.messages, session.output.palette, within: session.columns))
     return report.account.isClean ? .done : .failed
   }
 
@@ -44,34 +44,34 @@ struct SharedChaosProgram {
     name = "chaos-\(String(RandomSeed.fromSystem() >> 20, radix: 36))"
     tool = ChaosTool(scratch: place)
     isScratch = session.invocation.text("store") == nil
-    guard session.invocation.text("home") == nil else { throw .usage(session.words.chaosHasItsOwnHomes) }
+    guard session.invocation.text("home") == nil else { throw .usage(session.messages.chaosHasItsOwnHomes) }
     for option in ["stop", "cut"] where session.invocation.flag(option) {
-      throw .usage(session.words.chaosNotOverBranches(option))
+      throw .usage(session.messages.chaosNotOverBranches(option))
     }
-    let acts = try Self.acts(session, isScratch: isScratch)
+    let faults = try Self.faults(session, isScratch: isScratch)
     plan = SharedPlan(
-      seed: UInt64(bitPattern: seed), acts: acts,
+      seed: UInt64(bitPattern: seed), faults: faults,
       every: session.invocation.duration("interval") ?? .milliseconds(500),
       lasts: session.invocation.duration("for") ?? ChaosRun.Limits().time)
     do throws(SystemError) { loop = try EventLoop() } catch { throw .system(error) }
   }
 
-  private static func acts(_ session: Session, isScratch: Bool) throws(CommandError) -> [SharedAct] {
-    let possible = SharedAct.allCases.filter { isScratch || !$0.needsScratch }
+  private static func faults(_ session: Session, isScratch: Bool) throws(CommandError) -> [SharedFault] {
+    let possible = SharedFault.allCases.filter { isScratch || !$0.needsScratch }
     guard let list = session.invocation.text("targets") else { return possible }
-    var chosen: [SharedAct] = []
+    var chosen: [SharedFault] = []
     for name in list.split(separator: ",", omittingEmptySubsequences: false) {
-      let act = possible.first {
+      let fault = possible.first {
         name == $0.rawValue || name == $0.rawValue + "s" || name == $0.rawValue + "es"
       }
-      guard let act else { throw .usage(session.words.noSuchAct(String(name), possible)) }
-      if !chosen.contains(act) { chosen.append(act) }
+      guard let fault else { throw .usage(session.messages.unknownFault(String(name), possible)) }
+      if !chosen.contains(fault) { chosen.append(fault) }
     }
     return chosen
   }
 
   private func run() throws(CommandError) -> SharedChaosReport {
-    session.note(session.words.chaosBegins(seed: seed, branches: count))
+    session.note(session.messages.chaosBegins(seed: seed, branches: count))
     let server = try self.server()
     defer { server.remove() }
     let networks = isScratch ? self.networks() : [:]
@@ -79,7 +79,7 @@ struct SharedChaosProgram {
     defer { for branch in branches { branch.end() } }
     if isScratch {
       try server.admit(networks.keys.sorted().compactMap { networks[$0] })
-      guard server.start() else { throw .failed(session.words.chaosServerSilent) }
+      guard server.start() else { throw .failed(session.messages.chaosServerSilent) }
     } else {
       try checkIsEmpty(server)
     }
@@ -93,11 +93,11 @@ struct SharedChaosProgram {
     report.counts = run.counts
     report.elapsed = SystemClock.monotonic().since(start)
     report.gaps = run.gaps.mapValues { ChaosTimes($0) }
-    report.gaps[.teller] = ChaosTimes(branches.flatMap(\.witness.reserveTimes))
-    report.gaps[.coordinator] = ChaosTimes(branches.flatMap(\.witness.recoverTimes))
-    report.byNetwork = branches.count { if case .network = $0.way { true } else { false } }
+    report.gaps[.teller] = ChaosTimes(branches.flatMap(\.monitor.reserveTimes))
+    report.gaps[.coordinator] = ChaosTimes(branches.flatMap(\.monitor.recoverTimes))
+    report.networkRoutes = branches.count { if case .network = $0.route { true } else { false } }
     report.snapshot = run.snapshot.longest
-    report.byRelay = branches.count { if case .relay = $0.way { true } else { false } }
+    report.relayRoutes = branches.count { if case .relay = $0.route { true } else { false } }
     if !isScratch, report.account.isClean { _ = server.sql("DROP SCHEMA IF EXISTS bank CASCADE") }
     return report
   }
@@ -112,9 +112,9 @@ struct SharedChaosProgram {
   /// Refuses a database that already contains a bank.
   private func checkIsEmpty(_ server: ChaosServer) throws(CommandError) {
     guard let found = server.sql("SELECT to_regnamespace('bank') IS NULL") else {
-      throw .failed(session.words.chaosServerSilent)
+      throw .failed(session.messages.chaosServerSilent)
     }
-    guard found == "t" else { throw .complaint(as: .wrongState, session.words.chaosNeedsNoBank) }
+    guard found == "t" else { throw .commandFailure(as: .wrongState, session.messages.chaosNeedsNoBank) }
   }
 
   /// At a scratch server every second branch has a network of its own if this process can make one. The others use a
@@ -134,18 +134,18 @@ struct SharedChaosProgram {
     let home = BankHome(path: Paths.join(place, "\(number)"))
     try Directory.create(path: home.path, recursive: false)
     let application = "\(name)-\(number)"
-    var way = SharedChaosBranch.Way.direct
+    var route = SharedChaosBranch.Route.direct
     var address = isScratch ? "" : server.givenAddress(application: application)
     if let network {
-      (way, address) = (.network(network), server.address(on: network, application: application))
+      (route, address) = (.network(network), server.address(on: network, application: application))
     } else if isScratch {
       let relay = try ChaosRelayProcess(Paths.join(place, "way-\(number)"), to: server, mark: name)
       var chance = SeededGenerator(seed: UInt64(bitPattern: seed) &+ UInt64(number))
       relay.delay(.milliseconds(chance.draw(0...10)))
-      (way, address) = (.relay(relay), server.address(through: relay.directory, application: application))
+      (route, address) = (.relay(relay), server.address(through: relay.directory, application: application))
     }
     return SharedChaosBranch(
-      number, home, mark: application, way: way, address: address, application: application,
+      number, home, mark: application, route: route, address: address, application: application,
       speed: session.invocation.speed("speed")?.description ?? "50", on: loop)
   }
 
@@ -161,13 +161,13 @@ struct SharedChaosProgram {
     let traffic = ChaosTraffic(
       branches.map(\.bank.home), on: loop, seed: UInt64(bitPattern: seed), name: name, limit: limits.customers
     )
-    let meter = ProgressMeter(words: session.words)
+    let meter = ProgressMeter(messages: session.messages)
     do throws(SystemError) {
       let run = try SharedChaosRun(branches, server, on: loop, plan: plan, traffic: traffic, limits: limits)
       defer { run.snapshot.end() }
       try run.run {
         meter.update(
-          session.words.chaosProgress(run.counts, acknowledged: traffic.ledger.acknowledged),
+          session.messages.chaosProgress(run.counts, acknowledged: traffic.ledger.acknowledged),
           done: run.completions, total: 0)
       }
       meter.finish()
@@ -175,15 +175,15 @@ struct SharedChaosProgram {
     } catch { throw .system(error) }
   }
 
-  private func account(_ run: SharedChaosRun, _ server: ChaosServer) throws(CommandError) -> ChaosAccount {
-    var evidence = ChaosAccount.Evidence()
+  private func account(_ run: SharedChaosRun, _ server: ChaosServer) throws(CommandError) -> ChaosCheckResult {
+    var evidence = ChaosCheckResult.Evidence()
     evidence.isOrdered = false
     evidence.ledger = run.traffic.ledger
     evidence.recovered = run.recovered
     var inner = session
     inner.home = run.branches[0].bank.home
-    var closing = ChaosClosing(inner)
-    closing.endsBank = true
+    var closing = ChaosShutdown(inner)
+    closing.closesWholeBank = true
     if run.recovered {
       try closing.drain {}
       evidence.orphans = stragglers(run.branches).map { ($0.pid, $0.window ?? $0.kind.rawValue) }
@@ -192,8 +192,8 @@ struct SharedChaosProgram {
     evidence.receipts = try closing.receipts(after: 0)
     evidence.audit =
       try closing.audit()
-      + run.traffic.refusals.map { Remark(quoting: session.words.sentence($0, home: inner.home.path)) }
-    return ChaosAccount(evidence)
+      + run.traffic.refusals.map { MessageDetail(quoting: session.messages.sentence($0, home: inner.home.path)) }
+    return ChaosCheckResult(evidence)
   }
 
   /// Processes left after the bank has closed. Each branch detects by itself that the bank has closed.

@@ -9,64 +9,64 @@ struct SharedChaosReport: Sendable {
   /// Directory of the homes, which are kept if a promise was broken.
   var place: String
   var branches: Int
-  var account: ChaosAccount
-  var counts: [SharedAct: Int64] = [:]
+  var account: ChaosCheckResult
+  var counts: [SharedFault: Int64] = [:]
   var elapsed: TimeSpan = .zero
   /// Times from a fault until customers were served again.
-  var gaps: [SharedAct: ChaosTimes] = [:]
+  var gaps: [SharedFault: ChaosTimes] = [:]
   /// Number of branches that can be cut off by a network of their own, and by a relay.
-  var byNetwork = 0
-  var byRelay = 0
+  var networkRoutes = 0
+  var relayRoutes = 0
   /// The longest time for which a database snapshot was held open.
   var snapshot: TimeSpan = .zero
-  private static let named = 50
+  private static let maxListed = 50
 
-  func document(_ words: MessageCatalog) -> JSONValue {
-    let acts = SharedAct.allCases.reduce(JSONValue.object([])) {
+  func document(_ catalog: MessageCatalog) -> JSONValue {
+    let faults = SharedFault.allCases.reduce(JSONValue.object([])) {
       $0.adding([$1.rawValue: .integer(counts[$1, default: 0])])
     }
-    let gaps = SharedAct.allCases.reduce(JSONValue.object([])) {
+    let gaps = SharedFault.allCases.reduce(JSONValue.object([])) {
       $0.adding([$1.rawValue: (self.gaps[$1] ?? ChaosTimes([])).document])
     }
     return [
       "version": 1, "ok": .bool(account.isClean), "seed": .integer(seed), "home": .string(place),
-      "branches": .integer(Int64(branches)), "elapsed_ms": .integer(elapsed.milliseconds), "kills": acts,
+      "branches": .integer(Int64(branches)), "elapsed_ms": .integer(elapsed.milliseconds), "kills": faults,
       "gaps_ms": gaps, "snapshot_ms": .integer(snapshot.milliseconds),
-      "cut_by_network": .integer(Int64(byNetwork)), "cut_by_relay": .integer(Int64(byRelay)),
+      "cut_by_network": .integer(Int64(networkRoutes)), "cut_by_relay": .integer(Int64(relayRoutes)),
       "acknowledged": .integer(account.acknowledged), "receipts": .integer(account.receipts),
       "lost": .integer(account.lost), "duplicated": .integer(account.duplicated),
       "money_difference": .integer(account.moneyDifference), "orphans": .integer(account.orphans),
       "reserved": .integer(account.reserved),
-      "violations": .array(account.violations.prefix(Self.named).map { .string(words.sentence($0)) }),
+      "violations": .array(account.violations.prefix(Self.maxListed).map { .string(catalog.sentence($0)) }),
     ]
   }
 
-  func lines(_ words: MessageCatalog, _ palette: Palette, within columns: Int? = nil) -> [String] {
+  func lines(_ catalog: MessageCatalog, _ palette: Palette, within columns: Int? = nil) -> [String] {
     var table = TextTable([.left, .right, .left])
-    for act in SharedAct.allCases {
-      let times = gaps[act].flatMap { $0.count > 0 ? words.servedAgain($0) : nil } ?? ""
+    for fault in SharedFault.allCases {
+      let times = gaps[fault].flatMap { $0.count > 0 ? catalog.servedAgain($0) : nil } ?? ""
       table.add([
-        .init(words.done(act)), .init(MessageCatalog.grouped(counts[act, default: 0])), .init(times),
+        .init(catalog.injected(fault)), .init(MessageCatalog.grouped(counts[fault, default: 0])), .init(times),
       ])
     }
     let plain = [
-      (words.chaosSnapshot, words.span(milliseconds: snapshot.milliseconds)),
-      (words.chaosAcknowledged, MessageCatalog.grouped(account.acknowledged)),
-      (words.chaosReceipts, MessageCatalog.grouped(account.receipts)),
-      (words.chaosReserved, MessageCatalog.grouped(account.reserved)),
+      (catalog.chaosSnapshot, catalog.span(milliseconds: snapshot.milliseconds)),
+      (catalog.chaosAcknowledged, MessageCatalog.grouped(account.acknowledged)),
+      (catalog.chaosReceipts, MessageCatalog.grouped(account.receipts)),
+      (catalog.chaosReserved, MessageCatalog.grouped(account.reserved)),
     ]
     for (name, value) in plain { table.add([.init(name), .init(value), .init("")]) }
     let checks = [
-      (words.lost, account.lost), (words.duplicated, account.duplicated),
-      (words.chaosMoney, account.moneyDifference), (words.chaosOrphans, account.orphans),
+      (catalog.lost, account.lost), (catalog.duplicated, account.duplicated),
+      (catalog.chaosMoney, account.moneyDifference), (catalog.chaosOrphans, account.orphans),
     ]
     for (name, number) in checks {
       table.add([.init(name), .init(MessageCatalog.grouped(number), number == 0 ? nil : .alarm), .init("")])
     }
     let verdict =
-      account.isClean ? words.chaosSharedClean : palette.paint(words.chaosBroken(seed, place), .alarm)
-    let way = byNetwork + byRelay > 0 ? [words.chaosWays(network: byNetwork, relay: byRelay)] : []
-    return [verdict] + table.lines(palette, indent: 2, within: columns) + way
-      + account.violations.prefix(Self.named).map { palette.paint("- \(words.sentence($0))", .alarm) }
+      account.isClean ? catalog.chaosSharedClean : palette.paint(catalog.chaosBroken(seed, place), .alarm)
+    let route = networkRoutes + relayRoutes > 0 ? [catalog.chaosRoutes(network: networkRoutes, relay: relayRoutes)] : []
+    return [verdict] + table.lines(palette, indent: 2, within: columns) + route
+      + account.violations.prefix(Self.maxListed).map { palette.paint("- \(catalog.sentence($0))", .alarm) }
   }
 }

@@ -11,8 +11,8 @@ import Time
 
 final class SharedChaosRun {
   /// A running measurement of a fault.
-  private struct Gap {
-    let act: SharedAct
+  private struct RecoveryMeasurement {
+    let fault: SharedFault
     let since: MonotonicTime
     /// If not empty, the start of one of these customers at another branch ends the measurement. If empty, a completion
     /// at the branch that was hit ends it, or any completion if the server was hit.
@@ -21,8 +21,8 @@ final class SharedChaosRun {
     let branch: Int?
   }
 
-  private(set) var counts: [SharedAct: Int64] = [:]
-  private(set) var gaps: [SharedAct: [TimeSpan]] = [:]
+  private(set) var counts: [SharedFault: Int64] = [:]
+  private(set) var gaps: [SharedFault: [TimeSpan]] = [:]
   private(set) var recovered = true
   private(set) var orphans: [ChaosProcess] = []
   let traffic: ChaosTraffic
@@ -33,17 +33,17 @@ final class SharedChaosRun {
   private let limits: ChaosRun.Limits
   private var plan: SharedPlan
   private var step: (plan: SharedPlan.Step, at: MonotonicTime)
-  private var waiting: [Gap] = []
+  private var waiting: [RecoveryMeasurement] = []
   private var interruptions = 0
   private var signals: SignalSource?
-  private var lastSign: MonotonicTime
+  private var lastMessageAt: MonotonicTime
   /// Time of the next query that checks whether all branches have joined.
-  private var nextLook = MonotonicTime(nanoseconds: 0)
-  private static let look = TimeSpan.milliseconds(200)
+  private var nextCheckAt = MonotonicTime(nanoseconds: 0)
+  private static let checkInterval = TimeSpan.milliseconds(200)
   private static let tick = TimeSpan.milliseconds(2)
-  private static let rest = TimeSpan.milliseconds(20)
+  private static let pollInterval = TimeSpan.milliseconds(20)
   /// Longest time without a completion: allows for a lease, a retry delay, and a busy machine.
-  private static let patience = TimeSpan.seconds(90)
+  private static let timeout = TimeSpan.seconds(90)
   /// Longest time of a measurement. Longer ones are dropped, such as that of a partition shorter than a lease.
   private static let measured = TimeSpan.seconds(30)
 
@@ -55,12 +55,12 @@ final class SharedChaosRun {
     self.traffic = traffic
     snapshot = ChaosSnapshot(at: server)
     let now = SystemClock.monotonic()
-    lastSign = now
+    lastMessageAt = now
     let first = self.plan.next()
     step = (first, now + first.after)
     signals = try SignalSource([SIGINT, SIGTERM], on: loop) { [unowned self] _ in interruptions += 1 }
     for branch in branches {
-      branch.onEvent = { [unowned self] in heard($0, isCompleted: $1, at: branch.number) }
+      branch.onEvent = { [unowned self] in handleEvent($0, isCompleted: $1, at: branch.number) }
     }
   }
 
@@ -69,84 +69,84 @@ final class SharedChaosRun {
     try? Signals.unblock([SIGINT, SIGTERM])
   }
 
-  var actCount: Int64 { counts.values.reduce(0, +) }
-  var completions: Int64 { branches.reduce(0) { $0 + $1.witness.completions } }
+  var faultCount: Int64 { counts.values.reduce(0, +) }
+  var completions: Int64 { branches.reduce(0) { $0 + $1.monitor.completions } }
 
   /// Waits until every branch is open with all its tellers, and runs until a limit is reached or a signal interrupts
   /// it. Then waits until every branch is open with all its tellers and a lease, and every request has been answered.
   func run(_ progress: () -> Void) throws(SystemError) {
-    try turn(until: { branches.allSatisfy(\.isWell) }, progress)
+    try runIteration(until: { branches.allSatisfy(\.isHealthy) }, progress)
     let now = SystemClock.monotonic()
     step.at = now + step.plan.after
     let end = now + limits.time
-    while interruptions == 0, recovered, actCount < limits.kills, SystemClock.monotonic() < end,
+    while interruptions == 0, recovered, faultCount < limits.kills, SystemClock.monotonic() < end,
       !traffic.isExhausted
     {
-      try turn(wantsMore: true)
+      try runIteration(wantsMore: true)
       if SystemClock.monotonic() >= step.at { attempt() }
       progress()
     }
     for branch in branches {
       branch.bank.resume(nil)
-      branch.mend()
+      branch.reconnect()
     }
-    try turn(until: { branches.allSatisfy(\.isWell) && traffic.isSettled && areJoined }, progress)
-    traffic.leave()
-    for branch in branches { branch.witness.leave() }
+    try runIteration(until: { branches.allSatisfy(\.isHealthy) && traffic.isSettled && areJoined }, progress)
+    traffic.disconnect()
+    for branch in branches { branch.monitor.disconnect() }
   }
 
   /// True if all branches have a lease: a branch that rejoined after the bank has closed would open the next day.
   /// Queries the server only every 200 ms, and is false in between.
   private var areJoined: Bool {
     let now = SystemClock.monotonic()
-    guard now >= nextLook else { return false }
-    nextLook = now + Self.look
+    guard now >= nextCheckAt else { return false }
+    nextCheckAt = now + Self.checkInterval
     return server.sql(
       "SELECT count(*) FROM bank.branch WHERE lease_expires_at > clock_timestamp() AND NOT closed")
       == "\(branches.count)"
   }
 
-  private func turn(until isDone: () -> Bool, _ progress: () -> Void) throws(SystemError) {
-    lastSign = SystemClock.monotonic()
+  private func runIteration(until isDone: () -> Bool, _ progress: () -> Void) throws(SystemError) {
+    lastMessageAt = SystemClock.monotonic()
     while recovered, interruptions < 2, !isDone() {
-      try turn(wantsMore: false)
+      try runIteration(wantsMore: false)
       progress()
     }
   }
 
-  private func turn(wantsMore: Bool) throws(SystemError) {
+  private func runIteration(wantsMore: Bool) throws(SystemError) {
     _ = try loop.runOnce(until: SystemClock.monotonic() + Self.tick)
     let now = SystemClock.monotonic()
-    for branch in branches { branch.turn(now) }
-    snapshot.turn(now)
+    for branch in branches { branch.runIteration(now) }
+    snapshot.runIteration(now)
     // Each branch reports the counts of the whole bank; a branch that is cut off reports old ones.
-    let queue = branches.filter(\.isWell).compactMap { $0.witness.picture?.queue }.max {
+    let queue = branches.filter(\.isHealthy).compactMap { $0.monitor.snapshot?.queue }.max {
       $0.waiting < $1.waiting
     }
     let crowd = queue.map { $0.waiting + $0.delayed } ?? 0
-    traffic.turn(now, wantsMore: wantsMore && crowd < ChaosTraffic.crowd * Int64(branches.count))
+    traffic.runIteration(now, wantsMore: wantsMore && crowd < ChaosTraffic.crowd * Int64(branches.count))
     waiting.removeAll { now.since($0.since) > Self.measured }
-    if now.since(lastSign) > Self.patience { recovered = false }
+    if now.since(lastMessageAt) > Self.timeout { recovered = false }
   }
 
   // MARK: - Measuring
 
-  private func heard(_ ticket: ChaosTicket, isCompleted: Bool, at branch: Int) {
+  private func handleEvent(_ ticket: ChaosTicket, isCompleted: Bool, at branch: Int) {
     let now = SystemClock.monotonic()
-    if isCompleted { lastSign = now }
+    if isCompleted { lastMessageAt = now }
     waiting.removeAll { gap in
       let isOver =
         gap.customers.isEmpty
         ? isCompleted && (gap.branch ?? branch) == branch
         : branch != gap.branch && gap.customers.contains(ticket)
-      if isOver { gaps[gap.act, default: []].append(now.since(gap.since)) }
+      if isOver { gaps[gap.fault, default: []].append(now.since(gap.since)) }
       return isOver
     }
   }
 
-  private func measure(_ act: SharedAct, _ branch: SharedChaosBranch?, _ customers: Set<ChaosTicket> = []) {
+  private func measure(_ fault: SharedFault, _ branch: SharedChaosBranch?, _ customers: Set<ChaosTicket> = []) {
     waiting.append(
-      Gap(act: act, since: SystemClock.monotonic(), customers: customers, branch: branch?.number))
+      RecoveryMeasurement(fault: fault, since: SystemClock.monotonic(), customers: customers, branch: branch?.number))
   }
 
   // MARK: - Faults
@@ -154,29 +154,29 @@ final class SharedChaosRun {
   private func attempt() {
     let wanted = step.plan
     let isDone =
-      switch wanted.act {
+      switch wanted.fault {
       case .stop, .server: endServer(wanted)
       case .backend: killBackend(wanted)
       default: attempt(wanted)
       }
     if isDone {
-      counts[wanted.act, default: 0] += 1
+      counts[wanted.fault, default: 0] += 1
       let next = plan.next()
       step = (next, SystemClock.monotonic() + next.after)
     } else {
-      step.at = SystemClock.monotonic() + Self.rest
+      step.at = SystemClock.monotonic() + Self.pollInterval
     }
   }
 
   /// Returns true if the fault was injected, or cannot be injected into this branch. A branch that is already in
   /// trouble gets no fault, and a long fault always spares one branch.
   private func attempt(_ wanted: SharedPlan.Step) -> Bool {
-    let well = branches.filter(\.isWell)
-    let isLong = [.branch, .partition, .zombie].contains(wanted.act)
+    let well = branches.filter(\.isHealthy)
+    let isLong = [.branch, .partition, .zombie].contains(wanted.fault)
     guard well.count > (isLong ? 1 : 0) else { return false }
     let branch = well[Int(wanted.pick % UInt64(well.count))]
     let until = SystemClock.monotonic() + wanted.length
-    switch wanted.act {
+    switch wanted.fault {
     case .teller: return killTeller(of: branch, wanted.pick >> 8)
     case .coordinator: return killCoordinator(of: branch)
     case .branch:
@@ -189,7 +189,7 @@ final class SharedChaosRun {
       else { return false }
       measure(.session, branch)
     case .partition:
-      let customers = branch.atWindows
+      let customers = branch.servingCustomers
       guard branch.cut(until: until) else {
         // This branch cannot be cut off: count the fault as done.
         return true
@@ -208,7 +208,7 @@ final class SharedChaosRun {
       {
         _ = branch.bank.stop(guardian, until: until)
       }
-      branch.witness.coordinatorStopped()
+      branch.monitor.coordinatorStopped()
       if !customers.isEmpty { measure(.zombie, branch, customers) }
     case .backend, .stop, .server: break
     }
@@ -217,25 +217,25 @@ final class SharedChaosRun {
 
   private func killTeller(of branch: SharedChaosBranch, _ pick: UInt64) -> Bool {
     let ready =
-      branch.witness.picture?.workers.filter { $0.state == .serving || $0.state == .idle }.map(\.pid) ?? []
+      branch.monitor.snapshot?.workers.filter { $0.state == .serving || $0.state == .idle }.map(\.pid) ?? []
     let tellers = branch.bank.census().filter { $0.kind == .teller && ready.contains($0.pid) }
     guard !tellers.isEmpty else { return false }
     let victim = tellers[Int(pick % UInt64(tellers.count))]
     let now = SystemClock.monotonic()
     guard branch.bank.kill(victim) else { return false }
-    if let window = victim.window { branch.witness.tellerKilled(window: window, at: now) }
+    if let window = victim.window { branch.monitor.tellerKilled(window: window, at: now) }
     return true
   }
 
   private func killCoordinator(of branch: SharedChaosBranch) -> Bool {
     let people = branch.bank.census()
-    guard branch.bank.home.isGuarded, let picture = branch.witness.picture,
-      let victim = people.first(where: { $0.kind == .coordinator && $0.pid == picture.pid }),
-      people.contains(where: { $0.kind == .guardian && $0.pid == picture.guardianPid })
+    guard branch.bank.home.isGuarded, let snapshot = branch.monitor.snapshot,
+      let victim = people.first(where: { $0.kind == .coordinator && $0.pid == snapshot.pid }),
+      people.contains(where: { $0.kind == .guardian && $0.pid == snapshot.guardianPid })
     else { return false }
     let now = SystemClock.monotonic()
     guard branch.bank.kill(victim) else { return false }
-    branch.witness.coordinatorKilled(at: now)
+    branch.monitor.coordinatorKilled(at: now)
     return true
   }
 
@@ -250,12 +250,12 @@ final class SharedChaosRun {
   }
 
   private func endServer(_ wanted: SharedPlan.Step) -> Bool {
-    server.end(wanted.act == .stop ? SIGQUIT : SIGKILL)
+    server.end(wanted.fault == .stop ? SIGQUIT : SIGKILL)
     guard server.start() else {
       recovered = false
       return true
     }
-    measure(wanted.act, nil)
+    measure(wanted.fault, nil)
     return true
   }
 }

@@ -5,7 +5,7 @@ import BankModel
 import Time
 
 /// A kind of fault.
-enum SharedAct: String, CaseIterable, Sendable {
+enum SharedFault: String, CaseIterable, Sendable {
   /// SIGKILL to a teller, to a coordinator that has a guardian, and to all processes of a branch, which is
   /// opened again later.
   case teller, coordinator, branch
@@ -37,7 +37,7 @@ struct SharedPlan: Sendable {
   /// One fault.
   struct Step: Sendable, Equatable {
     var after: TimeSpan
-    var act: SharedAct
+    var fault: SharedFault
     /// Selects the target and the details.
     var pick: UInt64
     /// Time for which a branch is closed, cut off or stopped.
@@ -45,44 +45,44 @@ struct SharedPlan: Sendable {
   }
 
   /// In milliseconds. Some partitions are shorter than a lease of four seconds, most are longer.
-  private static let partitions: ClosedRange<Int64> = 2_000...15_000
-  private static let closings: ClosedRange<Int64> = 500...8_000
-  private static let standstills: ClosedRange<Int64> = 4_500...8_000
+  private static let partitionLengths: ClosedRange<Int64> = 2_000...15_000
+  private static let closedLengths: ClosedRange<Int64> = 500...8_000
+  private static let stopLengths: ClosedRange<Int64> = 4_500...8_000
   /// One in this number of stops of a coordinator lasts as long as the suspend of a machine, if the run is long enough.
-  private static let sleeps: UInt64 = 8
+  private static let suspendFrequency: UInt64 = 8
   static let sleep = TimeSpan.minutes(1)
 
-  let acts: [SharedAct]
+  let faults: [SharedFault]
   private let every: TimeSpan
   private let isLong: Bool
   private var chance: SeededGenerator
 
   /// - Parameters:
-  ///   - acts: not empty.
+  ///   - faults: not empty.
   ///   - lasts: duration of the faults.
-  init(seed: UInt64, acts: [SharedAct], every: TimeSpan, lasts: TimeSpan) {
-    precondition(!acts.isEmpty, "there is a fault to inject")
-    (self.acts, self.every, isLong) = (acts, every, lasts >= .minutes(2))
+  init(seed: UInt64, faults: [SharedFault], every: TimeSpan, lasts: TimeSpan) {
+    precondition(!faults.isEmpty, "there is a fault to inject")
+    (self.faults, self.every, isLong) = (faults, every, lasts >= .minutes(2))
     chance = SeededGenerator(seed: seed ^ 0x73_6861_7265_64)
   }
 
   mutating func next() -> Step {
     let after = every * chance.draw(0...2_000) / 1_000
-    var place = chance.draw(1...acts.reduce(0) { $0 + $1.weight })
-    var chosen = acts[0]
-    for act in acts where place > 0 {
-      chosen = act
-      place -= act.weight
+    var place = chance.draw(1...faults.reduce(0) { $0 + $1.weight })
+    var chosen = faults[0]
+    for fault in faults where place > 0 {
+      chosen = fault
+      place -= fault.weight
     }
     let pick = chance.next()
     let lengths: ClosedRange<Int64> =
       switch chosen {
-      case .branch: Self.closings
+      case .branch: Self.closedLengths
       case .zombie:
-        isLong && pick % Self.sleeps == 0
-          ? Self.sleep.milliseconds...Self.sleep.milliseconds : Self.standstills
-      default: Self.partitions
+        isLong && pick % Self.suspendFrequency == 0
+          ? Self.sleep.milliseconds...Self.sleep.milliseconds : Self.stopLengths
+      default: Self.partitionLengths
       }
-    return Step(after: after, act: chosen, pick: pick, length: .milliseconds(chance.draw(lengths)))
+    return Step(after: after, fault: chosen, pick: pick, length: .milliseconds(chance.draw(lengths)))
   }
 }

@@ -15,22 +15,22 @@ final class ChaosServices {
   /// Stored bytes of a command's output; some commands write more.
   static let commandResult = 16 << 10
   /// Maximum number of customers in flight at all outside workers together.
-  static let outsideRoom: Int64 = Int64(encodings.count) * 4
+  static let maxOutsideInFlight: Int64 = Int64(encodings.count) * 4
   private static let encodings: [WorkEncoding] = [.lines, .frames]
-  private static let rest = TimeSpan.milliseconds(20)
+  private static let pollInterval = TimeSpan.milliseconds(20)
 
-  let witness: WorkWitness
+  let workLog: WorkLog
   private let home: BankHome
   private let mark: String
   private let program: String
-  private var outsiders: [ChildProcess?] = encodings.map { _ in nil }
+  private var outsideWorkers: [ChildProcess?] = encodings.map { _ in nil }
   private var nextStart = MonotonicTime(nanoseconds: 0)
 
   init(_ home: BankHome, mark: String) throws(SystemError) {
     (self.home, self.mark) = (home, mark)
     program = try Paths.executable()
-    witness = WorkWitness(Paths.join(home.path, "chaos"))
-    try witness.create()
+    workLog = WorkLog(Paths.join(home.path, "chaos"))
+    try workLog.create()
   }
 
   private static func name(_ text: String) -> ServiceName {
@@ -43,7 +43,7 @@ final class ChaosServices {
   /// - Parameter prefetch: maximum number of customers in flight at a teller.
   func configuration(prefetch: Int64) -> String {
     func words(_ mode: WorkMode) -> String {
-      "[\([program, mode.rawValue, mark, witness.directory].map(Self.quoted).joined(separator: ", "))]"
+      "[\([program, mode.rawValue, mark, workLog.directory].map(Self.quoted).joined(separator: ", "))]"
     }
     let retries = #""retries": {"initial_delay": "5ms", "max_delay": "50ms", "jitter": 0.5}"#
     return """
@@ -64,18 +64,18 @@ final class ChaosServices {
     "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
   }
 
-  func turn(_ now: MonotonicTime) {
-    for place in outsiders.indices where outsiders[place]?.reap() != nil { outsiders[place] = nil }
-    guard outsiders.contains(where: { $0 == nil }), now >= nextStart else { return }
-    nextStart = now + Self.rest
-    for place in outsiders.indices where outsiders[place] == nil { outsiders[place] = try? start(place) }
+  func runIteration(_ now: MonotonicTime) {
+    for place in outsideWorkers.indices where outsideWorkers[place]?.reap() != nil { outsideWorkers[place] = nil }
+    guard outsideWorkers.contains(where: { $0 == nil }), now >= nextStart else { return }
+    nextStart = now + Self.pollInterval
+    for place in outsideWorkers.indices where outsideWorkers[place] == nil { outsideWorkers[place] = try? start(place) }
   }
 
   private func start(_ place: Int) throws(SystemError) -> ChildProcess {
     try ChildProcess.spawn(
       executable: program,
       arguments: [
-        WorkMode.outside.rawValue, mark, witness.directory, Self.encodings[place].rawValue,
+        WorkMode.outside.rawValue, mark, workLog.directory, Self.encodings[place].rawValue,
         Paths.join(home.path, "run", "worker.sock"), Self.outside.text, String(CurrentProcess.pid),
       ], environment: Environment.all())
   }
@@ -84,14 +84,14 @@ final class ChaosServices {
   func settle() {
     let end = SystemClock.monotonic() + .milliseconds(200)
     while SystemClock.monotonic() < end {
-      turn(SystemClock.monotonic())
+      runIteration(SystemClock.monotonic())
       WorkMode.pause(10)
     }
   }
 
   /// Ends the outside workers.
   func end() {
-    for child in outsiders { child?.end() }
-    outsiders = outsiders.map { _ in nil }
+    for child in outsideWorkers { child?.end() }
+    outsideWorkers = outsideWorkers.map { _ in nil }
   }
 }

@@ -7,34 +7,34 @@ import Wire
 
 final class ChaosWork {
   let services: ChaosServices
-  let cancels: ChaosCancels
-  let lookout: ChaosLookout
+  let cancels: ChaosCancellations
+  let leakDetector: ChaosLeakDetector
 
-  init(_ services: ChaosServices, _ cancels: ChaosCancels, _ lookout: ChaosLookout) {
-    (self.services, self.cancels, self.lookout) = (services, cancels, lookout)
-    cancels.onConfirmed = { lookout.ended($0) }
+  init(_ services: ChaosServices, _ cancels: ChaosCancellations, _ leakDetector: ChaosLeakDetector) {
+    (self.services, self.cancels, self.leakDetector) = (services, cancels, leakDetector)
+    cancels.onConfirmed = { leakDetector.ended($0) }
   }
 
-  func turn(_ now: MonotonicTime, _ picture: StatusReport?, wantsMore: Bool) {
-    services.turn(now)
-    cancels.turn(now, picture, wantsMore: wantsMore)
-    lookout.turn(now)
+  func runIteration(_ now: MonotonicTime, _ snapshot: StatusReport?, wantsMore: Bool) {
+    services.runIteration(now)
+    cancels.runIteration(now, snapshot, wantsMore: wantsMore)
+    leakDetector.runIteration(now)
   }
 
   /// Ends the cancellations, and starts missing outside workers. Called after the last kill.
   func settle() {
-    cancels.leave()
+    cancels.disconnect()
     services.settle()
   }
 
   /// The observations, a second after the bank has closed.
-  func evidence(closedAt: MonotonicTime) throws(SystemError) -> ChaosAccount.Work {
+  func evidence(closedAt: MonotonicTime) throws(SystemError) -> ChaosCheckResult.Work {
     services.end()
-    var work = ChaosAccount.Work()
-    work.left = lookout.left(since: closedAt)
-    (work.lines, work.unreadable) = try services.witness.read()
+    var work = ChaosCheckResult.Work()
+    work.leftoverProcesses = leakDetector.leftoverProcesses(since: closedAt)
+    (work.lines, work.unreadable) = try services.workLog.read()
     (work.cancelsAsked, work.cancelsConfirmed) = (cancels.asked, cancels.confirmed)
-    work.outliving = lookout.outliving
+    work.leaked = leakDetector.leaked
     return work
   }
 }

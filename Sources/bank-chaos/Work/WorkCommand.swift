@@ -8,57 +8,57 @@ import Posix
 
 struct WorkCommand {
   let mark: String
-  let witness: WorkWitness
+  let workLog: WorkLog
   /// Longer than any run waits for a command, in milliseconds.
-  private static let forever: Int32 = 600_000
+  private static let maxRunTime: Int32 = 600_000
 
   func run() -> Int32 {
     guard let key = Environment.value("BANK_KEY"),
       let day = Environment.value("BANK_DAY").flatMap({ Int64($0) }),
       let number = Environment.value("BANK_TICKET").flatMap({ Int64($0) }),
       let attempt = Environment.value("BANK_ATTEMPT").flatMap({ Int32($0) }), let payload = Self.payload()
-    else { return WorkMode.broken }
+    else { return WorkMode.softwareErrorCode }
     let work = WorkAttempt(
-      witness: witness, mode: .command, key: key, ticket: ChaosTicket(day: day, number: number),
+      workLog: workLog, mode: .command, key: key, ticket: ChaosTicket(day: day, number: number),
       number: attempt, payload: payload)
     do throws(SystemError) {
-      guard let lock = try witness.lock(key) else {
+      guard let lock = try workLog.lock(key) else {
         _ = work.note(.overlap)
-        return WorkMode.broken
+        return WorkMode.softwareErrorCode
       }
-      guard work.note(.begin) else { return WorkMode.broken }
-      let conduct = WorkConduct(payload, attempt: attempt)
-      if conduct.ignoresTerm { signal(SIGTERM, SIG_IGN) }
-      if conduct.descendant != .none {
-        try leaveBehind(
-          generations: conduct.descendant == .daemon ? 1 : 0, of: [key, String(day), String(number)],
-          holding: try lock.share(), keepsPipe: conduct.keepsPipe,
-          environment: conduct.clearsEnvironment ? [:] : Environment.all())
+      guard work.note(.begin) else { return WorkMode.softwareErrorCode }
+      let behaviour = WorkerBehaviour(payload, attempt: attempt)
+      if behaviour.ignoresTerm { signal(SIGTERM, SIG_IGN) }
+      if behaviour.descendant != .none {
+        try startDescendant(
+          generations: behaviour.descendant == .daemon ? 1 : 0, of: [key, String(day), String(number)],
+          holding: try lock.share(), keepsPipe: behaviour.keepsPipe,
+          environment: behaviour.clearsEnvironment ? [:] : Environment.all())
       }
       return withExtendedLifetime(lock) {
-        WorkMode.pause(conduct.milliseconds)
-        return finish(work, conduct)
+        WorkMode.pause(behaviour.milliseconds)
+        return finish(work, behaviour)
       }
     } catch {
-      return WorkMode.broken
+      return WorkMode.softwareErrorCode
     }
   }
 
-  private func finish(_ work: WorkAttempt, _ conduct: WorkConduct) -> Int32 {
-    switch conduct.end {
+  private func finish(_ work: WorkAttempt, _ behaviour: WorkerBehaviour) -> Int32 {
+    switch behaviour.end {
     case .well:
       let output = FileDescriptor(owning: STDOUT_FILENO)
-      guard (try? output.writeAll(WorkConduct.result(of: work.payload))) != nil, work.note(.end) else {
-        return WorkMode.broken
+      guard (try? output.writeAll(WorkerBehaviour.result(of: work.payload))) != nil, work.note(.end) else {
+        return WorkMode.softwareErrorCode
       }
       return 0
     case .later: return 75
     case .fails: return 1
     case .crashes:
       kill(getpid(), SIGKILL)
-      return WorkMode.broken
+      return WorkMode.softwareErrorCode
     case .hangs:
-      WorkMode.pause(Self.forever)
+      WorkMode.pause(Self.maxRunTime)
       return 0
     }
   }
@@ -69,27 +69,27 @@ struct WorkCommand {
   /// - Parameters:
   ///   - generations: number of intermediate processes that exit, before the last one stays.
   ///   - customer: key, day and ticket, as arguments, because the environment may be empty.
-  func outlive(generations: Int, of customer: [String]) -> Int32 {
+  func runDescendant(generations: Int, of customer: [String]) -> Int32 {
     signal(SIGTERM, SIG_IGN)
     guard generations > 0 else {
-      WorkMode.pause(Self.forever)
+      WorkMode.pause(Self.maxRunTime)
       return 0
     }
     do throws(SystemError) {
-      try leaveBehind(
+      try startDescendant(
         generations: generations - 1, of: customer, holding: FileDescriptor(owning: 3), keepsPipe: true,
         environment: Environment.all())
       return 0
     } catch {
-      return WorkMode.broken
+      return WorkMode.softwareErrorCode
     }
   }
 
-  private func leaveBehind(
+  private func startDescendant(
     generations: Int, of customer: [String], holding lock: consuming FileDescriptor, keepsPipe: Bool,
-    environment: Variables
+    environment: EnvironmentVariables
   ) throws(SystemError) {
-    let words = [WorkMode.descendant.rawValue, mark, witness.directory, String(generations)] + customer
+    let words = [WorkMode.descendant.rawValue, mark, workLog.directory, String(generations)] + customer
     _ = try ChildProcess.spawn(
       executable: try Paths.executable(), arguments: words, environment: environment, channel: lock,
       standardOutput: keepsPipe ? .inherit : .null, standardError: keepsPipe ? .inherit : .null,

@@ -18,27 +18,27 @@ enum WorkMode: String, Sendable, CaseIterable {
   case outside = "--serve-outside"
 
   /// EX_SOFTWARE
-  static let broken: Int32 = 70
+  static let softwareErrorCode: Int32 = 70
 
   /// Serves if the arguments request it, and returns the exit code; nil for any other arguments.
-  static func run(_ words: [String]) -> Int32? {
-    guard words.count >= 3, let mode = WorkMode(rawValue: words[0]) else { return nil }
-    let witness = WorkWitness(words[2])
+  static func run(_ arguments: [String]) -> Int32? {
+    guard arguments.count >= 3, let mode = WorkMode(rawValue: arguments[0]) else { return nil }
+    let workLog = WorkLog(arguments[2])
     // A write to a closed pipe must return an error, not kill the process.
     Signals.ignorePipe()
     switch mode {
-    case .command: return WorkCommand(mark: words[1], witness: witness).run()
+    case .command: return WorkCommand(mark: arguments[1], workLog: workLog).run()
     case .descendant:
-      let generations = words.count > 3 ? Int(words[3]) ?? 0 : 0
-      return WorkCommand(mark: words[1], witness: witness).outlive(
-        generations: generations, of: Array(words.dropFirst(4)))
-    case .window: return WorkProgram.serveWindow(witness)
+      let generations = arguments.count > 3 ? Int(arguments[3]) ?? 0 : 0
+      return WorkCommand(mark: arguments[1], workLog: workLog).runDescendant(
+        generations: generations, of: Array(arguments.dropFirst(4)))
+    case .window: return WorkProgram.serveWindow(workLog)
     case .outside:
-      guard words.count >= 7, let encoding = WorkEncoding(rawValue: words[3]), let parent = pid_t(words[6])
-      else { return broken }
+      guard arguments.count >= 7, let encoding = WorkEncoding(rawValue: arguments[3]), let parent = pid_t(arguments[6])
+      else { return softwareErrorCode }
       // The parent ends this process; if the parent is killed, the kernel kills this process.
-      guard ParentDeath.followParent(expectedParent: parent) else { return 0 }
-      return WorkProgram.serveOutside(witness, encoding, socket: words[4], service: words[5])
+      guard ParentDeath.dieWithParent(expectedParent: parent) else { return 0 }
+      return WorkProgram.serveOutside(workLog, encoding, socket: arguments[4], service: arguments[5])
     }
   }
 
@@ -46,9 +46,9 @@ enum WorkMode: String, Sendable, CaseIterable {
   static func pause(_ milliseconds: Int32) {
     let end = SystemClock.monotonic() + .milliseconds(Int64(milliseconds))
     while true {
-      let left = end.since(SystemClock.monotonic())
-      guard left > .zero else { return }
-      _ = poll(nil, 0, Int32(clamping: left.milliseconds + 1))
+      let leftoverProcesses = end.since(SystemClock.monotonic())
+      guard leftoverProcesses > .zero else { return }
+      _ = poll(nil, 0, Int32(clamping: leftoverProcesses.milliseconds + 1))
     }
   }
 }

@@ -20,65 +20,65 @@ final class WorkProgram {
   }
 
   private let socket: FileDescriptor
-  private let witness: WorkWitness
+  private let workLog: WorkLog
   private let mode: WorkMode
   private let service: ServiceName?
-  private var conversation: WorkConversation
-  private var inHand: [WorkOrder] = []
+  private var codec: WorkerCodec
+  private var inFlight: [WorkItem] = []
   private var isClosing = false
   private var chance = SeededGenerator(seed: UInt64(UInt32(bitPattern: CurrentProcess.pid)))
   private static let capacity: Int32 = 4
   private static let slice: Int32 = 100
   /// Time to wait for the lock of a key. The killed worker that had the customer before may still hold it for a moment,
   /// until it has exited.
-  private static let dying = TimeSpan.milliseconds(100)
+  private static let exitDelay = TimeSpan.milliseconds(100)
   /// Time for which a worker hangs, in milliseconds. It is longer than a lease.
   private static let silence: Int32 = 1_500
 
-  static func serveWindow(_ witness: WorkWitness) -> Int32 {
+  static func serveWindow(_ workLog: WorkLog) -> Int32 {
     let encoding: WorkEncoding = CurrentProcess.pid % 2 == 0 ? .lines : .frames
-    let program = WorkProgram(FileDescriptor(owning: 3), witness, .window, encoding, service: nil)
+    let program = WorkProgram(FileDescriptor(owning: 3), workLog, .window, encoding, service: nil)
     return program.serve() == .closed ? 0 : 3
   }
 
   static func serveOutside(
-    _ witness: WorkWitness, _ encoding: WorkEncoding, socket path: String, service: String
+    _ workLog: WorkLog, _ encoding: WorkEncoding, socket path: String, service: String
   ) -> Int32 {
     while true {
       if let outcome = try? UnixSocket.connect(path: path), case .connected(let socket) = consume outcome {
-        _ = WorkProgram(socket, witness, .outside, encoding, service: ServiceName(service)).serve()
+        _ = WorkProgram(socket, workLog, .outside, encoding, service: ServiceName(service)).serve()
       }
       WorkMode.pause(20)
     }
   }
 
   private init(
-    _ socket: consuming FileDescriptor, _ witness: WorkWitness, _ mode: WorkMode, _ encoding: WorkEncoding,
+    _ socket: consuming FileDescriptor, _ workLog: WorkLog, _ mode: WorkMode, _ encoding: WorkEncoding,
     service: ServiceName?
   ) {
     self.socket = socket
-    (self.witness, self.mode, self.service) = (witness, mode, service)
-    conversation = WorkConversation(encoding)
+    (self.workLog, self.mode, self.service) = (workLog, mode, service)
+    codec = WorkerCodec(encoding)
   }
 
   private func serve() -> End {
     do throws(End) {
-      let offer = WorkerOffer(services: service.map { [$0] }, inHand: Self.capacity)
-      try say(.hello(Hello(build: "chaos", role: .worker, offer: offer)))
+      let offer = WorkerOffer(services: service.map { [$0] }, inFlight: Self.capacity)
+      try sendMessage(.hello(Hello(build: "chaos", role: .worker, offer: offer)))
       while true {
-        try listen(waiting: inHand.isEmpty)
-        guard !inHand.isEmpty else {
+        try listen(waiting: inFlight.isEmpty)
+        guard !inFlight.isEmpty else {
           if isClosing { return .closed }
           continue
         }
-        try work(inHand.remove(at: Int(chance.draw(0...Int64(inHand.count) - 1))))
+        try work(inFlight.remove(at: Int(chance.draw(0...Int64(inFlight.count) - 1))))
       }
     } catch {
       return error
     }
   }
 
-  private func say(_ message: TellerMessage) throws(End) { try send(conversation.bytes(of: message)) }
+  private func sendMessage(_ message: TellerMessage) throws(End) { try send(codec.bytes(of: message)) }
 
   private func send(_ bytes: [UInt8]) throws(End) {
     do throws(SystemError) { try socket.writeAll(bytes) } catch { throw .closed }
@@ -87,27 +87,27 @@ final class WorkProgram {
   private func listen(waiting: Bool) throws(End) {
     var item = pollfd(fd: socket.rawValue, events: Int16(POLLIN), revents: 0)
     guard poll(&item, 1, waiting ? -1 : 0) > 0 else { return }
-    var heard: [WindowMessage] = []
+    var heard: [MessageToTeller] = []
     let isOpen = withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { room in
       guard case .bytes(let count)? = try? socket.read(into: room),
-        let messages = try? conversation.take(room[..<count])
+        let messages = try? codec.take(room[..<count])
       else { return false }
       heard = messages
       return true
     }
     guard isOpen else { throw .closed }
-    for message in heard { try hear(message) }
+    for message in heard { try handle(message) }
   }
 
-  private func hear(_ message: WindowMessage) throws(End) {
+  private func handle(_ message: MessageToTeller) throws(End) {
     switch message {
-    case .engaged: try say(.ready)
-    case .entrust(let order): inHand.append(order)
+    case .workerAccepted: try sendMessage(.ready)
+    case .assignWork(let order): inFlight.append(order)
     case .recall(let lease):
       // A recall of a customer that is not held any more is already answered.
-      guard let place = inHand.firstIndex(where: { $0.lease == lease }) else { return }
-      inHand.remove(at: place)
-      try say(.returned(lease))
+      guard let place = inFlight.firstIndex(where: { $0.lease == lease }) else { return }
+      inFlight.remove(at: place)
+      try sendMessage(.returned(lease))
     case .close: isClosing = true
     case .refused: throw .closed
     case .welcome, .assign, .acknowledged, .closing: break
@@ -116,47 +116,47 @@ final class WorkProgram {
 
   // MARK: One customer
 
-  private func work(_ order: WorkOrder) throws(End) {
+  private func work(_ order: WorkItem) throws(End) {
     let payload = order.payload ?? []
     let attempt = WorkAttempt(
-      witness: witness, mode: mode, key: order.key,
+      workLog: workLog, mode: mode, key: order.key,
       ticket: ChaosTicket(day: order.day, number: order.ticket), number: order.attempt, payload: payload)
-    var lock: HeldKey?
+    var lock: KeyLock?
     do throws(SystemError) {
-      lock = mode == .window ? try witness.lock(order.key, within: Self.dying) : nil
+      lock = mode == .window ? try workLog.lock(order.key, within: Self.exitDelay) : nil
     } catch {
       throw .brokenOff
     }
     let isAlone = mode == .outside || lock != nil
     guard attempt.note(isAlone ? .begin : .overlap) else { throw .brokenOff }
-    let conduct = WorkConduct(payload, attempt: order.attempt)
+    let behaviour = WorkerBehaviour(payload, attempt: order.attempt)
     guard isAlone else {
-      return try say(.failed(order.lease, WorkFailure("another worker is working on it")))
+      return try sendMessage(.failed(order.lease, WorkFailure("another worker is working on it")))
     }
-    if conduct.end == .hangs { lock = nil }
+    if behaviour.end == .hangs { lock = nil }
     // Hold the lock until the answer was sent, so that no other attempt starts before that.
-    try withExtendedLifetime(lock) { () throws(End) in try answer(order, attempt, conduct) }
+    try withExtendedLifetime(lock) { () throws(End) in try answer(order, attempt, behaviour) }
   }
 
-  private func answer(_ order: WorkOrder, _ attempt: WorkAttempt, _ conduct: WorkConduct) throws(End) {
+  private func answer(_ order: WorkItem, _ attempt: WorkAttempt, _ behaviour: WorkerBehaviour) throws(End) {
     let lease = order.lease
-    switch conduct.end {
+    switch behaviour.end {
     case .well: break
-    case .later: return try say(.returned(lease))
-    case .fails: return try say(.failed(lease, WorkFailure("simulated failure", after: .milliseconds(5))))
+    case .later: return try sendMessage(.returned(lease))
+    case .fails: return try sendMessage(.failed(lease, WorkFailure("simulated failure", after: .milliseconds(5))))
     case .crashes: throw .brokenOff
     case .hangs: WorkMode.pause(Self.silence)
     }
-    try beat(order, for: conduct.milliseconds)
-    guard attempt.note(.end), let output = Excerpt(first: WorkConduct.result(of: attempt.payload)) else {
+    try beat(order, for: behaviour.milliseconds)
+    guard attempt.note(.end), let output = TruncatedOutput(first: WorkerBehaviour.result(of: attempt.payload)) else {
       throw .brokenOff
     }
-    let answer = conversation.bytes(of: .worked(lease, WorkResult(duration: .zero, output: output)))
-    switch conduct.breach {
+    let answer = codec.bytes(of: .worked(lease, WorkResult(duration: .zero, output: output)))
+    switch behaviour.protocolViolation {
     case .none: try send(answer)
     case .answersTwice: try send(answer + answer)
     case .answersForAnother:
-      try say(.done(Lease(ticket: lease.ticket + 1_000_000, attempt: 1, generation: lease.generation)))
+      try sendMessage(.done(Lease(ticket: lease.ticket + 1_000_000, attempt: 1, generation: lease.generation)))
       try send(answer)
     case .breaksOff:
       try send(Array(answer.prefix(answer.count / 2)))
@@ -165,14 +165,14 @@ final class WorkProgram {
   }
 
   /// Works, and reports progress for each customer in flight.
-  private func beat(_ order: WorkOrder, for milliseconds: Int32) throws(End) {
-    var left = milliseconds
-    while left > 0 {
-      WorkMode.pause(min(left, Self.slice))
-      left -= Self.slice
-      let percent = UInt8(100 - max(0, left) * 100 / milliseconds)
-      try say(.progressed(order.lease, WorkProgress(percent: percent, text: "stamping")))
-      for other in inHand { try say(.progressed(other.lease, WorkProgress(percent: 0))) }
+  private func beat(_ order: WorkItem, for milliseconds: Int32) throws(End) {
+    var leftoverProcesses = milliseconds
+    while leftoverProcesses > 0 {
+      WorkMode.pause(min(leftoverProcesses, Self.slice))
+      leftoverProcesses -= Self.slice
+      let percent = UInt8(100 - max(0, leftoverProcesses) * 100 / milliseconds)
+      try sendMessage(.progressed(order.lease, WorkProgress(percent: percent, text: "stamping")))
+      for other in inFlight { try sendMessage(.progressed(other.lease, WorkProgress(percent: 0))) }
     }
   }
 }

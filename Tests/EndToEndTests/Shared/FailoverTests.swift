@@ -26,7 +26,7 @@ struct FailoverTests {
       try bank.open(branches[0], address: address)
       // The timeout is five seconds.
       #expect(ContinuousClock.now - began < .milliseconds(4_500))
-      try branches[0].done("enqueue", "10")
+      try branches[0].runSuccessfully("enqueue", "10")
       try bank.expectAllServed(10, by: branches)
     }
   }
@@ -39,7 +39,7 @@ struct FailoverTests {
     let after = SharedBank(standby, address: bank.address)
     try withBranches(2) { branches in
       for branch in branches { try bank.open(branch, speed: "20") }
-      for round in 1...4 { try branches[round % 2].done("enqueue", "100", "--key", "k\(round)") }
+      for round in 1...4 { try branches[round % 2].runSuccessfully("enqueue", "100", "--key", "k\(round)") }
       try branches[0].waitUntil("some customers are served") { bank.receipts >= 50 }
       try primary.killServer()
       // A request sent meanwhile waits for its answer.
@@ -67,7 +67,7 @@ struct FailoverTests {
     try withBranches(2) { branches in
       for branch in branches { try bank.open(branch, speed: "20") }
       // So many that some remain when the standby is cut off, however busy the machine is.
-      try branches[0].done("enqueue", "2000")
+      try branches[0].runSuccessfully("enqueue", "2000")
       try branches[0].waitUntil("some customers are served") { bank.receipts >= 50 }
       try branches[0].waitUntil("the standby has some of the receipts") {
         Int(try after.text("SELECT count(*) FROM bank.receipt", by: branches[0])) ?? 0 >= 50
@@ -91,7 +91,7 @@ struct FailoverTests {
       }
       print("\(lost.count) transactions were lost with the primary, and are named")
       #expect(!lost.isEmpty && lost.allSatisfy { Int($0) != nil })
-      try branches[0].done("enqueue", "20")
+      try branches[0].runSuccessfully("enqueue", "20")
       try after.expectAllServed(2_020, by: branches)
     }
   }

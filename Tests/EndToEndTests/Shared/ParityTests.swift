@@ -7,7 +7,7 @@ import Testing
 @Suite("A home, and two branches", .serialized)
 struct ParityTests {
   /// Place to which the commands of the table are sent.
-  enum Place: String, CaseIterable, CustomTestStringConvertible {
+  enum CommandSite: String, CaseIterable, CustomTestStringConvertible {
     case home
     case serving = "the branch that serves"
     case other = "the branch that does not"
@@ -16,11 +16,11 @@ struct ParityTests {
 
   /// Bank in which the table is run.
   struct Setting {
-    var place: Place
+    var place: CommandSite
     /// Branch to which commands are sent.
-    var asked: Branch
+    var asked: ScratchBank
     /// Branch that serves the customers.
-    var serving: Branch
+    var serving: ScratchBank
     var isShared: Bool { place != .home }
   }
 
@@ -33,7 +33,7 @@ struct ParityTests {
   }
 
   /// The mark identifies a command as one of its branch: variables of the bank's own are not inherited.
-  private static func configuration(_ branch: Branch, windows: Int) -> String {
+  private static func configuration(_ branch: ScratchBank, windows: Int) -> String {
     """
     {"services": {
        "echo": {"run": ["cat"], "windows": \(windows)},
@@ -49,13 +49,13 @@ struct ParityTests {
   static var table: [Row] {
     [
       Row("enqueue --wait, ticket, output") { bank in
-        try bank.asked.done("enqueue", "--service", "echo", "--payload", "hello", "--key", "parity", "--wait")
+        try bank.asked.runSuccessfully("enqueue", "--service", "echo", "--payload", "hello", "--key", "parity", "--wait")
         let again = try bank.asked.json(
           "enqueue", "--service", "echo", "--payload", "hello", "--key", "parity")
-        #expect(again.isKnown)
+        #expect(again.wasAlreadyIssued)
         let ticket = try first(again)
         #expect(try bank.asked.json("ticket", ticket)["result"].text == "hello")
-        #expect(try bank.asked.done("output", ticket).out == "hello")
+        #expect(try bank.asked.runSuccessfully("output", ticket).out == "hello")
       },
       Row("enqueue of a list with keys") { bank in
         let file = try bank.asked.write(
@@ -63,7 +63,7 @@ struct ParityTests {
           to: "list")
         let report = try bank.asked.json("enqueue", "--from", file)
         #expect(report["count"].integer == 2)
-        try bank.asked.done("wait", "--timeout", "60s", timeout: .seconds(70))
+        try bank.asked.runSuccessfully("wait", "--timeout", "60s", timeout: .seconds(70))
       },
       Row("a delayed customer") { bank in
         let ticket = try first(
@@ -91,26 +91,26 @@ struct ParityTests {
         } else {
           #expect(outcome.out.contains("told") && output.code == 0 && output.out == "told\n", output.story)
         }
-        try bank.asked.done("cancel", ticket)
+        try bank.asked.runSuccessfully("cancel", ticket)
       },
       Row("dead letters are requeued, and cancelled") { bank in
         let ticket = try first(try bank.asked.json("enqueue", "--service", "fails", "--payload", ""))
-        func waitDead(_ attempts: Int) throws {
+        func awaitDeadLetter(_ attempts: Int) throws {
           try bank.asked.waitUntil("the customer is a dead letter") {
             let report = try bank.asked.json("ticket", ticket)
             return report["state"].text == "dead" && report["attempts"].items.count == attempts
           }
         }
-        try waitDead(1)
-        try bank.asked.done("requeue", ticket)
-        try waitDead(2)
-        try bank.asked.done("cancel", ticket)
+        try awaitDeadLetter(1)
+        try bank.asked.runSuccessfully("requeue", ticket)
+        try awaitDeadLetter(2)
+        try bank.asked.runSuccessfully("cancel", ticket)
         #expect(try bank.asked.json("ticket", ticket)["receipt"]["outcome"].text != "served")
       },
       Row("cancel ends the command of a customer at a window") { bank in
         let ticket = try first(try bank.asked.json("enqueue", "--service", "slow", "--payload", ""))
         try bank.asked.waitUntil("the command runs") { commands(of: bank.serving) == 1 }
-        try bank.asked.done("cancel", ticket)
+        try bank.asked.runSuccessfully("cancel", ticket)
         try bank.asked.waitUntil("the command has exited", within: .seconds(10)) {
           commands(of: bank.serving) == 0
         }
@@ -123,24 +123,24 @@ struct ParityTests {
         try bank.asked.waitUntil("one customer waits") {
           try bank.asked.json("status")["queue"]["oldest_wait_ms"].integer ?? 0 >= 1_500
         }
-        for number in numbers.reversed() { try bank.asked.done("cancel", "\(number)") }
+        for number in numbers.reversed() { try bank.asked.runSuccessfully("cancel", "\(number)") }
         try bank.asked.waitUntil("the command has exited") { commands(of: bank.serving) == 0 }
       },
       Row("an outside worker") { bank in
         let file = try bank.serving.write(try DocumentedWorkers.program("python"), to: "worker.py")
         let worker = try bank.serving.launch(
           [file, bank.serving.home + "/run/worker.sock", "mail"], program: "/usr/bin/python3")
-        try bank.asked.done(
+        try bank.asked.runSuccessfully(
           "enqueue", "5", "--service", "mail", "--payload", "x", "--wait", timeout: .seconds(60))
         worker.signal(SIGTERM)
         _ = try worker.finish()
       },
       Row("wait, receipts, ledger, account and audit") { bank in
-        try bank.asked.done("enqueue", "6", "--service", "deposit", "--seed", "1")
-        try bank.asked.done("wait", "--timeout", "60s", timeout: .seconds(70))
+        try bank.asked.runSuccessfully("enqueue", "6", "--service", "deposit", "--seed", "1")
+        try bank.asked.runSuccessfully("wait", "--timeout", "60s", timeout: .seconds(70))
         let receipts = try bank.asked.lines("receipts")
         #expect(Set(receipts.map { $0["ticket"].integer ?? 0 }).count == receipts.count)
-        try bank.asked.done("ledger")
+        try bank.asked.runSuccessfully("ledger")
         #expect(try bank.asked.json("audit")["ok"].flag == true)
       },
       Row("reset is refused if other branches have customers") { bank in
@@ -148,10 +148,10 @@ struct ParityTests {
         try bank.asked.expectRefusal(5, "unsupported_in_shared_bank", of: "reset", "--yes")
       },
       Row("a pause applies to one branch") { bank in
-        try bank.serving.done("pause", "echo")
+        try bank.serving.runSuccessfully("pause", "echo")
         let ticket = try first(try bank.asked.json("enqueue", "--service", "echo", "--payload", "p"))
         #expect(try bank.asked.json("ticket", ticket)["state"].text != "done")
-        try bank.serving.done("resume", "echo")
+        try bank.serving.runSuccessfully("resume", "echo")
         try bank.asked.waitUntil("the customer is served") {
           try bank.asked.json("ticket", ticket)["state"].text == "done"
         }
@@ -160,29 +160,29 @@ struct ParityTests {
         let end = bank.isShared ? ["stop", "--bank", "--json"] : ["stop", "--json"]
         let outcome = try bank.asked.launch(end).finish(within: .seconds(60))
         #expect(outcome.code == 0, outcome.story)
-        for branch in [bank.asked, bank.serving] { try branch.expectNobodyLeft() }
+        for branch in [bank.asked, bank.serving] { try branch.expectNoProcessesLeft() }
         #expect(try bank.asked.json("audit")["ok"].flag == true)
       },
     ]
   }
 
   /// Running commands of the service `slow` of a branch.
-  private static func commands(of branch: Branch) -> Int {
+  private static func commands(of branch: ScratchBank) -> Int {
     branch.processes.all().count { branch.processes.name($0).hasPrefix("sleep 4711") }
   }
 
-  @Test("each command of the table works as in a home", arguments: Place.allCases)
-  func table(_ place: Place) throws {
+  @Test("each command of the table works as in a home", arguments: CommandSite.allCases)
+  func table(_ place: CommandSite) throws {
     func attempt(_ setting: Setting) throws {
       for row in Self.table {
         do { try row.attempt(setting) } catch {
-          Issue.record("\(row.name), at \(place.rawValue): \(error)\n\(setting.serving.picture())")
+          Issue.record("\(row.name), at \(place.rawValue): \(error)\n\(setting.serving.diagnostics())")
           return
         }
       }
     }
     guard place != .home else {
-      return try withBranch { home in
+      return try withScratchBank { home in
         let file = try home.write(Self.configuration(home, windows: 2), to: "bank.json")
         try home.start("--config", file, "--speed", "max")
         try attempt(Setting(place: place, asked: home, serving: home))

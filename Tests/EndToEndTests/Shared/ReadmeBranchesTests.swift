@@ -11,7 +11,7 @@ struct ReadmeBranchesTests {
   func replay() throws {
     let steps = try Tour.ofReadme().steps.filter { $0.section == Tour.severalMachines }
     #expect(steps.contains { $0.shown.contains("Every guarantee that can be checked holds.") })
-    try withBranch { branch in
+    try withScratchBank { branch in
       // The user of the server may not enter the test's directory, so it has one that every user may enter.
       let place = "/var/tmp/bank-pg"
       let server = "/tmp/bank-pg-" + (branch.home.split(separator: "-").last?.prefix { $0 != "/" } ?? "")

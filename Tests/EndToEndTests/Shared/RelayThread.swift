@@ -27,8 +27,8 @@ final class RelayThread: Sendable {
 
   init(to cluster: PostgresCluster) throws {
     Thread { [self] in run(cluster) }.start()
-    while state.withLock({ $0.directory == nil && $0.failure == nil }) { Moment.pass(milliseconds: 1) }
-    if let failure = state.withLock({ $0.failure }) { throw Trouble("the relay: \(failure)") }
+    while state.withLock({ $0.directory == nil && $0.failure == nil }) { Polling.pause(milliseconds: 1) }
+    if let failure = state.withLock({ $0.failure }) { throw TestFailure("the relay: \(failure)") }
   }
 
   func end() { state.withLock { $0.isOver = true } }
@@ -41,7 +41,7 @@ final class RelayThread: Sendable {
       while !state.withLock({ $0.isOver }) {
         relay.isSilent = isSilent
         // Unread data wakes the loop at once.
-        if relay.isSilent { Moment.pass(milliseconds: 5) }
+        if relay.isSilent { Polling.pause(milliseconds: 5) }
         try loop.runOnce(until: SystemClock.monotonic() + .milliseconds(5))
       }
     } catch { state.withLock { $0.failure = "\(error)" } }

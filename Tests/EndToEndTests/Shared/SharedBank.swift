@@ -20,14 +20,14 @@ final class SharedBank {
 
   @discardableResult
   func open(
-    _ branch: Branch, speed: String = "100", _ words: String..., environment: [String: String] = [:],
+    _ branch: ScratchBank, speed: String = "100", _ arguments: String..., environment: [String: String] = [:],
     address: String? = nil, at location: SourceLocation = #_sourceLocation
   ) throws -> JSON {
     let outcome = try branch.launch(
-      ["start", "--json", "--speed", speed, "--store", address ?? self.address] + words,
+      ["start", "--json", "--speed", speed, "--store", address ?? self.address] + arguments,
       environment: environment
     ).finish(within: .seconds(60), at: location)
-    try #require(outcome.code == 0, "\(outcome)\n\(branch.picture())", sourceLocation: location)
+    try #require(outcome.code == 0, "\(outcome)\n\(branch.diagnostics())", sourceLocation: location)
     return try outcome.json()
   }
 
@@ -42,7 +42,7 @@ final class SharedBank {
   }
 
   /// Number of a branch, by its home.
-  func id(of branch: Branch) throws -> Int {
+  func id(of branch: ScratchBank) throws -> Int {
     try #require(number("SELECT id FROM bank.branch WHERE name LIKE '%' || '\(branch.home)'"))
   }
 
@@ -62,7 +62,7 @@ final class SharedBank {
 
   /// Waits until all customers are served, and expects a receipt for each and a clean audit.
   func expectAllServed(
-    _ count: Int, by branches: [Branch], within limit: Duration = .seconds(40),
+    _ count: Int, by branches: [ScratchBank], within limit: Duration = .seconds(40),
     at location: SourceLocation = #_sourceLocation
   ) throws {
     let branch = try #require(branches.first)
@@ -74,12 +74,12 @@ final class SharedBank {
     #expect(number("SELECT max(last) FROM bank.ticket_batch") == count, sourceLocation: location)
     let outcome = try branch.launch(["audit", "--json"]).finish(within: .seconds(60), at: location)
     #expect(
-      try outcome.code == 0 && outcome.json()["ok"].flag == true, "\(outcome)\n\(branch.picture())",
+      try outcome.code == 0 && outcome.json()["ok"].flag == true, "\(outcome)\n\(branch.diagnostics())",
       sourceLocation: location)
   }
 
   /// Result of a statement, also at a standby, which `PostgresClient` refuses.
-  func text(_ statement: String, by branch: Branch) throws -> String {
+  func text(_ statement: String, by branch: ScratchBank) throws -> String {
     let outcome = try branch.launch(
       [
         "-XAtq", "-h", cluster.directory, "-p", "\(cluster.port)", "-U", PostgresCluster.user, "-c",
@@ -99,17 +99,17 @@ final class SharedBank {
 
 /// Gives a test a server and branches that are not opened yet.
 func withSharedBank(
-  branches count: Int = 2, _ settings: [String] = [], _ test: (SharedBank, [Branch]) throws -> Void
+  branches count: Int = 2, _ settings: [String] = [], _ test: (SharedBank, [ScratchBank]) throws -> Void
 ) throws {
   let bank = SharedBank(try PostgresCluster(settings))
   try withBranches(count) { try test(bank, $0) }
 }
 
 func withBranches(
-  _ count: Int, _ branches: [Branch] = [], _ test: ([Branch]) throws -> Void
+  _ count: Int, _ branches: [ScratchBank] = [], _ test: ([ScratchBank]) throws -> Void
 ) throws {
   guard branches.count < count else { return try test(branches) }
-  try withBranch { try withBranches(count, branches + [$0], test) }
+  try withScratchBank { try withBranches(count, branches + [$0], test) }
 }
 
 /// Current time in milliseconds since 1970.

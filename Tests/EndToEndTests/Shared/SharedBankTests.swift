@@ -11,9 +11,9 @@ struct SharedBankTests {
     try withSharedBank { bank, branches in
       let (a, b) = (branches[0], branches[1])
       for branch in branches { try bank.open(branch) }
-      try a.done("enqueue", "800", "--key", "morning")
+      try a.runSuccessfully("enqueue", "800", "--key", "morning")
       // The same key at another branch adds no customer.
-      #expect(try b.json("enqueue", "800", "--key", "morning").isKnown)
+      #expect(try b.json("enqueue", "800", "--key", "morning").wasAlreadyIssued)
       try bank.expectAllServed(800, by: branches)
       #expect(
         bank.number("SELECT count(DISTINCT branch) FROM bank.receipt") == 2, "both branches have served")
@@ -42,7 +42,7 @@ struct SharedBankTests {
     try withSharedBank { bank, branches in
       let (a, b) = (branches[0], branches[1])
       try bank.open(b, speed: "1")
-      try b.done("enqueue", "40")
+      try b.runSuccessfully("enqueue", "40")
       let id = try bank.id(of: b)
       try a.waitUntil("the branch has claimed customers") { bank.inHand(of: id) > 10 }
       try bank.open(a)
@@ -68,7 +68,7 @@ struct SharedBankTests {
       #expect(first - expires < 4_000)
       try bank.open(b)
       #expect(bank.epoch(of: id) == 3, "the branch was fenced once, and has joined again")
-      try b.done("enqueue", "10")
+      try b.runSuccessfully("enqueue", "10")
       try bank.expectAllServed(50, by: [b])
     }
   }
@@ -81,14 +81,14 @@ struct SharedBankTests {
       let (a, b) = (branches[0], branches[1])
       for branch in branches { try bank.open(branch) }
       let follower = try a.launch(["receipts", "--follow", "--json"])
-      try a.done("enqueue", "400")
+      try a.runSuccessfully("enqueue", "400")
       try a.waitUntil("the follower has started") { follower.lines.count > 1 }
       try #require(a.processes.signal(try a.status().pid, SIGKILL))
-      try b.done("enqueue", "200")
+      try b.runSuccessfully("enqueue", "200")
       try bank.expectAllServed(600, by: [b])
       try a.waitUntil("the follower has seen all receipts") { follower.lines.count >= 600 }
-      try b.done("enqueue", "100")
-      try b.done("stop", "--bank")
+      try b.runSuccessfully("enqueue", "100")
+      try b.runSuccessfully("stop", "--bank")
       try a.waitUntil("the follower has seen the last receipts") { follower.lines.count >= 700 }
       // The branch has closed: after the last receipt the follower reports that, and exits.
       var seen = try JSON.lines(try follower.finish().out)
@@ -103,7 +103,7 @@ struct SharedBankTests {
     try withSharedBank(branches: 1) { bank, branches in
       let a = branches[0]
       try bank.open(a, speed: "20")
-      try a.done("enqueue", "300")
+      try a.runSuccessfully("enqueue", "300")
       let id = try bank.id(of: a)
       for round in 1...3 {
         let before = bank.receipts
@@ -145,7 +145,7 @@ struct SharedBankTests {
       }
       let everybody = try a.launch(["wait"])
       #expect(waiting.isRunning && everybody.isRunning && bank.receipts == 0, "no customer is served")
-      try a.done("cancel", "7")
+      try a.runSuccessfully("cancel", "7")
       try bank.open(b)
       let (theirs, all) = (try waiting.finish(), try everybody.finish())
       #expect(theirs.code == 1, "one of them was cancelled: \(theirs.story)")
@@ -153,7 +153,7 @@ struct SharedBankTests {
       #expect(all.code == 0, all.story)
       #expect(bank.receipts == 30)
       #expect(bank.number("SELECT count(*) FROM bank.receipt WHERE outcome <> 1") == 1)
-      try a.done("enqueue", "5", "--wait")
+      try a.runSuccessfully("enqueue", "5", "--wait")
       #expect(bank.receipts == 35)
     }
   }
@@ -163,7 +163,7 @@ struct SharedBankTests {
     try withSharedBank { bank, branches in
       let (a, b) = (branches[0], branches[1])
       try bank.open(b, speed: "1")
-      try b.done("enqueue", "60")
+      try b.runSuccessfully("enqueue", "60")
       let id = try bank.id(of: b)
       try a.waitUntil("the branch has claimed customers") { bank.inHand(of: id) > 10 }
       let stop = try b.launch(["stop", "--json"]).finish(within: .seconds(60))
@@ -175,7 +175,7 @@ struct SharedBankTests {
         "the branch has not waited for all of them")
       try bank.open(a)
       try bank.expectAllServed(60, by: [a])
-      try b.expectNobodyLeft()
+      try b.expectNoProcessesLeft()
     }
   }
 
@@ -186,18 +186,18 @@ struct SharedBankTests {
     try withSharedBank { bank, branches in
       let (a, b) = (branches[0], branches[1])
       for branch in branches { try bank.open(branch, speed: "30") }
-      try a.done("enqueue", "200")
+      try a.runSuccessfully("enqueue", "200")
       let stop = try b.launch(["stop", "--bank", "--json"]).finish(within: .seconds(60))
       #expect(stop.code == 0, stop.story)
       let report = try stop.json()
       #expect(report["day_closed"].flag == true && report["served"].integer == 200, "all branches' customers")
-      for branch in branches { try branch.expectNobodyLeft() }
+      for branch in branches { try branch.expectNoProcessesLeft() }
       #expect(bank.receipts == 200)
       #expect(bank.number("SELECT max(day) FROM bank.day") == 2)
       #expect(try a.launch(["audit", "--json"]).finish().json()["ok"].flag == true)
       try bank.open(b)
       let next = try b.json("enqueue", "5")
-      try b.done("wait")
+      try b.runSuccessfully("wait")
       #expect(next["day"].integer == 2 && next["first"].integer == 1, "\(next)")
       #expect(try b.status().day == 2)
       #expect(try b.launch(["audit", "--json"]).finish().json()["ok"].flag == true)

@@ -8,7 +8,7 @@ struct SharedChaosTests {
     "every kind of fault to two branches and their server: every guarantee and field holds, nothing is left"
   )
   func everything() throws {
-    try withBranch { branch in
+    try withScratchBank { branch in
       let outcome = try branch.launch(
         [
           "chaos", "--branches", "2", "--max-kills", "10", "--interval", "400ms", "--for", "25s", "--seed",
@@ -28,30 +28,30 @@ struct SharedChaosTests {
       let acts = [
         "teller", "coordinator", "branch", "session", "backend", "stop", "server", "partition", "zombie",
       ]
-      let done = acts.map { report["kills"][$0].integer ?? -1 }
-      #expect(done.allSatisfy { $0 >= 0 } && (3...10).contains(done.reduce(0, +)), "\(report)")
+      let runSuccessfully = acts.map { report["kills"][$0].integer ?? -1 }
+      #expect(runSuccessfully.allSatisfy { $0 >= 0 } && (3...10).contains(runSuccessfully.reduce(0, +)), "\(report)")
       #expect(report["ok"].flag == true && report["lost"].integer == 0 && report["duplicated"].integer == 0)
       #expect(report["acknowledged"].integer ?? 0 > 0)
       // A session that is refused or cannot be opened would end at once.
       #expect(report["snapshot_ms"].integer ?? 0 >= 500, "\(report)")
       #expect(report["acknowledged"].integer == report["receipts"].integer)
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 
   @Test("conflicting options are refused before anything is created")
   func refused() throws {
-    try withBranch { branch in
-      for words in [
+    try withScratchBank { branch in
+      for arguments in [
         ["--branches", "1"], ["--branches", "10"], ["--store", "postgres://db.invalid/bank"],
         ["--branches", "2", "--stop"], ["--branches", "2", "--home", branch.home],
         ["--branches", "2", "--targets", "web"],
         ["--branches", "2", "--store", "postgres://db.invalid/bank", "--targets", "partition"],
       ] {
-        let outcome = try branch.launch(["chaos"] + words).finish()
+        let outcome = try branch.launch(["chaos"] + arguments).finish()
         #expect(outcome.code == 2, outcome.story)
       }
-      try branch.expectNobodyLeft()
+      try branch.expectNoProcessesLeft()
     }
   }
 }

@@ -8,8 +8,8 @@ import Testing
 struct SharedJuiceBankTests {
   private static let plenty = 1_000
 
-  private func fill(_ branch: Branch) throws {
-    for fruit in Recipes.fresh.keys { try branch.done("stock", "set", fruit, "\(Self.plenty)") }
+  private func fill(_ branch: ScratchBank) throws {
+    for fruit in Recipes.fresh.keys { try branch.runSuccessfully("stock", "set", fruit, "\(Self.plenty)") }
   }
 
   /// Amounts that remain after these juices were made.
@@ -21,10 +21,10 @@ struct SharedJuiceBankTests {
     return stock
   }
 
-  private func expectClean(_ branches: [Branch]) throws {
+  private func expectClean(_ branches: [ScratchBank]) throws {
     for branch in branches {
       let outcome = try branch.launch(["audit", "--json"]).finish(within: .seconds(60))
-      #expect(try outcome.code == 0 && outcome.json()["ok"].flag == true, "\(outcome)\n\(branch.picture())")
+      #expect(try outcome.code == 0 && outcome.json()["ok"].flag == true, "\(outcome)\n\(branch.diagnostics())")
     }
   }
 
@@ -37,7 +37,7 @@ struct SharedJuiceBankTests {
         branches[0].launch(["juice", "order", "kiwi", "40", "--timeout", "2m", "--json"]),
         branches[1].launch(["juice", "order", "mango", "40", "--timeout", "2m", "--json"]),
       ]
-      try branches[0].done("enqueue", "200", "--key", "others")
+      try branches[0].runSuccessfully("enqueue", "200", "--key", "others")
       var killed: Set<Int> = []
       for (round, name) in ["stock", "juice-1", "", "juice-2", "stock", "", "juice-1", "stock"].enumerated() {
         let branch = branches[round % 2]
@@ -93,16 +93,16 @@ struct SharedJuiceBankTests {
       }
       try a.killCoordinator()
       order.signal(SIGKILL)
-      try b.done("enqueue", "2", "--key", "deposits", "--service", "deposit")
+      try b.runSuccessfully("enqueue", "2", "--key", "deposits", "--service", "deposit")
       try b.waitUntil("the branch is considered lost") {
         try lost()["state"].text == "expired"
       }
       #expect(try lost()["juices"].integer == 3)
       #expect(
-        try b.done("branches", language: .en).out.contains(
+        try b.runSuccessfully("branches", language: .en).out.contains(
           "3 customers wait for juice that only this branch can make"))
       // The customer whose fruit is taken. The stock cannot be asked now.
-      try b.done("cancel", "1")
+      try b.runSuccessfully("cancel", "1")
       #expect(bank.number("SELECT count(*) FROM bank.stock_release WHERE branch = \(id)") == 1)
       let stop = try b.launch(["stop", "--bank", "--json"]).finish(within: .seconds(60))
       #expect(stop.code == 0, stop.story)
@@ -111,8 +111,8 @@ struct SharedJuiceBankTests {
       #expect(last["branches"].items.map { $0["branch"].integer } == [id], stop.story)
       #expect(bank.number("SELECT count(*) FROM bank.day WHERE draining") == 0, "the day continues")
       try bank.open(b, speed: "100")
-      try b.done("enqueue", "5")
-      try b.done("wait")
+      try b.runSuccessfully("enqueue", "5")
+      try b.runSuccessfully("wait")
       #expect(bank.number("SELECT count(*) FROM bank.customer") == 2)
       try bank.open(a, speed: "100")
       try a.waitUntil("its juice is made, and the owed fruit is returned") {
@@ -125,7 +125,7 @@ struct SharedJuiceBankTests {
       #expect(try end.code == 0 && end.json()["day_closed"].flag == true, end.story)
       // No customer was left when the stop came, so the branch left before it could learn that the bank drains.
       #expect(bank.number("SELECT max(day) FROM bank.day") == 2)
-      for branch in branches { try branch.expectNobodyLeft() }
+      for branch in branches { try branch.expectNoProcessesLeft() }
       try expectClean(branches)
     }
   }

@@ -62,7 +62,7 @@ struct SharedServerTests {
     try withSharedBank { bank, branches in
       let (a, b) = (branches[0], branches[1])
       try bank.open(a, speed: "10")
-      try a.done("enqueue", "100")
+      try a.runSuccessfully("enqueue", "100")
       let id = try bank.id(of: a)
       try b.waitUntil("the branch has claimed customers") { bank.inHand(of: id) > 20 }
       let pid = try a.status().pid
@@ -78,7 +78,7 @@ struct SharedServerTests {
         a.events("lease_lost", in: "coordinator").count == 1
       }
       #expect(try a.status().pid == pid)
-      try a.done("enqueue", "50")
+      try a.runSuccessfully("enqueue", "50")
       try bank.expectAllServed(150, by: branches)
       #expect(bank.number("SELECT count(*) FROM bank.receipt WHERE branch = \(id) AND epoch = 2") == 0)
     }
@@ -93,7 +93,7 @@ struct SharedServerTests {
       try bank.open(
         a, speed: "10",
         address: bank.cluster.address().replacing(bank.cluster.directory, with: relay.directory))
-      try a.done("enqueue", "100")
+      try a.runSuccessfully("enqueue", "100")
       let id = try bank.id(of: a)
       try b.waitUntil("the branch has claimed customers") { bank.inHand(of: id) > 20 }
       relay.isSilent = true
@@ -107,7 +107,7 @@ struct SharedServerTests {
       // Until it has joined again, the branch takes no customers.
       relay.isSilent = false
       try b.waitUntil("the branch has joined again") { bank.epoch(of: id) == 3 }
-      try a.done("enqueue", "50")
+      try a.runSuccessfully("enqueue", "50")
       try bank.expectAllServed(150, by: branches)
       #expect(bank.number("SELECT count(*) FROM bank.receipt WHERE branch = \(id) AND epoch = 2") == 0)
     }
@@ -129,7 +129,7 @@ struct SharedServerTests {
       func number(_ text: String) -> Int? { small.number(text, at: small.address) }
       for branch in branches { try small.open(branch, speed: "1000") }
       var issued = 0
-      try a.done("enqueue", "500")
+      try a.runSuccessfully("enqueue", "500")
       issued += 500
       try disk.fill()
       var refusal: Outcome?
@@ -148,7 +148,7 @@ struct SharedServerTests {
       }
       #expect(number("SELECT count(*) FROM bank.receipt") == issued)
       #expect(try a.launch(["audit", "--json"]).finish().json()["ok"].flag == true)
-      for branch in branches { try branch.done("stop") }
+      for branch in branches { try branch.runSuccessfully("stop") }
     }
   }
 
@@ -162,7 +162,7 @@ struct SharedServerTests {
       /// The record without its count of commits, which alone changes while the bank is idle.
       func known() -> [Substring] { (record() ?? "").split(whereSeparator: \.isWhitespace).dropLast(2) }
       try bank.open(branch, speed: "max")
-      try branch.done("enqueue", "3", "--wait")
+      try branch.runSuccessfully("enqueue", "3", "--wait")
       try branch.waitUntil("the last ticket is recorded") { known().dropLast().last == "3" }
       let former = known()
       try branch.waitUntil("the directory is removed") {
@@ -175,9 +175,9 @@ struct SharedServerTests {
       }
       try branch.killCoordinator()
       try bank.open(branch, speed: "max")
-      try branch.done("enqueue", "3", "--wait")
+      try branch.runSuccessfully("enqueue", "3", "--wait")
       try bank.expectAllServed(6, by: branches)
-      try branch.done("stop")
+      try branch.runSuccessfully("stop")
     }
   }
 
@@ -188,7 +188,7 @@ struct SharedServerTests {
       let reader = try PostgresClient.connected(bank.cluster.address())
       try reader.rows(.once("BEGIN ISOLATION LEVEL REPEATABLE READ"))
       try reader.rows(.once("SELECT count(*) FROM bank.customer"))
-      try branches[0].done("enqueue", "20000")
+      try branches[0].runSuccessfully("enqueue", "20000")
       try bank.expectAllServed(20_000, by: branches, within: .seconds(50))
       #expect(
         try reader.rows(.once("SELECT count(*) FROM bank.receipt"))[0].integer(0, 0) == 0,
@@ -206,8 +206,8 @@ struct SharedServerTests {
       for (branch, clock) in zip(branches, clocks) { try bank.open(branch, environment: clock) }
       let began = wallMilliseconds()
       for (branch, clock) in zip(branches, clocks) {
-        for words in [["enqueue", "100"], ["enqueue", "5", "--in", "1s"]] {
-          let outcome = try branch.launch(words, environment: clock).finish()
+        for arguments in [["enqueue", "100"], ["enqueue", "5", "--in", "1s"]] {
+          let outcome = try branch.launch(arguments, environment: clock).finish()
           #expect(outcome.code == 0, outcome.story)
         }
       }

@@ -1,0 +1,71 @@
+// Common protocols of the state machines of the service processes and of their stores. A machine receives an event
+// and a time, and returns effects. A decision is final when it is on disk.
+// Invariant: a machine receives an event for every commit of staged changes, and for every refused commit.
+
+import Time
+
+/// Events that a store sends to its machine.
+public protocol StoreEvents {
+  /// All staged changes are on disk.
+  static var committed: Self { get }
+  /// The disk is full: the store has dropped all changes staged since the last commit.
+  static var commitRefused: Self { get }
+  /// The store starts to use its reserve of disk space, or has free space again.
+  static func roomChanged(isLowOnSpace: Bool) -> Self
+}
+
+/// State machine of a service process.
+public protocol PureStateMachine<Event, Effect> {
+  associatedtype Event: StoreEvents
+  associatedtype Effect
+
+  /// Handles one event at a point in time. Appends effects, which the caller performs in order.
+  mutating func apply(_ event: Event, at now: WallTime, into effects: inout [Effect])
+
+  /// Identity of the stored data, which distinguishes it from all other databases of its kind.
+  var identity: Int64 { get }
+  /// True if a decision is not on disk yet.
+  var hasUncommittedChanges: Bool { get }
+  /// Sequence number of the last change that is on disk.
+  var durableSequence: Int64 { get }
+  /// Event that stages again what the machine has kept of changes that a full disk has refused; nil if there is
+  /// nothing.
+  var retry: Event? { get }
+}
+
+extension PureStateMachine {
+  /// Nil: clients repeat their refused requests.
+  public var retry: Event? { nil }
+}
+
+/// Store of a machine's decisions, for one caller at a time. Every call is synchronous.
+/// Invariant of every store: after an error, no change staged since the last commit is kept.
+public protocol EntryStore<Entry, Failure>: AnyObject {
+  /// Record of one decision.
+  associatedtype Entry
+  associatedtype Failure: Error
+
+  /// Adds an entry to the open transaction. Later queries see it at once.
+  func stage(_ entry: Entry) throws(Failure)
+
+  /// True if entries were staged since the last commit.
+  var hasStagedChanges: Bool { get }
+
+  /// Returns after all staged entries are on disk.
+  func commit() throws(Failure)
+  /// Discards all entries staged since the last commit.
+  func rollBack()
+
+  /// True if disk space is so short that only work in progress may be finished.
+  var isLowOnSpace: Bool { get }
+
+  /// Checks for free disk space and updates ``isLowOnSpace``.
+  func refreshDiskSpace()
+}
+
+extension EntryStore {
+  /// False: a store without a reserve is never short of space.
+  public var isLowOnSpace: Bool { false }
+  /// Does nothing: a store without a reserve has nothing to check.
+  public func refreshDiskSpace() {}
+}

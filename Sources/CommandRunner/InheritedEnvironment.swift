@@ -1,0 +1,29 @@
+// Environment variables of every program that is not part of this build, such as a worker that a user has
+// written.
+// Invariant: such a program receives the variables of its service, six common ones, and the `BANK_` variables
+// that the caller adds, and no others. Secrets of the shell in which the bank was opened, and the bank's own
+// `BANK_HOME`, are not passed on. No function can fail.
+import Posix
+
+/// The environment of programs that are not part of this build.
+public enum InheritedEnvironment {
+  /// Variables that a program inherits from this process unless its service sets them: search path, home
+  /// directory of the user, language, time zone and user name. Most programs were never tested without them.
+  /// If this process has no `PATH`, ``ProgramSearch/usualPath`` is used.
+  public static let inherited = ["PATH", "HOME", "LANG", "TZ", "USER", "LOGNAME"]
+  /// Returns the environment of a program.
+  ///
+  /// - Parameters:
+  ///   - settings: settings of the form `NAME=VALUE`, as configured for the service. Of two with the same name
+  ///     the last one is used.
+  ///   - own: the variables of this process.
+  public static func common(_ settings: [String], own: EnvironmentVariables) -> EnvironmentVariables {
+    var common = own.filter { inherited.contains($0.key) }
+    if common["PATH"] == nil { common["PATH"] = ProgramSearch.usualPath }
+    for setting in settings {
+      guard let (name, value) = EnvironmentVariables.parts(of: setting) else { continue }
+      common[name] = value
+    }
+    return common
+  }
+}

@@ -1,0 +1,75 @@
+// Views of the dashboard that need polling: one customer's history, and the dead letters.
+// Invariant: each view has at most one request in flight, at most two requests a second, and only after
+// changes.
+import Time
+import Wire
+
+/// Schedule of a polled view.
+struct RefreshSchedule: Sendable, Equatable {
+  private var isAsked = false
+  private var isStale = true
+  private var earliest: MonotonicTime?
+
+  private static let pause = TimeSpan.milliseconds(500)
+
+  /// Time of the next request; nil before the next change.
+  var due: MonotonicTime? { isStale && !isAsked ? earliest ?? MonotonicTime(nanoseconds: 0) : nil }
+  mutating func noteChange() { isStale = true }
+  mutating func noteAnswer() { isAsked = false }
+  /// Marks the view as outdated after a lost connection, because a request on that connection is never
+  /// answered.
+  mutating func forget() { (isAsked, isStale) = (false, true) }
+
+  /// Returns true if the request is due, and records it as sent.
+  mutating func ask(at now: MonotonicTime) -> Bool {
+    guard let due, due <= now else { return false }
+    (isAsked, isStale, earliest) = (true, false, now + Self.pause)
+    return true
+  }
+}
+
+struct TicketTimelineView: Sendable, Equatable {
+  let ticket, day: Int64
+  /// Nil before the first answer.
+  var report: TicketReport? { didSet { refresh.noteAnswer() } }
+  private var refresh = RefreshSchedule()
+
+  init(ticket: Int64, day: Int64) { (self.ticket, self.day) = (ticket, day) }
+
+  var due: MonotonicTime? { refresh.due }
+  mutating func forget() { refresh.forget() }
+  /// A customer with a receipt does not change any more.
+  mutating func noteChange() { if report?.receipt == nil { refresh.noteChange() } }
+
+  mutating func question(at now: MonotonicTime) -> ControlCommand? {
+    refresh.ask(at: now) ? .ticket(number: ticket, day: day) : nil
+  }
+}
+
+struct DeadLetterList: Sendable, Equatable {
+  /// The first dead letters, by ticket number.
+  private(set) var shown: [TicketReport] = []
+  private var incoming: [TicketReport] = []
+  private var refresh = RefreshSchedule()
+
+  static let atMost: Int64 = 500
+
+  var due: MonotonicTime? { refresh.due }
+  mutating func noteChange() { refresh.noteChange() }
+
+  mutating func forget() {
+    incoming = []
+    refresh.forget()
+  }
+
+  mutating func question(at now: MonotonicTime) -> ControlCommand? {
+    refresh.ask(at: now) ? .tickets(TicketQuery(state: .dead, limit: Self.atMost)) : nil
+  }
+
+  mutating func handle(_ page: [TicketReport], more: Bool) {
+    incoming += page.prefix(max(0, Int(Self.atMost) - incoming.count))
+    guard !more else { return }
+    (shown, incoming) = (incoming, [])
+    refresh.noteAnswer()
+  }
+}

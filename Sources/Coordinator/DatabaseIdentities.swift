@@ -1,0 +1,114 @@
+// Check that the databases of the services are those that the bank has recorded, and the records about these databases.
+// Invariant: a database records the present opening only if it matches, if the mismatch can be intended, or if the
+// operator has accepted the mismatch by `reload`. The bank stores its own record after that, as soon as nothing is
+// staged. The record is omitted if the disk is full then.
+
+import BankModel
+import QueueCore
+import Storage
+import Time
+import Wire
+
+final class DatabaseIdentities: CoordinatorComponent {
+  /// Records to be stored, by service name.
+  private var pendingRecords: [String: RecordedDatabase] = [:]
+
+  /// Mark of this opening, which the databases of the services record.
+  private var mark: BankIdentity {
+    BankIdentity(bankID: context.bankID.number, opening: context.incarnation, openedAt: context.openedAt.wall)
+  }
+
+  /// Handles the mark of a service's database. Called before the service is ready, and again after its database
+  /// has recorded this opening.
+  func handle(_ database: DatabaseIdentity, from slot: SupervisedService) {
+    guard let databaseRecords = context.bindings.databaseRecords, !context.isHalted else { return }
+    let name = slot.specification.name
+    do throws(StoreError) {
+      if database.bank == mark {
+        pendingRecords[name] = RecordedDatabase(identity: database.identity, opening: context.incarnation)
+        return keep()
+      }
+      let mismatch = try DatabaseMismatch.find(database, of: name, bankID: context.bankID, databaseRecords)
+      let isProblem = mismatch?.isProblem == true && !slot.isAccepted
+      // The status and audits contain no mismatch for a new database of a restarted service: the file was moved away
+      // while the bank was open.
+      slot.mismatch = mismatch == .newDatabase && slot.generation > 1 || slot.isAccepted ? nil : mismatch
+      if let mismatch { write(mismatch, of: name) }
+      if !isProblem { serviceSupervisor.send(.bank(mark), to: slot) }
+    } catch { queue.fail(error) }
+  }
+
+  var mismatched: [SupervisedService] { serviceSupervisor.slots.filter { $0.mismatch?.isProblem == true } }
+
+  /// Logs the mismatches again after a reload by a signal, whose sender receives no answer.
+  func retainMismatches() {
+    for slot in mismatched {
+      if let mismatch = slot.mismatch { write(mismatch, of: slot.specification.name) }
+    }
+  }
+
+  func accept(_ slots: [SupervisedService]) {
+    for slot in slots where slot.mismatch?.isProblem == true {
+      slot.mismatch = nil
+      slot.isAccepted = true
+      serviceSupervisor.send(.bank(mark), to: slot)
+      context.write(event: "database_accepted") { $0.field("worker_name", slot.specification.name) }
+      subscriptions.changed = true
+    }
+  }
+
+  /// Stores the records of databases that have recorded this opening, as soon as nothing is staged.
+  func keep() {
+    guard !pendingRecords.isEmpty, queue.engine.isDurable, queue.engine.isWorking, let databaseRecords = context.bindings.databaseRecords
+    else { return }
+    let known = pendingRecords.sorted { $0.key < $1.key }
+    pendingRecords.removeAll()
+    do throws(StoreError) {
+      for (name, database) in known where try databaseRecords.knownDatabase(of: name) != database {
+        try databaseRecords.remember(database, of: name)
+      }
+    } catch {
+      // Without the record an older copy of this database is not detected; nothing else is affected.
+      guard case .diskFull = error else { return queue.fail(error) }
+    }
+  }
+
+  private func write(_ mismatch: DatabaseMismatch, of name: String) {
+    context.write(event: "database_mismatch", level: mismatch.isProblem ? .error : .warn) {
+      $0.field("worker_name", name)
+      $0.field("msg", mismatch.messageDetail(on: name).description)
+    }
+  }
+
+  func addMismatches(to report: inout AuditReport) {
+    for slot in serviceSupervisor.slots { report.add(slot.mismatch, of: slot.specification.name) }
+  }
+}
+
+extension DatabaseMismatch {
+  static func find(
+    _ database: DatabaseIdentity, of name: String, bankID: BankID, _ databaseRecords: SQLiteStore
+  ) throws(StoreError) -> DatabaseMismatch? {
+    var moment: WallTime?
+    if let seen = database.bank { moment = try databaseRecords.moment(ofOpening: seen.opening) }
+    return between(database, bankID: bankID.number, known: try databaseRecords.knownDatabase(of: name), moment: moment)
+  }
+
+  func messageDetail(on name: String) -> MessageDetail {
+    switch self {
+    case .newBank: MessageDetail(.newBank, name)
+    case .newDatabase: MessageDetail(.newDatabase, name)
+    case .olderBank: MessageDetail(.olderBank, name)
+    case .olderDatabase: MessageDetail(.olderDatabase, name)
+    case .otherDatabase: MessageDetail(.otherDatabase, name)
+    }
+  }
+}
+
+extension AuditReport {
+  /// Adds a mismatch of a database: a note if it can be intended, and a problem if it cannot.
+  mutating func add(_ mismatch: DatabaseMismatch?, of name: String) {
+    guard let mismatch else { return }
+    if mismatch.isProblem { add(mismatch.messageDetail(on: name)) } else { note(mismatch.messageDetail(on: name)) }
+  }
+}

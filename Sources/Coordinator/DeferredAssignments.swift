@@ -1,0 +1,74 @@
+// Orders that are held back because their worker has not read earlier messages, mostly for customers with large
+// payloads.
+// Invariant: at most `room` bytes and one order wait for one reader, besides short messages. So no worker is
+// disconnected because of the amount that the bank itself has sent. The orders of one reader are sent in the order
+// of assignment.
+
+import BankModel
+import QueueCore
+
+struct DeferredAssignments {
+  /// An order is held back while its reader has at least this many unread bytes.
+  static let room = 4 << 20
+
+  /// Connection that carries orders.
+  enum Peer: Hashable {
+    case window(Window)
+    /// Outside worker, with a window for each of its services on one connection.
+    case outside(Int32)
+
+    init(_ window: Window) {
+      self = window.outsideNumber.map { .outside($0) } ?? .window(window)
+    }
+  }
+
+  /// Assigned customer; its payload is read when the order is sent.
+  struct Order {
+    var customer: Customer
+    var lease: Lease
+    var window: Window
+  }
+
+  private var waiting: [Peer: [Order]] = [:]
+  /// Unread bytes of each reader at its last check.
+  private var backlogs: [Peer: Int] = [:]
+
+  var isEmpty: Bool { waiting.isEmpty }
+  /// Peers in a deterministic order, unlike that of the dictionary.
+  var peers: [Peer] {
+    waiting.sorted {
+      ($0.value[0].window, $0.value[0].lease.ticket) < ($1.value[0].window, $1.value[0].lease.ticket)
+    }
+    .map(\.key)
+  }
+
+  func orders(of peer: Peer) -> [Order] { waiting[peer] ?? [] }
+
+  /// - Returns: True if the reader has read something since the last check.
+  mutating func hasRead(_ peer: Peer, backlog: Int) -> Bool {
+    backlog < backlogs.updateValue(backlog, forKey: peer) ?? 0
+  }
+
+  func holds(_ peer: Peer) -> Bool { waiting[peer] != nil }
+  func first(of peer: Peer) -> Order? { waiting[peer]?.first }
+  mutating func add(_ order: Order) { waiting[Peer(order.window), default: []].append(order) }
+  mutating func removeFirst(of peer: Peer) { change(peer) { $0.removeFirst() } }
+
+  /// Removes orders of customers that are no longer in flight.
+  mutating func removeStale(of peer: Peer, unless isHeld: (Order) -> Bool) {
+    change(peer) { $0.removeAll { !isHeld($0) } }
+  }
+
+  /// - Returns: True if the order was held back.
+  mutating func remove(_ lease: Lease, of peer: Peer) -> Bool {
+    guard waiting[peer]?.contains(where: { $0.lease == lease }) == true else { return false }
+    change(peer) { $0.removeAll { $0.lease == lease } }
+    return true
+  }
+
+  private mutating func change(_ peer: Peer, _ body: (inout [Order]) -> Void) {
+    guard var orders = waiting.removeValue(forKey: peer) else { return }
+    body(&orders)
+    if orders.isEmpty { backlogs[peer] = nil } else { waiting[peer] = orders }
+  }
+}

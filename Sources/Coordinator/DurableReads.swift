@@ -1,0 +1,136 @@
+// Answers that quote the store: tickets, receipts, accounts, lists, audits. A client may receive only facts that are on
+// disk, but the store's connection also returns staged changes and transactions in flight. So a query is answered at
+// once only if there are no such changes. If there are, it is answered right after the commit after which no such
+// change remains, before anything else is staged.
+// Invariant: no answer that quotes the store is sent while changes are staged or in flight. The exception is the
+// queue's reply to its own request, which has its own transaction. `ControlServer` traps on a violation, except in a
+// shared bank. A query neither commits nor hurries a commit, so queries do not slow down customers.
+
+import BankModel
+import QueueCore
+import Wire
+
+final class DurableReads: CoordinatorComponent {
+  /// Query that waits until nothing is staged.
+  private struct PendingRead {
+    var requester: RequestHandle
+    /// True if the answer must match the queue in memory, which is ahead of the disk while the disk is full.
+    var mustMatchMemory: Bool
+    var read: (any QueueReader) throws(StoreError) -> Void
+  }
+
+  private var waiting: [PendingRead] = []
+  var isEmpty: Bool { waiting.isEmpty }
+
+  /// Answers a client's query as soon as the store contains only what is on disk.
+  /// - Parameter mustMatchMemory: True to wait also while the disk is full, when the queue in memory is ahead of the
+  ///   disk.
+  /// - Parameter read: Queries the store and answers. Its error is sent to the client under its own code.
+  func whenDurable(
+    _ requester: RequestHandle, mustMatchMemory: Bool = false, _ read: @escaping (any QueueReader) throws(StoreError) -> Void
+  ) {
+    let question = PendingRead(requester: requester, mustMatchMemory: mustMatchMemory, read: read)
+    if canAnswer(question) { return answer(question) }
+    waiting.append(question)
+    requester.session.openReads += 1
+  }
+
+  func answerWhenDurable(_ requester: RequestHandle, _ answer: @escaping (any QueueReader) throws(StoreError) -> ControlAnswer) {
+    whenDurable(requester) { [server] store throws(StoreError) in server.answer(requester, try answer(store)) }
+  }
+
+  /// Fault injection in simulations only: the answer may contain staged changes and is sent before the
+  /// commit.
+  func answerImmediately(_ requester: RequestHandle, _ answer: @escaping (any QueueReader) throws(StoreError) -> ControlAnswer) {
+    do throws(StoreError) { server.answer(requester, try answer(store)) } catch { failed(error, requester) }
+    server.flush()
+  }
+
+  /// Answers the waiting queries, if nothing is staged. While the disk is full, queries that must match the queue in
+  /// memory stay.
+  func answerWaiting() {
+    guard !waiting.isEmpty else { return }
+    let questions = waiting
+    waiting.removeAll(keepingCapacity: true)
+    for question in questions {
+      guard canAnswer(question) else {
+        waiting.append(question)
+        continue
+      }
+      question.requester.session.openReads -= 1
+      answer(question)
+    }
+  }
+
+  func forget(_ session: ControlSession) {
+    guard session.openReads > 0 else { return }
+    waiting.removeAll { $0.requester.session === session }
+    session.openReads = 0
+  }
+
+  /// Sends the store's error to the client and logs it.
+  func failed(_ error: StoreError, _ requester: RequestHandle) {
+    context.write(event: "query_failed", level: .error) { $0.field("msg", error.description) }
+    server.answer(requester, .failure(Failure(store: error)))
+  }
+
+  private func canAnswer(_ question: PendingRead) -> Bool {
+    guard queue.engine.isDurable else { return false }
+    return !question.mustMatchMemory || (queue.engine.isWorking && !queue.machine.isDiskFull)
+  }
+
+  private func answer(_ question: PendingRead) {
+    guard question.requester.session.isOpen else { return }
+    do throws(StoreError) { try question.read(store) } catch { failed(error, question.requester) }
+  }
+}
+
+extension ControlAnswer {
+  /// True if a client may rely on the answer after a crash, so that its facts must be on disk.
+  ///
+  /// Counts in status and progress reports may be ahead of the disk. ``Subscriptions`` holds back events until
+  /// their commit. A refusal either quotes nothing from the store, or is sent through
+  /// ``DurableReads/whenDurable(_:mustMatchMemory:_:)``.
+  var quotesDurableState: Bool {
+    switch self {
+    case .enqueued, .tickets, .ticket, .receipts, .ended, .requeued, .stopped, .audit, .ledger, .account,
+      .selection:
+      true
+    case .failure, .status, .event, .progress, .board, .branches, .moved: false
+    }
+  }
+}
+
+/// Ledger reports to clients, for an open bank and for a closed one. Sums may exceed 64 bits and are reported exactly.
+extension QueueReader {
+  func ledgerAnswer() throws(StoreError) -> ControlAnswer {
+    .ledger(try trialBalance().rows)
+  }
+
+  func accountAnswer(_ number: Int64) throws(StoreError) -> ControlAnswer {
+    guard (0...BankModel.Limits.account).contains(number) else {
+      return .failure(Failure(.badRequest, messageDetail: MessageDetail(.accountRange, BankModel.Limits.account, number)))
+    }
+    let statement = try statement(of: number, limit: AccountReport.latestAtMost)
+    return .account(
+      AccountReport(
+        row: LedgerRow(account: LedgerAccount.customer(number).description, statement.sums),
+        latest: statement.latest.map { ReceiptReport($0, services) }))
+  }
+}
+
+extension TrialBalance {
+  /// Rows of the ledger report.
+  var rows: [LedgerRow] {
+    [
+      LedgerRow(account: "cash", cash), LedgerRow(account: "loans", loans),
+      LedgerRow(account: "customers", customers),
+    ]
+  }
+}
+
+extension LedgerRow {
+  fileprivate init(account: String, _ sums: LedgerSums) {
+    self.init(account: account, debit: sums.debit, credit: sums.credit, transfers: sums.transfers)
+  }
+}

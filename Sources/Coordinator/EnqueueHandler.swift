@@ -1,0 +1,399 @@
+// Intake of enqueue requests: checks them, makes them repeatable by their keys, and cuts them into slices for the
+// queue.
+// A known key is answered with the tickets of the first request, after these are on disk. The same key with a different
+// request is refused. `ListSlices.swift` handles the details of lists. A small request of another client is admitted
+// between two slices of a large one, unless both may have the same key. While other customers are served, a large
+// request rests for twice as long as an iteration of at least 1 ms took.
+// Invariant: at most one request is partly admitted, in the queue as well as in this class. A request that is given up
+// leaves no data: its customers on disk are removed before their numbers are assigned again.
+
+import BankModel
+import Posix
+import QueueCore
+import Time
+import Wire
+
+final class EnqueueHandler: CoordinatorComponent {
+  /// Time limit for admitting customers in one loop iteration, so that other work is not delayed.
+  private static let admissionTimeLimit = TimeSpan.milliseconds(4)
+  private static let progressPause = TimeSpan.milliseconds(200)
+
+  let durableReads: DurableReads
+  let limits: CoordinatorLimits
+  let line = EnqueueQueue()
+  private(set) var pacing = EnqueuePacing()
+  /// True if time ran out before every small request beside a large one was admitted.
+  private var hasMoreConcurrent = false
+  private let payloads = PayloadMemoryLimiter()
+  /// Part read so far of the request that is submitted to the shared database next.
+  var gathered: EnqueueRequest?
+  private var stagedBytes = 0
+
+  init(_ dependencies: CoordinatorComponent, _ durableReads: DurableReads, _ limits: CoordinatorLimits) {
+    self.durableReads = durableReads
+    self.limits = limits
+    super.init(dependencies)
+  }
+
+  // MARK: - Requests
+
+  func receive(_ order: EnqueueParameters, _ requester: RequestHandle) {
+    if let fault = order.fault(maxPayload: context.configuration.maxPayload, now: context.now.wall) {
+      return server.answer(requester, .failure(Failure(.badRequest, messageDetail: fault)))
+    }
+    let service: Service?
+    do throws(Failure) {
+      service = try order.knownService(among: context.services, by: queue.machine.policy)
+      if order.payload != nil, let fault = unreadPayload(order, service) {
+        throw Failure(.badRequest, messageDetail: fault)
+      }
+    } catch { return server.answer(requester, .failure(error)) }
+    var carried: ([UInt8], PayloadReservation)?
+    if let payload = order.payload {
+      let share = PayloadReservation(payloads, requester.session)
+      guard share.hasRoom(for: payload.count) else {
+        return server.answer(requester, .failure(share.refusal(of: payload.count)))
+      }
+      share.bytes = payload.count
+      carried = (payload, share)
+    }
+    let dueAt = WallTime(dueAt: order.dueAt, delay: order.delay, requestedAt: context.now.wall)
+    let draw = CustomerGenerator(
+      service: service, priority: order.priority, amount: order.amount, account: order.account,
+      itemName: order.itemName ?? "", dueAt: dueAt, seed: order.seed)
+    let slice = min(limits.slice, max(1, Int64(limits.sliceBytes / max(1, order.payload?.count ?? 0))))
+    let sliced = CustomerSliceGenerator(draw, total: order.count, slice: slice, heldBackLimit: gap)
+    let digest = order.key == nil ? nil : order.digest(for: service)
+    append(.drawn(sliced, carried), key: order.key, digest: digest, order.count, requester)
+  }
+
+  /// Reason why the service would lose or misread the payload; nil if it reads payloads.
+  private func unreadPayload(_ order: EnqueueParameters, _ service: Service?) -> MessageDetail? {
+    guard let service, let name = order.service else {
+      return limits.storesUnreadPayloads ? nil : MessageDetail(.payloadWithoutService)
+    }
+    if order.isCommandLine == true, context.configuration[name].command != [] {
+      return MessageDetail(.noCommandLines, name.text)
+    }
+    return readsPayload(service) ? nil : MessageDetail(.payloadNotAllowed, name.text)
+  }
+
+  private func readsPayload(_ service: Service) -> Bool {
+    context.kinds[service].takesPayload || limits.storesUnreadPayloads
+  }
+
+  func receive(_ part: EnqueueList, _ requester: RequestHandle) {
+    let session = requester.session
+    if let list = session.list, list.number != requester.number {
+      return server.refuse(session, .malformed, "two lists at the same time")
+    }
+    let list =
+      session.list
+      ?? EnqueueListSpool(
+        number: requester.number, directory: context.home.run, partLimit: limits.listPart,
+        maxPayload: context.configuration.maxPayload, share: PayloadReservation(payloads, session),
+        readsPayload: { [unowned self] in readsPayload($0) })
+    session.list = list
+    list.append(part.entries, for: context.services, by: queue.machine.policy, at: context.now.wall)
+    guard part.isLast else { return }
+    session.list = nil
+    list.end()
+    if let failure = list.failure { return server.answer(requester, .failure(failure)) }
+    guard list.count > 0 else {
+      return server.answer(requester, .failure(Failure(.badRequest, messageDetail: MessageDetail(.listEmpty))))
+    }
+    append(.list(SlicedList(list, heldBackLimit: gap)), list.count, requester)
+  }
+
+  private func append(
+    _ source: EnqueueQueue.Source, key: String? = nil, digest: Int64? = nil, _ total: Int64, _ requester: RequestHandle
+  ) {
+    let request = requests.open(requester, for: .enqueue(known: 0, AlreadyIssuedTickets()))
+    let requestedAt = context.now.wall
+    line.append(.init(request: request, source: source, key: key, digest: digest, requestedAt: requestedAt, total: total))
+  }
+
+  /// Withdraws a client's own request. If it was not admitted completely, the client receives the failure
+  /// `request_withdrawn` and no customer is added. If it was, the client receives the usual answer.
+  func withdraw(_ number: UInt32, of session: ControlSession) {
+    if session.list?.number == number {
+      session.list = nil
+      return server.answer(session, number, .failure(Failure(.withdrawn)))
+    }
+    guard let request = requests.enqueue(number, of: session) else { return }
+    if Kernel.hasPlantedBug("takesInTheWithdrawn") { return requests.fail(request, Failure(.withdrawn)) }
+    let isCurrent = line.current?.request == request
+    if line.remove(request) || isCurrent && (line.current?.taken == 0 || shared != nil) {
+      if isCurrent { (line.current, gathered) = (nil, nil) }
+      return requests.fail(request, Failure(.withdrawn))
+    }
+    guard queue.machine.arriving?.request == request else { return }
+    guard giveUp(because: Failure(.withdrawn)) else { return }
+    context.write(event: "request_withdrawn") { $0.field("issued", queue.machine.issuedCount) }
+    queue.commit()
+  }
+
+  /// Limit of customers that are numbered last; 0 in a shared bank, whose database assigns the numbers.
+  private var gap: Int64 { shared == nil ? limits.gap : 0 }
+
+  // MARK: - Pending work
+
+  /// Request being admitted, with its progress.
+  var current: EnqueueQueue.Order? { line.current }
+  var isEmpty: Bool { line.isEmpty }
+  var hasWork: Bool { queue.mayAdmitOrRemove && (!line.isEmpty || isWithdrawing) }
+  var hasWorkNow: Bool { hasWork && (isDue || hasMoreConcurrent) }
+  var nextDeadline: MonotonicTime? { hasWork ? pacing.restsUntil : nil }
+
+  /// First number of a request that cannot complete, if its customers are still to be removed. A request
+  /// whose last slice is not on disk yet counts as complete.
+  var remains: TicketNumber? {
+    guard let first = store.firstUnissuedTicket, !queue.machine.isTakingIn, first > queue.machine.dayCounters.issued,
+      !Kernel.hasPlantedBug("keepsAPartOfTheWithdrawn")
+    else { return nil }
+    return first
+  }
+
+  /// True if the customers of ``remains`` are to be removed now; false while the disk is full.
+  private var isWithdrawing: Bool { queue.engine.isWorking && remains != nil }
+  private var isDue: Bool { pacing.isDue(at: context.now.monotonic) }
+  /// True if customers of a large request were admitted or removed in this iteration while other customers
+  /// are served or admitted.
+  var isShared: Bool { pacing.isShared(serving: queue.machine.serving) }
+
+  // MARK: - One loop iteration
+
+  func advance() {
+    guard hasWork else { return }
+    if !queue.engine.hasStaged { stagedBytes = 0 }
+    let until = context.now.monotonic + Self.admissionTimeLimit
+    if let shared { return submit(to: shared, until: until) }
+    if isWithdrawing || line.isLarge {
+      admitConcurrently(until: until)
+      guard hasWork, isDue else { return }
+    }
+    if isWithdrawing {
+      beginIteration()
+      return removeUnissuedCustomers()
+    }
+    // If a request is given up, its committed customers must be removed first.
+    while hasWork, !isWithdrawing, let order = line.advance() {
+      if order.taken == 0, let key = order.key, answerKnown(key, order) { continue }
+      if order.isSliced {
+        guard isDue else { return }
+        beginIteration()
+      }
+      if let part = order.uncounted { countNewCustomers(part, of: order) } else { admitSlice(of: order) }
+      commitIfHeavy()
+      if line.current != nil, SystemClock.monotonic() >= until { return }
+    }
+  }
+
+  /// Commits early if many payload bytes are staged, because the store holds staged changes in memory.
+  private func commitIfHeavy() {
+    guard stagedBytes >= limits.transactionBytes else { return }
+    stagedBytes = 0
+    queue.commit()
+  }
+
+  /// Ends an iteration in which customers were admitted and possibly committed. Other work then has precedence
+  /// for a while.
+  func finishIteration() {
+    if pacing.began != nil { pacing.end(at: SystemClock.monotonic(), serving: queue.machine.serving) }
+  }
+
+  /// Suspends admission and removal for a large request until this moment; nil to resume.
+  func rest(until moment: MonotonicTime?) { pacing.rest(until: moment) }
+  private func beginIteration() { if pacing.began == nil { pacing.begin(at: SystemClock.moment().monotonic) } }
+
+  /// Admits small requests that need not wait for a large request or for the removal of an incomplete one.
+  private func admitConcurrently(until: MonotonicTime) {
+    hasMoreConcurrent = false
+    while hasWork,
+      let order = line.dequeueConcurrent(
+        room: concurrentEnqueueLimit,
+        client: { [requests] request in requests.entry(request).map { ObjectIdentifier($0.requester.session) } },
+        mayCome: { [unowned self] order in keysAreUnclaimed(order) })
+    {
+      pacing.recordConcurrentAdmission()
+      if let key = order.key, answerKnown(key, order) { continue }
+      admitSlice(of: order)
+      commitIfHeavy()
+      guard SystemClock.monotonic() < until else {
+        hasMoreConcurrent = true
+        return
+      }
+    }
+  }
+
+  /// True if no key of the request belongs to customers who do not count yet: customers to be removed, or
+  /// admitted customers of an incomplete request.
+  private func keysAreUnclaimed(_ order: EnqueueQueue.Order) -> Bool {
+    guard remains != nil || queue.machine.isTakingIn else { return true }
+    let (day, issued) = (queue.machine.dayCounters.day, queue.machine.dayCounters.issued)
+    return order.keys.allSatisfy { key in
+      guard let tickets = try? store.request(forKey: key)?.tickets else { return true }
+      return tickets.day < day || tickets.last <= issued
+    }
+  }
+
+  /// Numbers available to requests beside a large one.
+  private var concurrentEnqueueLimit: Int64 {
+    remains.map { $0 - 1 - queue.machine.dayCounters.issued } ?? queue.machine.concurrentEnqueueLimit
+  }
+
+  /// Removes customers of a request that was cut off by a full disk, by a coordinator's exit or by its
+  /// withdrawal. No client received their numbers, and the removal frees the numbers.
+  private func removeUnissuedCustomers() {
+    guard !queue.removeUnissuedCustomers(limit: limits.withdrawn) else { return }
+    // The removal needs disk space too: after a failure the waiting requests proceed for a second.
+    rest(until: context.now.monotonic + .seconds(1))
+  }
+
+  // MARK: - Slices
+
+  /// Looks up which customers of a part of a list have keys in the store; see ``SlicedList``.
+  private func countNewCustomers(_ part: Int, of order: EnqueueQueue.Order) {
+    var order = order
+    do throws(SliceError) { try slices.countNewCustomers(part, of: &order) } catch { return refuse(order, error) }
+    line.current = order
+  }
+
+  private func admitSlice(of order: EnqueueQueue.Order) {
+    let before = order
+    var order = order
+    let issued = queue.machine.dayCounters.issued
+    let arriving = queue.machine.arriving?.request == order.request ? queue.machine.arriving : nil
+    var attachments = SliceAttachments()
+    let slice: [CustomerOrder]
+    do throws(SliceError) {
+      slice = try nextSlice(of: &order, with: &attachments, after: arriving, issued: issued)
+    } catch {
+      return refuse(before, error)
+    }
+    if let refusal = queue.machine.refusal(ofLinesOf: slice) ?? queue.machine.refusal(ofServicesOf: slice) {
+      return breakOff(before, Failure(refusal: refusal, context.services.directory))
+    }
+    let isLast = order.taken >= order.total
+    if isLast { line.end(order) } else { line.current = order }
+    requests.setKnown(order.known, order.alreadyIssuedTickets, for: order.request)
+    // Customers with known keys need no capacity.
+    let known = Kernel.hasPlantedBug("countsTheKnownTwice") ? 0 : order.known
+    queue.process(
+      .enqueue(
+        order.request, orders: slice, total: order.total - known, isLast: isLast, heldBack: order.heldBack))
+    let count = (arriving?.count ?? 0) + Int64(slice.count)
+    let isTaken =
+      isLast ? queue.machine.dayCounters.issued == issued + count : queue.machine.arriving?.request == order.request
+    guard isTaken || Kernel.hasPlantedBug("goesOnAfterARefusal"), queue.engine.isWorking else {
+      // The queue has refused and answered the request: admit nothing more of it.
+      return line.end(order)
+    }
+    for entry in attachments.payloads { queue.stage(.attach(payload: entry.payload, to: entry.tickets)) }
+    stagedBytes += attachments.bytes
+    if Kernel.hasPlantedBug("forgetsKeys") { return }
+    let day = queue.machine.dayCounters.day
+    for entry in attachments.keys {
+      queue.stage(
+        .remember(key: entry.key, day: day, first: entry.ticket, last: entry.ticket, request: entry.digest))
+    }
+    if isLast, let key = order.key {
+      let last = issued + (Kernel.hasPlantedBug("remembersTheFirstSliceOnly") ? 1 : count)
+      queue.stage(.remember(key: key, day: day, first: issued + 1, last: last, request: order.digest))
+    }
+    sendProgress(of: order)
+  }
+
+  /// - Parameter arriving: Numbers of the customers admitted so far; nil before the first slice.
+  /// - Parameter issued: The highest assigned number.
+  func nextSlice(
+    of order: inout EnqueueQueue.Order, with attachments: inout SliceAttachments, after arriving: InProgressEnqueue?,
+    issued: TicketNumber
+  ) throws(SliceError) -> [CustomerOrder] {
+    switch order.source {
+    case .drawn(var draw, let carried):
+      let slice = draw.next()
+      if let (payload, _) = carried {
+        let count = Int64(slice.count)
+        let place = order.placement(of: count, heldBack: draw.heldBack, after: arriving, issued: issued)
+        attachments.payloads = place.runs(of: count).map { SlicePayload(payload: payload, tickets: $0) }
+      }
+      order.source = .drawn(draw, carried)
+      order.taken = draw.drawn
+      return slice
+    case .list(let list):
+      return try slices.next(of: list, &order, with: &attachments, after: arriving, issued: issued)
+    }
+  }
+
+  private var slices: ListSlices {
+    ListSlices(store: store, services: context.services.directory, day: queue.machine.dayCounters.day)
+  }
+
+  private func sendProgress(of order: EnqueueQueue.Order) {
+    guard var current = line.current, current.request == order.request,
+      let entry = requests.entry(order.request)
+    else { return }
+    let moment = SystemClock.monotonic()
+    if let reportedAt = current.reportedAt, moment.since(reportedAt) < Self.progressPause { return }
+    current.reportedAt = moment
+    line.current = current
+    let report = ProgressReport(phase: .enqueuing, done: order.taken, total: order.total)
+    server.answer(entry.requester, .progress(report), more: true)
+  }
+
+  // MARK: - Refusals
+
+  func refuse(_ order: EnqueueQueue.Order, _ error: SliceError) {
+    switch error {
+    case .store(let error): return handleLookupFailure(error, order)
+    case .spool(let failure):
+      context.write(event: "list_read_failed", level: .error) { $0.field("msg", failure.detail) }
+      breakOff(order, failure)
+    case .request(let failure): breakOff(order, failure)
+    }
+  }
+
+  /// Ends this request alone: its failure does not affect other requests.
+  private func breakOff(_ order: EnqueueQueue.Order, _ failure: Failure) {
+    line.end(order)
+    if order.taken == 0 { requests.fail(order.request, failure) } else { giveUp(because: failure) }
+  }
+
+  /// Gives up the partly admitted request, if there is one. Its client receives the reason.
+  ///
+  /// Other staged changes are committed first. Customers of the request that are on disk have unassigned
+  /// numbers, and are removed before these numbers are assigned.
+  /// - Returns: True if a request was given up. False also if a full disk refused the request during the
+  ///   commit, which has already notified its client.
+  @discardableResult
+  func giveUp(because failure: Failure) -> Bool {
+    guard queue.machine.isTakingIn else { return false }
+    queue.commit()
+    guard let given = queue.machine.arriving else { return false }
+    line.abandon()
+    requests.fail(given.request, failure)
+    queue.process(.enqueueAbandoned)
+    return true
+  }
+
+  /// Drops the partly admitted request, which the queue has refused because the disk is full.
+  func handleDiskFull() { line.abandon() }
+
+  /// Refuses all waiting requests. The caller makes sure that none is partly admitted.
+  func refuseAll(because failure: Failure) {
+    for request in abandonAll() { requests.fail(request, failure) }
+  }
+
+  private func abandonAll() -> [RequestNumber] {
+    gathered = nil
+    return line.abandonAll()
+  }
+
+  /// Refuses all waiting requests, and gives up the partly admitted one.
+  func refusePending(because failure: Failure) {
+    let waiting = abandonAll()
+    giveUp(because: failure)
+    for request in waiting { requests.fail(request, failure) }
+  }
+}

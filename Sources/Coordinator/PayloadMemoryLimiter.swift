@@ -1,0 +1,70 @@
+// Count of payload bytes in memory for requests that wait for admission, of all clients together and of each client.
+// Admitted payloads belong to the store and are not counted.
+// Invariant: a share counts until it is deallocated, so no path on which a request ends can forget to release it. A
+// client above its limit is not read, and a request without capacity is refused; see `EnqueueHandler`.
+
+import BankModel
+import QueueCore
+import Wire
+
+final class PayloadMemoryLimiter {
+  /// Limit for all clients together, in bytes.
+  static let limit = 64 << 20
+  /// Limit for one client, in bytes. A client that reaches it is not read until its bytes are less than half of the
+  /// limit.
+  static let ofClient = 4 << 20
+
+  fileprivate(set) var bytes = 0
+
+  /// True if this many more bytes fit.
+  func hasRoom(for more: Int) -> Bool { bytes + more <= Self.limit }
+
+  /// Failure for a request with this many more bytes.
+  func refusal(of more: Int) -> Failure {
+    Failure(.queueFull, subject: String(Self.limit), messageDetail: MessageDetail(.pendingPayloadLimit, bytes + more, Self.limit))
+  }
+}
+
+/// Bytes counted for one request.
+final class PayloadReservation {
+  private let room: PayloadMemoryLimiter
+  private weak var session: ControlSession?
+
+  init(_ room: PayloadMemoryLimiter, _ session: ControlSession?) { (self.room, self.session) = (room, session) }
+  deinit { count(-bytes) }
+
+  var bytes = 0 {
+    didSet { count(bytes - oldValue) }
+  }
+
+  /// True if the share may grow to this size.
+  func hasRoom(for wanted: Int) -> Bool { room.hasRoom(for: wanted - bytes) }
+  func refusal(of wanted: Int) -> Failure { room.refusal(of: wanted - bytes) }
+
+  private func count(_ difference: Int) {
+    room.bytes += difference
+    session?.payloadBytes += difference
+  }
+}
+
+/// Payload of some customers of one slice.
+struct SlicePayload {
+  var payload: [UInt8]
+  var tickets: ClosedRange<TicketNumber>
+}
+
+/// Keys and payloads of the customers of one slice, which are stored without passing through the queue.
+struct SliceAttachments {
+  var keys: [SliceKey] = []
+  var payloads: [SlicePayload] = []
+  /// Payload bytes staged with the slice.
+  var bytes: Int { payloads.reduce(0) { $0 + $1.payload.count * $1.tickets.count } }
+}
+
+extension InProgressEnqueue.TicketPlacement {
+  /// Ranges of consecutive numbers for this many customers.
+  func runs(of count: Int64) -> [ClosedRange<TicketNumber>] {
+    [(first, min(inGap, count)), (behind, count - min(inGap, count))]
+      .filter { $0.1 > 0 }.map { $0.0...$0.0 + $0.1 - 1 }
+  }
+}

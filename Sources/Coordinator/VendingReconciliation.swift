@@ -1,0 +1,88 @@
+// Audit of the vending machine's purchases against the stock's orders. The caller queries both services. The audit
+// checks that every paid drink has left the stock, and no other drink, except for purchases in progress. The machine is
+// queried before and after the stock, because both continue to work. A purchase that was started and cancelled in
+// between is in neither answer, so a difference is checked again before it is a finding.
+// Invariant: the memory in use depends on the size of a page, not on the machine's history.
+
+import BankModel
+import VendingCore
+import Wire
+
+struct VendingReconciliation {
+  enum Query: Equatable {
+    case machine
+    case stock(StockCommand)
+  }
+
+  private enum Stage: Equatable {
+    case before, after, end
+    case orders(after: OrderID)
+  }
+
+  /// Number of checks that must find a difference before it is reported. A real difference appears in all of
+  /// them.
+  private let checks: Int
+  private var stage = Stage.before
+  private var check = 1
+  private var before: VendingAuditReport?
+  private var taken: Int64 = 0
+  private var difference: Int64 = 0
+  private var problems: [MessageDetail] = []
+  private var isIncomplete = false
+
+  /// - Parameter checks: Number of checks; 1 if no service is running, so that nothing changes meanwhile.
+  init(checks: Int = 3) { self.checks = checks }
+
+  var question: Query? {
+    switch stage {
+    case .before, .after: .machine
+    case .orders(let after): .stock(.orders(after: after, limit: StockLimits.ordersPerPage))
+    case .end: nil
+    }
+  }
+
+  mutating func handle(_ report: VendingAuditReport) {
+    guard let before else { return requestOrders(since: report) }
+    let most = report.purchases &+ report.unfinished
+    let differs = taken < before.purchases || taken > most
+    if differs, check < checks {
+      check += 1
+      return requestOrders(since: report)
+    }
+    difference = report.difference
+    problems += report.findings.map { $0.of(.machine) }
+    if differs {
+      difference &+= taken < before.purchases ? before.purchases &- taken : taken &- most
+      problems.append(MessageDetail(.drinksDiffer, taken, report.purchases))
+    }
+    stage = .end
+  }
+
+  private mutating func requestOrders(since report: VendingAuditReport) {
+    before = report
+    taken = 0
+    stage = .orders(after: OrderID(VendingStateMachine.beginningOfOrders(of: report.machine)))
+  }
+
+  mutating func handle(_ result: StockResult) {
+    guard case .orders(let page) = result, let machine = before?.machine else {
+      return fail(MessageDetail(.unexpectedReply))
+    }
+    let beginning = VendingStateMachine.beginningOfOrders(of: machine)
+    let own = page.filter { $0.id.text.hasPrefix(beginning) }
+    taken += Int64(own.count { $0.state == .done })
+    stage = if let last = page.last, own.count == page.count { .orders(after: last.id) } else { .after }
+  }
+
+  mutating func fail(_ reason: MessageDetail) {
+    guard stage != .end else { return }
+    problems.append(reason.of(.unauditedMachine))
+    isIncomplete = true
+    stage = .end
+  }
+
+  func complete(_ report: inout AuditReport) {
+    report.moneyDifference = isIncomplete ? nil : difference
+    report.add(problems)
+  }
+}

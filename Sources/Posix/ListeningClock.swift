@@ -1,0 +1,56 @@
+// Clock of the time in which a process polled for input. It advances while the process waits for input or works
+// briefly, and hardly at all while the process is stopped, waits for a slow disk, or works for a long time
+// without a poll. The caller passes the readings of the monotonic clock.
+// Invariant: from the record of one poll until the record of the next one, the clock advances by at most one
+// stride. So little of the time in which this process could not have received anything counts as silence of a
+// peer, and a silent peer is still detected after a bounded number of polls.
+
+import Time
+
+/// A clock for the timeouts of peers.
+///
+/// A deadline is never reached earlier on this clock than on the monotonic clock; the difference is the time that
+/// this clock did not count. Do not use this clock for a time that users or calendars refer to.
+public struct ListeningClock: Sendable {
+  /// Current time. It starts at a reading of the monotonic clock and is never ahead of that clock.
+  public private(set) var now: MonotonicTime
+  /// Maximum time that counts for each recorded poll.
+  public var stride: TimeSpan { didSet { nanosecondsOfStride = max(1, stride.nanoseconds) } }
+
+  // Plain integers, because this runs in every iteration of a loop.
+  private var nanosecondsOfStride: Int64
+  private var read: Int64
+  private var left: Int64
+
+  /// A clock that starts at this time.
+  public init(at moment: MonotonicTime, stride: TimeSpan = .seconds(1)) {
+    now = moment
+    read = moment.nanoseconds
+    self.stride = stride
+    nanosecondsOfStride = max(1, stride.nanoseconds)
+    left = nanosecondsOfStride
+  }
+
+  /// Records a poll for input. After this call, the caller reads the input that arrived before the poll.
+  public mutating func recordPoll(at moment: MonotonicTime) {
+    left = nanosecondsOfStride
+    advance(to: moment)
+  }
+
+  /// Records time that has passed since the last record, without a poll.
+  public mutating func advance(to moment: MonotonicTime) {
+    guard moment.nanoseconds > read else { return }
+    let passed = min(moment.nanoseconds - read, left)
+    read = moment.nanoseconds
+    left -= passed
+    now = MonotonicTime(nanoseconds: now.nanoseconds + passed)
+  }
+
+  /// Time of the next poll, by the monotonic clock, for a deadline on this clock. It is at most one stride
+  /// ahead, because this clock would not count a longer wait.
+  public func wakeTime(for deadline: MonotonicTime) -> MonotonicTime {
+    guard deadline > now else { return MonotonicTime(nanoseconds: read) }
+    let (ahead, overflow) = deadline.nanoseconds.subtractingReportingOverflow(now.nanoseconds)
+    return MonotonicTime(nanoseconds: read + min(overflow ? .max : ahead, nanosecondsOfStride))
+  }
+}

@@ -1,0 +1,57 @@
+// Detection, by an open branch, of a replaced database: a different database, an older state of the same one, or a
+// copy without the last transactions.
+// Invariant: missing data is reported once. After the report the branch owns no customers any more.
+import BankModel
+import Posix
+import Postgres
+import QueueCore
+
+extension BranchMembership {
+  // MARK: - Restored database
+
+  /// Handles a database that was restored to an older state while the branch was open.
+  func handleOlderDatabase(day: BusinessDay? = nil, ticket: TicketNumber? = nil, commits: Int64? = nil) {
+    guard let known = context.known else { return }
+    var found = known
+    (found.day, found.ticket) = (day ?? known.day, ticket ?? known.ticket)
+    found.commits = commits ?? known.commits
+    context.known = found
+    context.report(.older(StoreRollback(known: known, found: found)))
+    replaced()
+  }
+
+  /// - Returns: false if this is not the database that the branch knows, or an older state of it.
+  func recognize(_ poll: BankPoll) -> Bool {
+    guard let known = context.known, !Kernel.hasPlantedBug("usesAnyBooks") else { return true }
+    guard poll.bankID == known.bankID else {
+      // The next connection determines which database it is.
+      replaced()
+      return false
+    }
+    guard !known.isAhead(day: poll.day, ticket: poll.issued) else {
+      handleOlderDatabase(day: poll.day, ticket: poll.issued)
+      return false
+    }
+    guard known.day != poll.day || known.ticket != poll.issued || reportedIdentity != known else { return true }
+    var mark = known
+    (mark.day, mark.ticket) = (poll.day, poll.issued)
+    (context.known, reportedIdentity) = (mark, mark)
+    context.report(.known(mark))
+    return true
+  }
+
+  // MARK: - Lost transactions
+
+  func findLostTransactions(_ branch: PostgresBranch) {
+    let numbers = context.numbers.recent
+    guard !numbers.isEmpty else { return }
+    _ = link.send(branch.stored(numbers)) { [weak self] answer in
+      guard let self, self.context.branch == branch, case .done(let stored) = answer else { return }
+      let gone = self.context.numbers.missing(of: numbers, found: stored)
+      guard !gone.isEmpty else { return }
+      self.context.numbers.removeLost(gone)
+      self.context.report(.transactionsLost(commits: gone))
+      self.replaced()
+    }
+  }
+}

@@ -1,0 +1,278 @@
+// Use of the connection that is reserved for the lease: the branch joins, renews its lease, receives notifications,
+// polls the whole bank each second, and rescues the customers of exited branches.
+// Invariant: by the branch's own clock, the lease ends before it ends by the server's clock, unless the server's clock
+// is set forward. The branch counts the lease from the moment at which the renewal was sent, and subtracts a margin.
+// The next poll, or a query after the reconnection, finds what a lost notification would have reported.
+import BankModel
+import Posix
+import Postgres
+import QueueCore
+import Time
+
+final class BranchMembership {
+  private static let pollInterval = TimeSpan.seconds(1)
+  private static let pollDelay = TimeSpan.milliseconds(20)
+  private static let recheckAfter = TimeSpan.milliseconds(5)
+  /// Time before the branch joins again while a branch of the same name is open in another home, and before it renews
+  /// the lease again while the database accepts no writes.
+  static let nameCheckPause = TimeSpan.milliseconds(250)
+
+  /// Called when the branch has an epoch, for the first time or again.
+  var joined: (JoinResult) -> Void = { _ in }
+  /// Called when the lease has expired.
+  var onLeaseExpired: () -> Void = {}
+  var refused: (SharedStoreFailure) -> Void = { _ in }
+  /// Called when the database is a different or an older one, or lacks transactions that were reported as committed.
+  var replaced: () -> Void = {}
+  /// Called for a large request that has its tickets and is still being moved.
+  var left: (LargeRequestID) -> Void = { _ in }
+  /// Called when a customer is due.
+  var due: (_ window: Int64) -> Void = { _ in }
+  /// Number of open windows, sent with the next renewal.
+  var windows: Int64 = 0
+  /// Issue time of the longest-waiting customer of this branch, by its own clock; sent with the next renewal.
+  var oldest: WallTime?
+  private(set) var leaseEnd: MonotonicTime?
+
+  let context: SharedStoreContext
+  let link: ReconnectingConnection
+  let commits: TransactionQueue
+  let settings: SharedStore.Settings
+  private var renewAt: MonotonicTime?
+  private var pollAt: MonotonicTime?
+  private var dueAt: MonotonicTime?
+  private var recheckAt: [(MonotonicTime, Line)] = []
+  private var isPolling = false
+  private var isRenewing = false
+  private var isRescuing = false
+  var seen: BankCounters?
+  private var reportedReleases: [OwedRelease] = []
+  /// Number of transactions of this epoch that the last renewal has stored; nil before the first renewal.
+  var counted: Int64?
+  var isDraining = false
+  /// Leases of the other branches.
+  private var leases = LeaseObserver()
+  /// Last reported identity of the database.
+  var reportedIdentity: SharedStoreProgress?
+  /// First observation of a branch of the same name in another home, and the time at which this branch joins again.
+  var nameHolder: (seen: NameHolder, again: MonotonicTime)?
+  /// True from the request for due customers until the next poll.
+  private var isRequeuingDue = false
+  private var window = DueSearchRange()
+
+  init(
+    _ context: SharedStoreContext, _ link: ReconnectingConnection, _ commits: TransactionQueue, _ settings: SharedStore.Settings
+  ) {
+    (self.context, self.link, self.commits, self.settings) = (context, link, commits, settings)
+  }
+
+  // MARK: - Joining
+
+  /// Handles an open connection: joins, or continues the epoch.
+  func linkOpened() {
+    (isPolling, isRenewing, isRescuing) = (false, false, false)
+    nameHolder?.again = SystemClock.monotonic() + settings.lease
+    window.reset()
+    guard let branch = context.branch else { return prepare() }
+    renew()
+    poll()
+    findLostTransactions(branch)
+    findCancelled(branch)
+  }
+
+  // MARK: - The lease
+
+  func extendLease(_ sentAt: MonotonicTime) {
+    let end = sentAt + settings.lease - settings.lease / 8
+    leaseEnd = end
+    renewAt = sentAt + settings.lease / 4
+    context.report(.leaseExtended(until: end))
+  }
+
+  private func renew() {
+    guard let branch = context.branch, !isRenewing else { return }
+    renewAt = nil
+    let sentAt = SystemClock.monotonic()
+    let committed = context.numbers.committed
+    let request = branch.renewal(
+      lease: settings.lease, windows: windows, commits: committed,
+      oldest: oldest.map { context.clock.serverTime($0) })
+    isRenewing = link.send(request) { [weak self] answer in
+      guard let self, self.context.branch == branch else { return }
+      self.isRenewing = false
+      switch answer {
+      case .done(.some(let before)):
+        self.context.acceptsWrites()
+        if let counted = self.counted, before < counted { return self.handleOlderDatabase(commits: before) }
+        self.counted = committed
+        self.context.known?.note(epoch: branch.epoch, commits: committed)
+        self.extendLease(sentAt)
+      case .done(nil): self.context.fenced()
+      case .refused(let error):
+        self.context.refusesWrites(error)
+        self.renewAt = SystemClock.monotonic() + (error.takesNoChanges ? Self.nameCheckPause : Self.pollDelay)
+      case .unknown: break
+      }
+    }
+  }
+
+  /// Handles the loss of the epoch: the branch owns no customers any more.
+  func handleLoss() {
+    (leaseEnd, renewAt, pollAt, dueAt) = (nil, nil, nil, nil)
+    recheckAt = []
+    isRequeuingDue = false
+  }
+
+  // MARK: - Polling
+
+  func handleNotification(_ payload: String) {
+    guard context.branch != nil else { return }
+    if payload.hasPrefix(PostgresStatements.cancelledElsewhere) { return handleCancellation(payload) }
+    guard let lane = Int64(payload), context.line(lane) != nil else { return poll() }
+    if let line = context.ownLine(lane) { context.report(.lineMayHaveCustomers(line)) }
+  }
+
+  private func handleCancellation(_ payload: String) {
+    let words = payload.dropFirst(PostgresStatements.cancelledElsewhere.count).split(separator: " ")
+    guard words.count == 2, Int64(words[0]) == context.day, let ticket = Int64(words[1]) else { return }
+    context.report(.cancelledElsewhere(ticket))
+  }
+
+  /// Finds customers that were cancelled while no connection could receive the notifications.
+  private func findCancelled(_ branch: PostgresBranch) {
+    let call = PostgresStatements.cancelledElsewhereOf.with(branch.fence)
+    _ = link.send(PostgresRequest(segment: [call]) { $0.first }) { [weak self] answer in
+      guard let self, self.context.branch == branch, case .done(let rows) = answer else { return }
+      for ticket in rows.integers(0, 0) ?? [] { self.context.report(.cancelledElsewhere(ticket)) }
+    }
+  }
+
+  /// Checks a line again after a short page. The arrival of a customer during the claim may have sent no
+  /// notification, because the line still had unclaimed customers at that time.
+  func recheck(_ line: Line) {
+    guard !recheckAt.contains(where: { $0.1 == line }), !Kernel.hasPlantedBug("neverLooks") else { return }
+    recheckAt.append((SystemClock.monotonic() + Self.recheckAfter, line))
+  }
+
+  /// Makes the next poll find all due customers, however long ago they became due.
+  func pollEverything() { window.reset() }
+
+  func pollSoon() {
+    if Kernel.hasPlantedBug("neverLooks") { return }
+    pollAt = .earlier(pollAt, SystemClock.monotonic() + Self.pollDelay)
+  }
+
+  func poll() {
+    guard let branch = context.branch, !isPolling else { return }
+    let askedAt = SystemClock.monotonic()
+    pollAt = Kernel.hasPlantedBug("neverLooks") ? nil : askedAt + Self.pollInterval
+    isPolling = link.send(BankPoll.request(of: branch, within: window.next(at: askedAt))) {
+      [weak self] answer in
+      guard let self, self.context.branch == branch else { return }
+      self.isPolling = false
+      if case .done(let poll) = answer { self.update(poll, of: branch, askedAt) }
+    }
+  }
+
+  private func update(_ poll: BankPoll, of branch: PostgresBranch, _ askedAt: MonotonicTime) {
+    guard recognize(poll) else { return }
+    if context.clock.record(poll.now, at: SystemClock.wall(), SystemClock.monotonic()) {
+      let note = PostgresStatements.noteClock(.integer(poll.day))
+      _ = link.send(PostgresRequest(segment: [note]) { _ in () }) { _ in }
+    }
+    context.adopt(lanes: poll.lanes, for: branch.id)
+    if poll.services != Int64(context.services.count) { readServices() }
+    if poll.day != context.day {
+      context.day = poll.day
+      context.report(.dayBegan(poll.day, openedAt: context.clock.localTime(poll.openedAt.milliseconds)))
+    }
+    if poll.isDraining != isDraining {
+      isDraining = poll.isDraining
+      context.report(.draining(isDraining))
+    }
+    for lane in poll.waiting { if let line = context.ownLine(lane) { context.report(.lineMayHaveCustomers(line)) } }
+    // Tickets that are still listed were not released, or the report of their release was lost.
+    if poll.releases != reportedReleases || !poll.releases.isEmpty {
+      reportedReleases = poll.releases
+      context.report(.releases(poll.releases))
+    }
+    for largeRequest in poll.largeRequests { left(largeRequest) }
+    var numbers = poll.numbers(context.services.count, context.line)
+    numbers.oldest = poll.oldest.map { context.clock.localTime($0) }
+    if numbers.withoutLeases != seen {
+      seen = numbers.withoutLeases
+      context.report(.numbers(numbers))
+    }
+    context.report(.countersConfirmed(askedAt: askedAt))
+    isRequeuingDue = false
+    dueAt = poll.due.map { askedAt + $0 }
+    let expired = leases.update(
+      poll.leases.filter { $0.branch.id != branch.id }, past: poll.expired, database: poll.now,
+      askedAt: askedAt, at: SystemClock.monotonic(), own: settings.lease)
+    if leases.wasSet {
+      window.reset()
+      pollSoon()
+    }
+    if let first = expired.first, !Kernel.hasPlantedBug("neverRescues") { rescue(first) }
+  }
+
+  private func readServices() {
+    _ = link.send(PostgresRequest(segment: [PostgresStatements.services()]) { $0.first }) {
+      [weak self] answer in
+      guard let self, case .done(let rows) = answer else { return }
+      let former = self.context.services
+      self.context.adopt(services: rows)
+      if self.context.services != former { self.context.report(.services(self.context.services)) }
+    }
+  }
+
+  private func rescue(_ expired: LeaseObserver.ExpiredLease) {
+    guard !isRescuing else { return }
+    isRescuing = link.send(PostgresBranch.rescue(expired.branch, unchangedEnd: expired.unchangedEnd)) { [weak self] _ in
+      guard let self else { return }
+      self.isRescuing = false
+      // The leases of other branches may have expired, and the returned customers must be claimed.
+      self.pollSoon()
+    }
+  }
+
+  private func recheckNow(_ line: Line) {
+    guard let lane = context.lanes[line] else { return }
+    let call = PostgresStatements.pollLane(.integer(lane))
+    _ = link.send(PostgresRequest(segment: [call]) { $0.first?.boolean(0, 0) }) { [weak self] answer in
+      guard let self, case .done(true) = answer, self.context.branch != nil else { return }
+      self.context.report(.lineMayHaveCustomers(line))
+    }
+  }
+
+  // MARK: - Event loop
+
+  var nextDeadline: MonotonicTime? {
+    guard context.branch != nil else { return link.isOpen ? nameHolder?.again : nil }
+    let onLink =
+      link.isOpen
+      ? MonotonicTime.earliest(isRenewing ? nil : renewAt, isPolling ? nil : pollAt, recheckAt.first?.0) : nil
+    return .earliest(leaseEnd, onLink, isRequeuingDue ? nil : dueAt)
+  }
+
+  func finishIteration() {
+    let now = SystemClock.monotonic()
+    guard context.branch != nil else {
+      guard let nameHolder, link.isOpen, now >= nameHolder.again else { return }
+      self.nameHolder?.again = now + settings.lease
+      return join()
+    }
+    if let leaseEnd, now >= leaseEnd { return onLeaseExpired() }
+    if let dueAt, now >= dueAt, !isRequeuingDue {
+      isRequeuingDue = true
+      if !Kernel.hasPlantedBug("neverCallsTheDue") { due(window.last) }
+    }
+    guard link.isOpen else { return }
+    if let renewAt, now >= renewAt { renew() }
+    if let pollAt, now >= pollAt { poll() }
+    while let (moment, line) = recheckAt.first, now >= moment {
+      recheckAt.removeFirst()
+      recheckNow(line)
+    }
+  }
+}

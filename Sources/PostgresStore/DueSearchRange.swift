@@ -1,0 +1,32 @@
+// Range of due times that a poll searches. While an old snapshot is held, PostgreSQL keeps the index entries of
+// customers that were due earlier. A poll over all due times would visit each of these entries.
+// Invariant: no customer becomes due between two polls without being found, and every 30th poll searches everything.
+import Time
+
+struct DueSearchRange {
+  /// Search range that includes every due customer, in milliseconds.
+  static let everything: Int64 = 1 << 50
+  private static let minRange: Int64 = 5_000
+  private static let fullSearchInterval = 30
+
+  /// Search range of the last poll, in milliseconds.
+  private(set) var last = DueSearchRange.everything
+  private var pollCount = 0
+  private var polledAt: MonotonicTime?
+
+  /// Search range of a poll at this moment, in milliseconds.
+  mutating func next(at now: MonotonicTime) -> Int64 {
+    defer { polledAt = now }
+    pollCount += 1
+    guard let polledAt, pollCount < Self.fullSearchInterval else {
+      pollCount = 0
+      last = Self.everything
+      return last
+    }
+    last = Self.minRange + 2 * now.since(polledAt).milliseconds
+    return last
+  }
+
+  /// Makes the next poll search everything.
+  mutating func reset() { polledAt = nil }
+}

@@ -1,0 +1,18 @@
+// A branch in another home that has the name of this branch.
+// Invariant: a change of its lease's end, or of its epoch, proves that the other branch is running.
+import Postgres
+
+struct NameHolder {
+  let epoch: Int64
+  let host: String
+  /// End of the other branch's lease, in microseconds since 1970, by the server's clock.
+  let leaseEnd: Int64
+
+  /// Nil if no other branch with this name is open.
+  init?(_ rows: PostgresRows) {
+    guard let epoch = rows.integer(0, 0), let host = rows.text(0, 1), let leaseEnd = rows.integer(0, 2) else {
+      return nil
+    }
+    (self.epoch, self.host, self.leaseEnd) = (epoch, host, leaseEnd)
+  }
+}

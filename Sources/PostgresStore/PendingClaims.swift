@@ -1,0 +1,166 @@
+// Pages that a branch has requested and whose results it has not reported yet.
+// Invariant: pages are reported in the order of the requests. If an answer is lost, the page is queried by its
+// number, so the branch receives every customer that it owns.
+import BankModel
+import Posix
+import Postgres
+import QueueCore
+import Time
+
+final class PendingClaims {
+  private enum State {
+    case waiting
+    case sent
+    /// Claimed, but too large to be sent under the lane's lock; must be queried by its number.
+    case claimed
+    case unknown
+    case received([CustomerWithPayload])
+  }
+
+  private struct Claim {
+    let number: Int64
+    let line: Line
+    let limit: Int
+    var state = State.waiting
+  }
+
+  /// Called if a page was shorter than requested: new customers may have arrived during the claim.
+  var onShortPage: (Line) -> Void = { _ in }
+  private let context: SharedStoreContext
+  private let link: ReconnectingConnection
+  private var claims: [Claim] = []
+  private var last: Int64 = 0
+  /// Number of the last non-empty page of the present epoch; 0 for none.
+  private var lastFilled: Int64 = 0
+  private var isResolving = false
+
+  init(_ context: SharedStoreContext, _ link: ReconnectingConnection) { (self.context, self.link) = (context, link) }
+
+  func claim(_ line: Line, limit: Int) {
+    last += 1
+    claims.append(Claim(number: last, line: line, limit: max(1, limit)))
+    pump()
+  }
+
+  func pump() {
+    guard let branch = context.branch, !isResolving, link.isOpen, !context.isInDoubt else { return }
+    for index in claims.indices {
+      if case .claimed = claims[index].state {
+        guard fetch(index, branch) else { break }
+        continue
+      }
+      guard case .waiting = claims[index].state else { continue }
+      let claim = claims[index]
+      guard let lane = context.lanes[claim.line] else {
+        // The branch does not know the lane yet. The next poll reports the line if it has customers.
+        claims[index].state = .received([])
+        continue
+      }
+      let request = branch.claimPage(lane: lane, atMost: claim.limit, number: claim.number)
+      let isSent = link.send(request) { [weak self] answer in
+        guard let self, self.context.branch == branch else { return }
+        self.handle(answer, claim)
+      }
+      guard isSent else { break }
+      claims[index].state = .sent
+    }
+    report()
+  }
+
+  /// Queries a claimed page; false if the connection accepts no request now.
+  private func fetch(_ index: Int, _ branch: PostgresBranch) -> Bool {
+    let claim = claims[index]
+    let isSent = link.send(branch.claimed(claim.number)) { [weak self] answer in
+      guard let self, self.context.branch == branch,
+        let index = self.claims.firstIndex(where: { $0.number == claim.number })
+      else { return }
+      switch answer {
+      case .done(let page): self.storePage(page ?? [], index)
+      case .unknown: self.claims[index].state = .unknown
+      case .refused: self.claims[index].state = .claimed
+      }
+      self.report()
+    }
+    if isSent { claims[index].state = .sent }
+    return isSent
+  }
+
+  private func storePage(_ page: [ClaimedCustomer], _ index: Int) {
+    if page.count < claims[index].limit { onShortPage(claims[index].line) }
+    claims[index].state = .received(context.customers(page, in: claims[index].line))
+  }
+
+  private func handle(_ answer: PostgresAnswer<[ClaimedCustomer]?>, _ claim: Claim) {
+    guard let index = claims.firstIndex(where: { $0.number == claim.number }) else { return }
+    switch answer {
+    case .done(let page?): storePage(page, index)
+    case .done(nil):
+      claims[index].state = .claimed
+      return pump()
+    case .unknown: claims[index].state = .unknown
+    case .refused(let error) where error.isTransient: claims[index].state = .waiting
+    // For example, the disk is full. The page is reported as empty, and the next poll reports the line again.
+    case .refused: claims[index].state = .received([])
+    }
+    report()
+  }
+
+  private func report() {
+    while case .received(let page) = claims.first?.state {
+      let claim = claims.removeFirst()
+      if !page.isEmpty { lastFilled = claim.number }
+      context.report(.page(claim.line, page))
+    }
+  }
+
+  /// The connection is open again, and the server processes of the earlier one have exited.
+  func linkOpened() {
+    guard let branch = context.branch else { return }
+    isResolving = false
+    resolveUnknown(branch)
+  }
+
+  private func resolveUnknown(_ branch: PostgresBranch) {
+    let unknown = claims.first { if case .unknown = $0.state { true } else { false } }
+    guard let unknown else { return pump() }
+    if Kernel.hasPlantedBug("claimsAnewInsteadOfLooking") {
+      for index in claims.indices {
+        if case .unknown = claims[index].state { claims[index].state = .waiting }
+      }
+      return pump()
+    }
+    isResolving = true
+    _ = link.send(branch.claimed(unknown.number)) { [weak self] answer in
+      guard let self, self.context.branch == branch, case .done(let page) = answer,
+        let index = self.claims.firstIndex(where: { $0.number == unknown.number })
+      else { return }
+      self.isResolving = false
+      self.claims[index].state = page.map { .received(self.context.customers($0, in: unknown.line)) } ?? .waiting
+      self.report()
+      self.resolveUnknown(branch)
+    }
+  }
+
+  /// After a failover, asks whether the new server has the last reported page. Pages are claimed in order, so a server
+  /// that has this page also has all earlier pages. The page may also be missing because its day has ended or its
+  /// customers were returned. In this case the branch rejoins without need, and no customer is lost.
+  ///
+  /// - Returns: true if the query was sent or is not necessary.
+  func checkLastClaim(_ finish: @escaping (Bool?) -> Void) -> Bool {
+    guard let branch = context.branch, lastFilled > 0 else {
+      finish(true)
+      return true
+    }
+    return link.send(branch.hasClaimed(lastFilled)) { [weak self] answer in
+      guard let self, self.context.branch == branch else { return }
+      if case .done(let exists) = answer { finish(exists) } else { finish(nil) }
+    }
+  }
+
+  /// Drops all requests, because the branch owns no customers any more.
+  func handleLoss() {
+    claims = []
+    lastFilled = 0
+    isResolving = false
+  }
+}

@@ -1,6 +1,0 @@
-// Version of the schema, for programs that only read the database. Such a program rejects a newer version.
-
-extension PostgresPreparation {
-  /// The newest schema version that this program supports.
-  public static var knownVersion: Int64 { PostgresSchema.version }
-}

@@ -1,0 +1,29 @@
+// First query of a branch on a new connection: identity of the server, and whether its database has the schema of a
+// bank.
+// Invariant: an answer of an unexpected shape is nil, not a trap.
+import Postgres
+
+/// Identity of a server.
+package struct ServerProbe {
+  /// Start of the server process of this connection, in microseconds since 1970.
+  var beganAt: Int64
+  /// Cluster and timeline. The number of the database needs another query, because it may not exist.
+  package var identity: ServerIdentity
+  /// True if the schema of a bank exists.
+  package var hasBankSchema: Bool
+
+  package static var request: PostgresRequest<ServerProbe> {
+    PostgresRequest(segment: [PostgresStatements.begin()]) { results in
+      guard let rows = results.first, let beganAt = rows.integer(0, 0), let timeline = rows.integer(0, 1),
+        let system = rows.integer(0, 2), let hasBankSchema = rows.boolean(0, 3)
+      else { return nil }
+      let identity = ServerIdentity(system: system, timeline: timeline, bankID: nil)
+      return ServerProbe(beganAt: beganAt, identity: identity, hasBankSchema: hasBankSchema)
+    }
+  }
+
+  /// Query of the database's number. It fails unless ``hasBankSchema`` is true.
+  package static var number: PostgresRequest<Int64> {
+    PostgresRequest(segment: [PostgresStatements.identity()]) { $0.first?.integer(0, 0) }
+  }
+}

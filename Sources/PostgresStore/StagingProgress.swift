@@ -1,0 +1,38 @@
+// Progress of a large request for tickets: the number of slices sent, and whether all are stored.
+// Invariant: slices are sent in order, and the request is complete when all are stored. A restart is a new run, and
+// answers to an earlier run are ignored.
+
+struct StagingProgress {
+  /// Number of restarts.
+  private(set) var attempt = 0
+  /// Number of slices sent in this run.
+  private(set) var parts: Int64 = 0
+  /// True if every slice is stored.
+  private(set) var isComplete = false
+  /// Answer for the client after all customers were moved; nil before the request has its tickets.
+  var given: StoreReply?
+  private var sent = 0
+  private var inFlightCount = 0
+
+  /// The next slice to send; nil if none may be sent now.
+  func next(of customers: EnqueueColumns, _ bounds: EnqueueLimits) -> Range<Int>? {
+    guard !isComplete, inFlightCount < bounds.maxSlicesInFlight, sent < customers.count else { return nil }
+    return customers.slice(from: sent, bytes: bounds.slice, customers: bounds.customers)
+  }
+
+  mutating func send(_ slice: Range<Int>) {
+    sent = slice.upperBound
+    parts += 1
+    inFlightCount += 1
+  }
+
+  /// Counts a stored slice of a request with `count` customers.
+  mutating func countStored(of count: Int) {
+    inFlightCount -= 1
+    isComplete = inFlightCount == 0 && sent == count
+  }
+
+  mutating func restart() { self = StagingProgress(attempt: attempt + 1) }
+
+  init(attempt: Int = 0) { self.attempt = attempt }
+}

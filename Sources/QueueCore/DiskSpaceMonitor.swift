@@ -1,0 +1,30 @@
+// Timer for checks of free space while a store is short of space.
+// Invariant: the first check is scheduled when the shortage starts, and each later check by the check before it. No
+// other event delays a check, even if the event occurs often. A store that is not short is never checked.
+
+import Time
+
+/// Schedule of the space checks of one store.
+public struct DiskSpaceMonitor: Sendable, Equatable {
+  /// Time between the start of a shortage and the first check, and between checks.
+  public static let pause = TimeSpan.seconds(1)
+
+  /// Time of the next check; nil while the store is not short.
+  public private(set) var dueAt: MonotonicTime?
+
+  /// Creates a schedule for a store that is not short.
+  public init() {}
+
+  /// Records the state of the store. Frequent calls do not delay a check.
+  public mutating func note(isLowOnSpace: Bool, at now: MonotonicTime) {
+    guard isLowOnSpace else { return dueAt = nil }
+    if dueAt == nil { dueAt = now + Self.pause }
+  }
+
+  /// Returns true if a check is due, and then schedules the next check after ``pause``.
+  public mutating func takeDue(at now: MonotonicTime) -> Bool {
+    guard let due = dueAt, due <= now else { return false }
+    dueAt = now + Self.pause
+    return true
+  }
+}

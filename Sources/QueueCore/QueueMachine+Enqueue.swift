@@ -1,0 +1,161 @@
+// Admission of new customers. Commit and rollback are in `QueueMachine+Commits.swift`.
+// Invariant: no client receives a ticket before `committed`; until then its customer is a newcomer and cannot be
+// assigned.
+
+import BankModel
+import Time
+
+extension QueueMachine {
+  /// Adds one slice of a request. A request of one slice gets its tickets. At the first slice, the queue accepts or
+  /// refuses the whole request. The caller checks each slice with ``refusal(ofServicesOf:)`` and
+  /// ``refusal(ofLinesOf:)``.
+  mutating func enqueueCustomers(
+    _ orders: [CustomerOrder], of total: Int64, isLast: Bool, heldBack: Int64, for request: RequestNumber,
+    at now: Moment, into effects: inout [QueueEffect]
+  ) {
+    if arriving?.request == request {
+      return continueEnqueue(orders, of: total, isLast: isLast, heldBack: heldBack, at: now, into: &effects)
+    }
+    if let refusal = refusal(of: total) ?? refusal(ofServicesOf: orders) {
+      effects.append(.reply(request, .refused(refusal)))
+      return
+    }
+    guard isLast else {
+      precondition(!isTakingIn, "slices of two requests are never mixed")
+      arriving = InProgressEnqueue(request, total: total, heldBack: heldBack, issued: dayCounters.issued)
+      forgetFronts()
+      return continueEnqueue(orders, of: total, isLast: false, heldBack: heldBack, at: now, into: &effects)
+    }
+    precondition(Int64(orders.count) <= concurrentEnqueueLimit, "there are not enough ticket numbers")
+    var admission = PendingEnqueue(
+      request: request, first: dayCounters.issued + 1, count: Int64(orders.count))
+    for order in orders {
+      dayCounters.issued += 1
+      let customer = order.customer(ticket: dayCounters.issued, issuedAt: now.wall)
+      if let dueAt = dueAt(of: order, at: now) {
+        dayCounters.delay(of: customer.service)
+        admission.delayed.add(of: customer.service)
+        delayed.admit(DelayedCustomer(customer: customer, dueAt: dueAt))
+        effects.append(.stage(.insertDelayed(customer, dueAt: dueAt)))
+        continue
+      }
+      let line = index(of: customer.line)
+      dayCounters.waiting[line] += 1
+      admission.register(1, at: line)
+      lines[line].admit(customer)
+      effects.append(.stage(.insert(customer)))
+    }
+    pendingEnqueues.append(admission)
+  }
+
+  /// Adds a slice to the request that is arriving. With the last slice, all tickets of the request are issued at
+  /// once.
+  private mutating func continueEnqueue(
+    _ orders: [CustomerOrder], of total: Int64, isLast: Bool, heldBack: Int64, at now: Moment,
+    into effects: inout [QueueEffect]
+  ) {
+    guard var arriving else { return }
+    arriving.total = total
+    let isRun = arriving.heldBack == 0
+    let place = arriving.take(Int64(orders.count), heldBack: heldBack, issued: dayCounters.issued)
+    if place.inGap > 0 {
+      // The customers with numbers in the gap precede all customers of earlier slices.
+      for line in arrivingFronts.indices { arrivingFronts[line].removeAll(keepingCapacity: true) }
+    }
+    for (index, order) in orders.enumerated() {
+      let offset = Int64(index)
+      let isInGap = offset < place.inGap
+      let customer = order.customer(ticket: place.ticket(offset), issuedAt: now.wall)
+      if let dueAt = dueAt(of: order, at: now) {
+        arriving.registerDelayed()
+        arrivingDelayed.add(DelayedCustomer(customer: customer, dueAt: dueAt))
+        effects.append(.stage(.insertDelayed(customer, dueAt: dueAt)))
+        continue
+      }
+      let line = arriving.register(customer.line)
+      while arrivingFronts.count <= line { arrivingFronts.append([]) }
+      if isRun || isInGap, arrivingFronts[line].count < policy.lineCapacity {
+        arrivingFronts[line].append(customer)
+      }
+      effects.append(.stage(.insert(customer)))
+    }
+    self.arriving = isLast ? nil : arriving
+    guard isLast else { return }
+    precondition(
+      arriving.heldBack == 0 && arriving.first == dayCounters.issued + 1,
+      "the last slice uses all remaining numbers")
+    var admission = PendingEnqueue(request: arriving.request, first: arriving.first, count: arriving.count)
+    dayCounters.issued += arriving.count
+    for (front, line) in arriving.byLine.lines.enumerated() {
+      let waiting = index(of: line)
+      admission.register(arriving.byLine[front], at: waiting)
+      dayCounters.waiting[waiting] += arriving.byLine[front]
+      for customer in arrivingFronts[front] { lines[waiting].admit(customer) }
+      lines[waiting].admitUnloaded(arriving.byLine[front] - Int64(arrivingFronts[front].count))
+    }
+    admission.delayed = arrivingDelayed.tally
+    dayCounters.delay(arrivingDelayed.tally)
+    delayed.admit(arrivingDelayed)
+    pendingEnqueues.append(admission)
+    forgetFronts()
+  }
+
+  private func refusal(of total: Int64) -> QueueRefusal? {
+    if stage != .open { return .draining }
+    if isDiskFull || isLowOnSpace { return .diskFull }
+    let openCount = dayCounters.waitingInAll + dayCounters.delayed + (arriving?.total ?? 0)
+    let (sum, overflow) = openCount.addingReportingOverflow(total)
+    // A request for 0 customers fits, however many customers wait: it repeats a request whose customers all exist, and
+    // gets the stored answer. `sum` can exceed the limit without new customers, because requeued dead letters are not
+    // limited.
+    if total > 0, overflow || sum > policy.maxWaiting {
+      return .queueFull(waiting: openCount, limit: policy.maxWaiting)
+    }
+    return nil
+  }
+
+  /// Returns the refusal of these new customers if more customers would wait for a service than its `maxWaiting`
+  /// allows, or nil if they fit. The caller gives up a whole request at the slice that exceeds the limit.
+  public func refusal(ofServicesOf orders: [CustomerOrder]) -> QueueRefusal? {
+    guard policy.hasLimitByService else { return nil }
+    var coming = CountsByService()
+    for order in orders { coming.add(of: order.service) }
+    for (index, count) in coming.counts.enumerated() where count > 0 {
+      guard let limit = policy[index].maxWaiting else { continue }
+      let service = Service(index: index)
+      let openCount = dayCounters.waiting.places(of: service).reduce(dayCounters.delayedByService[service.index]) {
+        $0 + dayCounters.waiting[$1]
+      }
+      if openCount + arrivingCount(of: service) + count > limit {
+        return .serviceFull(service, waiting: openCount, limit: limit)
+      }
+    }
+    return nil
+  }
+
+  /// Number of customers of the arriving request for one service.
+  private func arrivingCount(of service: Service) -> Int64 {
+    guard let arriving else { return 0 }
+    return arriving.byLine.places(of: service).reduce(arrivingDelayed.tally[service]) {
+      $0 + arriving.byLine[$1]
+    }
+  }
+
+  /// Drops the arriving request. Its numbers were not reported to the client and may be issued to other customers. A
+  /// reset that waited only for this request runs now.
+  mutating func abandonEnqueue(at now: Moment, into effects: inout [QueueEffect]) {
+    guard isTakingIn else { return }
+    forgetArriving()
+    if pendingEnqueues.isEmpty { processDeferredRequests(at: now, into: &effects) }
+  }
+
+  mutating func forgetArriving() {
+    arriving = nil
+    forgetFronts()
+  }
+
+  private mutating func forgetFronts() {
+    arrivingFronts = []
+    arrivingDelayed = DelayedNewcomers(capacity: policy.delayedCapacity)
+  }
+}

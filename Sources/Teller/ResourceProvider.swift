@@ -1,0 +1,56 @@
+// Contract between a worker and the component that obtains what a customer needs or runs the customer's whole work.
+// Invariant: a repeated request for the same ticket of the same day, by any process at any time, gets the same answer
+// and takes nothing twice. If the work is a command, the command can make its effect happen once, because each attempt
+// receives the same customer key.
+// Errors: ``ProvisionResult/unknown(_:)`` with the reason; the customer is retried later. ``ProvisionResult/later(_:)`` is not a
+// failure: the customer stays assigned, and the worker asks again.
+
+import BankModel
+import Posix
+import Time
+import Wire
+
+/// Obtains what a customer needs without blocking the worker's loop.
+public protocol ResourceProvider: AnyObject {
+  /// Receives every result, on the loop. Never called from within ``provide(_:)``, ``abandon()`` or the
+  /// ``finishIteration()`` that directly follows ``provide(_:)``.
+  var onResult: ((Lease, ProvisionResult) -> Void)? { get set }
+
+  /// Receives the orders that the coordinator sent in its welcome.
+  func begin(_ settings: TellerSettings)
+
+  /// Starts to obtain what this customer needs, for one customer at a time. A new call abandons the request for the
+  /// previous customer. A provider that does the whole work is called again only after it has reported a result.
+  func provide(_ assignment: Assignment)
+
+  /// Time at which ``finishIteration()`` has something to do without an event; nil for never.
+  var nextDeadline: MonotonicTime? { get }
+
+  /// Called at the end of each loop iteration: sends pending output and abandons requests that have timed out.
+  func finishIteration()
+
+  /// True if the last customer's work was so short that the next result is worth waiting for before messages are sent.
+  var isWorkShort: Bool { get }
+
+  /// Gives up the whole work of the current customer. Reports ``ProvisionResult/returned`` once no process of the work is
+  /// left, or the result if the work ended before this call.
+  func abandon()
+
+  /// Ends everything that was started, at once, because the process exits. No result is reported afterwards.
+  func end()
+
+  /// True after ``end()`` once no process is left, or only processes that could not be ended in time.
+  var hasEnded: Bool { get }
+}
+
+/// Defaults for providers that only obtain what the work needs, while the worker does the work itself.
+extension ResourceProvider {
+  /// False: the worker holds no messages back.
+  public var isWorkShort: Bool { false }
+  /// Does nothing: the worker gives up its own work without help.
+  public func abandon() {}
+  /// Does nothing: there are no processes.
+  public func end() {}
+  /// True: such a provider starts no processes.
+  public var hasEnded: Bool { true }
+}

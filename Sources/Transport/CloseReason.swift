@@ -1,0 +1,41 @@
+// Reasons for the end of a channel. Invariant: a channel ends at most once, with one of these reasons; a released
+// channel ends without one. The texts are in English, for logs.
+import BankModel
+import Posix
+
+/// Reason for the end of a ``MessageChannel``. An ended channel sends and delivers no more messages.
+public enum CloseReason: Error, Sendable, Hashable {
+  case endOfFile
+  case truncatedMessage
+  /// The peer sent bytes that are not a message of the expected type; the text is the broken rule.
+  case malformed(String)
+  /// The peer announced a frame, or sent a line, that is longer than the connection allows.
+  case oversized
+  case system(SystemError)
+  /// The peer reads so slowly that its backlog exceeds the limit.
+  case backlogExceeded
+  /// This side tried to send an invalid message: a bug of this program, not of the peer.
+  case unsendable(String)
+  /// This side closed the channel. If it was closed by ``MessageChannel/closeAfterFlush()``, all output was
+  /// passed to the kernel.
+  case closedLocally
+}
+
+extension CloseReason: CustomStringConvertible {
+  /// One sentence for a log: the event and, if there is one, its reason.
+  public var description: String { messageDetail.description }
+
+  /// The event and its reason, in a form that can be translated.
+  public var messageDetail: MessageDetail {
+    switch self {
+    case .endOfFile: MessageDetail(.peerClosed)
+    case .truncatedMessage: MessageDetail(.peerClosedMidFrame)
+    case .malformed(let words): MessageDetail(.malformed, words)
+    case .oversized: MessageDetail(.oversized)
+    case .system(let error): MessageDetail(.connectionFailed, error)
+    case .backlogExceeded: MessageDetail(.peerDoesNotRead)
+    case .unsendable(let words): MessageDetail(.unsendable, words)
+    case .closedLocally: MessageDetail(.closedLocally)
+    }
+  }
+}

@@ -1,0 +1,66 @@
+// Manager's operations: add drinks, remove them, discard expired ones. This class has no access to the customers'
+// money.
+// Invariant: every change is requested from the stock under a name derived from the name of the request, so a repeated
+// request adds nothing twice.
+
+import BankModel
+import Posix
+import ServiceProcess
+import StockClient
+import Time
+import Wire
+
+final class ManagerOperations {
+  private let shelf: DrinkShelf
+  private let stock: StockClient
+  private let clock: IterationClock
+  private let timeout: TimeSpan
+
+  init(_ shelf: DrinkShelf, _ stock: StockClient, _ clock: IterationClock, _ timeout: TimeSpan) {
+    self.timeout = timeout
+    self.shelf = shelf
+    self.stock = stock
+    self.clock = clock
+  }
+
+  /// Performs a change for the manager. A refused command is answered at once, any other later.
+  func ask(_ command: VendingCommand, as name: OrderID, _ answer: @escaping (VendingResult) -> Void) {
+    switch command.stockCommand(selling: shelf.table, on: clock.today) {
+    case .success(let wanted): change(wanted, as: name, answer)
+    case .failure(let refusal): answer(.failure(refusal))
+    }
+  }
+
+  private func change(
+    _ command: StockCommand, as name: OrderID, _ answer: @escaping (VendingResult) -> Void
+  ) {
+    let deadline = SystemClock.monotonic() + timeout
+    shelf.whenKnown(until: deadline) { [weak self] isKnown in
+      guard let self else { return }
+      guard isKnown else {
+        let messageDetail = shelf.refusalReason ?? MessageDetail(.stockSilent)
+        return answer(.failure(VendingFailure(.stockUnavailable, messageDetail: messageDetail)))
+      }
+      var order = OrderID(ofManagersRequest: name)
+      if Kernel.hasPlantedBug("stocksAgain") { order = OrderID("\(order)-\(SystemClock.monotonic().nanoseconds)") }
+      ask(command, as: order, until: deadline, answer)
+    }
+  }
+
+  private func ask(
+    _ command: StockCommand, as order: OrderID, until deadline: MonotonicTime,
+    _ answer: @escaping (VendingResult) -> Void
+  ) {
+    stock.ask(command, as: order, until: deadline) { [weak self] result in
+      switch result {
+      case .success(let result):
+        guard case .done(let changes) = result else { return answer(VendingResult(managersAnswer: result)) }
+        // Answer after the view contains the change, so that the manager sees it.
+        guard let self else { return }
+        shelf.whenReached(changes.last?.sequence ?? 0) { answer(.stocked(changes)) }
+      case .failure where Kernel.hasPlantedBug("takesSilenceForDone"): answer(.stocked([]))
+      case .failure(let error): answer(.failure(VendingFailure(.stockUnavailable, messageDetail: error.messageDetail)))
+      }
+    }
+  }
+}

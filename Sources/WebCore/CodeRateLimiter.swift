@@ -1,0 +1,46 @@
+// Rate limit for the manager's code: after several consecutive wrong codes a visitor must wait.
+// Invariant: the pause of one visitor does not affect another, and memory is bounded.
+import Time
+
+/// Result of checking a code.
+public enum CodeVerdict: Sendable, Equatable {
+  case right, wrong
+  /// Not checked, because the visitor must wait.
+  case pause
+}
+
+/// The wrong codes of the visitors.
+struct CodeRateLimiter: Sendable {
+  private struct FailedAttempts {
+    var visitor: String
+    var wrong = 0
+    /// End of the pause; codes before it are not checked.
+    var blockedUntil: MonotonicTime?
+  }
+
+  /// Sorted by the time of the last wrong code, the oldest first.
+  private var visitorAttempts: [FailedAttempts] = []
+
+  /// Number of consecutive wrong codes before a pause, and its duration.
+  static let (atMost, pause) = (5, TimeSpan.seconds(30))
+  /// Maximum number of stored visitors.
+  static let visitors = 256
+
+  /// Checks a code.
+  ///
+  /// - Parameters:
+  ///   - visitor: the secret of the visitor's session.
+  ///   - isRight: compares the code; not called during the pause.
+  mutating func checkCode(_ visitor: String, at now: MonotonicTime, isRight: () -> Bool) -> CodeVerdict {
+    let index = visitorAttempts.firstIndex { $0.visitor == visitor }
+    var attempts = index.map { visitorAttempts[$0] } ?? FailedAttempts(visitor: visitor)
+    if let blockedUntil = attempts.blockedUntil, blockedUntil > now { return .pause }
+    if let index { visitorAttempts.remove(at: index) }
+    guard !isRight() else { return .right }
+    attempts.wrong = attempts.blockedUntil == nil ? attempts.wrong + 1 : 1
+    attempts.blockedUntil = attempts.wrong >= Self.atMost ? now + Self.pause : nil
+    if visitorAttempts.count >= Self.visitors { visitorAttempts.removeFirst() }
+    visitorAttempts.append(attempts)
+    return .wrong
+  }
+}

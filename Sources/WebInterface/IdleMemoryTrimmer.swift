@@ -1,0 +1,44 @@
+// Schedule for returning memory to the system: once a second while there is work, and once more after a second without
+// work. This type only decides when; the caller returns the memory.
+// Invariant: an idle process is not woken.
+import Time
+
+struct IdleMemoryTrimmer {
+  /// Memory to return.
+  enum Part: Equatable {
+    /// Mapped pages of the program's files. The kernel loads them again on demand.
+    case program
+    /// Mapped pages of the program's files, and free pages of the heap. A busy process would only allocate the free
+    /// pages again.
+    case all
+  }
+
+  /// Start of the work since the last return of memory; nil without work.
+  private var beganAt: MonotonicTime?
+  private var workedAt = MonotonicTime(nanoseconds: 0)
+  private var returnedAt = MonotonicTime(nanoseconds: 0)
+
+  private static let pause = TimeSpan.seconds(1)
+
+  /// Time of the next return; nil for none.
+  var nextDeadline: MonotonicTime? { beganAt.map { $0 + Self.pause } }
+
+  /// Call at the end of each iteration.
+  ///
+  /// - Parameter hasWorked: false if only work such as keep-alives was done.
+  /// - Returns: the memory to return now; nil for none.
+  mutating func finishIteration(_ now: MonotonicTime, hasWorked: Bool) -> Part? {
+    let isDue = nextDeadline.map { $0 <= now } ?? false
+    if hasWorked {
+      workedAt = now
+      beganAt = beganAt ?? now
+    }
+    // Work such as keep-alives does not justify a timer, so the memory is returned in the same iteration.
+    guard isDue || beganAt == nil && now.since(returnedAt) >= Self.pause else { return nil }
+    returnedAt = now
+    guard isDue else { return .program }
+    let isCalm = now.since(workedAt) >= Self.pause
+    beganAt = isCalm ? nil : now
+    return isCalm ? .all : .program
+  }
+}

@@ -1,0 +1,42 @@
+// Budget of bytes for the lists of a page, one per viewer.
+// Invariant: a small change is always sent. A large change is sent as soon as the budget allows, and is never dropped.
+// At full speed every row of a list changes twenty times a second. No user can read that, and sending all of it to a
+// thousand viewers would take CPU time from the workers.
+import Time
+
+struct ListRateLimiter {
+  /// Changes up to this size are always sent. They concern a few customers, and a viewer who waits for one of these
+  /// customers must see the change at once.
+  private static let small = 4 << 10
+  /// Maximum credit, in bytes.
+  private static let burst: Int64 = 16 << 10
+  /// Credit per second in bytes: with few viewers, and with many viewers (two kilobytes ten times a second).
+  private static let (rate, rateWithManyViewers): (Int64, Int64) = (80_000, 20_000)
+
+  /// Upper bound of one charge, so that the debt cannot overflow.
+  private static let maximumCharge: Int64 = 1 << 30
+
+  /// Present credit in bytes; negative after a large change.
+  private var allowance = ListRateLimiter.burst
+  private var countedAt = MonotonicTime(nanoseconds: 0)
+
+  /// Takes the bytes of a large change from the credit if they may be sent now.
+  ///
+  /// - Returns: nil if the bytes may be sent now, or the time at which they may be sent.
+  mutating func consume(_ bytes: Int, at now: MonotonicTime, withManyViewers: Bool) -> MonotonicTime? {
+    guard bytes > Self.small else { return nil }
+    let rate = withManyViewers ? Self.rateWithManyViewers : Self.rate
+    // The maximum is long enough to pay off any debt.
+    let passed = min(max(now.since(countedAt), .zero), .minutes(1_000))
+    allowance = min(Self.burst, allowance + passed.milliseconds * rate / 1_000)
+    // The fraction of a millisecond is added to the next interval.
+    countedAt = countedAt + passed - TimeSpan.nanoseconds(passed.nanoseconds % 1_000_000)
+    if passed == .minutes(1_000) { countedAt = now }
+    let wanted = min(Int64(bytes), Self.burst)
+    guard allowance < wanted else {
+      allowance -= min(Int64(bytes), Self.maximumCharge)
+      return nil
+    }
+    return now + .milliseconds((wanted - allowance) * 1_000 / rate + 1)
+  }
+}

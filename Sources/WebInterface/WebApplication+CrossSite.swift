@@ -1,0 +1,25 @@
+// Navigation from links of other sites, in which browsers send no `SameSite=Strict` cookie.
+// Invariant: the response to such a navigation shows nothing and changes nothing. It makes the browser repeat the
+// request from this site.
+import WebCore
+import WebPages
+
+extension WebApplication {
+  /// The answer to a navigation without a cookie from another site; nil for any other request.
+  ///
+  /// The page requests its own address again. That request comes from this site, so it contains the cookie if the
+  /// browser has one.
+  func crossSiteAnswer(_ request: HTTPRequest) -> HTTPResponse? {
+    guard request.method == .get, !isForScripts(request),
+      let site = request.headers["sec-fetch-site"], site != "same-origin", site != "none",
+      request.headers["sec-fetch-mode"] == "navigate"
+    else { return nil }
+    return .page(CrossSitePage(address: address(of: request)).html(pageSubscriptions.frame(request)))
+  }
+
+  private func address(of request: HTTPRequest) -> String {
+    let path = request.target.segments.map { "/" + PercentText.encode(String($0)) }.joined()
+    let query = request.target.query
+    return (path.isEmpty ? "/" : path) + (query.fields.isEmpty ? "" : "?" + query.text)
+  }
+}

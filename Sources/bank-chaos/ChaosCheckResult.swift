@@ -1,0 +1,272 @@
+// Final comparison of a chaos run: what the clients received against what the bank has stored.
+// Invariant: every deviation is named in `violations`. Most are also counted by kind. Order: within a service and a
+// priority a customer must not start later than one with a higher number. There are two exceptions: the customer had an
+// earlier attempt (`attempts` > 1), or the coordinator was killed between the two starts. Each such kill explains at
+// most `inFlight` customers per window.
+import BankModel
+import Wire
+
+enum ChaosViolation: Sendable, Equatable {
+  case lost(ChaosTicket)
+  case servedAgain(ChaosTicket, receipts: Int64)
+  /// A key received different tickets at different times.
+  case keyAnsweredDifferently(key: String)
+  /// Two keys received the same ticket, or an answer has the wrong number of tickets.
+  case invalidAnswer(key: String)
+  case notRequested(ChaosTicket)
+  case overtaken(ChaosTicket, by: ChaosTicket)
+  /// More customers were overtaken than the coordinator's kills explain.
+  case tooManyOvertaken(ServiceName, count: Int64, explained: Int64)
+  case wrongReceipt(ChaosTicket)
+  /// The sum of the amounts of a service is wrong.
+  case money(ServiceName, difference: Int64)
+  case orphan(pid: Int32, name: String)
+  case unanswered(key: String)
+  case notRecovered
+  /// Number of times that the page was not right again in time after a kill.
+  case page(Int64)
+  /// More or fewer pieces are left than the deliveries and orders explain.
+  case stock(ItemID, difference: Int64)
+  /// A subscriber of the stock received too few changes, too many, or in the wrong order.
+  case watch(MessageDetail)
+  case audit(MessageDetail)
+  case work(ChaosTicket, WorkDeviation)
+  /// Number of lines of commands and workers that cannot be parsed.
+  case unreadableLines(Int)
+}
+
+struct ChaosCheckResult: Sendable, Equatable {
+  /// A kill of the coordinator, as the range of wall clock time in milliseconds in which it happened.
+  typealias KillTime = ClosedRange<Int64>
+
+  struct Evidence {
+    var ledger = ChaosLedger()
+    /// All receipts of the run, in the order of their commits.
+    var receipts: [ReceiptReport] = []
+    var killTimes: [KillTime] = []
+    var windows: [ServiceName: Int64] = [:]
+    /// Maximum number of customers in flight at a teller.
+    var inFlight: Int64 = 1
+    var orphans: [(pid: Int32, name: String)] = []
+    var recovered = true
+    /// True if customers start in the order of their tickets: false if several branches claim pages of them.
+    var isOrdered = true
+    /// Number of times that the page was not right again in time.
+    var latePages: Int64 = 0
+    var shelves = StockTotals()
+    var audit: [MessageDetail] = []
+    var work = Work()
+  }
+
+  private(set) var acknowledged: Int64 = 0
+  private(set) var receipts: Int64 = 0
+  private(set) var lost: Int64 = 0
+  private(set) var duplicated: Int64 = 0
+  private(set) var orderViolations: Int64 = 0
+  private(set) var moneyDifference: Int64 = 0
+  var orphans: Int64 = 0
+  /// Customers who were overtaken because the coordinator was killed.
+  private(set) var overtakenByCrash: Int64 = 0
+  private(set) var reserved: Int64 = 0
+  /// Missing and surplus pieces of fruit.
+  var stockDifference: Int64 = 0
+  /// Juices that were made, and customers who were turned away for lack of fruit.
+  var juices: Int64 = 0
+  var outOfStockCount: Int64 = 0
+  /// Attempts of commands and workers, and customers who were cancelled.
+  var attempts: Int64 = 0
+  var cancelled: Int64 = 0
+  var workDeviations: Int64 = 0
+  var violations: [ChaosViolation] = []
+  var isClean: Bool { violations.isEmpty }
+
+  init(_ evidence: Evidence) {
+    acknowledged = evidence.ledger.acknowledged
+    receipts = Int64(evidence.receipts.count)
+    reserved = Int64(evidence.receipts.count { $0.attempts > 1 })
+    let asked = compareAcknowledgements(evidence.ledger)
+    compareReceipts(evidence, asked)
+    if evidence.isOrdered { compareOrder(evidence) }
+    compareStock(evidence.shelves, evidence.receipts)
+    for orphan in evidence.orphans { violations.append(.orphan(pid: orphan.pid, name: orphan.name)) }
+    orphans = Int64(evidence.orphans.count)
+    compareWork(evidence.work, evidence.receipts, asked)
+    if !evidence.recovered { violations.append(.notRecovered) }
+    if evidence.latePages > 0 { violations.append(.page(evidence.latePages)) }
+    violations += evidence.audit.map { .audit($0) }
+  }
+
+  private mutating func compareAcknowledgements(_ ledger: ChaosLedger) -> [ChaosTicket: ChaosOrder] {
+    var asked: [ChaosTicket: ChaosOrder] = [:]
+    for order in ledger.orders {
+      guard let promise = ledger.acknowledgements[order.key] else {
+        violations.append(.unanswered(key: order.key))
+        continue
+      }
+      var isGood = promise.count == order.count && promise.first >= 1
+      for number in isGood ? Array(promise.first...promise.last) : [] {
+        let other = asked.updateValue(order, forKey: ChaosTicket(day: promise.day, number: number))
+        if other != nil { isGood = false }
+      }
+      guard !isGood else { continue }
+      duplicated += 1
+      violations.append(.invalidAnswer(key: order.key))
+    }
+    for contradiction in ledger.contradictions {
+      duplicated += 1
+      violations.append(.keyAnsweredDifferently(key: contradiction.key))
+    }
+    return asked
+  }
+
+  private mutating func compareReceipts(_ evidence: Evidence, _ asked: [ChaosTicket: ChaosOrder]) {
+    var counts: [ChaosTicket: Int64] = [:]
+    var sums: [ServiceName: Int64] = [:]
+    for receipt in evidence.receipts {
+      counts[receipt.name, default: 0] += 1
+      if receipt.outcome == .served { sums[receipt.service, default: 0] += receipt.amount }
+      guard let order = asked[receipt.name] else {
+        duplicated += 1
+        violations.append(.notRequested(receipt.name))
+        continue
+      }
+      if !isRight(receipt, order, evidence) { violations.append(.wrongReceipt(receipt.name)) }
+    }
+    for ticket in asked.keys.sorted() {
+      let count = counts[ticket, default: 0]
+      if count == 0 {
+        lost += 1
+        violations.append(.lost(ticket))
+      } else if count > 1 {
+        duplicated += 1
+        violations.append(.servedAgain(ticket, receipts: count))
+      }
+    }
+    for service in ServiceName.branch {
+      let wanted = asked.values.reduce(0) { $1.service == service ? $0 + $1.amount : $0 }
+      let difference = sums[service, default: 0] - wanted
+      guard difference != 0 else { continue }
+      moneyDifference += Int64(clamping: difference.magnitude)
+      violations.append(.money(service, difference: difference))
+    }
+  }
+
+  private func isRight(_ receipt: ReceiptReport, _ order: ChaosOrder, _ evidence: Evidence) -> Bool {
+    if let juice = order.juice {
+      return receipt.fulfils(order, juice: juice, recipe: evidence.shelves.recipes[juice] ?? [])
+    }
+    guard order.payloadSent != nil else { return receipt.fulfils(order) }
+    return receipt.fulfils(
+      work: order, isCancelAsked: evidence.work.cancelsAsked.contains(receipt.name))
+  }
+
+  private struct Place: Hashable {
+    var day: BusinessDay
+    var service: ServiceName
+    var priority: Priority
+  }
+
+  /// Compares the starts within each line of a day, from the last ticket to the first. A customer with a single attempt
+  /// was overtaken if a later ticket started earlier. A kill of the coordinator between the two starts explains the
+  /// order, up to the limit stated in this file's head.
+  private mutating func compareOrder(_ evidence: Evidence) {
+    var explained: [ServiceName: Int64] = [:]
+    let lines = Dictionary(grouping: evidence.receipts) {
+      Place(day: $0.day, service: $0.service, priority: $0.priority)
+    }
+    for (place, receipts) in lines {
+      let inOrder = receipts.sorted { $0.ticket < $1.ticket }
+      var earliestBehind = Int64.max
+      for index in inOrder.indices.reversed() {
+        guard let start = inOrder[index].startedAt else { continue }
+        if inOrder[index].attempts == 1, earliestBehind < start {
+          let overtakers = inOrder[(index + 1)...].filter { ($0.startedAt ?? .max) < start }
+          let culprit = overtakers.first { !Self.isExplainedByKill($0.startedAt ?? 0, start, evidence.killTimes) }
+          if let culprit {
+            orderViolations += 1
+            violations.append(.overtaken(inOrder[index].name, by: culprit.name))
+          } else {
+            explained[place.service, default: 0] += 1
+          }
+        }
+        earliestBehind = min(earliestBehind, start)
+      }
+    }
+    for service in explained.keys.sorted() {
+      let count = explained[service, default: 0]
+      let most = Int64(evidence.killTimes.count) * evidence.windows[service, default: 0] * evidence.inFlight
+      overtakenByCrash += count
+      guard count > most else { continue }
+      orderViolations += count - most
+      violations.append(.tooManyOvertaken(service, count: count, explained: most))
+    }
+  }
+
+  private static func isExplainedByKill(_ earlier: Int64, _ later: Int64, _ killTimes: [KillTime]) -> Bool {
+    killTimes.contains { earlier <= $0.upperBound && $0.lowerBound <= later }
+  }
+}
+
+extension ReceiptReport {
+  fileprivate var name: ChaosTicket { ChaosTicket(day: day, number: ticket) }
+
+  /// True if the receipt matches the order, including the accounts.
+  fileprivate func fulfils(_ order: ChaosOrder) -> Bool {
+    outcome == .served && service == order.service && priority == order.priority && amount == order.amount
+      && debit == (service == .deposit ? "cash" : "loans") && credit == "customer-\(order.account)"
+      && attempts >= 1
+  }
+}
+
+/// The fruit in a chaos run: initial amounts, deliveries, use by the juices, and the rest.
+/// Invariant: every missing or surplus piece is counted for its fruit.
+extension ChaosCheckResult {
+  struct StockTotals {
+    var recipes: [String: [ItemAmount]] = [:]
+    var before: [ItemID: Quantity] = [:]
+    var delivered: [ItemID: Quantity] = [:]
+    /// Amounts at the end; nil if the stock did not report them.
+    var after: [ItemID: Quantity]?
+    var gaps: [MessageDetail] = []
+  }
+
+  mutating func compareStock(_ shelves: StockTotals, _ receipts: [ReceiptReport]) {
+    violations += shelves.gaps.map { .watch($0) }
+    guard let after = shelves.after else { return }
+    var wanted = shelves.before.merging(shelves.delivered, uniquingKeysWith: +)
+    for receipt in receipts where receipt.service == .juice {
+      if receipt.outcome == .outOfStock { outOfStockCount += 1 }
+      guard receipt.outcome == .served else { continue }
+      juices += 1
+      for part in shelves.recipes[receipt.itemName ?? ""] ?? [] {
+        wanted[part.item, default: 0] -= part.quantity
+      }
+    }
+    for item in Set(wanted.keys).union(after.keys).sorted() {
+      let difference = after[item, default: 0] - wanted[item, default: 0]
+      guard difference != 0 else { continue }
+      stockDifference += Int64(clamping: difference.magnitude)
+      violations.append(.stock(item, difference: difference))
+    }
+  }
+}
+
+extension ReceiptReport {
+  /// True if the receipt of a juice order is valid: the juice was made, or the receipt lists what was missing.
+  func fulfils(_ order: ChaosOrder, juice: String, recipe: [ItemAmount]) -> Bool {
+    guard service == .juice, priority == order.priority, amount == 0, debit == nil, credit == nil,
+      itemName == juice,
+      attempts >= 1
+    else { return false }
+    let missing = shortages ?? []
+    switch outcome {
+    case .served: return missing.isEmpty
+    case .outOfStock:
+      return !missing.isEmpty
+        && missing.allSatisfy { shortage in
+          shortage.available < shortage.needed && recipe.contains(ItemAmount(shortage.item, shortage.needed))
+        }
+    case .cancelled: return false
+    }
+  }
+}

@@ -1,0 +1,134 @@
+// Observer of the bank during a chaos run: its latest status, and the time from a kill until customers were served
+// again, measured from the stream of starts and completions.
+// Invariant: a time is measured only from a kill to a later start: starts that a dead coordinator had sent
+// before are dropped with its connection.
+// Errors: a lost connection is opened again as often as needed, and its running measurements are dropped, except that
+// of a killed coordinator.
+import BankModel
+import ControlClient
+import Posix
+import Time
+import Wire
+
+final class ChaosMonitor {
+  private(set) var snapshot: StatusReport?
+  private(set) var lastMessageAt: MonotonicTime
+  private(set) var reserveTimes: [TimeSpan] = []
+  /// Times from the coordinator's kill until a customer was started again.
+  private(set) var recoverTimes: [TimeSpan] = []
+  private(set) var completions: Int64 = 0
+  /// Pid of the latest coordinator that has had a working teller at every window. Its guardian then knows
+  /// that the bank is open.
+  private(set) var opened: Int32?
+  /// The maximum number of open windows, by service.
+  private(set) var windows: [ServiceName: Int64] = [:]
+  /// Called for each customer that is started.
+  var onStarted: (ChaosTicket) -> Void = { _ in }
+  /// Called for each customer that was served.
+  var onCompleted: (ChaosTicket) -> Void = { _ in }
+  private let home: BankHome
+  private let loop: EventLoop
+  private var connection: ChaosConnection?
+  private var nextAttempt = MonotonicTime(nanoseconds: 0)
+  private var statusAt: MonotonicTime?
+  private var killedWindows: [String: MonotonicTime] = [:]
+  private var interrupted: [ChaosTicket: (at: MonotonicTime, window: String)] = [:]
+  private var coordinatorWasKilled: MonotonicTime?
+  private static let pollInterval = TimeSpan.milliseconds(2)
+  private static let statusPause = TimeSpan.milliseconds(20)
+
+  init(_ home: BankHome, on loop: EventLoop) {
+    (self.home, self.loop) = (home, loop)
+    lastMessageAt = SystemClock.monotonic()
+  }
+
+  func tellerKilled(window: String, at now: MonotonicTime) { killedWindows[window] = now }
+
+  /// A teller was killed before it was ready. Its replacement is started after a pause, by design, so customers who
+  /// wait for it are not measured.
+  func successorKilled(window: String) {
+    killedWindows[window] = nil
+    interrupted = interrupted.filter { $0.value.window != window }
+  }
+
+  func coordinatorKilled(at now: MonotonicTime) {
+    drop()
+    coordinatorWasKilled = coordinatorWasKilled ?? now
+  }
+
+  /// The coordinator was stopped: drops all running measurements.
+  func coordinatorStopped() {
+    killedWindows.removeAll()
+    interrupted.removeAll()
+  }
+
+  /// Disconnects, so that the coordinator does not wait for the last message to be read.
+  func disconnect() { drop() }
+
+  private func drop() {
+    connection = nil
+    snapshot = nil
+    statusAt = nil
+    coordinatorStopped()
+  }
+
+  func runIteration(_ now: MonotonicTime) {
+    if connection == nil, now >= nextAttempt {
+      nextAttempt = now + Self.pollInterval
+      connection = ChaosConnection(to: home, on: loop)
+      _ = connection?.send(.follow)
+      _ = connection?.send(.status)
+    }
+    guard let connection else { return }
+    for reply in connection.take() {
+      lastMessageAt = now
+      switch reply.answer {
+      case .event(let event): handle(event, now)
+      case .status(let report): update(report, now)
+      // The subscription restarts, as after a lost connection.
+      case .failure(let failure) where failure.code == .slowConsumer: return drop()
+      default: break
+      }
+    }
+    guard connection.isOpen else { return drop() }
+    if let statusAt, now >= statusAt {
+      self.statusAt = nil
+      _ = connection.send(.status)
+    }
+  }
+
+  private func update(_ report: StatusReport, _ now: MonotonicTime) {
+    snapshot = report
+    // Ignore the windows of the run's own services (commands and worker programs), whose processes are seldom all
+    // present.
+    let own = report.workers.filter { $0.service.map { ServiceName.branch.contains($0) } ?? true }
+    if report.state == .open, own.allSatisfy({ $0.state == .idle || $0.state == .serving }) {
+      opened = report.pid
+    }
+    statusAt = now + Self.statusPause
+    for service in report.services {
+      windows[service.service] = max(windows[service.service] ?? 0, service.windows)
+    }
+  }
+
+  private func handle(_ event: AttemptEvent, _ now: MonotonicTime) {
+    let ticket = ChaosTicket(day: event.day, number: event.ticket)
+    switch event.phase {
+    case .interrupted:
+      if let killed = killedWindows.removeValue(forKey: event.window) {
+        interrupted[ticket] = (killed, event.window)
+      }
+    case .started:
+      onStarted(ticket)
+      if let killed = interrupted.removeValue(forKey: ticket) { reserveTimes.append(now.since(killed.at)) }
+      if let died = coordinatorWasKilled {
+        recoverTimes.append(now.since(died))
+        coordinatorWasKilled = nil
+      }
+    case .completed:
+      completions += 1
+      onCompleted(ticket)
+      interrupted[ticket] = nil
+    }
+  }
+}

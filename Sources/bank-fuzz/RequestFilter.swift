@@ -1,0 +1,38 @@
+// Filter of well formed but harmful requests: any client may stop the bank, open hundreds of windows, or
+// enqueue millions. A run with such requests would prove nothing.
+// Invariant: it decodes the stream with the same code as the coordinator.
+import BankModel
+import Wire
+
+enum RequestFilter {
+  /// Maximum number of waiting customers in the attacked bank; larger requests are refused.
+  static let maxWaiting: Int64 = 400
+  /// Maximum number of customers of one request, so that a run stays small.
+  private static let customers: Int64 = 200
+  private static let windows: Int64 = 3
+
+  /// True if these bytes contain a harmful request. They must be all bytes that a client sends.
+  static func isHarmful(_ bytes: [UInt8]) -> Bool {
+    var decoder = FrameDecoder(maximumBodyLength: FrameLimits.control)
+    decoder.append(bytes)
+    while let body = (try? decoder.next()) ?? nil {
+      guard let message = read(body) else { return false }
+      if case .request(let request) = message, isHarmful(request.command) { return true }
+    }
+    return false
+  }
+
+  private static func read(_ body: ArraySlice<UInt8>) -> ClientMessage? {
+    if let message = body.withUnsafeBufferPointer({ ClientMessage.readDirectly($0) }) { return message }
+    return try? CBORDecoder().decode(ClientMessage.self, from: body)
+  }
+
+  private static func isHarmful(_ command: ControlCommand) -> Bool {
+    switch command {
+    case .stop(let order): order.timeoutMilliseconds.map { $0 >= 0 } ?? true
+    case .scale(let changes): changes.contains { (windows + 1...Limits.windowsPerService).contains($0.count) }
+    case .enqueue(let order): (customers + 1...maxWaiting).contains(order.count)
+    default: false
+    }
+  }
+}
