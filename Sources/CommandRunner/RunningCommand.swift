@@ -179,10 +179,10 @@ public final class RunningCommand {
       phase = interruption == nil ? .lingering(until: lingerEnd(at: now)) : .endingDescendants
     }
     if case .lingering(let until) = phase, until <= now || output.isAtEnd && errors.isAtEnd {
-      if !Kernel.hasPlantedBug("leavesTheTreeOfTheEnded") { tree.end(grace: .zero, at: now) }
+      if !Kernel.hasPlantedBug("leavesDescendantsOfCommand") { tree.end(grace: .zero, at: now) }
       phase = .endingDescendants
     }
-    if case .endingDescendants = phase, tree.isGone || Kernel.hasPlantedBug("leavesTheTreeOfTheEnded") {
+    if case .endingDescendants = phase, tree.isGone || Kernel.hasPlantedBug("leavesDescendantsOfCommand") {
       phase = .over(outcome())
     }
     if case .over(let outcome) = phase { return outcome }

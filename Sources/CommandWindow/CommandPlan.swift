@@ -45,7 +45,7 @@ struct CommandPlan {
     environment = CommandEnvironment(settings.environment, own: own)
     classifier = ExitClassifier(settings)
     timeout =
-      Kernel.hasPlantedBug("timesOutInWords") ? nil : settings.timeoutMilliseconds.map { TimeSpan.milliseconds($0) }
+      Kernel.hasPlantedBug("doesNotKillTimedOutCommand") ? nil : settings.timeoutMilliseconds.map { TimeSpan.milliseconds($0) }
     template = CommandTemplate(settings.words)
     func bound(_ number: Int64?) -> UInt64? { number.map { UInt64(max(0, $0)) } }
     limits =

@@ -161,7 +161,7 @@ public final class CommandProvider: ResourceProvider {
   public func abandon() {
     switch stage {
     case .requested(let assignment, _), .finished(let assignment, .later): stage = .finished(assignment, .returned)
-    case .running where Kernel.hasPlantedBug("cancelsInWords"): break
+    case .running where Kernel.hasPlantedBug("doesNotKillCancelledCommand"): break
     case .running(_, _, let command): command.cancel(at: SystemClock.monotonic())
     case .awaitingOrphans(let assignment, let provisionResult, _): stage = .finished(assignment, provisionResult)
     case .idle, .finished, .ending, .givenUp: break

@@ -39,11 +39,11 @@ struct ExitClassifier {
       default: _ = table.set(meaning.code, to: verdict)
       }
     }
-    if Kernel.hasPlantedBug("takesLaterForFailure") { _ = table.set(75, to: .failed) }
-    if Kernel.hasPlantedBug("buriesWhatCannotRun") {
+    if Kernel.hasPlantedBug("treatsDeferralAsFailure") { _ = table.set(75, to: .failed) }
+    if Kernel.hasPlantedBug("deadLettersMissingProgram") {
       for code: Int32 in [126, 127] { _ = table.set(code, to: .dead) }
     }
-    if Kernel.hasPlantedBug("takesSignalsForFailures") { table.signals = .failed }
+    if Kernel.hasPlantedBug("treatsSignalAsFailure") { table.signals = .failed }
     self.table = table
   }
 

@@ -190,7 +190,7 @@ final class Audits: CoordinatorComponent {
 
   /// True if the stock can be queried. After the services were dismissed it cannot be queried. This is not a
   /// finding: the bank is closing, and a client can audit the closed bank.
-  private var canQueryStock: Bool { !services.isDismissed || Kernel.hasPlantedBug("auditsTheDismissed") }
+  private var canQueryStock: Bool { !services.isDismissed || Kernel.hasPlantedBug("auditsStoppedServices") }
   var canContinue: Bool { canQueryStock && current?.canContinue == true }
   var nextDeadline: MonotonicTime? { current?.nextCheck }
 

@@ -86,7 +86,7 @@ final class CommitEngine {
   /// contain customers who have left the queue.
   func read(_ effect: QueueEffect) throws(StoreError) -> QueueEvent? {
     guard isWorking else {
-      if !Kernel.hasPlantedBug("forgetsWhatItHeldBack") { blockedReads.append(effect) }
+      if !Kernel.hasPlantedBug("dropsPostponedReads") { blockedReads.append(effect) }
       return nil
     }
     // The requeue of very many dead letters takes more than one iteration.
@@ -135,7 +135,7 @@ final class CommitEngine {
   /// of a partly admitted request may be committed, but do not count before the last slice of the request; see
   /// ``QueueMachine/arriving``.
   var canCommit: Bool {
-    (isWorking || Kernel.hasPlantedBug("commitsToAFullDisk") && !context.isHalted) && !isResetting
+    (isWorking || Kernel.hasPlantedBug("commitsCountersOnFullDisk") && !context.isHalted) && !isResetting
   }
 
   /// Deadline of the commit of the open transaction; nil if there is nothing to commit, or no commit is possible.

@@ -91,7 +91,7 @@ package final class Coordinator {
         contents,
         policy: (policy ?? configuration.policy(store.services))
           .sharing(page: shared == nil ? nil : Int(configuration.store.page)), at: now,
-        coordinatorCrashes: Kernel.hasPlantedBug("forgetsWhoWasInHand") ? [:] : coordinatorCrashes),
+        coordinatorCrashes: Kernel.hasPlantedBug("forgetsCustomersInFlight") ? [:] : coordinatorCrashes),
       engine,
       context,
       tellerSupervisor, subscriptions, releases)
@@ -158,8 +158,8 @@ package final class Coordinator {
     queue.onStoreFailure = { [unowned self] error in failFatally(error) }
     tellers.onGivenUp = { [unowned opening] in opening.windowGivenUp($0, lastExitReason: $1) }
     server.mayQuote = { [unowned queue] in
-      queue.engine.isDurable || queue.isReplying || shared != nil || Kernel.hasPlantedBug("answersAKeyTooEarly")
-        || Kernel.hasPlantedBug("saysCommittedTooEarly") || Kernel.hasPlantedBug("takesAFullDiskForACommit")
+      queue.engine.isDurable || queue.isReplying || shared != nil || Kernel.hasPlantedBug("answersKeyBeforeCommit")
+        || Kernel.hasPlantedBug("reportsCommitTooEarly") || Kernel.hasPlantedBug("treatsDiskFullAsCommit")
     }
     server.onCommand = { [unowned router] session, request in router.handle(request, from: session) }
     server.onEnd = { [unowned router] session in router.forget(session) }
@@ -332,7 +332,7 @@ package final class Coordinator {
     home.runTimers()
     output.runTimers()
     guard !context.isHalted else { return }
-    if Kernel.hasPlantedBug("givesBackTooEarly") { services.advance() }
+    if Kernel.hasPlantedBug("releasesBeforeCommit") { services.advance() }
     audits.runTimers()
     tellers.continueRecycling()
     shutdownController.advance()

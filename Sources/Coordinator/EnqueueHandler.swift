@@ -121,7 +121,7 @@ final class EnqueueHandler: CoordinatorComponent {
       return server.answer(session, number, .failure(Failure(.withdrawn)))
     }
     guard let request = requests.enqueue(number, of: session) else { return }
-    if Kernel.hasPlantedBug("takesInTheWithdrawn") { return requests.fail(request, Failure(.withdrawn)) }
+    if Kernel.hasPlantedBug("admitsWithdrawnRequest") { return requests.fail(request, Failure(.withdrawn)) }
     let isCurrent = line.current?.request == request
     if line.remove(request) || isCurrent && (line.current?.taken == 0 || shared != nil) {
       if isCurrent { (line.current, gathered) = (nil, nil) }
@@ -149,7 +149,7 @@ final class EnqueueHandler: CoordinatorComponent {
   /// whose last slice is not on disk yet counts as complete.
   var remains: TicketNumber? {
     guard let first = store.firstUnissuedTicket, !queue.machine.isTakingIn, first > queue.machine.dayCounters.issued,
-      !Kernel.hasPlantedBug("keepsAPartOfTheWithdrawn")
+      !Kernel.hasPlantedBug("keepsPartOfWithdrawnRequest")
     else { return nil }
     return first
   }
@@ -278,27 +278,27 @@ final class EnqueueHandler: CoordinatorComponent {
     if isLast { line.end(order) } else { line.current = order }
     requests.setKnown(order.known, order.alreadyIssuedTickets, for: order.request)
     // Customers with known keys need no capacity.
-    let known = Kernel.hasPlantedBug("countsTheKnownTwice") ? 0 : order.known
+    let known = Kernel.hasPlantedBug("countsKnownCustomersAgain") ? 0 : order.known
     queue.process(
       .enqueue(
         order.request, orders: slice, total: order.total - known, isLast: isLast, heldBack: order.heldBack))
     let count = (arriving?.count ?? 0) + Int64(slice.count)
     let isTaken =
       isLast ? queue.machine.dayCounters.issued == issued + count : queue.machine.arriving?.request == order.request
-    guard isTaken || Kernel.hasPlantedBug("goesOnAfterARefusal"), queue.engine.isWorking else {
+    guard isTaken || Kernel.hasPlantedBug("continuesAfterRefusedList"), queue.engine.isWorking else {
       // The queue has refused and answered the request: admit nothing more of it.
       return line.end(order)
     }
     for entry in attachments.payloads { queue.stage(.attach(payload: entry.payload, to: entry.tickets)) }
     stagedBytes += attachments.bytes
-    if Kernel.hasPlantedBug("forgetsKeys") { return }
+    if Kernel.hasPlantedBug("forgetsIdempotencyKeys") { return }
     let day = queue.machine.dayCounters.day
     for entry in attachments.keys {
       queue.stage(
         .remember(key: entry.key, day: day, first: entry.ticket, last: entry.ticket, request: entry.digest))
     }
     if isLast, let key = order.key {
-      let last = issued + (Kernel.hasPlantedBug("remembersTheFirstSliceOnly") ? 1 : count)
+      let last = issued + (Kernel.hasPlantedBug("storesFirstSliceOfKey") ? 1 : count)
       queue.stage(.remember(key: key, day: day, first: issued + 1, last: last, request: order.digest))
     }
     sendProgress(of: order)

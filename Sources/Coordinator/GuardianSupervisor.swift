@@ -121,7 +121,7 @@ final class GuardianSupervisor {
     phase = .closed
     (startAt, undelivered) = (nil, nil)
     heartbeat.close()
-    if Kernel.hasPlantedBug("keepsTheEndToItself") { return }
+    if Kernel.hasPlantedBug("doesNotReportClose") { return }
     let isTold = send(ServiceMessage().with(Self.closedField, "1").with("STATUS", "The bank is closed."))
     // A guardian that is not listening yet would find this process gone, and open the bank again.
     if !isTold, case .child(let guardian, _) = watched {
@@ -252,7 +252,7 @@ final class GuardianSupervisor {
   private func guardianEnded(_ who: String?) {
     (stableAt, killAt, stallDetector) = (nil, nil, nil)
     (hasAnswered, isSuspended) = (false, false)
-    guard phase != .closed, !Kernel.hasPlantedBug("leavesTheBankUnguarded") else { return }
+    guard phase != .closed, !Kernel.hasPlantedBug("doesNotRestartGuardian") else { return }
     let now = loop.moment()
     log.write(event: "guardian_exited", level: .warn, at: now) { $0.field("msg", who) }
     switch history.died(at: now.monotonic) {
@@ -274,7 +274,7 @@ final class GuardianSupervisor {
   /// the guardian has not received the report of the opening. So the command line already contains `--opened`,
   /// which makes the guardian open the bank again.
   private func startGuardian() {
-    let isForgetful = Kernel.hasPlantedBug("forgetsThatItWasOpen")
+    let isForgetful = Kernel.hasPlantedBug("doesNotReportOpen")
     let arguments =
       [
         "--home", home.path, "--adopt", "\(CurrentProcess.pid)", "--phase",

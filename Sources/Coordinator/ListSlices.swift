@@ -112,7 +112,7 @@ struct ListSlices {
         attachments.keys.append(SliceKey(key: key, digest: digest, ticket: place.ticket(Int64(slice.count))))
       }
       if let payload = entry.payload {
-        let next = Int64(slice.count) + (Kernel.hasPlantedBug("givesPayloadsToTheNeighbour") ? 1 : 0)
+        let next = Int64(slice.count) + (Kernel.hasPlantedBug("shiftsPayloads") ? 1 : 0)
         let ticket = place.ticket(next)
         attachments.payloads.append(SlicePayload(payload: payload, tickets: ticket...ticket))
       }

@@ -39,7 +39,7 @@ package final class OrphanReaper {
     giveUpAt = now + Self.killTimeout
     groups = WindowControlGroups.leftBehind(by: context)
     for group in groups { group.kill() }
-    if Self.isWanted(context, dayCounters), !Kernel.hasPlantedBug("leavesOrphansAtTheStart") {
+    if Self.isWanted(context, dayCounters), !Kernel.hasPlantedBug("leavesOrphansAtStart") {
       let traces = OrphanTraces(
         keysFrom: context.bankID.prefix, mark: context.processIdentity?.mark, keeper: Self.guardianPID(context))
       orphans = Orphans(traces, on: context.loop, killTimeout: Self.killTimeout)

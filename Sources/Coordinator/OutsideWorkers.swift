@@ -199,7 +199,7 @@ final class OutsideWorkers: CoordinatorComponent {
   /// next process has assigned the same attempt to another worker. So generations must differ. They differ for 65,535
   /// workers of each of 32,768 successive processes.
   static func generation(incarnation: Int64, _ count: Int64) -> Generation {
-    let incarnation = Kernel.hasPlantedBug("numbersWorkersAnew") ? 0 : incarnation
+    let incarnation = Kernel.hasPlantedBug("reusesOutsideGenerations") ? 0 : incarnation
     return Generation(truncatingIfNeeded: (incarnation & 0x7fff) << 16 | ((count - 1) % 0xffff + 1))
   }
 

@@ -213,7 +213,7 @@ extension ProcessSupervisor {
     switch slot.history.died(at: now.monotonic) {
     case .atOnce: start(slot, at: now)
     case .after(let pause) where !shouldGiveUp():
-      if !Kernel.hasPlantedBug("forgetsTheSuccessor") { slot.restartAt = now.monotonic + pause }
+      if !Kernel.hasPlantedBug("forgetsDelayedRestart") { slot.restartAt = now.monotonic + pause }
       write("backoff", .warn, about: slot, at: now) {
         $0.field("deaths", slot.history.consecutiveDeaths)
         $0.field("pause_ms", pause.milliseconds)
@@ -239,7 +239,7 @@ extension ProcessSupervisor {
     slot.child?.kill(SIGABRT)
     // A stopped process dies only when it is continued.
     slot.child?.kill(SIGCONT)
-    if !Kernel.hasPlantedBug("abortsOnly") { slot.killAt = now.listeningTime + Self.limits.abort }
+    if !Kernel.hasPlantedBug("neverEscalatesToKill") { slot.killAt = now.listeningTime + Self.limits.abort }
   }
 
   // MARK: - Deadlines

@@ -24,7 +24,7 @@ extension QueueDriver {
     if kind.takesPayload {
       do throws(StoreError) { payload = try engine.payload(of: customer.ticket) } catch {
         fail(error)
-        guard context.isHalted || Kernel.hasPlantedBug("handsOutWithoutThePayload") else {
+        guard context.isHalted || Kernel.hasPlantedBug("assignsWithoutPayload") else {
           return postpone(customer, lease, at: window, kind)
         }
       }

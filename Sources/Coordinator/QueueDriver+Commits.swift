@@ -37,11 +37,11 @@ extension QueueDriver {
     guard machine.hasRoomUnderway else { return }
     // If only the business time has changed, the commit can wait for the transactions in flight.
     guard engine.canCommit, !engine.isUnderway || engine.hasStaged || machine.isUnsealed else { return }
-    let isReportedEarly = Kernel.hasPlantedBug("saysCommittedTooEarly") && !machine.isTakingIn
+    let isReportedEarly = Kernel.hasPlantedBug("reportsCommitTooEarly") && !machine.isTakingIn
     if isReportedEarly { process(.committed) }
     var progress = CommitProgress.onDisk
     do throws(StoreError) { progress = try engine.commit(machine.dayCounters, arriving: machine.arriving) } catch {
-      guard case .diskFull = error, Kernel.hasPlantedBug("takesAFullDiskForACommit") else { return fail(error) }
+      guard case .diskFull = error, Kernel.hasPlantedBug("treatsDiskFullAsCommit") else { return fail(error) }
     }
     guard progress == .onDisk else { return startCommit() }
     subscriptions.confirmEvents()
@@ -52,7 +52,7 @@ extension QueueDriver {
 
   private func startCommit() {
     subscriptions.sealEvents()
-    if !Kernel.hasPlantedBug("forgetsToSeal") { apply(.sealed) }
+    if !Kernel.hasPlantedBug("settlesUnsealedChanges") { apply(.sealed) }
     updateDiskSpace()
     if engine.isDurableTooRarely { awaitResults() }
   }

@@ -136,7 +136,7 @@ final class QueueDriver {
     isPerforming = true
     if effectsDay != machine.dayCounters.day { effectsDay = firstEndedDay ?? machine.dayCounters.day }
     defer { (isPerforming, effectsDay) = (false, machine.dayCounters.day) }
-    let isShuffled = Kernel.hasPlantedBug("performsLastFirst")
+    let isShuffled = Kernel.hasPlantedBug("reversesStagedChanges")
     var index = 0
     while index < effects.count, !context.isHalted {
       if isShuffled { swapStages(from: index) }
@@ -311,7 +311,7 @@ final class QueueDriver {
     guard !context.isHalted else { return }
     var isFull = false
     if case .diskFull = error { isFull = true }
-    guard isFull || Kernel.hasPlantedBug("takesEveryErrorForAFullDisk") else {
+    guard isFull || Kernel.hasPlantedBug("treatsStoreErrorAsDiskFull") else {
       context.halt(with: 1)
       return onStoreFailure(error)
     }
@@ -388,7 +388,7 @@ final class QueueDriver {
   /// Lets a store that is short of disk space check again if the pause is over.
   func checkDiskSpaceIfDue() { if engine.checkDiskSpaceIfDue() { updateDiskSpace() } }
   var nextDeadline: MonotonicTime? { .earlier(nextRetry, engine.nextDeadline) }
-  var nextRetry: MonotonicTime? { Kernel.hasPlantedBug("neverWakes") ? nil : machine.nextRetry }
+  var nextRetry: MonotonicTime? { Kernel.hasPlantedBug("neverRunsTimers") ? nil : machine.nextRetry }
   /// Earliest end of a lease, in attended time; see `AttendedTime`.
-  var nextLeaseEnd: MonotonicTime? { Kernel.hasPlantedBug("neverWakes") ? nil : machine.nextLeaseEnd }
+  var nextLeaseEnd: MonotonicTime? { Kernel.hasPlantedBug("neverRunsTimers") ? nil : machine.nextLeaseEnd }
 }

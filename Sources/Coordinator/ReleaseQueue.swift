@@ -59,7 +59,7 @@ package final class ReleaseQueue {
   /// repeatedly.
   package func postpone() {
     isDue = false
-    if !Kernel.hasPlantedBug("putsOffForGood") { tryLater() }
+    if !Kernel.hasPlantedBug("neverRetriesRelease") { tryLater() }
   }
 
   package var nextDeadline: MonotonicTime? { .earlier(retryAt, refusedAt) }
@@ -72,7 +72,7 @@ package final class ReleaseQueue {
       isDue = true
     }
     let retriesRefused = refusedAt.map { $0 <= now } ?? false
-    guard isDue || retriesRefused || scan != nil, !store.hasStagedChanges || Kernel.hasPlantedBug("givesBackTooEarly")
+    guard isDue || retriesRefused || scan != nil, !store.hasStagedChanges || Kernel.hasPlantedBug("releasesBeforeCommit")
     else { return }
     if scan == nil || retriesRefused {
       (isDue, refusedAt) = (false, retriesRefused ? nil : refusedAt)
@@ -90,7 +90,7 @@ package final class ReleaseQueue {
         guard self.scan != nil else { return }
         self.scan?.position = ticket
         guard scan.retriesRefused || refused[ticket] == nil else { continue }
-        if Kernel.hasPlantedBug("neverGivesBack") {
+        if Kernel.hasPlantedBug("neverReleasesStock") {
           released(ticket)
           continue
         }
@@ -106,16 +106,16 @@ package final class ReleaseQueue {
   private func ask(for ticket: TicketOfDay, as order: OrderID) {
     stock.ask(.returnItems, as: order, until: SystemClock.monotonic() + patience) { [weak self] result in
       guard let self else { return }
-      if !Kernel.hasPlantedBug("asksForEachTicketOnce") { self.inFlight.remove(ticket) }
+      if !Kernel.hasPlantedBug("requestsReleaseOnce") { self.inFlight.remove(ticket) }
       switch result {
       case .success(.done): self.released(ticket)
       // An earlier request has released the stock.
       case .success(.failure(let failure)) where failure.code == .wasReturned: self.released(ticket)
       case .success(.failure(let failure)) where failure.code == .diskFull:
-        if Kernel.hasPlantedBug("takesAFullStockForGivenBack") { self.released(ticket) } else { self.tryLater() }
+        if Kernel.hasPlantedBug("treatsStockDiskFullAsReleased") { self.released(ticket) } else { self.tryLater() }
       case .success(.failure(let failure)): self.refused(ticket, "\(failure.code.name) \(failure.detail)")
       case .success(let other): self.refused(ticket, "an unexpected response: \(other)")
-      case .failure where Kernel.hasPlantedBug("takesSilenceForGivenBack"): self.released(ticket)
+      case .failure where Kernel.hasPlantedBug("treatsTimeoutAsReleased"): self.released(ticket)
       case .failure: self.tryLater()
       }
     }

@@ -139,7 +139,7 @@ package final class ServiceSupervisor {
 
   /// Applies deadlines that have passed. The caller has handled all received messages before.
   package func runTimers(_ now: Moment) {
-    let heard = Kernel.hasPlantedBug("blamesServicesForItsOwnPause") ? now.monotonic : now.listeningTime
+    let heard = Kernel.hasPlantedBug("countsOwnStallAgainstServices") ? now.monotonic : now.listeningTime
     for slot in slots {
       restartIfDue(slot, at: now)
       if let due = slot.readyDeadline, due <= heard {
@@ -150,7 +150,7 @@ package final class ServiceSupervisor {
       }
       enforceDeadlines(slot, heard: heard)
       if let due = slot.stallDetector?.nextCheckAt, due <= heard,
-        slot.stallDetector?.isHung(slot.observation, at: heard) == true || Kernel.hasPlantedBug("judgesBySilence")
+        slot.stallDetector?.isHung(slot.observation, at: heard) == true || Kernel.hasPlantedBug("killsBusyServices")
       {
         abort(slot, reason: "is stuck", at: now)
       }
@@ -161,7 +161,7 @@ package final class ServiceSupervisor {
   /// Sends a health check. The process answers it from the loop that does the work, or during long work. A
   /// process that does not answer is examined before it counts as stuck; see ``StallDetector``.
   private func check(_ slot: SupervisedService, at now: Moment) {
-    slot.checkAt = Kernel.hasPlantedBug("checksOnce") ? nil : now.monotonic + watchdogTimeout
+    slot.checkAt = Kernel.hasPlantedBug("probesOnce") ? nil : now.monotonic + watchdogTimeout
     guard slot.unanswered == nil else { return }
     slot.checks += 1
     slot.unanswered = slot.checks
@@ -222,7 +222,7 @@ extension ServiceSupervisor: ProcessSupervisor {
     case (.starting, .beat(ServiceProcessMessage.progress)), (.welcomed, .beat(ServiceProcessMessage.progress)):
       slot.readyDeadline = loop.moment().listeningTime + Self.patience
     case (.ready, .beat(ServiceProcessMessage.progress)):
-      if !Kernel.hasPlantedBug("isDeafToProgress") { slot.stallDetector?.heard(at: loop.moment().listeningTime) }
+      if !Kernel.hasPlantedBug("ignoresProgress") { slot.stallDetector?.heard(at: loop.moment().listeningTime) }
     case (.ready, .beat(ServiceProcessMessage.worked)): slot.history.didWork()
     case (.ready, .beat(let number)) where number == slot.unanswered:
       (slot.unanswered, slot.stallDetector) = (nil, nil)

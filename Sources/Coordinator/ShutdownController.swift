@@ -319,7 +319,7 @@ final class ShutdownController: CoordinatorComponent {
       }
       return
     }
-    if state.last == nil || Kernel.hasPlantedBug("closesTheDayTwice") {
+    if state.last == nil || Kernel.hasPlantedBug("endsDayTwice") {
       let report = shutdownReport.report(servedBefore: state.servedBefore, killed: state.killed.count, state.drain)
       self.state?.last = (report, shutdownReport.finalStatus())
       queue.process(.endDay)

@@ -143,7 +143,7 @@ package final class TellerSupervisor {
   package func dismiss(_ window: Window, at now: Moment) {
     guard let slot = slots[window] else { return }
     slot.phase = .leaving
-    if !Kernel.hasPlantedBug("waitsForTheDismissed") { slot.killAt = now.listeningTime + TellerLimits.leave }
+    if !Kernel.hasPlantedBug("waitsForeverForStoppedTeller") { slot.killAt = now.listeningTime + TellerLimits.leave }
     send(window, .close)
   }
 
@@ -178,7 +178,7 @@ package final class TellerSupervisor {
       $0.field("msg", "the teller \(reason)")
     }
     slot.phase = .leaving
-    if !Kernel.hasPlantedBug("expelsInWords") {
+    if !Kernel.hasPlantedBug("doesNotDisconnectViolator") {
       slot.child?.kill(SIGKILL)
       slot.killedAt = now.listeningTime
     }
@@ -206,7 +206,7 @@ package final class TellerSupervisor {
 
   /// Applies deadlines that have passed. The caller has handled all received messages before.
   package func runTimers(_ now: Moment) {
-    let heard = Kernel.hasPlantedBug("blamesTellersForItsOwnPause") ? now.monotonic : now.listeningTime
+    let heard = Kernel.hasPlantedBug("countsOwnStallAgainstTellers") ? now.monotonic : now.listeningTime
     if !processTreesToKill.isEmpty { continueReaping(at: now) }
     for slot in inOrder {
       restartIfDue(slot, at: now)
@@ -305,7 +305,7 @@ extension TellerSupervisor: ProcessSupervisor {
   }
 
   func nextGeneration(at slot: SupervisedTeller) -> Generation {
-    let last = Kernel.hasPlantedBug("startsGenerationsAnew") ? slot.generation : generations[slot.window] ?? 0
+    let last = Kernel.hasPlantedBug("resetsGenerations") ? slot.generation : generations[slot.window] ?? 0
     generations[slot.window] = last + 1
     return last + 1
   }
@@ -320,7 +320,7 @@ extension TellerSupervisor: ProcessSupervisor {
     slot.inFlight = nil
     (slot.customers, slot.residentBytes) = (0, nil)
     slot.beats.begin(at: now.monotonic)
-    if !Kernel.hasPlantedBug("waitsForTheUnready") { slot.readyDeadline = now.listeningTime + TellerLimits.ready }
+    if !Kernel.hasPlantedBug("waitsForeverForUnreadyTeller") { slot.readyDeadline = now.listeningTime + TellerLimits.ready }
   }
 
   /// Writes the marker file again after it was removed: without it, the next coordinator would not search for

@@ -117,7 +117,7 @@ extension Guardian {
       return coordinator.kill(SIGKILL)
     }
     let isHung = coordinator.stallDetector.isHung(isSocketMissing() ? .excused : coordinator.observation, at: now)
-    guard isHung || Kernel.hasPlantedBug("endsTheSilent") else { return }
+    guard isHung || Kernel.hasPlantedBug("killsSilentCoordinator") else { return }
     log?.write(event: "stuck", level: .error) {
       $0.field("child", coordinator.pid)
       $0.field("msg", "the coordinator is stuck and is replaced")
@@ -125,7 +125,7 @@ extension Guardian {
     coordinator.kill(SIGABRT)
     coordinator.kill(SIGCONT)
     coordinator.killAt = now + GuardedCoordinator.abortGrace
-    if Kernel.hasPlantedBug("startsBesideTheLiving") {
+    if Kernel.hasPlantedBug("startsSecondCoordinator") {
       loop.deregister(coordinator.registration)
       handleCoordinatorEnd(.signal(SIGABRT), pid: coordinator.pid)
     }

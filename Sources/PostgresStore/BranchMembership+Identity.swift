@@ -22,7 +22,7 @@ extension BranchMembership {
 
   /// - Returns: false if this is not the database that the branch knows, or an older state of it.
   func recognize(_ poll: BankPoll) -> Bool {
-    guard let known = context.known, !Kernel.hasPlantedBug("usesAnyBooks") else { return true }
+    guard let known = context.known, !Kernel.hasPlantedBug("usesAnyDatabase") else { return true }
     guard poll.bankID == known.bankID else {
       // The next connection determines which database it is.
       replaced()

@@ -150,7 +150,7 @@ final class BranchMembership {
   /// Checks a line again after a short page. The arrival of a customer during the claim may have sent no
   /// notification, because the line still had unclaimed customers at that time.
   func recheck(_ line: Line) {
-    guard !recheckAt.contains(where: { $0.1 == line }), !Kernel.hasPlantedBug("neverLooks") else { return }
+    guard !recheckAt.contains(where: { $0.1 == line }), !Kernel.hasPlantedBug("neverPolls") else { return }
     recheckAt.append((SystemClock.monotonic() + Self.recheckAfter, line))
   }
 
@@ -158,14 +158,14 @@ final class BranchMembership {
   func pollEverything() { window.reset() }
 
   func pollSoon() {
-    if Kernel.hasPlantedBug("neverLooks") { return }
+    if Kernel.hasPlantedBug("neverPolls") { return }
     pollAt = .earlier(pollAt, SystemClock.monotonic() + Self.pollDelay)
   }
 
   func poll() {
     guard let branch = context.branch, !isPolling else { return }
     let askedAt = SystemClock.monotonic()
-    pollAt = Kernel.hasPlantedBug("neverLooks") ? nil : askedAt + Self.pollInterval
+    pollAt = Kernel.hasPlantedBug("neverPolls") ? nil : askedAt + Self.pollInterval
     isPolling = link.send(BankPoll.request(of: branch, within: window.next(at: askedAt))) {
       [weak self] answer in
       guard let self, self.context.branch == branch else { return }
@@ -265,7 +265,7 @@ final class BranchMembership {
     if let leaseEnd, now >= leaseEnd { return onLeaseExpired() }
     if let dueAt, now >= dueAt, !isRequeuingDue {
       isRequeuingDue = true
-      if !Kernel.hasPlantedBug("neverCallsTheDue") { due(window.last) }
+      if !Kernel.hasPlantedBug("neverReturnsDue") { due(window.last) }
     }
     guard link.isOpen else { return }
     if let renewAt, now >= renewAt { renew() }

@@ -123,7 +123,7 @@ final class PendingClaims {
   private func resolveUnknown(_ branch: PostgresBranch) {
     let unknown = claims.first { if case .unknown = $0.state { true } else { false } }
     guard let unknown else { return pump() }
-    if Kernel.hasPlantedBug("claimsAnewInsteadOfLooking") {
+    if Kernel.hasPlantedBug("claimsAgainWithoutCheck") {
       for index in claims.indices {
         if case .unknown = claims[index].state { claims[index].state = .waiting }
       }

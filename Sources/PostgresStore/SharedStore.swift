@@ -148,7 +148,7 @@ public final class SharedStore {
   private func decide(_ identity: ServerIdentity, of link: ReconnectingConnection) -> ConnectionDecision {
     // At another address a different database is allowed, so the remembered identity does not apply.
     if isElsewhere, !hasJoined, identity.bankID != context.known?.bankID { context.known = nil }
-    if Kernel.hasPlantedBug("usesAnyBooks") { return context.known == nil && link !== leaseLink ? .wait : .open }
+    if Kernel.hasPlantedBug("usesAnyDatabase") { return context.known == nil && link !== leaseLink ? .wait : .open }
     let otherLinks = links.filter { $0 !== link }
     let admission = SharedStoreProgress.decide(
       identity, knowing: context.known, isFirst: link === leaseLink,
@@ -310,7 +310,7 @@ public final class SharedStore {
       return commits.count > 0 ? () : left()
     }
     guard commits.count == 0, !commits.hasStaged, requests.isEmpty else { return }
-    if Kernel.hasPlantedBug("leavesWithoutAWord") { return left() }
+    if Kernel.hasPlantedBug("leavesWithoutReturningClaims") { return left() }
     isLeaving = leaseLink.send(branch.leave(endsDrain: endsDrain)) { [weak self] _ in
       self?.pollEverything(of: branch)
     }

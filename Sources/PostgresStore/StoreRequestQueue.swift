@@ -336,7 +336,7 @@ final class StoreRequestQueue {
       tasks[index].commit = nil
     }
     (sent, isAddingLanes, retryAt) = (0, false, nil)
-    let isForgetful = Kernel.hasPlantedBug("forgetsRequestsOverTheLoss")
+    let isForgetful = Kernel.hasPlantedBug("dropsRequestsAfterLeaseLoss")
     for task in tasks where !task.repeatsInLaterEpoch || isForgetful { end(task.id, nil) }
   }
 }

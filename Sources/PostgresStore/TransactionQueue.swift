@@ -92,7 +92,7 @@ final class TransactionQueue {
     case .done(.predecessorMissing): break
     case .done(.fenced):
       if context.branch == branch { context.fenced() }
-    case .refused where index == 0 && Kernel.hasPlantedBug("takesARefusalForACommit"): reportCommitted([])
+    case .refused where index == 0 && Kernel.hasPlantedBug("treatsRefusalAsCommit"): reportCommitted([])
     case .refused(let error) where error.isTransient: retryAt = SystemClock.monotonic() + Self.pause
     case .refused(let error):
       context.refusesWrites(error)
@@ -131,7 +131,7 @@ final class TransactionQueue {
   /// The connection is open again, and the server processes of the earlier one have exited.
   func linkOpened() {
     guard let branch = context.branch else { return }
-    if Kernel.hasPlantedBug("repeatsWithoutLooking") {
+    if Kernel.hasPlantedBug("repeatsWithoutCheck") {
       for index in inFlight.indices where inFlight[index].state == .unknown { inFlight[index].state = .waiting }
     }
     guard inFlight.contains(where: { $0.state == .unknown }) else { return pump() }
@@ -178,7 +178,7 @@ final class TransactionQueue {
   /// Handles the loss of the epoch: the branch owns no customers any more.
   func handleLoss() {
     for index in inFlight.indices where inFlight[index].state == .sent { inFlight[index].state = .unknown }
-    if !Kernel.hasPlantedBug("keepsItsCommitsOverTheLoss") { staged = BranchTransaction() }
+    if !Kernel.hasPlantedBug("keepsCommitsAfterLeaseLoss") { staged = BranchTransaction() }
     (sent, isResolving, refusal, retryAt) = (0, false, nil, nil)
     refusedDues = [:]
   }
@@ -205,7 +205,7 @@ final class TransactionQueue {
   }
 
   private func dropAll() {
-    if Kernel.hasPlantedBug("keepsItsCommitsOverTheLoss") {
+    if Kernel.hasPlantedBug("keepsCommitsAfterLeaseLoss") {
       for index in inFlight.indices { inFlight[index].state = .waiting }
       return
     }

@@ -139,7 +139,7 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
     }
     process(.committed, at: now)
     // The disk has space again. The changes that waited for it are written at once, not with the next change.
-    if machine.retry != nil, !Kernel.hasPlantedBug("vendingForgetsToRetry") { retryAt = now.monotonic }
+    if machine.retry != nil, !Kernel.hasPlantedBug("vendingDoesNotRetryWrite") { retryAt = now.monotonic }
     noteDiskSpace(at: now)
   }
 
@@ -175,7 +175,7 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
   private func storeFailed(_ error: StoreError, at now: Moment) {
     switch error {
     case .diskFull: break
-    case _ where Kernel.hasPlantedBug("callsEveryErrorAFullDisk"): break
+    case _ where Kernel.hasPlantedBug("servicesTreatErrorAsDiskFull"): break
     default: return end(because: error)
     }
     store.rollBack()

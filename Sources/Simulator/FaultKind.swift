@@ -9,9 +9,9 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case tellerKilled, tellerStuck, tellerSlow
   /// A teller reports that it could not serve, sends a message that it must not send, or sends bytes that are
   /// not a message.
-  case tellerFailed, tellerRogue, tellerBabbled
+  case tellerFailed, tellerMisbehaved, tellerSentGarbage
   /// A teller is killed before it is ready, starts slowly, or hangs before it is ready.
-  case tellerStillborn, tellerLate
+  case tellerKilledBeforeReady, tellerLate
   /// A client's connection breaks. With any broken connection, bytes in flight may be lost.
   case connectionLost, messageLost
   /// A message of a dead teller is handled after its death was reported.
@@ -25,13 +25,13 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   /// The coordinator's machine loses power, and with it all unsynced data or a part of them.
   case powerLost
   /// A client does not read for a while.
-  case clientDeaf
+  case clientStoppedReading
   /// The coordinator has no free descriptor for a while; a commit takes up to 20 seconds.
-  case coordinatorCrowded, commitSlow
+  case coordinatorOutOfDescriptors, commitSlow
   /// A client closes the windows of a service and opens them again at once.
   case windowsScaled
   /// The process that opened the bank in the foreground is killed, which stops the bank at once.
-  case openerKilled
+  case foregroundProcessKilled
   /// A changed configuration is reloaded; a signal requests the stop.
   case configurationChanged, coordinatorSignalled
   /// The guardian is killed, at once or at a system call. It stalls, for a while or permanently.
@@ -43,7 +43,7 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   /// A concurrent worker is killed, sometimes between two bytes of an answer; stops working for one of its customers;
   /// is stopped; answers twice, or for a customer of another worker; sends half a message, or an unknown one;
   /// disconnects and connects again; answers for an earlier lease after it has connected again.
-  case workerKilled, workerHung, workerStopped, workerLied, workerBabbled, workerLeft, workerLate
+  case workerKilled, workerHung, workerStopped, workerSentFalseAnswer, workerSentGarbage, workerLeft, workerLate
   /// A runner is killed; a command is killed, or stopped; its program file is removed for a while; a customer
   /// is cancelled while its command runs.
   case runnerKilled, commandKilled, commandHung, commandRemoved, commandCancelled
@@ -51,11 +51,11 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case stockKilled, stockSlow, stockStuck, stockAuditLong
   /// The stock's disk is full, or a write or an fsync fails; a connection to the stock breaks, or becomes
   /// slow.
-  case stockDiskFull, stockDiskFailed, stockCut, stockLate
+  case stockDiskFull, stockDiskFailed, stockConnectionLost, stockLate
   /// The stock's staged changes are lost in a crash, or its commit takes up to 20 seconds.
   case stockCommitLost, stockCommitSlow
   /// The stock has no free descriptor for a while; a subscriber does not read; the stock is asked to exit.
-  case stockCrowded, stockReaderDeaf, stockEnded
+  case stockOutOfDescriptors, stockSubscriberStoppedReading, stockAskedToExit
   /// A juice station is killed when it receives the message that its fruit was taken.
   case stationKilled
   /// A client empties the queue while a station waits for fruit from a slow stock.
@@ -63,8 +63,8 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   /// The coordinator is killed, or its disk is full, when the stock answers that fruit was returned.
   case releaseInterrupted
   /// The faults of the stock service, for the vending machine.
-  case vendingKilled, vendingSlow, vendingStuck, vendingDiskFull, vendingDiskFailed, vendingCut, vendingLate
-  case vendingCommitLost, vendingCommitSlow, vendingCrowded, vendingEnded
+  case vendingKilled, vendingSlow, vendingStuck, vendingDiskFull, vendingDiskFailed, vendingConnectionLost, vendingLate
+  case vendingCommitLost, vendingCommitSlow, vendingOutOfDescriptors, vendingAskedToExit
   /// The vending machine is killed soon after the stock has answered that a drink was taken.
   case purchaseInterrupted
   /// The stock service is killed soon after the vending machine has requested a drink, while the machine waits.

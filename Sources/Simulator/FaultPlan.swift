@@ -39,19 +39,19 @@ struct FaultPlan {
 
   private static let drawnKinds: [FaultKind] = [
     .coordinatorKilled, .coordinatorStalled, .tellerKilled, .tellerStuck, .tellerSlow, .tellerFailed,
-    .tellerRogue, .tellerBabbled, .tellerStillborn, .tellerLate, .connectionLost, .messageLate, .networkSlow,
-    .diskFull, .diskFailed, .clockJumped, .clientDeaf, .coordinatorCrowded, .commitSlow, .windowsScaled,
-    .openerKilled, .configurationChanged, .coordinatorSignalled,
+    .tellerMisbehaved, .tellerSentGarbage, .tellerKilledBeforeReady, .tellerLate, .connectionLost, .messageLate, .networkSlow,
+    .diskFull, .diskFailed, .clockJumped, .clientStoppedReading, .coordinatorOutOfDescriptors, .commitSlow, .windowsScaled,
+    .foregroundProcessKilled, .configurationChanged, .coordinatorSignalled,
   ]
   private static let stockKinds: [FaultKind] = [
-    .stockKilled, .stockSlow, .stockStuck, .stockAuditLong, .stockDiskFull, .stockDiskFailed, .stockCut,
+    .stockKilled, .stockSlow, .stockStuck, .stockAuditLong, .stockDiskFull, .stockDiskFailed, .stockConnectionLost,
     .stockLate, .stationKilled, .stationRecalled,
-    .releaseInterrupted, .stockCommitSlow, .stockCrowded, .stockReaderDeaf, .stockEnded,
+    .releaseInterrupted, .stockCommitSlow, .stockOutOfDescriptors, .stockSubscriberStoppedReading, .stockAskedToExit,
   ]
   private static let vendingKinds: [FaultKind] = [
-    .vendingKilled, .vendingSlow, .vendingStuck, .vendingDiskFull, .vendingDiskFailed, .vendingCut,
+    .vendingKilled, .vendingSlow, .vendingStuck, .vendingDiskFull, .vendingDiskFailed, .vendingConnectionLost,
     .vendingLate,
-    .purchaseInterrupted, .stockKilledInPurchase, .vendingCommitSlow, .vendingCrowded, .vendingEnded,
+    .purchaseInterrupted, .stockKilledInPurchase, .vendingCommitSlow, .vendingOutOfDescriptors, .vendingAskedToExit,
   ]
 
   init(seed: UInt64) {
@@ -85,7 +85,7 @@ struct FaultPlan {
         (kind, weight * 4)
       // A hung service is unavailable for seconds, and a bank that has ended meets no further faults. Draw these faults
       // less often.
-      case .stockStuck, .vendingStuck, .openerKilled, .coordinatorSignalled: (kind, weight / 2)
+      case .stockStuck, .vendingStuck, .foregroundProcessKilled, .coordinatorSignalled: (kind, weight / 2)
       case .configurationChanged: (kind, weight)
       default: (kind, weight * weight)
       }

@@ -297,20 +297,20 @@ final class InvariantChecker {
   /// Corrupts the data that a start reads, for the planted bugs that need it.
   func corrupt(_ stored: StoredQueue, as bug: PlantedBug) -> StoredQueue {
     var stored = stored
-    if bug == .startsWithOldBooks, let previousCounters, previousCounters.day == stored.dayCounters.day {
+    if bug == .startsWithOldCounters, let previousCounters, previousCounters.day == stored.dayCounters.day {
       stored.dayCounters = previousCounters
     }
     for place in stored.delayed.indices where stored.delayed[place].customer.attempts == 0 {
       let now = world.clock.moment.wall
       switch bug {
-      case .callsEverybodyAtTheStart: stored.delayed[place].dueAt = now
-      case .cutsTheDelayAtTheStart:
+      case .servesDelayedAtStart: stored.delayed[place].dueAt = now
+      case .capsDelaysAtStart:
         let latest = WallTime(milliseconds: now.milliseconds + policy.retryMaxDelay.milliseconds)
         stored.delayed[place].dueAt = min(stored.delayed[place].dueAt, latest)
       default: break
       }
     }
-    if bug == .forgetsTheDelayedAtTheStart {
+    if bug == .startsWithoutDelayed {
       stored.delayed = []
       for place in stored.dayCounters.delayedByService.indices {
         stored.dayCounters.delay(-stored.dayCounters.delayedByService[place], of: Service(index: place))

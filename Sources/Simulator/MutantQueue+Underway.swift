@@ -21,31 +21,31 @@ extension MutantQueue {
     _ event: QueueEvent, of machine: inout QueueMachine, at now: Moment, into effects: inout [QueueEffect]
   ) -> Bool {
     switch (bug, event) {
-    case (.stagesNothingAgainOfTwo, .commitRefused):
+    case (.doesNotRestageTransactions, .commitRefused):
       transit.hasLostTwo = transit.hasLostTwo || machine.underwayCount > 1
       return false
-    case (.stagesNothingAgainOfTwo, .committed):
+    case (.doesNotRestageTransactions, .committed):
       transit.hasLostTwo = false
       return false
-    case (.settlesAllWithTheFirst, .committed):
+    case (.settlesAllTransactionsWithFirst, .committed):
       for _ in 0..<max(1, machine.underwayCount) { machine.apply(.committed, at: now, into: &effects) }
       return true
-    case (.answersAtTheSeal, .sealed):
+    case (.settlesWhenSealed, .sealed):
       transit.settled += 1
       machine.apply(.sealed, at: now, into: &effects)
       machine.apply(.committed, at: now, into: &effects)
       return true
-    case (.answersAtTheSeal, .committed) where transit.settled > 0:
+    case (.settlesWhenSealed, .committed) where transit.settled > 0:
       transit.settled -= 1
       return true
-    case (.answersAtTheSeal, .commitRefused):
+    case (.settlesWhenSealed, .commitRefused):
       transit.settled = 0
       return false
-    case (.settlesTheNewest, .committed):
+    case (.settlesNewestFirst, .committed):
       if transit.withheld.isEmpty { settleThroughTheNewest(of: &machine, at: now, into: &effects) }
       effects.append(contentsOf: transit.withheld.removeLast())
       return true
-    case (.settlesTheNewest, .commitRefused):
+    case (.settlesNewestFirst, .commitRefused):
       for withheld in transit.withheld { effects.append(contentsOf: withheld) }
       transit.withheld = []
       return false

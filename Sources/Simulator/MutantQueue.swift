@@ -19,21 +19,21 @@ struct MutantQueue {
   func corrupt(_ policy: QueuePolicy) -> QueuePolicy {
     var policy = policy
     switch bug {
-    case .neverFull: policy.maxWaiting = .max
-    case .neverBuries:
+    case .ignoresQueueLimit: policy.maxWaiting = .max
+    case .neverDeadLetters:
       policy.maxCrashes = .max
       policy.maxFailures = .max
-    case .buriesTooEarly:
+    case .deadLettersTooEarly:
       policy.maxCrashes -= 1
       policy.maxFailures -= 1
-    case .expiresTooEarly: policy.lease = policy.lease / 2
+    case .expiresLeasesEarly: policy.lease = policy.lease / 2
     default: break
     }
     return policy
   }
 
   func corrupt(_ stored: StoredQueue) -> StoredQueue {
-    bug == .gradesUpsideDown ? PriorityMirror.mirrored(stored) : stored
+    bug == .reversesPriorities ? PriorityMirror.mirrored(stored) : stored
   }
 
   mutating func apply(
@@ -43,7 +43,7 @@ struct MutantQueue {
     if settlesOtherTransactions(event, of: &machine, at: now, into: &effects) { return }
     let event = withAnotherResult(event)
     for each in events(for: event, machine) { machine.apply(each, at: now, into: &wanted) }
-    if bug == .handsAsManyAgain {
+    if bug == .ignoresUnreturnedRecalls {
       for case .recall(let window, let lease) in wanted where window.isOutside {
         machine.apply(
           .tellerAnswered(window, lease.generation, lease, .returned), at: now, into: &wanted)
@@ -58,13 +58,13 @@ struct MutantQueue {
     }
     func answer(_ answer: TellerAnswer) -> QueueEvent { .tellerAnswered(window, generation, lease, answer) }
     switch bug {
-    case .keepsTheResultOfAnother:
+    case .storesResultOfOtherCustomer:
       defer { lastResult = result }
       return answer(.worked(lastResult ?? result))
-    case .keepsTheResultOfTheOneBefore where window.service.isForCommands:
+    case .storesPreviousCommandResult where window.service.isForCommands:
       return answer(.worked(lastResultByWindow.updateValue(result, forKey: window) ?? result))
-    case .forgetsResultsOfCommands where window.service.isForCommands: return answer(.done)
-    case .saysThatCutOutputIsWhole where window.service.isForCommands:
+    case .omitsCommandResults where window.service.isForCommands: return answer(.done)
+    case .hidesTruncation where window.service.isForCommands:
       let output = TruncatedOutput(first: result.output.bytes) ?? .nothing
       return answer(
         .worked(
@@ -76,7 +76,7 @@ struct MutantQueue {
 
   private func events(for event: QueueEvent, _ machine: borrowing QueueMachine) -> [QueueEvent] {
     switch (bug, event) {
-    case (.forgetsTheLost, .tellerLost(let window, let generation, _)):
+    case (.ignoresTellerExit, .tellerLost(let window, let generation, _)):
       held(at: window, by: generation, machine) == nil ? [event] : [.tick]
     case (.ignoresGenerations, .tellerAnswered(let window, let generation, _, let answer)):
       // Treats an earlier teller as the current one, and its answer as one for the current teller's customer.
@@ -84,32 +84,32 @@ struct MutantQueue {
         present.generation <= generation
           ? nil : present.lease.map { [.tellerAnswered(window, present.generation, $0, answer)] }
       } ?? [event]
-    case (.believesEveryTeller, .tellerAnswered(let window, let generation, let lease, .done))
+    case (.ignoresLeaseOfAnswer, .tellerAnswered(let window, let generation, let lease, .done))
     where lease.generation == generation:
       held(at: window, by: generation, machine).map { [.tellerAnswered(window, generation, $0, .done)] }
         ?? [event]
-    case (.takesProgressForDone, .tellerProgressed(let window, let generation, let lease)):
+    case (.treatsProgressAsDone, .tellerProgressed(let window, let generation, let lease)):
       [.tellerAnswered(window, generation, lease, .done)]
-    case (.takesDeathForFailure, .tellerLost(let window, let generation, _)):
+    case (.treatsCrashAsFailure, .tellerLost(let window, let generation, _)):
       held(at: window, by: generation, machine).map {
         [.tellerAnswered(window, generation, $0, .failed(WorkFailure("it died"))), event]
       } ?? [event]
-    case (.expiresNobody, .tick): renewals(of: machine) + [event]
-    case (.renewsEveryLeaseOfAWorker, .tellerProgressed(let window, let generation, let lease))
+    case (.neverExpiresLeases, .tick): renewals(of: machine) + [event]
+    case (.renewsAllLeasesOfWorker, .tellerProgressed(let window, let generation, let lease))
     where lease.generation == generation && window.service.isForForeigners:
       [event] + renewals(of: machine) { $0 == window }
-    case (.leavesTheExpiredInHand, .tick): renewals(of: machine, \.isOutside) + [event]
-    case (.keepsThoseOfTheGone, .workerDisconnected): [.tick]
-    case (.takesWorkersAnswersInTurn, .tellerAnswered(let window, let generation, let lease, let answer))
+    case (.neverExpiresOutsideLeases, .tick): renewals(of: machine, \.isOutside) + [event]
+    case (.keepsCustomersOfGoneWorker, .workerDisconnected): [.tick]
+    case (.matchesAnswersInOrder, .tellerAnswered(let window, let generation, let lease, let answer))
     where window.service.isForForeigners && machine.holds(lease, at: window):
       renewals(of: machine) { $0 == window }.compactMap { progress in
         guard case .tellerProgressed(_, _, let lease) = progress else { return nil }
         return lease
       }.min { $0.ticket < $1.ticket }.map { [.tellerAnswered(window, generation, $0, answer)] } ?? [event]
-    case (.servesThePaused, .pause(let request, let service)): [.resume(request, service)]
-    case (.ignoresTheDrain, .drain): [.tick]
+    case (.ignoresPause, .pause(let request, let service)): [.resume(request, service)]
+    case (.admitsWhileDraining, .drain): [.tick]
     case (
-      .servesAtOnceBeyondTheMemory, .enqueue(let request, let orders, let total, let isLast, let heldBack)
+      .servesUnloadedDelayedEarly, .enqueue(let request, let orders, let total, let isLast, let heldBack)
     )
     where machine.dayCounters.delayed >= machine.policy.delayedCapacity:
       [
@@ -121,9 +121,9 @@ struct MutantQueue {
             return order
           }, total: total, isLast: isLast, heldBack: heldBack)
       ]
-    case (.ignoresTheShortage, .roomChanged): [.tick]
-    case (.forgetsStarts, .pageLoaded(let line, let page)): [.pageLoaded(line, page.map(\.withoutStart))]
-    case (.gradesUpsideDown, _): [PriorityMirror.mirrored(event)]
+    case (.ignoresLowDiskSpace, .roomChanged): [.tick]
+    case (.forgetsStartedAttempts, .pageLoaded(let line, let page)): [.pageLoaded(line, page.map(\.withoutStart))]
+    case (.reversesPriorities, _): [PriorityMirror.mirrored(event)]
     default: [event]
     }
   }
@@ -157,8 +157,8 @@ struct MutantQueue {
   ) -> [QueueEffect] {
     var spoiled: [QueueEffect] = []
     for effect in wanted { spoiled.append(contentsOf: corrupt(effect, of: event, machine)) }
-    if bug == .drainsTooEarly, case .drain = event { spoiled.append(.reportDrained) }
-    if bug == .repliesTooEarly { spoiled.append(contentsOf: earlyReply(to: event, wanted, machine)) }
+    if bug == .reportsDrainTooEarly, case .drain = event { spoiled.append(.reportDrained) }
+    if bug == .repliesBeforeCommit { spoiled.append(contentsOf: earlyReply(to: event, wanted, machine)) }
     return spoiled
   }
 
@@ -169,62 +169,62 @@ struct MutantQueue {
     case .stage(let change):
       return corrupt(change, of: event).map { .stage($0) } + earlyAcknowledgement(of: change)
         + earlyStart(of: change, machine)
-    case .assign(_, _, let customer) where bug == .startsTooEarly && customer.isAttemptRunning: return []
-    case .loadPage where bug == .forgetsPages: return []
-    case .loadDelayed where bug == .forgetsPagesOfTheDelayed: return []
-    case .recall where bug == .swallowsRecalls: return []
-    case .logPause where bug == .pausesWithoutAWord: return []
-    case .killStuckTeller where bug == .leavesTheStuck: return []
-    case .killStuckTeller(let window, let generation) where bug == .endsTheWrongGeneration:
+    case .assign(_, _, let customer) where bug == .startsBeforeCommit && customer.isAttemptRunning: return []
+    case .loadPage where bug == .neverLoadsNextPage: return []
+    case .loadDelayed where bug == .neverLoadsNextDelayedPage: return []
+    case .recall where bug == .dropsRecalls: return []
+    case .logPause where bug == .pausesWithoutNotification: return []
+    case .killStuckTeller where bug == .doesNotKillStuckTeller: return []
+    case .killStuckTeller(let window, let generation) where bug == .killsWrongGeneration:
       return [.killStuckTeller(window, generation - 1)]
-    case .acknowledge where bug == .acknowledgesTooEarly: return []
-    case .acknowledge(let window, var lease) where bug == .acknowledgesTheNext:
+    case .acknowledge where bug == .acknowledgesBeforeCommit: return []
+    case .acknowledge(let window, var lease) where bug == .acknowledgesWrongTicket:
       lease.ticket += 1
       return [.acknowledge(window, lease)]
     case .assign(let window, let lease, let customer): return corrupt(window, lease, customer, machine)
     case .reply(let request, let answer): return corrupt(request, answer, of: event, machine)
-    case .reportDrained where bug == .drainsNever || bug == .drainsTooEarly: return []
-    case .loadPage(let line, let after, let limit) where bug == .gradesUpsideDown:
+    case .reportDrained where bug == .neverReportsDrain || bug == .reportsDrainTooEarly: return []
+    case .loadPage(let line, let after, let limit) where bug == .reversesPriorities:
       return [.loadPage(PriorityMirror.mirrored(line), after: after, limit: limit)]
     default: return [effect]
     }
   }
 
   private mutating func corrupt(_ change: StoreChange, of event: QueueEvent) -> [StoreChange] {
-    if bug == .forgetsWhatIsUnsettled || transit.hasLostTwo, case .commitRefused = event { return [] }
+    if bug == .dropsRefusedChanges || transit.hasLostTwo, case .commitRefused = event { return [] }
     switch (bug, change) {
-    case (.putsAsideWhoWasBeside, .update(let customer))
+    case (.deadLettersConcurrentCustomers, .update(let customer))
     where customer.service.isForForeigners && customer.isBeside(event) && customer.startedAttempts == 0:
       return [.bury(customer)]
     // In a service that counts attempts, the start of an attempt is an `.update` too. It is not dropped.
-    case (.forgetsToPutBack, .update(let customer)) where customer.startedAttempts == 0 && !customer.isAttemptRunning: return []
-    case (.forgetsToBury, .bury), (.forgetsToRevive, .revive),
-      (.forgetsAttempts, .record), (.resetsWithoutReceipts, .cancelAllCustomers):
+    case (.doesNotRequeueAfterTellerExit, .update(let customer)) where customer.startedAttempts == 0 && !customer.isAttemptRunning: return []
+    case (.doesNotStoreDeadLetter, .bury), (.doesNotStoreRequeue, .revive),
+      (.omitsFailedAttempts, .record), (.resetOmitsReceipts, .cancelAllCustomers):
       return []
-    case (.forgetsTheReceipt, .finish(_, _, let receipt)) where receipt.outcome == .served: return []
-    case (.forgetsTheCancelled, .finish(_, _, let receipt)) where receipt.outcome == .cancelled: return []
+    case (.omitsReceipt, .finish(_, _, let receipt)) where receipt.outcome == .served: return []
+    case (.omitsCancelledReceipt, .finish(_, _, let receipt)) where receipt.outcome == .cancelled: return []
     case (.writesReceiptsTwice, .finish): return [change, change]
-    case (.paysTheWrongAmount, .finish(let customer, let state, var receipt)):
+    case (.recordsWrongAmount, .finish(let customer, let state, var receipt)):
       receipt.amount += 1
       return [.finish(customer, from: state, receipt)]
-    case (.paysTheWrongAccount, .finish(let customer, let state, var receipt)):
+    case (.recordsWrongAccount, .finish(let customer, let state, var receipt)):
       receipt.account += 1
       return [.finish(customer, from: state, receipt)]
-    case (.postsNothingForServices, .finish(let customer, let state, var receipt))
+    case (.skipsServicePosting, .finish(let customer, let state, var receipt))
     where receipt.service.isForForeigners:
       receipt.postingRule = nil
       return [.finish(customer, from: state, receipt)]
-    case (.issuesNumbersTwice, .insert(var customer)):
+    case (.reusesTicketNumber, .insert(var customer)):
       inserts += 1
       if inserts % 7 == 0, customer.ticket > 1 { customer.ticket -= 1 }
       return [.insert(customer)]
-    case (.gradesUpsideDown, _): return [PriorityMirror.mirrored(change)]
+    case (.reversesPriorities, _): return [PriorityMirror.mirrored(change)]
     default: return [change]
     }
   }
 
   private func earlyStart(of change: StoreChange, _ machine: borrowing QueueMachine) -> [QueueEffect] {
-    guard bug == .startsTooEarly, case .update(let customer) = change, customer.isAttemptRunning,
+    guard bug == .startsBeforeCommit, case .update(let customer) = change, customer.isAttemptRunning,
       let place = machine.servingCustomers.first(where: { $0.customer.ticket == customer.ticket })
     else { return [] }
     let lease = Lease(
@@ -233,7 +233,7 @@ struct MutantQueue {
   }
 
   private func earlyAcknowledgement(of change: StoreChange) -> [QueueEffect] {
-    guard bug == .acknowledgesTooEarly, case .finish(_, _, let receipt) = change, receipt.outcome == .served,
+    guard bug == .acknowledgesBeforeCommit, case .finish(_, _, let receipt) = change, receipt.outcome == .served,
       let window = receipt.window
     else { return [] }
     let lease = Lease(ticket: receipt.ticket, attempt: receipt.attempts, generation: receipt.generation)
@@ -244,7 +244,7 @@ struct MutantQueue {
     _ window: Window, _ lease: Lease, _ customer: Customer, _ machine: borrowing QueueMachine
   ) -> [QueueEffect] {
     switch bug {
-    case .handsAcrossServices:
+    case .assignsAcrossServices:
       let other: Service = window.service == .deposit ? .loan : .deposit
       guard customer.ticket % 5 == 0 else { return [.assign(window, lease, customer)] }
       return [.assign(Window(service: other, place: 1), lease, customer)]
@@ -256,7 +256,7 @@ struct MutantQueue {
       var second = lease
       second.generation = numbers.generation
       return [.assign(window, lease, customer), .assign(other, second, customer)]
-    case .gradesUpsideDown: return [.assign(window, lease, PriorityMirror.mirrored(customer))]
+    case .reversesPriorities: return [.assign(window, lease, PriorityMirror.mirrored(customer))]
     default: return [.assign(window, lease, customer)]
     }
   }
@@ -265,10 +265,10 @@ struct MutantQueue {
     _ request: RequestNumber, _ answer: QueueAnswer, of event: QueueEvent, _ machine: borrowing QueueMachine
   ) -> [QueueEffect] {
     switch (bug, answer) {
-    case (.answersTwice, _): return [.reply(request, answer), .reply(request, answer)]
-    case (.losesAnswers, .done): return []
-    case (.repliesTooEarly, .enqueued) where announced.contains(request): return []
-    case (.speaksRefusedTickets, .refused(.diskFull)):
+    case (.repliesTwice, _): return [.reply(request, answer), .reply(request, answer)]
+    case (.dropsReplies, .done): return []
+    case (.repliesBeforeCommit, .enqueued) where announced.contains(request): return []
+    case (.reportsRefusedTickets, .refused(.diskFull)):
       guard case .commitRefused = event else { return [.reply(request, answer)] }
       let next = machine.dayCounters.issued + 1
       return [.reply(request, .enqueued(IssuedTickets(day: machine.dayCounters.day, first: next, last: next)))]

@@ -65,8 +65,8 @@ final class SimulatedQueueStore: QueryingStore {
     if slowDisk == nil { process.spend(world.commitDuration()) }
     var dayCounters = dayCounters
     switch world.bug {
-    case .gradesUpsideDown: dayCounters = PriorityMirror.mirrored(dayCounters)
-    case .countsOneTooMany: dayCounters.served += 1
+    case .reversesPriorities: dayCounters = PriorityMirror.mirrored(dayCounters)
+    case .countsOneServedTooMany: dayCounters.served += 1
     default: break
     }
     if let slowDisk { return try submit(dayCounters, arriving, to: slowDisk) }
@@ -122,7 +122,7 @@ final class SimulatedQueueStore: QueryingStore {
   }
 
   func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? {
-    let ticket = world.bug == .carriesThePayloadOfAnother && world.hasCommands ? max(1, ticket - 1) : ticket
+    let ticket = world.bug == .assignsWrongPayload && world.hasCommands ? max(1, ticket - 1) : ticket
     return try attempt(.read) { () throws(StoreError) in try shown.payload(of: ticket) }
   }
 

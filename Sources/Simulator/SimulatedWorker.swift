@@ -81,7 +81,7 @@ final class SimulatedProvider: ResourceProvider {
   func begin(_ orders: TellerSettings) { real?.begin(orders) }
 
   func provide(_ assignment: Assignment) {
-    let skips = world.bug == .servesWithoutTaking && assignment.ticket % 5 == 0
+    let skips = world.bug == .servesWithoutStock && assignment.ticket % 5 == 0
     guard let real, !skips else {
       return ready = (assignment.lease, SystemClock.monotonic() + .microseconds(20))
     }

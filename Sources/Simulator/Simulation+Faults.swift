@@ -43,12 +43,12 @@ extension Simulation {
       statistics.note(kind)
       trace.line(clock.now, "client \(client.number) loses its connection")
       statistics.note(.messageLost, client.line.breakConnection(on: host))
-    case .clientDeaf:
+    case .clientStoppedReading:
       let process = clients[Int(chance.draw(0...Int64(clients.count) - 1))].line.process
       statistics.note(kind)
       process.stop()
       eventQueue.add(.descriptorsRestored(pid: process.pid), at: clock.now + .milliseconds(chance.draw(1...3_000)))
-    case .coordinatorCrowded: hit(coordinator, kind) { exhaustDescriptors($0.process) }
+    case .coordinatorOutOfDescriptors: hit(coordinator, kind) { exhaustDescriptors($0.process) }
     case .commitSlow:
       statistics.note(kind)
       slowCommit = slowCommitDuration()
@@ -60,7 +60,7 @@ extension Simulation {
       }
     case .coordinatorSignalled:
       hit(responsiveCoordinator, kind) { $0.process.handle(signal: chance.draw(0...1) == 0 ? SIGINT : SIGTERM) }
-    case .openerKilled: hit(responsiveCoordinator, kind) { $0.foregroundProcessKilled() }
+    case .foregroundProcessKilled: hit(responsiveCoordinator, kind) { $0.foregroundProcessKilled() }
     case .diskFull:
       statistics.note(kind)
       fullUntil = clock.now + .milliseconds(chance.draw(1...700))
@@ -73,7 +73,7 @@ extension Simulation {
       let jump = chance.draw(-100_000_000...100_000_000)
       clock.jump(byMilliseconds: jump)
       host.calendarOrigin += jump * 1_000_000
-    case .tellerStillborn: tellersToKillEarly += Int(chance.draw(1...4))
+    case .tellerKilledBeforeReady: tellersToKillEarly += Int(chance.draw(1...4))
     case .tellerLate: workersToDelay += Int(chance.draw(1...2))
     case .commitLost, .messageLost: break
     case _ where kind.isOfTheStock: injectStockFault(kind)

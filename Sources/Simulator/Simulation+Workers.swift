@@ -30,7 +30,7 @@ extension Simulation {
     workers.append(worker)
     if tellersToKillEarly > 0 {
       tellersToKillEarly -= 1
-      statistics.note(.tellerStillborn)
+      statistics.note(.tellerKilledBeforeReady)
       worker.process.kill(by: SIGSEGV)
       return nil
     }
@@ -86,10 +86,10 @@ extension Simulation {
     case .tellerFailed:
       // Only a worker with a provider can fail in this way. Most tellers have none.
       some(of: workers.filter { $0.provider != nil })?.provider?.failsNext = true
-    case .tellerRogue:
+    case .tellerMisbehaved:
       statistics.note(kind)
       sendFalseAnswer(worker)
-    case .tellerBabbled:
+    case .tellerSentGarbage:
       statistics.note(kind)
       var bytes: [UInt8] = [0, 0, 0, UInt8(chance.draw(0...9))]
       for _ in 0..<chance.draw(1...24) { bytes.append(UInt8(chance.draw(0...255))) }

@@ -134,8 +134,8 @@ public final class Simulation {
       commandEnded(process)
       defer { guardedProcessEnded(process) }
       if let coordinator, process === coordinator.process { coordinatorEnded(coordinator, process) }
-      if process === stockState.service { stockEnded(process) }
-      if process === vending.machine { vendingEnded(process) }
+      if process === stockState.service { stockAskedToExit(process) }
+      if process === vending.machine { vendingAskedToExit(process) }
     }
   }
 

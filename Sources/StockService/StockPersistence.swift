@@ -22,14 +22,14 @@ package final class StockPersistence: ServicePersistence {
     switch effect {
     case .lookUp(let id): return .event(.found(id, try stock.order(id)))
     case .stage(let entry):
-      if Kernel.hasPlantedBug("showsTooEarly") { fresh += entry.changes }
+      if Kernel.hasPlantedBug("notifiesBeforeCommit") { fresh += entry.changes }
       return .stage(entry)
     case .reply(let request, let answer): return .reply(request, answer)
     }
   }
 
   package func committed(_ entries: [StockEntry]) {
-    if Kernel.hasPlantedBug("showsTooEarly") { return }
+    if Kernel.hasPlantedBug("notifiesBeforeCommit") { return }
     for entry in entries { fresh += entry.changes }
   }
 

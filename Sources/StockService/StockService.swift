@@ -101,7 +101,7 @@ package final class StockService<Machine: StockServiceMachine>: ServiceHandler {
     }
     // Sent at once, as a confirmation that the subscription exists and has missed nothing.
     if place.sequence == settled { call.answer(.changes([]), more: true) }
-    if !Kernel.hasPlantedBug("forgetsWhoComesBack") { begin(view, at: place.sequence) }
+    if !Kernel.hasPlantedBug("dropsReturningSubscriber") { begin(view, at: place.sequence) }
     return .later
   }
 
@@ -114,7 +114,7 @@ package final class StockService<Machine: StockServiceMachine>: ServiceHandler {
 
   /// Publishes too early, if a deliberate bug is enabled in a test.
   package func beforeCommit() {
-    guard Kernel.hasPlantedBug("showsTooEarly") else { return }
+    guard Kernel.hasPlantedBug("notifiesBeforeCommit") else { return }
     publish()
     views.notify(at: clock.now.monotonic)
   }
@@ -133,7 +133,7 @@ package final class StockService<Machine: StockServiceMachine>: ServiceHandler {
     let settled = driver.machine.durableSequence
     guard sequence < settled else { return .none }
     guard settled - sequence <= limits.missed else { return .tooMany }
-    let place = sequence + (Kernel.hasPlantedBug("leavesOutAChange") ? 1 : 0)
+    let place = sequence + (Kernel.hasPlantedBug("skipsMissedChange") ? 1 : 0)
     let page = driver.changes(after: place, limit: limits.page)
     return page.last.map { .next(.changes(page), upTo: $0.sequence) } ?? .unavailableNow
   }

@@ -109,7 +109,7 @@ extension Database {
 
   private func settle(maximumPages: Int64?) throws(StoreError) {
     let synchronous =
-      volume.hasPlantedBug("neverSyncs") ? "OFF" : volume.hasPlantedBug("syncsOnlyWhenItCopiesTheLog") ? "NORMAL" : "FULL"
+      volume.hasPlantedBug("neverSyncs") ? "OFF" : volume.hasPlantedBug("syncsOnlyAtCheckpoint") ? "NORMAL" : "FULL"
     try execute(
       """
       PRAGMA synchronous = \(synchronous);
@@ -141,7 +141,7 @@ extension Database {
   private func migrate(from version: Int64, with schema: Schema) throws(StoreError) {
     for (index, script) in schema.migrations.enumerated().dropFirst(Int(version)) {
       do throws(StoreError) {
-        if volume.hasPlantedBug("migratesWithoutAJournal") {
+        if volume.hasPlantedBug("createsWithoutJournal") {
           try execute("PRAGMA journal_mode = OFF", while: "migrating")
         }
         try execute("BEGIN EXCLUSIVE", while: "starting a migration")
@@ -163,7 +163,7 @@ extension Database {
   /// before these pages, and later commits would be lost. See fsync(2) and https://lwn.net/Articles/752063/.
   private func rewriteLog() throws(StoreError) {
     let length = self.length(of: file + "-wal")
-    guard length > 0, !volume.hasPlantedBug("believesTheLogThatIsThere") else { return }
+    guard length > 0, !volume.hasPlantedBug("trustsLogAfterFailedSync") else { return }
     var log: UnsafeMutablePointer<sqlite3_file>?
     let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log)
     guard code == SQLITE_OK, let log, let methods = log.pointee.pMethods?.pointee else { return }

@@ -179,11 +179,11 @@ final class Database {
   /// Checkpoints the WAL. See sqlite3_wal_checkpoint_v2.
   func checkpoint(_ mode: Int32) throws(StoreError) {
     thaw()
-    if volume.hasPlantedBug("copiesTheLogWithoutSyncing") {
+    if volume.hasPlantedBug("checkpointsWithoutSync") {
       sqlite3_exec(handle, "PRAGMA synchronous = OFF", nil, nil, nil)
     }
     defer {
-      if volume.hasPlantedBug("copiesTheLogWithoutSyncing") {
+      if volume.hasPlantedBug("checkpointsWithoutSync") {
         sqlite3_exec(handle, "PRAGMA synchronous = FULL", nil, nil, nil)
       }
     }

@@ -132,7 +132,7 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
       try transactions.beginIfNeeded()
       try writeBatch()
       try finishBulkCancel()
-      if database.volume.hasPlantedBug("keepsTheBooksApart") {
+      if database.volume.hasPlantedBug("commitsCountersSeparately") {
         try transactions.commit()
         try transactions.beginIfNeeded()
       }

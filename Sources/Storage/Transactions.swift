@@ -46,8 +46,8 @@ final class Transactions {
   func commit() throws(StoreError) {
     do throws(StoreError) { try save.run() } catch {
       guard case .failed(_, let detail) = error else { throw error }
-      if database.volume.hasPlantedBug("takesAFailedSyncForAFullDisk") { throw .diskFull(detail: detail) }
-      guard database.volume.hasPlantedBug("takesAFailedSyncForACommit") else { throw error }
+      if database.volume.hasPlantedBug("treatsFailedSyncAsDiskFull") { throw .diskFull(detail: detail) }
+      guard database.volume.hasPlantedBug("treatsFailedSyncAsCommit") else { throw error }
     }
     isOpen = false
   }

@@ -104,7 +104,7 @@ open class ClientServer<
       let waiting = unflushed
       unflushed.removeAll(keepingCapacity: true)
       for session in waiting {
-        session.isUnflushed = Kernel.hasPlantedBug("speaksOnce")
+        session.isUnflushed = Kernel.hasPlantedBug("sendsFirstIterationOnly")
         session.channel.flush()
         didFlush(session)
       }

@@ -125,7 +125,7 @@ public final class Listener {
   private func pauseAccepting() {
     guard let registration else { return }
     try? loop.modify(registration, interest: [])
-    if !Kernel.hasPlantedBug("listenerStaysDeaf") { retryAt = SystemClock.monotonic() + Self.retryPause }
+    if !Kernel.hasPlantedBug("listenerNeverAcceptsAgain") { retryAt = SystemClock.monotonic() + Self.retryPause }
   }
 
   private static func makeSpare() -> FileDescriptor? { try? FileDescriptor.open("/dev/null", .readOnly) }

@@ -15,7 +15,7 @@ extension MessageChannel {
       case .success(.bytes(let count)): written += count
       case .success(.wouldBlock):
         isBlocked = true
-        if Kernel.hasPlantedBug("channelForgetsTheRest") { written = output.count }
+        if Kernel.hasPlantedBug("channelDropsUnsentBytes") { written = output.count }
         watch()
       case .success(.peerClosed):
         isPeerReadClosed = true

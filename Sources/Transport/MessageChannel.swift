@@ -226,6 +226,6 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     isReadingPaused = false
     watch()
     finishWriting()
-    if !Kernel.hasPlantedBug("forgetsWhatWasHeldBack") { deliver() }
+    if !Kernel.hasPlantedBug("dropsHeldBackMessages") { deliver() }
   }
 }

@@ -138,6 +138,6 @@ public final class ServiceSocket<
   /// - Parameter moment: now, by the monotonic clock.
   public func runTimers(_ moment: MonotonicTime) {
     loop.trackListening(until: moment)
-    runTimers(moment, listeningTime: Kernel.hasPlantedBug("servicesBlameClients") ? moment : loop.listeningTime.now)
+    runTimers(moment, listeningTime: Kernel.hasPlantedBug("servicesCountStallAgainstClients") ? moment : loop.listeningTime.now)
   }
 }

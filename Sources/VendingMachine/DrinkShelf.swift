@@ -123,7 +123,7 @@ final class DrinkShelf {
       picture?.apply(changes)
       for change in changes { versions[change.item] = version }
       let seen = picture?.sequence ?? 0
-      if !Kernel.hasPlantedBug("gatesStayShut") { runWaiters { $0 <= seen } }
+      if !Kernel.hasPlantedBug("gatesStayClosed") { runWaiters { $0 <= seen } }
     case .refused(let failure):
       refusalReason = failure.messageDetail ?? MessageDetail(quoting: "\(failure.code.name) \(failure.detail)")
     }
@@ -153,7 +153,7 @@ final class DrinkShelf {
       }
       // The disk of the stock may have been full. The next snapshot may arrive much later, and nothing can be sold
       // until then.
-      if !isIntroduced, !Kernel.hasPlantedBug("introducesOnce") {
+      if !isIntroduced, !Kernel.hasPlantedBug("announcesProductsOnce") {
         introduceAt = SystemClock.monotonic() + Self.introductionPause
       }
     }

@@ -42,7 +42,7 @@ final class ManagerOperations {
         return answer(.failure(VendingFailure(.stockUnavailable, messageDetail: messageDetail)))
       }
       var order = OrderID(ofManagersRequest: name)
-      if Kernel.hasPlantedBug("stocksAgain") { order = OrderID("\(order)-\(SystemClock.monotonic().nanoseconds)") }
+      if Kernel.hasPlantedBug("restocksTwice") { order = OrderID("\(order)-\(SystemClock.monotonic().nanoseconds)") }
       ask(command, as: order, until: deadline, answer)
     }
   }
@@ -58,7 +58,7 @@ final class ManagerOperations {
         // Answer after the view contains the change, so that the manager sees it.
         guard let self else { return }
         shelf.whenReached(changes.last?.sequence ?? 0) { answer(.stocked(changes)) }
-      case .failure where Kernel.hasPlantedBug("takesSilenceForDone"): answer(.stocked([]))
+      case .failure where Kernel.hasPlantedBug("treatsTimeoutAsDone"): answer(.stocked([]))
       case .failure(let error): answer(.failure(VendingFailure(.stockUnavailable, messageDetail: error.messageDetail)))
       }
     }

@@ -42,8 +42,8 @@ final class PurchaseOperations<Machine: VendingServiceMachine> {
       guard let self else { return }
       guard isKnown else { return settle(purchase, .unavailable) }
       guard var order = driver.machine.stockOrder(of: purchase) else { return }
-      if Kernel.hasPlantedBug("renamesPurchases") { order = OrderID("\(order)-\(CurrentProcess.pid)") }
-      let today = Kernel.hasPlantedBug("sellsTheExpired") ? 0 : clock.today
+      if Kernel.hasPlantedBug("changesPurchaseIDs") { order = OrderID("\(order)-\(CurrentProcess.pid)") }
+      let today = Kernel.hasPlantedBug("omitsDayInOrder") ? 0 : clock.today
       let command = StockCommand.take([ItemAmount(product, 1)], today: today)
       stock.ask(command, as: order, until: deadline) { [weak self] in self?.handle($0, product, purchase) }
     }
@@ -61,10 +61,10 @@ final class PurchaseOperations<Machine: VendingServiceMachine> {
     case .success(.short):
       let hasExpired = shelf.lots(of: product).contains { $0.isExpired(on: clock.today) }
       settle(purchase, .none(onlyExpired: hasExpired))
-    case .failure where Kernel.hasPlantedBug("takesSilenceForSoldOut"),
-      .success(.failure) where Kernel.hasPlantedBug("takesAFullStockForSoldOut"):
+    case .failure where Kernel.hasPlantedBug("treatsTimeoutAsSoldOut"),
+      .success(.failure) where Kernel.hasPlantedBug("treatsStockDiskFullAsSoldOut"):
       settle(purchase, .none(onlyExpired: false))
-    case .failure where Kernel.hasPlantedBug("takesSilenceForTaken"): settle(purchase, .taken(nil))
+    case .failure where Kernel.hasPlantedBug("treatsTimeoutAsTaken"): settle(purchase, .taken(nil))
     case .success, .failure: settle(purchase, .unavailable)
     }
   }
@@ -80,7 +80,7 @@ final class PurchaseOperations<Machine: VendingServiceMachine> {
       // Ask again if the stock refuses or does not answer. A restarted machine asks again, too.
       switch result {
       case .success(.done): break
-      case .failure where Kernel.hasPlantedBug("takesSilenceForPutBack"): break
+      case .failure where Kernel.hasPlantedBug("treatsTimeoutAsPutBack"): break
       default: return releasesToRetry.append(purchase)
       }
       driver.process(.released(purchase), at: clock.now)
@@ -99,7 +99,7 @@ final class PurchaseOperations<Machine: VendingServiceMachine> {
     nextDeadline = nil
     let purchases = releasesToRetry
     releasesToRetry.removeAll()
-    if Kernel.hasPlantedBug("releasesAreNotRetried") { return }
+    if Kernel.hasPlantedBug("releaseIsNotRetried") { return }
     for purchase in purchases { release(purchase) }
   }
 }

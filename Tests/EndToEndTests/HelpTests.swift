@@ -53,8 +53,8 @@ struct HelpTests {
       let outcome = try branch.launch(
         ["--bug", "neverful"], program: "\(Binaries.directory)/bank-simulate"
       ).finish()
-      #expect(outcome.code == 2 && outcome.err.contains("Did you mean 'neverFull'?"), outcome.story)
-      #expect(outcome.err.contains("forgetsToBury, "), outcome.story)
+      #expect(outcome.code == 2 && outcome.err.contains("Did you mean 'ignoresQueueLimit'?"), outcome.story)
+      #expect(outcome.err.contains("doesNotStoreDeadLetter, "), outcome.story)
     }
   }
 

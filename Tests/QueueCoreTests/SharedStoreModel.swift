@@ -10,7 +10,7 @@ import Time
 /// Defects of a shared database.
 enum ModelBug: CaseIterable {
   /// A completion in an old epoch takes effect.
-  case completesWithoutTheEpoch
+  case completesWithoutEpoch
   /// Two branches can have one page.
   case claimsOverlap
   /// A returned customer is returned twice.
@@ -20,7 +20,7 @@ enum ModelBug: CaseIterable {
   /// A returned customer is in no line.
   case losesReturned
   /// A claim is granted after the end of its epoch.
-  case claimsWithoutTheEpoch
+  case claimsWithoutEpoch
   /// Work for a customer that was finished elsewhere is reported as done.
   case hidesRejectedCompletions
 }
@@ -70,7 +70,7 @@ final class SharedStoreModel {
   }
 
   func claim(_ line: Line, limit: Int, for owner: Owner) -> [Customer] {
-    guard isPresent(owner) || bug == .claimsWithoutTheEpoch else { return [] }
+    guard isPresent(owner) || bug == .claimsWithoutEpoch else { return [] }
     let overlaps = isTriggered(.claimsOverlap)
     let page = entries.values
       .filter {
@@ -83,7 +83,7 @@ final class SharedStoreModel {
 
   /// - Returns: Customers who were finished by another branch before.
   func commit(_ changes: [StoreChange], by owner: Owner) -> [TicketNumber] {
-    guard isPresent(owner) || bug == .completesWithoutTheEpoch else { return changes.finished }
+    guard isPresent(owner) || bug == .completesWithoutEpoch else { return changes.finished }
     var rejectedCompletions: [TicketNumber] = []
     for change in changes { apply(change, by: owner, &rejectedCompletions) }
     if isTriggered(.repeatsTransaction) {

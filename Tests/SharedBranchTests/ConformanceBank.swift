@@ -33,7 +33,7 @@ enum BackendKind: CaseIterable, CustomStringConvertible, Sendable {
 
 /// Deviations of a database, planted so that the case for each is seen to find it.
 enum StoreDefect: CaseIterable, Sendable {
-  case forgetsKeys, losesPayloads, losesLastCommit, claimsLastFirst, keepsCancelledCustomers,
+  case forgetsIdempotencyKeys, losesPayloads, losesLastCommit, claimsLastFirst, keepsCancelledCustomers,
     skipsAnAttempt
   case neverRequeuesDue, losesResults
 }
@@ -158,7 +158,7 @@ final class ConformanceBank {
     for (key, digest) in request.keyed.map({ ($0.key, $0.digest) })
       + [request.key.map { ($0, request.digest) }].compactMap(\.self)
     {
-      guard difference != .forgetsKeys || key != "k", let found = try local.request(forKey: key) else {
+      guard difference != .forgetsIdempotencyKeys || key != "k", let found = try local.request(forKey: key) else {
         continue
       }
       guard found.isRepeated(by: digest) else { return .keyConflict(key) }
@@ -182,7 +182,7 @@ final class ConformanceBank {
     if let key = request.key {
       let change = StoreChange.remember(
         key: key, day: day, first: first, last: dayCounters.issued, request: request.digest)
-      if difference != .forgetsKeys { try local.stage(change) }
+      if difference != .forgetsIdempotencyKeys { try local.stage(change) }
     }
     for (place, key, digest) in request.keyed {
       guard let ticket = tickets[place] else { continue }

@@ -16,7 +16,7 @@ struct StoreConformanceTests {
 
   /// The case that finds each.
   private static let seen: [(StoreDefect, ConformanceCase)] = [
-    (.forgetsKeys, .keys), (.losesPayloads, .payloads), (.losesLastCommit, .staged),
+    (.forgetsIdempotencyKeys, .keys), (.losesPayloads, .payloads), (.losesLastCommit, .staged),
     (.claimsLastFirst, .pages),
     (.keepsCancelledCustomers, .cancelled), (.skipsAnAttempt, .attempts), (.neverRequeuesDue, .delays),
     (.losesResults, .results),

@@ -44,11 +44,11 @@
     private static let maxSeeds: UInt64 = 300
     /// Seeds that find slow ones, tried before the others.
     private static let slowToFind: [PlantedBranchBug: UInt64] = [
-      .claimsWithoutTheEpoch: 12, .losesTheReturned: 12, .losesARefusedTransaction: 12, .neverRescues: 12,
-      .keepsItsCustomersOverTheLoss: 16, .takesARefusalForACommit: 18, .keepsItsCommitsOverTheLoss: 20,
-      .forgetsWhatIsOwed: 24, .rescuesTwice: 24, .takesInWhileItDrains: 24, .claimsAnewInsteadOfLooking: 65,
-      .endsTheDayEarly: 71,
-      .forgetsToAskTellersBack: 120, .handsOutBehindTheLease: 170,
+      .claimsWithoutEpoch: 12, .losesReturnedTickets: 12, .dropsRefusedTransaction: 12, .neverRescues: 12,
+      .keepsCustomersAfterLeaseLoss: 16, .treatsRefusalAsCommit: 18, .keepsCommitsAfterLeaseLoss: 20,
+      .forgetsStockReleases: 24, .rescuesTwice: 24, .issuesWhileDraining: 24, .claimsAgainWithoutCheck: 65,
+      .endsDayEarly: 71,
+      .doesNotRecallAfterLeaseLoss: 120, .assignsAfterLeaseEnd: 170,
     ]
     @Test(
       "every planted bug is caught, and is not seen in the real branches",

@@ -69,7 +69,7 @@ struct ServiceDatabaseTests {
 
   @Test("a store that does not sync is found out")
   func isFoundOut() {
-    for plantedBug in ["neverSyncs", "syncsOnlyWhenItCopiesTheLog"] {
+    for plantedBug in ["neverSyncs", "syncsOnlyAtCheckpoint"] {
       let isCaught = (1...100 as ClosedRange<UInt64>).contains { seed in
         (try? history(of: PersistedStock.self, seed, plantedBug: plantedBug, isQuiet: true)) != true
       }

@@ -14,13 +14,13 @@ enum PlantedBug: String, CaseIterable {
   /// The stock is asked before the intent is on disk.
   case takesBeforeCommit
   /// A restarted machine has lost its open purchases.
-  case forgetsIntents
+  case forgetsOpenPurchases
   /// A purchase that was given up is never put back.
   case neverReleases
   /// A drink is free.
-  case chargesNothing
+  case doesNotCharge
   /// After a crash the stock is asked under another name.
-  case renamesPurchases
+  case changesPurchaseIDs
 }
 
 final class VendingWorld {
@@ -87,7 +87,7 @@ final class VendingWorld {
     case .lookUp(let id): process(.found(id, bug == .forgetsRequests ? nil : staged.request(id)))
     case .stage(let entry):
       if var change = entry.change {
-        if bug == .chargesNothing, change.kind == .bought { change.amount = 0 }
+        if bug == .doesNotCharge, change.kind == .bought { change.amount = 0 }
         staged.changes.append(change)
       }
       if let purchase = entry.purchase {
@@ -108,7 +108,7 @@ final class VendingWorld {
     guard let order = machine.stockOrder(of: purchase) else {
       preconditionFailure("purchase \(purchase) has ended")
     }
-    return bug == .renamesPurchases ? OrderID(order.text + "-\(epoch)") : order
+    return bug == .changesPurchaseIDs ? OrderID(order.text + "-\(epoch)") : order
   }
 
   @discardableResult
@@ -187,7 +187,7 @@ final class VendingWorld {
     requested = []
     epoch += 1
     var stored = committed.stored
-    if bug == .forgetsIntents { stored.unfinished = [] }
+    if bug == .forgetsOpenPurchases { stored.unfinished = [] }
     machine = VendingStateMachine(stored, prices: Self.prices)
     process(.began)
   }

@@ -67,7 +67,7 @@ final class BoardFeed: CoordinatorComponent {
   }
 
   private var isDue: Bool {
-    context.now.monotonic >= shownAt + pause || Kernel.hasPlantedBug("paintsWithoutAPause")
+    context.now.monotonic >= shownAt + pause || Kernel.hasPlantedBug("sendsSnapshotsUnthrottled")
   }
 
   private func make() -> BoardFrame {

@@ -49,7 +49,7 @@ final class WaitingCustomersReader: CoordinatorComponent {
       }
     }
     if let failure { queue.fail(failure) }
-    return Kernel.hasPlantedBug("leavesTheFirstOffTheBoard") ? Array(first.dropFirst()) : first
+    return Kernel.hasPlantedBug("omitsFirstWaitingFromBoard") ? Array(first.dropFirst()) : first
   }
 
   /// Drops the cache: after the last viewer has left, and on a new day.
@@ -79,7 +79,7 @@ final class WaitingCustomersReader: CoordinatorComponent {
     while true {
       let found = try store.page(of: page.beyond.line, after: last, limit: limit).map(\.ticket)
       let shown = found.filter {
-        $0 <= issued && (!servingCustomers.contains($0) || Kernel.hasPlantedBug("paintsThoseAtWindowsAsWaiting"))
+        $0 <= issued && (!servingCustomers.contains($0) || Kernel.hasPlantedBug("listsServedAsWaiting"))
       }
       page.numbers += shown
       page.isWhole = found.count < limit || found[found.count - 1] > issued

@@ -8,27 +8,27 @@ public enum BranchFault: Int, CaseIterable, Sendable, Codable {
   /// A branch is killed with all its processes. It is started again later, at the latest when the faults end, or never.
   case branchKilled
   /// All processes of a branch stall, for up to a minute.
-  case branchAsleep
+  case branchStalled
   /// A teller is killed, hangs, is slow, or cannot serve.
   case tellerKilled, tellerStuck, tellerSlow, tellerFailed
   /// A connection to the database breaks; requests in flight are lost or still arrive.
   case connectionLost
   /// A connection breaks while a transaction is in flight: the transaction arrives late, or its answer is lost. Or a
   /// branch is killed, and its transaction arrives right after its epoch has ended.
-  case transactionLate, replyLost, diesAtWork
+  case transactionLate, replyLost, killedInTransaction
   /// A branch is cut off from the database; its connections become slow.
   case branchPartitioned, networkSlow
   /// The database is unavailable for a while, has no space, or refuses transactions because of conflicts.
-  case booksAway, booksFull, booksInTheWay
+  case databaseUnavailable, databaseFull, databaseConflict
   /// The address leads to an empty database for a while. Or a standby is promoted, and the former server accepts
   /// connections beside it.
-  case booksReplaced, serverPromoted
+  case databaseReplaced, serverPromoted
   /// Notifications of new customers are lost.
   case notificationLost
   /// The calendar of a branch is set forward or back by up to four hours.
   case clockJumped
   /// A client loses its connection, or does not read for a while.
-  case clientLost, clientDeaf
+  case clientLost, clientStoppedReading
   /// Windows are closed and opened again; a branch is closed by its operator.
   case windowsScaled, branchClosed
 

@@ -75,7 +75,7 @@
       var weights: [(fault: BranchFault, weight: Int64)] = BranchFault.allCases.map { fault in
         let weight = chance.draw(0...3)
         return switch fault {
-        case .branchKilled, .branchAsleep, .branchPartitioned, .connectionLost: (fault, weight * weight + 2)
+        case .branchKilled, .branchStalled, .branchPartitioned, .connectionLost: (fault, weight * weight + 2)
         default: (fault, weight * weight)
         }
       }

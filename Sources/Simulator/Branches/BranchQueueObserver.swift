@@ -35,7 +35,7 @@
       let holders = machine.servingCustomers.map(\.window).filter { window in
         machine.numbers(of: window)?.lease.map { !machine.hasNotStarted($0, at: window) } ?? false
       }
-      let isKept = if case .claimsLost = event { world.bug == .keepsItsCustomersOverTheLoss } else { false }
+      let isKept = if case .claimsLost = event { world.bug == .keepsCustomersAfterLeaseLoss } else { false }
       if !isKept { note(event) }
       var wanted: [QueueEffect] = []
       for event in isKept ? [.tick] : spoiled(event) { machine.apply(event, at: now, into: &wanted) }
@@ -121,16 +121,16 @@
 
     private func spoiled(_ event: QueueEvent) -> [QueueEvent] {
       switch (world.bug, event) {
-      case (.handsOutBehindTheLease, .leaseExtended): [.leaseExtended(until: MonotonicTime(nanoseconds: .max))]
-      case (.countsWhatHadNoEffect, .withoutEffect): [.tick]
+      case (.assignsAfterLeaseEnd, .leaseExtended): [.leaseExtended(until: MonotonicTime(nanoseconds: .max))]
+      case (.countsRejectedCompletions, .withoutEffect): [.tick]
       default: [event]
       }
     }
 
     private func isDropped(_ effect: QueueEffect, of event: QueueEvent) -> Bool {
       switch (world.bug, event, effect) {
-      case (.forgetsToAskTellersBack, .claimsLost, .recall): true
-      case (.losesARefusedTransaction, .commitRefused, .stage): true
+      case (.doesNotRecallAfterLeaseLoss, .claimsLost, .recall): true
+      case (.dropsRefusedTransaction, .commitRefused, .stage): true
       default: false
       }
     }

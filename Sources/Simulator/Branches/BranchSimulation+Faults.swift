@@ -26,7 +26,7 @@
           node.notStartedBefore = clock.now + .milliseconds(chance.draw(100...9_000))
           node.kill()
         }
-      case .branchAsleep:
+      case .branchStalled:
         let long = chance.draw(0...3) == 0
         hit(node.process, fault) { _ in
           node.stall(
@@ -41,17 +41,17 @@
         hit(some(of: network.open), fault) { network.cut($0) }
       case .transactionLate: armFault(node, fault, .late)
       case .replyLost: armFault(node, fault, .unanswered)
-      case .diesAtWork: armFault(node, fault, .afterEpochEnd)
+      case .killedInTransaction: armFault(node, fault, .afterEpochEnd)
       case .branchPartitioned:
         statistics.note(fault)
         network.partition(node.index, for: .milliseconds(chance.draw(100...9_000)))
       case .networkSlow:
         statistics.note(fault)
         network.conditions[node.index].slowUntil = clock.now + .milliseconds(chance.draw(200...4_000))
-      case .booksAway:
+      case .databaseUnavailable:
         statistics.note(fault)
         network.crashServer(for: .milliseconds(chance.draw(20...(chance.draw(0...2) == 0 ? 8_000 : 1_500))))
-      case .booksReplaced:
+      case .databaseReplaced:
         // This fault is possible only after a branch has joined the database.
         hit(server.branches.first, fault) { _ in
           network.crashServer(for: .zero)
@@ -62,10 +62,10 @@
         network.crashServer(for: .milliseconds(chance.draw(0...300)))
         server.timeline += 1
         network.formerServerUntil = clock.now + .milliseconds(chance.draw(500...8_000))
-      case .booksFull:
+      case .databaseFull:
         statistics.note(fault)
         server.fullUntil = clock.now + .milliseconds(chance.draw(10...2_500))
-      case .booksInTheWay:
+      case .databaseConflict:
         statistics.note(fault)
         server.conflicts += Int(chance.draw(1...4))
       case .notificationLost:
@@ -76,7 +76,7 @@
         node.host.calendarOrigin += chance.draw(-14_400_000...14_400_000) * 1_000_000
       case .clientLost:
         hit(some(of: node.clients.filter(\.isReady)), fault) { $0.breakConnection() }
-      case .clientDeaf:
+      case .clientStoppedReading:
         hit(some(of: node.clients), fault) { client in
           let process = client.line.process
           process.stop()

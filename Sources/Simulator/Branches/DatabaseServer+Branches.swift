@@ -121,7 +121,7 @@
         guard !there.isEmpty else { return false }
         rows.append([.integer(claim.lane), .integer(claim.first), .integer(claim.last)])
         checker.returned(there, of: claim.owner)
-        if bugOccurs(.losesTheReturned) { return true }
+        if bugOccurs(.losesReturnedTickets) { return true }
         returned.append(ReturnedRange(lane: claim.lane, first: claim.first, last: claim.last))
         return !hasPlantedBug(.rescuesTwice)
       }
@@ -159,7 +159,7 @@
     }
 
     private func mayClaim(_ owner: BranchOwner) -> Bool {
-      isPresent(owner) || hasPlantedBug(.claimsWithoutTheEpoch)
+      isPresent(owner) || hasPlantedBug(.claimsWithoutEpoch)
     }
 
     func claimReturned(_ call: PostgresCall) -> [[PostgresValue]] {
@@ -189,7 +189,7 @@
       let gate = gate(lane)
       let open = tickets(in: lane, (front + 1)...Int64.max).filter { $0 < gate }
       var page = Array(open.prefix(Int(call.integer(3))))
-      if hasPlantedBug(.claimsTheLastFirst) { page = Array(open.suffix(Int(call.integer(3)))) }
+      if hasPlantedBug(.claimsFromEnd) { page = Array(open.suffix(Int(call.integer(3)))) }
       guard let first = page.first, let last = page.last else { return [] }
       claims.append(
         Claim(lane: lane, first: first, last: last, owner: call.owner, number: call.integer(4)))
@@ -246,7 +246,7 @@
           guard claims.contains(where: { $0.holds(row) && $0.owner == call.owner }) else { continue }
         } else {
           row.state = 1
-          if !hasPlantedBug(.callsTheDueTwice) { row.due = nil }
+          if !hasPlantedBug(.returnsDueTwice) { row.due = nil }
           if kind != "bank-return-due" {
             (row.crashes, row.failures, row.startedAttempts, row.isAttemptRunning) = (0, 0, 0, false)
           }
@@ -258,7 +258,7 @@
         removeFromClaim(row)
         let isBehind = ticket <= fronts[row.lane] ?? 0
         let isBack = returned.contains { $0.lane == row.lane && $0.first <= ticket && ticket <= $0.last }
-        if isBehind, !isBack, !(hasPlantedBug(.losesTheRevived) && kind != "bank-return-due") {
+        if isBehind, !isBack, !(hasPlantedBug(.losesRequeuedTickets) && kind != "bank-return-due") {
           returned.append(ReturnedRange(lane: row.lane, first: ticket, last: ticket))
         }
         guard kind != "bank-return-unserved" else { continue }
@@ -274,7 +274,7 @@
       let rows = customers.values.sorted { $0.ticket < $1.ticket }
       switch kind {
       case "bank-return-due":
-        let now = nowMilliseconds + (hasPlantedBug(.callsTooEarly) ? 60_000 : 0)
+        let now = nowMilliseconds + (hasPlantedBug(.returnsDueEarly) ? 60_000 : 0)
         let first = nowMilliseconds - call.integer(3)
         return rows.filter { $0.due.map { $0 <= now && $0 > first } ?? false }.map(\.ticket)
       case "bank-return-dead":

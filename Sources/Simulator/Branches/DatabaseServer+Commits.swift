@@ -15,7 +15,7 @@
     }
 
     private func mayCommit(_ owner: BranchOwner) -> Bool {
-      isPresent(owner) || hasPlantedBug(.completesWithoutTheEpoch)
+      isPresent(owner) || hasPlantedBug(.completesWithoutEpoch)
     }
 
     /// Starts a commit. Returns `fence`, true if the epoch is still valid, and `good`, true if the preceding commit is
@@ -73,7 +73,7 @@
       for (lane, change) in changes { add(change, call.owner, call.integer(2), lane: lane) }
       world.statistics.commits += 1
       if done.count < positions.count { world.statistics.rejectedCompletions += 1 }
-      if hasPlantedBug(.keepsSilentAboutNoEffect) { done = positions.map { PostgresPosition.ticket($0) } }
+      if hasPlantedBug(.hidesRejectedCompletions) { done = positions.map { PostgresPosition.ticket($0) } }
       return [[.boolean(true), .boolean(true), done.isEmpty ? .null : .integers(done)]]
     }
 
@@ -93,7 +93,7 @@
         row.state = call.integers(9)[index]
         let due = call.integers(10)[index]
         row.due = due == 0 ? nil : due
-        if hasPlantedBug(.delaysByTheLocalCalendar), let due = row.due {
+        if hasPlantedBug(.delaysByLocalClock), let due = row.due {
           let name = branches.first { $0.id == call.owner.branch }?.name ?? ""
           row.due = due + world.calendarError(of: name) - calendarError
         }
@@ -184,7 +184,7 @@
 
     func endDay(_ call: PostgresCall, _ transaction: inout TransactionState) -> [[PostgresValue]] {
       let isThere = isPresent(call.owner)
-      if isThere, call.integer(2) == day, customers.isEmpty && batches.isEmpty || hasPlantedBug(.endsTheDayEarly) {
+      if isThere, call.integer(2) == day, customers.isEmpty && batches.isEmpty || hasPlantedBug(.endsDayEarly) {
         checker.dayEnds()
         day += 1
         isDraining = false

@@ -64,9 +64,9 @@
         .sorted()
     }
 
-    private func firstNumber() -> Int64 { lastTicket + 1 + (bugOccurs(.leavesGaps) ? 1 : 0) }
+    private func firstNumber() -> Int64 { lastTicket + 1 + (bugOccurs(.skipsNumbers) ? 1 : 0) }
     /// True while the bank drains, and after the day has ended: only one day is simulated.
-    private var rejectsNewRequests: Bool { isDraining && !hasPlantedBug(.takesInWhileItDrains) || checker.dayHasEnded }
+    private var rejectsNewRequests: Bool { isDraining && !hasPlantedBug(.issuesWhileDraining) || checker.dayHasEnded }
 
     func enqueueCustomers(_ call: PostgresCall) -> [[PostgresValue]] {
       enqueueCustomers(call, whole: true) { range in

@@ -17,7 +17,7 @@
 
     /// Records that the stock of a branch may hold something for a cancelled customer.
     func recordRelease(_ row: Row) {
-      if let owner = owner(of: row.lane), !hasPlantedBug(.forgetsWhatIsOwed) {
+      if let owner = owner(of: row.lane), !hasPlantedBug(.forgetsStockReleases) {
         releases[row.ticket] = (owner, row.issued)
       }
     }

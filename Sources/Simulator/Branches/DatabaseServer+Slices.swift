@@ -83,7 +83,7 @@
       }
       arriving[name]?[part] = nil
       batch.next = batch.first + slice.before + Int64(slice.arriving.bases.count)
-      let isLeft = batch.next <= batch.last && !hasPlantedBug(.forgetsTheRestOfARequest)
+      let isLeft = batch.next <= batch.last && !hasPlantedBug(.unpacksFirstSliceOnly)
       if isLeft {
         batches[place] = batch
       } else {
@@ -98,7 +98,7 @@
     /// First ticket of a lane that may not be claimed yet, because a large request is still being unpacked into the
     /// lane; `.max` if there is none.
     func gate(_ lane: Int64) -> Int64 {
-      if hasPlantedBug(.claimsPastTheArriving) { return .max }
+      if hasPlantedBug(.claimsPastUnpacked) { return .max }
       return batches.lazy.filter { $0.lanes.contains(lane) }.map(\.next).min() ?? .max
     }
 

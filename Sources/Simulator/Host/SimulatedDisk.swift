@@ -77,7 +77,7 @@ extension SimulatedDisk {
 final class SimulatedStockStore: StockStore, SimulatedDisk {
   static let name = "stock"
   static let bugs = (
-    answersTooEarly: PlantedBug.stockAnswersTooEarly, believesAFullDisk: PlantedBug.stockBelievesAFullDisk
+    answersTooEarly: PlantedBug.stockAnswersBeforeSync, believesAFullDisk: PlantedBug.stockIgnoresDiskFull
   )
 
   unowned let world: Simulation
@@ -134,7 +134,7 @@ final class SimulatedStockStore: StockStore, SimulatedDisk {
 final class SimulatedVendingStore: VendingStore, SimulatedDisk {
   static let name = "vending"
   static let bugs = (
-    answersTooEarly: PlantedBug.vendingAnswersTooEarly, believesAFullDisk: PlantedBug.vendingBelievesAFullDisk
+    answersTooEarly: PlantedBug.vendingAnswersBeforeSync, believesAFullDisk: PlantedBug.vendingIgnoresDiskFull
   )
 
   unowned let world: Simulation

@@ -71,15 +71,15 @@ struct MutantStock {
 
   private func corrupt(_ event: StockEvent, _ picture: StockSnapshot) -> StockEvent {
     switch (bug, event) {
-    case (.takesAgain, .found(let id, let known?)) where known.outcome == .done && known.returned == nil:
+    case (.takesStockTwice, .found(let id, let known?)) where known.outcome == .done && known.returned == nil:
       .found(id, nil)
-    case (.forgetsOrdersInACrash, .found(let id, _?)) where former.contains(id): .found(id, nil)
-    case (.givesBackAgain, .found(let id, var known?)):
+    case (.forgetsOrdersAfterCrash, .found(let id, _?)) where former.contains(id): .found(id, nil)
+    case (.returnsStockTwice, .found(let id, var known?)):
       {
         known.returned = nil
         return .found(id, known)
       }()
-    case (.refusesTheLastFruit, .order(let request, let id, .take(var amounts, let today))):
+    case (.refusesLastPiece, .order(let request, let id, .take(var amounts, let today))):
       {
         for place in amounts.indices
         where picture.quantity(of: amounts[place].item) == amounts[place].quantity {
@@ -87,7 +87,7 @@ struct MutantStock {
         }
         return .order(request, id, .take(amounts, today: today))
       }()
-    case (.takesInPart, .order(let request, let id, .take(let amounts, let today))):
+    case (.takesPartialOrder, .order(let request, let id, .take(let amounts, let today))):
       .order(request, id, .take(Self.present(of: amounts, picture), today: today))
     default: event
     }
@@ -102,14 +102,14 @@ struct MutantStock {
   private func corrupt(_ effect: StockEffect, _ picture: StockSnapshot) -> StockEffect {
     guard case .stage(var entry) = effect else { return effect }
     switch (bug, entry.name) {
-    case (.takesAgain, .ordered(let id, _, _)?), (.forgetsOrdersInACrash, .ordered(let id, _, _)?):
+    case (.takesStockTwice, .ordered(let id, _, _)?), (.forgetsOrdersAfterCrash, .ordered(let id, _, _)?):
       if kept(id) != nil { entry.name = nil }
-    case (.givesBackAgain, .wasReturned(let id)?): if kept(id)?.returned != nil { entry.name = nil }
-    case (.forgetsVoids, .ordered(_, _, .void)?), (.forgetsShortages, .ordered(_, _, .short)?):
+    case (.returnsStockTwice, .wasReturned(let id)?): if kept(id)?.returned != nil { entry.name = nil }
+    case (.forgetsVoidedOrders, .ordered(_, _, .void)?), (.forgetsShortages, .ordered(_, _, .short)?):
       entry.name = nil
-    case (.sellsTheLatestFirst, .ordered(_, _, .done)?):
+    case (.sellsLatestExpiryFirst, .ordered(_, _, .done)?):
       entry.changes = entry.changes.map { Self.latest($0, picture) }
-    case (.losesARow, .ordered?) where entry.changes.count > 1: entry.changes.removeLast()
+    case (.omitsLedgerRow, .ordered?) where entry.changes.count > 1: entry.changes.removeLast()
     default: break
     }
     return .stage(entry)

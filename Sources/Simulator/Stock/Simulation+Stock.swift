@@ -76,7 +76,7 @@ extension Simulation {
     }
   }
 
-  func stockEnded(_ ended: SimulatedProcess) {
+  func stockAskedToExit(_ ended: SimulatedProcess) {
     trace.line(clock.now, "stock \(ended.pid) has ended: \(ended.ending.map { "\($0.status)" } ?? "")")
     if ended.callsUntilKill != nil { statistics.note(.stockKilled) }
     if stockDisk.hasStagedChanges { statistics.note(.stockCommitLost) }
@@ -163,18 +163,18 @@ extension Simulation {
       statistics.note(kind)
       stockState.fullUntil = clock.now + .milliseconds(chance.draw(1...(chance.draw(0...2) == 0 ? 4_000 : 700)))
     case .stockDiskFailed: stockState.failingCommit = chance.draw(0...1) == 0
-    case .stockCut: hit(someStream(of: stockState.service), kind) { cut($0) }
+    case .stockConnectionLost: hit(someStream(of: stockState.service), kind) { cut($0) }
     case .stockLate: hit(someStream(of: stockState.service), kind) { $0.slow(by: chance.draw(100...20_000)) }
     case .stockCommitSlow:
       statistics.note(kind)
       stockState.slowCommit = slowCommitDuration()
-    case .stockCrowded: hit(stockState.service, kind) { exhaustDescriptors($0) }
-    case .stockReaderDeaf:
+    case .stockOutOfDescriptors: hit(stockState.service, kind) { exhaustDescriptors($0) }
+    case .stockSubscriberStoppedReading:
       hit(stockState.viewers.first, kind) {
         $0.stop()
         eventQueue.add(.descriptorsRestored(pid: $0.pid), at: clock.now + .milliseconds(chance.draw(1...3_000)))
       }
-    case .stockEnded: hit(stockState.service, kind) { $0.handle(signal: SIGTERM) }
+    case .stockAskedToExit: hit(stockState.service, kind) { $0.handle(signal: SIGTERM) }
     case .stationKilled: stockState.stationsToKill = 1
     case .stationRecalled: stockState.recalls = 1
     case .releaseInterrupted: stockState.releasesToInterrupt = 1

@@ -54,7 +54,7 @@ struct MutantVending {
 
   func corrupt(_ stored: StoredVending) -> StoredVending {
     var stored = stored
-    if bug == .forgetsIntents { stored.unfinished = [] }
+    if bug == .forgetsOpenPurchases { stored.unfinished = [] }
     return stored
   }
 
@@ -69,8 +69,8 @@ struct MutantVending {
 
   private func corrupt(_ event: VendingEvent) -> VendingEvent {
     switch (bug, event) {
-    case (.paysInAgain, .found(let id, .done(let change)?)) where change.kind == .inserted: .found(id, nil)
-    case (.buysAgain, .found(let id, .done(let change)?)) where change.kind == .bought: .found(id, nil)
+    case (.insertsMoneyTwice, .found(let id, .done(let change)?)) where change.kind == .inserted: .found(id, nil)
+    case (.purchasesTwice, .found(let id, .done(let change)?)) where change.kind == .bought: .found(id, nil)
     case (.countsCoinsTwice, .requested(let request, let id, .insert(let amount)))
     where amount * 2 <= VendingLimits.insertion.upperBound:
       .requested(request, id, .insert(amount * 2))
@@ -81,24 +81,24 @@ struct MutantVending {
   private mutating func corrupt(
     _ effect: VendingEffect, of rules: inout VendingStateMachine, at now: WallTime
   ) -> [VendingEffect] {
-    if bug == .keepsWhatWasGivenUp, case .release(let number) = effect {
+    if bug == .keepsAbandonedDrink, case .release(let number) = effect {
       var wanted: [VendingEffect] = []
       rules.apply(.released(number), at: now, into: &wanted)
       return wanted
     }
     guard case .stage(var entry) = effect else { return [effect] }
     switch (bug, entry.change) {
-    case (.paysInAgain, let change?) where isKept(change.request):
+    case (.insertsMoneyTwice, let change?) where isKept(change.request):
       entry.change?.request = OrderID("\(change.request)-\(change.sequence)")
-    case (.buysAgain, _): rename(&entry)
-    case (.givesChangeOfIntents, let change?) where change.kind == .returned:
+    case (.purchasesTwice, _): rename(&entry)
+    case (.refundsReservedMoney, let change?) where change.kind == .returned:
       let kept = store.committedPurchases.reduce(0) { $0 + ($1.state == .open ? $1.price : 0) }
       entry.change?.amount += kept
       entry.change?.balance -= kept
-    case (.takesBeforeTheIntent, _):
+    case (.takesBeforeIntentCommit, _):
       guard let purchase = entry.purchase, purchase.state == .open else { break }
       return [effect, .take(purchase.number, purchase.product)]
-    case (.chargesNothing, let change?) where change.kind == .bought:
+    case (.doesNotCharge, let change?) where change.kind == .bought:
       entry.change?.amount = 0
       entry.change?.balance += change.amount
     default: break

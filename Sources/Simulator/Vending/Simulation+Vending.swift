@@ -64,7 +64,7 @@ extension Simulation {
     }
   }
 
-  func vendingEnded(_ ended: SimulatedProcess) {
+  func vendingAskedToExit(_ ended: SimulatedProcess) {
     trace.line(clock.now, "vending \(ended.pid) has ended: \(ended.ending.map { "\($0.status)" } ?? "")")
     if ended.callsUntilKill != nil { statistics.note(.vendingKilled) }
     if vending.disk.hasStagedChanges { statistics.note(.vendingCommitLost) }
@@ -131,13 +131,13 @@ extension Simulation {
       vending.fullAfterAnswer = .milliseconds(chance.draw(1...(chance.draw(0...1) == 0 ? 400 : 2_500)))
       if chance.draw(0...2) == 0 { fillVendingDisk() }
     case .vendingDiskFailed: vending.failingCommit = chance.draw(0...1) == 0
-    case .vendingCut: hit(someStream(of: vending.machine), kind) { cut($0) }
+    case .vendingConnectionLost: hit(someStream(of: vending.machine), kind) { cut($0) }
     case .vendingLate: hit(someStream(of: vending.machine), kind) { $0.slow(by: chance.draw(100...20_000)) }
     case .vendingCommitSlow:
       statistics.note(kind)
       vending.slowCommit = slowCommitDuration()
-    case .vendingCrowded: hit(vending.machine, kind) { exhaustDescriptors($0) }
-    case .vendingEnded: hit(vending.machine, kind) { $0.handle(signal: SIGTERM) }
+    case .vendingOutOfDescriptors: hit(vending.machine, kind) { exhaustDescriptors($0) }
+    case .vendingAskedToExit: hit(vending.machine, kind) { $0.handle(signal: SIGTERM) }
     case .purchaseInterrupted: vending.purchasesToInterrupt = 1
     case .stockKilledInPurchase: vending.stockKillsAtTake = 1
     default: break

@@ -113,7 +113,7 @@ extension Simulation {
     case 7:
       statistics.note(.workerStopped)
       process.stall(until: clock.now + TimeSpan(nanoseconds: externalWorkers.chance.draw(lease / 4...lease * 3)))
-    case 8: if worker.worker?.repeatAnswer() == true { statistics.note(.workerLied) }
+    case 8: if worker.worker?.repeatAnswer() == true { statistics.note(.workerSentFalseAnswer) }
     case 9:
       // Choose the lease of another worker, because an answer for the worker's own lease would be valid.
       let others = checker.holders.filter {
@@ -123,9 +123,9 @@ extension Simulation {
         others.isEmpty || externalWorkers.chance.draw(0...1) == 0
         ? Lease(ticket: 1_000_000, attempt: 1, generation: 1)
         : others[Int(externalWorkers.chance.draw(0...Int64(others.count - 1)))].lease
-      if worker.worker?.sendFalseAnswer(about: other) == true { statistics.note(.workerLied) }
+      if worker.worker?.sendFalseAnswer(about: other) == true { statistics.note(.workerSentFalseAnswer) }
     case 10:
-      statistics.note(.workerBabbled)
+      statistics.note(.workerSentGarbage)
       let bytes = worker.worker?.sampleAnswerBytes() ?? []
       let unknown = Array("{\"sing\":{\"song\":1}}\n".utf8)
       let isHalf = externalWorkers.chance.draw(0...1) == 0 || worker.worker?.speaksFrames == true
