@@ -56,7 +56,7 @@ static inline int postgres_kind_of(const PGresult *result) {
 /// Progress of a connection attempt. See PQconnectPoll.
 enum postgres_progress { POSTGRES_CONNECTED, POSTGRES_WANTS_TO_READ, POSTGRES_WANTS_TO_WRITE, POSTGRES_NOT_CONNECTED };
 
-static inline int postgres_go_on(PGconn *connection) {
+static inline int postgres_continue(PGconn *connection) {
   switch (PQconnectPoll(connection)) {
     case PGRES_POLLING_OK: return POSTGRES_CONNECTED;
     case PGRES_POLLING_READING: return POSTGRES_WANTS_TO_READ;

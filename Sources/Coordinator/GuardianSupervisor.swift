@@ -122,9 +122,9 @@ final class GuardianSupervisor {
     (startAt, undelivered) = (nil, nil)
     heartbeat.close()
     if Kernel.hasPlantedBug("doesNotReportClose") { return }
-    let isTold = send(ServiceMessage().with(Self.closedField, "1").with("STATUS", "The bank is closed."))
+    let isSent = send(ServiceMessage().with(Self.closedField, "1").with("STATUS", "The bank is closed."))
     // A guardian that is not listening yet would find this process gone, and open the bank again.
-    if !isTold, case .child(let guardian, _) = watched {
+    if !isSent, case .child(let guardian, _) = watched {
       guardian.kill(SIGKILL)
     }
   }
@@ -139,8 +139,8 @@ final class GuardianSupervisor {
   /// Reports the state of the bank, and repeats the report until a guardian receives it: a new guardian's
   /// command line may contain an earlier state.
   private func report(_ message: ServiceMessage) {
-    let isTold = send(message)
-    undelivered = isTold ? nil : (message, loop.moment().monotonic + Self.repetition)
+    let isSent = send(message)
+    undelivered = isSent ? nil : (message, loop.moment().monotonic + Self.repetition)
   }
 
   @discardableResult

@@ -104,7 +104,7 @@ package final class InFlightTable {
     let positions = (Self.header..<Self.wordCount).filter { words[$0] != 0 }
     // A crash with no customer in flight has another cause, which may also explain earlier crashes: reset the
     // counts.
-    let isNoCustomersFault = !wasClosed && !positions.contains { Entry(word: words[$0]).isInFlight }
+    let noCustomerAtFault = !wasClosed && !positions.contains { Entry(word: words[$0]).isInFlight }
     var coordinatorCrashes: [TicketNumber: CoordinatorCrashes] = [:]
     count = 0
     for position in positions {
@@ -112,7 +112,7 @@ package final class InFlightTable {
       if entry.isInFlight {
         (entry.isInFlight, entry.isUnrecorded) = (false, true)
         entry.coordinatorCrashes += 1
-      } else if isNoCustomersFault {
+      } else if noCustomerAtFault {
         entry.coordinatorCrashes = entry.isUnrecorded ? 1 : 0
       }
       guard entry.coordinatorCrashes > 0 else {

@@ -183,7 +183,7 @@ final class Inspector {
       }
       server.answer(requester, .receipts(reports), more: !page.isComplete)
       guard !page.isComplete, !onePart else { break }
-      for report in reports { query.goOn(behind: report) }
+      for report in reports { query.advance(past: report) }
       try waitForReader(requester.session)
     }
     return true

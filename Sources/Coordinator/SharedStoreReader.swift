@@ -120,8 +120,8 @@ final class SharedStoreReader {
     guard streamedQuery.question != nil else { return }
     if !more || streamedQuery.isList { streamedQuery.question = nil }
     if streamedQuery.follows { return handle(answer, more, forFollower: streamedQuery) }
-    let goesOn = streamedQuery.record(answer, more: more)
-    guard goesOn else { return finish(streamedQuery, answer) }
+    let continues = streamedQuery.record(answer, more: more)
+    guard continues else { return finish(streamedQuery, answer) }
     if !answer.showsNothing { server.answer(streamedQuery.requester, decorate(answer), more: true) }
     if streamedQuery.question == nil { continueQuery(streamedQuery) }
   }

@@ -88,7 +88,7 @@ final class StreamedQuery {
       remaining = .receipts(query)
       return true
     case (.following(var query), .receipts(let receipts)):
-      for receipt in receipts { query.goOn(behind: receipt) }
+      for receipt in receipts { query.advance(past: receipt) }
       remaining = .following(query)
       return true
     case (.tickets(var query, var states, var left), .tickets(let tickets)):

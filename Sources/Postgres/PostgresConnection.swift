@@ -205,7 +205,7 @@ public final class PostgresConnection {
     // The library may close its socket and open another one with the same number.
     if let registration { loop.deregister(registration) }
     registration = nil
-    switch UInt32(postgres_go_on(library)) {
+    switch UInt32(postgres_continue(library)) {
     case POSTGRES_CONNECTED.rawValue: checkServer(library)
     case POSTGRES_WANTS_TO_READ.rawValue: watch([.read])
     case POSTGRES_WANTS_TO_WRITE.rawValue: watch([.write])

@@ -329,7 +329,7 @@ enum PostgresSchema {
 
   /// The transaction that upgrades to a version. It fails as a whole if another branch has changed the version.
   static func migration(to number: Int64) -> [String] {
-    [lockMigration] + (number > 1 ? [check(number - 1), requireNobody(in: number - 1)] : [])
+    [lockMigration] + (number > 1 ? [check(number - 1), requireNoBranch(in: number - 1)] : [])
       + migrations[Int(number) - 1] + ["UPDATE bank.version SET number = \(number)"]
   }
 
@@ -349,7 +349,7 @@ enum PostgresSchema {
   ///
   /// - Parameter version: version before the migration, which decides the name of the column with the end of the
   ///   lease.
-  private static func requireNobody(in version: Int64) -> String {
+  private static func requireNoBranch(in version: Int64) -> String {
     let leaseEnd = version < 4 ? "expires_at" : "lease_expires_at"
     return """
       DO $$ BEGIN

@@ -53,12 +53,12 @@ extension QueueMachine {
       version: waiting.version)
     var page: ArraySlice<TicketNumber> = []
     var last = waiting.cursor
-    var mayGoOn = waiting.unloaded > 0
+    var mayContinue = waiting.unloaded > 0
     return {
       if let customer = front.next() { return customer.ticket }
-      if page.isEmpty, mayGoOn {
+      if page.isEmpty, mayContinue {
         page = read(unloaded, last)[...]
-        mayGoOn = !page.isEmpty
+        mayContinue = !page.isEmpty
         last = page.last ?? last
       }
       return page.popFirst()

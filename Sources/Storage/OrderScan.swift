@@ -20,7 +20,7 @@ package struct OrderScan {
   private struct Latest {
     var ticket: TicketNumber
     var startedAt: Int64
-    var isTold = false
+    var isReported = false
   }
 
   private struct LineUnderStart: Hashable {
@@ -61,10 +61,10 @@ package struct OrderScan {
     guard !disordered.contains(day) else { return }
     let place = LineUnderStart(line: line, start: start)
     if var before = latest[place], before.startedAt > startedAt {
-      if !before.isTold {
+      if !before.isReported {
         let name = report.services[line.service].text
         report.note(MessageDetail(.servedOutOfOrder, name, line.priority.name, day, ticket, before.ticket))
-        before.isTold = true
+        before.isReported = true
         latest[place] = before
       }
     } else if attempts == 1, !isLater {

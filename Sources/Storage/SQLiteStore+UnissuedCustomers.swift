@@ -42,10 +42,10 @@ extension SQLiteStore {
   func withdraw(limit: Int) throws(StoreError) {
     guard let first = unissued.first, let saved, !unissued.areRemoved else { return }
     try writeBatch()
-    let everybody = first...Limits.ticket
-    let end = limit == .max ? everybody.upperBound : try endOfDeletionPiece(of: everybody)
+    let every = first...Limits.ticket
+    let end = limit == .max ? every.upperBound : try endOfDeletionPiece(of: every)
     try dropPayloads(of: first...end)
-    guard end == everybody.upperBound else { return }
+    guard end == every.upperBound else { return }
     var left = Int64(limit)
     for state in [CustomerState.waiting, .delayed] {
       for (line, _) in lines.all where left > 0 {

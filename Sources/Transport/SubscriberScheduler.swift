@@ -70,19 +70,19 @@ public final class SubscriberScheduler<Subscriber: AnyObject> {
   private func visitSubscribers(until deadline: MonotonicTime, _ show: (Subscriber) -> Step) -> Bool {
     while true {
       let subscribers = all
-      var (hasPending, wasTold) = (false, false)
+      var (hasPending, wasSent) = (false, false)
       for step in subscribers.indices {
         switch show(subscribers[(first + step) % subscribers.count]) {
         case .isCurrent: continue
         case .blocked: hasPending = true
-        case .sent: (hasPending, wasTold) = (true, true)
+        case .sent: (hasPending, wasSent) = (true, true)
         }
         guard clock() < deadline else {
           first = (first + step + 1) % subscribers.count
           return true
         }
       }
-      guard wasTold else {
+      guard wasSent else {
         allBlocked = hasPending
         return hasPending
       }

@@ -42,13 +42,13 @@
       add("postgres", "  by one bank with 6 tellers and SQLite", "/s", own)
     }
 
-    private func served(by banks: [BenchBank], _ awaitNobody: () throws -> Void) throws -> Double {
+    private func served(by banks: [BenchBank], _ awaitEmpty: () throws -> Void) throws -> Double {
       let count = scale.served
       for bank in banks { try bank.ask(.pause(nil)) }
       try banks[0].enqueue(count)
       return try Self.perSecond(count) {
         for bank in banks { try bank.ask(.resume(nil)) }
-        try awaitNobody()
+        try awaitEmpty()
       }
     }
 

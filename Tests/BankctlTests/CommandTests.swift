@@ -381,13 +381,13 @@ func followBranches() throws {
       ? pages.map { .more(.receipts($0)) } + [.hangUp] : [.more(.receipts(last)), .answer(.receipts([]))]
   }) { branch throws in
     #expect(try run(["receipts", "--follow", "--json"], home: branch.home).lines.count == 5)
-    var goingOn = ReceiptQuery(days: .day(1), follow: true)
-    goingOn.positions = [
+    var resumed = ReceiptQuery(days: .day(1), follow: true)
+    resumed.positions = [
       ReceiptPosition(branch: 1, epoch: 4, commit: 10, ticket: 1),
       ReceiptPosition(branch: 2, epoch: 4, commit: 1, ticket: 2),
     ]
     #expect(
-      branch.heard == [.receipts(ReceiptQuery(days: .present, follow: true)), .receipts(goingOn)])
+      branch.heard == [.receipts(ReceiptQuery(days: .present, follow: true)), .receipts(resumed)])
   }
 }
 

@@ -11,7 +11,7 @@ import Wire
 @testable import Console
 
 @Suite("An order of juice that is cancelled")
-struct JuiceLineTests {
+struct JuiceOrderTrackerTests {
   private static func juice(day: Int64, _ state: CustomerState) -> TicketReport {
     var ticket = waiting(1, service: .juice)
     (ticket.day, ticket.state) = (day, state)

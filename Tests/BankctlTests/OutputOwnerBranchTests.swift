@@ -6,7 +6,7 @@ import Wire
 
 @testable import Console
 
-@Suite("Output at another branch") struct OutputElsewhereTests {
+@Suite("Output at another branch") struct OutputOwnerBranchTests {
   @Test("the branch is named by its number, and by its name and machine as far as they are known")
   func words() {
     let report = BranchReport(

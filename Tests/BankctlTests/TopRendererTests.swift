@@ -10,7 +10,7 @@ import Wire
 
 @testable import Console
 
-@Suite("The screen of the dashboard") struct TopPictureTests {
+@Suite("The screen of the dashboard") struct TopRendererTests {
   private func lines(
     _ model: TopModel, _ columns: Int, _ rows: Int, after milliseconds: Int64 = 0, _ palette: Palette = .none
   ) -> [String] {

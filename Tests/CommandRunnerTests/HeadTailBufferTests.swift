@@ -4,7 +4,7 @@ import Testing
 
 @testable import CommandRunner
 
-@Suite struct OutputEndsTests {
+@Suite struct HeadTailBufferTests {
   private func ends(_ first: Int, _ last: Int, _ pieces: [[UInt8]]) -> HeadTailBuffer {
     var ends = HeadTailBuffer(firstLimit: first, lastLimit: last)
     for piece in pieces { piece.withUnsafeBytes { ends.append($0) } }

@@ -126,7 +126,7 @@ import Time
   }
 
   @Test("without a process with the key there is nothing to do")
-  func nobody() throws {
+  func noOrphan() throws {
     #expect(Orphans.find(key: freshKey()).isEmpty)
     #expect(try end(freshKey(), grace: .seconds(60)))
   }

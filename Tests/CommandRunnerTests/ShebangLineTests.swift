@@ -5,7 +5,7 @@ import Testing
 
 @testable import CommandRunner
 
-@Suite struct FirstLineTests {
+@Suite struct ShebangLineTests {
   @Test("the interpreter and its one argument are read as the kernel reads them")
   func read() {
     func line(_ text: String) -> [String?]? {

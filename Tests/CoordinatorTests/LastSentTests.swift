@@ -13,7 +13,7 @@ import Wire
 @testable import Coordinator
 
 @Suite("Answers to clients")
-struct ToldTests {
+struct LastSentTests {
   /// Every question that quotes the store.
   enum Question: CaseIterable {
     case ticket, receipts, followed, tickets, account, ledger, awaited, cancelled, requeued, known

@@ -223,7 +223,7 @@ struct ListEnqueueTests {
   @Test(
     "a key of an incomplete or abandoned list is unknown, also while its customers are removed"
   )
-  func keyOfNobody() throws {
+  func keyWithoutTickets() throws {
     let bank = try TestBank()
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
     let third = try TestClient(bank.coordinator)

@@ -12,7 +12,7 @@ import Wire
 @Suite("Messages before judgements")
 struct SilenceTimeoutTests {
   @Test("the messages of all clients are handled, however many there are")
-  func everybody() throws {
+  func allClients() throws {
     let bank = try TestBank()
     let loop = bank.coordinator.context.loop
     // The time of an iteration counts in full, from the next poll of the sockets on.

@@ -199,7 +199,7 @@ struct StockReconciliationTests {
   }
 
   @Test("an order given back between two looks is not a finding")
-  func goesOn() throws {
+  func continues() throws {
     let shop = try Shop()
     try shop.ticket(1, .cancelled)
     shop.order("1-1", .done)

@@ -25,7 +25,7 @@ struct UnwatchedChildTests {
         services: ServiceDirectory(), policy: RestartPolicy(), seed: 1)
       let window = Window(service: .deposit, place: 1)
       tellerSupervisor.open(window, at: SystemClock.moment())
-      place.expectNobodyLeft()
+      place.expectNoProcessesLeft()
       #expect(
         tellerSupervisor.slots[window]?.isGivenUp == true
           && tellerSupervisor.slots[window]?.lastExitReason?.description.contains("epoll_ctl") == true)
@@ -42,7 +42,7 @@ struct UnwatchedChildTests {
         SupervisedService.Specification(
           name: "stock", peerRole: .stock, workerRole: .stock, program: "/bin/sleep", arguments: ["1000"]),
         at: SystemClock.moment())
-      place.expectNobodyLeft()
+      place.expectNoProcessesLeft()
       #expect(
         tellerSupervisor.slots[0].lastExitReason?.description.contains("epoll_ctl") == true
           && tellerSupervisor.count == 0)
@@ -57,7 +57,7 @@ struct UnwatchedChildTests {
         return (guardian.loop, guardian)
       }
       (place.owner as? Guardian)?.begin(channel: nil)
-      place.expectNobodyLeft()
+      place.expectNoProcessesLeft()
       let log = try FileDescriptor.open(place.home + "/logs/guardian.log", .readOnly)
       #expect(String(decoding: try log.readAll(), as: UTF8.self).contains("epoll_ctl"))
     }
@@ -81,7 +81,7 @@ struct UnwatchedChildTests {
           kill(child, SIGKILL)
           break
         }
-        place.expectNobodyLeft()
+        place.expectNoProcessesLeft()
         let log = try FileDescriptor.open(place.home + "/logs/guardian.log", .readOnly)
         troubles.append(String(decoding: try log.readAll(), as: UTF8.self))
       }
@@ -118,7 +118,7 @@ private final class UnwatchableFixture {
   }
 
   /// There is no child: neither a running one nor one to be reaped.
-  func expectNobodyLeft() {
+  func expectNoProcessesLeft() {
     #expect(waitpid(-1, nil, WNOHANG) == -1 && errno == ECHILD)
   }
 

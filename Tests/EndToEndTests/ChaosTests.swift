@@ -14,7 +14,7 @@ struct ChaosTests {
   @Test(
     "forty kills of all processes, with stops and cuts: every guarantee holds, and nothing is left"
   )
-  func everybody() throws {
+  func allProcesses() throws {
     try withScratchBank { branch in
       let scratch = branch.path("scratch")
       mkdir(scratch, 0o700)

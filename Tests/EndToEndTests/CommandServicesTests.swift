@@ -240,10 +240,10 @@ struct CommandServicesTests {
       }
       /// True if the shell of an attempt and everything that it has started have exited.
       func hasNoProcessesLeft(of attempt: [String]) -> Bool {
-        guard let everybody = try? FileManager.default.contentsOfDirectory(atPath: "/proc") else {
+        guard let entries = try? FileManager.default.contentsOfDirectory(atPath: "/proc") else {
           return false
         }
-        return everybody.allSatisfy { name in
+        return entries.allSatisfy { name in
           guard Int32(name) != nil,
             let variables = FileManager.default.contents(atPath: "/proc/\(name)/environ")
           else { return true }

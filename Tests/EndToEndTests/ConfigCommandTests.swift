@@ -92,8 +92,8 @@ struct ConfigCommandTests {
       chmod(file, 0)
       func run(_ arguments: [String]) throws -> Outcome {
         guard geteuid() == 0 else { return try branch.launch(arguments).finish() }
-        let nobody = ["--reuid", "65534", "--regid", "65534", "--clear-groups", Binaries.bankctl]
-        return try branch.launch(nobody + arguments, program: "/usr/bin/setpriv").finish()
+        let otherUser = ["--reuid", "65534", "--regid", "65534", "--clear-groups", Binaries.bankctl]
+        return try branch.launch(otherUser + arguments, program: "/usr/bin/setpriv").finish()
       }
       guard try run(["--version"]).code == 0 else { return }
       let outcome = try run(["config", "check", file])

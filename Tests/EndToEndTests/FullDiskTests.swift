@@ -13,7 +13,7 @@ struct FullDiskTests {
   @Test(
     "every ticket is served with no byte free; a larger disk accepts new customers",
     .enabled(if: SmallDisk.isPossible, SmallDisk.requirement), arguments: [4, 16], CoordinatorFault.allCases)
-  func everybodyIsServed(mebibytes: Int, coordinatorFault: CoordinatorFault) throws {
+  func everyCustomerIsServed(mebibytes: Int, coordinatorFault: CoordinatorFault) throws {
     try withScratchBank { branch in
       let disk = try SmallDisk(kibibytes: mebibytes << 10, under: branch)
       try branch.start("--speed", "max")

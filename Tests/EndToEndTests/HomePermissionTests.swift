@@ -8,7 +8,7 @@ import Testing
 struct HomePermissionTests {
   private let files = FileManager.default
   /// An unprivileged uid.
-  private static let nobody = "65534"
+  private static let otherUser = "65534"
   private static let isRoot = geteuid() == 0
 
   @Test("an open home is closed to others: directories 0700, everything else 0600, with any umask")
@@ -167,10 +167,10 @@ struct HomePermissionTests {
       chmod(branch.path(""), 0o755)
       func run(_ arguments: [String]) throws -> Outcome {
         guard Self.isRoot else { return try branch.launch(arguments).finish() }
-        return try branch.launch(asUserNobody([Binaries.bankctl] + arguments), program: "/usr/bin/setpriv").finish()
+        return try branch.launch(asOtherUser([Binaries.bankctl] + arguments), program: "/usr/bin/setpriv").finish()
       }
       guard try run(["--version"]).code == 0 else { return }
-      let place = branch.path("nobodys")
+      let place = branch.path("other-user")
       mkdir(place, 0o700)
       if Self.isRoot { chown(place, 65534, 65534) }
       let home = place + "/home"
@@ -200,11 +200,11 @@ struct HomePermissionTests {
       // The path to the home is open, but the home itself is not; the programs must be reachable.
       chmod(branch.path(""), 0o755)
       let reach = try branch.launch(
-        asUserNobody(["/bin/test", "-x", Binaries.bankctl]), program: "/usr/bin/setpriv"
+        asOtherUser(["/bin/test", "-x", Binaries.bankctl]), program: "/usr/bin/setpriv"
       ).finish()
       guard reach.code == 0 else { return }
       for arguments in [["status"], ["enqueue", "1"], ["stop", "--now"], ["start"], ["logs"], ["audit"]] {
-        let outcome = try branch.launch(asUserNobody([Binaries.bankctl] + arguments), program: "/usr/bin/setpriv")
+        let outcome = try branch.launch(asOtherUser([Binaries.bankctl] + arguments), program: "/usr/bin/setpriv")
           .finish()
         #expect(outcome.code == 1 && outcome.out == "", outcome.story)
       }
@@ -212,15 +212,15 @@ struct HomePermissionTests {
       chmod(branch.home + "/run", 0o755)
       chmod(branch.home + "/run/bank.sock", 0o777)
       // Even without permissions on the files the coordinator checks the user of each client.
-      let outcome = try branch.launch(asUserNobody([Binaries.bankctl, "status"]), program: "/usr/bin/setpriv")
+      let outcome = try branch.launch(asOtherUser([Binaries.bankctl, "status"]), program: "/usr/bin/setpriv")
         .finish()
       #expect(outcome.code == 1 && outcome.out == "", outcome.story)
       #expect(try branch.status().queue("issued") == 0)
     }
   }
 
-  private func asUserNobody(_ arguments: [String]) -> [String] {
-    ["--reuid", Self.nobody, "--regid", Self.nobody, "--clear-groups"] + arguments
+  private func asOtherUser(_ arguments: [String]) -> [String] {
+    ["--reuid", Self.otherUser, "--regid", Self.otherUser, "--clear-groups"] + arguments
   }
 
   private func mode(_ path: String) -> mode_t {

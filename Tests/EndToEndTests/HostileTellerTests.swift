@@ -141,10 +141,10 @@ struct HostileTellerTests {
       #expect(ends == behaviour.ends)
 
       let log = branch.events(behaviour.told.event, in: "coordinator")
-      let isTold = log.contains {
+      let isLogged = log.contains {
         $0["window"] == "deposit-1" && behaviour.told.words.map(($0["msg"] ?? "").contains) ?? true
       }
-      #expect(isTold, "\(log)")
+      #expect(isLogged, "\(log)")
       let exits = branch.events("exit", in: "coordinator")
       #expect(
         exits.contains { $0["window"] == "deposit-1" && $0["child_gen"] == "2" }, "its process has exited")

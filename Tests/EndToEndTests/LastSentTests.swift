@@ -4,7 +4,7 @@ import Glibc
 import Testing
 
 @Suite("Acknowledged data", .serialized)
-struct ToldTests {
+struct LastSentTests {
   @Test("a receipt that was returned stays the same after the coordinator is killed at that moment")
   func receipts() throws {
     try withScratchBank { branch in

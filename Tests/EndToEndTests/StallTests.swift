@@ -6,7 +6,7 @@ import Testing
 @Suite("A stopped coordinator", .serialized)
 struct StallTests {
   @Test("tellers stopped together with their coordinator do not lose their leases")
-  func everybody() throws {
+  func allProcesses() throws {
     try withScratchBank { branch in
       let file = try branch.configuration(deposit: 4, depositWork: "5s", more: #", "lease": "1s""#)
       try branch.start("--config", file)

@@ -192,7 +192,7 @@ struct GuardianSupervisorTests {
   @Test(
     "a guardian that starts before the bank is open reopens it in any case"
   )
-  func isToldBeforehand() throws {
+  func isNotifiedBefore() throws {
     let fixture = try GuardianSupervisorFixture()
     try fixture.beginWithGuardian()
     #expect(try fixture.words().contains("--phase opening") && fixture.words().contains("--opened"))

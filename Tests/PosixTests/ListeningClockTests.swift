@@ -55,7 +55,7 @@ import Time
   }
 
   @Test("messages of all peers are handled, also if they are more than one batch")
-  func everybody() throws {
+  func allPeers() throws {
     let loop = try EventLoop()
     var heard = Set<Int>()
     var pairs: [SocketPair] = []

@@ -39,7 +39,7 @@ struct BusinessDayTests {
   @Test(
     "An unfinished end of the day is resumed by the first to open again, not beside others or a crash"
   )
-  func goesOn() throws {
+  func continues() throws {
     let stage = try SharedStoreFixture()
     let (one, other) = (try stage.open("one"), try stage.open("other"))
     try stage.enqueue(one, 1)
@@ -142,7 +142,7 @@ struct BusinessDayTests {
   @Test(
     "A repeated cancel is not reported as done if another branch has served the customer"
   )
-  func cancelledByNobody() throws {
+  func cancelledWithoutCaller() throws {
     let stage = try StoreDatabase()
     let (one, other) = (try stage.join("one"), try stage.join("other"))
     try stage.enqueue(one, 1)

@@ -309,7 +309,7 @@ struct PostgresStoreTests {
   }
 
   @Test("A branch that joins again returns its former claims, and its former epoch can do nothing")
-  func anew() throws {
+  func joinsAgain() throws {
     let stage = try StoreDatabase()
     let former = try stage.join("a")
     try stage.enqueue(former, 10)

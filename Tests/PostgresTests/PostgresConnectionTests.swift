@@ -91,7 +91,7 @@ struct PostgresConnectionTests {
   }
 
   @Test("A missing listener is reported, and may be temporary")
-  func nobody() throws {
+  func noServer() throws {
     let empty = try TemporaryDirectory("postgres-missing")
     for address in ["postgres:///bank?host=\(empty.path)", "postgres://127.0.0.1:1/bank"] {
       let error = try loss(address)

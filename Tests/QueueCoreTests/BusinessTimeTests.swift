@@ -11,7 +11,7 @@ import Time
   }
 
   @Test("the timer does not run before the first customer comes")
-  func nobodyYet() {
+  func noCustomerYet() {
     let branch = TestBranch()
     branch.open(.deposit)
     branch.pass(.seconds(30))

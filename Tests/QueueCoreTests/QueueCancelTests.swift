@@ -216,7 +216,7 @@ import Testing
   }
 
   @Test("with no dead letters none is requeued, and the answer reports that")
-  func requeueNobody() {
+  func requeueNone() {
     let branch = TestBranch()
     branch.process(.requeueDead(9))
     #expect(branch.process(.deadLoaded(9, [])) == [])

@@ -205,7 +205,7 @@ import Testing
   }
 
   @Test("an empty request is answered, however many customers wait")
-  func nobodyNew() {
+  func noNewCustomer() {
     let branch = TestBranch(policy: limited(to: 1))
     branch.arrive(.deposit)
     #expect(branch.process(.enqueue(9, orders: [], total: 0, isLast: true)).answers == [])

@@ -256,14 +256,14 @@ final class QueueHarness {
   }
 
   func commit() {
-    guard !commitsAsynchronously else { return goOn() }
+    guard !commitsAsynchronously else { return proceed() }
     staged.dayCounters = machine.dayCounters
     committed = staged
     process(.committed)
   }
 
   /// Commits are handed over, or come to the disk, or both.
-  private func goOn() {
+  private func proceed() {
     if underway.isEmpty || later.draw(0...2) > 0 { submitTransaction() }
     for _ in 0..<later.draw(0...Int64(underway.count)) { settleOldest() }
   }

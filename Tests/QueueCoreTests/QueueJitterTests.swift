@@ -36,7 +36,7 @@ import Time
   }
 
   @Test("a failed customer is delayed by the pause with its jitter, and a restart does not cut it")
-  func jitterOfSomebody() throws {
+  func jitterOfCustomer() throws {
     var policy = QueuePolicy()
     (policy.retryInitialDelay, policy.retryMaxDelay, policy.retryJitter) = (.seconds(10), .seconds(10), 500)
     let branch = TestBranch(policy: policy)

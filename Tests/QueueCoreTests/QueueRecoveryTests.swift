@@ -54,7 +54,7 @@ import Time
   }
 
   @Test("numbers continue after the last stored one")
-  func numbersGoOn() {
+  func numbersContinue() {
     let branch = TestBranch(dayCounters: dayCounters(issued: 41))
     #expect(branch.arrive(.deposit).answers == [.enqueued(IssuedTickets(day: 3, first: 42, last: 42))])
   }

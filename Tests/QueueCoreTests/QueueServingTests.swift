@@ -68,7 +68,7 @@ import Time
   }
 
   @Test("a lost teller is sent nothing")
-  func acknowledgementForNobody() throws {
+  func acknowledgementWithoutCustomer() throws {
     let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit)

@@ -145,7 +145,7 @@ import Time
   }
 
   @Test("without a teller there is none to replace")
-  func replaceNobody() {
+  func replaceNone() {
     let branch = TestBranch()
     #expect(branch.process(.replace(.deposit1)) == [])
     branch.process(.scale(.deposit, windows: 1))

@@ -90,7 +90,7 @@ import Wire
   }
 
   @Test("without a customer at the window, the successor counts, when it is ready")
-  func nobody() {
+  func noVictim() {
     var watch = Self.watch(
       after: Self.frame([Self.death(nil)], windows: [Self.window(2, pid: 42, .starting)], time: 1_010))
     #expect(watch.stage == .died(ticket: nil, at: 1_000) && !watch.isOver)

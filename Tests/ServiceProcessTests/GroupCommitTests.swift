@@ -6,7 +6,7 @@ import Time
 @testable import ServiceProcess
 
 @Suite("The wait for more to commit")
-struct CommitGatheringTests {
+struct GroupCommitTests {
   @Test("a commit waits for clients answered before, and no longer than a quarter of a commit")
   func gathering() {
     func at(_ microseconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: microseconds * 1_000) }

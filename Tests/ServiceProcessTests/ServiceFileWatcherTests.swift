@@ -11,7 +11,7 @@ import Wire
 
 @testable import ServiceProcess
 
-@Suite("The files of a service") struct ServiceWatchTests {
+@Suite("The files of a service") struct ServiceFileWatcherTests {
   private final class Service {
     let loop: EventLoop
     let home: ServiceHome

@@ -14,7 +14,7 @@ import Wire
 @testable import ServiceProcess
 
 @Suite("A server", .serialized)
-struct ServerTests {
+struct ServiceServerTests {
   /// A home with a running bell.
   private final class BellFixture {
     static let patience = TimeSpan.seconds(120)

@@ -209,7 +209,7 @@ extension ConformanceCase {
   }
 
   /// With a customer left it does not end: the same day continues, and accepts customers.
-  func dayGoesOn(_ bank: ConformanceBank) throws {
+  func dayContinues(_ bank: ConformanceBank) throws {
     try bank.enqueue(ConformanceBank.deposits, [1, 2])
     try bank.serve(try bank.claim(ConformanceBank.deposits, 1))
     try bank.endDay()

@@ -82,7 +82,7 @@ struct MoveTests {
 
   @Test(
     "A branch that opens there serves waiting customers from the first on, and no served one again")
-  func goesOn() throws {
+  func continues() throws {
     let stage = try MoveFixture()
     _ = try stage.move()
     let loop = try EventLoop()

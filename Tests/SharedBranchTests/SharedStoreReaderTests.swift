@@ -223,7 +223,7 @@ struct SharedStoreReaderTests {
     // A client that continues after what it has seen gets only the rest.
     let other = try stage.client()
     var rest = ReceiptQuery(days: .present, follow: true)
-    for receipt in client.receipts(follower).prefix(702) { rest.goOn(behind: receipt) }
+    for receipt in client.receipts(follower).prefix(702) { rest.advance(past: receipt) }
     let second = other.ask(.receipts(rest))
     try stage.runLoop { other.receipts(second).count == 6 }
     #expect(Set(other.receipts(second).map(\.ticket)) == [701, 704, 650_001, 705, 800, 706])

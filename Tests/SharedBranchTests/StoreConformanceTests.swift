@@ -33,7 +33,7 @@ struct StoreConformanceTests {
 enum ConformanceCase: CaseIterable, Sendable {
   case keys, ownKeys, pages, priorities, emptyPage, payloads
   case receipts, results, attempts, delays, later, dead, deadAtOnce
-  case staged, handedBack, cancelled, wrongStates, nextDay, dayGoesOn, deltas
+  case staged, handedBack, cancelled, wrongStates, nextDay, dayContinues, deltas
 
   func run(_ bank: ConformanceBank) throws {
     switch self {
@@ -55,7 +55,7 @@ enum ConformanceCase: CaseIterable, Sendable {
     case .cancelled: try cancelled(bank)
     case .wrongStates: try wrongStates(bank)
     case .nextDay: try nextDay(bank)
-    case .dayGoesOn: try dayGoesOn(bank)
+    case .dayContinues: try dayContinues(bank)
     case .deltas: try deltas(bank)
     }
     #expect(try bank.reading.audit().problems == [])

@@ -119,7 +119,7 @@ struct StockLifeTests {
   }
 
   @Test("wakes no client without requests when it has gone")
-  func goneWhileNobodyAsks() throws {
+  func goneWhileIdle() throws {
     let fixture = try StockFixture()
     try fixture.start()
     let client = fixture.client()

@@ -160,7 +160,7 @@ struct AuditTests {
       ("UPDATE receipt SET outcome = 3 WHERE day = 3", 1, 3), ("UPDATE result SET ticket = 4", 4, 3),
       ("UPDATE result SET day = 2", 1, 2), ("UPDATE result SET sequence = 3", 1, 3),
     ])
-  func resultOfNobody(_ script: String, _ ticket: Int64, _ day: Int64) throws {
+  func resultWithoutReceipt(_ script: String, _ ticket: Int64, _ day: Int64) throws {
     #expect(try audit(after: script).messageDetails.contains(MessageDetail(.resultWithoutReceipt, ticket, day)))
   }
 

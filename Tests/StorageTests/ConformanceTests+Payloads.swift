@@ -120,7 +120,7 @@ extension ConformanceTests {
   }
 
   @Test("a second payload is damage, and so is one without customer", arguments: StoreKind.allCases)
-  func payloadOfNobody(_ kind: StoreKind) throws {
+  func payloadWithoutTicket(_ kind: StoreKind) throws {
     let branch = try StoreFixture(kind)
     try branch.arrive(.deposit)
     try branch.store.stage(.attach(payload: [1], to: 1...1))

@@ -230,7 +230,7 @@ struct FormerDatabasesTests {
   }
 
   @Test("can be used: the next customer comes, is served, and leaves a result", arguments: versions)
-  func goesOn(_ version: Int) throws {
+  func staysUsable(_ version: Int) throws {
     let scratch = try database(version)
     let branch = try StoreFixture(.sqlite, opening: scratch)
     let result = WorkResult(ending: .code(0), duration: .milliseconds(1))

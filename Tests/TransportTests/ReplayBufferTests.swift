@@ -5,7 +5,7 @@ import Wire
 
 @testable import Transport
 
-@Suite("The feed of events for subscribers") struct AnswerFeedTests {
+@Suite("The feed of events for subscribers") struct ReplayBufferTests {
   private func append(_ count: Int, to feed: inout ReplayBuffer) {
     feed.append { $0 += [UInt8](repeating: 0xF6, count: count) }
   }

@@ -10,7 +10,7 @@ import Wire
 
 @testable import Transport
 
-@Suite("Subscribers of a service") struct ServiceViewsTests {
+@Suite("Subscribers of a service") struct ServiceSubscriptionsTests {
   private typealias Client = MessageChannel<StockServiceMessage, StockMessage>
 
   /// A service that publishes numbers, and whose clients follow them.

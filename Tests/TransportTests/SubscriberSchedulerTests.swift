@@ -5,7 +5,7 @@ import Testing
 import Time
 import Transport
 
-@Suite("The time of subscribers") struct AudienceTests {
+@Suite("The time of subscribers") struct SubscriberSchedulerTests {
   private final class Viewer {
     var told = 0
   }
@@ -67,7 +67,7 @@ import Transport
   }
 
   @Test("if no subscriber reads, only the loop is waited for, until there is news")
-  func nobodyReads() {
+  func noReader() {
     let hall = SubscriptionFixture()
     hall.audience.admit(Viewer())
     #expect(!hall.notify(piece: .zero), "none has news")

@@ -46,7 +46,7 @@ struct RateHistoryTests {
   }
 
   @Test("a repeated history is taken as it is: nothing is counted twice")
-  func toldAnew() {
+  func sentAgain() {
     var history = RateHistory()
     history.record(frame(1_000_000, served: 9, BoardHistory(since: 998_000, served: [[4, 0, 5]])))
     history.record(frame(1_002_000, served: 11))

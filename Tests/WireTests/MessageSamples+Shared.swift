@@ -11,7 +11,7 @@ extension ControlCommand {
     Sample(
       "command-stop-bank",
       ControlCommand.stop(StopParameters(now: false, timeoutMilliseconds: nil, closesWholeBank: true))),
-    Sample("command-receipts-behind", ControlCommand.receipts(.goingOn)),
+    Sample("command-receipts-behind", ControlCommand.receipts(.resumed)),
   ]
 }
 
@@ -89,9 +89,9 @@ extension ReceiptReport {
 }
 
 extension ReceiptQuery {
-  static let goingOn: ReceiptQuery = {
+  static let resumed: ReceiptQuery = {
     var query = ReceiptQuery(days: .present, follow: true)
-    query.goOn(behind: .followed)
+    query.advance(past: .followed)
     return query
   }()
 }

@@ -49,7 +49,7 @@ enum ReceiptsCommand {
     func handle(_ answer: ControlAnswer) throws(CommandError) {
       for receipt in try answer.receipts {
         try show(receipt, session)
-        query.goOn(behind: receipt)
+        query.advance(past: receipt)
         // The present day may change before the connection is lost. The position in the commit order stays
         // valid.
         if receipt.mark == nil, query.days == .present { query.days = .all }

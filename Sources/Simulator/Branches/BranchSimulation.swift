@@ -196,10 +196,10 @@
       checkDayEnd(open)
       // A branch that has started after the request, or was stalled, has not received it. While customers wait for
       // juice that only a lost branch could make, the day continues, so the request is repeated sooner.
-      let goesOn = !server.isDraining && !checker.dayHasEnded
+      let isDayOpen = !server.isDraining && !checker.dayHasEnded
       let ready = open.filter { node in
         stopRequestedAt.map {
-          max(node.startedAt, node.joinedAt) > $0 || clock.now.since($0) > .seconds(goesOn ? 2 : 20)
+          max(node.startedAt, node.joinedAt) > $0 || clock.now.since($0) > .seconds(isDayOpen ? 2 : 20)
         }
           ?? true
       }.flatMap(\.clients).filter(\.isReady)

@@ -235,10 +235,10 @@ extension SimulatedProcess: SystemCalls {
 
   func reap(_ pid: pid_t, waiting: Bool) -> ExitStatus? {
     // A process that has exited has no children.
-    let nobody = ExitStatus(ending: .unknown, maxResidentBytes: 0)
-    guard isAlive else { return nobody }
+    let unknownExit = ExitStatus(ending: .unknown, maxResidentBytes: 0)
+    guard isAlive else { return unknownExit }
     guard let child = host.processes[pid], child.parent == self.pid, let ending = child.ending else {
-      return waiting ? nobody : nil
+      return waiting ? unknownExit : nil
     }
     if waiting { spend(ending.at > clock ? ending.at.since(clock) : .zero) }
     guard ending.at <= clock else { return nil }

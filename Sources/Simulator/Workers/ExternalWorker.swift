@@ -313,7 +313,7 @@ final class ExternalWorker: SimulatedProgram {
   }
 
   var speaksFrames: Bool { speech.speaksFrames }
-  var holdsSomebody: Bool { !items.isEmpty }
+  var holdsCustomers: Bool { !items.isEmpty }
 }
 
 /// Result of a worker: identifies the coordinator, the customer and the attempt.

@@ -95,7 +95,7 @@ extension Simulation {
     switch drawn {
     case 0...1:
       // Prefer a worker that holds customers, because its kill tests more.
-      let victim = externalWorkers.workers.first { $0.worker?.holdsSomebody == true } ?? worker
+      let victim = externalWorkers.workers.first { $0.worker?.holdsCustomers == true } ?? worker
       statistics.note(.workerKilled)
       victim.process.kill()
     case 2: process.callsUntilKill = Int(externalWorkers.chance.draw(0...20))

@@ -198,7 +198,7 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
   }
 
   /// Records a received receipt, so that the next query continues after that receipt.
-  public mutating func goOn(behind receipt: ReceiptReport) {
+  public mutating func advance(past receipt: ReceiptReport) {
     guard let mark = receipt.mark else {
       after = receipt.sequence
       return

@@ -143,11 +143,11 @@ struct SharedBankTests {
       try a.waitUntil("the customers have come") {
         bank.number("SELECT max(last) FROM bank.ticket_batch") == 30
       }
-      let everybody = try a.launch(["wait"])
-      #expect(waiting.isRunning && everybody.isRunning && bank.receipts == 0, "no customer is served")
+      let waitingForAll = try a.launch(["wait"])
+      #expect(waiting.isRunning && waitingForAll.isRunning && bank.receipts == 0, "no customer is served")
       try a.runSuccessfully("cancel", "7")
       try bank.open(b)
-      let (theirs, all) = (try waiting.finish(), try everybody.finish())
+      let (theirs, all) = (try waiting.finish(), try waitingForAll.finish())
       #expect(theirs.code == 1, "one of them was cancelled: \(theirs.story)")
       #expect(try theirs.json()["cancelled"].integer == 1, theirs.story)
       #expect(all.code == 0, all.story)
