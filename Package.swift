@@ -76,9 +76,9 @@ func floor(_ name: String, on below: [String] = []) -> Target {
 
 /// Targets that need PostgreSQL's client library. A program that can do without it checks `HAS_POSTGRES`.
 let withPostgres: Set = [
-  "CPostgres", "Postgres", "PostgresStore", "PostgresReading", "SharedBranch", "PostgresFixture",
+  "CPostgres", "Postgres", "PostgresStore", "PostgresQueries", "PostgresBackend", "PostgresFixture",
   "PostgresTests",
-  "PostgresStoreTests", "SharedBranchTests",
+  "PostgresStoreTests", "PostgresBackendTests",
 ]
 
 /// The dependencies in `below` that exist in this build.
@@ -151,11 +151,11 @@ let package = Package(
       "Storage", on: ["Time", "ByteText", "BankModel", "QueueCore", "StockCore", "VendingCore", "CSQLite"]),
     floor("Transport", on: ["Time", "BankModel", "Wire", "Posix", "CBuild"]),
     floor("Supervision", on: ["Time", "BankModel"]),
-    floor("Logbook", on: ["BankModel", "Time", "Posix"]),
+    floor("Logging", on: ["BankModel", "Time", "Posix"]),
     floor("Configuration", on: ["Time", "BankModel", "Arguments", "JSON", "Posix"]),
     floor("CommandRunner", on: ["Time", "ByteText", "Posix"]),
     // Formats that are the same in all programs: the shapes of `--json`, and the report about a killed teller.
-    floor("Reports", on: ["BankModel", "ByteText", "Arguments", "JSON", "Posix", "Wire"]),
+    floor("JSONOutput", on: ["BankModel", "ByteText", "Arguments", "JSON", "Posix", "Wire"]),
     floor("WebServer", on: ["Time", "Posix", "WebCore", "CMicrohttpd"]),
 
     // A client of PostgreSQL on the event loop.
@@ -165,15 +165,15 @@ let package = Package(
     floor("HeadlessBrowser", on: ["JSON", "Time", "Posix"]),
 
     // Floor 4: one library for each process.
-    floor("Teller", on: ["Time", "BankModel", "Wire", "Posix", "Transport", "Logbook"]),
-    floor("Guardian", on: ["Time", "Posix", "Supervision", "Logbook"]),
+    floor("Teller", on: ["Time", "BankModel", "Wire", "Posix", "Transport", "Logging"]),
+    floor("Guardian", on: ["Time", "Posix", "Supervision", "Logging"]),
     floor("ControlClient", on: ["Time", "BankModel", "Wire", "Posix", "Transport"]),
     floor("StockClient", on: ["BankModel", "Wire", "Posix", "Transport"]),
     floor("VendingClient", on: ["BankModel", "Wire", "Posix", "Transport"]),
     // Common part of the processes of all services.
     floor(
       "ServiceProcess",
-      on: ["Time", "BankModel", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Logbook"]),
+      on: ["Time", "BankModel", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Logging"]),
 
     // The database that several branches share.
     floor("PostgresStore", on: ["Time", "BankModel", "QueueCore", "Posix", "Postgres"]),
@@ -182,7 +182,7 @@ let package = Package(
     floor(
       "WebInterface",
       on: [
-        "Time", "BankModel", "JSON", "Wire", "Posix", "Transport", "Logbook", "Configuration", "Reports",
+        "Time", "BankModel", "JSON", "Wire", "Posix", "Transport", "Logging", "Configuration", "JSONOutput",
         "WebCore", "WebPages", "WebServer", "CWebAssets", "StockClient", "VendingClient",
       ]),
 
@@ -194,66 +194,66 @@ let package = Package(
         "Time", "ByteText", "BankModel", "Arguments", "QueueCore", "StockCore", "Wire", "Posix", "Storage",
         "Transport",
         "Supervision",
-        "Logbook", "Configuration", "CommandRunner", "StockClient", "VendingClient", "VendingCore",
+        "Logging", "Configuration", "CommandRunner", "StockClient", "VendingClient", "VendingCore",
       ]),
     floor(
       "StockService",
       on: [
-        "Time", "BankModel", "QueueCore", "StockCore", "Wire", "Posix", "Storage", "Transport", "Logbook",
+        "Time", "BankModel", "QueueCore", "StockCore", "Wire", "Posix", "Storage", "Transport", "Logging",
         "Configuration", "ServiceProcess",
       ]),
     // A juice station is a teller that asks the stock first.
     floor("JuiceStation", on: ["Time", "BankModel", "Wire", "Posix", "StockClient", "Teller"]),
     // A window with commands is a teller whose work is done by a command.
     floor(
-      "CommandWindow",
+      "CommandExecutor",
       on: ["Time", "ByteText", "BankModel", "JSON", "Wire", "Posix", "CommandRunner", "Teller"]),
 
     // The vending machine takes its drinks from the stock.
     floor(
       "VendingMachine",
       on: [
-        "Time", "BankModel", "QueueCore", "VendingCore", "Wire", "Posix", "Storage", "Transport", "Logbook",
+        "Time", "BankModel", "QueueCore", "VendingCore", "Wire", "Posix", "Storage", "Transport", "Logging",
         "Configuration", "StockClient", "ServiceProcess",
       ]),
 
     // Reading and auditing of the shared database, for processes that may block.
     floor(
-      "PostgresReading",
+      "PostgresQueries",
       on: ["Time", "BankModel", "QueueCore", "Posix", "Postgres", "PostgresStore", "Storage"]),
 
     // Floor 6: the processes that no user starts directly, and the common part of the others: arguments, the
     // conversation with a bank, and the commands of bankctl. `SharedBranch` is a coordinator's database in PostgreSQL.
     floor(
-      "SharedBranch",
+      "PostgresBackend",
       on: [
         "Time", "BankModel", "QueueCore", "Wire", "Posix", "Coordinator", "Postgres", "PostgresStore",
-        "PostgresReading",
+        "PostgresQueries",
       ]),
-    process("bankd", on: ["Coordinator", "BankModel", "Posix", "SharedBranch"]),
+    process("bankd", on: ["Coordinator", "BankModel", "Posix", "PostgresBackend"]),
     process("bank-guardian", on: ["Guardian", "Posix"]),
     process("bank-teller", on: ["Teller"]),
     process("bank-juice", on: ["JuiceStation", "Teller"]),
-    process("bank-runner", on: ["CommandWindow", "Posix", "Teller"]),
+    process("bank-runner", on: ["CommandExecutor", "Posix", "Teller"]),
     process("bank-stockd", on: ["StockService", "Posix"]),
     process("bank-vending", on: ["VendingMachine", "Posix"]),
     process("bank-web", on: ["WebInterface", "Posix"]),
     floor(
-      "Console",
+      "BankctlCommands",
       on: [
-        "Time", "ByteText", "BankModel", "Arguments", "JSON", "Wire", "Posix", "Transport", "Logbook",
+        "Time", "ByteText", "BankModel", "Arguments", "JSON", "Wire", "Posix", "Transport", "Logging",
         "Configuration",
         "CommandRunner", "ControlClient",
-        "StockClient", "VendingClient", "Guardian", "Reports",
+        "StockClient", "VendingClient", "Guardian", "JSONOutput",
       ]),
 
     // Floor 7: the programs that users start.
-    process("bankctl", on: ["Console"]),
+    process("bankctl", on: ["BankctlCommands"]),
     process(
       "bank-chaos",
       on: [
-        "Console", "Time", "BankModel", "Arguments", "JSON", "Wire", "Posix", "ControlClient", "StockClient",
-        "VendingClient", "Reports",
+        "BankctlCommands", "Time", "BankModel", "Arguments", "JSON", "Wire", "Posix", "ControlClient", "StockClient",
+        "VendingClient", "JSONOutput",
       ]),
 
     // Above all others: the pure parts of every process in one simulated world, and the program that runs it.
@@ -261,25 +261,25 @@ let package = Package(
       "Simulator",
       on: [
         "Time", "BankModel", "QueueCore", "StockCore", "VendingCore", "Wire", "Posix", "Storage", "Transport",
-        "Supervision", "Logbook", "Configuration", "JSON", "Teller", "JuiceStation", "Coordinator",
+        "Supervision", "Logging", "Configuration", "JSON", "Teller", "JuiceStation", "Coordinator",
         "ServiceProcess",
         "StockService", "StockClient", "VendingMachine", "VendingClient", "Guardian", "CommandRunner",
-        "CommandWindow", "CSQLite", "Postgres", "PostgresStore", "SharedBranch",
+        "CommandExecutor", "CSQLite", "Postgres", "PostgresStore", "PostgresBackend",
       ]),
-    process("bank-simulate", on: ["Simulator", "Console", "Arguments", "Time", "Posix"]),
+    process("bank-simulate", on: ["Simulator", "BankctlCommands", "Arguments", "Time", "Posix"]),
 
     process(
       "bank-bench",
       on: [
-        "Console", "Time", "BankModel", "Arguments", "CommandRunner", "Configuration", "Coordinator",
-        "Logbook",
+        "BankctlCommands", "Time", "BankModel", "Arguments", "CommandRunner", "Configuration", "Coordinator",
+        "Logging",
         "QueueCore",
         "Wire",
         "Posix", "Storage", "Supervision", "Transport", "Teller", "ControlClient", "StockClient",
         "HeadlessBrowser", "Postgres", "PostgresStore",
       ]),
     process(
-      "bank-fuzz", on: ["Console", "Time", "BankModel", "Arguments", "Wire", "Posix", "ControlClient"]),
+      "bank-fuzz", on: ["BankctlCommands", "Time", "BankModel", "Arguments", "Wire", "Posix", "ControlClient"]),
 
     // A slow disk for programs under test. No target depends on it: it is loaded with LD_PRELOAD.
     .target(name: "SlowDisk", path: "Tests/SlowDisk"),
@@ -323,9 +323,9 @@ let package = Package(
         "Time",
       ]),
     tests(
-      "SharedBranchTests",
+      "PostgresBackendTests",
       of: [
-        "PosixFixture", "PostgresFixture", "bankd", "SharedBranch", "PostgresReading", "PostgresStore",
+        "PosixFixture", "PostgresFixture", "bankd", "PostgresBackend", "PostgresQueries", "PostgresStore",
         "Postgres", "ControlClient",
         "Coordinator", "QueueCore", "Storage", "Supervision", "Transport", "Wire", "BankModel", "Posix",
         "Time",
@@ -338,22 +338,22 @@ let package = Package(
         "Wire", "Posix",
       ]),
     tests("CommandRunnerTests", of: ["PosixFixture", "CommandRunner", "Time", "Posix"]),
-    tests("LogbookTests", of: ["Logbook", "Time", "BankModel", "Posix"]),
+    tests("LoggingTests", of: ["Logging", "Time", "BankModel", "Posix"]),
     tests("ArgumentsTests", of: ["Arguments", "Time"]),
     tests("WebPagesTests", of: ["WebPages", "CWebAssets", "BankModel", "JSON"]),
     tests("WireTests", of: ["Wire", "Time", "BankModel", "JSON"], exclude: ["Golden"]),
-    tests("LogbookReaderTests", of: ["Logbook", "Time", "BankModel", "Posix", "Console"]),
+    tests("LogReaderTests", of: ["Logging", "Time", "BankModel", "Posix", "BankctlCommands"]),
     tests("JSONTests", of: ["JSON", "BankModel", "Posix"]),
-    tests("ReportsTests", of: ["Reports", "Time", "BankModel", "Wire"]),
+    tests("JSONOutputTests", of: ["JSONOutput", "Time", "BankModel", "Wire"]),
     tests("ConfigurationTests", of: ["Configuration", "Arguments", "JSON", "Time", "BankModel", "Posix"]),
     tests(
       "TellerTests",
-      of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "Time", "BankModel"]),
+      of: ["Teller", "bank-teller", "Transport", "Logging", "Wire", "Posix", "Time", "BankModel"]),
     tests(
-      "CommandWindowTests",
+      "CommandExecutorTests",
       of: [
-        "PosixFixture", "ByteText", "JSON", "CommandWindow", "bank-runner", "CommandRunner", "Teller",
-        "Transport", "Logbook",
+        "PosixFixture", "ByteText", "JSON", "CommandExecutor", "bank-runner", "CommandRunner", "Teller",
+        "Transport", "Logging",
         "Wire", "Posix", "Time", "BankModel",
       ]),
     tests(
@@ -363,14 +363,14 @@ let package = Package(
     tests(
       "SimulatorTests",
       of: [
-        "Simulator", "Time", "BankModel", "Logbook", "Posix", "QueueCore", "StockCore", "VendingCore",
+        "Simulator", "Time", "BankModel", "Logging", "Posix", "QueueCore", "StockCore", "VendingCore",
         "Storage",
         "CSQLite", "ServiceProcess", "StockService", "VendingMachine",
       ]),
     tests(
       "CoordinatorTests",
       of: [
-        "PosixFixture", "Coordinator", "Guardian", "Time", "BankModel", "Configuration", "Logbook", "Posix",
+        "PosixFixture", "Coordinator", "Guardian", "Time", "BankModel", "Configuration", "Logging", "Posix",
         "QueueCore",
         "StockClient",
         "StockCore", "Storage", "Supervision", "Transport", "VendingClient", "VendingCore", "Wire",
@@ -381,14 +381,14 @@ let package = Package(
         "ServiceFixture",
         "bank-stockd", "StockService", "StockClient", "StockCore", "Storage", "QueueCore", "Transport",
         "Time", "BankModel", "Wire", "Posix", "Coordinator", "JuiceStation", "Teller", "Supervision",
-        "Logbook",
+        "Logging",
         "ServiceProcess",
       ]),
     tests(
       "ServiceProcessTests",
       of: [
         "ServiceFixture",
-        "ServiceProcess", "Time", "BankModel", "Logbook", "Posix", "QueueCore", "Storage", "Transport",
+        "ServiceProcess", "Time", "BankModel", "Logging", "Posix", "QueueCore", "Storage", "Transport",
         "Wire",
       ]),
     tests(
@@ -412,13 +412,13 @@ let package = Package(
     tests(
       "BankctlTests",
       of: [
-        "Console", "bank-chaos", "ControlClient", "StockClient", "VendingClient", "Transport",
+        "BankctlCommands", "bank-chaos", "ControlClient", "StockClient", "VendingClient", "Transport",
         "Configuration",
-        "Arguments", "JSON", "Time", "BankModel", "Guardian", "Reports", "Wire", "Posix",
+        "Arguments", "JSON", "Time", "BankModel", "Guardian", "JSONOutput", "Wire", "Posix",
       ]),
     tests(
       "GuardianTests",
-      of: ["Guardian", "Coordinator", "Supervision", "BankModel", "Time", "Logbook", "Posix"]),
+      of: ["Guardian", "Coordinator", "Supervision", "BankModel", "Time", "Logging", "Posix"]),
   ],
   swiftLanguageModes: [.v6]
 )

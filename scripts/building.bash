@@ -99,7 +99,7 @@ follow_build() {
   local file=$1 line part='' status module count=0 told=$SECONDS total
   local -A seen=()
   # Without libpq these modules are not built.
-  local absent='Postgres|PostgresStore|PostgresReading|SharedBranch'
+  local absent='Postgres|PostgresStore|PostgresQueries|PostgresBackend'
   [[ ${BANK_POSTGRES:-0} == 0 ]] || absent=''
   # A Ctrl-C ends swift, and this function ends after the last line of its output.
   trap '' INT

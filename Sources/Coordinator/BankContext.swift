@@ -7,7 +7,7 @@
 
 import BankModel
 import Configuration
-import Logbook
+import Logging
 import Posix
 import Storage
 import Time

@@ -3,7 +3,7 @@
 
 import BankModel
 import Configuration
-import Logbook
+import Logging
 import Posix
 import QueueCore
 import Time

@@ -9,7 +9,7 @@
 import BankModel
 import Configuration
 import Glibc
-import Logbook
+import Logging
 import Posix
 import QueueCore
 import StockClient

@@ -6,7 +6,7 @@ import BankModel
 import CommandRunner
 import Configuration
 import Glibc
-import Logbook
+import Logging
 import Posix
 import QueueCore
 import Storage

@@ -4,7 +4,7 @@
 // Errors: a log that cannot be opened is reported once per worker, and delays no customer.
 
 import BankModel
-import Logbook
+import Logging
 import Posix
 import QueueCore
 import Time

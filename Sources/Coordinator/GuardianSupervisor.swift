@@ -5,7 +5,7 @@
 // has closed. A bank without a guardian would end with the next death of its coordinator.
 
 import Glibc
-import Logbook
+import Logging
 import Posix
 import Supervision
 import Time

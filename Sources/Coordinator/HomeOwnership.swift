@@ -2,7 +2,7 @@
 // Invariant: the lock is taken before the store is opened, and released after the guardian was notified that everything
 // is stored.
 
-import Logbook
+import Logging
 import Posix
 import Time
 import Wire

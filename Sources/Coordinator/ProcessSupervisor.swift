@@ -5,7 +5,7 @@
 
 import BankModel
 import Glibc
-import Logbook
+import Logging
 import Posix
 import Supervision
 import Time

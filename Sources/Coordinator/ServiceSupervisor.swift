@@ -4,7 +4,7 @@
 
 import BankModel
 import Glibc
-import Logbook
+import Logging
 import Posix
 import Supervision
 import Time

@@ -5,7 +5,7 @@
 
 import BankModel
 import Configuration
-import Logbook
+import Logging
 import Posix
 import Supervision
 import Time

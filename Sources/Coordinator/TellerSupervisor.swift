@@ -7,7 +7,7 @@ import BankModel
 import CommandRunner
 import Configuration
 import Glibc
-import Logbook
+import Logging
 import Posix
 import Supervision
 import Time

@@ -3,7 +3,7 @@
 // Invariant: nothing is written into a home of another user. In a home that is in use, only directories and
 // the lock are created.
 import Glibc
-import Logbook
+import Logging
 import Posix
 import Time
 

@@ -5,7 +5,7 @@
 // of the previous one was seen.
 // Errors: a coordinator that cannot be started counts as one that exited before it was ready.
 import Glibc
-import Logbook
+import Logging
 import Posix
 import Supervision
 import Time

@@ -2,7 +2,7 @@
 // have all other parts, from the sockets to the exit code.
 
 import BankModel
-import Logbook
+import Logging
 import Posix
 import Time
 import Transport

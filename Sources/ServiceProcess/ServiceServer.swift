@@ -5,7 +5,7 @@
 // again.
 
 import BankModel
-import Logbook
+import Logging
 import Posix
 import QueueCore
 import Storage

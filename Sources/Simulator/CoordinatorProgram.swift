@@ -6,7 +6,7 @@
 import BankModel
 import Configuration
 import Coordinator
-import Logbook
+import Logging
 import Posix
 import QueueCore
 import Time

@@ -3,7 +3,7 @@
 // gets an error.
 
 import BankModel
-import Logbook
+import Logging
 import Posix
 import ServiceProcess
 import StockCore

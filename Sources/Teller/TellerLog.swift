@@ -2,7 +2,7 @@
 // Invariant: the names of events and fields are part of the contract of `bankctl logs` and never change.
 
 import BankModel
-import Logbook
+import Logging
 import Posix
 import Time
 import Wire

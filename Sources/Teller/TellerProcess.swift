@@ -5,7 +5,7 @@
 // Errors: if the system cannot wait, the process ends. If the log cannot be opened, the teller serves without a log,
 // because serving customers is more important.
 
-import Logbook
+import Logging
 import Posix
 import Time
 import Transport

@@ -2,7 +2,7 @@
 // Invariant: a request on the wrong socket is refused before it is processed.
 
 import BankModel
-import Logbook
+import Logging
 import Posix
 import ServiceProcess
 import StockClient

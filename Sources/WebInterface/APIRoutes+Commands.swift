@@ -3,7 +3,7 @@
 // often it is sent. A different request with the same key is refused (409).
 import BankModel
 import Posix
-import Reports
+import JSONOutput
 import StockClient
 import Time
 import VendingClient

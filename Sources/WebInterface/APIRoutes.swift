@@ -3,7 +3,7 @@
 // corresponds to its exit code.
 import BankModel
 import Posix
-import Reports
+import JSONOutput
 import StockClient
 import Time
 import VendingClient

@@ -2,7 +2,7 @@
 // Invariant: every value is on a page, or is omitted on purpose. No value makes this process trap.
 import BankModel
 import Posix
-import Reports
+import JSONOutput
 import WebPages
 import Wire
 

@@ -6,7 +6,7 @@
 // page.
 import BankModel
 import Posix
-import Reports
+import JSONOutput
 import Time
 import WebCore
 import WebPages

@@ -2,7 +2,7 @@
 // Invariant: each load calls its handler exactly once, with a page or the reason for its absence.
 import BankModel
 import Posix
-import Reports
+import JSONOutput
 import StockClient
 import Time
 import VendingClient

@@ -6,7 +6,7 @@ import BankModel
 import Configuration
 import JSON
 import Posix
-import Reports
+import JSONOutput
 import Time
 import WebCore
 import WebPages

@@ -3,7 +3,7 @@
 // server. A POST from another origin changes nothing, and a read-only server changes nothing in the bank.
 import BankModel
 import Posix
-import Reports
+import JSONOutput
 import StockClient
 import Time
 import VendingClient

@@ -5,7 +5,7 @@
 // Errors: a failed start is reported to the coordinator on descriptor 3, and on standard error.
 import BankModel
 import Glibc
-import Logbook
+import Logging
 import Posix
 import Time
 import Transport

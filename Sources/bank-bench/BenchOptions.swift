@@ -4,7 +4,7 @@
 // machine are measured first, because other figures are compared with them.
 // Errors: the error of the first measurement that could not be made, such as a BenchFailure.
 import Arguments
-import Console
+import BankctlCommands
 import Time
 
 struct BenchScale {

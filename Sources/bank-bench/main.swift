@@ -1,6 +1,6 @@
 // Entry point of the benchmark, of its worker processes, and of the work whose instructions valgrind counts.
 // Errors: exit code 1 if a measurement could not be made at all, 2 for invalid arguments.
-import Console
+import BankctlCommands
 import Glibc
 import Posix
 

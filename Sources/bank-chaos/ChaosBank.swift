@@ -2,7 +2,7 @@
 // Invariant: only processes with this run's mark in their environment or their arguments are signalled, each through
 // its pidfd. The run continues every process that it has stopped.
 // Errors: CommandError at the start; later an exited process is a normal result.
-import Console
+import BankctlCommands
 import ControlClient
 import Glibc
 import Posix

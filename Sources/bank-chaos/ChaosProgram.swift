@@ -4,11 +4,11 @@
 // or the run failed after the bank had opened.
 // Errors: CommandError if the run could not be made; a broken promise is exit code 1 and a report.
 import BankModel
-import Console
+import BankctlCommands
 import ControlClient
 import Glibc
 import Posix
-import Reports
+import JSONOutput
 import StockClient
 import Time
 import VendingClient

@@ -1,6 +1,6 @@
 // Report of a chaos run, as a table and as JSON.
 // Invariant: the times of ChaosTimes are rounded up: such a time in milliseconds is never shorter than measured.
-import Console
+import BankctlCommands
 import Time
 
 struct ChaosTimes: Sendable, Equatable {

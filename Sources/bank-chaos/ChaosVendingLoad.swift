@@ -4,7 +4,7 @@
 // answers.
 // Errors: VendingClientError if the machine does not answer at the start or at the end.
 import BankModel
-import Console
+import BankctlCommands
 import ControlClient
 import Posix
 import Time

@@ -1,6 +1,6 @@
 // Entry point of bank-chaos. It runs a relay or serves a customer if the arguments request it, and the chaos run in all
 // other cases.
-import Console
+import BankctlCommands
 import Glibc
 import Posix
 

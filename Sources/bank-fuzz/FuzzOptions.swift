@@ -2,7 +2,7 @@
 // `scripts/fuzz --socket`, which builds it, makes the scratch directory, and cleans up in any case.
 // Invariant: all values are in range.
 import Arguments
-import Console
+import BankctlCommands
 import Posix
 import Time
 

@@ -1,7 +1,7 @@
 // Entry point of the program that fuzzes a real coordinator, and its output.
 // Errors: exit code 1 if the coordinator or the web server was harmed or could not be attacked, 2 for invalid
 // arguments.
-import Console
+import BankctlCommands
 import Glibc
 import Posix
 

@@ -1,7 +1,7 @@
 // Entry point of `bank-runner`, the worker of a window where a command does the whole work of each customer.
 // Errors: the exit code.
 
-import CommandWindow
+import CommandExecutor
 import Glibc
 import Posix
 import Teller

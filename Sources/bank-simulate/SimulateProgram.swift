@@ -3,7 +3,7 @@
 // Invariant: data goes to standard output, progress to standard error.
 // Errors: 1 for a broken promise, 2 for invalid arguments.
 import Arguments
-import Console
+import BankctlCommands
 import Glibc
 import Posix
 import Simulator

@@ -6,7 +6,7 @@ import Glibc
 import Posix
 
 #if HAS_POSTGRES
-  import SharedBranch
+  import PostgresBackend
 
   private let shared: (any SharedStoreOpener)? = PostgresStoreOpener()
 #else

@@ -6,7 +6,7 @@ import Testing
 import Time
 import Wire
 
-@testable import Console
+@testable import BankctlCommands
 
 private let english = MessageCatalog(language: .english)
 private let korean = MessageCatalog(language: .korean)

@@ -8,7 +8,7 @@ import Testing
 import Wire
 
 @testable import Configuration
-@testable import Console
+@testable import BankctlCommands
 
 @Suite("A bank with several branches") struct BranchesTests {
   private static let branches = [

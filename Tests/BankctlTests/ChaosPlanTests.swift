@@ -6,7 +6,7 @@ import Posix
 import Testing
 import Time
 
-@testable import Console
+@testable import BankctlCommands
 @testable import bank_chaos
 
 @Suite("The plan and the report of a chaos run")

@@ -5,7 +5,7 @@ import Testing
 import Time
 import Wire
 
-@testable import Console
+@testable import BankctlCommands
 @testable import bank_chaos
 
 @Suite("The account of the fruit in a chaos run")

@@ -5,7 +5,7 @@ import Arguments
 import Testing
 import Time
 
-@testable import Console
+@testable import BankctlCommands
 
 @Suite("Names of commands and options")
 struct CommandNamesTests {

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 import Wire
 
-@testable import Console
+@testable import BankctlCommands
 
 /// A coordinator for the duration of a test.
 private func with(

@@ -7,7 +7,7 @@ import Foundation
 import Testing
 import Wire
 
-@testable import Console
+@testable import BankctlCommands
 
 @Suite struct CommandsPageTests {
   private static let begin = "<!-- commands: produced from the command table -->\n"
@@ -18,7 +18,7 @@ import Wire
       .deletingLastPathComponent()
   }
   private static var file: URL {
-    root.appendingPathComponent("Sources/Console/Console.docc/Commands.md")
+    root.appendingPathComponent("Sources/BankctlCommands/BankctlCommands.docc/Commands.md")
   }
 
   /// Every code that a command can end with, and its exit codes, of which there is one.

@@ -8,7 +8,7 @@ import Posix
 import Testing
 
 @testable import Configuration
-@testable import Console
+@testable import BankctlCommands
 
 @Suite("The commands about the configuration")
 struct ConfigCommandsTests {

@@ -7,7 +7,7 @@ import Testing
 import Time
 import Wire
 
-@testable import Console
+@testable import BankctlCommands
 
 @Suite("The stock editor") struct EditorTests {
   private static let english = MessageCatalog(language: .english)

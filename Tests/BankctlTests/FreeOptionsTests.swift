@@ -7,7 +7,7 @@ import Testing
 import Time
 import Wire
 
-@testable import Console
+@testable import BankctlCommands
 
 @Suite("Advised options")
 struct FreeOptionsTests {

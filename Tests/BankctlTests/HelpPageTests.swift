@@ -3,7 +3,7 @@
 import Arguments
 import Testing
 
-@testable import Console
+@testable import BankctlCommands
 
 @Suite("Help pages of bankctl")
 struct HelpPageTests {

@@ -6,7 +6,7 @@ import Posix
 import Testing
 import Wire
 
-@testable import Console
+@testable import BankctlCommands
 
 func parse(_ text: String) throws(CustomerRecord.Fault) -> CustomerRecord {
   try CustomerRecord(Array(text.utf8)[...])

@@ -3,7 +3,7 @@ import BankModel
 import Testing
 import Wire
 
-@testable import Console
+@testable import BankctlCommands
 
 @Test("a document keeps the order of its fields and all 64 bits of its numbers")
 func order() {

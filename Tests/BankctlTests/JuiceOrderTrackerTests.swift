@@ -8,7 +8,7 @@ import Testing
 import Time
 import Wire
 
-@testable import Console
+@testable import BankctlCommands
 
 @Suite("An order of juice that is cancelled")
 struct JuiceOrderTrackerTests {

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 import Wire
 
-@testable import Console
+@testable import BankctlCommands
 
 @Suite("Killing a process by its name")
 struct KillCommandTests {

@@ -4,7 +4,7 @@ import BankModel
 import Testing
 import Wire
 
-@testable import Console
+@testable import BankctlCommands
 @testable import bank_chaos
 
 private let english = MessageCatalog(language: .english)

@@ -4,7 +4,7 @@ import BankModel
 import Posix
 import Testing
 
-@testable import Console
+@testable import BankctlCommands
 
 private let now: Int64 = 1_795_435_200_000
 

@@ -11,7 +11,7 @@ import Transport
 import VendingClient
 import Wire
 
-@testable import Console
+@testable import BankctlCommands
 @testable import bank_chaos
 
 private let english = MessageCatalog(language: .english)

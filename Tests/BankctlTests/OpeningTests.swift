@@ -8,7 +8,7 @@ import Testing
 import Time
 import Wire
 
-@testable import Console
+@testable import BankctlCommands
 
 /// A coordinator's program written in shell.
 private final class Script {

@@ -4,7 +4,7 @@
 import Testing
 import Wire
 
-@testable import Console
+@testable import BankctlCommands
 
 @Suite("Output at another branch") struct OutputOwnerBranchTests {
   @Test("the branch is named by its number, and by its name and machine as far as they are known")

@@ -4,7 +4,7 @@ import Posix
 import Testing
 import Time
 
-@testable import Console
+@testable import BankctlCommands
 
 private let english = MessageCatalog(language: .english)
 

@@ -8,7 +8,7 @@ import Posix
 import Testing
 import Wire
 
-@testable import Console
+@testable import BankctlCommands
 
 @Test(
   "the examples of RFC 4648 in base64",

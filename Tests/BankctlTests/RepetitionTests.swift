@@ -8,7 +8,7 @@ import Testing
 import Time
 import Wire
 
-@testable import Console
+@testable import BankctlCommands
 
 @Suite("A coordinator lost in the middle")
 struct RepetitionTests {

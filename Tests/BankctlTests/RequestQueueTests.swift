@@ -5,7 +5,7 @@ import Testing
 import Time
 import Wire
 
-@testable import Console
+@testable import BankctlCommands
 
 @Suite("The requests of a full screen")
 struct RequestQueueTests {

@@ -6,7 +6,7 @@ import Posix
 import Time
 import Wire
 
-@testable import Console
+@testable import BankctlCommands
 
 /// Result of a command.
 struct CommandRun: Equatable {

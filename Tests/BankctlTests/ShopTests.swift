@@ -12,7 +12,7 @@ import Transport
 import VendingClient
 import Wire
 
-@testable import Console
+@testable import BankctlCommands
 
 private let english = MessageCatalog(language: .english)
 private let korean = MessageCatalog(language: .korean)

@@ -4,7 +4,7 @@ import ControlClient
 import Posix
 import Testing
 
-@testable import Console
+@testable import BankctlCommands
 
 private func environment(
   _ variables: [String: String], files: Set<String> = [], languages: [String: Language] = [:]

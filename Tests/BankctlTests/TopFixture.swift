@@ -4,7 +4,7 @@ import BankModel
 import Time
 import Wire
 
-@testable import Console
+@testable import BankctlCommands
 
 enum TopFixture {
   static let begin = MonotonicTime(nanoseconds: 1_000_000_000_000)

@@ -1,11 +1,11 @@
 // Killing of a teller from the dashboard: the target, the confirmation, and the note about its customer's
 // wait.
 import BankModel
-import Reports
+import JSONOutput
 import Testing
 import Wire
 
-@testable import Console
+@testable import BankctlCommands
 
 @Suite("Killing from the dashboard") struct TopKillTests {
   private let now = TopFixture.begin

@@ -4,7 +4,7 @@ import Testing
 import Time
 import Wire
 
-@testable import Console
+@testable import BankctlCommands
 
 @Suite("The dashboard") struct TopModelTests {
   private let now = TopFixture.begin

@@ -5,7 +5,7 @@ import Posix
 import Testing
 import Time
 
-@testable import Console
+@testable import BankctlCommands
 
 @Suite("The parts of the dashboard") struct TopPartTests {
   @Test("a plot shows each second when it is over, and drops it when it has gone by")

@@ -8,7 +8,7 @@ import Time
 import VendingClient
 import Wire
 
-@testable import Console
+@testable import BankctlCommands
 
 @Suite("The screen of the dashboard") struct TopRendererTests {
   private func lines(

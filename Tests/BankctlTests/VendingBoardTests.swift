@@ -9,7 +9,7 @@ import Time
 import VendingClient
 import Wire
 
-@testable import Console
+@testable import BankctlCommands
 
 @Suite("The screens of the vending machine")
 struct VendingBoardTests {

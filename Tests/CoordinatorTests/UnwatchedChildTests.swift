@@ -6,7 +6,7 @@ import BankModel
 import Configuration
 import Glibc
 import Guardian
-import Logbook
+import Logging
 import Posix
 import PosixFixture
 import Supervision

@@ -88,10 +88,10 @@ struct FakeCheckout {
 
   private static let preparation = #"""
     repository=$1 root=$2 fake=$3
-    mkdir -p "$root/Sources/Wire" "$root/Sources/Console/Table" "$root/Sources/Console/Console.docc" "$fake"
+    mkdir -p "$root/Sources/Wire" "$root/Sources/BankctlCommands/Table" "$root/Sources/BankctlCommands/BankctlCommands.docc" "$fake"
     cp -r "$repository/scripts" "$root/"
-    cp "$repository/Sources/Console/Table/BankctlTable.swift" "$root/Sources/Console/Table/"
-    cp "$repository/Sources/Console/Console.docc/Commands.md" "$root/Sources/Console/Console.docc/"
+    cp "$repository/Sources/BankctlCommands/Table/BankctlTable.swift" "$root/Sources/BankctlCommands/Table/"
+    cp "$repository/Sources/BankctlCommands/BankctlCommands.docc/Commands.md" "$root/Sources/BankctlCommands/BankctlCommands.docc/"
     echo '// a manifest' >"$root/Package.swift"
     echo '// a source' >"$root/Sources/Wire/Wire.swift"
 

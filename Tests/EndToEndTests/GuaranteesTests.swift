@@ -12,7 +12,7 @@ struct GuaranteesTests {
   private func blocks(_ language: String) throws -> [String] {
     var root = URL(fileURLWithPath: #filePath)
     for _ in 0..<3 { root.deleteLastPathComponent() }
-    let page = root.appendingPathComponent("Sources/CommandWindow/CommandWindow.docc/Promises.md")
+    let page = root.appendingPathComponent("Sources/CommandExecutor/CommandExecutor.docc/Promises.md")
     let parts = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```")
     return parts.enumerated().filter { $0.offset % 2 == 1 && $0.element.hasPrefix(language + "\n") }
       .map { String($0.element.dropFirst(language.utf8.count + 1)) }

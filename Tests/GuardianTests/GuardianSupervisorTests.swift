@@ -2,7 +2,7 @@
 // do not receive yet. The guardian is a program that ends at once, or one that never does and receives
 // nothing; the test advances the clock over the pauses between two of them.
 import Glibc
-import Logbook
+import Logging
 import Posix
 import Testing
 import Time

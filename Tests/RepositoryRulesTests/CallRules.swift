@@ -60,11 +60,11 @@ enum CallRules {
     "WebCore",
   ]
   static let smallTargets: Set<String> = [
-    "Posix", "Transport", "Supervision", "Logbook", "Teller", "JuiceStation", "bank-teller", "bank-juice",
+    "Posix", "Transport", "Supervision", "Logging", "Teller", "JuiceStation", "bank-teller", "bank-juice",
     "Guardian", "bank-guardian", "ServiceProcess", "StockService", "StockClient", "bank-stockd",
-    "VendingMachine", "VendingClient", "bank-vending", "CommandRunner", "CommandWindow",
-    "bank-runner", "Reports", "WebServer", "WebInterface", "bank-web", "Postgres",
-    "PostgresStore", "PostgresReading", "SharedBranch",
+    "VendingMachine", "VendingClient", "bank-vending", "CommandRunner", "CommandExecutor",
+    "bank-runner", "JSONOutput", "WebServer", "WebInterface", "bank-web", "Postgres",
+    "PostgresStore", "PostgresQueries", "PostgresBackend",
   ]
 
   static func checkModules(_ file: File) -> [Violation] {

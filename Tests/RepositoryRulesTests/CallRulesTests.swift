@@ -70,6 +70,6 @@ struct CallRulesTests {
 
   @Test("the command line may use Foundation")
   func commandLine() {
-    #expect(CallRules.checkModules(File("Sources/Console/A.swift", "import Foundation")).isEmpty)
+    #expect(CallRules.checkModules(File("Sources/BankctlCommands/A.swift", "import Foundation")).isEmpty)
   }
 }

@@ -64,7 +64,7 @@ enum DocumentationRules {
   }
 
   /// The page that lists all others.
-  static let index = "Sources/Console/Console.docc/Documentation.md"
+  static let index = "Sources/BankctlCommands/BankctlCommands.docc/Documentation.md"
 
   /// The index links to every page.
   ///

@@ -47,7 +47,7 @@ struct DocumentationRulesTests {
   @Test("the index lists every page")
   func index() {
     let index = DocumentationRules.index
-    let paths: Set = ["README.md", index, "Sources/A/A.docc/One.md", "Sources/Console/Console.docc/Two.md"]
+    let paths: Set = ["README.md", index, "Sources/A/A.docc/One.md", "Sources/BankctlCommands/BankctlCommands.docc/Two.md"]
     func count(_ text: String, _ path: String = index) -> Int {
       DocumentationRules.checkIndex(File(path, text), paths).count
     }
@@ -76,7 +76,7 @@ struct DocumentationRulesTests {
     func count(_ path: String) -> Int {
       DocumentationRules.checkKorean(File(path, "x\n\"홈 \\(home)\(word) 쓸 수 없습니다.\"\n")).count
     }
-    #expect(count("Sources/Console/Words/Words.swift") == 1)
+    #expect(count("Sources/BankctlCommands/Words/Words.swift") == 1)
     #expect(count("scripts/setup") == 1)
     #expect(count("README.md") == 1)
     #expect(count("Tests/BankctlTests/WordsTests.swift") == 0)

@@ -11,20 +11,20 @@ enum FloorRules {
     "BankModel": 1, "Arguments": 1, "JSON": 1,
     "QueueCore": 2, "StockCore": 2, "VendingCore": 2, "Wire": 2, "Posix": 2, "WebPages": 2,
     "WebCore": 2,
-    "Storage": 3, "Transport": 3, "Supervision": 3, "Logbook": 3, "Configuration": 3,
-    "CommandRunner": 3, "Reports": 3, "WebServer": 3, "HeadlessBrowser": 3, "Postgres": 3,
+    "Storage": 3, "Transport": 3, "Supervision": 3, "Logging": 3, "Configuration": 3,
+    "CommandRunner": 3, "JSONOutput": 3, "WebServer": 3, "HeadlessBrowser": 3, "Postgres": 3,
     "Teller": 4, "ServiceProcess": 4, "ControlClient": 4, "StockClient": 4, "VendingClient": 4, "Guardian": 4,
-    "PostgresStore": 4, "PostgresReading": 5,
+    "PostgresStore": 4, "PostgresQueries": 5,
     // These use the stock, so they are above its client; the services are above what their processes have in
     // common.
-    "StockService": 5, "Coordinator": 5, "JuiceStation": 5, "VendingMachine": 5, "CommandWindow": 5,
+    "StockService": 5, "Coordinator": 5, "JuiceStation": 5, "VendingMachine": 5, "CommandExecutor": 5,
     "WebInterface": 5,
     // The coordinator of a shared bank is above the reader of its database, and `bankd` above it.
-    "SharedBranch": 6, "bankd": 7,
+    "PostgresBackend": 6, "bankd": 7,
     "bank-teller": 6, "bank-stockd": 6, "bank-juice": 6, "bank-vending": 6, "bank-runner": 6,
     "bank-guardian": 6, "bank-web": 6,
     // What the programs for users have in common.
-    "Console": 6, "bankctl": 7, "bank-chaos": 7, "bank-bench": 7, "bank-fuzz": 7,
+    "BankctlCommands": 6, "bankctl": 7, "bank-chaos": 7, "bank-bench": 7, "bank-fuzz": 7,
     // The simulator drives the pure parts of several processes, so it is above them; nothing is above it.
     "Simulator": 7, "bank-simulate": 8,
     // A bank for tests.

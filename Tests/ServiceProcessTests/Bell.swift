@@ -2,7 +2,7 @@
 // show what a service needs. Its core is a count of rings.
 
 import BankModel
-import Logbook
+import Logging
 import Posix
 import QueueCore
 import ServiceFixture

@@ -2,7 +2,7 @@
 // clients.
 
 import Glibc
-import Logbook
+import Logging
 import Posix
 import ServiceFixture
 import QueueCore

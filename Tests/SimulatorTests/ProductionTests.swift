@@ -124,7 +124,7 @@ struct ProductionTests {
       ),
       "Simulator.RunnerProgram": (
         channel.union([
-          "Teller.TellerProcess", "CommandWindow.CommandProvider", "CommandRunner.RunningCommand",
+          "Teller.TellerProcess", "CommandExecutor.CommandProvider", "CommandRunner.RunningCommand",
           "CommandRunner.ProcessTree", "CommandRunner.OutputCapture", "Posix.SignalSource",
         ]),
         ["Simulator.RunnerProgram"]
@@ -132,7 +132,7 @@ struct ProductionTests {
       "Simulator.GuardianProgram": (
         [
           "Posix.EventLoop", "Posix.ChildProcess", "Guardian.Guardian", "Guardian.GuardedHome",
-          "Logbook.LogFile",
+          "Logging.LogFile",
         ],
         ["Simulator.GuardianProgram"]
       ),
@@ -147,7 +147,7 @@ struct ProductionTests {
           "Coordinator.TellerSupervisor", "Coordinator.ServiceSupervisor", "Coordinator.ControlServer",
           "Coordinator.ControlSession", "Coordinator.ReleaseQueue", "Coordinator.Guardianship",
           "Coordinator.HomeLock", "Coordinator.Pulse",
-          "Logbook.LogFile",
+          "Logging.LogFile",
         ]),
         [
           "Simulator.BankProgram", "Simulator.SimulatedProcess", "Simulator.SimulatedQueueStore",

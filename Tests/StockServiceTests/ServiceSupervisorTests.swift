@@ -3,7 +3,7 @@
 
 import BankModel
 import Glibc
-import Logbook
+import Logging
 import Posix
 import Supervision
 import Testing

@@ -1,7 +1,7 @@
 // Concurrent audits of the stock, of a service within this process, on a store in memory that counts them.
 
 import BankModel
-import Logbook
+import Logging
 import Posix
 import ServiceProcess
 import StockClient

@@ -2,7 +2,7 @@
 // that only a broken teller reaches.
 
 import Glibc
-import Logbook
+import Logging
 import Posix
 import Testing
 import Time

@@ -2,7 +2,7 @@
 // Invariant: each iteration handles all events that have arrived, after the results of the queue's own transactions.
 
 import BankModel
-import Logbook
+import Logging
 import QueueCore
 import Time
 import Wire

@@ -7,10 +7,10 @@
   import BankModel
   import Configuration
   import Coordinator
-  import Logbook
+  import Logging
   import Posix
   import QueueCore
-  import SharedBranch
+  import PostgresBackend
   import Teller
   import Time
   import Transport

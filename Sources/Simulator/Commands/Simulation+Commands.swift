@@ -1,7 +1,7 @@
 // Commands of the simulated world: their starts, the reports to the checker, and the faults of commands and runners.
 // Invariant: all draws come from a separate generator, so that histories without commands do not change.
 import BankModel
-import CommandWindow
+import CommandExecutor
 import Glibc
 import Posix
 import Teller

@@ -2,7 +2,7 @@
 // orders, and then the service.
 // Invariant: nothing is opened before the orders were received.
 // Errors: a service that cannot be opened exits with 1, and its supervisor starts it again.
-import Logbook
+import Logging
 import Posix
 import ServiceProcess
 import StockClient

@@ -10,7 +10,7 @@ import BankModel
 import Configuration
 import Coordinator
 import Glibc
-import Logbook
+import Logging
 import Posix
 import QueueCore
 import Storage

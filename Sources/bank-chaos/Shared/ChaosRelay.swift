@@ -2,7 +2,7 @@
 // branch is cut off. The relay is another process of this program, so that it continues while the run blocks.
 // Invariant: bytes are forwarded in order. The relay exits with the run, when its channel is closed.
 // Errors: a broken connection ends both of its sides.
-import Console
+import BankctlCommands
 import Posix
 import Time
 

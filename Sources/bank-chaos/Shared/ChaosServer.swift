@@ -4,7 +4,7 @@
 // Invariant: nothing is left of a scratch server after `remove()`; if this process is killed, the kernel ends the
 // server. At an existing server only the schema `bank`, which this run has made, is changed.
 // Errors: CommandError at the start, with the output of the failed program.
-import Console
+import BankctlCommands
 import Glibc
 import Posix
 import Time

@@ -1,7 +1,7 @@
 // Messages of a chaos run over several branches.
 // They format results in two languages and compute none.
 import Arguments
-import Console
+import BankctlCommands
 
 extension MessageCatalog {
   func chaosBegins(seed: Int64, branches: Int) -> String {

@@ -4,7 +4,7 @@
 // was broken.
 // Errors: CommandError if the run could not be made; a broken promise is exit code 1 and a report.
 import BankModel
-import Console
+import BankctlCommands
 import ControlClient
 import Glibc
 import Posix

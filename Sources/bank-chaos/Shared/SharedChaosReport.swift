@@ -1,7 +1,7 @@
 // Report of a chaos run over several branches, as a table and as JSON.
 // Invariant: the times until customers were served again are rounded up; see ChaosTimes. What was not measured is left
 // empty.
-import Console
+import BankctlCommands
 import Time
 
 struct SharedChaosReport: Sendable {

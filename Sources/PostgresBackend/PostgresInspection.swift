@@ -1,0 +1,44 @@
+// Database of a shared bank, as an inspector reads it. A shared bank has no home of its own, because every file
+// belongs to the home of a branch.
+// Errors: StoreError, which the inspector sends to its client.
+import BankModel
+import Coordinator
+import PostgresQueries
+import QueueCore
+import Wire
+
+final class PostgresInspection: InspectedStore {
+  private let reader: PostgresReader
+
+  init(
+    _ address: String, in language: Language, knowing known: @escaping () -> SharedStoreProgress?
+  ) throws(StoreError) {
+    reader = try PostgresReader(address, in: language, knowing: known)
+  }
+
+  var reading: any QueueReader { reader }
+
+  func refresh() throws(StoreError) -> InspectedState {
+    let numbers = try reader.refresh()
+    return InspectedState(name: numbers.name, presentDay: numbers.day, issued: numbers.issued)
+  }
+
+  func receipts(
+    from day: BusinessDay, behind marks: [ReceiptPosition], of service: Service?, limit: Int
+  ) throws(StoreError) -> MergedReceipts? {
+    try reader.receipts(from: day, behind: marks, of: service, limit: limit)
+  }
+
+  func stockReading(ofBranch name: String) throws(StoreError) -> (any QueueReader)? {
+    try reader.reading(ofStockOf: name)
+  }
+
+  /// Audits the database only. Remarks about the durability of commits and about clock steps are added for
+  /// information and are not findings.
+  func audit() throws(StoreError) -> AuditReport? {
+    var report = AuditReport(try reader.audit())
+    report.note(try reader.replicationNote())
+    if let note = try reader.clockNote() { report.note(note) }
+    return report
+  }
+}
