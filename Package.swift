@@ -252,7 +252,8 @@ let package = Package(
     process(
       "bank-chaos",
       on: [
-        "BankctlCommands", "Time", "BankModel", "Arguments", "JSON", "Wire", "Posix", "ControlClient", "StockClient",
+        "BankctlCommands", "Time", "BankModel", "Arguments", "JSON", "Wire", "Posix", "ControlClient",
+        "StockClient",
         "VendingClient", "JSONOutput",
       ]),
 
@@ -279,7 +280,8 @@ let package = Package(
         "HeadlessBrowser", "Postgres", "PostgresStore",
       ]),
     process(
-      "bank-fuzz", on: ["BankctlCommands", "Time", "BankModel", "Arguments", "Wire", "Posix", "ControlClient"]),
+      "bank-fuzz",
+      on: ["BankctlCommands", "Time", "BankModel", "Arguments", "Wire", "Posix", "ControlClient"]),
 
     // A slow disk for programs under test. No target depends on it: it is loaded with LD_PRELOAD.
     .target(name: "SlowDisk", path: "Tests/SlowDisk"),

@@ -25,7 +25,9 @@ public struct Values: Sendable, Hashable {
   }
 
   /// True if the flag was given.
-  public func flag(_ name: String) -> Bool { !values(name, expected: "a flag", { $0 == .flag }) { $0 }.isEmpty }
+  public func flag(_ name: String) -> Bool {
+    !values(name, expected: "a flag", { $0 == .flag }) { $0 }.isEmpty
+  }
   /// The number; nil if no value was given, or if a word was given instead.
   public func integer(_ name: String) -> Int64? { integers(name).first }
 

@@ -75,12 +75,15 @@ public struct Customer: Sendable, Equatable {
 
   public init(
     ticket: TicketNumber, service: Service, priority: Priority, amount: Won, account: AccountNumber,
-    issuedAt: WallTime, attempts: Int32 = 0, crashes: Int32 = 0, failures: Int32 = 0, startedAttempts: Int16 = 0,
+    issuedAt: WallTime, attempts: Int32 = 0, crashes: Int32 = 0, failures: Int32 = 0,
+    startedAttempts: Int16 = 0,
     isAttemptRunning: Bool = false, itemName: String = ""
   ) {
     (self.ticket, self.service, self.priority, self.amount) = (ticket, service, priority, amount)
     (self.account, self.issuedAt, self.attempts, self.crashes) = (account, issuedAt, attempts, crashes)
-    (self.failures, self.startedAttempts, self.isAttemptRunning, self.itemName) = (failures, startedAttempts, isAttemptRunning, itemName)
+    (self.failures, self.startedAttempts, self.isAttemptRunning, self.itemName) = (
+      failures, startedAttempts, isAttemptRunning, itemName
+    )
   }
 
   /// The waiting line for this service and priority.

@@ -29,7 +29,9 @@ extension MessageDetail {
   /// form `name`.
   ///
   /// - Parameter form: returns a value in the named form; for an empty name, the unchanged value.
-  public func formatTemplate(_ sentence: String, _ form: (_ value: String, _ name: String) -> String) -> String {
+  public func formatTemplate(_ sentence: String, _ form: (_ value: String, _ name: String) -> String)
+    -> String
+  {
     var filled = ""
     var rest = sentence[...]
     while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {

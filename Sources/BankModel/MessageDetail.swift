@@ -110,7 +110,8 @@ extension MessageDetail {
       "66 ticket {0} of day {1} was rejected for lack of fruit, and the stock has no order for it"
     case outOfStockByReturnedOrder =
       "67 ticket {0} of day {1} was rejected for lack of fruit, and its order was returned to the stock"
-    case endedWithReservation = "68 ticket {0} of day {1} ended without a juice but still has a reservation: {2}"
+    case endedWithReservation =
+      "68 ticket {0} of day {1} ended without a juice but still has a reservation: {2}"
     case orderWithoutTicket = "69 the stock has an order of ticket {0} of day {1}, which does not exist"
     case requestRefused = "70 request refused: {0}"
     case unexpectedReply = "71 unexpected response"
@@ -142,7 +143,8 @@ extension MessageDetail {
       "375 ticket {0} of day {1} has a receipt of branch {2} in its epoch {3} without a claim"
     case claimsOverlap = "376 {0} {1}: tickets {2} to {3} are claimed twice"
     case claimMissing = "377 {0} {1}: ticket {2} was skipped and is unclaimed"
-    case claimOfEndedEpoch = "378 {0} {1}: ticket {2} waits in a page of branch {3}, whose epoch {4} has ended"
+    case claimOfEndedEpoch =
+      "378 {0} {1}: ticket {2} waits in a page of branch {3}, whose epoch {4} has ended"
     case claimedOutOfOrder =
       "379 {0} {1}: tickets {2} to {3} were claimed after later tickets, without having been returned"
     case fsyncOff =
@@ -167,7 +169,8 @@ extension MessageDetail {
     case movedAuditFailed = "393 an audit of the migrated data finds a problem: {0}"
     case moveClientGone = "394 the client disconnected"
     case moveOutcomeUnknown = "395 it is not known whether the migration finished; see {0}"
-    case sharedStoreOutdated = "396 the database has version {0}, not {1}; open a branch there with this program first"
+    case sharedStoreOutdated =
+      "396 the database has version {0}, not {1}; open a branch there with this program first"
     case olderBranchOpen = "397 the database has version {0}, and a branch of an older program is not closed"
     case receiptWithoutCommit =
       "398 ticket {0} of day {1} has a receipt by commit {4} of branch {2} in its epoch {3}, which does not list it"

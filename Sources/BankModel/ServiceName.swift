@@ -14,7 +14,9 @@ public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertib
     var text = String(text)
     // A contiguous buffer avoids a bounds check and a call for each byte.
     let isName = text.withUTF8 { bytes in
-      guard let first = bytes.first, bytes.count <= Self.longest, Self.isFirstCharacter(first) else { return false }
+      guard let first = bytes.first, bytes.count <= Self.longest, Self.isFirstCharacter(first) else {
+        return false
+      }
       return bytes.allSatisfy { Self.isLaterCharacter($0) }
     }
     guard isName else { return nil }
@@ -68,7 +70,8 @@ public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertib
   }
 
   private static func isLaterCharacter(_ byte: UInt8) -> Bool {
-    isFirstCharacter(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-")
+    isFirstCharacter(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
+      || byte == UInt8(ascii: "-")
   }
 }
 

@@ -16,7 +16,9 @@ extension StringCatalog {
   }
 
   /// A drink was sold.
-  public func drinkBought(_ drink: String) -> String { localized("\(drink) 나왔습니다.", "Here is your \(drink).") }
+  public func drinkBought(_ drink: String) -> String {
+    localized("\(drink) 나왔습니다.", "Here is your \(drink).")
+  }
 
   /// Word for a kind of drink.
   public func kind(_ kind: DrinkClass.Kind) -> String {

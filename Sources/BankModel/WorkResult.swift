@@ -73,7 +73,8 @@ public final class WorkResult: Sendable {
 
   /// Creates a result. An omitted stream is empty.
   public init(
-    ending: ProcessEnd? = nil, duration: TimeSpan, output: TruncatedOutput = .nothing, errors: TruncatedOutput = .nothing
+    ending: ProcessEnd? = nil, duration: TimeSpan, output: TruncatedOutput = .nothing,
+    errors: TruncatedOutput = .nothing
   ) {
     (self.ending, self.duration, self.output, self.errors) = (ending, duration, output, errors)
   }

@@ -116,7 +116,9 @@ struct CommandLinePayload: Equatable {
     guard case .array(let elements) = node.content else { throw Fault("\(what) is not a list of variables") }
     var variables = EnvironmentVariables()
     for element in elements {
-      guard let (name, value) = EnvironmentVariables.parts(of: try decoded(element, of: "a variable of \(what)")) else {
+      guard
+        let (name, value) = EnvironmentVariables.parts(of: try decoded(element, of: "a variable of \(what)"))
+      else {
         throw Fault("a variable of \(what) is not NAME=VALUE")
       }
       variables[name] = value

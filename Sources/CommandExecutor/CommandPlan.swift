@@ -45,7 +45,8 @@ struct CommandPlan {
     environment = CommandEnvironment(settings.environment, own: own)
     classifier = ExitClassifier(settings)
     timeout =
-      Kernel.hasPlantedBug("doesNotKillTimedOutCommand") ? nil : settings.timeoutMilliseconds.map { TimeSpan.milliseconds($0) }
+      Kernel.hasPlantedBug("doesNotKillTimedOutCommand")
+      ? nil : settings.timeoutMilliseconds.map { TimeSpan.milliseconds($0) }
     template = CommandTemplate(settings.words)
     func bound(_ number: Int64?) -> UInt64? { number.map { UInt64(max(0, $0)) } }
     limits =
@@ -142,7 +143,8 @@ struct CommandPlan {
 
   private func bounds(_ file: String?) -> OutputCapture.Bounds {
     OutputCapture.Bounds(
-      first: classifier.storedBytes - classifier.storedBytes / 2, last: max(classifier.storedBytes / 2, Self.minimumTail),
+      first: classifier.storedBytes - classifier.storedBytes / 2,
+      last: max(classifier.storedBytes / 2, Self.minimumTail),
       file: file, fileLength: settings.outputBytes)
   }
 }

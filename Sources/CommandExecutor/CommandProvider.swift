@@ -88,7 +88,9 @@ public final class CommandProvider: ResourceProvider {
       _ = try? StandardStreams.write("bank-runner: \($0)\n", to: .error)
     }
   ) {
-    (self.loop, self.home, self.group, self.reportError) = (loop, home, CommandGroup(below: group), reportError)
+    (self.loop, self.home, self.group, self.reportError) = (
+      loop, home, CommandGroup(below: group), reportError
+    )
   }
 
   /// Makes this process the subreaper of all descendants of its commands. From now on every child of this process is a
@@ -136,7 +138,8 @@ public final class CommandProvider: ResourceProvider {
     switch stage {
     case .idle: reapDescendants()
     case .givenUp: break
-    case .requested(let assignment, isFresh: true) where !isWorkShort: stage = .requested(assignment, isFresh: false)
+    case .requested(let assignment, isFresh: true) where !isWorkShort:
+      stage = .requested(assignment, isFresh: false)
     case .requested(let assignment, _): start(assignment)
     case .running(let assignment, let order, let command):
       if let outcome = command.runIteration(at: SystemClock.monotonic()) {
@@ -153,17 +156,23 @@ public final class CommandProvider: ResourceProvider {
     case .awaitingOrphans(let assignment, let provisionResult, _): wait(assignment, provisionResult)
     case .ending(let command, let until):
       let now = SystemClock.monotonic()
-      if command.runIteration(at: now) != nil { stage = .idle } else if until <= now { stage = .givenUp(command) }
+      if command.runIteration(at: now) != nil {
+        stage = .idle
+      } else if until <= now {
+        stage = .givenUp(command)
+      }
     }
   }
 
   /// Ends the command; see `RunningCommand.cancel(at:)`. The customer of a command that has not started is returned.
   public func abandon() {
     switch stage {
-    case .requested(let assignment, _), .finished(let assignment, .later): stage = .finished(assignment, .returned)
+    case .requested(let assignment, _), .finished(let assignment, .later):
+      stage = .finished(assignment, .returned)
     case .running where Kernel.hasPlantedBug("doesNotKillCancelledCommand"): break
     case .running(_, _, let command): command.cancel(at: SystemClock.monotonic())
-    case .awaitingOrphans(let assignment, let provisionResult, _): stage = .finished(assignment, provisionResult)
+    case .awaitingOrphans(let assignment, let provisionResult, _):
+      stage = .finished(assignment, provisionResult)
     case .idle, .finished, .ending, .givenUp: break
     }
   }
@@ -196,7 +205,8 @@ public final class CommandProvider: ResourceProvider {
       order.program.group = group.groupForNext()
       do throws(SystemError) {
         let started = try RunningCommand.start(
-          order, on: loop, at: SystemClock.monotonic(), readDelay: isWorkShort ? Self.shortCommandLimit : .zero
+          order, on: loop, at: SystemClock.monotonic(),
+          readDelay: isWorkShort ? Self.shortCommandLimit : .zero
         ) { adoptsAll && !leftBehind.contains($0) }
         switch started {
         case .success(let command):
@@ -261,7 +271,8 @@ public final class CommandProvider: ResourceProvider {
     }
     leftBehind.formIntersection(Subreaper.children())
     guard leftBehind.isEmpty else {
-      return stage = .awaitingOrphans(assignment, provisionResult, checkAt: SystemClock.monotonic() + Self.checkInterval)
+      return stage = .awaitingOrphans(
+        assignment, provisionResult, checkAt: SystemClock.monotonic() + Self.checkInterval)
     }
     stage = .idle
     onResult?(assignment.lease, provisionResult)

@@ -96,7 +96,8 @@ final class OrphanSearch {
   init(_ traces: OrphanTraces) { self.traces = traces }
 
   /// Scans once. See ``ProcessTerminator/Search``.
-  func scan(for signal: CInt, room: Int, _ isHeld: (pid_t) -> Bool) throws(SystemError) -> ProcessTerminator.ScanResult
+  func scan(for signal: CInt, room: Int, _ isHeld: (pid_t) -> Bool) throws(SystemError)
+    -> ProcessTerminator.ScanResult
   {
     let isQuickScan = quickScansLeft > 0
     if isQuickScan { quickScansLeft -= 1 } else { unrelatedPIDs.removeAll() }
@@ -125,13 +126,16 @@ final class OrphanSearch {
   }
 
   /// Decides whether another scan follows at once, and whether it is a short one.
-  private func scheduleNextScan(isQuickScan: Bool, hasLost: Bool, hasMissed: Bool, _ scanResult: inout ProcessTerminator.ScanResult) {
+  private func scheduleNextScan(
+    isQuickScan: Bool, hasLost: Bool, hasMissed: Bool, _ scanResult: inout ProcessTerminator.ScanResult
+  ) {
     let now = SystemClock.monotonic()
     if hasLost || !scanResult.processes.isEmpty || seenAt == nil { (seenAt, fullScansSince) = (now, 0) }
     var isChanging = hasLost
     if !isQuickScan {
       fullScansSince += 1
-      let isRecent = fullScansSince <= Self.fullScans || seenAt.map { now.since($0) < Self.suspicionTime } == true
+      let isRecent =
+        fullScansSince <= Self.fullScans || seenAt.map { now.since($0) < Self.suspicionTime } == true
       if hasMissed && isRecent { isChanging = true }
     }
     if isChanging { quickScansLeft = Self.quickScans }
@@ -144,7 +148,8 @@ final class OrphanSearch {
   ///
   /// - Returns: false if the orphan exited before its pidfd was open.
   private func signalTree(
-    _ orphan: Orphans.LeftoverProcess, _ signal: CInt, room: Int, _ scanResult: inout ProcessTerminator.ScanResult,
+    _ orphan: Orphans.LeftoverProcess, _ signal: CInt, room: Int,
+    _ scanResult: inout ProcessTerminator.ScanResult,
     _ isHeld: (pid_t) -> Bool
   ) throws(SystemError) -> Bool {
     let process: ProcessHandle?

@@ -41,7 +41,8 @@ public final class Orphans {
   public init(_ traces: OrphanTraces, on loop: EventLoop, killTimeout: TimeSpan = .seconds(10)) {
     let search = OrphanSearch(traces)
     self.search = search
-    terminator = ProcessTerminator(on: loop, killTimeout: killTimeout) { signal, room, isHeld throws(SystemError) in
+    terminator = ProcessTerminator(on: loop, killTimeout: killTimeout) {
+      signal, room, isHeld throws(SystemError) in
       try search.scan(for: signal, room: room, isHeld)
     }
   }

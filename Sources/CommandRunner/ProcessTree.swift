@@ -30,7 +30,8 @@ public final class ProcessTree {
   ///   - adopts: returns true for a child of this process, other than the root, that belongs to the tree. These
   ///     are all children that this process has not started itself. It is called repeatedly.
   public init(
-    root: ChildProcess?, in group: ControlGroup? = nil, on loop: EventLoop, killTimeout: TimeSpan = .seconds(10),
+    root: ChildProcess?, in group: ControlGroup? = nil, on loop: EventLoop,
+    killTimeout: TimeSpan = .seconds(10),
     adopts: @escaping (pid_t) -> Bool
   ) {
     self.root = root
@@ -38,7 +39,8 @@ public final class ProcessTree {
     let rootPid = root?.pid
     let ended = group.map { EndedGroup($0) }
     self.group = ended
-    terminator = ProcessTerminator(on: loop, killTimeout: killTimeout) { signal, room, isHeld throws(SystemError) in
+    terminator = ProcessTerminator(on: loop, killTimeout: killTimeout) {
+      signal, room, isHeld throws(SystemError) in
       // This call also kills a process that forks faster than the scan finds its children.
       if signal == SIGKILL, let ended, Subreaper.hasChildren { ended.kill() }
       return try Self.scan(for: signal, room: room, ofGroup: rootPid) {

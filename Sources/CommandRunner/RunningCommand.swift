@@ -124,7 +124,9 @@ public final class RunningCommand {
   public var hasEndedGroup: Bool { tree.hasEndedGroup }
 
   /// Standard output and standard error captured so far.
-  public var capturedOutput: (output: CapturedOutput, errors: CapturedOutput) { (output.captured, errors.captured) }
+  public var capturedOutput: (output: CapturedOutput, errors: CapturedOutput) {
+    (output.captured, errors.captured)
+  }
 
   /// Latest time for the next ``runIteration(at:)``; nil if no call is due before the next event.
   public var deadline: MonotonicTime? {

@@ -42,7 +42,8 @@ extension ConfigurationError {
     case .outOfRange(let text, let from, let to):
       return "\(subject) is \(shown(text)); write a value from \(from) to \(to)"
     case .retryOrder(let first, let limit):
-      return "\(subject) is \(limit), shorter than \(quoted(firstDelayKey)) (\(first)); make it at least as long"
+      return
+        "\(subject) is \(limit), shorter than \(quoted(firstDelayKey)) (\(first)); make it at least as long"
     case .missing(let name):
       return "\(quoted(name)) is missing\(key.map { " in \(quoted($0))" } ?? ""); add it"
     case .empty: return "\(subject) must not be empty"
@@ -59,7 +60,8 @@ extension ConfigurationError {
     case .badName(let name):
       return
         "\(subject) is \(quoted(name)); write lower-case letters, digits and \"-\", beginning with a letter"
-    case .duplicateName(let name): return "the name \(quoted(name)) is used twice (\(subject)); names must differ"
+    case .duplicateName(let name):
+      return "the name \(quoted(name)) is used twice (\(subject)); names must differ"
     case .unknownFruit(let name, let suggestion):
       let hint = suggestion.map { "did you mean \(quoted($0))?" } ?? "add it to the fruits"
       return "there is no fruit \(quoted(name)) (\(subject)) — \(hint)"

@@ -88,7 +88,9 @@ extension ConfigurationReader {
     guard case .string(let argument) = node.content else {
       throw fail(.wrongKind(expected: .text, found: node.kind))
     }
-    guard argument.utf8.count <= Self.maxArgumentBytes, !argument.utf8.contains(0) else { throw fail(.invalidArgument) }
+    guard argument.utf8.count <= Self.maxArgumentBytes, !argument.utf8.contains(0) else {
+      throw fail(.invalidArgument)
+    }
     return argument
   }
 }

@@ -23,15 +23,19 @@ public struct LoadedConfiguration: Sendable, Equatable {
 
   /// Parses the bytes of a file; `path` is the file's name for errors.
   public init(bytes: [UInt8], path: String) throws(ConfigurationError) {
-    try readMembers(try ConfigurationFile.root(of: bytes, path: path), Setting.all, servicesKey: Setting.servicesKey)
+    try readMembers(
+      try ConfigurationFile.root(of: bytes, path: path), Setting.all, servicesKey: Setting.servicesKey)
     let bank = configuration
-    try checkDelays(bank.retryInitialDelay, bank.retryMaxDelay, (Setting.retryInitialDelayKey, Setting.retryMaxDelayKey), path)
+    try checkDelays(
+      bank.retryInitialDelay, bank.retryMaxDelay, (Setting.retryInitialDelayKey, Setting.retryMaxDelayKey),
+      path)
     // A service with only one of the two delays inherits the other delay from the bank, whose settings may be
     // anywhere in the file.
     for service in bank.ownServices + [.run] {
       let (keys, own) = (Setting.delayKeys(of: service), bank[service])
       guard lines[keys.first] ?? lines[keys.limit] != nil else { continue }
-      try checkDelays(own.retryInitialDelay ?? bank.retryInitialDelay, own.retryMaxDelay ?? bank.retryMaxDelay, keys, path)
+      try checkDelays(
+        own.retryInitialDelay ?? bank.retryInitialDelay, own.retryMaxDelay ?? bank.retryMaxDelay, keys, path)
     }
   }
 

@@ -93,7 +93,9 @@ struct Setting {
   private static func rules(of service: ServiceName, _ keyPrefix: String) -> [Setting] {
     [
       Setting(keyPrefix + "lease", .optionalSpan(\.[service].lease, .milliseconds(100)...day)),
-      Setting(keyPrefix + "prefetch", .optionalSmallNumber(\.[service].prefetch, 1...Int64(Limits.customersPerWorker))),
+      Setting(
+        keyPrefix + "prefetch",
+        .optionalSmallNumber(\.[service].prefetch, 1...Int64(Limits.customersPerWorker))),
       Setting(keyPrefix + "retries.max_crashes", .optionalSmallNumber(\.[service].crashes, 1...1000)),
       Setting(keyPrefix + "retries.max_failures", .optionalSmallNumber(\.[service].failures, 1...1000)),
       Setting(delayKeys(of: service).first, .optionalSpan(\.[service].retryInitialDelay, .zero...day)),
@@ -115,20 +117,26 @@ struct Setting {
       Setting(keyPrefix + runMember, .command(\.[service].command), selecting: .run),
       Setting(keyPrefix + workerMember, .program(\.[service].worker), selecting: .worker),
       Setting(keyPrefix + outsideMember, .flag(\.[service].isOutside), selecting: .outside),
-      Setting(keyPrefix + "timeout", .optionalSpan(\.[service].timeout, .milliseconds(1)...year), of: programs),
+      Setting(
+        keyPrefix + "timeout", .optionalSpan(\.[service].timeout, .milliseconds(1)...year), of: programs),
       Setting(keyPrefix + "grace", .optionalSpan(\.[service].grace, .zero...day), of: started),
       Setting(keyPrefix + "directory", .path(\.[service].directory), of: started),
       Setting(keyPrefix + "environment", .variables(\.[service].environment), of: started),
       Setting(keyPrefix + "umask", .mask(\.[service].mask), of: started),
       Setting(keyPrefix + "exit", .meanings(\.[service].exit), of: [.run]),
       Setting(
-        keyPrefix + "max_result_bytes", .optionalNumber(\.[service].resultBytes, 0...Int64(TruncatedOutput.longest)),
+        keyPrefix + "max_result_bytes",
+        .optionalNumber(\.[service].resultBytes, 0...Int64(TruncatedOutput.longest)),
         of: programs),
-      Setting(keyPrefix + "limits.memory", .optionalNumber(\.[service].memory, leastMemory...1 << 50), of: started),
-      Setting(keyPrefix + "limits.cpu_time", .optionalSpan(\.[service].cpuTime, .seconds(1)...year), of: started),
       Setting(
-        keyPrefix + "limits.open_files", .optionalNumber(\.[service].files, leastFiles...1_048_576), of: started),
-      Setting(keyPrefix + "limits.output_bytes", .optionalNumber(\.[service].output, 0...1 << 50), of: [.run]),
+        keyPrefix + "limits.memory", .optionalNumber(\.[service].memory, leastMemory...1 << 50), of: started),
+      Setting(
+        keyPrefix + "limits.cpu_time", .optionalSpan(\.[service].cpuTime, .seconds(1)...year), of: started),
+      Setting(
+        keyPrefix + "limits.open_files", .optionalNumber(\.[service].files, leastFiles...1_048_576),
+        of: started),
+      Setting(
+        keyPrefix + "limits.output_bytes", .optionalNumber(\.[service].output, 0...1 << 50), of: [.run]),
     ]
   }
 
@@ -235,7 +243,8 @@ struct Setting {
       configuration[keyPath: place] = try value.wholeNumber(in: bounds)
     case .span(let place, let bounds): configuration[keyPath: place] = try value.span(in: bounds)
     case .flag(let place): configuration[keyPath: place] = try value.bool()
-    case .optionalNumber(let place, let bounds): configuration[keyPath: place] = try value.wholeNumber(in: bounds)
+    case .optionalNumber(let place, let bounds):
+      configuration[keyPath: place] = try value.wholeNumber(in: bounds)
     case .optionalSmallNumber(let place, let bounds):
       configuration[keyPath: place] = try value.wholeNumber(in: bounds) as Int32
     case .optionalSpan(let place, let bounds): configuration[keyPath: place] = try value.span(in: bounds)
@@ -272,9 +281,11 @@ struct Setting {
     case .flag(let place): .flag(configuration[keyPath: place])
     case .optionalNumber(let place, _): configuration[keyPath: place].map { .number($0) } ?? .null
     case .optionalSmallNumber(let place, _): configuration[keyPath: place].map { .number(Int64($0)) } ?? .null
-    case .optionalSpan(let place, _): configuration[keyPath: place].map { .text(DurationText.print($0)) } ?? .null
+    case .optionalSpan(let place, _):
+      configuration[keyPath: place].map { .text(DurationText.print($0)) } ?? .null
     case .optionalFraction(let place): configuration[keyPath: place].map { .thousandths($0) } ?? .null
-    case .path(let place), .optionalName(let place, _): configuration[keyPath: place].map { .words($0) } ?? .null
+    case .path(let place), .optionalName(let place, _):
+      configuration[keyPath: place].map { .words($0) } ?? .null
     case .address(let place): configuration[keyPath: place].map { .words($0.description) } ?? .null
     case .command(let place), .program(let place):
       configuration[keyPath: place].map { .list($0) } ?? .null

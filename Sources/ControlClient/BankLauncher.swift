@@ -166,7 +166,9 @@ public final class LaunchedBank {
 
   static func explain(_ error: ControlError, of process: ChildProcess) -> ControlError {
     guard error == .lost else { return error }
-    guard let status = awaitExit(of: process, until: SystemClock.monotonic() + exitTimeout) else { return error }
+    guard let status = awaitExit(of: process, until: SystemClock.monotonic() + exitTimeout) else {
+      return error
+    }
     return .coordinatorEnded(status.asCoordinator)
   }
 

@@ -25,7 +25,8 @@ final class Audits: CoordinatorComponent {
   private var readers: [AuditReaderProcess] = []
 
   init(
-    _ dependencies: CoordinatorComponent, _ durableReads: DurableReads, _ services: ServiceProcesses, _ databaseIdentities: DatabaseIdentities,
+    _ dependencies: CoordinatorComponent, _ durableReads: DurableReads, _ services: ServiceProcesses,
+    _ databaseIdentities: DatabaseIdentities,
     _ outside: OutsideWorkers
   ) {
     (self.durableReads, self.outside) = (durableReads, outside)
@@ -138,7 +139,9 @@ final class Audits: CoordinatorComponent {
     _ unknownProcesses: Set<HomeAudit.UnknownProcess>, _ missing: Set<HomeFile>
   ) -> AuditReport {
     var report = AuditReport(StoreAudit())
-    report.add(queue.machine.inconsistencies(context.services.directory) + HomeAudit.messageDetails(on: unknownProcesses))
+    report.add(
+      queue.machine.inconsistencies(context.services.directory)
+        + HomeAudit.messageDetails(on: unknownProcesses))
     report.add(HomeAudit.messageDetails(on: missing) + HomeAudit(home: context.home).permissions())
     databaseIdentities.addMismatches(to: &report)
     for messageDetail in unconfigured { report.note(messageDetail) }
@@ -148,7 +151,8 @@ final class Audits: CoordinatorComponent {
   /// Starts a process that reads the rows of a large database as of the last commit. Returns false if the
   /// coordinator has to read them, for example because they are few or no process could be started.
   private func startAuditReader(_ audit: AuditRun) throws(StoreError) -> Bool {
-    guard let memory = context.bindings.databaseRecords, audit.counts < Self.counts, try memory.isLong() else {
+    guard let memory = context.bindings.databaseRecords, audit.counts < Self.counts, try memory.isLong()
+    else {
       return false
     }
     guard try memory.freeze(onThaw: { [weak audit] in audit?.count?.stop() }) else { return false }
@@ -221,7 +225,8 @@ final class Audits: CoordinatorComponent {
     // Reached only with the fault injection in `canQueryStock`.
     if services.isDismissed { audit.reconciliation.fail(MessageDetail(.noAnswer)) }
     switch try audit.takeAnswer() {
-    case .stock(let result): try audit.reconciliation.handle(result, store, day: queue.engine.durableCounters.day)
+    case .stock(let result):
+      try audit.reconciliation.handle(result, store, day: queue.engine.durableCounters.day)
     case .silent(let reason): audit.reconciliation.fail(reason)
     case .machine, .diskFull, nil: break
     }
@@ -345,7 +350,8 @@ final class AuditRun {
   private var answer: Answer?
 
   init(
-    _ requesters: [RequestHandle], _ unknownProcesses: Set<HomeAudit.UnknownProcess>, _ missing: Set<HomeFile>,
+    _ requesters: [RequestHandle], _ unknownProcesses: Set<HomeAudit.UnknownProcess>,
+    _ missing: Set<HomeFile>,
     nextCheck: MonotonicTime?,
     bankID: BankID
   ) {

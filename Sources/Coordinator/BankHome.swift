@@ -65,7 +65,8 @@ struct BankHome: Sendable {
   func prepare() throws(Failure) {
     guard database.utf8.count <= Self.longestDatabase else {
       let most = Self.longestDatabase - (database.utf8.count - path.utf8.count)
-      throw Failure(.badHome, subject: path, messageDetail: MessageDetail(.pathTooLong, path.utf8.count, most))
+      throw Failure(
+        .badHome, subject: path, messageDetail: MessageDetail(.pathTooLong, path.utf8.count, most))
     }
     do throws(SystemError) {
       try Directory.create(path: path)
@@ -75,7 +76,9 @@ struct BankHome: Sendable {
       guard facts.owner == geteuid() else { throw SystemError(call: "open", subject: path, code: EPERM) }
     } catch { throw failure(error) }
     do throws(SystemError) {
-      if let facts = try FileMetadata.inspect(path), facts.mode & 0o077 != 0 { try restrictPermissions(facts) }
+      if let facts = try FileMetadata.inspect(path), facts.mode & 0o077 != 0 {
+        try restrictPermissions(facts)
+      }
       try Directory.create(path: run)
       try Directory.create(path: logs)
       guard path.withByteString({ access($0, W_OK | X_OK) }) == 0 else {

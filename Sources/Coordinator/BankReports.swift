@@ -25,7 +25,8 @@ final class BankReports: CoordinatorComponent {
     let oldest = waitingSince.map { max(0, context.now.wall.milliseconds - $0.milliseconds) } ?? 0
     let customers = QueueReport(
       issued: issued, waiting: waiting, delayed: queue.machine.delayedCount, serving: queue.machine.serving,
-      served: dayCounters.served, dead: dayCounters.dead, cancelled: dayCounters.cancelled, oldestWaitMilliseconds: oldest,
+      served: dayCounters.served, dead: dayCounters.dead, cancelled: dayCounters.cancelled,
+      oldestWaitMilliseconds: oldest,
       delayedUntil: queue.machine.delayedUntil?.milliseconds)
     let services = services.map { service, name, numbers in
       ServiceReport(

@@ -83,7 +83,9 @@ struct ClosedServiceAudit {
     reconciliation.complete(&report)
   }
 
-  private func isThere(_ service: ServiceHome) -> Bool { (try? FileMetadata.inspect(service.database)) != nil }
+  private func isThere(_ service: ServiceHome) -> Bool {
+    (try? FileMetadata.inspect(service.database)) != nil
+  }
 
   private func database(of service: ServiceHome) throws(StoreError) -> String {
     guard (try? FileMetadata.inspect(service.database))?.size == 0 else { return service.database }
@@ -141,6 +143,7 @@ extension VendingAuditReport {
   init(_ found: VendingAudit, machine: Int64) {
     self.init(
       changes: found.changes, account: found.account, purchases: found.purchases,
-      unfinished: found.unfinished, difference: found.difference, messageDetails: found.messageDetails, machine: machine)
+      unfinished: found.unfinished, difference: found.difference, messageDetails: found.messageDetails,
+      machine: machine)
   }
 }

@@ -216,7 +216,9 @@ final class CommitEngine {
   ///
   /// - Throws: `.diskFull` also if staged changes could not be committed just now.
   func assignNumbers(to names: [ServiceName]) throws(StoreError) {
-    guard isWorking, !store.hasStagedChanges else { throw .diskFull(detail: MessageDetail(quoting: "not now")) }
+    guard isWorking, !store.hasStagedChanges else {
+      throw .diskFull(detail: MessageDetail(quoting: "not now"))
+    }
     try store.assignNumbers(to: names)
     durableCounters.know(services: store.services.count)
   }

@@ -46,7 +46,8 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
   ) {
     // A withdrawal gets no answer, and a list gets one for all its parts.
     if case .withdraw = request.command { return }
-    let isFirst = refusedRequests.insert(ClientRequestID(session: session.id, number: request.number)).inserted
+    let isFirst = refusedRequests.insert(ClientRequestID(session: session.id, number: request.number))
+      .inserted
     guard isFirst || Kernel.hasPlantedBug("answersEachListPart") else { return }
     answer(session, request.number, .failure(refusal))
   }
@@ -80,7 +81,8 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
   package var nextJudgement: MonotonicTime? { nextCheck.map { MonotonicTime(nanoseconds: $0.nanoseconds) } }
 
   package func runTimers(_ now: Moment) {
-    let listeningTime = Kernel.hasPlantedBug("countsOwnStallAgainstClients") ? now.monotonic : now.listeningTime
+    let listeningTime =
+      Kernel.hasPlantedBug("countsOwnStallAgainstClients") ? now.monotonic : now.listeningTime
     runTimers(now.monotonic, listeningTime: listeningTime)
   }
 }

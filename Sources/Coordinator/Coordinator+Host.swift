@@ -31,7 +31,8 @@ extension Coordinator {
     }
     var bindings =
       ties.map {
-        $0.homeResources($0.beginHeartbeats(loop: loop, patience: configuration.watchdogTimeout), loop: loop, log: log)
+        $0.homeResources(
+          $0.beginHeartbeats(loop: loop, patience: configuration.watchdogTimeout), loop: loop, log: log)
       } ?? HomeResources()
     bindings.inFlightTable = inFlightTable
     self.init(
@@ -53,7 +54,8 @@ extension Coordinator {
     self.init(
       home: BankHome(home), options: try CoordinatorOptions(["--home", home, "--config", configurationFile]),
       configuration: configuration, loop: loop, server: server, log: log, store: openedStore.store,
-      reading: openedStore.reading, shared: openedStore.shared, contents: openedStore.contents, incarnation: openedStore.incarnation,
+      reading: openedStore.reading, shared: openedStore.shared, contents: openedStore.contents,
+      incarnation: openedStore.incarnation,
       bankID: openedStore.name, programs: programs, now: openedStore.openedAt, policy: policy, limits: limits)
   }
 
@@ -67,7 +69,9 @@ extension Coordinator {
 
   /// Runs all workers and services in this process from now on (simulation) instead of starting processes.
   package func begin(_ inProcessWorkers: @escaping InProcessWorkerFactory) {
-    (tellerSupervisor.inProcessWorkers, serviceSupervisor.inProcessWorkers) = (inProcessWorkers, inProcessWorkers)
+    (tellerSupervisor.inProcessWorkers, serviceSupervisor.inProcessWorkers) = (
+      inProcessWorkers, inProcessWorkers
+    )
   }
 
   package func process(_ event: QueueEvent) {

@@ -11,7 +11,9 @@ extension Coordinator {
   /// True if a time of the monotonic clock has passed.
   func isDue(_ moment: MonotonicTime?) -> Bool { moment.map { $0 <= context.now.monotonic } ?? false }
   /// True if a point in attended time (see `AttendedTime`) has passed.
-  func isSilenceTimeoutDue(_ moment: MonotonicTime?) -> Bool { moment.map { $0 <= context.now.listeningTime } ?? false }
+  func isSilenceTimeoutDue(_ moment: MonotonicTime?) -> Bool {
+    moment.map { $0 <= context.now.listeningTime } ?? false
+  }
 
   /// Next timeout for a silent process, in attended time (see `AttendedTime`).
   private var nextJudgement: MonotonicTime? {
@@ -30,7 +32,8 @@ extension Coordinator {
     // While changes are staged the store cannot be read for answers; the parts that wait continue after the
     // commit.
     let canRead = queue.engine.isDurable && (streams.isDue || audits.canContinue)
-    return enqueueHandler.hasWorkNow || incrementalCommands.hasWork || selections.hasWork || canRead || router.canReadThrottled
+    return enqueueHandler.hasWorkNow || incrementalCommands.hasWork || selections.hasWork || canRead
+      || router.canReadThrottled
   }
 
   /// Time at which the loop has to wake up without a message.

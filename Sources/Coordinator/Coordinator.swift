@@ -85,7 +85,8 @@ package final class Coordinator {
     let stock = StockClient(socket: home.stockSocket, loop: loop)
     releases = ReleaseQueue(stock, bankID, patience: limits.release)
     let engine = CommitEngine(store, durable: contents.dayCounters, context)
-    let coordinatorCrashes = bindings.inFlightTable?.begin(bankID: bankID, day: contents.dayCounters.day) ?? [:]
+    let coordinatorCrashes =
+      bindings.inFlightTable?.begin(bankID: bankID, day: contents.dayCounters.day) ?? [:]
     queue = QueueDriver(
       QueueMachine(
         contents,
@@ -126,12 +127,15 @@ package final class Coordinator {
         seed: RandomSeed.fromSystem())
     }
     opening = StartupController(dependencies, reports)
-    shutdownController = ShutdownController(dependencies, enqueueHandler, outside, services, ShutdownReport(dependencies, streams, views, reports, board))
+    shutdownController = ShutdownController(
+      dependencies, enqueueHandler, outside, services,
+      ShutdownReport(dependencies, streams, views, reports, board))
     audits = Audits(dependencies, durableReads, services, databaseIdentities, outside)
     self.home = HomeRepair(dependencies, windows, outside, webServer)
     output = OutputRetention(dependencies)
     router = RequestRouter(
-      dependencies, durableReads, reports, views, streams, enqueueHandler, incrementalCommands, windows, opening, shutdownController, audits,
+      dependencies, durableReads, reports, views, streams, enqueueHandler, incrementalCommands, windows,
+      opening, shutdownController, audits,
       WindowKills(dependencies, reports), selections, webServer, SelfWaitGuard(dependencies, outside), reader)
     branch = SharedStoreEventHandler(dependencies, enqueueHandler, router, shutdownController)
     connect()
@@ -158,7 +162,8 @@ package final class Coordinator {
     queue.onStoreFailure = { [unowned self] error in failFatally(error) }
     tellers.onGivenUp = { [unowned opening] in opening.windowGivenUp($0, lastExitReason: $1) }
     server.mayQuote = { [unowned queue] in
-      queue.engine.isDurable || queue.isReplying || shared != nil || Kernel.hasPlantedBug("answersKeyBeforeCommit")
+      queue.engine.isDurable || queue.isReplying || shared != nil
+        || Kernel.hasPlantedBug("answersKeyBeforeCommit")
         || Kernel.hasPlantedBug("reportsCommitTooEarly") || Kernel.hasPlantedBug("treatsDiskFullAsCommit")
     }
     server.onCommand = { [unowned router] session, request in router.handle(request, from: session) }
@@ -198,7 +203,11 @@ package final class Coordinator {
   @discardableResult
   package func leave() -> Int32 {
     if !context.isHalted {
-      if shutdownController.isAbandoned { exitImmediately() } else if context.exitCode != 0 { shutdownController.refusePermanently() }
+      if shutdownController.isAbandoned {
+        exitImmediately()
+      } else if context.exitCode != 0 {
+        shutdownController.refusePermanently()
+      }
     }
     reader?.close()
     context.bindings.inFlightTable?.close()
@@ -230,7 +239,11 @@ package final class Coordinator {
   package func handle(signal: Int32) {
     guard mayBegin else { return }
     context.updateTime()
-    if signal == SIGHUP { windows.reloadBySignal() } else { shutdownController.stopBySignal(now: signal != SIGINT) }
+    if signal == SIGHUP {
+      windows.reloadBySignal()
+    } else {
+      shutdownController.stopBySignal(now: signal != SIGINT)
+    }
   }
 
   package func handleOpenerExit() { if mayBegin { shutdownController.handleOpenerExit() } }
@@ -346,8 +359,13 @@ package final class Coordinator {
     // This also answers clients that wait for tickets that had already ended.
     answerDurableReads()
     subscriptions.tickets.count(at: context.now.monotonic)
-    if subscriptions.tickets.hasUnreportedCompletion, !queue.machine.hasUncommittedChanges, queue.engine.isDurable { answerTicketWaiters() }
-    if !subscriptions.idleWaiters.isEmpty, queue.machine.isIdleBesidesDelayed, !queue.machine.hasUncommittedChanges,
+    if subscriptions.tickets.hasUnreportedCompletion, !queue.machine.hasUncommittedChanges,
+      queue.engine.isDurable
+    {
+      answerTicketWaiters()
+    }
+    if !subscriptions.idleWaiters.isEmpty, queue.machine.isIdleBesidesDelayed,
+      !queue.machine.hasUncommittedChanges,
       enqueueHandler.isEmpty
     {
       // Other branches may have admitted customers that this branch has not seen yet: the shared database must
@@ -375,7 +393,8 @@ package final class Coordinator {
 
   private func answerTicketWaiters() {
     for watch in subscriptions.tickets.takeEnded() {
-      server.answer(watch.requester, .ended(AwaitedTicketsReport(dead: watch.dead, counting: watch.cancelled)))
+      server.answer(
+        watch.requester, .ended(AwaitedTicketsReport(dead: watch.dead, counting: watch.cancelled)))
     }
   }
 }

@@ -84,7 +84,8 @@ struct CoordinatorOptions: Sendable, Equatable {
     do throws(SystemError) { options.config = try Paths.absolute(config) } catch {
       throw Failure(.system, subject: config, detail: error.description)
     }
-    for place in persistentArguments.indices where persistentArguments[place] == "--config" && place + 1 < persistentArguments.count {
+    for place in persistentArguments.indices
+    where persistentArguments[place] == "--config" && place + 1 < persistentArguments.count {
       options.persistentArguments[place + 1] = options.config ?? config
     }
     return options

@@ -95,7 +95,8 @@ public enum CoordinatorProcess {
       let note = SharedStoreMarkerFile.read(from: home.sharedStoreMarkerFile)
       branch.known = note?.mark(of: branch.name)
       branch.isElsewhere = note.map { $0.address != address } ?? false
-      openedStore = OpenedStore(try opener.join(branch, on: loop) { heartbeat.progressed() }, address: address)
+      openedStore = OpenedStore(
+        try opener.join(branch, on: loop) { heartbeat.progressed() }, address: address)
     } else {
       openedStore = try OpenedStore(of: home, services: configuration.services) { heartbeat.progressed() }
     }
@@ -120,14 +121,17 @@ public enum CoordinatorProcess {
     }
     var bindings = ties.homeResources(heartbeat, loop: loop, log: log, closeStore: openedStore.close)
     bindings.hasHome = true
-    (bindings.databaseRecords, bindings.files) = (openedStore.databaseRecords, openedStore.databaseRecords?.files)
+    (bindings.databaseRecords, bindings.files) = (
+      openedStore.databaseRecords, openedStore.databaseRecords?.files
+    )
     bindings.renewReserve = { openedStore.databaseRecords?.files.renewReserve() }
     bindings.restoreStoreMarkerFile = { [opened] in StoreMarkerFile.write(opened, at: home.storeMarkerFile) }
     bindings.reopenLogs = { redirectStandardError(to: home.standardError) }
     bindings.inFlightTable = inFlightTable(of: home, log)
     let coordinator = Coordinator(
       home: home, options: options, configuration: configuration, loop: loop, server: server, log: log,
-      store: openedStore.store, reading: openedStore.reading, shared: openedStore.shared, contents: openedStore.contents,
+      store: openedStore.store, reading: openedStore.reading, shared: openedStore.shared,
+      contents: openedStore.contents,
       incarnation: openedStore.incarnation, bankID: openedStore.name, programs: try ProgramPaths(), now: now,
       bindings: bindings)
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) {
@@ -146,7 +150,9 @@ public enum CoordinatorProcess {
     }
     coordinator.tellerSupervisor.inherit(coordinator.context.processIdentity, clearing.remainingProcesses)
     // If the client that opened the bank has exited by now, the bank is not opened.
-    let openerWatch = try options.opener.map { try OpenerWatch($0, on: loop) { coordinator.handleOpenerExit() } }
+    let openerWatch = try options.opener.map {
+      try OpenerWatch($0, on: loop) { coordinator.handleOpenerExit() }
+    }
     if coordinator.context.exitCode == nil { try coordinator.open() }
     let code = try coordinator.run()
     withExtendedLifetime((signals, openerWatch)) {}
@@ -236,7 +242,9 @@ public enum CoordinatorProcess {
       let stock = StockAuditTask(home: home, branch: branch, isOpen: options.opener != nil, loop: loop)
       return try answer(
         from: try opener.inspect(store, in: options.language ?? .english) {
-          SharedStoreMarkerFile.read(from: home.sharedStoreMarkerFile).flatMap { $0.address == store ? $0.mark : nil }
+          SharedStoreMarkerFile.read(from: home.sharedStoreMarkerFile).flatMap {
+            $0.address == store ? $0.mark : nil
+          }
         }, starter, loop, server, stock: options.home.isEmpty ? nil : stock,
         HomeMove.again(in: home, opener))
     }

@@ -59,7 +59,8 @@ final class DatabaseIdentities: CoordinatorComponent {
 
   /// Stores the records of databases that have recorded this opening, as soon as nothing is staged.
   func keep() {
-    guard !pendingRecords.isEmpty, queue.engine.isDurable, queue.engine.isWorking, let databaseRecords = context.bindings.databaseRecords
+    guard !pendingRecords.isEmpty, queue.engine.isDurable, queue.engine.isWorking,
+      let databaseRecords = context.bindings.databaseRecords
     else { return }
     let known = pendingRecords.sorted { $0.key < $1.key }
     pendingRecords.removeAll()
@@ -91,7 +92,8 @@ extension DatabaseMismatch {
   ) throws(StoreError) -> DatabaseMismatch? {
     var moment: WallTime?
     if let seen = database.bank { moment = try databaseRecords.moment(ofOpening: seen.opening) }
-    return between(database, bankID: bankID.number, known: try databaseRecords.knownDatabase(of: name), moment: moment)
+    return between(
+      database, bankID: bankID.number, known: try databaseRecords.knownDatabase(of: name), moment: moment)
   }
 
   func messageDetail(on name: String) -> MessageDetail {
@@ -109,6 +111,10 @@ extension AuditReport {
   /// Adds a mismatch of a database: a note if it can be intended, and a problem if it cannot.
   mutating func add(_ mismatch: DatabaseMismatch?, of name: String) {
     guard let mismatch else { return }
-    if mismatch.isProblem { add(mismatch.messageDetail(on: name)) } else { note(mismatch.messageDetail(on: name)) }
+    if mismatch.isProblem {
+      add(mismatch.messageDetail(on: name))
+    } else {
+      note(mismatch.messageDetail(on: name))
+    }
   }
 }

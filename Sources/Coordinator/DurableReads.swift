@@ -27,7 +27,8 @@ final class DurableReads: CoordinatorComponent {
   ///   disk.
   /// - Parameter read: Queries the store and answers. Its error is sent to the client under its own code.
   func whenDurable(
-    _ requester: RequestHandle, mustMatchMemory: Bool = false, _ read: @escaping (any QueueReader) throws(StoreError) -> Void
+    _ requester: RequestHandle, mustMatchMemory: Bool = false,
+    _ read: @escaping (any QueueReader) throws(StoreError) -> Void
   ) {
     let question = PendingRead(requester: requester, mustMatchMemory: mustMatchMemory, read: read)
     if canAnswer(question) { return answer(question) }
@@ -35,13 +36,18 @@ final class DurableReads: CoordinatorComponent {
     requester.session.openReads += 1
   }
 
-  func answerWhenDurable(_ requester: RequestHandle, _ answer: @escaping (any QueueReader) throws(StoreError) -> ControlAnswer) {
-    whenDurable(requester) { [server] store throws(StoreError) in server.answer(requester, try answer(store)) }
+  func answerWhenDurable(
+    _ requester: RequestHandle, _ answer: @escaping (any QueueReader) throws(StoreError) -> ControlAnswer
+  ) {
+    whenDurable(requester) { [server] store throws(StoreError) in server.answer(requester, try answer(store))
+    }
   }
 
   /// Fault injection in simulations only: the answer may contain staged changes and is sent before the
   /// commit.
-  func answerImmediately(_ requester: RequestHandle, _ answer: @escaping (any QueueReader) throws(StoreError) -> ControlAnswer) {
+  func answerImmediately(
+    _ requester: RequestHandle, _ answer: @escaping (any QueueReader) throws(StoreError) -> ControlAnswer
+  ) {
     do throws(StoreError) { server.answer(requester, try answer(store)) } catch { failed(error, requester) }
     server.flush()
   }
@@ -109,7 +115,8 @@ extension QueueReader {
 
   func accountAnswer(_ number: Int64) throws(StoreError) -> ControlAnswer {
     guard (0...BankModel.Limits.account).contains(number) else {
-      return .failure(Failure(.badRequest, messageDetail: MessageDetail(.accountRange, BankModel.Limits.account, number)))
+      return .failure(
+        Failure(.badRequest, messageDetail: MessageDetail(.accountRange, BankModel.Limits.account, number)))
     }
     let statement = try statement(of: number, limit: AccountReport.latestAtMost)
     return .account(

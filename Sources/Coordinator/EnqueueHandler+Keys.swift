@@ -18,7 +18,9 @@ extension EnqueueHandler {
     guard let entry = requests.close(order.request) else { return true }
     // The key may be staged and not yet on disk. No answer is sent before the key is on disk, because a staged
     // key can be rolled back.
-    let reply = Kernel.hasPlantedBug("answersKeyBeforeCommit") ? durableReads.answerImmediately : durableReads.answerWhenDurable
+    let reply =
+      Kernel.hasPlantedBug("answersKeyBeforeCommit")
+      ? durableReads.answerImmediately : durableReads.answerWhenDurable
     reply(entry.requester) { [engine = queue.engine] store throws(StoreError) in
       // Meanwhile the key may have been rolled back, and stored again with a request that is incomplete.
       let kept = engine.durableCounters

@@ -100,17 +100,21 @@ final class EnqueueHandler: CoordinatorComponent {
     list.end()
     if let failure = list.failure { return server.answer(requester, .failure(failure)) }
     guard list.count > 0 else {
-      return server.answer(requester, .failure(Failure(.badRequest, messageDetail: MessageDetail(.listEmpty))))
+      return server.answer(
+        requester, .failure(Failure(.badRequest, messageDetail: MessageDetail(.listEmpty))))
     }
     append(.list(SlicedList(list, heldBackLimit: gap)), list.count, requester)
   }
 
   private func append(
-    _ source: EnqueueQueue.Source, key: String? = nil, digest: Int64? = nil, _ total: Int64, _ requester: RequestHandle
+    _ source: EnqueueQueue.Source, key: String? = nil, digest: Int64? = nil, _ total: Int64,
+    _ requester: RequestHandle
   ) {
     let request = requests.open(requester, for: .enqueue(known: 0, AlreadyIssuedTickets()))
     let requestedAt = context.now.wall
-    line.append(.init(request: request, source: source, key: key, digest: digest, requestedAt: requestedAt, total: total))
+    line.append(
+      .init(
+        request: request, source: source, key: key, digest: digest, requestedAt: requestedAt, total: total))
   }
 
   /// Withdraws a client's own request. If it was not admitted completely, the client receives the failure
@@ -148,7 +152,8 @@ final class EnqueueHandler: CoordinatorComponent {
   /// First number of a request that cannot complete, if its customers are still to be removed. A request
   /// whose last slice is not on disk yet counts as complete.
   var remains: TicketNumber? {
-    guard let first = store.firstUnissuedTicket, !queue.machine.isTakingIn, first > queue.machine.dayCounters.issued,
+    guard let first = store.firstUnissuedTicket, !queue.machine.isTakingIn,
+      first > queue.machine.dayCounters.issued,
       !Kernel.hasPlantedBug("keepsPartOfWithdrawnRequest")
     else { return nil }
     return first
@@ -204,7 +209,9 @@ final class EnqueueHandler: CoordinatorComponent {
 
   /// Suspends admission and removal for a large request until this moment; nil to resume.
   func rest(until moment: MonotonicTime?) { pacing.rest(until: moment) }
-  private func beginIteration() { if pacing.began == nil { pacing.begin(at: SystemClock.moment().monotonic) } }
+  private func beginIteration() {
+    if pacing.began == nil { pacing.begin(at: SystemClock.moment().monotonic) }
+  }
 
   /// Admits small requests that need not wait for a large request or for the removal of an incomplete one.
   private func admitConcurrently(until: MonotonicTime) {
@@ -212,7 +219,8 @@ final class EnqueueHandler: CoordinatorComponent {
     while hasWork,
       let order = line.dequeueConcurrent(
         room: concurrentEnqueueLimit,
-        client: { [requests] request in requests.entry(request).map { ObjectIdentifier($0.requester.session) } },
+        client: { [requests] request in requests.entry(request).map { ObjectIdentifier($0.requester.session) }
+        },
         mayCome: { [unowned self] order in keysAreUnclaimed(order) })
     {
       pacing.recordConcurrentAdmission()
@@ -255,7 +263,9 @@ final class EnqueueHandler: CoordinatorComponent {
   /// Looks up which customers of a part of a list have keys in the store; see ``SlicedList``.
   private func countNewCustomers(_ part: Int, of order: EnqueueQueue.Order) {
     var order = order
-    do throws(SliceError) { try slices.countNewCustomers(part, of: &order) } catch { return refuse(order, error) }
+    do throws(SliceError) { try slices.countNewCustomers(part, of: &order) } catch {
+      return refuse(order, error)
+    }
     line.current = order
   }
 
@@ -284,7 +294,8 @@ final class EnqueueHandler: CoordinatorComponent {
         order.request, orders: slice, total: order.total - known, isLast: isLast, heldBack: order.heldBack))
     let count = (arriving?.count ?? 0) + Int64(slice.count)
     let isTaken =
-      isLast ? queue.machine.dayCounters.issued == issued + count : queue.machine.arriving?.request == order.request
+      isLast
+      ? queue.machine.dayCounters.issued == issued + count : queue.machine.arriving?.request == order.request
     guard isTaken || Kernel.hasPlantedBug("continuesAfterRefusedList"), queue.engine.isWorking else {
       // The queue has refused and answered the request: admit nothing more of it.
       return line.end(order)
@@ -307,7 +318,8 @@ final class EnqueueHandler: CoordinatorComponent {
   /// - Parameter arriving: Numbers of the customers admitted so far; nil before the first slice.
   /// - Parameter issued: The highest assigned number.
   func nextSlice(
-    of order: inout EnqueueQueue.Order, with attachments: inout SliceAttachments, after arriving: InProgressEnqueue?,
+    of order: inout EnqueueQueue.Order, with attachments: inout SliceAttachments,
+    after arriving: InProgressEnqueue?,
     issued: TicketNumber
   ) throws(SliceError) -> [CustomerOrder] {
     switch order.source {

@@ -72,7 +72,9 @@ final class EnqueueListSpool {
     }
     for (index, entry) in entries.enumerated() {
       let position = before + Int64(index) + 1
-      if let reason = entry.fault(maxPayload: maxPayload, now: now, position: position) { return refuse(reason) }
+      if let reason = entry.fault(maxPayload: maxPayload, now: now, position: position) {
+        return refuse(reason)
+      }
       let service: Service
       do throws(Failure) { service = try services.service(entry.service) } catch { return give(up: error) }
       if entry.payload != nil, !readsPayload(service) {
@@ -96,7 +98,8 @@ final class EnqueueListSpool {
   }
 
   private func appendEntry(_ entry: EnqueueEntry) {
-    if !EnqueueList.hasRoom(for: entry, beside: unspooled.count, weighing: unspooledWeight, limit: partLimit) {
+    if !EnqueueList.hasRoom(for: entry, beside: unspooled.count, weighing: unspooledWeight, limit: partLimit)
+    {
       watch(unspooled)
       write(unspooled)
       unspooled.removeAll(keepingCapacity: true)
@@ -115,7 +118,9 @@ final class EnqueueListSpool {
   }
 
   var unspooledKeys: [String] { unspooled.compactMap(\.key) }
-  func hasUnspooledKey(_ key: String) -> Bool { unspooled.contains { $0.key?.utf8.elementsEqual(key.utf8) ?? false } }
+  func hasUnspooledKey(_ key: String) -> Bool {
+    unspooled.contains { $0.key?.utf8.elementsEqual(key.utf8) ?? false }
+  }
 
   /// Hash of a key's bytes, as keys are compared in the store; different keys may collide.
   static func hash(of key: String) -> Int {
@@ -188,7 +193,9 @@ final class EnqueueListSpool {
       if let body = try decoder.next() {
         return try CBORDecoder().decode(EnqueueList.self, from: body).entries
       }
-    } catch { throw Failure(.system, subject: directory, messageDetail: MessageDetail(.listUnreadable, "\(error)")) }
+    } catch {
+      throw Failure(.system, subject: directory, messageDetail: MessageDetail(.listUnreadable, "\(error)"))
+    }
     throw Failure(.system, messageDetail: MessageDetail(.listEnded))
   }
 }

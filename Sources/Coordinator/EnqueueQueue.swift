@@ -34,7 +34,8 @@ final class EnqueueQueue {
 
     /// - Parameter source: A list must be complete.
     init(
-      request: RequestNumber, source: Source, key: String?, digest: Int64?, requestedAt: WallTime, total: Int64
+      request: RequestNumber, source: Source, key: String?, digest: Int64?, requestedAt: WallTime,
+      total: Int64
     ) {
       (self.request, self.source, self.key, self.digest) = (request, source, key, digest)
       (self.requestedAt, self.total) = (requestedAt, total)

@@ -17,7 +17,8 @@ extension Failure {
       let messageDetail = MessageDetail(.waitForAtMost, waiting, services[service].text, limit)
       self.init(.queueFull, subject: String(limit), messageDetail: messageDetail)
     case .tooManyLines(let limit):
-      self.init(.queueFull, subject: String(limit), messageDetail: MessageDetail(.prioritiesAtMost, Int64(limit)))
+      self.init(
+        .queueFull, subject: String(limit), messageDetail: MessageDetail(.prioritiesAtMost, Int64(limit)))
     case .draining: self.init(.draining)
     case .diskFull: self.init(.diskFull)
     case .leaseLost: self.init(.leaseLost)
@@ -62,7 +63,9 @@ extension EnqueueParameters {
         return MessageDetail(.payloadTooLarge, maxPayload, payload.count, BankModel.Limits.payloadLength)
       }
     }
-    if let service, service.ordersByName, length == 0 { return MessageDetail(.itemNameRequired, service.text) }
+    if let service, service.ordersByName, length == 0 {
+      return MessageDetail(.itemNameRequired, service.text)
+    }
     let sample = EnqueueEntry(
       service: service?.movesMoney == false ? .deposit : service ?? .deposit, priority: priority,
       amount: amount ?? 1, account: account ?? 0, key: key)
@@ -101,7 +104,8 @@ extension EnqueueEntry {
       return MessageDetail(.accountRange, BankModel.Limits.account, account)
     }
     if let payload, payload.count > maxPayload {
-      return MessageDetail(.payloadOfEntryTooLarge, maxPayload, payload.count, BankModel.Limits.payloadLength, position)
+      return MessageDetail(
+        .payloadOfEntryTooLarge, maxPayload, payload.count, BankModel.Limits.payloadLength, position)
     }
     return dueFault(dueAt, delay, now: now, position: position) ?? key.flatMap(keyFault)
   }
@@ -123,7 +127,8 @@ func moneyFault(
       ?? MessageDetail(.moneyNotAllowed, service.text)
   }
   if amount > 0, account > 0 { return nil }
-  return position.map { MessageDetail(.moneyOfEntryRequired, service.text, $0) } ?? MessageDetail(.moneyRequired, service.text)
+  return position.map { MessageDetail(.moneyOfEntryRequired, service.text, $0) }
+    ?? MessageDetail(.moneyRequired, service.text)
 }
 
 extension ServiceName {

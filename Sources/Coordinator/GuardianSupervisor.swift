@@ -152,7 +152,9 @@ final class GuardianSupervisor {
 
   // MARK: - Deadlines
 
-  var nextDeadline: MonotonicTime? { .earliest(startAt, undelivered?.repeatAt, stableAt, heartbeat.nextDeadline) }
+  var nextDeadline: MonotonicTime? {
+    .earliest(startAt, undelivered?.repeatAt, stableAt, heartbeat.nextDeadline)
+  }
 
   /// Time of the next check of a silent guardian, in attended time; see `AttendedTime`.
   var nextJudgement: MonotonicTime? {
@@ -284,7 +286,8 @@ final class GuardianSupervisor {
       // The guardian has a session of its own and is not tied to this process, because it must outlive this
       // process.
       let child = try ChildProcess.spawn(
-        executable: executable, arguments: arguments, environment: environment, secondDescriptor: lock.share(),
+        executable: executable, arguments: arguments, environment: environment,
+        secondDescriptor: lock.share(),
         standardOutput: .null, standardError: home.standardErrorOutput, newSession: true)
       let registration = try loop.register(fd: child.fd, interest: .read) { [unowned self] _ in
         handleGuardianExit()

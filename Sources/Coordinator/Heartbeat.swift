@@ -82,7 +82,9 @@ final class Heartbeat {
     for _ in 0..<64 {
       guard socket != nil, let bytes = try? Datagrams.receive(from: socket!) else { return }
       let message = ServiceMessage(bytes)
-      if let given = message.heartbeat, (1...number).contains(given), let pid = message.mainPid { onAnswer?(pid) }
+      if let given = message.heartbeat, (1...number).contains(given), let pid = message.mainPid {
+        onAnswer?(pid)
+      }
     }
   }
 }

@@ -40,7 +40,8 @@ struct HomeAudit {
 
   /// True if processes that remain after this many checks are to be reported.
   static func arePersistent(_ unknownProcesses: Set<UnknownProcess>, after checks: Int) -> Bool {
-    checks >= maxChecks || checks >= Self.checks && !unknownProcesses.contains { $0.mayBeOpening || $0.isAtWork }
+    checks >= maxChecks
+      || checks >= Self.checks && !unknownProcesses.contains { $0.mayBeOpening || $0.isAtWork }
   }
 
   /// Programs checked for unknown processes, by process name; `bank-web` and `bank-reader` are not among them.
@@ -116,7 +117,8 @@ struct HomeAudit {
   /// socket of the machine, if it is open to a group, and for the directories above it.
   private var sharedWithCustomers: [String: UInt32] {
     let socket = Paths.join(home.run, "vending.sock")
-    guard let facts = try? FileMetadata.inspect(socket, followLinks: false), facts.mode & 0o060 == 0o060 else {
+    guard let facts = try? FileMetadata.inspect(socket, followLinks: false), facts.mode & 0o060 == 0o060
+    else {
       return [:]
     }
     return [home.path: 0o010, home.run: 0o010, socket: 0o060]

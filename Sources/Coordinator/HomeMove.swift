@@ -67,7 +67,9 @@ final class HomeMove: MoveObserver {
     if let former = MoveMarkerFile.read(from: home.moveMarkerFile), former.address != order.address {
       throw home.booksMoved(former)
     }
-    guard let name = closedBank.name else { throw Failure(.notMoved, messageDetail: MessageDetail(.bankIDMissing)) }
+    guard let name = closedBank.name else {
+      throw Failure(.notMoved, messageDetail: MessageDetail(.bankIDMissing))
+    }
     (address, onProgress) = (order.address, observer)
     defer { onProgress = nil }
     let before = try closedBank.export.countRows()
@@ -138,6 +140,8 @@ extension BankHome {
   func booksMoved(_ note: MoveMarkerFile) -> Failure {
     note.isDone
       ? Failure(.databaseMoved, subject: note.address, detail: moveMarkerFile)
-      : Failure(.databaseMoved, subject: note.address, messageDetail: MessageDetail(.moveOutcomeUnknown, moveMarkerFile))
+      : Failure(
+        .databaseMoved, subject: note.address,
+        messageDetail: MessageDetail(.moveOutcomeUnknown, moveMarkerFile))
   }
 }

@@ -31,7 +31,10 @@ final class HomeRepair: CoordinatorComponent {
   /// exists.
   private var databaseLoss: (failure: Failure, until: MonotonicTime)?
 
-  init(_ dependencies: CoordinatorComponent, _ windows: WindowPlan, _ outside: OutsideWorkers, _ webServer: WebServerProcess) {
+  init(
+    _ dependencies: CoordinatorComponent, _ windows: WindowPlan, _ outside: OutsideWorkers,
+    _ webServer: WebServerProcess
+  ) {
     (self.windows, self.outside, self.webServer) = (windows, outside, webServer)
     super.init(dependencies)
   }
@@ -72,7 +75,9 @@ final class HomeRepair: CoordinatorComponent {
         try server.listen(at: home.socket)
       }
       if missingFiles.contains(.workerSocket) { try outside.rebindSocket() }
-      if missingFiles.contains(.inFlightTable) { try context.bindings.inFlightTable?.renew(at: home.inFlightTable) }
+      if missingFiles.contains(.inFlightTable) {
+        try context.bindings.inFlightTable?.renew(at: home.inFlightTable)
+      }
     } catch {
       logError(error.description)
       return watch.postpone()
@@ -97,7 +102,8 @@ final class HomeRepair: CoordinatorComponent {
     if unrepaired.contains(.log) { markUnrepaired(.log, unless: renewLog()) }
     do throws(SystemError) { try watch.remember() } catch { logError(error.description) }
     if !unrepaired.isEmpty { watch.postpone() }
-    logRepair(of: HomeFileWatcher.MissingFile.allCases.filter { lost.contains($0) && !unrepaired.contains($0) })
+    logRepair(
+      of: HomeFileWatcher.MissingFile.allCases.filter { lost.contains($0) && !unrepaired.contains($0) })
   }
 
   /// Logs the restored files. A file that the bank itself removes, such as the socket of workers that are not
@@ -174,7 +180,9 @@ final class HomeRepair: CoordinatorComponent {
   /// and then the process ends.
   func flushAndExit() {
     guard let databaseLoss else { return }
-    if SystemClock.monotonic() < databaseLoss.until, (try? context.loop.runOnce(until: databaseLoss.until)) != nil {
+    if SystemClock.monotonic() < databaseLoss.until,
+      (try? context.loop.runOnce(until: databaseLoss.until)) != nil
+    {
       return server.flush()
     }
     server.close(reason: databaseLoss.failure)
@@ -191,7 +199,8 @@ final class HomeRepair: CoordinatorComponent {
 final class HomeFileWatcher {
   /// Entries of `HomeFileTable` that are lost and restored together.
   enum MissingFile: CaseIterable {
-    case database, log, reserve, lock, inFlightTable, socket, workerSocket, heartbeatReplies, output, markerFiles, logs,
+    case database, log, reserve, lock, inFlightTable, socket, workerSocket, heartbeatReplies, output,
+      markerFiles, logs,
       standardError
 
     var entries: [HomeFile] { Self.table[self] ?? [] }
@@ -229,7 +238,9 @@ final class HomeFileWatcher {
     fileprivate var expectation: FileIdentityWatcher.Expectation {
       switch self {
       case .markerFiles, .output, .logs: .any
-      case .database, .log, .reserve, .lock, .inFlightTable, .socket, .workerSocket, .heartbeatReplies, .standardError: .same
+      case .database, .log, .reserve, .lock, .inFlightTable, .socket, .workerSocket, .heartbeatReplies,
+        .standardError:
+        .same
       }
     }
   }

@@ -121,7 +121,8 @@ package final class InFlightTable {
       }
       words[position] = entry.word
       count += 1
-      coordinatorCrashes[entry.ticket] = CoordinatorCrashes(count: entry.coordinatorCrashes, isUnrecorded: entry.isUnrecorded)
+      coordinatorCrashes[entry.ticket] = CoordinatorCrashes(
+        count: entry.coordinatorCrashes, isUnrecorded: entry.isUnrecorded)
     }
     return coordinatorCrashes
   }

@@ -36,7 +36,8 @@ final class IncrementalCommands: CoordinatorComponent {
       let messageDetail = MessageDetail(.resetOtherDay, day, dayCounters.day)
       return server.answer(requester, .failure(Failure(.wrongState, messageDetail: messageDetail)))
     }
-    let everyone = dayCounters.waitingInAll + dayCounters.delayed + dayCounters.dead + (queue.machine.arriving?.count ?? 0)
+    let everyone =
+      dayCounters.waitingInAll + dayCounters.delayed + dayCounters.dead + (queue.machine.arriving?.count ?? 0)
     guard queue.engine.hasRoom(toMove: everyone) else {
       return server.answer(requester, .failure(Failure(.diskFull)))
     }

@@ -22,7 +22,8 @@ final class Inspector {
   private var hasEnded = false
 
   init(
-    _ inspectedStore: any InspectedStore, loop: EventLoop, server: ControlServer, stock: StockAuditTask? = nil,
+    _ inspectedStore: any InspectedStore, loop: EventLoop, server: ControlServer,
+    stock: StockAuditTask? = nil,
     move: @escaping HomeMove.Handler
   ) {
     self.inspectedStore = inspectedStore
@@ -67,7 +68,9 @@ final class Inspector {
         let numbers = try inspectedStore.refresh()
         let archive = TicketHistoryReader(
           store: store, bankID: numbers.name, presentDay: numbers.presentDay, issued: numbers.issued)
-        do throws(Failure) { server.answer(requester, .ticket(try archive.history(of: ticket, day: day))) } catch {
+        do throws(Failure) {
+          server.answer(requester, .ticket(try archive.history(of: ticket, day: day)))
+        } catch {
           server.answer(requester, .failure(error))
         }
       case .ledger: server.answer(requester, try store.ledgerAnswer())
@@ -75,7 +78,8 @@ final class Inspector {
         _ = try inspectedStore.refresh()
         server.answer(requester, try store.accountAnswer(number))
       case .awaitTickets(let day, let first, let last):
-        server.answer(requester, try left(of: first...max(first, last), on: day, try inspectedStore.refresh()))
+        server.answer(
+          requester, try left(of: first...max(first, last), on: day, try inspectedStore.refresh()))
       case .audit:
         guard var report = try inspectedStore.audit() else {
           return server.answer(requester, .failure(Failure(.alreadyOpen)))
@@ -128,7 +132,8 @@ final class Inspector {
     case .all: day = nil
     case .day(let chosen):
       guard (1...presentDay).contains(chosen) else {
-        let failure = Failure(.noSuchDay, subject: String(chosen), messageDetail: MessageDetail(.lastDay, presentDay))
+        let failure = Failure(
+          .noSuchDay, subject: String(chosen), messageDetail: MessageDetail(.lastDay, presentDay))
         return server.answer(requester, .failure(failure))
       }
       day = chosen
@@ -140,7 +145,9 @@ final class Inspector {
       left = try ResultStreams.bound(query.limit)
       service = try self.service(query.service)
       if query.follow, left != nil { throw Failure(.badRequest, detail: "a limit conflicts with follow") }
-      if (query.positions?.count ?? 0) > ReceiptQuery.positionsAtMost { throw Failure(.badRequest, detail: "marks") }
+      if (query.positions?.count ?? 0) > ReceiptQuery.positionsAtMost {
+        throw Failure(.badRequest, detail: "marks")
+      }
     } catch { return server.answer(requester, .failure(error)) }
     if query.follow,
       try sendToFollower(query, numbers, from: day ?? 1, of: service, requester, onePart: onePart)
@@ -240,7 +247,9 @@ final class Inspector {
   }
 
   /// True if the client can still receive answers.
-  private func isHeard(_ requester: RequestHandle) -> Bool { requester.session.isOpen && !requester.session.channel.isPeerReadClosed }
+  private func isHeard(_ requester: RequestHandle) -> Bool {
+    requester.session.isOpen && !requester.session.channel.isPeerReadClosed
+  }
 
   /// Waits for a slow reader; no other client is waiting.
   private func waitForReader(_ session: ControlSession) throws(StoreError) {

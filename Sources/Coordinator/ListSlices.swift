@@ -65,7 +65,9 @@ struct ListSlices {
     var list = sliced
     let expected = list.expected
     let entries = try read { () throws(Failure) in
-      guard let entries = try list.next() else { throw Failure(.system, messageDetail: MessageDetail(.listEnded)) }
+      guard let entries = try list.next() else {
+        throw Failure(.system, messageDetail: MessageDetail(.listEnded))
+      }
       return entries
     }
     let place = order.placement(
@@ -81,7 +83,8 @@ struct ListSlices {
   }
 
   private func newcomers(
-    among entries: [EnqueueEntry], of order: inout EnqueueQueue.Order, with attachments: inout SliceAttachments,
+    among entries: [EnqueueEntry], of order: inout EnqueueQueue.Order,
+    with attachments: inout SliceAttachments,
     at place: InProgressEnqueue.TicketPlacement, countsKnownAlready: Bool
   ) throws(SliceError) -> [CustomerOrder] {
     var slice: [CustomerOrder] = []

@@ -41,7 +41,8 @@ package final class OrphanReaper {
     for group in groups { group.kill() }
     if Self.isWanted(context, dayCounters), !Kernel.hasPlantedBug("leavesOrphansAtStart") {
       let traces = OrphanTraces(
-        keysFrom: context.bankID.prefix, mark: context.processIdentity?.mark, keeper: Self.guardianPID(context))
+        keysFrom: context.bankID.prefix, mark: context.processIdentity?.mark,
+        keeper: Self.guardianPID(context))
       orphans = Orphans(traces, on: context.loop, killTimeout: Self.killTimeout)
       orphans?.end(grace: .zero, at: now)
     }
@@ -97,7 +98,8 @@ package final class OrphanReaper {
   /// file cannot be written, waiting customers still cause a search.
   static func note(in home: BankHome, _ groups: WindowControlGroups?) {
     guard
-      let note = try? FileDescriptor.open(home.commandsMarkerFile, [.writeOnly, .create, .truncate], mode: 0o600)
+      let note = try? FileDescriptor.open(
+        home.commandsMarkerFile, [.writeOnly, .create, .truncate], mode: 0o600)
     else { return }
     if let groups { try? note.writeAll(Array(groups.all.path.utf8)) }
   }

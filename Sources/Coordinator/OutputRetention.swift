@@ -62,7 +62,8 @@ final class OutputRetention: CoordinatorComponent {
   }
 
   private func begin() -> RetentionSweep? {
-    let (horizon, overflow) = context.now.wall.milliseconds.subtractingReportingOverflow(retention.milliseconds)
+    let (horizon, overflow) = context.now.wall.milliseconds.subtractingReportingOverflow(
+      retention.milliseconds)
     guard !overflow, let days = try? Directory.entries(of: output) else { return nil }
     return RetentionSweep(
       horizon: WallTime(milliseconds: horizon), days: days.compactMap { BusinessDay($0) }.sorted()[...])
@@ -113,7 +114,8 @@ final class OutputRetention: CoordinatorComponent {
   }
 
   private func isAtWork(_ ticket: TicketNumber, of day: BusinessDay) -> Bool {
-    day == queue.machine.dayCounters.day && queue.machine.servingCustomers.contains { $0.customer.ticket == ticket }
+    day == queue.machine.dayCounters.day
+      && queue.machine.servingCustomers.contains { $0.customer.ticket == ticket }
   }
 
   /// Records the time up to which files may be removed. The recorded time never decreases, even if the clock

@@ -21,7 +21,9 @@ final class PayloadMemoryLimiter {
 
   /// Failure for a request with this many more bytes.
   func refusal(of more: Int) -> Failure {
-    Failure(.queueFull, subject: String(Self.limit), messageDetail: MessageDetail(.pendingPayloadLimit, bytes + more, Self.limit))
+    Failure(
+      .queueFull, subject: String(Self.limit),
+      messageDetail: MessageDetail(.pendingPayloadLimit, bytes + more, Self.limit))
   }
 }
 
@@ -30,7 +32,9 @@ final class PayloadReservation {
   private let room: PayloadMemoryLimiter
   private weak var session: ControlSession?
 
-  init(_ room: PayloadMemoryLimiter, _ session: ControlSession?) { (self.room, self.session) = (room, session) }
+  init(_ room: PayloadMemoryLimiter, _ session: ControlSession?) {
+    (self.room, self.session) = (room, session)
+  }
   deinit { count(-bytes) }
 
   var bytes = 0 {

@@ -37,8 +37,12 @@ extension QueueDriver {
   /// - Returns: True if it was held back.
   private func defersAssignment(of customer: Customer, _ lease: Lease, at window: Window) -> Bool {
     let peer = DeferredAssignments.Peer(window)
-    if !deferredAssignments.isEmpty { deferredAssignments.removeStale(of: peer) { machine.holds($0.lease, at: $0.window) } }
-    guard deferredAssignments.holds(peer) || backlog(at: window) >= DeferredAssignments.room else { return false }
+    if !deferredAssignments.isEmpty {
+      deferredAssignments.removeStale(of: peer) { machine.holds($0.lease, at: $0.window) }
+    }
+    guard deferredAssignments.holds(peer) || backlog(at: window) >= DeferredAssignments.room else {
+      return false
+    }
     deferredAssignments.add(DeferredAssignments.Order(customer: customer, lease: lease, window: window))
     return true
   }
@@ -86,7 +90,9 @@ extension QueueDriver {
 
   /// Recalls a customer. If its order was never sent, the customer counts as returned at once.
   func recall(_ lease: Lease, from window: Window) {
-    guard !deferredAssignments.isEmpty, deferredAssignments.remove(lease, of: DeferredAssignments.Peer(window)) else {
+    guard !deferredAssignments.isEmpty,
+      deferredAssignments.remove(lease, of: DeferredAssignments.Peer(window))
+    else {
       return send(window, .recall(lease))
     }
     apply(.tellerAnswered(window, lease.generation, lease, .returned))

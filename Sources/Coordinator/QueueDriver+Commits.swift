@@ -40,7 +40,9 @@ extension QueueDriver {
     let isReportedEarly = Kernel.hasPlantedBug("reportsCommitTooEarly") && !machine.isTakingIn
     if isReportedEarly { process(.committed) }
     var progress = CommitProgress.onDisk
-    do throws(StoreError) { progress = try engine.commit(machine.dayCounters, arriving: machine.arriving) } catch {
+    do throws(StoreError) {
+      progress = try engine.commit(machine.dayCounters, arriving: machine.arriving)
+    } catch {
       guard case .diskFull = error, Kernel.hasPlantedBug("treatsDiskFullAsCommit") else { return fail(error) }
     }
     guard progress == .onDisk else { return startCommit() }

@@ -151,7 +151,8 @@ final class QueueDriver {
 
   /// Day that the first reset among the effects ends; nil if there is none.
   private var firstEndedDay: BusinessDay? {
-    effects.lazy.compactMap { if case .stage(.cancelAllCustomers(let day, _)) = $0 { day } else { nil } }.first
+    effects.lazy.compactMap { if case .stage(.cancelAllCustomers(let day, _)) = $0 { day } else { nil } }
+      .first
   }
 
   /// Fault injection in simulations only: stages a change after its successor.
@@ -169,13 +170,16 @@ final class QueueDriver {
     case .loadPage, .loadDelayed, .lookUp, .loadDead: read(effect)
     case .forward(let request, let order): onForward(order, request)
     case .assign(let window, let lease, let customer):
-      if let inFlightTable, context.kinds[window.service].takesPayload { inFlightTable.markAssigned(lease.ticket) }
+      if let inFlightTable, context.kinds[window.service].takesPayload {
+        inFlightTable.markAssigned(lease.ticket)
+      }
       entrust(customer, lease, at: window)
     case .acknowledge(let window, let lease):
       // A worker program, which need not be of this build, receives only the messages of the worker protocol, in either
       // encoding.
       guard !window.isOutside, !context.kinds[window.service].isForeign else { break }
-      tellerSupervisor.send(window, .acknowledged(lease), canBeDelayed: machine.numbers(of: window)?.lease != nil)
+      tellerSupervisor.send(
+        window, .acknowledged(lease), canBeDelayed: machine.numbers(of: window)?.lease != nil)
     case .recall(let window, let lease): recall(lease, from: window)
     case .notifyNoMoreCustomers(let window): tellerSupervisor.send(window, .closing)
     case .openWindow(let window): tellerSupervisor.open(window, at: context.now)
@@ -220,7 +224,11 @@ final class QueueDriver {
 
   /// Sends a message to the teller or outside worker at a window.
   func send(_ window: Window, _ message: MessageToTeller) {
-    if window.isOutside { onOutsideCommand(.send(message), window) } else { tellerSupervisor.send(window, message) }
+    if window.isOutside {
+      onOutsideCommand(.send(message), window)
+    } else {
+      tellerSupervisor.send(window, message)
+    }
   }
 
   func stage(_ change: StoreChange) {

@@ -117,7 +117,11 @@ final class ReaderProcess {
     case .reply(let reply):
       guard let current, current.number == reply.number else { return }
       current.question.isAnswered = true
-      if case .failure(let failure) = reply.answer { unavailableReason = failure.detail } else { history.didWork() }
+      if case .failure(let failure) = reply.answer {
+        unavailableReason = failure.detail
+      } else {
+        history.didWork()
+      }
       if !reply.more || current.question.onePart { self.current = nil }
       current.question.onAnswer(reply.answer, reply.more)
       continueWork()

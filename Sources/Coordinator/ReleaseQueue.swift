@@ -72,7 +72,8 @@ package final class ReleaseQueue {
       isDue = true
     }
     let retriesRefused = refusedAt.map { $0 <= now } ?? false
-    guard isDue || retriesRefused || scan != nil, !store.hasStagedChanges || Kernel.hasPlantedBug("releasesBeforeCommit")
+    guard isDue || retriesRefused || scan != nil,
+      !store.hasStagedChanges || Kernel.hasPlantedBug("releasesBeforeCommit")
     else { return }
     if scan == nil || retriesRefused {
       (isDue, refusedAt) = (false, retriesRefused ? nil : refusedAt)
@@ -112,7 +113,11 @@ package final class ReleaseQueue {
       // An earlier request has released the stock.
       case .success(.failure(let failure)) where failure.code == .wasReturned: self.released(ticket)
       case .success(.failure(let failure)) where failure.code == .diskFull:
-        if Kernel.hasPlantedBug("treatsStockDiskFullAsReleased") { self.released(ticket) } else { self.tryLater() }
+        if Kernel.hasPlantedBug("treatsStockDiskFullAsReleased") {
+          self.released(ticket)
+        } else {
+          self.tryLater()
+        }
       case .success(.failure(let failure)): self.refused(ticket, "\(failure.code.name) \(failure.detail)")
       case .success(let other): self.refused(ticket, "an unexpected response: \(other)")
       case .failure where Kernel.hasPlantedBug("treatsTimeoutAsReleased"): self.released(ticket)
@@ -124,7 +129,9 @@ package final class ReleaseQueue {
   /// Refused releases: at most `limit` of them, and the number of the others.
   func problems(limit: Int = 100) -> [MessageDetail] {
     let tickets = refused.keys.sorted { ($0.day, $0.ticket) < ($1.day, $1.ticket) }
-    let reported = tickets.prefix(limit).map { MessageDetail(.notReturned, $0.ticket, $0.day, refused[$0] ?? "") }
+    let reported = tickets.prefix(limit).map {
+      MessageDetail(.notReturned, $0.ticket, $0.day, refused[$0] ?? "")
+    }
     let unreported = tickets.count - reported.count
     return unreported > 0 ? reported + [MessageDetail(.moreNotReturned, unreported)] : reported
   }

@@ -32,10 +32,14 @@ final class RequestRouter: CoordinatorComponent {
   private var throttled: [ControlSession] = []
 
   init(
-    _ dependencies: CoordinatorComponent, _ durableReads: DurableReads, _ reports: BankReports, _ views: SubscriptionSender,
-    _ streams: ResultStreams, _ enqueueHandler: EnqueueHandler, _ incrementalCommands: IncrementalCommands, _ windows: WindowPlan,
-    _ opening: StartupController, _ shutdownController: ShutdownController, _ audits: Audits, _ windowKills: WindowKills,
-    _ selections: Selections, _ webServer: WebServerProcess, _ selfWaitGuard: SelfWaitGuard, _ reader: SharedStoreReader?
+    _ dependencies: CoordinatorComponent, _ durableReads: DurableReads, _ reports: BankReports,
+    _ views: SubscriptionSender,
+    _ streams: ResultStreams, _ enqueueHandler: EnqueueHandler, _ incrementalCommands: IncrementalCommands,
+    _ windows: WindowPlan,
+    _ opening: StartupController, _ shutdownController: ShutdownController, _ audits: Audits,
+    _ windowKills: WindowKills,
+    _ selections: Selections, _ webServer: WebServerProcess, _ selfWaitGuard: SelfWaitGuard,
+    _ reader: SharedStoreReader?
   ) {
     self.selfWaitGuard = selfWaitGuard
     self.reader = reader
@@ -97,8 +101,10 @@ final class RequestRouter: CoordinatorComponent {
   }
 
   private func openAnswers(of session: ControlSession) -> Int {
-    session.requesters + session.streams.count + shutdownController.count(of: session) + audits.count(of: session)
-      + incrementalCommands.count(of: session) + selections.count(of: session) + (reader?.count(of: session) ?? 0)
+    session.requesters + session.streams.count + shutdownController.count(of: session)
+      + audits.count(of: session)
+      + incrementalCommands.count(of: session) + selections.count(of: session)
+      + (reader?.count(of: session) ?? 0)
       + (waits?.count(of: session) ?? 0)
   }
 
@@ -127,30 +133,47 @@ final class RequestRouter: CoordinatorComponent {
     case .awaitTickets(let day, let first, let last): awaitTickets(day, first, last, requester)
     case .pause(let name): pauseOrResume(name, requester) { .pause($0, $1) }
     case .resume(let name): pauseOrResume(name, requester) { .resume($0, $1) }
-    case .cancel(let ticket, let day): change(ticket, of: day, requester, cancels: true) { .cancel($0, ticket) }
+    case .cancel(let ticket, let day):
+      change(ticket, of: day, requester, cancels: true) { .cancel($0, ticket) }
     case .requeue(let ticket, let day): change(ticket, of: day, requester) { .requeue($0, ticket) }
-    case .requeueDead: incrementalCommands.requeueDead(requester, reportsProgress: request.reportsProgress == true)
-    case .reset(let day): incrementalCommands.reset(on: day, requester, reportsProgress: request.reportsProgress == true)
+    case .requeueDead:
+      incrementalCommands.requeueDead(requester, reportsProgress: request.reportsProgress == true)
+    case .reset(let day):
+      incrementalCommands.reset(on: day, requester, reportsProgress: request.reportsProgress == true)
     case .withdraw(let given):
-      if !views.withdraw(given, of: requester.session) { enqueueHandler.withdraw(given, of: requester.session) }
-    case .stop(let order) where order.closesWholeBank == true && shared == nil: refuse("stop --bank", requester)
+      if !views.withdraw(given, of: requester.session) {
+        enqueueHandler.withdraw(given, of: requester.session)
+      }
+    case .stop(let order) where order.closesWholeBank == true && shared == nil:
+      refuse("stop --bank", requester)
     case .stop(let order): shutdownController.stop(order, requester) { reports.status() }
     case .branches:
-      if let shared { server.answer(requester, .branches(shared.branchReports)) } else { refuse("branches", requester) }
+      if let shared {
+        server.answer(requester, .branches(shared.branchReports))
+      } else {
+        refuse("branches", requester)
+      }
     // The database of an open bank cannot be moved.
     case .move:
       server.answer(
-        requester, .failure(Failure(.alreadyOpen, subject: "\(CurrentProcess.pid)", detail: context.home.path)))
+        requester,
+        .failure(Failure(.alreadyOpen, subject: "\(CurrentProcess.pid)", detail: context.home.path)))
     case .audit: audits.ask(requester)
     case .web(let order): web(order, requester)
-    case .ledger: durableReads.answerWhenDurable(requester) { store throws(StoreError) in try store.ledgerAnswer() }
+    case .ledger:
+      durableReads.answerWhenDurable(requester) { store throws(StoreError) in try store.ledgerAnswer() }
     case .account(let account):
-      durableReads.answerWhenDurable(requester) { store throws(StoreError) in try store.accountAnswer(account) }
+      durableReads.answerWhenDurable(requester) { store throws(StoreError) in try store.accountAnswer(account)
+      }
     case .killWorker(let name, let generation, let pid): windowKills.end(name, generation, pid, requester)
     case .cancelAll(let selection):
-      requirePresentDay(selection.day, requester) { [selections] in selections.begin(selection, .cancel, requester, on: $0) }
+      requirePresentDay(selection.day, requester) { [selections] in
+        selections.begin(selection, .cancel, requester, on: $0)
+      }
     case .requeueAll(let selection):
-      requirePresentDay(selection.day, requester) { [selections] in selections.begin(selection, .requeue, requester, on: $0) }
+      requirePresentDay(selection.day, requester) { [selections] in
+        selections.begin(selection, .requeue, requester, on: $0)
+      }
     }
   }
 
@@ -167,7 +190,9 @@ final class RequestRouter: CoordinatorComponent {
   }
 
   /// Pauses or resumes a service or all of them, including services that are not configured any more.
-  private func pauseOrResume(_ name: ServiceName?, _ requester: RequestHandle, _ event: (RequestNumber, Service?) -> QueueEvent) {
+  private func pauseOrResume(
+    _ name: ServiceName?, _ requester: RequestHandle, _ event: (RequestNumber, Service?) -> QueueEvent
+  ) {
     do throws(Failure) {
       var service: Service?
       if let name { service = try context.services.known(name) }
@@ -202,7 +227,8 @@ final class RequestRouter: CoordinatorComponent {
   /// Continues long requests for a while, and serves the requests that were waiting for them.
   func advanceLongRequests() {
     // A later request may have ended the bank or the connection meanwhile.
-    for (request, session) in incrementalCommands.advance() where session.isOpen && isHeard(request, from: session) {
+    for (request, session) in incrementalCommands.advance()
+    where session.isOpen && isHeard(request, from: session) {
       serve(request, for: session)
     }
   }
@@ -246,7 +272,8 @@ final class RequestRouter: CoordinatorComponent {
         return server.answer(requester, .failure(Failure(refusal: refusal, context.services.directory)))
       }
       // An answer about a ticket, even a refusal, may depend on staged changes.
-      return durableReads.whenDurable(requester, mustMatchMemory: true) { [unowned self] store throws(StoreError) in
+      return durableReads.whenDurable(requester, mustMatchMemory: true) {
+        [unowned self] store throws(StoreError) in
         server.answer(requester, try ticketAnswer(to: answer, ticket, of: day, store))
       }
     }
@@ -277,19 +304,25 @@ final class RequestRouter: CoordinatorComponent {
     _ ticket: TicketNumber, of day: BusinessDay?, _ requester: RequestHandle, cancels: Bool = false,
     _ event: (RequestNumber) -> QueueEvent
   ) {
-    requirePresentDay(day, requester) { queue.process(event(requests.open(requester, for: .ticket(ticket, $0, cancels: cancels)))) }
+    requirePresentDay(day, requester) {
+      queue.process(event(requests.open(requester, for: .ticket(ticket, $0, cancels: cancels))))
+    }
   }
 
   /// Acts on tickets of the present day. Numbers start again every day, so tickets of another day are refused: their
   /// numbers may now belong to other customers.
-  private func requirePresentDay(_ day: BusinessDay?, _ requester: RequestHandle, _ act: (BusinessDay) -> Void) {
+  private func requirePresentDay(
+    _ day: BusinessDay?, _ requester: RequestHandle, _ act: (BusinessDay) -> Void
+  ) {
     let present = queue.machine.dayCounters.day
     guard let day, day != present, !Kernel.hasPlantedBug("ignoresDayOfTicket") else { return act(present) }
     // The requested day may have just ended, and its end may not be on disk.
     durableReads.whenDurable(requester, mustMatchMemory: true) { [queue, server] _ in
       let durableDay = queue.engine.durableCounters.day
       let code: Failure.Code = (1..<durableDay).contains(day) ? .wrongDay : .noSuchDay
-      server.answer(requester, .failure(Failure(code, subject: String(day), messageDetail: MessageDetail(.presentDay, durableDay))))
+      server.answer(
+        requester,
+        .failure(Failure(code, subject: String(day), messageDetail: MessageDetail(.presentDay, durableDay))))
     }
   }
 
@@ -306,10 +339,13 @@ final class RequestRouter: CoordinatorComponent {
 
   private func awaitTickets(_ day: Int64, _ first: Int64, _ last: Int64, _ requester: RequestHandle) {
     guard first >= 1, first <= last else {
-      return server.answer(requester, .failure(Failure(.badRequest, messageDetail: MessageDetail(.ticketRangeInvalid, first, last))))
+      return server.answer(
+        requester,
+        .failure(Failure(.badRequest, messageDetail: MessageDetail(.ticketRangeInvalid, first, last))))
     }
     // From now on the watch counts staged changes, so the count must start when nothing is staged.
-    durableReads.whenDurable(requester, mustMatchMemory: true) { [queue, server, subscriptions] store throws(StoreError) in
+    durableReads.whenDurable(requester, mustMatchMemory: true) {
+      [queue, server, subscriptions] store throws(StoreError) in
       guard day == queue.engine.durableCounters.day else {
         let cancelled = try store.countCancelled(first...last, on: day)
         return server.answer(requester, .ended(AwaitedTicketsReport(dead: 0, counting: cancelled)))
@@ -320,7 +356,8 @@ final class RequestRouter: CoordinatorComponent {
         queue.engine.durableCounters.cancelled > 0 ? try store.countCancelled(first...last, on: day) : 0
       subscriptions.tickets.add(
         TicketWaiters.TicketWaiter(
-          requester: requester, tickets: first...last, remaining: remaining, dead: dead, cancelled: cancelled))
+          requester: requester, tickets: first...last, remaining: remaining, dead: dead, cancelled: cancelled)
+      )
     }
   }
 }

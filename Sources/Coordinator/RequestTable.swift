@@ -58,7 +58,8 @@ final class RequestTable {
   /// have the same number, the first one is returned.
   func enqueue(_ number: UInt32, of session: ControlSession) -> RequestNumber? {
     var first: RequestNumber?
-    for (request, entry) in entries where entry.requester.session === session && entry.requester.number == number {
+    for (request, entry) in entries
+    where entry.requester.session === session && entry.requester.number == number {
       if case .enqueue = entry.purpose { first = min(first ?? request, request) }
     }
     return first

@@ -86,7 +86,8 @@ final class ResultStreams: CoordinatorComponent {
     case .all: day = nil
     case .day(let number):
       guard (1...presentDay).contains(number) else {
-        let failure = Failure(.noSuchDay, subject: String(number), messageDetail: MessageDetail(.presentDay, presentDay))
+        let failure = Failure(
+          .noSuchDay, subject: String(number), messageDetail: MessageDetail(.presentDay, presentDay))
         return server.answer(requester, .failure(failure))
       }
       day = number
@@ -100,7 +101,8 @@ final class ResultStreams: CoordinatorComponent {
       begin(
         .receipts(
           ReceiptStream(
-            day: day, after: max(0, query.after), follows: query.follow, service: service, left: left)), requester)
+            day: day, after: max(0, query.after), follows: query.follow, service: service, left: left)),
+        requester)
     } catch { server.answer(requester, .failure(error)) }
   }
 

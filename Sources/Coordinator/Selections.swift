@@ -35,7 +35,9 @@ final class ActiveSelection {
   fileprivate var refused: [(ticket: TicketNumber, refusal: QueueRefusal)] = []
   fileprivate var isOutdated = false
 
-  fileprivate init(_ requester: RequestHandle, _ action: SelectionAction, day: BusinessDay, _ tickets: [TicketNumber]) {
+  fileprivate init(
+    _ requester: RequestHandle, _ action: SelectionAction, day: BusinessDay, _ tickets: [TicketNumber]
+  ) {
     (self.requester, self.action, self.day, left) = (requester, action, day, tickets.reversed())
   }
 }
@@ -56,10 +58,13 @@ final class Selections: CoordinatorComponent {
   /// Starts a selection or refuses it. The client receives `selection` at the end.
   ///
   /// - Parameter day: The present day, to which the selection applies.
-  func begin(_ selection: TicketSelection, _ action: SelectionAction, _ requester: RequestHandle, on day: BusinessDay) {
+  func begin(
+    _ selection: TicketSelection, _ action: SelectionAction, _ requester: RequestHandle, on day: BusinessDay
+  ) {
     guard let tickets = Self.tickets(of: selection) else {
       return server.answer(
-        requester, .failure(Failure(.badRequest, detail: "1 to \(TicketSelection.ticketsAtMost) tickets at once")))
+        requester,
+        .failure(Failure(.badRequest, detail: "1 to \(TicketSelection.ticketsAtMost) tickets at once")))
     }
     let selection = ActiveSelection(requester, action, day: day, tickets)
     guard !tickets.isEmpty else { return sendReport(selection) }
@@ -98,7 +103,8 @@ final class Selections: CoordinatorComponent {
         continue
       }
       selection.open += 1
-      queue.process(selection.action.event(requests.open(selection.requester, for: .selected(ticket, selection)), ticket))
+      queue.process(
+        selection.action.event(requests.open(selection.requester, for: .selected(ticket, selection)), ticket))
       guard SystemClock.monotonic() < until else { break }
     }
   }
@@ -121,7 +127,8 @@ final class Selections: CoordinatorComponent {
 
   private func sendReport(_ selection: ActiveSelection) {
     // An answer about a ticket, even a refusal, may depend on staged changes.
-    durableReads.whenDurable(selection.requester, mustMatchMemory: !queue.machine.isDiskFull) { [server] store throws(StoreError) in
+    durableReads.whenDurable(selection.requester, mustMatchMemory: !queue.machine.isDiskFull) {
+      [server] store throws(StoreError) in
       var refused: [RefusedTicket] = []
       for (ticket, refusal) in selection.refused {
         refused.append(try Self.report(ticket, refusal, on: selection.day, store))

@@ -61,7 +61,8 @@ final class SelfWaitGuard: CoordinatorComponent {
 
   /// Window name and ticket of the work, as far as known, for example `run-1 12`.
   private static func text(_ enclosingWork: EnclosingWork) -> String {
-    [enclosingWork.name, enclosingWork.ticket.map { "\($0)" } ?? ""].filter { !$0.isEmpty }.joined(separator: " ")
+    [enclosingWork.name, enclosingWork.ticket.map { "\($0)" } ?? ""].filter { !$0.isEmpty }.joined(
+      separator: " ")
   }
 
   // MARK: - Waits for tickets
@@ -71,7 +72,9 @@ final class SelfWaitGuard: CoordinatorComponent {
   private func refusal(
     _ day: BusinessDay, _ tickets: ClosedRange<TicketNumber>, _ session: ControlSession
   ) -> Failure? {
-    guard day == queue.machine.dayCounters.day, let enclosingWork = enclosingWork(of: session), let window = enclosingWork.window else {
+    guard day == queue.machine.dayCounters.day, let enclosingWork = enclosingWork(of: session),
+      let window = enclosingWork.window
+    else {
       return nil
     }
     let isOwn = enclosingWork.ticket.map { tickets.contains($0) } ?? false

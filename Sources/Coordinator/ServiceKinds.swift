@@ -64,7 +64,8 @@ extension BankConfiguration {
     limits.processorSeconds = settings.cpuTime.map { max(1, $0.milliseconds / 1_000) }
     limits.openFiles = settings.files
     let meanings = settings.exit.sorted { $0.key < $1.key }.map { key, meaning in
-      CommandSettings.Meaning(code: CommandSettings.Meaning.code(named: key), consequence: meaning.consequence)
+      CommandSettings.Meaning(
+        code: CommandSettings.Meaning.code(named: key), consequence: meaning.consequence)
     }
     return CommandSettings(
       words: words, directory: settings.directory,

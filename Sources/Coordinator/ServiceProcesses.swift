@@ -27,7 +27,10 @@ final class ServiceProcesses: CoordinatorComponent {
   /// Products read by the present vending machine; nil before its first start, and if the file is invalid.
   private var activeProducts: ProductTable?
 
-  init(_ dependencies: CoordinatorComponent, _ programs: ProgramPaths, _ stock: StockClient, _ databaseIdentities: DatabaseIdentities) {
+  init(
+    _ dependencies: CoordinatorComponent, _ programs: ProgramPaths, _ stock: StockClient,
+    _ databaseIdentities: DatabaseIdentities
+  ) {
     self.programs = programs
     self.stock = stock
     self.databaseIdentities = databaseIdentities
@@ -56,7 +59,9 @@ final class ServiceProcesses: CoordinatorComponent {
       }
       return orders(for: slot)
     }
-    serviceSupervisor.onDatabase = { [unowned databaseIdentities] slot, mark in databaseIdentities.handle(mark, from: slot) }
+    serviceSupervisor.onDatabase = { [unowned databaseIdentities] slot, mark in
+      databaseIdentities.handle(mark, from: slot)
+    }
     serviceSupervisor.onChange = { [subscriptions] in subscriptions.changed = true }
     releases.onReleased = { [unowned self] ticket in
       // While the disk is full the record is kept, and the stock is asked again later.

@@ -107,7 +107,9 @@ package final class ServiceSupervisor {
 
   /// True if the opening of the bank need not wait for any process: each is ready, or has failed.
   var isSettled: Bool {
-    slots.allSatisfy { $0.phase == .ready || $0.isGivenUp || !$0.isReplaced && $0.history.consecutiveDeaths > 0 }
+    slots.allSatisfy {
+      $0.phase == .ready || $0.isGivenUp || !$0.isReplaced && $0.history.consecutiveDeaths > 0
+    }
   }
 
   /// True if the stock service was given up.
@@ -150,7 +152,8 @@ package final class ServiceSupervisor {
       }
       enforceDeadlines(slot, heard: heard)
       if let due = slot.stallDetector?.nextCheckAt, due <= heard,
-        slot.stallDetector?.isHung(slot.observation, at: heard) == true || Kernel.hasPlantedBug("killsBusyServices")
+        slot.stallDetector?.isHung(slot.observation, at: heard) == true
+          || Kernel.hasPlantedBug("killsBusyServices")
       {
         abort(slot, reason: "is stuck", at: now)
       }
@@ -219,10 +222,13 @@ extension ServiceSupervisor: ProcessSupervisor {
         $0.field("subject", failure.subject)
         $0.field("msg", failure.detail)
       }
-    case (.starting, .beat(ServiceProcessMessage.progress)), (.welcomed, .beat(ServiceProcessMessage.progress)):
+    case (.starting, .beat(ServiceProcessMessage.progress)),
+      (.welcomed, .beat(ServiceProcessMessage.progress)):
       slot.readyDeadline = loop.moment().listeningTime + Self.patience
     case (.ready, .beat(ServiceProcessMessage.progress)):
-      if !Kernel.hasPlantedBug("ignoresProgress") { slot.stallDetector?.heard(at: loop.moment().listeningTime) }
+      if !Kernel.hasPlantedBug("ignoresProgress") {
+        slot.stallDetector?.heard(at: loop.moment().listeningTime)
+      }
     case (.ready, .beat(ServiceProcessMessage.worked)): slot.history.didWork()
     case (.ready, .beat(let number)) where number == slot.unanswered:
       (slot.unanswered, slot.stallDetector) = (nil, nil)
@@ -299,7 +305,8 @@ extension ServiceSupervisor: ProcessSupervisor {
   /// Reason of a failure, in a few words.
   private static func messageDetail(on failure: Failure) -> MessageDetail {
     if failure.code == .damaged { return MessageDetail(.fileDamaged, failure.subject, failure.detail) }
-    return failure.messageDetail ?? MessageDetail(quoting: failure.detail.isEmpty ? failure.code.name : failure.detail)
+    return failure.messageDetail
+      ?? MessageDetail(quoting: failure.detail.isEmpty ? failure.code.name : failure.detail)
   }
 }
 

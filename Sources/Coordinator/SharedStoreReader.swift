@@ -90,7 +90,9 @@ final class SharedStoreReader {
 
   /// Withdraws the requests of a client that has disconnected.
   func forget(_ session: ControlSession) {
-    for streamedQuery in streamedQueries where streamedQuery.requester.session === session { withdraw(streamedQuery) }
+    for streamedQuery in streamedQueries where streamedQuery.requester.session === session {
+      withdraw(streamedQuery)
+    }
   }
 
   private func withdraw(_ streamedQuery: StreamedQuery) {
@@ -100,7 +102,9 @@ final class SharedStoreReader {
     reader(for: streamedQuery).withdraw(question, killsProcess: streamedQuery.readsAllRows)
   }
 
-  private func reader(for streamedQuery: StreamedQuery) -> ReaderProcess { streamedQuery.readsAllRows ? fullScanReader : quickReader }
+  private func reader(for streamedQuery: StreamedQuery) -> ReaderProcess {
+    streamedQuery.readsAllRows ? fullScanReader : quickReader
+  }
 
   // MARK: - Answers
 
@@ -166,7 +170,9 @@ final class SharedStoreReader {
   /// Continues lists whose clients have read enough, repeats queries of followers that are due, starts processes
   /// that are due, and gives up processes that do not answer.
   func finishIteration() {
-    for streamedQuery in streamedQueries where streamedQuery.isWaitingForReader { continueQuery(streamedQuery) }
+    for streamedQuery in streamedQueries where streamedQuery.isWaitingForReader {
+      continueQuery(streamedQuery)
+    }
     let now = SystemClock.monotonic()
     for streamedQuery in streamedQueries where streamedQuery.dueAt.map({ $0 <= now }) == true {
       streamedQuery.dueAt = nil

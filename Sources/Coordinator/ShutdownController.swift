@@ -51,7 +51,8 @@ final class ShutdownController: CoordinatorComponent {
   private(set) var isAbandoned = false
 
   init(
-    _ dependencies: CoordinatorComponent, _ enqueueHandler: EnqueueHandler, _ outside: OutsideWorkers, _ services: ServiceProcesses,
+    _ dependencies: CoordinatorComponent, _ enqueueHandler: EnqueueHandler, _ outside: OutsideWorkers,
+    _ services: ServiceProcesses,
     _ shutdownReport: ShutdownReport
   ) {
     self.enqueueHandler = enqueueHandler
@@ -66,7 +67,8 @@ final class ShutdownController: CoordinatorComponent {
   /// - Parameter status: Answer to a client that does not wait.
   func stop(_ order: StopParameters, _ requester: RequestHandle, _ status: () -> StatusReport) {
     if let timeout = order.timeoutMilliseconds, timeout < 0 {
-      return server.answer(requester, .failure(Failure(.badRequest, messageDetail: MessageDetail(.timeoutNegative))))
+      return server.answer(
+        requester, .failure(Failure(.badRequest, messageDetail: MessageDetail(.timeoutNegative))))
     }
     let waits = order.noWait != true
     if state != nil, waits { send(progress(), to: [requester]) }
@@ -143,7 +145,9 @@ final class ShutdownController: CoordinatorComponent {
       $0.field("serving", queue.machine.serving)
       $0.field("now", isUrgent ? "true" : "false")
     }
-    for requester in subscriptions.takeWindowWaiters() { server.answer(requester, .failure(Failure(.draining))) }
+    for requester in subscriptions.takeWindowWaiters() {
+      server.answer(requester, .failure(Failure(.draining)))
+    }
     context.bindings.guardianSupervisor?.stopping()
   }
 
@@ -252,7 +256,8 @@ final class ShutdownController: CoordinatorComponent {
 
   var nextDeadline: MonotonicTime? {
     guard let state else { return nil }
-    return .earlier(state.drain.nextDeadline, state.isReportingProgress ? state.reportedAt + Self.progressPause : nil)
+    return .earlier(
+      state.drain.nextDeadline, state.isReportingProgress ? state.reportedAt + Self.progressPause : nil)
   }
 
   private func customersLeft(in step: DrainStep) -> Int64 {
@@ -290,7 +295,9 @@ final class ShutdownController: CoordinatorComponent {
   }
 
   func sendProgress() {
-    guard let state, state.isReportingProgress, context.now.monotonic.since(state.reportedAt) >= Self.progressPause else { return }
+    guard let state, state.isReportingProgress,
+      context.now.monotonic.since(state.reportedAt) >= Self.progressPause
+    else { return }
     send(progress(), to: state.requesters)
     self.state?.reportedAt = context.now.monotonic
   }
@@ -320,7 +327,8 @@ final class ShutdownController: CoordinatorComponent {
       return
     }
     if state.last == nil || Kernel.hasPlantedBug("endsDayTwice") {
-      let report = shutdownReport.report(servedBefore: state.servedBefore, killed: state.killed.count, state.drain)
+      let report = shutdownReport.report(
+        servedBefore: state.servedBefore, killed: state.killed.count, state.drain)
       self.state?.last = (report, shutdownReport.finalStatus())
       queue.process(.endDay)
       queue.commit()

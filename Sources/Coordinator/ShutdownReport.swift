@@ -14,7 +14,8 @@ final class ShutdownReport: CoordinatorComponent {
   private let board: BoardFeed
 
   init(
-    _ dependencies: CoordinatorComponent, _ streams: ResultStreams, _ views: SubscriptionSender, _ reports: BankReports,
+    _ dependencies: CoordinatorComponent, _ streams: ResultStreams, _ views: SubscriptionSender,
+    _ reports: BankReports,
     _ board: BoardFeed
   ) {
     self.board = board
@@ -30,7 +31,8 @@ final class ShutdownReport: CoordinatorComponent {
     var report = StoppedReport(
       day: dayCounters.day, served: dayCounters.served,
       businessMilliseconds: queue.machine.businessTime(at: context.now.monotonic).milliseconds,
-      waiting: dayCounters.waitingInAll + dayCounters.delayed, dead: dayCounters.dead, isDayClosed: dayCounters.isFinished,
+      waiting: dayCounters.waitingInAll + dayCounters.delayed, dead: dayCounters.dead,
+      isDayClosed: dayCounters.isFinished,
       // A reset during the drain restarts the counter.
       finished: max(0, dayCounters.served - servedBefore), killed: Int64(killed),
       steps: drain.spans(at: context.now.monotonic).map {
@@ -104,7 +106,9 @@ final class ShutdownReport: CoordinatorComponent {
   /// status report.
   func notifySubscribers(_ finalStatus: StatusReport) {
     streams.endAll()
-    for requester in subscriptions.views.takeAll(of: .state) { server.answer(requester, .status(finalStatus)) }
+    for requester in subscriptions.views.takeAll(of: .state) {
+      server.answer(requester, .status(finalStatus))
+    }
     let viewers = subscriptions.views.takeAll(of: .board)
     if !viewers.isEmpty {
       let frame = board.last()

@@ -77,7 +77,8 @@ struct StockReconciliation {
       let orders = Dictionary(known.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
       for receipt in page {
         try addMismatch(
-          TicketOfDay(day: receipt.day, ticket: receipt.ticket), bankID.order(of: receipt), orders, store, day)
+          TicketOfDay(day: receipt.day, ticket: receipt.ticket), bankID.order(of: receipt), orders, store, day
+        )
       }
       stage = .receipts(after: pageEnd)
     case (.orders, .orders(let known)):
@@ -93,7 +94,8 @@ struct StockReconciliation {
         }
       }
       stage = known.last.map { .orders(after: $0.id) } ?? .end
-    case (_, .failure(let failure)): fail(MessageDetail(.requestRefused, "\(failure.code.name) \(failure.detail)"))
+    case (_, .failure(let failure)):
+      fail(MessageDetail(.requestRefused, "\(failure.code.name) \(failure.detail)"))
     default: fail(MessageDetail(.unexpectedReply))
     }
   }
@@ -139,7 +141,8 @@ struct StockReconciliation {
   /// Problem of a ticket and its order, with the number of pieces of stock concerned; nil if there is no
   /// problem.
   private func verdict(
-    _ ticket: TicketOfDay, _ name: OrderID, _ order: OrderRecord?, _ store: any QueueReader, _ day: BusinessDay
+    _ ticket: TicketOfDay, _ name: OrderID, _ order: OrderRecord?, _ store: any QueueReader,
+    _ day: BusinessDay
   ) throws(StoreError) -> (remark: MessageDetail, pieces: Int64)? {
     let receipt = try receipt(of: ticket, name, store)
     func about(_ kind: MessageDetail.Kind) -> MessageDetail { MessageDetail(kind, ticket.ticket, ticket.day) }
@@ -151,7 +154,9 @@ struct StockReconciliation {
       return (about(kind), 1)
     case (.outOfStock?, .done?), (.cancelled?, .done?):
       if receipt?.outcome == .cancelled, try store.isUnreleased(ticket) { return nil }
-      return (MessageDetail(.endedWithReservation, ticket.ticket, ticket.day, order?.held ?? ""), order?.pieces ?? 0)
+      return (
+        MessageDetail(.endedWithReservation, ticket.ticket, ticket.day, order?.held ?? ""), order?.pieces ?? 0
+      )
     case (.outOfStock?, let state):
       return (about(state == nil ? .outOfStockWithoutOrder : .outOfStockByReturnedOrder), 0)
     case (.cancelled?, _), (nil, nil): return nil

@@ -63,7 +63,9 @@ final class SubscriptionSender: CoordinatorComponent {
 
   /// Sends a subscription its next piece. The piece is written at once, so that the time for writing counts
   /// toward the share of the subscribers.
-  private func show(_ view: SubscriptionTable.Subscription) -> SubscriberScheduler<SubscriptionTable.Subscription>.Step {
+  private func show(_ view: SubscriptionTable.Subscription)
+    -> SubscriberScheduler<SubscriptionTable.Subscription>.Step
+  {
     guard subscriptions.views.isBehind(view) else { return .isCurrent }
     guard !subscriptions.views.isLost(view) else {
       endSlow(view)
@@ -115,7 +117,9 @@ extension ControlServer {
   func maySubscribe(_ requester: RequestHandle, besides others: Int = 0) -> Bool {
     let receipts = requester.session.streams.values.count(where: \.isFollowing) + others
     guard requester.session.views + receipts >= limits.openSubscriptions else { return true }
-    answer(requester, .failure(Failure(.badRequest, messageDetail: MessageDetail(.viewsAtMost, limits.openSubscriptions))))
+    answer(
+      requester,
+      .failure(Failure(.badRequest, messageDetail: MessageDetail(.viewsAtMost, limits.openSubscriptions))))
     return false
   }
 }

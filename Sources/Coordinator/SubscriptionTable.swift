@@ -22,7 +22,9 @@ struct SubscriptionTable {
     fileprivate(set) var snapshot: UInt64
     fileprivate(set) var isEnded = false
 
-    fileprivate init(_ requester: RequestHandle, _ topic: Topic, _ place: ReplayBuffer.Position, _ snapshot: UInt64) {
+    fileprivate init(
+      _ requester: RequestHandle, _ topic: Topic, _ place: ReplayBuffer.Position, _ snapshot: UInt64
+    ) {
       self.requester = requester
       self.topic = topic
       self.place = place

@@ -72,7 +72,9 @@ extension TellerSupervisor {
     if slot.kind.mayLeaveProcesses, processTreesToKill[slot.window] == nil {
       groups?.end(services.name(of: slot.window))
     }
-    guard slot.kind.mayLeaveProcesses, Subreaper.hasChildren, !Kernel.hasPlantedBug("leavesDescendantsOfRunner") else {
+    guard slot.kind.mayLeaveProcesses, Subreaper.hasChildren,
+      !Kernel.hasPlantedBug("leavesDescendantsOfRunner")
+    else {
       // Discard the tree: its deadlines would wake this process without need.
       processTreesToKill[slot.window] = nil
       return true

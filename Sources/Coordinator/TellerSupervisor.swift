@@ -143,7 +143,9 @@ package final class TellerSupervisor {
   package func dismiss(_ window: Window, at now: Moment) {
     guard let slot = slots[window] else { return }
     slot.phase = .leaving
-    if !Kernel.hasPlantedBug("waitsForeverForStoppedTeller") { slot.killAt = now.listeningTime + TellerLimits.leave }
+    if !Kernel.hasPlantedBug("waitsForeverForStoppedTeller") {
+      slot.killAt = now.listeningTime + TellerLimits.leave
+    }
     send(window, .close)
   }
 
@@ -273,7 +275,9 @@ extension TellerSupervisor: ProcessSupervisor {
     let name = services.name(of: slot.window)
     let arguments = [name, String(slot.generation), String(CurrentProcess.pid), home]
     guard kinds[slot.window.service] == .run else { return (programs[slot.window.service], arguments) }
-    guard let mark = processIdentity?.mark(of: slot.window.service) else { return (programs.runner, arguments) }
+    guard let mark = processIdentity?.mark(of: slot.window.service) else {
+      return (programs.runner, arguments)
+    }
     return (programs.runner, arguments + [mark.description, windowGroups()?.group(of: name)?.path ?? ""])
   }
 
@@ -292,7 +296,9 @@ extension TellerSupervisor: ProcessSupervisor {
     let pipe = try DescriptorPair.pipe()
     let workerOutput = try WorkerOutputReader(pipe.first, on: loop)
     let (window, generation) = (slot.window, slot.generation)
-    workerOutput.onLine = { [unowned self, unowned slot] in onOutput?(window, generation, slot.lastPid, .line($0)) }
+    workerOutput.onLine = { [unowned self, unowned slot] in
+      onOutput?(window, generation, slot.lastPid, .line($0))
+    }
     workerOutput.onOmitted = { [unowned self, unowned slot] in
       onOutput?(window, generation, slot.lastPid, .omitted($0))
     }
@@ -320,12 +326,16 @@ extension TellerSupervisor: ProcessSupervisor {
     slot.inFlight = nil
     (slot.customers, slot.residentBytes) = (0, nil)
     slot.beats.begin(at: now.monotonic)
-    if !Kernel.hasPlantedBug("waitsForeverForUnreadyTeller") { slot.readyDeadline = now.listeningTime + TellerLimits.ready }
+    if !Kernel.hasPlantedBug("waitsForeverForUnreadyTeller") {
+      slot.readyDeadline = now.listeningTime + TellerLimits.ready
+    }
   }
 
   /// Writes the marker file again after it was removed: without it, the next coordinator would not search for
   /// processes left by commands.
-  func restoreCommandsMarkerFile() { if hasCommandsMarkerFile { OrphanReaper.note(in: BankHome(home), groups) } }
+  func restoreCommandsMarkerFile() {
+    if hasCommandsMarkerFile { OrphanReaper.note(in: BankHome(home), groups) }
+  }
 
   /// Handles the end of a channel. A teller that dies closes its channel just before its exit is reported, so
   /// this function logs only a teller that broke the channel itself.
@@ -373,6 +383,8 @@ extension TellerSupervisor: ProcessSupervisor {
   }
 
   func gaveUp(_ slot: SupervisedTeller) {
-    onEvent?(slot.window, slot.generation, .givenUp(lastExitReason: slot.lastExitReason ?? MessageDetail(quoting: "")))
+    onEvent?(
+      slot.window, slot.generation,
+      .givenUp(lastExitReason: slot.lastExitReason ?? MessageDetail(quoting: "")))
   }
 }

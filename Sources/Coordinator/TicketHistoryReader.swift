@@ -90,7 +90,8 @@ extension TicketReport {
       amount: receipt.amount, account: receipt.account, issuedAt: receipt.issuedAt.milliseconds, state: .done,
       attempts: attempts, receipt: ReceiptReport(receipt, services, key: key),
       itemName: receipt.itemName.isEmpty ? nil : receipt.itemName)
-    guard receipt.outcome.isFinishedByWorker, let window = receipt.window, let startedAt = receipt.startedAt else {
+    guard receipt.outcome.isFinishedByWorker, let window = receipt.window, let startedAt = receipt.startedAt
+    else {
       return
     }
     var attempt = AttemptReport(

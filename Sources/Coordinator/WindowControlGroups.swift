@@ -17,7 +17,9 @@ package final class WindowControlGroups {
   /// Groups of this home; nil without support on this machine. Call after the groups of earlier coordinators
   /// are empty.
   init?(_ processIdentity: HomeProcessIdentity?) {
-    guard let processIdentity, let own = ControlGroup.delegated(), let all = try? own.subgroup(processIdentity.group) else {
+    guard let processIdentity, let own = ControlGroup.delegated(),
+      let all = try? own.subgroup(processIdentity.group)
+    else {
       return nil
     }
     guard all.exists, all.acceptsProcesses else {

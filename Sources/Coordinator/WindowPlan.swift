@@ -20,7 +20,8 @@ final class WindowPlan: CoordinatorComponent {
   private let databaseIdentities: DatabaseIdentities
 
   init(
-    _ dependencies: CoordinatorComponent, _ tellers: TellerEventHandler, _ outside: OutsideWorkers, _ services: ServiceProcesses,
+    _ dependencies: CoordinatorComponent, _ tellers: TellerEventHandler, _ outside: OutsideWorkers,
+    _ services: ServiceProcesses,
     _ databaseIdentities: DatabaseIdentities, _ reports: BankReports
   ) {
     self.reports = reports
@@ -35,16 +36,20 @@ final class WindowPlan: CoordinatorComponent {
   ///
   /// - Parameter isAskedFromWithin: Returns true for a client that is part of the work at a window. The client is then
   ///   answered at once, because that window may close.
-  func scale(_ wanted: [ServiceWindows], _ requester: RequestHandle, isAskedFromWithin: (ControlSession) -> Bool) {
+  func scale(
+    _ wanted: [ServiceWindows], _ requester: RequestHandle, isAskedFromWithin: (ControlSession) -> Bool
+  ) {
     if refusesWhileEnding(requester) { return }
     guard Set(wanted.map(\.service)).count == wanted.count else {
-      return server.answer(requester, .failure(Failure(.badRequest, messageDetail: MessageDetail(.serviceTwice))))
+      return server.answer(
+        requester, .failure(Failure(.badRequest, messageDetail: MessageDetail(.serviceTwice))))
     }
     do throws(Failure) { for entry in wanted { _ = try context.services.service(entry.service) } } catch {
       return server.answer(requester, .failure(error))
     }
     for entry in wanted where !(0...BankModel.Limits.windowsPerService).contains(entry.count) {
-      let messageDetail = MessageDetail(.windowsRange, entry.service.text, BankModel.Limits.windowsPerService, entry.count)
+      let messageDetail = MessageDetail(
+        .windowsRange, entry.service.text, BankModel.Limits.windowsPerService, entry.count)
       return server.answer(requester, .failure(Failure(.badRequest, messageDetail: messageDetail)))
     }
     for entry in wanted where entry.count > 0 && context.configuration.isOutside(entry.service) {
@@ -115,7 +120,8 @@ final class WindowPlan: CoordinatorComponent {
       let name = services.directory[service]
       // Windows for command lines are opened only after a customer with a command line has waited, or at a client's
       // request.
-      let isOpen = services[name] != nil && (name != .run || hasOpenedForCommandLines || hasWaitingCustomers(service))
+      let isOpen =
+        services[name] != nil && (name != .run || hasOpenedForCommandLines || hasWaitingCustomers(service))
       if name == .run, isOpen { hasOpenedForCommandLines = true }
       let windows = isOpen ? context.configuration.windows[name] : 0
       queue.apply(.scale(service, windows: windows))

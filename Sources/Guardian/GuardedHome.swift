@@ -43,7 +43,8 @@ struct GuardedHome {
     /// Identity of the home directory. Another directory may have its name later.
     fileprivate let fileID: FileID
 
-    fileprivate init(lock: consuming LockFile, socket: consuming FileDescriptor, log: LogFile, fileID: FileID) {
+    fileprivate init(lock: consuming LockFile, socket: consuming FileDescriptor, log: LogFile, fileID: FileID)
+    {
       self.fileID = fileID
       self.lock = lock
       self.socket = socket

@@ -116,7 +116,8 @@ extension Guardian {
       coordinator.killAt = now + GuardedCoordinator.abortGrace
       return coordinator.kill(SIGKILL)
     }
-    let isHung = coordinator.stallDetector.isHung(isSocketMissing() ? .excused : coordinator.observation, at: now)
+    let isHung = coordinator.stallDetector.isHung(
+      isSocketMissing() ? .excused : coordinator.observation, at: now)
     guard isHung || Kernel.hasPlantedBug("killsSilentCoordinator") else { return }
     log?.write(event: "stuck", level: .error) {
       $0.field("child", coordinator.pid)
@@ -140,13 +141,15 @@ extension Guardian {
 
   func listen() throws(SystemError) {
     guard let equipment else { return }
-    socketRegistration = try loop.register(fd: equipment.socket.rawValue, interest: .read) { [unowned self] _ in
+    socketRegistration = try loop.register(fd: equipment.socket.rawValue, interest: .read) {
+      [unowned self] _ in
       receiveFromCoordinator()
     }
   }
 
   private func watch(_ process: GuardedCoordinator.Process, patience: TimeSpan? = nil) throws(SystemError) {
-    let registration = try loop.register(fd: process.fd, interest: .read) { [unowned self] _ in handleCoordinatorExit()
+    let registration = try loop.register(fd: process.fd, interest: .read) { [unowned self] _ in
+      handleCoordinatorExit()
     }
     let now = loop.moment()
     let stallDetector = StallDetector(patience: patience ?? StallDetector.patience, at: now.listeningTime)
@@ -225,7 +228,9 @@ extension Guardian {
     }
   }
 
-  private func note(_ event: StaticString) { log?.write(event: event) { $0.field("child", coordinator?.pid ?? 0) } }
+  private func note(_ event: StaticString) {
+    log?.write(event: event) { $0.field("child", coordinator?.pid ?? 0) }
+  }
 
   // MARK: - Messages of the coordinator
 

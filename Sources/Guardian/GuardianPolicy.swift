@@ -104,7 +104,9 @@ public struct GuardianPolicy: Sendable {
 
   /// Decides after a coordinator has exited, or could not be started.
   public mutating func ended(_ end: CoordinatorExit, at now: MonotonicTime) -> GuardianDecision {
-    if phase == .closed || end == .code(0), !Kernel.hasPlantedBug("reopensClosedBank") { return .end(.closed) }
+    if phase == .closed || end == .code(0), !Kernel.hasPlantedBug("reopensClosedBank") {
+      return .end(.closed)
+    }
     if isCloseRequested { return .end(hasOpened ? .diedWhileClosing(end) : .neverOpened(end)) }
     guard hasOpened else { return .end(.neverOpened(end)) }
     if isLost { return .end(.givenUp(end)) }

@@ -83,7 +83,8 @@ package final class Browser {
       }
       return message["result"]
     }
-    throw BrowserError("\(method): no answer within \(Self.timeout.milliseconds) ms\n\(process.standardErrorText)")
+    throw BrowserError(
+      "\(method): no answer within \(Self.timeout.milliseconds) ms\n\(process.standardErrorText)")
   }
 
   /// Sends a request without waiting for its answer.

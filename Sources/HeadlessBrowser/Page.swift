@@ -119,7 +119,9 @@ package final class Page {
   }
 
   /// True if the expression is true now.
-  package func shows(_ expression: String) throws(BrowserError) -> Bool { try evaluateCondition(expression).isTrue }
+  package func shows(_ expression: String) throws(BrowserError) -> Bool {
+    try evaluateCondition(expression).isTrue
+  }
 
   /// Waits until an expression is true, also in a document that is still loading.
   ///

@@ -49,7 +49,9 @@ public enum Base64 {
 
   /// Decodes a text in a buffer; see the overload for a string.
   public static func decode(_ letters: UnsafeBufferPointer<UInt8>) throws(Fault) -> [UInt8] {
-    guard letters.count % 4 == 0 else { throw Fault(place: firstInvalidPosition(in: letters) ?? letters.count + 1) }
+    guard letters.count % 4 == 0 else {
+      throw Fault(place: firstInvalidPosition(in: letters) ?? letters.count + 1)
+    }
     let padded = letters.suffix(2).reversed().prefix { $0 == padding }.count
     var bytes: [UInt8] = []
     bytes.reserveCapacity(letters.count / 4 * 3)

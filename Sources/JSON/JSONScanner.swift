@@ -174,7 +174,9 @@ extension JSONScanner {
     try take(UInt8(ascii: "\""))
     let begin = position
     // Most strings have no escape. Their content is copied once.
-    while let byte = next, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 { position += 1 }
+    while let byte = next, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 {
+      position += 1
+    }
     if next == UInt8(ascii: "\"") { return try text(bytes[begin..<position]) }
     var content = Array(bytes[begin..<position])
     while let byte = next {

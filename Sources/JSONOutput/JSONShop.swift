@@ -28,7 +28,9 @@ extension JSONValue {
     ]
   }
 
-  package static func stock(_ picture: StockSnapshot) -> JSONValue { ["version": 1, "items": items(picture)] }
+  package static func stock(_ picture: StockSnapshot) -> JSONValue {
+    ["version": 1, "items": items(picture)]
+  }
 
   /// A snapshot in `stock watch`: the first line, and a later line if changes were missed.
   package static func picture(_ picture: StockSnapshot) -> JSONValue {

@@ -106,7 +106,8 @@ package struct KillTracker: Sendable, Equatable {
 
   private mutating func observe(in frame: BoardFrame) {
     guard let row = frame.windows.first(where: { $0.window == window && $0.pid == pid }) else { return }
-    lastObservation = Observation(time: frame.time, ticket: row.tickets.first, sequence: frame.events.last?.sequence ?? 0)
+    lastObservation = Observation(
+      time: frame.time, ticket: row.tickets.first, sequence: frame.events.last?.sequence ?? 0)
     (coordinator, day) = (frame.coordinator.generation, frame.day)
   }
 
@@ -125,10 +126,14 @@ package struct KillTracker: Sendable, Equatable {
   private mutating func findExit(in frame: BoardFrame) {
     let death = frame.events.first { $0.kind == .died && $0.window == window && $0.pid == pid }
     if let death {
-      (stage, exitSequence, isExitObserved) = (.died(ticket: death.ticket, at: death.time), death.sequence, true)
+      (stage, exitSequence, isExitObserved) = (
+        .died(ticket: death.ticket, at: death.time), death.sequence, true
+      )
     } else if let now = frame.windows.first(where: { $0.window == window }), now.pid != pid {
       // The frame had no room for the event of the exit.
-      if let lastObservation, let ticket = lastObservation.ticket, hasLeftProcess(ticket, in: frame, since: lastObservation.time) {
+      if let lastObservation, let ticket = lastObservation.ticket,
+        hasLeftProcess(ticket, in: frame, since: lastObservation.time)
+      {
         (stage, exitSequence) = (.died(ticket: ticket, at: lastObservation.time), lastObservation.sequence)
         return
       }
@@ -178,7 +183,8 @@ package struct KillTracker: Sendable, Equatable {
     // The frame no longer has the events since the exit, but it has all waiting customers, and no customer is
     // delayed. If this customer is not among them, it counts as served.
     let hasMissedEvents =
-      (frame.events.first?.sequence ?? 0) > exitSequence && frame.hidden.waiting == 0 && frame.counts.delayed == 0
+      (frame.events.first?.sequence ?? 0) > exitSequence && frame.hidden.waiting == 0
+      && frame.counts.delayed == 0
     guard hasMissedEvents, !frame.waiting.contains(where: { $0.ticket == ticket }) else { return }
     stage = servedAgain(nil, at: frame.time, isExact: false)
   }

@@ -43,7 +43,8 @@ final class LogDirectoryWatcher {
       let watch = try makeWatch()
       self.watch = watch
       try addWatches()
-      registration = try loop.register(fd: watch.fd, interest: .read) { [weak self] _ in self?.processEvents() }
+      registration = try loop.register(fd: watch.fd, interest: .read) { [weak self] _ in self?.processEvents()
+      }
     } catch {
       guard Self.isShortage(error) else { throw .system(error) }
       poll()

@@ -117,7 +117,9 @@ enum LogValue {
   private static func plainRun(_ bytes: UnsafeBufferPointer<UInt8>, from begin: Int) -> Int {
     let end = min(bytes.count, longest)
     var position = begin
-    while position < end, isPlain(bytes[position]) || bytes[position] == 0x20 || bytes[position] == UInt8(ascii: "=") {
+    while position < end,
+      isPlain(bytes[position]) || bytes[position] == 0x20 || bytes[position] == UInt8(ascii: "=")
+    {
       position += 1
     }
     return position

@@ -111,7 +111,9 @@ public struct LockFile: ~Copyable {
   /// True if the file that has this path now is the locked one; false if the locked file was removed or renamed,
   /// or if the path cannot be examined.
   public borrowing func isAt(path: String) -> Bool {
-    guard let own = try? descriptor.metadata(), let named = try? FileMetadata.inspect(path) else { return false }
+    guard let own = try? descriptor.metadata(), let named = try? FileMetadata.inspect(path) else {
+      return false
+    }
     return named.identity == own.identity
   }
 

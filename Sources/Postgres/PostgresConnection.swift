@@ -118,7 +118,8 @@ public final class PostgresConnection {
     guard isReady else { throw error(.closed) }
     let size = PostgresPipeline.size(of: segment)
     // A segment larger than the limit is accepted if nothing else is in flight.
-    guard inFlightCount < limits.segments, inFlightCount == 0 || (pipeline?.bytes ?? 0) + size <= limits.bytes else {
+    guard inFlightCount < limits.segments, inFlightCount == 0 || (pipeline?.bytes ?? 0) + size <= limits.bytes
+    else {
       throw error(.full)
     }
     submit(segment, size, finish)

@@ -98,7 +98,9 @@ public struct PostgresError: Error, Sendable, Hashable {
     // PgBouncer uses this message for a parameter that it cannot preserve for a client; PostgreSQL does not use it.
     if message.contains("unsupported startup parameter") { return .pooler }
     // For a failed connection the library provides only the server's message, without SQLSTATE.
-    if message.contains("session is read-only") || message.contains("is in hot standby mode") { return .standby }
+    if message.contains("session is read-only") || message.contains("is in hot standby mode") {
+      return .standby
+    }
     if message.contains("database \""), message.contains("does not exist") { return .noDatabase(message) }
     if ["authentication failed", "no pg_hba.conf entry", "role \""].contains(where: message.contains) {
       return .accessDenied(message)

@@ -65,8 +65,11 @@ final class BankMove {
   /// Result of an earlier move of this bank; nil if the database is unused. A home that has changed after the move,
   /// such as a restored copy that was opened alone, is refused, because the database lacks its later data.
   private func earlierMove(_ rows: ExportedRows) throws -> MoveResult? {
-    let databaseState = try connection.ask(all: ImportStatements.lockOutBranches + [ImportStatements.databaseState]).last
-    guard let databaseState, let number = databaseState.integer(0, 0), let isEmpty = databaseState.boolean(0, 1),
+    let databaseState = try connection.ask(
+      all: ImportStatements.lockOutBranches + [ImportStatements.databaseState]
+    ).last
+    guard let databaseState, let number = databaseState.integer(0, 0),
+      let isEmpty = databaseState.boolean(0, 1),
       let open = databaseState.integer(0, 2)
     else { throw StoreError.damaged(path: connection.name, detail: MessageDetail(.noBusinessDay)) }
     if number == input.name.number {

@@ -29,7 +29,8 @@ struct ColumnBatch {
   }
 
   mutating func add(_ row: [Int64], texts words: [String?] = [], bytes byteValues: [[UInt8]?] = []) {
-    precondition(row.count == numbers.count && words.count == texts.count && byteValues.count == contents.count)
+    precondition(
+      row.count == numbers.count && words.count == texts.count && byteValues.count == contents.count)
     count += 1
     for column in row.indices { numbers[column].append(row[column]) }
     // A text in PostgreSQL cannot contain a zero byte.
@@ -86,7 +87,8 @@ struct ColumnBatch {
       customer.amount, customer.account, customer.issuedAt.milliseconds,
     ]
     row += [
-      Int64(customer.attempts), Int64(customer.crashes), Int64(customer.failures), Int64(customer.startedAttempts),
+      Int64(customer.attempts), Int64(customer.crashes), Int64(customer.failures),
+      Int64(customer.startedAttempts),
     ]
     row += [customer.isAttemptRunning ? 1 : 0, one.dueAt?.milliseconds ?? .min]
     add(row, texts: [customer.itemName], bytes: [payload])

@@ -190,7 +190,9 @@ final class PostgresQueueStore: SharedQueueStore {
     switch event {
     case .refused(let failure):
       storeEvents.append(
-        .failed(.failed(path: "the shared database", detail: MessageDetail(quoting: failure.message(in: language)))))
+        .failed(
+          .failed(path: "the shared database", detail: MessageDetail(quoting: failure.message(in: language))))
+      )
     case .interrupted(let error):
       storeEvents.append(.interrupted(MessageDetail(quoting: error.message(in: language))))
     case .joined(let opening):

@@ -63,7 +63,8 @@ package final class BranchJoin {
     }
     (name, language) = (branch.name, branch.language)
     var settings = SharedStore.Settings(
-      place: place, name: branch.name, host: branch.host, services: branch.services, homeIdentity: branch.homeIdentity)
+      place: place, name: branch.name, host: branch.host, services: branch.services,
+      homeIdentity: branch.homeIdentity)
     (settings.known, settings.isElsewhere) = (branch.known, branch.isElsewhere)
     if let bytes = branch.wholeBytes {
       (settings.bounds.whole, settings.bounds.slice) = (bytes, bytes)

@@ -155,7 +155,8 @@ package final class BlockingConnection: PostgresHandler {
       do throws(PostgresError) {
         let (connection, identity) = try connect(to: host)
         let mark = mark
-        switch SharedStoreProgress.decide(identity, knowing: mark, isFirst: true, hasOtherConnections: false) {
+        switch SharedStoreProgress.decide(identity, knowing: mark, isFirst: true, hasOtherConnections: false)
+        {
         case .refuse(let reason): throw PostgresError(reason, at: name)
         case .open where mark != nil || url.hostCount == 1: return use(connection, at: host, identity)
         default: break
@@ -181,7 +182,8 @@ package final class BlockingConnection: PostgresHandler {
     return seen.timeline > reply.timeline ? seen : reply
   }
 
-  private func use(_ connection: PostgresConnection, at host: Int, _ identity: ServerIdentity) -> PostgresConnection
+  private func use(_ connection: PostgresConnection, at host: Int, _ identity: ServerIdentity)
+    -> PostgresConnection
   {
     self.host = host % url.hostCount
     if let bankID = identity.bankID {

@@ -100,7 +100,9 @@ struct ClaimAudit {
     if !isPossible {
       record.note(MessageDetail(.attemptsDiffer, ticket, day.day, counted, recorded))
     }
-    if row.boolean(12), outcome != .served { record.note(MessageDetail(.resultWithoutReceipt, ticket, day.day)) }
+    if row.boolean(12), outcome != .served {
+      record.note(MessageDetail(.resultWithoutReceipt, ticket, day.day))
+    }
     if row.boolean(13) { record.note(MessageDetail(.resultInvalid, sequence)) }
     let branch = PostgresBranch(id: row.integer(10), epoch: row.integer(11))
     if let owner = reading.owners[lane], outcome.isFinishedByWorker, owner != branch.id {
@@ -145,7 +147,9 @@ struct ClaimAudit {
     if row.integer(2) < (line.service.movesMoney ? 1 : 0) || row.integer(3) < 0 {
       record.note(MessageDetail(.moneyInvalid, ticket))
     }
-    if (row.optional(5) != nil) != (state == .delayed) { record.note(MessageDetail(.dueTimeWithoutDelay, ticket)) }
+    if (row.optional(5) != nil) != (state == .delayed) {
+      record.note(MessageDetail(.dueTimeWithoutDelay, ticket))
+    }
     if row.integer(4) != recorded {
       record.note(MessageDetail(.attemptsDiffer, ticket, day.day, row.integer(4), recorded))
     }
@@ -165,7 +169,8 @@ struct ClaimAudit {
         """,
         [.integers, .integers, .integers, .integers],
         [
-          .integers(orphanedReceipts.map(\.ticket)), .integers(orphanedReceipts.map(\.lane)), .integers(orphanedReceipts.map(\.branch.id)),
+          .integers(orphanedReceipts.map(\.ticket)), .integers(orphanedReceipts.map(\.lane)),
+          .integers(orphanedReceipts.map(\.branch.id)),
           .integers(orphanedReceipts.map(\.branch.epoch)),
         ]))[0]
     let found = Set((0..<rows.count).compactMap { rows.integer($0, 0) })
@@ -231,14 +236,17 @@ private struct AttemptCountCursor {
   }
 
   /// Returns the number of attempts of a ticket, and adds findings about the attempts themselves.
-  mutating func attemptCount(_ ticket: TicketNumber, _ record: inout AuditRecord) throws(StoreError) -> Int64 {
+  mutating func attemptCount(_ ticket: TicketNumber, _ record: inout AuditRecord) throws(StoreError) -> Int64
+  {
     try skip(to: ticket, &record)
     guard next == ticket else { return 0 }
     let count = cursor.integer(1)
     if cursor.integer(2) != 1 || cursor.integer(3) != count {
       record.note(MessageDetail(.attemptsNotNumbered, ticket, day, count))
     }
-    if let strange = cursor.optional(4) { record.note(MessageDetail(.attemptEndUnknown, ticket, day, strange)) }
+    if let strange = cursor.optional(4) {
+      record.note(MessageDetail(.attemptEndUnknown, ticket, day, strange))
+    }
     try advance()
     return count
   }

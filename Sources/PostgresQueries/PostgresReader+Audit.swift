@@ -127,7 +127,9 @@ extension PostgresReader {
     var days: [AuditedDay] = []
     while try cursor.step() {
       let number = cursor.integer(0)
-      if number != Int64(days.count) + 1 { record.note(MessageDetail(.dayOutOfOrder, number, days.count + 1)) }
+      if number != Int64(days.count) + 1 {
+        record.note(MessageDetail(.dayOutOfOrder, number, days.count + 1))
+      }
       let isPresent = cursor.boolean(4)
       if cursor.boolean(2), !isPresent { record.note(MessageDetail(.dayNotClosed, number)) }
       guard ReceiptSequence.days ~= number else { continue }
@@ -135,7 +137,8 @@ extension PostgresReader {
       dayCounters.know(services: services.count)
       days.append(
         AuditedDay(
-          day: number, isPresent: isPresent, isKept: cursor.boolean(3) || isPresent, dayCounters: dayCounters))
+          day: number, isPresent: isPresent, isKept: cursor.boolean(3) || isPresent, dayCounters: dayCounters)
+      )
     }
     return days
   }
@@ -229,7 +232,9 @@ extension PostgresReader {
           AND r.outcome = \(Outcome.cancelled.rawValue) AND l.branch = o.branch)
       ORDER BY day, ticket
       """)
-    while try cursor.step() { record.note(MessageDetail(.releaseNotFound, cursor.integer(0), cursor.integer(1))) }
+    while try cursor.step() {
+      record.note(MessageDetail(.releaseNotFound, cursor.integer(0), cursor.integer(1)))
+    }
     try cursor.close()
   }
 
@@ -254,8 +259,11 @@ extension PostgresReader {
     for day in days where day.isKept {
       let found = walk.counts[day.day] ?? DayReceipts()
       record.compare(.servedCountDiffers, ["\(day.day)"], bankID: day.dayCounters.served, rows: found.served)
-      record.compare(.cancelledCountDiffers, ["\(day.day)"], bankID: day.dayCounters.cancelled, rows: found.cancelled)
-      if !day.isPresent, day.dayCounters.waitingInAll != 0 || day.dayCounters.delayed != 0 || day.dayCounters.dead != 0 {
+      record.compare(
+        .cancelledCountDiffers, ["\(day.day)"], bankID: day.dayCounters.cancelled, rows: found.cancelled)
+      if !day.isPresent,
+        day.dayCounters.waitingInAll != 0 || day.dayCounters.delayed != 0 || day.dayCounters.dead != 0
+      {
         record.note(MessageDetail(.dayClosedEarly, day.day))
       }
     }

@@ -149,14 +149,16 @@ extension PostgresReader {
     guard let place = rows.integer(row, 0), let state = CustomerRowKey.state(place),
       let amount = rows.integer(row, 1), let account = rows.integer(row, 2),
       let issued = rows.integer(row, 3),
-      let startedAttempts = rows.integer(row, 7).flatMap({ Int16(exactly: $0) }), let isAttemptRunning = rows.boolean(row, 8)
+      let startedAttempts = rows.integer(row, 7).flatMap({ Int16(exactly: $0) }),
+      let isAttemptRunning = rows.boolean(row, 8)
     else { throw damage(of: "customer", rows.integer(row, 0) ?? 0) }
     let line = try line(of: PostgresPosition.lane(place))
     let customer = Customer(
       ticket: PostgresPosition.ticket(place), service: line.service, priority: line.priority,
       amount: amount, account: account, issuedAt: WallTime(milliseconds: issued),
       attempts: try int32(rows.integer(row, 4)), crashes: try int32(rows.integer(row, 5)),
-      failures: try int32(rows.integer(row, 6)), startedAttempts: startedAttempts, isAttemptRunning: isAttemptRunning,
+      failures: try int32(rows.integer(row, 6)), startedAttempts: startedAttempts,
+      isAttemptRunning: isAttemptRunning,
       itemName: rows.text(row, 10) ?? "")
     return StoredCustomer(
       customer: customer, state: state, dueAt: rows.integer(row, 9).map(WallTime.init(milliseconds:)))

@@ -138,7 +138,9 @@ extension PostgresReader {
     else { throw damage(of: "receipt", "\(day)-\(ticket)") }
     let line = try line(of: lane)
     guard let outcome = rows.integer(row, 3).flatMap({ UInt8(exactly: $0) }).flatMap(Outcome.init(rawValue:))
-    else { throw .damaged(path: name, detail: MessageDetail(.receiptOutcome, sequence, rows.integer(row, 3) ?? 0)) }
+    else {
+      throw .damaged(path: name, detail: MessageDetail(.receiptOutcome, sequence, rows.integer(row, 3) ?? 0))
+    }
     var rule: PostingRule?
     if let debit = rows.integer(row, 10), let credit = rows.integer(row, 11) {
       rule = PostingRule(debit: debit, credit: credit, account: account)

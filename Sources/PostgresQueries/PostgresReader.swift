@@ -88,7 +88,9 @@ public final class PostgresReader: QueueReader {
     }
     let known = SchemaMigration.knownVersion
     guard found <= known else { throw .newerSchema(path: name, found: found, known: known) }
-    guard found == known else { throw .failed(path: name, detail: MessageDetail(.sharedStoreOutdated, found, known)) }
+    guard found == known else {
+      throw .failed(path: name, detail: MessageDetail(.sharedStoreOutdated, found, known))
+    }
   }
 
   /// Reads what may have changed since the last query: the day, the services and the lanes.
@@ -100,7 +102,9 @@ public final class PostgresReader: QueueReader {
   }
 
   private func day(_ rows: PostgresRows) throws(StoreError) -> BusinessDay {
-    guard let day = rows.integer(0, 0) else { throw .damaged(path: name, detail: MessageDetail(.noBusinessDay)) }
+    guard let day = rows.integer(0, 0) else {
+      throw .damaged(path: name, detail: MessageDetail(.noBusinessDay))
+    }
     guard ReceiptSequence.days ~= day else { throw damage(of: "day", day) }
     return day
   }
@@ -149,7 +153,9 @@ public final class PostgresReader: QueueReader {
     if let line = lines[lane] { return line }
     let rows = try connection.ask(Self.allServices(), Self.allLanes())
     try adopt(services: rows[0], lanes: rows[1])
-    guard let line = lines[lane] else { throw .damaged(path: name, detail: MessageDetail(.lineInvalid, lane)) }
+    guard let line = lines[lane] else {
+      throw .damaged(path: name, detail: MessageDetail(.lineInvalid, lane))
+    }
     return line
   }
 

@@ -32,7 +32,9 @@ extension BranchMembership {
       handleOlderDatabase(day: poll.day, ticket: poll.issued)
       return false
     }
-    guard known.day != poll.day || known.ticket != poll.issued || reportedIdentity != known else { return true }
+    guard known.day != poll.day || known.ticket != poll.issued || reportedIdentity != known else {
+      return true
+    }
     var mark = known
     (mark.day, mark.ticket) = (poll.day, poll.issued)
     (context.known, reportedIdentity) = (mark, mark)

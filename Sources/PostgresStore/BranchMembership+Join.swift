@@ -104,7 +104,11 @@ extension BranchMembership {
     guard let former else { return begin(opening, sentAt) }
     let isSent = commits.resolveFormerEpoch(former, on: link) { [weak self] isSettled in
       guard let self else { return }
-      if isSettled { self.findLostTransactions(former, before: opening, sentAt) } else { self.link.reconnect() }
+      if isSettled {
+        self.findLostTransactions(former, before: opening, sentAt)
+      } else {
+        self.link.reconnect()
+      }
     }
     if !isSent { link.reconnect() }
   }
@@ -121,8 +125,9 @@ extension BranchMembership {
   }
 
   /// Finds transactions of the former epoch that were reported as committed and were lost with their server.
-  private func findLostTransactions(_ former: PostgresBranch, before opening: JoinResult, _ sentAt: MonotonicTime)
-  {
+  private func findLostTransactions(
+    _ former: PostgresBranch, before opening: JoinResult, _ sentAt: MonotonicTime
+  ) {
     let numbers = context.numbers.recent
     guard !numbers.isEmpty else { return begin(opening, sentAt) }
     let isSent = link.send(former.stored(numbers)) { [weak self] answer in

@@ -61,7 +61,8 @@ final class BranchMembership {
   private var window = DueSearchRange()
 
   init(
-    _ context: SharedStoreContext, _ link: ReconnectingConnection, _ commits: TransactionQueue, _ settings: SharedStore.Settings
+    _ context: SharedStoreContext, _ link: ReconnectingConnection, _ commits: TransactionQueue,
+    _ settings: SharedStore.Settings
   ) {
     (self.context, self.link, self.commits, self.settings) = (context, link, commits, settings)
   }
@@ -190,7 +191,9 @@ final class BranchMembership {
       isDraining = poll.isDraining
       context.report(.draining(isDraining))
     }
-    for lane in poll.waiting { if let line = context.ownLine(lane) { context.report(.lineMayHaveCustomers(line)) } }
+    for lane in poll.waiting {
+      if let line = context.ownLine(lane) { context.report(.lineMayHaveCustomers(line)) }
+    }
     // Tickets that are still listed were not released, or the report of their release was lost.
     if poll.releases != reportedReleases || !poll.releases.isEmpty {
       reportedReleases = poll.releases
@@ -228,7 +231,8 @@ final class BranchMembership {
 
   private func rescue(_ expired: LeaseObserver.ExpiredLease) {
     guard !isRescuing else { return }
-    isRescuing = link.send(PostgresBranch.rescue(expired.branch, unchangedEnd: expired.unchangedEnd)) { [weak self] _ in
+    isRescuing = link.send(PostgresBranch.rescue(expired.branch, unchangedEnd: expired.unchangedEnd)) {
+      [weak self] _ in
       guard let self else { return }
       self.isRescuing = false
       // The leases of other branches may have expired, and the returned customers must be claimed.

@@ -86,7 +86,8 @@ struct BranchTransaction {
   ///   - former: the preceding commit, without which this one has no effect; 0 if it is known to be in the database.
   ///   - lanes: number of the lane of each line.
   func request(
-    _ branch: PostgresBranch, number: Int64, after former: Int64, lanes: [Line: Int64], clock: ServerClockOffset
+    _ branch: PostgresBranch, number: Int64, after former: Int64, lanes: [Line: Int64],
+    clock: ServerClockOffset
   ) -> PostgresRequest<Effect> {
     let commit = branch.fence + [.integer(number)]
     var segment: [PostgresCall]

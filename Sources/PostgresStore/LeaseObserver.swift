@@ -90,7 +90,8 @@ struct LeaseObserver {
   }
 
   private func renewed(
-    _ lease: ObservedLease, _ left: TimeSpan, wasSet: Bool, after former: MonotonicTime?, at now: MonotonicTime,
+    _ lease: ObservedLease, _ left: TimeSpan, wasSet: Bool, after former: MonotonicTime?,
+    at now: MonotonicTime,
     own: TimeSpan
   ) -> LeaseHistory {
     let before = known[lease.branch.id]

@@ -34,7 +34,9 @@ final class PendingClaims {
   private var lastFilled: Int64 = 0
   private var isResolving = false
 
-  init(_ context: SharedStoreContext, _ link: ReconnectingConnection) { (self.context, self.link) = (context, link) }
+  init(_ context: SharedStoreContext, _ link: ReconnectingConnection) {
+    (self.context, self.link) = (context, link)
+  }
 
   func claim(_ line: Line, limit: Int) {
     last += 1
@@ -135,7 +137,8 @@ final class PendingClaims {
         let index = self.claims.firstIndex(where: { $0.number == unknown.number })
       else { return }
       self.isResolving = false
-      self.claims[index].state = page.map { .received(self.context.customers($0, in: unknown.line)) } ?? .waiting
+      self.claims[index].state =
+        page.map { .received(self.context.customers($0, in: unknown.line)) } ?? .waiting
       self.report()
       self.resolveUnknown(branch)
     }

@@ -47,7 +47,8 @@ public struct PostgresBranch: Sendable, Hashable {
     _ name: String, lease: TimeSpan, host: String = "", after epoch: Int64 = 0, homeIdentity: String = ""
   ) -> PostgresRequest<(branch: PostgresBranch, returned: [TicketRange])> {
     PostgresRequest(
-      segment: joining(name, lease: lease, host: host, after: epoch, homeIdentity: homeIdentity), read: joined)
+      segment: joining(name, lease: lease, host: host, after: epoch, homeIdentity: homeIdentity), read: joined
+    )
   }
 
   static func joining(
@@ -101,7 +102,9 @@ public struct PostgresBranch: Sendable, Hashable {
   ///
   /// - Parameter unchangedEnd: end of its lease, in microseconds since 1970, that did not change for the length of the
   ///   lease by the caller's monotonic clock; 0 to let the server's clock decide.
-  public static func rescue(_ expired: PostgresBranch, unchangedEnd: Int64 = 0) -> PostgresRequest<[TicketRange]?> {
+  public static func rescue(_ expired: PostgresBranch, unchangedEnd: Int64 = 0) -> PostgresRequest<
+    [TicketRange]?
+  > {
     ending(
       PostgresStatements.fenceExpired.with(expired.fence + [.integer(unchangedEnd)]),
       PostgresStatements.forgetArrivingOfEnded())
@@ -241,7 +244,8 @@ public struct PostgresBranch: Sendable, Hashable {
   /// with the same name, which waits for running statements, or after the server process of that connection has
   /// exited.
   public func stored(_ numbers: [Int64]) -> PostgresRequest<Set<Int64>> {
-    PostgresRequest(segment: [PostgresStatements.storedCommits.with(fence + [.integers(numbers)])]) { results in
+    PostgresRequest(segment: [PostgresStatements.storedCommits.with(fence + [.integers(numbers)])]) {
+      results in
       guard let rows = results.first, rows.count == 1 else { return nil }
       return Set(rows.integers(0, 0) ?? [])
     }

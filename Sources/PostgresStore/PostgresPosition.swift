@@ -61,7 +61,9 @@ public struct ClaimedCustomer: Sendable, Hashable {
     else { return nil }
     (self.position, self.amount, self.account) = (position, amount, account)
     (issuedMilliseconds, self.attempts, self.crashes) = (issued, attempts, crashes)
-    (self.failures, self.startedAttempts, self.isAttemptRunning) = (failures, startedAttempts, isAttemptRunning)
+    (self.failures, self.startedAttempts, self.isAttemptRunning) = (
+      failures, startedAttempts, isAttemptRunning
+    )
     itemName = rows.text(row, 9) ?? ""
     payload = rows.bytes(row, 10)
   }
@@ -99,7 +101,8 @@ public struct PostgresCompletion: Sendable, Hashable {
     shortages: [Shortage] = []
   ) {
     if result != nil || !shortages.isEmpty {
-      optionalColumns[positions.count] = OptionalColumns(result: result, shortages: PostgresShortages.text(of: shortages))
+      optionalColumns[positions.count] = OptionalColumns(
+        result: result, shortages: PostgresShortages.text(of: shortages))
     }
     positions.append(position)
     columns[0].append(outcome)

@@ -53,7 +53,8 @@ extension PostgresStatements {
     let columns =
       numbers.enumerated().map { "($\($0 + 6))[w.i] AS \($1)" } + others.map { "w.\($0)" }
     let lists = ["$5"] + others.indices.map { "$\($0 + 6 + numbers.count)" }
-    let extra = withResults ? ", " + (["shortages"] + resultColumns + resultByteColumns).joined(separator: ", ") : ""
+    let extra =
+      withResults ? ", " + (["shortages"] + resultColumns + resultByteColumns).joined(separator: ", ") : ""
     let values =
       withResults
       ? ", shortages, " + resultColumns.map { "nullif(\($0), \(nothing))" }.joined(separator: ", ") + ", "

@@ -32,15 +32,19 @@ struct ServerClockOffset {
   }
 
   /// Converts a time of the branch to the server's clock, in milliseconds since 1970.
-  func serverTime(_ own: WallTime) -> Int64 { own.milliseconds.addingReportingOverflow(difference).partialValue }
+  func serverTime(_ own: WallTime) -> Int64 {
+    own.milliseconds.addingReportingOverflow(difference).partialValue
+  }
 
   /// Converts a due time to the server's clock. Must be called at the moment at which the due time was computed.
   func due(_ own: WallTime, at now: Moment) -> Int64 {
     let known = serverTime(own)
     guard let lastReading else { return known }
     let wait = own.milliseconds.subtractingReportingOverflow(now.wall.milliseconds).partialValue
-    let present = lastReading.database.addingReportingOverflow(now.monotonic.since(lastReading.at).milliseconds)
-      .partialValue
+    let present = lastReading.database.addingReportingOverflow(
+      now.monotonic.since(lastReading.at).milliseconds
+    )
+    .partialValue
     let found = present.addingReportingOverflow(wait).partialValue
     let change = found.subtractingReportingOverflow(known)
     return change.overflow || change.partialValue.magnitude >= UInt64(Self.tolerance) ? found : known

@@ -16,7 +16,8 @@ extension SharedStore {
   /// Returns customers of a page that were not served. Other branches may claim them at once.
   public func returnClaimed(_ line: Line, _ tickets: [TicketNumber]) {
     guard let lane = context.lanes[line], !tickets.isEmpty, context.branch != nil else { return }
-    requests.ask(nil, repeatsInLaterEpoch: false, finish: { _ in }, StoreOperations.returnClaimed(lane: lane, tickets))
+    requests.ask(
+      nil, repeatsInLaterEpoch: false, finish: { _ in }, StoreOperations.returnClaimed(lane: lane, tickets))
   }
 
   /// Requests tickets.

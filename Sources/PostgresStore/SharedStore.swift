@@ -148,7 +148,9 @@ public final class SharedStore {
   private func decide(_ identity: ServerIdentity, of link: ReconnectingConnection) -> ConnectionDecision {
     // At another address a different database is allowed, so the remembered identity does not apply.
     if isElsewhere, !hasJoined, identity.bankID != context.known?.bankID { context.known = nil }
-    if Kernel.hasPlantedBug("usesAnyDatabase") { return context.known == nil && link !== leaseLink ? .wait : .open }
+    if Kernel.hasPlantedBug("usesAnyDatabase") {
+      return context.known == nil && link !== leaseLink ? .wait : .open
+    }
     let otherLinks = links.filter { $0 !== link }
     let admission = SharedStoreProgress.decide(
       identity, knowing: context.known, isFirst: link === leaseLink,
@@ -216,7 +218,8 @@ public final class SharedStore {
 
   private func createPartitions(for day: BusinessDay) {
     for next in [day, day + 1] {
-      requests.ask(nil, repeatsInLaterEpoch: false, finish: { _ in }, StoreOperations.createPartitions(for: next))
+      requests.ask(
+        nil, repeatsInLaterEpoch: false, finish: { _ in }, StoreOperations.createPartitions(for: next))
     }
   }
 

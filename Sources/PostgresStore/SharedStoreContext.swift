@@ -90,7 +90,9 @@ final class SharedStoreContext {
       else { continue }
       let line = Line(service: Service(number: service), priority: priority)
       lines[number] = (line, branch)
-      if branch == Self.owner(of: line, own) || Kernel.hasPlantedBug("claimsJuiceOfOtherBranch") { lanes[line] = number }
+      if branch == Self.owner(of: line, own) || Kernel.hasPlantedBug("claimsJuiceOfOtherBranch") {
+        lanes[line] = number
+      }
     }
   }
 

@@ -19,7 +19,8 @@ enum StoreOperations {
         if results[0].has(0, 1) { return .answer(.done) }
         // The branch is compared as well, because another branch may have the same epoch and commit number.
         return .answer(
-          ticketState(results[1], done: { $0 == branch.id && earlierAttempts.contains(epoch: $1, number: $2) }))
+          ticketState(
+            results[1], done: { $0 == branch.id && earlierAttempts.contains(epoch: $1, number: $2) }))
       }
     }
   }
@@ -31,7 +32,8 @@ enum StoreOperations {
         PostgresStatements.lockDeadTicket(.integer(ticket)), PostgresStatements.lockBranchRows(),
         PostgresStatements.requeueTicket.with(values), PostgresStatements.ticketState(.integer(ticket)),
       ]) { results in
-        guard results.count == 4, let count = results[2].integer(0, 0), let isEpochValid = results[2].boolean(0, 2)
+        guard results.count == 4, let count = results[2].integer(0, 0),
+          let isEpochValid = results[2].boolean(0, 2)
         else { return nil }
         guard isEpochValid else { return .fenced }
         // If an earlier transmission has an unknown outcome and the customer is waiting now, the earlier transmission
@@ -103,7 +105,8 @@ enum StoreOperations {
 
   private static func returning(_ segment: [PostgresCall]) -> PostgresRequest<AttemptResult> {
     PostgresRequest(segment: segment) { results in
-      guard let rows = results.last, let count = rows.integer(0, 0), let isEpochValid = rows.boolean(0, 2) else {
+      guard let rows = results.last, let count = rows.integer(0, 0), let isEpochValid = rows.boolean(0, 2)
+      else {
         return nil
       }
       return isEpochValid ? .answer(.requeued(count)) : .fenced
@@ -160,7 +163,9 @@ enum StoreOperations {
   // MARK: - Pruning
 
   /// Finds the ended days before one that have data to delete.
-  static func prunable(before day: BusinessDay, _ found: @escaping ([Int64]) -> Void) -> StoreRequestQueue.RequestBuilder {
+  static func prunable(before day: BusinessDay, _ found: @escaping ([Int64]) -> Void)
+    -> StoreRequestQueue.RequestBuilder
+  {
     { _, _, _ in
       PostgresRequest(segment: [PostgresStatements.prunable(.integer(day))]) { results in
         found(results.first?.integers(0, 0) ?? [])
@@ -195,7 +200,8 @@ enum StoreOperations {
   }
 
   /// Deletes slices of the branch that belong to no row of `staged_batch`, except those of these requests.
-  static func deleteSlices(besides kept: [(epoch: Int64, number: Int64)]) -> StoreRequestQueue.RequestBuilder {
+  static func deleteSlices(besides kept: [(epoch: Int64, number: Int64)]) -> StoreRequestQueue.RequestBuilder
+  {
     { branch, _, _ in
       let values: [PostgresValue] = [.integers(kept.map(\.epoch)), .integers(kept.map(\.number))]
       return PostgresRequest(segment: [PostgresStatements.deleteSlices.with(branch.fence + values)]) {

@@ -83,14 +83,18 @@ final class StoreRequestQueue {
   /// Large requests with tickets whose next slices are being moved.
   var movingRequests: Set<LargeRequestID> = []
 
-  init(_ context: SharedStoreContext, _ link: ReconnectingConnection, _ bounds: EnqueueLimits = EnqueueLimits()) {
+  init(
+    _ context: SharedStoreContext, _ link: ReconnectingConnection, _ bounds: EnqueueLimits = EnqueueLimits()
+  ) {
     (self.context, self.link, self.bounds) = (context, link, bounds)
   }
 
   // MARK: - Adding requests
 
   func enqueueCustomers(_ request: RequestNumber, _ customers: EnqueueRequest) {
-    guard !customers.orders.isEmpty else { return context.report(.answered(request, .issued(RequestTickets()))) }
+    guard !customers.orders.isEmpty else {
+      return context.report(.answered(request, .issued(RequestTickets())))
+    }
     if let error = context.writeRefusal {
       return context.report(.answered(request, .refused(context.storeError(error))))
     }
@@ -315,7 +319,8 @@ final class StoreRequestQueue {
   /// requests wait.
   func refuseNewRequests(_ error: PostgresError) {
     let waiting = tasks.filter { task in
-      task.request != nil && task.commit == nil && task.earlierAttempts.unknown.isEmpty && task.staging?.given == nil
+      task.request != nil && task.commit == nil && task.earlierAttempts.unknown.isEmpty
+        && task.staging?.given == nil
     }
     for task in waiting { end(task.id, .refused(context.storeError(error))) }
   }

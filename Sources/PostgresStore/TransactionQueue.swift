@@ -42,7 +42,9 @@ final class TransactionQueue {
   /// Due times of customers that refused transactions would have delayed. The caller stages the same changes again.
   private var refusedDues: [TicketNumber: BranchTransaction.Due] = [:]
 
-  init(_ context: SharedStoreContext, _ link: ReconnectingConnection) { (self.context, self.link) = (context, link) }
+  init(_ context: SharedStoreContext, _ link: ReconnectingConnection) {
+    (self.context, self.link) = (context, link)
+  }
 
   func stage(_ change: StoreChange) { staged.add(change, clock: context.clock, dues: refusedDues) }
 
@@ -78,9 +80,11 @@ final class TransactionQueue {
     }
   }
 
-  private func handle(_ answer: PostgresAnswer<BranchTransaction.Effect>, _ number: Int64, _ branch: PostgresBranch)
-  {
-    guard let index = inFlight.firstIndex(where: { $0.number == number }), inFlight[index].state == .sent else {
+  private func handle(
+    _ answer: PostgresAnswer<BranchTransaction.Effect>, _ number: Int64, _ branch: PostgresBranch
+  ) {
+    guard let index = inFlight.firstIndex(where: { $0.number == number }), inFlight[index].state == .sent
+    else {
       return
     }
     sent -= 1
@@ -132,7 +136,9 @@ final class TransactionQueue {
   func linkOpened() {
     guard let branch = context.branch else { return }
     if Kernel.hasPlantedBug("repeatsWithoutCheck") {
-      for index in inFlight.indices where inFlight[index].state == .unknown { inFlight[index].state = .waiting }
+      for index in inFlight.indices where inFlight[index].state == .unknown {
+        inFlight[index].state = .waiting
+      }
     }
     guard inFlight.contains(where: { $0.state == .unknown }) else { return pump() }
     isResolving = true
@@ -156,8 +162,10 @@ final class TransactionQueue {
   ) -> Bool {
     let numbers = inFlight.filter { $0.state != .waiting }.map(\.number)
     let (stored, receipts) = (branch.stored(numbers), branch.receipts(of: numbers))
-    let request = PostgresRequest(segment: stored.segment + receipts.segment) { results -> [Int64: [Int64]]? in
-      guard results.count == 2, let stored = stored.read([results[0]]), let tickets = receipts.read([results[1]])
+    let request = PostgresRequest(segment: stored.segment + receipts.segment) {
+      results -> [Int64: [Int64]]? in
+      guard results.count == 2, let stored = stored.read([results[0]]),
+        let tickets = receipts.read([results[1]])
       else { return nil }
       return Dictionary(uniqueKeysWithValues: stored.map { ($0, tickets[$0] ?? []) })
     }

@@ -107,7 +107,9 @@ struct DelayedCustomers: Sendable {
     return true
   }
 
-  private mutating func insertInOrder(_ customer: DelayedCustomer, at now: Moment, limit: (Service) -> TimeSpan) {
+  private mutating func insertInOrder(
+    _ customer: DelayedCustomer, at now: Moment, limit: (Service) -> TimeSpan
+  ) {
     guard customer.customer.attempts > 0 else { return ordered.insert(customer, due: customer.dueAt) }
     let (left, overflow) = customer.dueAt.milliseconds.subtractingReportingOverflow(now.wall.milliseconds)
     let pause = min(.milliseconds(overflow ? 0 : left), limit(customer.customer.service))

@@ -23,7 +23,9 @@ public struct MergedReceipts: Sendable {
     /// True if the branch may have more receipts than were read.
     public var isCut: Bool
 
-    public init(_ receipts: [ReceiptWithPosition], isCut: Bool) { (self.receipts, self.isCut) = (receipts, isCut) }
+    public init(_ receipts: [ReceiptWithPosition], isCut: Bool) {
+      (self.receipts, self.isCut) = (receipts, isCut)
+    }
   }
 
   /// Receipts in merged order.
@@ -45,8 +47,9 @@ public struct MergedReceipts: Sendable {
     }
   }
 
-  private static func isEarlier(_ one: ArraySlice<ReceiptWithPosition>, _ other: ArraySlice<ReceiptWithPosition>) -> Bool
-  {
+  private static func isEarlier(
+    _ one: ArraySlice<ReceiptWithPosition>, _ other: ArraySlice<ReceiptWithPosition>
+  ) -> Bool {
     guard let one = one.first, let other = other.first else { return false }
     let (first, second) = (one.receipt, other.receipt)
     return (first.day, first.finishedAt.milliseconds, one.mark.branch)

@@ -58,7 +58,8 @@ extension QueueMachine {
   public var hasRoomUnderway: Bool { underway.count < policy.maxUnderway }
   /// True if anything waits for a commit and is not in flight. A partly arrived request does not count.
   public var isUnsealed: Bool {
-    underway.isEmpty ? hasUncommittedChanges : !uncommitted.isEmpty && unsealed.changes > 0 || hasRepliesToCommit
+    underway.isEmpty
+      ? hasUncommittedChanges : !uncommitted.isEmpty && unsealed.changes > 0 || hasRepliesToCommit
   }
   /// True if the coordinator must hold back new customers. There are two reasons: a reset waits until every ticket is
   /// on disk, and no request is still arriving in slices; or changes or result bytes have reached their limit while a
@@ -73,7 +74,8 @@ extension QueueMachine {
     var sealed = PendingCounts()
     for transaction in underway { sealed += transaction.counts }
     return PendingCounts(
-      changes: uncommitted.count, bytes: uncommittedBytes, pendingEnqueues: pendingEnqueues.count, answers: pendingReplies.count,
+      changes: uncommitted.count, bytes: uncommittedBytes, pendingEnqueues: pendingEnqueues.count,
+      answers: pendingReplies.count,
       pendingStarts: pendingStarts.count, pauses: pausing.count) - sealed
   }
 
@@ -211,7 +213,8 @@ extension QueueMachine {
     forgetArriving()
     for admission in pendingEnqueues.reversed() {
       precondition(
-        admission.first + admission.count - 1 == dayCounters.issued, "tickets are withdrawn from the last one down"
+        admission.first + admission.count - 1 == dayCounters.issued,
+        "tickets are withdrawn from the last one down"
       )
       dayCounters.issued -= admission.count
       for (place, count) in admission.runs { dayCounters.waiting[place] -= count }

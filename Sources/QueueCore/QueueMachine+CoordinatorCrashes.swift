@@ -46,7 +46,8 @@ extension QueueMachine {
       customer.endAttempt()
       coordinatorCrashes[customer.ticket]?.isUnrecorded = false
       if let fall, fall.isUnrecorded, fall.count > CoordinatorCrashes.tolerated {
-        customer.crashes = max(customer.crashes + 1, Int32(clamping: fall.count - CoordinatorCrashes.tolerated))
+        customer.crashes = max(
+          customer.crashes + 1, Int32(clamping: fall.count - CoordinatorCrashes.tolerated))
         isCondemned = customer.crashes >= rules.maxCrashes
       }
       stage(
@@ -75,7 +76,8 @@ extension QueueMachine {
   /// True if the customer must be alone at its worker, because a crash of a worker counts for it, or because the
   /// coordinator has crashed with it at least ``CoordinatorCrashes/tolerated`` times.
   func isSuspect(_ customer: Customer) -> Bool {
-    customer.isSuspect || !coordinatorCrashes.isEmpty && coordinatorCrashes[customer.ticket]?.isSuspect == true
+    customer.isSuspect
+      || !coordinatorCrashes.isEmpty && coordinatorCrashes[customer.ticket]?.isSuspect == true
   }
 
   /// True if the window serves a customer that must be alone at its worker.
@@ -88,7 +90,9 @@ extension QueueMachine {
   /// True if a window holds a customer that is a suspect because of coordinator crashes.
   private var isServingSuspect: Bool {
     windows.contains {
-      $0.contains { windowState in coordinatorCrashes.contains { $0.value.isSuspect && windowState.holds($0.key) } }
+      $0.contains { windowState in
+        coordinatorCrashes.contains { $0.value.isSuspect && windowState.holds($0.key) }
+      }
     }
   }
 

@@ -123,7 +123,9 @@ extension QueueMachine {
     for (index, count) in coming.counts.enumerated() where count > 0 {
       guard let limit = policy[index].maxWaiting else { continue }
       let service = Service(index: index)
-      let openCount = dayCounters.waiting.places(of: service).reduce(dayCounters.delayedByService[service.index]) {
+      let openCount = dayCounters.waiting.places(of: service).reduce(
+        dayCounters.delayedByService[service.index]
+      ) {
         $0 + dayCounters.waiting[$1]
       }
       if openCount + arrivingCount(of: service) + count > limit {

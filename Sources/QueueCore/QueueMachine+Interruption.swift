@@ -7,7 +7,9 @@ import Time
 
 extension QueueMachine {
   /// Handles the disconnect of an outside worker that may hold customers.
-  mutating func handleWorkerDisconnect(_ generation: Generation, at now: Moment, into effects: inout [QueueEffect]) {
+  mutating func handleWorkerDisconnect(
+    _ generation: Generation, at now: Moment, into effects: inout [QueueEffect]
+  ) {
     revertStarts(into: &effects)
     let alone = onlyCustomer(of: generation)
     for window in outsideWorkers[generation]?.places ?? [] {
@@ -44,7 +46,9 @@ extension QueueMachine {
   /// Ends every expired lease, and with it the attempt. Late messages are harmless: the successor of a killed worker
   /// has another generation, and a lease that an outside worker has lost is recorded as recalled.
   mutating func expireLeases(at now: Moment, into effects: inout [QueueEffect]) {
-    if !pendingStarts.isEmpty, nextLeaseEnd.map({ $0 <= now.listeningTime }) == true { revertStarts(into: &effects) }
+    if !pendingStarts.isEmpty, nextLeaseEnd.map({ $0 <= now.listeningTime }) == true {
+      revertStarts(into: &effects)
+    }
     // Several leases of one worker may expire at once, at several slots, so blame is decided before the first lease
     // ends.
     var alone: [Generation: TicketNumber] = [:]
@@ -108,7 +112,8 @@ extension QueueMachine {
         effects.append(.logPause(Service(index: service), because: failure))
       }
       requeueAtHead(
-        customer, service, place, .deferred, failure, mayHaveStarted: !failure.isNotStarted, at: now, into: &effects)
+        customer, service, place, .deferred, failure, mayHaveStarted: !failure.isNotStarted, at: now,
+        into: &effects)
     }
   }
 
@@ -212,7 +217,8 @@ extension QueueMachine {
   /// crash nor a failure, because the customer is not to blame.
   mutating func requeueAtHead(
     _ customer: Customer, _ service: Int, _ place: Int, _ end: AttemptEnd = .recalled,
-    _ failure: WorkFailure? = nil, mayHaveStarted: Bool = true, at now: Moment, into effects: inout [QueueEffect]
+    _ failure: WorkFailure? = nil, mayHaveStarted: Bool = true, at now: Moment,
+    into effects: inout [QueueEffect]
   ) {
     let windowState = windows[service][place]
     let lease = windowState.lease(of: customer)
@@ -257,7 +263,11 @@ extension QueueMachine {
   /// Returns a customer to its line, at the position of its number.
   mutating func returnToLine(_ customer: Customer) {
     let place = index(of: customer.line)
-    if policy.isShared { lines[place].returnToLine(claimed: customer) } else { lines[place].returnToLine(customer) }
+    if policy.isShared {
+      lines[place].returnToLine(claimed: customer)
+    } else {
+      lines[place].returnToLine(customer)
+    }
   }
 
   /// Makes a customer a dead letter, which an operator cancels or requeues.

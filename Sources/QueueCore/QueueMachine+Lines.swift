@@ -31,8 +31,8 @@ extension QueueMachine {
     }
     guard !new.isEmpty else { return nil }
     // The lines of a request in progress have no indices yet.
-    for line in arriving?.byLine.lines ?? [] where !line.priority.isGrade && dayCounters.waiting.known(line) == nil
-    {
+    for line in arriving?.byLine.lines ?? []
+    where !line.priority.isGrade && dayCounters.waiting.known(line) == nil {
       new.insert(line)
     }
     let room = policy.maxLines - givenLines

@@ -74,7 +74,8 @@ extension QueueMachine {
     let isCancellation = cancellations.remove(request) != nil
     // Numbers above `issued` belong to a request that has arrived in part, or to no customer.
     let isNewcomer =
-      ticket > dayCounters.issued || pendingEnqueues.contains { $0.first <= ticket && ticket < $0.first + $0.count }
+      ticket > dayCounters.issued
+      || pendingEnqueues.contains { $0.first <= ticket && ticket < $0.first + $0.count }
     guard let stored, !isNewcomer else {
       // An issued ticket of this day that is neither waiting nor delayed nor a dead letter has a receipt.
       let isDone = !isNewcomer && ticket >= 1 && ticket <= dayCounters.issued
@@ -166,7 +167,9 @@ extension QueueMachine {
   public func requeuedCount(by request: RequestNumber) -> Int64? { requeuedCounts[request] }
 
   /// Requeues one page of dead letters, and asks for the next page if there may be more.
-  mutating func makeWaiting(_ letters: [Customer], for request: RequestNumber, into effects: inout [QueueEffect]) {
+  mutating func makeWaiting(
+    _ letters: [Customer], for request: RequestNumber, into effects: inout [QueueEffect]
+  ) {
     guard let before = requeuedCounts.removeValue(forKey: request) else { return }
     for customer in letters { restoreToLine(customer, from: .dead, into: &effects) }
     let revived = before + Int64(letters.count)
@@ -270,7 +273,9 @@ extension QueueMachine {
         guard let customer = release(service, place) else { continue }
         // The window's further customers, which are prefetched or served side by side, are cancelled with the waiting
         // customers.
-        let prefetched = releasePrefetched(service, place).map { windows[service][place].lease(of: $0.customer) }
+        let prefetched = releasePrefetched(service, place).map {
+          windows[service][place].lease(of: $0.customer)
+        }
         // The customers are recalled in reverse order, so that the teller does not start a customer that is about to
         // be recalled.
         for lease in prefetched.reversed() { effects.append(.recall(windows[service][place].window, lease)) }
@@ -330,7 +335,9 @@ extension QueueMachine {
     dayCounters.waiting[customer.line] -= 1
     dayCounters.cancelled += 1
     stage(
-      .finish(customer, from: .waiting, receipt(of: customer, .cancelled, at: windowState.servingAttempt, lease, now)),
+      .finish(
+        customer, from: .waiting,
+        receipt(of: customer, .cancelled, at: windowState.servingAttempt, lease, now)),
       into: &effects)
     effects.append(.recall(windowState.window, lease))
     return lease

@@ -92,7 +92,8 @@ extension QueueMachine {
       if let best {
         guard
           priority == best.priority
-            ? outsideAssignmentSerials[index] < outsideAssignmentSerials[best.index] : priority < best.priority
+            ? outsideAssignmentSerials[index] < outsideAssignmentSerials[best.index]
+            : priority < best.priority
         else { continue }
       }
       best = (index, priority)
@@ -105,7 +106,8 @@ extension QueueMachine {
   /// The priority of a service's first occupied line; nil if all lines are empty. With a shared database, a line
   /// counts as occupied while the database may contain further customers of the line.
   private func headPriority(of service: Service) -> Priority? {
-    for place in dayCounters.waiting.places(of: service) where lines[place].count > 0 || lines[place].mayHoldMore {
+    for place in dayCounters.waiting.places(of: service)
+    where lines[place].count > 0 || lines[place].mayHoldMore {
       return dayCounters.waiting.lines[place].priority
     }
     return nil

@@ -74,7 +74,8 @@ extension QueueMachine {
     return ServiceCounters(
       windows: Int64(windows[index].count(where: { !$0.isClosing && !$0.window.isOutside })),
       waiting: waiting,
-      serving: Int64(windows[index].reduce(0) { $0 + $1.inFlight }), served: dayCounters.servedByService[index],
+      serving: Int64(windows[index].reduce(0) { $0 + $1.inFlight }),
+      served: dayCounters.servedByService[index],
       isPaused: dayCounters.paused[index])
   }
 
@@ -122,8 +123,12 @@ extension QueueMachine {
   public var servingCustomers: [ServingCustomer] {
     windows.flatMap { places in
       places.flatMap { windowState in
-        guard windowState.isServing, let customer = windowState.customer else { return [] as [ServingCustomer] }
-        return ([WindowState.PrefetchedCustomer(customer: customer, at: windowState.startedAt)] + windowState.prefetched)
+        guard windowState.isServing, let customer = windowState.customer else {
+          return [] as [ServingCustomer]
+        }
+        return
+          ([WindowState.PrefetchedCustomer(customer: customer, at: windowState.startedAt)]
+          + windowState.prefetched)
           .map { (windowState.window, windowState.generation, windowState.pid, $0.customer, $0.at.wall) }
       }
     }
@@ -156,14 +161,24 @@ extension QueueMachine {
   /// - Parameter directory: names of the services.
   public func inconsistencies(_ directory: ServiceDirectory) -> [MessageDetail] {
     var found: [MessageDetail] = []
-    let sum = dayCounters.waitingInAll + dayCounters.delayed + dayCounters.served + dayCounters.dead + dayCounters.cancelled
-    if sum != dayCounters.issued { found.append(MessageDetail(.dayCountersInconsistent, dayCounters.day, dayCounters.issued, sum)) }
+    let sum =
+      dayCounters.waitingInAll + dayCounters.delayed + dayCounters.served + dayCounters.dead
+      + dayCounters.cancelled
+    if sum != dayCounters.issued {
+      found.append(MessageDetail(.dayCountersInconsistent, dayCounters.day, dayCounters.issued, sum))
+    }
     let present = waitingCount + servingCount + lines.reduce(0) { $0 + $1.newcomerCount }
-    if present != dayCounters.waitingInAll { found.append(MessageDetail(.waitingDiffers, dayCounters.waitingInAll, present)) }
+    if present != dayCounters.waitingInAll {
+      found.append(MessageDetail(.waitingDiffers, dayCounters.waitingInAll, present))
+    }
     let later = delayed.count + delayed.newcomerCount
-    if later != dayCounters.delayed { found.append(MessageDetail(.delayedDiffers, dayCounters.delayed, later)) }
+    if later != dayCounters.delayed {
+      found.append(MessageDetail(.delayedDiffers, dayCounters.delayed, later))
+    }
     let byService = dayCounters.delayedByService.reduce(0, +)
-    if byService != dayCounters.delayed { found.append(MessageDetail(.delayedDiffers, dayCounters.delayed, byService)) }
+    if byService != dayCounters.delayed {
+      found.append(MessageDetail(.delayedDiffers, dayCounters.delayed, byService))
+    }
     for (place, line) in dayCounters.waiting.lines.enumerated() {
       var last: TicketNumber = 0
       for customer in lines[place].front {

@@ -109,7 +109,8 @@ extension QueueMachine {
       } else {
         let wanted = lines[place].nextPage(lowWater: policy.lowWater(ofLineAt: place))
         if wanted > 0 {
-          effects.append(.loadPage(dayCounters.waiting.lines[place], after: lines[place].cursor, limit: wanted))
+          effects.append(
+            .loadPage(dayCounters.waiting.lines[place], after: lines[place].cursor, limit: wanted))
         }
       }
       if let customer { return customer }
@@ -156,7 +157,9 @@ extension QueueMachine {
   }
 
   /// Continues with the teller's next customer, waits for recalled customers, or marks the teller as idle.
-  mutating func continueServing(_ service: Int, _ place: Int, _ now: Moment, into effects: inout [QueueEffect]) {
+  mutating func continueServing(
+    _ service: Int, _ place: Int, _ now: Moment, into effects: inout [QueueEffect]
+  ) {
     guard !windows[service][place].prefetched.isEmpty else {
       // The coordinator does not kill an outside worker. It counts recalled customers that were not returned yet
       // against the worker's capacity instead.
@@ -222,8 +225,11 @@ extension QueueMachine {
           service, place, "returned customer \(lease.ticket) without a recall", at: now, into: &effects)
         return
       }
-      if case .outOfStock(let missing) = answer, let validationError = window.service.validationError(of: missing) {
-        endForViolation(service, place, "rejected customer \(lease.ticket) \(validationError)", at: now, into: &effects)
+      if case .outOfStock(let missing) = answer,
+        let validationError = window.service.validationError(of: missing)
+      {
+        endForViolation(
+          service, place, "rejected customer \(lease.ticket) \(validationError)", at: now, into: &effects)
         return
       }
       guard let customer = release(service, place) else { return }
@@ -253,7 +259,8 @@ extension QueueMachine {
     // The queue ignores a teller that is being killed or was dismissed, and late messages after a teller's exit.
     case .terminating, .vacant: return
     case .serving, .recalling, .idle:
-      endForViolation(service, place, violationText("reported on", lease, generation), at: now, into: &effects)
+      endForViolation(
+        service, place, violationText("reported on", lease, generation), at: now, into: &effects)
     }
   }
 
@@ -288,7 +295,8 @@ extension QueueMachine {
     case .serving where windows[service][place].recalled.contains(lease): return
     case .idle where windows[service][place].recalled.contains(lease): return
     case .serving, .recalling, .idle:
-      endForViolation(service, place, violationText("reported progress with", lease, generation), at: now, into: &effects)
+      endForViolation(
+        service, place, violationText("reported progress with", lease, generation), at: now, into: &effects)
     }
   }
 
@@ -306,7 +314,8 @@ extension QueueMachine {
     result: WorkResult? = nil, at now: Moment, into effects: inout [QueueEffect]
   ) {
     var receipt = receipt(
-      of: customer, missing.isEmpty ? .served : .outOfStock, at: windows[service][place].servingAttempt, lease, now)
+      of: customer, missing.isEmpty ? .served : .outOfStock, at: windows[service][place].servingAttempt,
+      lease, now)
     receipt.shortages = missing
     receipt.result = result
     dayCounters.waiting[customer.line] -= 1
@@ -346,7 +355,8 @@ extension QueueMachine {
   }
 
   func receipt(
-    of customer: Customer, _ outcome: Outcome, at servingAttempt: WindowState.ServingAttempt?, _ lease: Lease?, _ now: Moment
+    of customer: Customer, _ outcome: Outcome, at servingAttempt: WindowState.ServingAttempt?,
+    _ lease: Lease?, _ now: Moment
   ) -> Receipt {
     Receipt(
       day: dayCounters.day, ticket: customer.ticket, service: customer.service, priority: customer.priority,

@@ -68,7 +68,8 @@ extension QueueMachine {
   }
 
   /// Starts the lease now. Returns its customer, or nil if the customer is not at the window.
-  private mutating func note(_ start: PendingStart, _ service: Int, _ place: Int, at now: Moment) -> Customer? {
+  private mutating func note(_ start: PendingStart, _ service: Int, _ place: Int, at now: Moment) -> Customer?
+  {
     let deadline = leaseEnd(service, startedAt: now, at: now)
     if windows[service][place].state == .serving(start.lease), let customer = windows[service][place].customer
     {
@@ -76,7 +77,9 @@ extension QueueMachine {
       return customer
     }
     guard
-      let index = windows[service][place].prefetched.firstIndex(where: { $0.customer.ticket == start.lease.ticket }
+      let index = windows[service][place].prefetched.firstIndex(where: {
+        $0.customer.ticket == start.lease.ticket
+      }
       )
     else { return nil }
     windows[service][place].prefetched[index].at = now
@@ -130,7 +133,9 @@ extension QueueMachine {
   mutating func deadLetterExhausted(_ service: Service, into effects: inout [QueueEffect]) {
     let rules = policy[service.index]
     while let first = firstInMemory(of: service), first.hasExhaustedAttempts(rules) {
-      guard let place = dayCounters.waiting.known(first.line), let customer = lines[place].dequeue() else { return }
+      guard let place = dayCounters.waiting.known(first.line), let customer = lines[place].dequeue() else {
+        return
+      }
       _ = checkBeforeAssignment(customer, into: &effects)
     }
   }

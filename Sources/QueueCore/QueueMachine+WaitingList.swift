@@ -79,7 +79,9 @@ extension QueueMachine {
     for places in windows {
       for windowState in places where found.count < limit {
         guard windowState.isServing, let customer = windowState.customer else { continue }
-        let hand = [WindowState.PrefetchedCustomer(customer: customer, at: windowState.startedAt)] + windowState.prefetched
+        let hand =
+          [WindowState.PrefetchedCustomer(customer: customer, at: windowState.startedAt)]
+          + windowState.prefetched
         for next in hand.prefix(limit - found.count) {
           found.append(
             (windowState.window, windowState.generation, windowState.pid, next.customer, next.at.wall))

@@ -126,7 +126,8 @@ public struct QueueMachine: ~Copyable, Sendable {
   ///
   /// - Parameter coordinatorCrashes: customers that were assigned when earlier coordinators crashed.
   public init(
-    _ stored: StoredQueue, policy: QueuePolicy, at now: Moment, coordinatorCrashes: [TicketNumber: CoordinatorCrashes] = [:]
+    _ stored: StoredQueue, policy: QueuePolicy, at now: Moment,
+    coordinatorCrashes: [TicketNumber: CoordinatorCrashes] = [:]
   ) {
     self.policy = policy
     self.coordinatorCrashes = coordinatorCrashes
@@ -151,7 +152,8 @@ public struct QueueMachine: ~Copyable, Sendable {
     advanceBusinessTime(now)
     switch event {
     case .enqueue(let request, let orders, let total, let isLast, let heldBack):
-      enqueueCustomers(orders, of: total, isLast: isLast, heldBack: heldBack, for: request, at: now, into: &effects)
+      enqueueCustomers(
+        orders, of: total, isLast: isLast, heldBack: heldBack, for: request, at: now, into: &effects)
     case .sealed: return seal()
     case .committed: settle(at: now, into: &effects)
     case .commitRefused: handleDiskFull(into: &effects)
@@ -271,7 +273,9 @@ public struct QueueMachine: ~Copyable, Sendable {
   /// True if a reply or the start of an attempt needs a new commit. Transactions in flight do not count, because a
   /// commit would not speed them up.
   public var hasRepliesToCommit: Bool {
-    guard !underway.isEmpty else { return !pendingReplies.isEmpty || !pendingEnqueues.isEmpty || !pendingStarts.isEmpty }
+    guard !underway.isEmpty else {
+      return !pendingReplies.isEmpty || !pendingEnqueues.isEmpty || !pendingStarts.isEmpty
+    }
     let open = unsealed
     return open.answers > 0 || open.pendingEnqueues > 0 || open.pendingStarts > 0
   }

@@ -78,7 +78,9 @@ public struct StoredQueue: Sendable, Equatable {
   public var delayed: [DelayedCustomer]
   /// Maximum number of delayed customers that are read with the counters.
   public static let firstPage = 4_096
-  public init(dayCounters: DayCounters, delayed: [DelayedCustomer]) { (self.dayCounters, self.delayed) = (dayCounters, delayed) }
+  public init(dayCounters: DayCounters, delayed: [DelayedCustomer]) {
+    (self.dayCounters, self.delayed) = (dayCounters, delayed)
+  }
 }
 
 /// A customer that is delayed until its next attempt, or until the time for which it was ordered.
@@ -355,7 +357,9 @@ extension QueueStore {
 extension QueueStore {
   /// Commits the day counters with all staged changes, if no request has arrived in part.
   @discardableResult
-  public func commit(_ dayCounters: DayCounters) throws(StoreError) -> CommitProgress { try commit(dayCounters, arriving: nil) }
+  public func commit(_ dayCounters: DayCounters) throws(StoreError) -> CommitProgress {
+    try commit(dayCounters, arriving: nil)
+  }
 }
 
 /// The bank's own local store, which answers queries synchronously.

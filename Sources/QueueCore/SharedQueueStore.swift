@@ -153,7 +153,9 @@ public struct BranchJoinState: Sendable {
   public var isDraining: Bool
 
   public init(identity: BranchIdentity, dayCounters: DayCounters, bankID: BankID, isDraining: Bool) {
-    (self.identity, self.dayCounters, self.bankID, self.isDraining) = (identity, dayCounters, bankID, isDraining)
+    (self.identity, self.dayCounters, self.bankID, self.isDraining) = (
+      identity, dayCounters, bankID, isDraining
+    )
   }
 }
 

@@ -53,5 +53,7 @@ public struct StoreRollback: Sendable, Hashable {
   /// Identity that the branch has found in the database.
   public var found: SharedStoreProgress
 
-  public init(known: SharedStoreProgress, found: SharedStoreProgress) { (self.known, self.found) = (known, found) }
+  public init(known: SharedStoreProgress, found: SharedStoreProgress) {
+    (self.known, self.found) = (known, found)
+  }
 }

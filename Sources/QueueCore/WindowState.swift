@@ -125,7 +125,9 @@ struct WindowState: Sendable {
   }
 
   /// Window, teller and start time of the current attempt, for its receipt.
-  var servingAttempt: ServingAttempt { ServingAttempt(window: window, generation: generation, pid: pid, startedAt: startedAt.wall) }
+  var servingAttempt: ServingAttempt {
+    ServingAttempt(window: window, generation: generation, pid: pid, startedAt: startedAt.wall)
+  }
 
   struct ServingAttempt {
     let window: Window

@@ -73,7 +73,9 @@ extension ServiceHandler {
   /// True: every query can be answered.
   public func isReady(for query: Command) -> Bool { true }
   /// Never called.
-  public func timeoutReply(for query: Command) -> Reply { preconditionFailure("every question can be answered") }
+  public func timeoutReply(for query: Command) -> Reply {
+    preconditionFailure("every question can be answered")
+  }
   /// Does nothing, for a service without other sources of input.
   public func beforeCommit() {}
   /// Does nothing, for a service without work after a commit.

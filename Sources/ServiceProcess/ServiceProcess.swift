@@ -60,7 +60,8 @@ public enum ServiceProcess<Program: ServiceProgram> {
     try home.examineDatabase(mustExist: options.mustExist)
     let (store, service) = try open(program, home, loop, supervisor)
     let server = ServiceServer(service, on: loop, log: try log(home, supervisor), supervisor: supervisor)
-    server.databaseIdentity = DatabaseIdentity(identity: service.driver.machine.identity, bank: try store.lastBank())
+    server.databaseIdentity = DatabaseIdentity(
+      identity: service.driver.machine.identity, bank: try store.lastBank())
     server.storeBankIdentity = store.remember
     // A terminal sends SIGINT and SIGHUP to the whole process group; under a coordinator the service ignores both,
     // because the coordinator ends it by a message or by SIGTERM.
@@ -82,7 +83,9 @@ public enum ServiceProcess<Program: ServiceProgram> {
   ) throws(Failure) -> (DatabaseStore, Program.Handler) {
     do throws(StoreError) {
       let identity = Int64(bitPattern: RandomSeed.fromSystem() >> 1)
-      let (store, service) = try program.open(home, on: loop, identity: identity) { supervisor?.reportProgress() }
+      let (store, service) = try program.open(home, on: loop, identity: identity) {
+        supervisor?.reportProgress()
+      }
       store.enableReserve()
       return (store, service)
     } catch { throw Failure(error, of: home) }
@@ -95,7 +98,8 @@ public enum ServiceProcess<Program: ServiceProgram> {
         name: home.name, generation: 1, language: .english, logPath: home.log, logLimit: 10 << 20, logKeep: 3)
     let isLogging = !settings.logPath.isEmpty
     return try LogFile(
-      path: isLogging ? settings.logPath : "/dev/null", worker: settings.name, generation: settings.generation,
+      path: isLogging ? settings.logPath : "/dev/null", worker: settings.name,
+      generation: settings.generation,
       limit: isLogging ? settings.logLimit : 0, keep: settings.logKeep)
   }
 

@@ -74,7 +74,8 @@ public final class ServiceServer<Handler: ServiceHandler> {
     driver.noteDiskSpace(at: now)
     try sockets.listen(in: home)
     watch = files.map {
-      ServiceFileWatcher(home, sockets: sockets.paths(in: home), on: loop, repairActions(for: $0, in: home, retakeLock))
+      ServiceFileWatcher(
+        home, sockets: sockets.paths(in: home), on: loop, repairActions(for: $0, in: home, retakeLock))
     }
     log.write(event: "ready", at: now) { service.describe(in: &$0) }
     if let databaseIdentity { supervisor?.send(.database(databaseIdentity)) }
@@ -128,7 +129,8 @@ public final class ServiceServer<Handler: ServiceHandler> {
     finishIteration()
     service.views.flushPending()
     sockets.flush()
-    let protocolError: String? = if case .protocolError(let message) = supervisor?.state { message } else { nil }
+    let protocolError: String? =
+      if case .protocolError(let message) = supervisor?.state { message } else { nil }
     let reason = fatalLoss?.detail ?? driver.failure?.description ?? protocolError
     if let fatalLoss { supervisor?.send(.failed(fatalLoss)) }
     log.write(event: "exit", level: reason == nil ? .info : .error) {
@@ -160,7 +162,9 @@ public final class ServiceServer<Handler: ServiceHandler> {
   private var nextDeadline: MonotonicTime? {
     // A question is due if, for example, the kernel has accepted the last part of a long answer. The next part can be
     // sent without waiting for an event.
-    if !driver.machine.hasUncommittedChanges, queries.contains(where: isDue) { return service.clock.now.monotonic }
+    if !driver.machine.hasUncommittedChanges, queries.contains(where: isDue) {
+      return service.clock.now.monotonic
+    }
     // A client that does not read needs no timer, because the loop reports when its socket is writable. The code
     // avoids a key path, which would prevent the compiler from specialising this function: an iteration would take
     // twice the instructions.
@@ -240,7 +244,8 @@ public final class ServiceServer<Handler: ServiceHandler> {
   /// Stores the bank's opening in this database, in the first iteration in which nothing is staged, and notifies the
   /// coordinator.
   private func updateBankIdentity() {
-    guard !driver.machine.hasUncommittedChanges, let storeBankIdentity, let bank = supervisor?.takeBank() else { return }
+    guard !driver.machine.hasUncommittedChanges, let storeBankIdentity, let bank = supervisor?.takeBank()
+    else { return }
     do throws(StoreError) {
       try storeBankIdentity(bank)
       databaseIdentity?.bank = bank
@@ -292,9 +297,12 @@ public final class ServiceServer<Handler: ServiceHandler> {
 
   private func noteDiskSpace(_ isLowOnSpace: Bool) {
     log.write(
-      event: isLowOnSpace ? "disk_reserve_in_use" : "disk_reserve_free", level: isLowOnSpace ? .error : .info, at: now
+      event: isLowOnSpace ? "disk_reserve_in_use" : "disk_reserve_free", level: isLowOnSpace ? .error : .info,
+      at: now
     ) {
-      $0.field("msg", isLowOnSpace ? "the disk reserve is in use: \(Handler.lowSpaceNotice)" : "there is space again")
+      $0.field(
+        "msg", isLowOnSpace ? "the disk reserve is in use: \(Handler.lowSpaceNotice)" : "there is space again"
+      )
     }
   }
 }

@@ -27,7 +27,9 @@ struct BoardChecker {
     at now: MonotonicTime,
     _ wall: WallTime
   ) -> String? {
-    if generation != frame.coordinator.generation { (generation, seenEvents) = (frame.coordinator.generation, [:]) }
+    if generation != frame.coordinator.generation {
+      (generation, seenEvents) = (frame.coordinator.generation, [:])
+    }
     let view = View(connection: connection, request: request)
     // The first snapshot of a subscription may be an older one that is sent with the current time, and the calendar may
     // be set back. In both cases the snapshot is not compared with the disk.

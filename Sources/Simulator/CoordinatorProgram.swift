@@ -57,7 +57,8 @@ final class CoordinatorProgram: SimulatedProgram {
     coordinator = try Coordinator(
       home: home.path, configurationFile: ConfigurationWriter.path,
       configuration: try Self.configuration(number, of: world),
-      policy: mutant?.corrupt(plan.policy) ?? plan.policy, limits: limits, loop: loop, server: server, log: log,
+      policy: mutant?.corrupt(plan.policy) ?? plan.policy, limits: limits, loop: loop, server: server,
+      log: log,
       store: store, contents: mutant?.corrupt(stored) ?? stored,
       incarnation: incarnation, bankID: Self.booksName(of: world), programs: try ProgramPaths(),
       now: SystemClock.moment(), ties: ties, inFlightTable: world.inFlightTable)

@@ -43,7 +43,8 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   /// A concurrent worker is killed, sometimes between two bytes of an answer; stops working for one of its customers;
   /// is stopped; answers twice, or for a customer of another worker; sends half a message, or an unknown one;
   /// disconnects and connects again; answers for an earlier lease after it has connected again.
-  case workerKilled, workerHung, workerStopped, workerSentFalseAnswer, workerSentGarbage, workerLeft, workerLate
+  case workerKilled, workerHung, workerStopped, workerSentFalseAnswer, workerSentGarbage, workerLeft,
+    workerLate
   /// A runner is killed; a command is killed, or stopped; its program file is removed for a while; a customer
   /// is cancelled while its command runs.
   case runnerKilled, commandKilled, commandHung, commandRemoved, commandCancelled
@@ -63,7 +64,8 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   /// The coordinator is killed, or its disk is full, when the stock answers that fruit was returned.
   case releaseInterrupted
   /// The faults of the stock service, for the vending machine.
-  case vendingKilled, vendingSlow, vendingStuck, vendingDiskFull, vendingDiskFailed, vendingConnectionLost, vendingLate
+  case vendingKilled, vendingSlow, vendingStuck, vendingDiskFull, vendingDiskFailed, vendingConnectionLost,
+    vendingLate
   case vendingCommitLost, vendingCommitSlow, vendingOutOfDescriptors, vendingAskedToExit
   /// The vending machine is killed soon after the stock has answered that a drink was taken.
   case purchaseInterrupted

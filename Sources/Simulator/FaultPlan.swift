@@ -39,19 +39,24 @@ struct FaultPlan {
 
   private static let drawnKinds: [FaultKind] = [
     .coordinatorKilled, .coordinatorStalled, .tellerKilled, .tellerStuck, .tellerSlow, .tellerFailed,
-    .tellerMisbehaved, .tellerSentGarbage, .tellerKilledBeforeReady, .tellerLate, .connectionLost, .messageLate, .networkSlow,
-    .diskFull, .diskFailed, .clockJumped, .clientStoppedReading, .coordinatorOutOfDescriptors, .commitSlow, .windowsScaled,
+    .tellerMisbehaved, .tellerSentGarbage, .tellerKilledBeforeReady, .tellerLate, .connectionLost,
+    .messageLate, .networkSlow,
+    .diskFull, .diskFailed, .clockJumped, .clientStoppedReading, .coordinatorOutOfDescriptors, .commitSlow,
+    .windowsScaled,
     .foregroundProcessKilled, .configurationChanged, .coordinatorSignalled,
   ]
   private static let stockKinds: [FaultKind] = [
-    .stockKilled, .stockSlow, .stockStuck, .stockAuditLong, .stockDiskFull, .stockDiskFailed, .stockConnectionLost,
+    .stockKilled, .stockSlow, .stockStuck, .stockAuditLong, .stockDiskFull, .stockDiskFailed,
+    .stockConnectionLost,
     .stockLate, .stationKilled, .stationRecalled,
-    .releaseInterrupted, .stockCommitSlow, .stockOutOfDescriptors, .stockSubscriberStoppedReading, .stockAskedToExit,
+    .releaseInterrupted, .stockCommitSlow, .stockOutOfDescriptors, .stockSubscriberStoppedReading,
+    .stockAskedToExit,
   ]
   private static let vendingKinds: [FaultKind] = [
     .vendingKilled, .vendingSlow, .vendingStuck, .vendingDiskFull, .vendingDiskFailed, .vendingConnectionLost,
     .vendingLate,
-    .purchaseInterrupted, .stockKilledInPurchase, .vendingCommitSlow, .vendingOutOfDescriptors, .vendingAskedToExit,
+    .purchaseInterrupted, .stockKilledInPurchase, .vendingCommitSlow, .vendingOutOfDescriptors,
+    .vendingAskedToExit,
   ]
 
   init(seed: UInt64) {
@@ -75,7 +80,8 @@ struct FaultPlan {
     vending = VendingPlan(seed: seed, besides: stock, isFaultFree: faultIntensity == .calm)
     // Each history draws some kinds of fault more often than others, so that rare faults also coincide.
     let kinds =
-      Self.drawnKinds + (stock.isEnabled ? Self.stockKinds : []) + (vending.isEnabled ? Self.vendingKinds : [])
+      Self.drawnKinds + (stock.isEnabled ? Self.stockKinds : [])
+      + (vending.isEnabled ? Self.vendingKinds : [])
     var weights: [(kind: FaultKind, weight: Int64)] = kinds.map { kind in
       let weight = chance.draw(0...3)
       return switch kind {

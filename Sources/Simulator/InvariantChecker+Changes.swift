@@ -104,7 +104,8 @@ extension InvariantChecker {
       if expectedAttempts.end != attempt.end {
         violate(
           .attempt,
-          "ticket \(attempt.ticket): the attempt ended as \(expectedAttempts.end.name), not as \(attempt.end.name)")
+          "ticket \(attempt.ticket): the attempt ended as \(expectedAttempts.end.name), not as \(attempt.end.name)"
+        )
       }
     } else if let place = holders.firstIndex(where: { $0.lease.ticket == attempt.ticket }),
       externalWorkers[holders[place].window] != nil, endsExternalLease(attempt, holders[place], at: now)

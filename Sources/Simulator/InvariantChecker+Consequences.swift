@@ -10,7 +10,8 @@ extension InvariantChecker {
     if let expectedAttempts = step.expectedAttempts.first {
       violate(
         .attempt,
-        "ticket \(expectedAttempts.holder.lease.ticket): the attempt ended (\(expectedAttempts.end.name)) but is not recorded")
+        "ticket \(expectedAttempts.holder.lease.ticket): the attempt ended (\(expectedAttempts.end.name)) but is not recorded"
+      )
     }
     if let done = step.done { violate(.attempt, "ticket \(done.lease.ticket) was done but has no receipt") }
     if let ticket = step.unplaced.first {
@@ -22,7 +23,8 @@ extension InvariantChecker {
     if let window = step.stuck.first { violate(.protocolViolation, "\(window) is stuck but is not ended") }
     if let recall = step.toRecall.first {
       violate(
-        .protocolViolation, "\(recall.window) is not notified that ticket \(recall.lease.ticket) was recalled")
+        .protocolViolation, "\(recall.window) is not notified that ticket \(recall.lease.ticket) was recalled"
+      )
     }
     // Further messages may be queued, and one of them may renew a lease. Leases are therefore checked only at a tick,
     // when all messages have been handled.
@@ -37,11 +39,15 @@ extension InvariantChecker {
     for message in core.inconsistencies(world.disk.services) { violate(.dayCounters, message.description) }
     let dayCounters = core.dayCounters
     let sum =
-      core.waitingCount + core.delayedCount + core.serving + dayCounters.served + dayCounters.dead + dayCounters.cancelled
-    if core.issuedCount != sum { violate(.dayCounters, "\(core.issuedCount) issued, but \(sum) accounted for") }
+      core.waitingCount + core.delayedCount + core.serving + dayCounters.served + dayCounters.dead
+      + dayCounters.cancelled
+    if core.issuedCount != sum {
+      violate(.dayCounters, "\(core.issuedCount) issued, but \(sum) accounted for")
+    }
     let handedOut = Int64(holders.count + starting.count)
     if core.serving != handedOut {
-      violate(.dayCounters, "\(core.serving) are being served by the core's count, but \(handedOut) were assigned")
+      violate(
+        .dayCounters, "\(core.serving) are being served by the core's count, but \(handedOut) were assigned")
     }
   }
 
@@ -57,7 +63,8 @@ extension InvariantChecker {
       if case .queueFull = refusal, let waitingBefore = step.waitingBefore,
         total == 0 || waitingBefore + total <= policy.maxWaiting
       {
-        violate(.refusal, "\(total) were rejected with \(waitingBefore) waiting and room for \(policy.maxWaiting)")
+        violate(
+          .refusal, "\(total) were rejected with \(waitingBefore) waiting and room for \(policy.maxWaiting)")
       }
       return
     }
@@ -67,7 +74,8 @@ extension InvariantChecker {
     guard let waitingBefore = step.waitingBefore else { return }
     let isTooMany = total > 0 && waitingBefore + total > policy.maxWaiting
     if isTooMany || isDraining || isFinishing || step.wasJammed {
-      violate(.overLimit, "\(total) were accepted with \(waitingBefore) waiting and room for \(policy.maxWaiting)")
+      violate(
+        .overLimit, "\(total) were accepted with \(waitingBefore) waiting and room for \(policy.maxWaiting)")
     }
   }
 }

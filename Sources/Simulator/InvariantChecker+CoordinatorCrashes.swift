@@ -90,7 +90,9 @@ extension InvariantChecker {
   /// Applies the delay of a suspected customer that has not been assigned again. Returns false for any other customer.
   func delaysSuspect(_ customer: Customer) -> Bool {
     let ticket = customer.ticket
-    guard !step.unplaced.contains(ticket), coordinatorCrashes.isSuspect(TicketID(day: view.day, ticket: ticket)) else {
+    guard !step.unplaced.contains(ticket),
+      coordinatorCrashes.isSuspect(TicketID(day: view.day, ticket: ticket))
+    else {
       return false
     }
     guard view.states[ticket] == .waiting, view.customers[ticket] == customer, view.leaveLine(customer) else {

@@ -64,7 +64,9 @@ extension InvariantChecker {
     readReceipts(from: store)
     if let diskCounters, diskCounters != dayCounters { previousCounters = diskCounters }
     if let old = diskCounters, old.day != dayCounters.day {
-      if dayCounters.day != max(day, old.day + 1) { violate(.dayCounters, "day \(dayCounters.day) follows day \(old.day)") }
+      if dayCounters.day != max(day, old.day + 1) {
+        violate(.dayCounters, "day \(dayCounters.day) follows day \(old.day)")
+      }
       servedToday = 0
       cancelledToday = 0
     } else if dayCounters.served != servedToday || dayCounters.cancelled != cancelledToday {

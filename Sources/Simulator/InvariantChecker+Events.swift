@@ -52,7 +52,8 @@ extension InvariantChecker {
     case .enqueue(let request, _, _, let isLast, _):
       if currentEnqueue != request {
         // Space for all customers of a partly accepted request is already reserved.
-        step.waitingBefore = core.dayCounters.waitingInAll + core.dayCounters.delayed + (core.arriving?.total ?? 0)
+        step.waitingBefore =
+          core.dayCounters.waitingInAll + core.dayCounters.delayed + (core.arriving?.total ?? 0)
       }
       if !isLast { currentEnqueue = request } else if currentEnqueue == request { currentEnqueue = nil }
     case .sealed:
@@ -63,7 +64,8 @@ extension InvariantChecker {
     case .committed:
       let settled =
         sealedTransactions.isEmpty
-        ? SealedTransaction(issued: core.dayCounters.issued, paused: paused, starting: Set(starting.keys)) : sealedTransactions.removeFirst()
+        ? SealedTransaction(issued: core.dayCounters.issued, paused: paused, starting: Set(starting.keys))
+        : sealedTransactions.removeFirst()
       committedPauses = settled.paused
       step.durableStarts = settled.starting
       view.settleNewcomers(through: settled.issued)
@@ -88,7 +90,8 @@ extension InvariantChecker {
       workerCame([window], generation, inFlight: inFlight)
     case .workerConnected(let services, let number, let generation, _, let inFlight):
       workerCame(services.map { .outside($0, number: number) }, generation, inFlight: inFlight)
-    case .workerDisconnected(let generation): externalWorkerLost(generation, at: outsideWindows(of: generation))
+    case .workerDisconnected(let generation):
+      externalWorkerLost(generation, at: outsideWindows(of: generation))
     case .tellerAnswered(let window, let generation, let lease, let answer):
       handle(window, generation, lease, answer, at: now)
     case .tellerProgressed(let window, let generation, let lease):
@@ -208,7 +211,8 @@ extension InvariantChecker {
     if case .tellerReady(let window, let generation, _) = event, let numbers = core.numbers(of: window),
       numbers.generation != generation || !numbers.isReady, !effects.contains(.dismissTeller(window))
     {
-      violate(.protocolViolation, "generation \(generation) of \(window) is ready, but the queue does not know it")
+      violate(
+        .protocolViolation, "generation \(generation) of \(window) is ready, but the queue does not know it")
     }
     checkConsequences(of: event, at: now)
     checkNumbers(of: core)
@@ -235,7 +239,9 @@ extension InvariantChecker {
         recalled.append((window, lease))
       }
     case .logPause(let service, _):
-      if step.expectedPause != service { violate(.paused, "service \(service.number) is paused for no reason") }
+      if step.expectedPause != service {
+        violate(.paused, "service \(service.number) is paused for no reason")
+      }
       step.expectedPause = nil
     case .notifyNoMoreCustomers(let window): closing.insert(window)
     case .killStuckTeller(let window, let generation): terminateStuck(window, generation)
@@ -257,7 +263,8 @@ extension InvariantChecker {
 
   private func terminateStuck(_ window: Window, _ generation: Generation) {
     if generations[window] != generation {
-      violate(.protocolViolation, "generation \(generation) of \(window) is ended, but another one is running")
+      violate(
+        .protocolViolation, "generation \(generation) of \(window) is ended, but another one is running")
     }
     if let place = step.stuck.firstIndex(of: window) {
       step.stuck.remove(at: place)

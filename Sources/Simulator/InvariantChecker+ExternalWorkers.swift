@@ -27,7 +27,8 @@ extension InvariantChecker {
   /// Returns all windows of the worker that serves at this window.
   private func places(of window: Window) -> [Window] {
     guard window.isOutside, let place = externalWorkers[window] else { return [window] }
-    return externalWorkers.filter { $0.key.isOutside && $0.value.generation == place.generation }.map(\.key).sorted()
+    return externalWorkers.filter { $0.key.isOutside && $0.value.generation == place.generation }.map(\.key)
+      .sorted()
   }
 
   /// Records the customers that are alone with their worker. A recalled customer counts until it is returned.
@@ -37,7 +38,9 @@ extension InvariantChecker {
       let windows = places(of: window)
       let held = holders.filter { windows.contains($0.window) }.map(\.lease.ticket)
       let others = (cancelled + recalled).filter { windows.contains($0.window) }.map(\.lease.ticket)
-      if let ticket = held.first, Set(held + others).count == 1 { step.verdict.soleCustomers[window] = ticket }
+      if let ticket = held.first, Set(held + others).count == 1 {
+        step.verdict.soleCustomers[window] = ticket
+      }
     }
   }
 
@@ -164,7 +167,8 @@ extension InvariantChecker {
     let found = String(decoding: result.output.bytes, as: UTF8.self)
     if found != wanted.text {
       violate(
-        .staleMessage, "ticket \(receipt.ticket) gets a receipt for \(wanted.text) with the result of \(found)")
+        .staleMessage,
+        "ticket \(receipt.ticket) gets a receipt for \(wanted.text) with the result of \(found)")
     }
   }
 

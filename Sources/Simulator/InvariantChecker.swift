@@ -142,7 +142,9 @@ final class InvariantChecker {
     vending = VendingChecker(self)
   }
 
-  func violate(_ kind: Violation.Kind, _ message: @autoclosure () -> String) { world.violate(kind, message()) }
+  func violate(_ kind: Violation.Kind, _ message: @autoclosure () -> String) {
+    world.violate(kind, message())
+  }
 
   // MARK: - Clients
 

@@ -122,7 +122,8 @@ struct MutantQueue {
           }, total: total, isLast: isLast, heldBack: heldBack)
       ]
     case (.ignoresLowDiskSpace, .roomChanged): [.tick]
-    case (.forgetsStartedAttempts, .pageLoaded(let line, let page)): [.pageLoaded(line, page.map(\.withoutStart))]
+    case (.forgetsStartedAttempts, .pageLoaded(let line, let page)):
+      [.pageLoaded(line, page.map(\.withoutStart))]
     case (.reversesPriorities, _): [PriorityMirror.mirrored(event)]
     default: [event]
     }
@@ -197,7 +198,8 @@ struct MutantQueue {
     where customer.service.isForForeigners && customer.isBeside(event) && customer.startedAttempts == 0:
       return [.bury(customer)]
     // In a service that counts attempts, the start of an attempt is an `.update` too. It is not dropped.
-    case (.doesNotRequeueAfterTellerExit, .update(let customer)) where customer.startedAttempts == 0 && !customer.isAttemptRunning: return []
+    case (.doesNotRequeueAfterTellerExit, .update(let customer))
+    where customer.startedAttempts == 0 && !customer.isAttemptRunning: return []
     case (.doesNotStoreDeadLetter, .bury), (.doesNotStoreRequeue, .revive),
       (.omitsFailedAttempts, .record), (.resetOmitsReceipts, .cancelAllCustomers):
       return []
@@ -233,7 +235,8 @@ struct MutantQueue {
   }
 
   private func earlyAcknowledgement(of change: StoreChange) -> [QueueEffect] {
-    guard bug == .acknowledgesBeforeCommit, case .finish(_, _, let receipt) = change, receipt.outcome == .served,
+    guard bug == .acknowledgesBeforeCommit, case .finish(_, _, let receipt) = change,
+      receipt.outcome == .served,
       let window = receipt.window
     else { return [] }
     let lease = Lease(ticket: receipt.ticket, attempt: receipt.attempts, generation: receipt.generation)
@@ -271,7 +274,9 @@ struct MutantQueue {
     case (.reportsRefusedTickets, .refused(.diskFull)):
       guard case .commitRefused = event else { return [.reply(request, answer)] }
       let next = machine.dayCounters.issued + 1
-      return [.reply(request, .enqueued(IssuedTickets(day: machine.dayCounters.day, first: next, last: next)))]
+      return [
+        .reply(request, .enqueued(IssuedTickets(day: machine.dayCounters.day, first: next, last: next)))
+      ]
     default: return [.reply(request, answer)]
     }
   }
@@ -286,7 +291,8 @@ struct MutantQueue {
     announced.insert(request)
     let last = machine.dayCounters.issued
     return [
-      .reply(request, .enqueued(IssuedTickets(day: machine.dayCounters.day, first: last - total + 1, last: last)))
+      .reply(
+        request, .enqueued(IssuedTickets(day: machine.dayCounters.day, first: last - total + 1, last: last)))
     ]
   }
 }
@@ -362,7 +368,9 @@ extension Customer {
   /// This customer as if its attempt had not started.
   fileprivate var withoutStart: Customer {
     var customer = self
-    if isAttemptRunning { (customer.startedAttempts, customer.isAttemptRunning) = (startedAttempts - 1, false) }
+    if isAttemptRunning {
+      (customer.startedAttempts, customer.isAttemptRunning) = (startedAttempts - 1, false)
+    }
     return customer
   }
 

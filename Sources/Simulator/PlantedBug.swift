@@ -95,7 +95,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case servesDelayedAtStart = "Customers ordered for later are served at once after a start."
   case capsDelaysAtStart =
     "After a start no customer is delayed for longer than the maximum retry delay."
-  case commitsCountersOnFullDisk = "The shell commits counters without the changes that a full disk has rejected."
+  case commitsCountersOnFullDisk =
+    "The shell commits counters without the changes that a full disk has rejected."
   case continuesAfterRefusedList = "The shell continues with the rest of a rejected list."
   case resetsGenerations = "The shell restarts at generation 1 at a window that is opened again."
   case waitsForeverForStoppedTeller = "The shell waits forever for a teller that was asked to exit."
@@ -207,7 +208,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case forgetsDelayedRestart = "A teller that is replaced after a delay gets no successor."
   case neverEscalatesToKill = "A stuck teller that ignores SIGABRT keeps running."
   case doesNotDisconnectViolator = "A teller that violates the protocol is logged and keeps running."
-  case sendsFirstIterationOnly = "A client receives only the messages of the first iteration that sends it any."
+  case sendsFirstIterationOnly =
+    "A client receives only the messages of the first iteration that sends it any."
   case answersEachListPart = "A closing bank answers a list once for each part."
   case waitsForeverForUnreadyTeller = "The coordinator waits forever for a teller that never becomes ready."
   case countsOwnStallAgainstTellers = "The timeouts of tellers include slow commits of the coordinator."
@@ -241,7 +243,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   public var sentence: String { rawValue }
   var isOfTheStock: Bool { Self.stock.contains(self) }
   private static let stock: Set<Self> = [
-    .takesStockTwice, .forgetsOrdersAfterCrash, .returnsStockTwice, .takesPartialOrder, .forgetsVoidedOrders, .forgetsShortages,
+    .takesStockTwice, .forgetsOrdersAfterCrash, .returnsStockTwice, .takesPartialOrder, .forgetsVoidedOrders,
+    .forgetsShortages,
     .omitsLedgerRow, .refusesLastPiece, .sellsLatestExpiryFirst,
   ]
 
@@ -263,7 +266,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
       .doesNotReportClose, .doesNotReportOpen:
       [.guardianship]
     case .omitsFirstWaitingFromBoard, .listsServedAsWaiting, .sendsSnapshotsUnthrottled: [.board]
-    case .startsBeforeCommit, .settlesAllTransactionsWithFirst, .settlesWhenSealed, .settlesUnsealedChanges: [.notDurable]
+    case .startsBeforeCommit, .settlesAllTransactionsWithFirst, .settlesWhenSealed, .settlesUnsealedChanges:
+      [.notDurable]
     // The newest transaction's tickets are announced before those of the others.
     case .settlesNewestFirst: [.notDurable, .board]
     case .forgetsStartedAttempts: [.tooManyAttempts, .attempt]
@@ -273,7 +277,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
       [.result]
     case .pausesWithoutNotification: [.paused]
     case .deadLettersMissingProgram: [.result]
-    case .addsAttemptToKey, .doesNotKillCancelledCommand, .doesNotKillTimedOutCommand, .leavesDescendantsOfCommand,
+    case .addsAttemptToKey, .doesNotKillCancelledCommand, .doesNotKillTimedOutCommand,
+      .leavesDescendantsOfCommand,
       .leavesDescendantsOfRunner, .leavesOrphansAtStart:
       [.process]
     case .assignsWrongPayload: [.payload]
@@ -289,7 +294,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .doesNotRequeueAfterTellerExit: [.lostTicket, .order]
     case .doesNotStoreDeadLetter: [.lostTicket]
     case .doesNotStoreRequeue: [.order, .attempt, .dayCounters, .storeContradiction, .notDrained]
-    case .omitsReceipt, .omitsFailedAttempts, .ignoresTellerExit, .ignoresLeaseOfAnswer, .treatsProgressAsDone,
+    case .omitsReceipt, .omitsFailedAttempts, .ignoresTellerExit, .ignoresLeaseOfAnswer,
+      .treatsProgressAsDone,
       .treatsCrashAsFailure:
       [.attempt]
     case .omitsCancelledReceipt: [.notDurable, .dayCounters, .lostTicket]
@@ -309,12 +315,17 @@ public enum PlantedBug: String, CaseIterable, Sendable {
       [.notDurable]
     case .repliesTwice, .ignoresDayOfTicket, .answersEachListPart, .answersAgainAtDeadline: [.answer]
     case .servesUnloadedDelayedEarly, .servesDelayedAtStart, .capsDelaysAtStart: [.early]
-    case .dropsReplies, .neverLoadsNextPage, .neverLoadsNextDelayedPage, .neverReportsDrain, .reportsDrainTooEarly,
+    case .dropsReplies, .neverLoadsNextPage, .neverLoadsNextDelayedPage, .neverReportsDrain,
+      .reportsDrainTooEarly,
       .dropsPostponedReads,
-      .waitsForeverForStoppedTeller, .dropsReturningSubscriber, .announcesProductsOnce, .vendingDoesNotRetryWrite,
-      .listenerNeverAcceptsAgain, .neverResumesReading, .viewIsNotResubscribed, .gatesStayClosed, .releaseIsNotRetried,
-      .neverRetriesRelease, .probesOnce, .opensWindowsWhileClosing, .forgetsDelayedRestart, .neverEscalatesToKill,
-      .doesNotDisconnectViolator, .sendsFirstIterationOnly, .waitsForeverForUnreadyTeller, .countsOwnStallAgainstTellers, .dropsHeldBackMessages,
+      .waitsForeverForStoppedTeller, .dropsReturningSubscriber, .announcesProductsOnce,
+      .vendingDoesNotRetryWrite,
+      .listenerNeverAcceptsAgain, .neverResumesReading, .viewIsNotResubscribed, .gatesStayClosed,
+      .releaseIsNotRetried,
+      .neverRetriesRelease, .probesOnce, .opensWindowsWhileClosing, .forgetsDelayedRestart,
+      .neverEscalatesToKill,
+      .doesNotDisconnectViolator, .sendsFirstIterationOnly, .waitsForeverForUnreadyTeller,
+      .countsOwnStallAgainstTellers, .dropsHeldBackMessages,
       .servicesTreatErrorAsDiskFull, .requestsReleaseOnce:
       [.notDrained]
     case .assignsAcrossServices: [.crossedServices]
@@ -323,7 +334,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .ignoresPause: [.paused]
     case .ignoresGenerations: [.staleMessage]
     case .neverExpiresLeases, .expiresLeasesEarly: [.lease, .attempt]
-    case .doesNotKillStuckTeller, .killsWrongGeneration, .dropsRecalls, .resetsGenerations, .killsBusyServices,
+    case .doesNotKillStuckTeller, .killsWrongGeneration, .dropsRecalls, .resetsGenerations,
+      .killsBusyServices,
       .ignoresProbes, .ignoresClose, .ignoresProgress, .countsOwnStallAgainstServices,
       .killsTheSuccessor, .countsOwnStallAgainstClients:
       [.protocolViolation]
@@ -341,14 +353,17 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .commitsCountersOnFullDisk: [.dayCounters, .lostTicket, .storeContradiction, .notDrained]
     case .continuesAfterRefusedList: [.answer, .dayCounters]
     case .admitsWithdrawnRequest: [.withdrawal]
-    case .keepsPartOfWithdrawnRequest: [.partialRequest, .withdrawal, .storeContradiction, .notDurable, .duplicate]
+    case .keepsPartOfWithdrawnRequest:
+      [.partialRequest, .withdrawal, .storeContradiction, .notDurable, .duplicate]
     case .neverSyncs, .syncsOnlyAtCheckpoint, .checkpointsWithoutSync, .commitsCountersSeparately,
       .treatsFailedSyncAsCommit, .treatsFailedSyncAsDiskFull, .createsWithoutJournal,
       .trustsLogAfterFailedSync:
       [.storeContradiction]
-    case .takesStockTwice, .forgetsOrdersAfterCrash: [.stockOrder, .stock, .drinks, .purchase, .repeatedOrder]
+    case .takesStockTwice, .forgetsOrdersAfterCrash:
+      [.stockOrder, .stock, .drinks, .purchase, .repeatedOrder]
     case .returnsStockTwice, .forgetsVoidedOrders: [.stockOrder, .purchase]
-    case .takesPartialOrder, .refusesLastPiece, .neverReleasesStock, .releasesBeforeCommit, .treatsTimeoutAsReleased,
+    case .takesPartialOrder, .refusesLastPiece, .neverReleasesStock, .releasesBeforeCommit,
+      .treatsTimeoutAsReleased,
       .servesWithoutStock, .ordersOncePerAttempt, .treatsTimeoutAsShortage, .acceptsLateAnswer,
       .treatsStockDiskFullAsShortage, .treatsStockDiskFullAsReleased:
       [.stockOrder]

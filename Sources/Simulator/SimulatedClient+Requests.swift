@@ -37,7 +37,8 @@ extension SimulatedClient {
       // Many timeouts are too short for the customers at the windows.
       let timeout: Int64? =
         chance.draw(0...1) == 0 ? nil : chance.draw(0...1) == 0 ? chance.draw(0...5) : chance.draw(0...500)
-      return PlannedRequest(command: .stop(StopParameters(now: chance.draw(0...1) == 0, timeoutMilliseconds: timeout)))
+      return PlannedRequest(
+        command: .stop(StopParameters(now: chance.draw(0...1) == 0, timeoutMilliseconds: timeout)))
     default: return PlannedRequest(command: question())
     }
   }
@@ -84,7 +85,9 @@ extension SimulatedClient {
     }
   }
 
-  private func enqueue(_ make: (_ account: AccountNumber, _ key: String?) -> EnqueueParameters) -> PlannedRequest {
+  private func enqueue(_ make: (_ account: AccountNumber, _ key: String?) -> EnqueueParameters)
+    -> PlannedRequest
+  {
     let account = world.checker.newAccounts(1)
     let isRepeated = chance.draw(0...2) > 0
     let group = world.checker.groupCount + 1
@@ -113,7 +116,8 @@ extension SimulatedClient {
   /// Customers of services that concurrent workers serve.
   private func customersOfWorkers() -> PlannedRequest {
     let count = chance.draw(0...5) == 0 ? chance.draw(5...20) : chance.draw(1...5)
-    let service = ExternalWorkerPlan.services[Int(chance.draw(0...Int64(ExternalWorkerPlan.services.count) - 1))]
+    let service = ExternalWorkerPlan.services[
+      Int(chance.draw(0...Int64(ExternalWorkerPlan.services.count) - 1))]
     return customers(of: service, count)
   }
 

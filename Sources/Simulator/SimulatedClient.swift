@@ -69,7 +69,9 @@ final class SimulatedClient {
     line.onEnd = { [unowned self] in handle($0) }
   }
 
-  var isSatisfied: Bool { commandsLeft == 0 && outstanding.allSatisfy(\.wish.isPatient) && requestsToRepeat.isEmpty }
+  var isSatisfied: Bool {
+    commandsLeft == 0 && outstanding.allSatisfy(\.wish.isPatient) && requestsToRepeat.isEmpty
+  }
   /// The bank is about to close. The client still sends lists, which the bank must refuse.
   func sendLateLists() { lateLists = 3 }
 
@@ -183,7 +185,8 @@ final class SimulatedClient {
   private func leave() {
     guard state != .away else { return }
     state = .away
-    requestsToRepeat.append(contentsOf: outstanding.filter { $0.wish.isRepeated && !$0.wish.isWithdrawn }.map(\.wish))
+    requestsToRepeat.append(
+      contentsOf: outstanding.filter { $0.wish.isRepeated && !$0.wish.isWithdrawn }.map(\.wish))
     outstanding.removeAll()
   }
 
@@ -269,12 +272,16 @@ final class SimulatedClient {
   private func failed(_ plannedRequest: PlannedRequest, _ failure: Failure) {
     guard plannedRequest.isRepeated, !plannedRequest.isWithdrawn else { return }
     if failure.code == .queueFull {
-      if confirmedGroups.contains(plannedRequest.group), !isSliced(plannedRequest) { return world.checker.gaveUp(group: plannedRequest.group) }
+      if confirmedGroups.contains(plannedRequest.group), !isSliced(plannedRequest) {
+        return world.checker.gaveUp(group: plannedRequest.group)
+      }
       // After a refusal for lack of space, the client asks again for the outcome of an earlier request.
       if let answered, chance.draw(0...1) == 0 { requestsToRepeat.append(answered) }
     }
     // The request was sent twice, and the other copy may have found space.
-    if plannedRequest.group > 0, outstanding.contains(where: { $0.wish.group == plannedRequest.group }) { return }
+    if plannedRequest.group > 0, outstanding.contains(where: { $0.wish.group == plannedRequest.group }) {
+      return
+    }
     switch failure.code {
     // Transient refusals; the client repeats the request. The disk is full, the bank closes or could not open, or it
     // had no descriptor for a long list.

@@ -12,7 +12,8 @@ extension SimulatedQueueStore {
   ) throws(StoreError) -> CommitProgress {
     guard process.survives() else { throw .failed(path: "bank", detail: "the process is dead") }
     let before = slowDisk.underway.count
-    let progress = try slowDisk.submit(dayCounters, arriving: arriving, at: process.clock, world.takeSlowCommit())
+    let progress = try slowDisk.submit(
+      dayCounters, arriving: arriving, at: process.clock, world.takeSlowCommit())
     guard progress == .underway else { return progress }
     world.statistics.commitsUnderway += 1
     if before > 0 { world.statistics.pipelinedCommits += 1 }

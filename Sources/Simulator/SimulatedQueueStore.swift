@@ -80,7 +80,11 @@ final class SimulatedQueueStore: QueryingStore {
 
   func removeUnissuedCustomers(limit: Int) throws(StoreError) {
     try attempt(.stage) { () throws(StoreError) in
-      if let slowDisk { try slowDisk.removeUnissuedCustomers(limit: limit) } else { try disk.removeUnissuedCustomers(limit: limit) }
+      if let slowDisk {
+        try slowDisk.removeUnissuedCustomers(limit: limit)
+      } else {
+        try disk.removeUnissuedCustomers(limit: limit)
+      }
     }
   }
 

@@ -47,7 +47,8 @@ extension Simulation {
       let process = clients[Int(chance.draw(0...Int64(clients.count) - 1))].line.process
       statistics.note(kind)
       process.stop()
-      eventQueue.add(.descriptorsRestored(pid: process.pid), at: clock.now + .milliseconds(chance.draw(1...3_000)))
+      eventQueue.add(
+        .descriptorsRestored(pid: process.pid), at: clock.now + .milliseconds(chance.draw(1...3_000)))
     case .coordinatorOutOfDescriptors: hit(coordinator, kind) { exhaustDescriptors($0.process) }
     case .commitSlow:
       statistics.note(kind)
@@ -59,7 +60,9 @@ extension Simulation {
         $0.process.handle(signal: SIGHUP)
       }
     case .coordinatorSignalled:
-      hit(responsiveCoordinator, kind) { $0.process.handle(signal: chance.draw(0...1) == 0 ? SIGINT : SIGTERM) }
+      hit(responsiveCoordinator, kind) {
+        $0.process.handle(signal: chance.draw(0...1) == 0 ? SIGINT : SIGTERM)
+      }
     case .foregroundProcessKilled: hit(responsiveCoordinator, kind) { $0.foregroundProcessKilled() }
     case .diskFull:
       statistics.note(kind)
@@ -145,7 +148,8 @@ extension Simulation {
     let writer = ConfigurationWriter(
       policy: policy, keepsLogs: keepsLogs, services: serviceSettings)
     let text = writer.text(
-      windows: windows, workMicroseconds: work, gather: gather, watchdogTimeout: .seconds(chance.draw(1...10)))
+      windows: windows, workMicroseconds: work, gather: gather, watchdogTimeout: .seconds(chance.draw(1...10))
+    )
     host.files.write(Array(text.utf8), to: ConfigurationWriter.path)
   }
 
@@ -183,7 +187,9 @@ struct ConfigurationWriter {
   /// Settings of the services for commands or for concurrent workers, as JSON.
   let services: String
 
-  func text(windows: [ServiceName: Int32], workMicroseconds: Int64, gather: TimeSpan, watchdogTimeout: TimeSpan)
+  func text(
+    windows: [ServiceName: Int32], workMicroseconds: Int64, gather: TimeSpan, watchdogTimeout: TimeSpan
+  )
     -> String
   {
     let services = ServiceName.branch

@@ -93,7 +93,8 @@ public final class Simulation {
     disk = QueueDisk(seed: seed, plantedBug: bug?.name)
     self.trace = Trace(output: trace)
     keepsLogs = host.chance.draw(0...7) == 0
-    inFlightTable = plan.commandServices.isEnabled || plan.externalWorkers.isEnabled ? InFlightMemory.table() : nil
+    inFlightTable =
+      plan.commandServices.isEnabled || plan.externalWorkers.isEnabled ? InFlightMemory.table() : nil
     checker = InvariantChecker(policy: plan.policy)
     checker.world = self
     wireTap.world = self
@@ -212,7 +213,8 @@ public final class Simulation {
   }
 
   private func checkTimeLimits() {
-    guard clock.now.since(faultFreeSince) > Self.maxShutdownTime || statistics.occurrences > Self.maxEvents else {
+    guard clock.now.since(faultFreeSince) > Self.maxShutdownTime || statistics.occurrences > Self.maxEvents
+    else {
       return
     }
     violate(.notDrained, "the faults ended long ago, but \(checker.leftovers())")
@@ -382,7 +384,8 @@ public final class Simulation {
 
   /// True if no fault is active, and none was for two seconds.
   var isStable: Bool {
-    plan.faultIntensity == .calm || isFaultFree && clock.now.since(faultFreeSince) > .seconds(2) && fullUntil < clock.now
+    plan.faultIntensity == .calm
+      || isFaultFree && clock.now.since(faultFreeSince) > .seconds(2) && fullUntil < clock.now
   }
 
   /// Records a broken promise. Only the first one counts.

@@ -54,7 +54,9 @@ final class SimulationQueueObserver: QueueObserver {
     for effect in wanted { note(effect, at: now) }
     world.checker.didApply(event, to: machine, wanted, at: now)
     effectsInIteration += wanted.count
-    if effectsInIteration > Self.maxEffectsPerIteration { world.violate(.notDrained, "one iteration has endless effects") }
+    if effectsInIteration > Self.maxEffectsPerIteration {
+      world.violate(.notDrained, "one iteration has endless effects")
+    }
     guard world.violation != nil else { return }
     // After a broken promise the machine may be inconsistent, and its effects could crash the simulator.
     effects.removeSubrange(before...)
@@ -103,5 +105,7 @@ final class SimulationQueueObserver: QueueObserver {
     return delayedMessages.remove(at: place).event
   }
 
-  func wakeForDelayedMessages() { if let due = delayedMessages.map(\.due).min() { world.host.wake(process, at: due) } }
+  func wakeForDelayedMessages() {
+    if let due = delayedMessages.map(\.due).min() { world.host.wake(process, at: due) }
+  }
 }

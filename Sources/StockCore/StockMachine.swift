@@ -63,7 +63,11 @@ public struct StockMachine: Sendable {
     case .introduce(let request, let items): introduce(items, for: request, at: now, into: &effects)
     case .order(let request, let id, let action): handle(request, id, action, at: now, into: &effects)
     case .querySnapshot(let request):
-      if hasStaged { pendingSnapshots.append(request) } else { effects.append(.reply(request, .snapshot(picture))) }
+      if hasStaged {
+        pendingSnapshots.append(request)
+      } else {
+        effects.append(.reply(request, .snapshot(picture)))
+      }
     case .found(let id, let stored):
       for (request, action) in pendingLookups.removeValue(forKey: id) ?? [] {
         // The order may have been decided since the store looked it up.

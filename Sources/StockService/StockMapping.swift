@@ -37,20 +37,31 @@ extension StockFailure {
     case .unknownItem(let item): self.init(.unknownItem, subject: Self.cut(item.name))
     case .badQuantity(let item, let quantity):
       self.init(
-        .badRequest, subject: item.name, messageDetail: MessageDetail(.amountOutOfRange, quantity, StockLimits.quantity))
-    case .itemTwice(let item): self.init(.badRequest, subject: item.name, messageDetail: MessageDetail(.itemTwice))
+        .badRequest, subject: item.name,
+        messageDetail: MessageDetail(.amountOutOfRange, quantity, StockLimits.quantity))
+    case .itemTwice(let item):
+      self.init(.badRequest, subject: item.name, messageDetail: MessageDetail(.itemTwice))
     case .badItemCount(let count):
       self.init(.badRequest, messageDetail: MessageDetail(.itemCount, StockLimits.itemsPerOrder, count))
     case .badOrder(let text):
-      self.init(.badRequest, subject: Self.cut(text), messageDetail: MessageDetail(.orderName, StockLimits.orderLength))
-    case .badDates(let item): self.init(.badRequest, subject: item.name, messageDetail: MessageDetail(.badDates))
-    case .orderConflict(let id): self.init(.orderConflict, subject: id.text, messageDetail: MessageDetail(.nameOfOtherOrder))
-    case .wasReturned(let id): self.init(.wasReturned, subject: id.text, messageDetail: MessageDetail(.orderWasReturned))
+      self.init(
+        .badRequest, subject: Self.cut(text),
+        messageDetail: MessageDetail(.orderName, StockLimits.orderLength))
+    case .badDates(let item):
+      self.init(.badRequest, subject: item.name, messageDetail: MessageDetail(.badDates))
+    case .orderConflict(let id):
+      self.init(.orderConflict, subject: id.text, messageDetail: MessageDetail(.nameOfOtherOrder))
+    case .wasReturned(let id):
+      self.init(.wasReturned, subject: id.text, messageDetail: MessageDetail(.orderWasReturned))
     case .overflow(let item, let present):
-      self.init(.overflow, subject: item.name, messageDetail: MessageDetail(.quantityLimit, present, StockLimits.quantity))
-    case .itemHasDates(let item): self.init(.itemHasDates, subject: item.name, messageDetail: MessageDetail(.lotsHaveDates))
+      self.init(
+        .overflow, subject: item.name,
+        messageDetail: MessageDetail(.quantityLimit, present, StockLimits.quantity))
+    case .itemHasDates(let item):
+      self.init(.itemHasDates, subject: item.name, messageDetail: MessageDetail(.lotsHaveDates))
     case .tooManyLots(let item):
-      self.init(.tooManyLots, subject: item.name, messageDetail: MessageDetail(.lotsAlready, StockLimits.lots))
+      self.init(
+        .tooManyLots, subject: item.name, messageDetail: MessageDetail(.lotsAlready, StockLimits.lots))
     case .diskFull: self.init(Code.diskFull)
     }
   }

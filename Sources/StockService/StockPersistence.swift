@@ -75,7 +75,8 @@ extension MachineDriver where Machine: StockServiceMachine, Persistence == Stock
 
   /// Answers a query of stored data. Nothing may be staged. Nil if the disk has failed.
   func answer(_ query: StockCommand) -> StockResult? {
-    read(orRefuse: { .failure(StockFailure(.diskFull, messageDetail: $0)) }) { persistence throws(StoreError) in
+    read(orRefuse: { .failure(StockFailure(.diskFull, messageDetail: $0)) }) {
+      persistence throws(StoreError) in
       try persistence.answer(query)
     }
   }

@@ -27,7 +27,9 @@ package final class StockService<Machine: StockServiceMachine>: ServiceHandler {
   package typealias Views = ServiceSubscriptions<StockRequest, StockResult>
 
   package static var executable: String { "bank-stockd" }
-  package static var lowSpaceNotice: String { "orders are processed and returned, other changes are rejected" }
+  package static var lowSpaceNotice: String {
+    "orders are processed and returned, other changes are rejected"
+  }
   package static var audit: StockCommand { .audit }
 
   package let driver: MachineDriver<Machine, StockPersistence>
@@ -75,11 +77,15 @@ package final class StockService<Machine: StockServiceMachine>: ServiceHandler {
     }
   }
 
-  package static func changesData(_ answer: StockAnswer) -> Bool { if case .done = answer { true } else { false } }
+  package static func changesData(_ answer: StockAnswer) -> Bool {
+    if case .done = answer { true } else { false }
+  }
 
   /// Sends the stock's answer to a client; a subscription starts with the snapshot.
   package func reply(_ answer: StockAnswer, to call: Call) {
-    guard let view = awaitingSnapshot.removeValue(forKey: call.id) else { return call.answer(StockResult(answer)) }
+    guard let view = awaitingSnapshot.removeValue(forKey: call.id) else {
+      return call.answer(StockResult(answer))
+    }
     guard !view.isEnded else { return }
     guard case .snapshot(let picture) = answer else { return views.end(view, with: StockResult(answer)) }
     call.answer(StockResult(answer), more: true)
@@ -90,7 +96,9 @@ package final class StockService<Machine: StockServiceMachine>: ServiceHandler {
 
   private func follow(_ place: StockPosition?, _ call: Call) -> ServiceReaction<StockEvent, StockResult> {
     guard let view = call.open(in: views) else {
-      return .answer(.failure(StockFailure(.crowded, messageDetail: MessageDetail(.viewsOpen, call.subscriptionsPerClient))))
+      return .answer(
+        .failure(
+          StockFailure(.crowded, messageDetail: MessageDetail(.viewsOpen, call.subscriptionsPerClient))))
     }
     let settled = driver.machine.durableSequence
     let first = max(0, settled - limits.replayed)

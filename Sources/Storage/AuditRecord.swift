@@ -39,7 +39,8 @@ package struct AuditRecord {
     compare(.deadCountDiffers, bankID: dayCounters.dead, rows: customers.dead)
     for line in Set(dayCounters.waiting.lines + customers.waiting.lines).sorted() {
       compare(
-        .waitingCountDiffers, [names[line.service].text, line.priority.name], bankID: dayCounters.waiting[line],
+        .waitingCountDiffers, [names[line.service].text, line.priority.name],
+        bankID: dayCounters.waiting[line],
         rows: customers.waiting[line])
     }
     for (index, count) in (delayed ?? []).enumerated() {
@@ -50,7 +51,8 @@ package struct AuditRecord {
     for service in names.services {
       let rows = service.index < served.count ? served[service.index] : 0
       compare(
-        .serviceServedCountDiffers, [names[service].text], bankID: dayCounters.servedByService[service.index], rows: rows)
+        .serviceServedCountDiffers, [names[service].text], bankID: dayCounters.servedByService[service.index],
+        rows: rows)
     }
   }
 
@@ -86,7 +88,9 @@ struct Findings {
   }
 
   /// The stored findings, followed by one with the number of those that were only counted, if there are any.
-  var messageDetails: [MessageDetail] { omitted > 0 ? reported + [MessageDetail(.andMore, omitted)] : reported }
+  var messageDetails: [MessageDetail] {
+    omitted > 0 ? reported + [MessageDetail(.andMore, omitted)] : reported
+  }
 }
 
 package struct ReceiptMoney {
@@ -230,6 +234,8 @@ package struct TicketScan {
     guard missing > 0 else { return }
     report.audit.lost += missing
     let (first, day) = (last + 1, day)
-    report.note(missing == 1 ? MessageDetail(.ticketLost, first, day) : MessageDetail(.ticketsLost, first, ticket - 1, day))
+    report.note(
+      missing == 1
+        ? MessageDetail(.ticketLost, first, day) : MessageDetail(.ticketsLost, first, ticket - 1, day))
   }
 }

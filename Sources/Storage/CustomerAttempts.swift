@@ -17,7 +17,9 @@ struct CustomerAttempts: Equatable {
   static let ended = "attempts & 4294967295"
 
   init(_ customer: Customer) {
-    (ended, startedAttempts, isAttemptRunning) = (customer.attempts, customer.startedAttempts, customer.isAttemptRunning)
+    (ended, startedAttempts, isAttemptRunning) = (
+      customer.attempts, customer.startedAttempts, customer.isAttemptRunning
+    )
   }
 
   /// Nil if the number is invalid.

@@ -53,7 +53,8 @@ extension Database {
   private static func copied(_ path: String, _ schema: Schema) throws(StoreError) -> Database {
     let environmentDirectory = InspectionCopyDirectory.environmentDirectory
     var trouble = ""
-    for place in [environmentDirectory, "/tmp", "/var/tmp", "/dev/shm"].compactMap(\.self) where place.hasPrefix("/") {
+    for place in [environmentDirectory, "/tmp", "/var/tmp", "/dev/shm"].compactMap(\.self)
+    where place.hasPrefix("/") {
       InspectionCopyDirectory.sweep(place)
       let directory: InspectionCopyDirectory
       switch InspectionCopyDirectory.make(in: place) {
@@ -99,7 +100,9 @@ extension Database {
       "\(call) of \(name): \(String(cString: strerror(errno)))"
     }
     let from = source.withByteString { Glibc.open($0, O_RDONLY | O_CLOEXEC) }
-    guard from >= 0 else { throw .failed(path: path, detail: MessageDetail(quoting: errorText("open", source))) }
+    guard from >= 0 else {
+      throw .failed(path: path, detail: MessageDetail(quoting: errorText("open", source)))
+    }
     defer { Glibc.close(from) }
     let to = target.withByteString {
       Glibc.open($0, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

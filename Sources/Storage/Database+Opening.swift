@@ -70,7 +70,9 @@ extension Database {
     let length = self.length(of: file)
     if length == 0 {
       // SQLite would delete a WAL that it finds next to an empty database.
-      if self.length(of: file + "-wal") > 0 { throw .damaged(path: path, detail: MessageDetail(.emptyBesideLog)) }
+      if self.length(of: file + "-wal") > 0 {
+        throw .damaged(path: path, detail: MessageDetail(.emptyBesideLog))
+      }
       return
     }
     // A crash during the creation of the file can leave a partial header and a journal that rolls it back.
@@ -109,7 +111,8 @@ extension Database {
 
   private func settle(maximumPages: Int64?) throws(StoreError) {
     let synchronous =
-      volume.hasPlantedBug("neverSyncs") ? "OFF" : volume.hasPlantedBug("syncsOnlyAtCheckpoint") ? "NORMAL" : "FULL"
+      volume.hasPlantedBug("neverSyncs")
+      ? "OFF" : volume.hasPlantedBug("syncsOnlyAtCheckpoint") ? "NORMAL" : "FULL"
     try execute(
       """
       PRAGMA synchronous = \(synchronous);

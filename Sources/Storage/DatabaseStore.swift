@@ -13,7 +13,9 @@ public class DatabaseStore {
 
   class var schema: Schema { preconditionFailure("Every kind of store has its own schema.") }
   /// Amount of space that this kind of store reserves in addition to the need of its customers.
-  class var reservePlan: ReservedSpace.ReservePlan { preconditionFailure("Every kind of store has its own plan.") }
+  class var reservePlan: ReservedSpace.ReservePlan {
+    preconditionFailure("Every kind of store has its own plan.")
+  }
 
   init(_ database: Database) throws(StoreError) {
     self.database = database

@@ -17,11 +17,13 @@ enum DayCounterColumns {
 
   /// Binds the counters to consecutive parameters, starting at `first`. Returns the next parameter.
   @discardableResult static func bind(
-    _ dayCounters: DayCounters, _ lines: LineNumbers, _ serviceCountCache: inout ServiceCountCache, to statement: Statement,
+    _ dayCounters: DayCounters, _ lines: LineNumbers, _ serviceCountCache: inout ServiceCountCache,
+    to statement: Statement,
     from first: Int32
   ) throws(StoreError) -> Int32 {
     statement.bindAll(
-      from: first, dayCounters.issued, dayCounters.served, dayCounters.cancelled, dayCounters.delayed, dayCounters.dead,
+      from: first, dayCounters.issued, dayCounters.served, dayCounters.cancelled, dayCounters.delayed,
+      dayCounters.dead,
       dayCounters.businessTime.nanoseconds)
     try statement.bind(first + 6, utf8: DayCounterText.write(dayCounters.waiting, lines))
     try serviceCountCache.bind(dayCounters, to: statement, from: first + 7)
@@ -44,7 +46,9 @@ struct DayRow {
     dayCounters.know(services: services.count)
     isClosed = row.optional(2) != nil
     firstSequence = row.integer(3)
-    (dayCounters.issued, dayCounters.served, dayCounters.cancelled) = (row.integer(4), row.integer(5), row.integer(6))
+    (dayCounters.issued, dayCounters.served, dayCounters.cancelled) = (
+      row.integer(4), row.integer(5), row.integer(6)
+    )
     (dayCounters.delayed, dayCounters.dead) = (row.integer(7), row.integer(8))
     dayCounters.businessTime = TimeSpan(nanoseconds: row.integer(9))
     dayCounters.clockSteps = row.integer(13)
@@ -54,7 +58,8 @@ struct DayRow {
   /// Reads the counters by line and by service. Returns false if they are invalid.
   private static func take(_ row: Statement, _ lines: LineNumbers, _ dayCounters: inout DayCounters) -> Bool {
     guard let waiting = DayCounterText.numbers(in: row.utf8(10)), waiting.count % 2 == 0,
-      let served = DayCounterText.numbers(in: row.utf8(11)), served.count <= dayCounters.servedByService.count,
+      let served = DayCounterText.numbers(in: row.utf8(11)),
+      served.count <= dayCounters.servedByService.count,
       let paused = DayCounterText.numbers(in: row.utf8(12)), paused.count <= dayCounters.paused.count,
       paused.allSatisfy({ $0 <= 1 })
     else { return false }

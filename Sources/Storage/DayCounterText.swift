@@ -62,7 +62,9 @@ struct ServiceCountCache {
   private var counts: (served: [Int64], paused: [Bool]) = ([], [])
 
   /// Binds both texts to the parameter `first` and the next one, unless they are already bound.
-  mutating func bind(_ dayCounters: DayCounters, to statement: Statement, from first: Int32) throws(StoreError) {
+  mutating func bind(_ dayCounters: DayCounters, to statement: Statement, from first: Int32)
+    throws(StoreError)
+  {
     let isKept = bound == statement.handle
     bound = nil
     if !isKept || dayCounters.servedByService != counts.served {

@@ -144,7 +144,9 @@ struct MemoryState {
     found.customer.attempts = customer.attempts
     found.customer.crashes = customer.crashes
     found.customer.failures = customer.failures
-    (found.customer.startedAttempts, found.customer.isAttemptRunning) = (customer.startedAttempts, customer.isAttemptRunning)
+    (found.customer.startedAttempts, found.customer.isAttemptRunning) = (
+      customer.startedAttempts, customer.isAttemptRunning
+    )
     found.state = to
     found.dueAt = dueAt
     try put(found)
@@ -152,7 +154,9 @@ struct MemoryState {
 
   private mutating func add(_ receipt: Receipt) throws(StoreError) {
     let ticket = TicketOfDay(day: receipt.day, ticket: receipt.ticket)
-    if receiptPlaces[ticket] != nil { throw damage(MessageDetail(.receiptTwice, receipt.ticket, receipt.day)) }
+    if receiptPlaces[ticket] != nil {
+      throw damage(MessageDetail(.receiptTwice, receipt.ticket, receipt.day))
+    }
     receiptPlaces[ticket] = receipts.count
     receipts.append(receipt)
     receipts[receipts.count - 1].sequence = Int64(receipts.count)
@@ -247,5 +251,7 @@ struct MemoryState {
     return low
   }
 
-  private func damage(_ detail: MessageDetail) -> StoreError { .damaged(path: MemoryStore.path, detail: detail) }
+  private func damage(_ detail: MessageDetail) -> StoreError {
+    .damaged(path: MemoryStore.path, detail: detail)
+  }
 }

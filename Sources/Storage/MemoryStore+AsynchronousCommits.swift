@@ -17,7 +17,9 @@ extension MemoryStore {
   }
 
   var image: StateSnapshot {
-    StateSnapshot(contents: contents, dayCounters: dayCounters, closedDays: closedDays, firstUnissuedTicket: firstUnissuedTicket)
+    StateSnapshot(
+      contents: contents, dayCounters: dayCounters, closedDays: closedDays,
+      firstUnissuedTicket: firstUnissuedTicket)
   }
 
   var snapshotWithoutStaged: StateSnapshot {

@@ -173,8 +173,10 @@ extension MemoryStore {
     for dayCounters in allDays {
       let found = receipts[dayCounters.day] ?? DayReceipts()
       report.audit.issued += dayCounters.issued
-      report.compare(.servedCountDiffers, ["\(dayCounters.day)"], bankID: dayCounters.served, rows: found.served)
-      report.compare(.cancelledCountDiffers, ["\(dayCounters.day)"], bankID: dayCounters.cancelled, rows: found.cancelled)
+      report.compare(
+        .servedCountDiffers, ["\(dayCounters.day)"], bankID: dayCounters.served, rows: found.served)
+      report.compare(
+        .cancelledCountDiffers, ["\(dayCounters.day)"], bankID: dayCounters.cancelled, rows: found.cancelled)
       walk(dayCounters, &report)
     }
     var customers = CustomerCounts()

@@ -154,7 +154,9 @@ public final class MemoryStore: LocalQueueStore {
 
   /// Commits the day counters with all staged changes. See `QueueStore`.
   @discardableResult
-  public func commit(_ dayCounters: DayCounters, arriving: InProgressEnqueue?) throws(StoreError) -> CommitProgress {
+  public func commit(_ dayCounters: DayCounters, arriving: InProgressEnqueue?) throws(StoreError)
+    -> CommitProgress
+  {
     if let end { throw end }
     guard let saved = self.dayCounters, isLoaded else {
       preconditionFailure("The store was not loaded before a commit.")
@@ -170,10 +172,14 @@ public final class MemoryStore: LocalQueueStore {
     }
     if commitsAsynchronously, onDisk == nil { onDisk = snapshotWithoutStaged }
     if dayCounters.day > saved.day { contents.forgetLines() }
-    for day in saved.day..<dayCounters.day { close(day, after: saved, at: dayCounters.openedAt, steps: dayCounters.clockSteps) }
+    for day in saved.day..<dayCounters.day {
+      close(day, after: saved, at: dayCounters.openedAt, steps: dayCounters.clockSteps)
+    }
     if let arriving, arriving.count > 0 {
       firstUnissuedTicket = arriving.first
-    } else if let first = firstUnissuedTicket, dayCounters.issued >= first || !contents.hasCustomers(from: first) {
+    } else if let first = firstUnissuedTicket,
+      dayCounters.issued >= first || !contents.hasCustomers(from: first)
+    {
       firstUnissuedTicket = nil
     }
     self.dayCounters = dayCounters
@@ -200,7 +206,8 @@ public final class MemoryStore: LocalQueueStore {
   ) throws(StoreError) {
     let kept = Int64(contents.positions.count)
     if dayCounters.day == saved.day || kept == dayCounters.kept + (arriving?.count ?? 0) { return }
-    throw .damaged(path: Self.path, detail: MessageDetail(.dayHandoverDiffers, saved.day, kept, dayCounters.kept))
+    throw .damaged(
+      path: Self.path, detail: MessageDetail(.dayHandoverDiffers, saved.day, kept, dayCounters.kept))
   }
 
   private func close(_ day: BusinessDay, after saved: DayCounters, at moment: WallTime, steps: Int64) {

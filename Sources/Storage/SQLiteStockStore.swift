@@ -17,7 +17,9 @@ public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore 
 
   override class var schema: Schema { .stock }
   /// Reserves space for the WAL of a few orders, and for the data of some thousand orders.
-  override class var reservePlan: ReservedSpace.ReservePlan { ReservedSpace.ReservePlan(limit: 2 << 20, share: 16) }
+  override class var reservePlan: ReservedSpace.ReservePlan {
+    ReservedSpace.ReservePlan(limit: 2 << 20, share: 16)
+  }
 
   /// Makes the store of an open database.
   override init(_ database: Database) throws(StoreError) {

@@ -65,8 +65,10 @@ extension SQLiteStore {
     for day in days {
       let dayCounters = day.dayCounters
       let found = receipts[dayCounters.day] ?? DayReceipts()
-      report.compare(.servedCountDiffers, ["\(dayCounters.day)"], bankID: dayCounters.served, rows: found.served)
-      report.compare(.cancelledCountDiffers, ["\(dayCounters.day)"], bankID: dayCounters.cancelled, rows: found.cancelled)
+      report.compare(
+        .servedCountDiffers, ["\(dayCounters.day)"], bankID: dayCounters.served, rows: found.served)
+      report.compare(
+        .cancelledCountDiffers, ["\(dayCounters.day)"], bankID: dayCounters.cancelled, rows: found.cancelled)
       report.compare(.firstReceiptDiffers, ["\(dayCounters.day)"], bankID: day.firstSequence, rows: first)
       first += found.count
       if day.isClosed, dayCounters.delayed != 0 || dayCounters.dead != 0 || dayCounters.waitingInAll != 0 {
@@ -80,7 +82,9 @@ extension SQLiteStore {
     _ report: inout AuditRecord
   ) {
     guard let day else {
-      if report.audit.waiting + report.audit.delayed + report.audit.dead > 0 { report.note(MessageDetail(.customersWithoutDay)) }
+      if report.audit.waiting + report.audit.delayed + report.audit.dead > 0 {
+        report.note(MessageDetail(.customersWithoutDay))
+      }
       return
     }
     report.compare(day.dayCounters, customers, receipts[day.dayCounters.day], delayed: delayed)

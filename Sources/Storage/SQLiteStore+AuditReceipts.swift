@@ -71,7 +71,8 @@ extension SQLiteStore {
       isTicket
         ? MessageDetail(.ticketDuplicated, entry.ticket, entry.day)
         : MessageDetail(
-          .neverIssued, entry.ticket, entry.day, days.first { $0.dayCounters.day == entry.day }?.dayCounters.issued ?? 0))
+          .neverIssued, entry.ticket, entry.day,
+          days.first { $0.dayCounters.day == entry.day }?.dayCounters.issued ?? 0))
   }
 
   /// Checks the tickets of every day. Each must be stored once, as a receipt or in the queue, and the customers
@@ -81,7 +82,8 @@ extension SQLiteStore {
       "SELECT value FROM meta WHERE name LIKE '\(Self.receiptsBefore)%'", while: "reading the starts"
     ) { row throws(StoreError) in try row.all { $0.integer(0) } }
     var order = OrderScan(
-      starts: starts, disordered: DisorderedDays.among(days.map { ($0.dayCounters.day, $0.dayCounters.clockSteps) }))
+      starts: starts,
+      disordered: DisorderedDays.among(days.map { ($0.dayCounters.day, $0.dayCounters.clockSteps) }))
     var pages = PageCache()
     for day in days {
       let number = day.dayCounters.day
@@ -150,7 +152,9 @@ extension SQLiteStore {
         }
         let first = TicketBlock.firstTicket(of: row.integer(0))
         for ticket in first..<first + TicketBlock.tickets {
-          guard let sequence = block[ticket] else { throw damage(MessageDetail(.blockInvalid, row.integer(0))) }
+          guard let sequence = block[ticket] else {
+            throw damage(MessageDetail(.blockInvalid, row.integer(0)))
+          }
           if sequence != 0 { try visit(ticket, sequence) }
         }
       }

@@ -96,7 +96,9 @@ extension SQLiteStore {
     } else {
       return report.note(MessageDetail(.attemptsWithoutTicket, ticket, day))
     }
-    if !possible.contains(counted) { report.note(MessageDetail(.attemptsDiffer, ticket, day, counted, recorded)) }
+    if !possible.contains(counted) {
+      report.note(MessageDetail(.attemptsDiffer, ticket, day, counted, recorded))
+    }
   }
 
   /// Adds a finding for each key whose tickets are not a range of issued tickets. The keys of an incomplete request

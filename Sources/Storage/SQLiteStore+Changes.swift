@@ -54,7 +54,8 @@ extension SQLiteStore {
     for shortage in receipt.shortages { try insert(shortage, of: receipt) }
     if receipt.outcome == .cancelled, receipt.service.usesStock {
       statements.insertRelease.bindAll(receipt.day, receipt.ticket)
-      try statements.insertRelease.run(violation: MessageDetail(.cancelledBefore, receipt.ticket, receipt.day))
+      try statements.insertRelease.run(
+        violation: MessageDetail(.cancelledBefore, receipt.ticket, receipt.day))
     }
     guard receipt.day == saved?.day else { return }
     if receipt.outcome.isFinishedByWorker { staged.served += 1 } else { staged.cancelled += 1 }
@@ -64,7 +65,8 @@ extension SQLiteStore {
     statements.insertShortage.bindAll(receipt.day, receipt.ticket)
     try statements.insertShortage.bind(3, text: shortage.item.name)
     statements.insertShortage.bindAll(from: 4, shortage.needed, shortage.available)
-    try statements.insertShortage.run(violation: MessageDetail(.shortageDuplicated, receipt.ticket, receipt.day, shortage.item))
+    try statements.insertShortage.run(
+      violation: MessageDetail(.shortageDuplicated, receipt.ticket, receipt.day, shortage.item))
   }
 
   private func note(released ticket: TicketOfDay) throws(StoreError) {
@@ -88,7 +90,8 @@ extension SQLiteStore {
       try position(customer, in: from).key, CustomerAttempts(customer).packed,
       Int64(customer.crashes), Int64(customer.failures),
       try position(customer, in: to).key, dueAt?.milliseconds)
-    try statements.moveCustomer.run(violation: MessageDetail(.alreadyInState, customer.ticket, presentDay, to.name))
+    try statements.moveCustomer.run(
+      violation: MessageDetail(.alreadyInState, customer.ticket, presentDay, to.name))
     try requireOneChange(customer, in: from)
   }
 
@@ -115,13 +118,16 @@ extension SQLiteStore {
 
   /// Prefix of the names in `meta` for the dead letters of a ticket. A space and the number of the attempt
   /// follow it.
-  static func deadLetterNames(of ticket: TicketNumber, _ day: BusinessDay) -> String { "dead \(day) \(ticket)" }
+  static func deadLetterNames(of ticket: TicketNumber, _ day: BusinessDay) -> String {
+    "dead \(day) \(ticket)"
+  }
 
   private func remember(_ key: String, _ known: KeyedRequest) throws(StoreError) {
     let tickets = known.tickets
     try statements.insertKey.bind(1, text: key)
     statements.insertKey.bindAll(from: 2, tickets.day, tickets.first, tickets.last, known.request)
-    try statements.insertKey.run(violation: MessageDetail(.keyRemembered, tickets.first, tickets.last, tickets.day))
+    try statements.insertKey.run(
+      violation: MessageDetail(.keyRemembered, tickets.first, tickets.last, tickets.day))
   }
 
   /// Position of a customer's row. Throws if the line has no number, because a line without a number has no customers.
@@ -135,7 +141,9 @@ extension SQLiteStore {
   }
 
   private func requireOneChange(_ customer: Customer, in state: CustomerState) throws(StoreError) {
-    if database.changes != 1 { throw damage(MessageDetail(.ticketNotFound, customer.ticket, presentDay, state.name)) }
+    if database.changes != 1 {
+      throw damage(MessageDetail(.ticketNotFound, customer.ticket, presentDay, state.name))
+    }
   }
 
   /// Day of the saved counters, for error messages and due times. It is 0 before the store is loaded, when no change

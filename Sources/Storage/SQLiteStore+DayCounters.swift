@@ -130,7 +130,9 @@ extension SQLiteStore {
     var grown = services
     let before = grown.count
     for name in names where grown[name] == nil {
-      guard grown.hasRoom else { throw .failed(path: database.path, detail: MessageDetail(.servicesExhausted)) }
+      guard grown.hasRoom else {
+        throw .failed(path: database.path, detail: MessageDetail(.servicesExhausted))
+      }
       grown.add(name)
     }
     let new = grown.names[before...]
@@ -153,17 +155,23 @@ extension SQLiteStore {
   }
 
   /// Writes changed counters in the open transaction.
-  func save(_ dayCounters: DayCounters, over saved: DayCounters, _ arriving: InProgressEnqueue?) throws(StoreError) {
+  func save(_ dayCounters: DayCounters, over saved: DayCounters, _ arriving: InProgressEnqueue?)
+    throws(StoreError)
+  {
     precondition(dayCounters.day >= saved.day, "A business day never repeats.")
     if dayCounters.day > saved.day {
       try startNextDay(from: saved, to: dayCounters, arriving)
     } else if dayCounters != saved {
       let statement = statements.updateDay
-      statement.bind(try DayCounterColumns.bind(dayCounters, lines, &serviceCountCache, to: statement, from: 1), dayCounters.day)
+      statement.bind(
+        try DayCounterColumns.bind(dayCounters, lines, &serviceCountCache, to: statement, from: 1),
+        dayCounters.day)
       try statement.run()
       try requireRow(of: dayCounters.day)
     }
-    if dayCounters.delayedByService != saved.delayedByService { try saveDelayedByService(dayCounters, over: saved) }
+    if dayCounters.delayedByService != saved.delayedByService {
+      try saveDelayedByService(dayCounters, over: saved)
+    }
   }
 
   /// Closes the day of the saved counters and opens the day of the new ones.
@@ -197,7 +205,9 @@ extension SQLiteStore {
       day += 1
       if day == dayCounters.day { break }
       // This day started and ended within the open transaction.
-      try open(DayCounters(day: day, openedAt: dayCounters.openedAt, clockSteps: dayCounters.clockSteps), firstSequence: first)
+      try open(
+        DayCounters(day: day, openedAt: dayCounters.openedAt, clockSteps: dayCounters.clockSteps),
+        firstSequence: first)
       receipts = try countReceipts(of: day, from: first)
     }
     try open(dayCounters, firstSequence: first)

@@ -168,7 +168,9 @@ extension SQLiteStore {
       place.dueAt.milliseconds, place.ticket, unissued.bound, Int64(max(0, limit)))
     return try statements.delayed.all { row throws(StoreError) in
       let found = try customer(row)
-      guard let due = found.dueAt else { throw damage(MessageDetail(.delayedWithoutDueTime, found.customer.ticket)) }
+      guard let due = found.dueAt else {
+        throw damage(MessageDetail(.delayedWithoutDueTime, found.customer.ticket))
+      }
       return DelayedCustomer(customer: found.customer, dueAt: due)
     }
   }
@@ -224,7 +226,8 @@ extension SQLiteStore {
       ticket: position.ticket, service: line.service, priority: line.priority, amount: row.integer(1),
       account: row.integer(2), issuedAt: WallTime(milliseconds: row.integer(3)),
       attempts: attempts.ended, crashes: try small(row.integer(5)),
-      failures: try small(row.integer(6)), startedAttempts: attempts.startedAttempts, isAttemptRunning: attempts.isAttemptRunning,
+      failures: try small(row.integer(6)), startedAttempts: attempts.startedAttempts,
+      isAttemptRunning: attempts.isAttemptRunning,
       itemName: row.text(8))
     return StoredCustomer(
       customer: customer, state: state, dueAt: row.optional(7).map(WallTime.init(milliseconds:)))

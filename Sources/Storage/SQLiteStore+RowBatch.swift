@@ -91,7 +91,9 @@ extension SQLiteStore {
       try forgetUnusedLines()
       given = lines.give(to: line)
     }
-    guard let number = given else { throw .failed(path: database.path, detail: MessageDetail(.linesExhausted)) }
+    guard let number = given else {
+      throw .failed(path: database.path, detail: MessageDetail(.linesExhausted))
+    }
     try insert(line, number)
     return number
   }

@@ -77,7 +77,9 @@ extension SQLiteStore {
 
   /// Updates `meta` for the counters that are about to be committed. Returns the lowest number that is not
   /// issued then.
-  func saveUnissued(_ dayCounters: DayCounters, _ arriving: InProgressEnqueue?) throws(StoreError) -> TicketNumber? {
+  func saveUnissued(_ dayCounters: DayCounters, _ arriving: InProgressEnqueue?) throws(StoreError)
+    -> TicketNumber?
+  {
     let present = unissued.first
     let areGone = unissued.areRemoved || dayCounters.day != saved?.day
     var wanted = present

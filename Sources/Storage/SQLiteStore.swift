@@ -55,7 +55,9 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
 
   override class var schema: Schema { .bank }
   /// Base reserve, for the WAL of a few transactions, attempts and pauses.
-  override class var reservePlan: ReservedSpace.ReservePlan { ReservedSpace.ReservePlan(limit: 4 << 20, share: 8, headroom: 1 << 20) }
+  override class var reservePlan: ReservedSpace.ReservePlan {
+    ReservedSpace.ReservePlan(limit: 4 << 20, share: 8, headroom: 1 << 20)
+  }
 
   /// Makes the store of an open database.
   override init(_ database: Database) throws(StoreError) {
@@ -119,7 +121,9 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
   ///
   /// If the counters start a new day, the old day is closed at the opening time of the new one.
   @discardableResult
-  public func commit(_ dayCounters: DayCounters, arriving: InProgressEnqueue?) throws(StoreError) -> CommitProgress {
+  public func commit(_ dayCounters: DayCounters, arriving: InProgressEnqueue?) throws(StoreError)
+    -> CommitProgress
+  {
     try requireTransaction()
     guard let saved else { preconditionFailure("The store was not loaded before a commit.") }
     if !hasStagedChanges && dayCounters == saved && arriving == unissued.open { return .onDisk }

@@ -13,7 +13,9 @@ public final class SQLiteVendingStore: EntryDatabaseStore<VendingEntry>, Vending
 
   override class var schema: Schema { .vending }
   /// Reserves space for the WAL of a few changes, and for the data of some thousand changes.
-  override class var reservePlan: ReservedSpace.ReservePlan { ReservedSpace.ReservePlan(limit: 1 << 20, share: 16) }
+  override class var reservePlan: ReservedSpace.ReservePlan {
+    ReservedSpace.ReservePlan(limit: 1 << 20, share: 16)
+  }
 
   /// Makes the store of an open database.
   override init(_ database: Database) throws(StoreError) {

@@ -38,7 +38,9 @@ struct StockAuditor {
     present[change.item, default: 0] &+= change.difference
     let (lot, all) = (lots[name] ?? 0, present[change.item] ?? 0)
     if lot != change.lot || all != change.present {
-      findings.note(MessageDetail(.changeBalanceDiffers, change.sequence, change.lot, change.present, change.item, lot, all))
+      findings.note(
+        MessageDetail(
+          .changeBalanceDiffers, change.sequence, change.lot, change.present, change.item, lot, all))
     }
     if lot < 0 || all > StockLimits.quantity {
       findings.note(MessageDetail(.changeBalanceInvalid, change.sequence, lot, all, change.item))

@@ -30,7 +30,8 @@ extension StoreError {
       let isFull = !reasons.isEmpty && reasons.allSatisfy { $0 == ENOSPC || $0 == EDQUOT || $0 == EFBIG }
       self =
         isFull && Self.leavesNothingBehind(code)
-        ? .diskFull(detail: MessageDetail(quoting: detail)) : .failed(path: path, detail: MessageDetail(quoting: detail))
+        ? .diskFull(detail: MessageDetail(quoting: detail))
+        : .failed(path: path, detail: MessageDetail(quoting: detail))
     default: self = .failed(path: path, detail: MessageDetail(quoting: detail))
     }
   }

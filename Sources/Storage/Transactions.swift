@@ -99,7 +99,8 @@ final class Transactions {
     var limit = max(try database.pageCount(), atLeast)
     if let free = reservedSpace.free { limit = min(limit, free / 4 / ReservedSpace.frame) }
     guard limit > Int64(Self.checkpointThreshold) else { return false }
-    guard try unlessFull({ () throws(StoreError) in try reservedSpace.copyLog(SQLITE_CHECKPOINT_PASSIVE) }) else {
+    guard try unlessFull({ () throws(StoreError) in try reservedSpace.copyLog(SQLITE_CHECKPOINT_PASSIVE) })
+    else {
       return false
     }
     frozenLimit = Int32(clamping: limit)

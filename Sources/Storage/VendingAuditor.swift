@@ -20,7 +20,8 @@ struct VendingAuditor {
     }
     report.account.apply(change)
     if report.account.balance != change.balance {
-      findings.note(MessageDetail(.moneyBalanceDiffers, change.sequence, change.balance, report.account.balance))
+      findings.note(
+        MessageDetail(.moneyBalanceDiffers, change.sequence, change.balance, report.account.balance))
       report.difference += abs(report.account.balance &- change.balance)
       report.account.balance = change.balance
     }
@@ -66,7 +67,9 @@ struct VendingAuditor {
       findings.note(MessageDetail(.openPurchasesExceedBalance, reserved, report.account.balance))
     }
     report.difference += abs(report.account.difference)
-    if report.account.difference != 0 { findings.note(MessageDetail(.moneyUnaccounted, report.account.difference)) }
+    if report.account.difference != 0 {
+      findings.note(MessageDetail(.moneyUnaccounted, report.account.difference))
+    }
     report.messageDetails = findings.messageDetails
     return report
   }

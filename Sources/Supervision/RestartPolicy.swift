@@ -79,7 +79,8 @@ public struct RestartHistory: Sendable {
     if atWork >= policy.forgetAfter { (deathsBeforeReady, deathsAfterReady) = (0, 0) }
     guard !hasWorked, atWork < policy.stableAfter else { return .atOnce }
     deathsAfterReady += 1
-    return deathsAfterReady <= policy.immediateRestarts ? .atOnce : decision(after: deathsAfterReady - policy.immediateRestarts)
+    return deathsAfterReady <= policy.immediateRestarts
+      ? .atOnce : decision(after: deathsAfterReady - policy.immediateRestarts)
   }
 
   /// Replaces the rules. Later decisions judge the existing history by the new rules.

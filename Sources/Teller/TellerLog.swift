@@ -37,7 +37,9 @@ struct TellerLog {
   var output: LogFile { file }
 
   /// The sentence of the customer's grade. A customer without a grade gets the sentence that contains only the number.
-  private static func sentence(of customer: Assignment, in sentences: [LogMessageTemplate]) -> LogMessageTemplate {
+  private static func sentence(of customer: Assignment, in sentences: [LogMessageTemplate])
+    -> LogMessageTemplate
+  {
     sentences[min(Int(customer.priority.code), sentences.count) - 1]
   }
 

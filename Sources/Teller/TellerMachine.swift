@@ -94,7 +94,9 @@ public struct TellerMachine: Sendable {
   public var hasEnded: Bool { if case .ended = state { true } else { false } }
 
   /// True if the provider does the whole work of the current customer.
-  var hasDelegatedWork: Bool { if case .serving(_, let service) = state { service.isDelegated } else { false } }
+  var hasDelegatedWork: Bool {
+    if case .serving(_, let service) = state { service.isDelegated } else { false }
+  }
 
   /// Time at which ``TellerEvent/timerFired`` is due; nil while nothing depends on time.
   public var wakeAt: MonotonicTime? {
@@ -174,7 +176,9 @@ extension TellerMachine {
       prefetched.append(assignment)
       return
     }
-    guard case .idle(let settings) = state else { return reportViolation("an assignment out of turn", &actions) }
+    guard case .idle(let settings) = state else {
+      return reportViolation("an assignment out of turn", &actions)
+    }
     if let reason = settings.objection(to: assignment) {
       fail(assignment, reason, settings, now, &actions)
       return
@@ -337,7 +341,9 @@ extension TellerMachine {
   }
 
   /// Ends one customer: starts the next one, or ends the process if it is closing.
-  private mutating func startNextOrExit(_ settings: TellerSettings, _ now: MonotonicTime, _ actions: inout Actions) {
+  private mutating func startNextOrExit(
+    _ settings: TellerSettings, _ now: MonotonicTime, _ actions: inout Actions
+  ) {
     state = .idle(settings)
     if !prefetched.isEmpty {
       assign(prefetched.removeFirst(), now, &actions)
@@ -362,7 +368,11 @@ extension TellerMachine {
 extension TellerMachine.ServingState {
   /// Starts the request for what the customer needs, or hands over the whole work.
   fileprivate mutating func requestProvision(_ settings: TellerSettings, at now: MonotonicTime) {
-    if settings.command != nil { isDelegated = true } else { provisionDeadline = settings.provisionTimeout(from: now) }
+    if settings.command != nil {
+      isDelegated = true
+    } else {
+      provisionDeadline = settings.provisionTimeout(from: now)
+    }
   }
 }
 

@@ -162,7 +162,8 @@ public final class TellerProcess {
     guard !settings.logPath.isEmpty else { return }
     do throws(SystemError) {
       let file = try LogFile(
-        path: settings.logPath, worker: settings.name, generation: settings.generation, limit: settings.logLimit,
+        path: settings.logPath, worker: settings.name, generation: settings.generation,
+        limit: settings.logLimit,
         keep: settings.logKeep)
       log = TellerLog(file, settings: settings)
     } catch { reportError("serving without a log: \(error)") }
@@ -171,7 +172,9 @@ public final class TellerProcess {
   private func spin(after answers: Int64) throws(SystemError) -> Int {
     spinIterations &+= 1
     let span = Self.spinDuration + Self.spinPerAnswer * max(0, answers - 1)
-    guard provider == nil, spinIterations % Self.fullPollInterval != 0 else { return try loop.spin(for: span) }
+    guard provider == nil, spinIterations % Self.fullPollInterval != 0 else {
+      return try loop.spin(for: span)
+    }
     return try loop.spin(for: span) { [unowned self] in channel.receiveNow() }
   }
 

@@ -168,7 +168,9 @@ open class ClientServer<
       limits.acceptsOtherUsers || peer.uid == CurrentProcess.uid || peer.uid == 0,
       let session = try? adopt(descriptor)
     else { return }
-    if sessions.count > maximumClients { refuse(session, .crowded, "\(maximumClients) clients are connected already") }
+    if sessions.count > maximumClients {
+      refuse(session, .crowded, "\(maximumClients) clients are connected already")
+    }
   }
 
   /// Adds a connection, such as the one on descriptor 3, as a client, without checking the user of its peer.

@@ -39,7 +39,8 @@ public final class Listener {
   ) throws(SystemError) {
     _ = try UnixSocket.removeStaleSocket(path: path)
     try self.init(
-      socket: try UnixSocket.listen(path: path, backlog: backlog), path: path, loop: loop, refusalFrame: refusalFrame)
+      socket: try UnixSocket.listen(path: path, backlog: backlog), path: path, loop: loop,
+      refusalFrame: refusalFrame)
   }
 
   /// Starts to accept on a non-blocking socket that already listens.
@@ -125,7 +126,9 @@ public final class Listener {
   private func pauseAccepting() {
     guard let registration else { return }
     try? loop.modify(registration, interest: [])
-    if !Kernel.hasPlantedBug("listenerNeverAcceptsAgain") { retryAt = SystemClock.monotonic() + Self.retryPause }
+    if !Kernel.hasPlantedBug("listenerNeverAcceptsAgain") {
+      retryAt = SystemClock.monotonic() + Self.retryPause
+    }
   }
 
   private static func makeSpare() -> FileDescriptor? { try? FileDescriptor.open("/dev/null", .readOnly) }

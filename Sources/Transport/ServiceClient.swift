@@ -22,7 +22,9 @@ public final class ServiceClient<Command: ServiceCommand> {
   /// Handler of the answer to a request.
   public typealias Completion = (Result<Answer, RequestError>) -> Void
 
-  private typealias Channel = MessageChannel<ServiceServerMessage<Answer>, ServiceClientMessage<ServiceRequest<Command>>>
+  private typealias Channel = MessageChannel<
+    ServiceServerMessage<Answer>, ServiceClientMessage<ServiceRequest<Command>>
+  >
 
   /// True after the service's welcome, until the connection ends.
   public private(set) var isConnected = false
@@ -221,7 +223,11 @@ public final class ServiceClient<Command: ServiceCommand> {
       }
     } catch {
       // A shortage, such as of descriptors, is temporary. Any other error would recur.
-      if error.isShortage { tryLater(MessageDetail(quoting: error.description)) } else { fail(.system(error)) }
+      if error.isShortage {
+        tryLater(MessageDetail(quoting: error.description))
+      } else {
+        fail(.system(error))
+      }
     }
   }
 
@@ -297,7 +303,8 @@ public final class ServiceClient<Command: ServiceCommand> {
   private func handle(_ reply: NumberedReply<Answer>) {
     if reply.number == view?.number { return handleUpdate(reply.result) }
     guard !reply.more,
-      let request = Kernel.hasPlantedBug("answersAgainAtDeadline") ? open[reply.number] : open.removeValue(forKey: reply.number)
+      let request = Kernel.hasPlantedBug("answersAgainAtDeadline")
+        ? open[reply.number] : open.removeValue(forKey: reply.number)
     else { return }
     request.completion(.success(reply.result))
   }

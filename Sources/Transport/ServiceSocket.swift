@@ -13,7 +13,8 @@ public typealias ServiceSession<
 /// The socket of a service, and its clients.
 public final class ServiceSocket<
   Request: Codable & Sendable & Equatable, Result: Codable & Sendable & Equatable
->: ClientServer<ServiceClientMessage<Request>, ServiceServerMessage<Result>, ServiceSession<Request, Result>> {
+>: ClientServer<ServiceClientMessage<Request>, ServiceServerMessage<Result>, ServiceSession<Request, Result>>
+{
   /// Session type of the clients.
   public typealias Session = ServiceSession<Request, Result>
 
@@ -105,7 +106,9 @@ public final class ServiceSocket<
     guard !slowSessions.isEmpty else { return }
     var sum = slowSessions.values.reduce(0) { $0 + $1.channel.backlog }
     guard sum > limits.totalBacklogLimit else { return }
-    for session in slowSessions.values.sorted(by: { ($0.channel.backlog, $1.id) > ($1.channel.backlog, $0.id) }) {
+    for session in slowSessions.values.sorted(by: {
+      ($0.channel.backlog, $1.id) > ($1.channel.backlog, $0.id)
+    }) {
       guard sum > limits.totalBacklogLimit else { return }
       sum -= session.channel.backlog
       session.channel.close()
@@ -138,6 +141,9 @@ public final class ServiceSocket<
   /// - Parameter moment: now, by the monotonic clock.
   public func runTimers(_ moment: MonotonicTime) {
     loop.trackListening(until: moment)
-    runTimers(moment, listeningTime: Kernel.hasPlantedBug("servicesCountStallAgainstClients") ? moment : loop.listeningTime.now)
+    runTimers(
+      moment,
+      listeningTime: Kernel.hasPlantedBug("servicesCountStallAgainstClients")
+        ? moment : loop.listeningTime.now)
   }
 }

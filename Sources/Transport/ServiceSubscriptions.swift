@@ -84,7 +84,9 @@ public final class ServiceSubscriptions<
   /// Makes a request a subscription, which receives no answer before ``begin(_:after:)``. Returns nil if the
   /// client has the maximum number of subscriptions, and an ended subscription if the client has disconnected.
   /// Ends an older subscription of the same client with the same request number.
-  public func open(_ socket: Socket, _ session: Socket.Session, _ number: UInt32, topic: Int = 0) -> Subscription? {
+  public func open(_ socket: Socket, _ session: Socket.Session, _ number: UInt32, topic: Int = 0)
+    -> Subscription?
+  {
     for view in scheduler.all where view.session === session && view.number == number { end(view) }
     guard session.views < socket.subscriptionsPerClient else { return nil }
     let view = Subscription(socket, session, number, topic)
@@ -182,7 +184,9 @@ public final class ServiceSubscriptions<
         lastCatchUp = (position, upTo, tail)
       }
     }
-    guard let lastCatchUp, view.socket.send(lastCatchUp.tail, to: view.session, view.number) else { return endSlowSubscription(view) }
+    guard let lastCatchUp, view.socket.send(lastCatchUp.tail, to: view.session, view.number) else {
+      return endSlowSubscription(view)
+    }
     view.state = .catchingUp(lastCatchUp.upTo)
     return .sent
   }

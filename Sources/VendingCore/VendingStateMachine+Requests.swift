@@ -9,7 +9,9 @@ extension VendingStateMachine {
     _ known: StoredRequest, _ id: OrderID, _ action: VendingAction, for request: RequestNumber,
     into effects: inout [VendingEffect]
   ) {
-    guard known.action == action else { return answer(request, .refused(.requestConflict(id)), into: &effects) }
+    guard known.action == action else {
+      return answer(request, .refused(.requestConflict(id)), into: &effects)
+    }
     switch known {
     case .done(let change): answer(request, .done(change), into: &effects)
     case .purchase(let purchase):

@@ -49,7 +49,8 @@ public struct VendingStateMachine: Sendable {
   /// Releases by the stock that are not on disk yet.
   var released: Set<PurchaseNumber> = []
   /// Answers that are sent after the next commit, each with the purchase that it ends.
-  private var pendingAnswers: [(request: RequestNumber, answer: VendingAnswer, purchase: PurchaseNumber?)] = []
+  private var pendingAnswers: [(request: RequestNumber, answer: VendingAnswer, purchase: PurchaseNumber?)] =
+    []
   /// Effects to perform after all staged entries are on disk.
   private var afterCommit: [VendingEffect] = []
   private var hasStaged = false
@@ -173,7 +174,9 @@ public struct VendingStateMachine: Sendable {
     if case .insert(let amount) = action, !VendingLimits.insertion.contains(amount) {
       return effects.append(.reply(request, .refused(.badAmount(amount))))
     }
-    if let known = uncommittedRequests[id] { return repeated(known, id, action, for: request, into: &effects) }
+    if let known = uncommittedRequests[id] {
+      return repeated(known, id, action, for: request, into: &effects)
+    }
     // One lookup per name: requests under the same name that arrive meanwhile use its result.
     pendingLookups[id, default: []].append((request, action))
     if pendingLookups[id]?.count == 1 { effects.append(.lookUp(id)) }

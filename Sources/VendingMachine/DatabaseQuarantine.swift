@@ -40,8 +40,8 @@ enum DatabaseQuarantine {
     guard let facts = try FileMetadata.inspect(home.database), facts.isFile, isDamaged(home) else {
       return .notDamaged
     }
-    for suffix in ["-wal", "-journal", "-shm", ""] where try FileMetadata.inspect(home.database + suffix) != nil
-    {
+    for suffix in ["-wal", "-journal", "-shm", ""]
+    where try FileMetadata.inspect(home.database + suffix) != nil {
       try Directory.rename(home.database + suffix, to: target + suffix)
     }
     try Directory.sync(home.path)

@@ -125,7 +125,8 @@ final class DrinkShelf {
       let seen = picture?.sequence ?? 0
       if !Kernel.hasPlantedBug("gatesStayClosed") { runWaiters { $0 <= seen } }
     case .refused(let failure):
-      refusalReason = failure.messageDetail ?? MessageDetail(quoting: "\(failure.code.name) \(failure.detail)")
+      refusalReason =
+        failure.messageDetail ?? MessageDetail(quoting: "\(failure.code.name) \(failure.detail)")
     }
   }
 
@@ -147,7 +148,8 @@ final class DrinkShelf {
       isIntroducing = false
       switch result {
       case .success(.failure(let failure)):
-        refusalReason = failure.messageDetail ?? MessageDetail(quoting: "\(failure.code.name) \(failure.detail)")
+        refusalReason =
+          failure.messageDetail ?? MessageDetail(quoting: "\(failure.code.name) \(failure.detail)")
       case .failure(let error): refusalReason = error.messageDetail
       case .success: (refusalReason, isIntroduced) = (nil, true)
       }

@@ -42,7 +42,9 @@ final class ManagerOperations {
         return answer(.failure(VendingFailure(.stockUnavailable, messageDetail: messageDetail)))
       }
       var order = OrderID(ofManagersRequest: name)
-      if Kernel.hasPlantedBug("restocksTwice") { order = OrderID("\(order)-\(SystemClock.monotonic().nanoseconds)") }
+      if Kernel.hasPlantedBug("restocksTwice") {
+        order = OrderID("\(order)-\(SystemClock.monotonic().nanoseconds)")
+      }
       ask(command, as: order, until: deadline, answer)
     }
   }
@@ -59,7 +61,8 @@ final class ManagerOperations {
         guard let self else { return }
         shelf.whenReached(changes.last?.sequence ?? 0) { answer(.stocked(changes)) }
       case .failure where Kernel.hasPlantedBug("treatsTimeoutAsDone"): answer(.stocked([]))
-      case .failure(let error): answer(.failure(VendingFailure(.stockUnavailable, messageDetail: error.messageDetail)))
+      case .failure(let error):
+        answer(.failure(VendingFailure(.stockUnavailable, messageDetail: error.messageDetail)))
       }
     }
   }

@@ -75,7 +75,8 @@ final class PurchaseOperations<Machine: VendingServiceMachine> {
 
   private func release(_ purchase: PurchaseNumber) {
     guard let order = driver.machine.stockOrder(of: purchase) else { return }
-    stock.ask(.returnItems, as: order, until: SystemClock.monotonic() + timeouts.release) { [weak self] result in
+    stock.ask(.returnItems, as: order, until: SystemClock.monotonic() + timeouts.release) {
+      [weak self] result in
       guard let self else { return }
       // Ask again if the stock refuses or does not answer. A restarted machine asks again, too.
       switch result {

@@ -23,17 +23,22 @@ extension VendingFailure {
       self.init(.badRequest, subject: "\(amount)", messageDetail: MessageDetail(.insertionRange, least, most))
     case .badRequest(let name):
       self.init(
-        .badRequest, subject: Self.cut(name), messageDetail: MessageDetail(.requestName, VendingLimits.requestLength))
+        .badRequest, subject: Self.cut(name),
+        messageDetail: MessageDetail(.requestName, VendingLimits.requestLength))
     case .unknownProduct(let product): self.init(.unknownProduct, subject: Self.cut(product.name))
-    case .requestConflict(let id): self.init(.orderConflict, subject: id.text, messageDetail: MessageDetail(.nameOfOtherRequest))
+    case .requestConflict(let id):
+      self.init(.orderConflict, subject: id.text, messageDetail: MessageDetail(.nameOfOtherRequest))
     case .tooLittleMoney(let product, let price, let available):
       self.init(.tooLittleMoney, subject: product.name, price: price, available: available)
     case .soldOut(let product): self.init(.soldOut, subject: product.name)
     case .onlyExpired(let product): self.init(.onlyExpired, subject: product.name)
     case .balanceLimit(let balance):
-      self.init(.balanceLimit, messageDetail: MessageDetail(.balanceAtMost, VendingLimits.balance), available: balance)
+      self.init(
+        .balanceLimit, messageDetail: MessageDetail(.balanceAtMost, VendingLimits.balance), available: balance
+      )
     case .stockUnavailable(let product): self.init(.stockUnavailable, subject: product.name)
-    case .crowded: self.init(.crowded, messageDetail: MessageDetail(.purchasesUnderWay, VendingLimits.maxOpenPurchases))
+    case .crowded:
+      self.init(.crowded, messageDetail: MessageDetail(.purchasesUnderWay, VendingLimits.maxOpenPurchases))
     // `Code` is written out because a refusal has a case of the same name.
     case .diskFull: self.init(Code.diskFull)
     }
@@ -102,7 +107,8 @@ extension VendingCommand {
   private static func objection(to quantity: Quantity, of product: ItemID) -> VendingFailure? {
     if (1...StockLimits.quantity).contains(quantity) { return nil }
     return VendingFailure(
-      .badRequest, subject: product.name, messageDetail: MessageDetail(.amountRange, quantity, StockLimits.quantity))
+      .badRequest, subject: product.name,
+      messageDetail: MessageDetail(.amountRange, quantity, StockLimits.quantity))
   }
 }
 
@@ -128,7 +134,8 @@ extension VendingResult {
       self = .failure(
         VendingFailure(.soldOut, subject: shortage?.item.name ?? "", available: shortage?.available))
     case .failure(let failure): self = .failure(VendingFailure(failure))
-    default: self = .failure(VendingFailure(.stockUnavailable, messageDetail: MessageDetail(.unexpectedReply)))
+    default:
+      self = .failure(VendingFailure(.stockUnavailable, messageDetail: MessageDetail(.unexpectedReply)))
     }
   }
 }

@@ -53,7 +53,8 @@ extension MachineDriver where Machine: VendingServiceMachine, Persistence == Ven
 
   /// Checks all invariants. Nothing may be staged. Nil if the disk has failed.
   func audit() -> VendingResult? {
-    read(orRefuse: { .failure(VendingFailure(.diskFull, messageDetail: $0)) }) { persistence throws(StoreError) in
+    read(orRefuse: { .failure(VendingFailure(.diskFull, messageDetail: $0)) }) {
+      persistence throws(StoreError) in
       let found = try persistence.vending.audit()
       return .audit(
         VendingAuditReport(

@@ -134,7 +134,8 @@ package final class VendingService<Machine: VendingServiceMachine>: ServiceHandl
 
   /// Answer to a query if the data of the stock does not arrive in time.
   package func timeoutReply(for query: VendingCommand) -> VendingResult {
-    .failure(VendingFailure(.stockUnavailable, messageDetail: shelf.refusalReason ?? MessageDetail(.stockSilent)))
+    .failure(
+      VendingFailure(.stockUnavailable, messageDetail: shelf.refusalReason ?? MessageDetail(.stockSilent)))
   }
 
   /// Answers a query; nil if the client becomes a subscriber, or if the disk has failed.
@@ -148,7 +149,8 @@ package final class VendingService<Machine: VendingServiceMachine>: ServiceHandl
     case .expired: return .snapshot(picture(shelf.expired(on: today), withLots: true))
     case .follow:
       if viewers.admit(call, showsLots: isManager(call), self) { return nil }
-      return .failure(VendingFailure(.crowded, messageDetail: MessageDetail(.viewsOpen, call.subscriptionsPerClient)))
+      return .failure(
+        VendingFailure(.crowded, messageDetail: MessageDetail(.viewsOpen, call.subscriptionsPerClient)))
     default:
       let isManager = isManager(call)
       return .snapshot(picture(shelf.reports(on: today, withLots: isManager), withLots: isManager))
@@ -161,7 +163,8 @@ package final class VendingService<Machine: VendingServiceMachine>: ServiceHandl
     let sales = bought.sales.sorted { $0.key < $1.key }.map { SalesReport(product: $0.key, count: $0.value) }
     return VendingSnapshot(
       sequence: driver.machine.durableSequence, balance: driver.machine.durableAccount.balance,
-      availableBalance: driver.machine.durableAvailableBalance, today: today, products: products, sales: sales, recent: bought.recent)
+      availableBalance: driver.machine.durableAvailableBalance, today: today, products: products,
+      sales: sales, recent: bought.recent)
   }
 }
 

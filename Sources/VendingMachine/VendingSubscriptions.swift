@@ -45,7 +45,8 @@ final class VendingSubscriptions<Machine: VendingServiceMachine> {
     let picture = service.picture(products, withLots: showsLots)
     call.answer(.snapshot(picture), more: true)
     lastSent[side] = LastSent(
-      sequence: picture.sequence, version: service.shelf.version, availableBalance: picture.availableBalance, today: picture.today)
+      sequence: picture.sequence, version: service.shelf.version, availableBalance: picture.availableBalance,
+      today: picture.today)
     views.begin(view)
     return true
   }
@@ -58,7 +59,8 @@ final class VendingSubscriptions<Machine: VendingServiceMachine> {
     while let before = lastSent[side], before.isBehind(service) {
       let news = news(behind: before, withLots: side == 1, service)
       lastSent[side] = LastSent(
-        sequence: news.sequence, version: service.shelf.version, availableBalance: news.availableBalance, today: news.today)
+        sequence: news.sequence, version: service.shelf.version, availableBalance: news.availableBalance,
+        today: news.today)
       // A change of another item of the stock is not news for a subscriber of drinks.
       let isNothing =
         before.today == news.today && news.products.isEmpty && before.sequence == news.sequence
@@ -67,15 +69,19 @@ final class VendingSubscriptions<Machine: VendingServiceMachine> {
     }
   }
 
-  private func news(behind lastSent: LastSent, withLots: Bool, _ service: VendingService<Machine>) -> VendingChanges {
+  private func news(behind lastSent: LastSent, withLots: Bool, _ service: VendingService<Machine>)
+    -> VendingChanges
+  {
     let machine = service.driver.machine
-    let purchases = lastSent.sequence < machine.durableSequence ? purchases(after: lastSent.sequence, service) : []
+    let purchases =
+      lastSent.sequence < machine.durableSequence ? purchases(after: lastSent.sequence, service) : []
     let isWhole = purchases.count < page
     let products = service.shelf.reports(
       on: service.today, withLots: withLots, since: lastSent.today == service.today ? lastSent.version : nil)
     return VendingChanges(
       sequence: isWhole ? machine.durableSequence : purchases.last?.sequence ?? lastSent.sequence,
-      balance: machine.durableAccount.balance, availableBalance: machine.durableAvailableBalance, today: service.today,
+      balance: machine.durableAccount.balance, availableBalance: machine.durableAvailableBalance,
+      today: service.today,
       products: products, purchases: purchases)
   }
 

@@ -151,7 +151,8 @@ final class DataSources {
   }
 
   private func handle(
-    _ notice: VendingUpdate, _ path: ReferenceWritableKeyPath<DataSources, VendingSnapshot?>, _ kind: DataSource
+    _ notice: VendingUpdate, _ path: ReferenceWritableKeyPath<DataSources, VendingSnapshot?>,
+    _ kind: DataSource
   ) {
     switch notice {
     case .snapshot(let picture): self[keyPath: path] = picture

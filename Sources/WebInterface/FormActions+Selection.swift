@@ -229,7 +229,8 @@ extension FormActions {
     }
   }
 
-  private func continueSelection(_ selection: Selection, _ filter: PageFilter, _ confirmed: ConfirmationToken) {
+  private func continueSelection(_ selection: Selection, _ filter: PageFilter, _ confirmed: ConfirmationToken)
+  {
     let left = confirmed.count - selection.done
     guard left > 0 else { return selection.answer() }
     list(filter, selection.after) { [self] outcome in

@@ -80,7 +80,8 @@ final class FormActions {
       let fields = try RequestFields(
         sent, known: action.fields.union(["key", "back"]), repeatable: action.repeated)
       try serve(
-        SubmittedForm(exchange: exchange, fields: fields, language: Preferences.language(of: request)), action)
+        SubmittedForm(exchange: exchange, fields: fields, language: Preferences.language(of: request)), action
+      )
     } catch { exchange.respond(application.refusal(request, error)) }
     return true
   }
@@ -207,7 +208,8 @@ final class FormActions {
     guard application.options.hasChaos else { return form.refuse(.noChaos, at: page) }
     application.dataSources.subscribeBriefly([.board], at: SystemClock.monotonic())
     let loader = application.pageSubscriptions.loader
-    let watch = KillTracker(window: window, generation: generation, pid: pid, in: application.dataSources.board)
+    let watch = KillTracker(
+      window: window, generation: generation, pid: pid, in: application.dataSources.board)
     let former = loader.kill
     // A second press does not kill again, so the measurement of the first press is kept.
     if former?.isOf(watch) != true { loader.kill = watch }
@@ -280,7 +282,8 @@ extension Notice {
       case .codePause: 429
       case .unfinished: 202
       case .noSuchTicket, .noSuchService, .noSuchWindow, .noSuchItem, .noSuchJuice, .noSuchProduct: 404
-      case .notOpen, .draining, .queueFull, .diskFull, .crowded, .stockUnavailable, .vendingUnavailable, .inDoubt,
+      case .notOpen, .draining, .queueFull, .diskFull, .crowded, .stockUnavailable, .vendingUnavailable,
+        .inDoubt,
         .leaseLost:
         503
       default: 409

@@ -91,7 +91,9 @@ final class LivePage: EventFeed {
   /// Sends the last change: the new frame of the page, and all changes that were held back.
   func finish(_ frame: PageFrame, at now: MonotonicTime) {
     let connection = frame.connection
-    guard sequence > 0, let position = latest.firstIndex(where: { $0.name == connection.name }) else { return }
+    guard sequence > 0, let position = latest.firstIndex(where: { $0.name == connection.name }) else {
+      return
+    }
     latest[position] = connection
     heldUntil = nil
     let difference = RegionDifference(from: regions, to: latest)
@@ -103,7 +105,9 @@ final class LivePage: EventFeed {
     let difference = RegionDifference(from: regions, to: latest)
     let json = difference.json
     heldUntil = nil
-    if difference.hasLists, let later = rateLimiter.consume(json.utf8.count, at: now, withManyViewers: hasManyViewers) {
+    if difference.hasLists,
+      let later = rateLimiter.consume(json.utf8.count, at: now, withManyViewers: hasManyViewers)
+    {
       heldUntil = later
       send(blocks())
     } else {

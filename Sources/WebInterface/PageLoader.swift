@@ -34,7 +34,8 @@ final class PageLoader {
   /// Time for which an audit is reused.
   private static let auditAge = TimeSpan.seconds(5)
 
-  init(_ dataSources: DataSources, _ control: CoordinatorConnection, _ home: WebHome, vending: VendingClient) {
+  init(_ dataSources: DataSources, _ control: CoordinatorConnection, _ home: WebHome, vending: VendingClient)
+  {
     (self.dataSources, self.control, self.home, self.vending) = (dataSources, control, home, vending)
   }
 
@@ -119,7 +120,8 @@ final class PageLoader {
           page(
             TicketList(
               filter: filter.record, rows: shown.map { TicketRow($0) }, total: total,
-              day: reports.first?.day ?? dataSources.board?.day ?? 1, next: hasMore ? shown.last?.ticket : nil,
+              day: reports.first?.day ?? dataSources.board?.day ?? 1,
+              next: hasMore ? shown.last?.ticket : nil,
               services: serviceNames)))
       case .failure(let failure): done(Self.outcome(failure))
       }
@@ -221,7 +223,9 @@ final class PageLoader {
   private static let changes: Int64 = 800
 
   private func load(vendingBefore before: Int64?, _ language: Language, _ done: @escaping PageCompletion) {
-    guard let picture = dataSources.vending else { return done(.page(VendingPage(balance: 0, isOpen: false))) }
+    guard let picture = dataSources.vending else {
+      return done(.page(VendingPage(balance: 0, isOpen: false)))
+    }
     var page = VendingPage(
       balance: picture.balance, drinks: picture.products.map { DrinkRow($0, picture, language) },
       total: picture.sales.reduce(0) { $0 + $1.count }, isOpen: dataSources.isOpen.contains(.vending))

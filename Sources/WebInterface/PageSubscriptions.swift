@@ -104,7 +104,8 @@ final class PageSubscriptions {
   }
 
   private func updateNeededSources() {
-    dataSources.setNeeded(pages.keys.reduce(into: []) { $0.formUnion($1.path.dataSources) }, at: SystemClock.monotonic())
+    dataSources.setNeeded(
+      pages.keys.reduce(into: []) { $0.formUnion($1.path.dataSources) }, at: SystemClock.monotonic())
   }
 
   /// The frame of a document that is not updated by a stream, such as an error page.
@@ -193,12 +194,16 @@ final class PageSubscriptions {
   }
 
   private func answerPendingPages(_ now: MonotonicTime) {
-    let due = pendingPages.filter { dataSources.has($0.key.path.dataSources) && $0.begin <= now || $0.end <= now }
+    let due = pendingPages.filter {
+      dataSources.has($0.key.path.dataSources) && $0.begin <= now || $0.end <= now
+    }
     guard !due.isEmpty else { return }
     workCount += due.count
     pendingPages.removeAll { pendingPage in due.contains { $0.exchange === pendingPage.exchange } }
     for pendingPage in due {
-      loader.load(pendingPage.key.path, in: pendingPage.key.language) { [self] outcome in respond(pendingPage, outcome) }
+      loader.load(pendingPage.key.path, in: pendingPage.key.language) { [self] outcome in
+        respond(pendingPage, outcome)
+      }
     }
   }
 

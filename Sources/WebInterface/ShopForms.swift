@@ -139,7 +139,8 @@ final class ShopForms {
       case .success(.short): form.refuse(.tooFew, at: page)
       case .success(.failure(let failure)): form.refuse(PageRefusal(failure), at: page)
       case .success: form.refuse(.failed, at: page)
-      case .failure(.tryLater(_, let isInDoubt)): form.refuse(isInDoubt ? .inDoubt : .stockUnavailable, at: page)
+      case .failure(.tryLater(_, let isInDoubt)):
+        form.refuse(isInDoubt ? .inDoubt : .stockUnavailable, at: page)
       case .failure: form.refuse(.stockUnavailable, at: page)
       }
     }
@@ -200,7 +201,9 @@ final class ShopForms {
     }
   }
 
-  private func refuseCode(_ form: SubmittedForm, _ refusal: PageRefusal, _ status: Int, _ page: ManagerLoginPage) {
+  private func refuseCode(
+    _ form: SubmittedForm, _ refusal: PageRefusal, _ status: Int, _ page: ManagerLoginPage
+  ) {
     if form.exchange.request.wantsJSON { return form.refuse(refusal, at: "/vending/admin") }
     let frame = application.pageSubscriptions.frame(form.exchange.request)
     form.exchange.respond(.page(page.html(frame), status: status))

@@ -13,7 +13,9 @@ extension WebApplication {
     for (index, path) in paths.enumerated() {
       if case .ticket(let number, day: nil) = path { unbound = (index, number) }
     }
-    guard let (index, number) = unbound else { return pageSubscriptions.streamPages(paths, exchange, visitor) }
+    guard let (index, number) = unbound else {
+      return pageSubscriptions.streamPages(paths, exchange, visitor)
+    }
     control.ask(.ticket(number: number, day: nil)) { [self] outcome in
       switch outcome.only(\.ticket) {
       case .success(let report):

@@ -155,7 +155,8 @@ extension WebApplication {
 
   /// Refuses command lines unless the session's link permits them, because they run as the bank's user.
   func refusalToRun(_ request: HTTPRequest) -> HTTPResponse? {
-    guard request.method == .post, Self.addsCommandCustomers(request), visitor(of: request)?.mayRun != true else {
+    guard request.method == .post, Self.addsCommandCustomers(request), visitor(of: request)?.mayRun != true
+    else {
       return nil
     }
     if request.target.segments.first == "api" {

@@ -78,7 +78,9 @@ final class WebApplication: HTTPHandler {
     if needsNoSession(request) { return nil }
     guard let visitor = visitor(of: request) else { return unknown(request) }
     guard visitor.role.permits(request) else { return forbidden(request, visitor.role) }
-    if request.method == .post, admission.isReadOnly, !affectsOnlySession(request) { return readOnly(request) }
+    if request.method == .post, admission.isReadOnly, !affectsOnlySession(request) {
+      return readOnly(request)
+    }
     return nil
   }
 
@@ -168,7 +170,8 @@ final class WebApplication: HTTPHandler {
 
   func errorPage(_ request: HTTPRequest, _ status: Int) -> HTTPResponse {
     .page(
-      ErrorPage(status: status, detail: request.target.path).html(pageSubscriptions.frame(request)), status: status)
+      ErrorPage(status: status, detail: request.target.path).html(pageSubscriptions.frame(request)),
+      status: status)
   }
 
   /// Number of customers in a state, from the board.

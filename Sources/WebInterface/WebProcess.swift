@@ -81,7 +81,8 @@ private final class WebRun {
     }
     let settings = supervisor?.settings
     log = try LogFile(
-      path: settings.map { $0.logPath.isEmpty ? "/dev/null" : $0.logPath } ?? Paths.join(home.logs, "web.log"),
+      path: settings.map { $0.logPath.isEmpty ? "/dev/null" : $0.logPath }
+        ?? Paths.join(home.logs, "web.log"),
       worker: settings?.name ?? "web", generation: settings?.generation ?? 1,
       limit: settings?.logLimit ?? 10 << 20, keep: settings?.logKeep ?? 3)
     var limits = HTTPServer.Limits()
@@ -154,7 +155,9 @@ private final class WebRun {
   /// Binds the port of the preceding process, the requested one, or the next free one.
   private static func listen(_ requestedPort: UInt16, in home: WebHome) throws(SystemError) -> OpenPort {
     var ports = home.lastPort(insteadOf: requestedPort).map { [$0] } ?? []
-    ports += requestedPort == 0 ? [0] : (0...portAttempts).compactMap { UInt16(exactly: Int(requestedPort) + Int($0)) }
+    ports +=
+      requestedPort == 0
+      ? [0] : (0...portAttempts).compactMap { UInt16(exactly: Int(requestedPort) + Int($0)) }
     for port in ports {
       guard let socket = try InternetSocket.listen(port: port) else { continue }
       let number = try InternetSocket.port(of: socket)

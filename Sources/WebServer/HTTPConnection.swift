@@ -17,7 +17,9 @@ final class HTTPConnection {
   private(set) var isEnding = false
   private let descriptor: CInt
 
-  init(_ descriptor: CInt, _ origin: PendingConnections.Origin) { (self.descriptor, self.origin) = (descriptor, origin) }
+  init(_ descriptor: CInt, _ origin: PendingConnections.Origin) {
+    (self.descriptor, self.origin) = (descriptor, origin)
+  }
 
   /// A duplicate of the descriptor; nil if the process has no descriptor left.
   func duplicate() -> CInt? {

@@ -45,7 +45,8 @@ public final class HTTPExchange {
   private var pendingRefusal: HTTPResponse?
 
   init(
-    _ target: RequestTarget?, _ connection: HTTPConnection, _ mhdConnection: OpaquePointer, _ server: HTTPServer
+    _ target: RequestTarget?, _ connection: HTTPConnection, _ mhdConnection: OpaquePointer,
+    _ server: HTTPServer
   ) {
     hasGoodTarget = target != nil
     request = HTTPRequest(
@@ -137,7 +138,8 @@ public final class HTTPExchange {
     let headers = request.headers
     guard headers["expect"] == nil else { return false }
     return headers["transfer-encoding"] != nil
-      || (headers["content-length"].flatMap { UInt64($0) }).map { 1...UInt64(Self.maximumExcess) ~= $0 } ?? false
+      || (headers["content-length"].flatMap { UInt64($0) }).map { 1...UInt64(Self.maximumExcess) ~= $0 }
+        ?? false
   }
 
   /// Maximum pause while the rest of a refused request is read. Then the request is answered without its rest.
@@ -146,7 +148,9 @@ public final class HTTPExchange {
   /// Answers a refused request whose body does not arrive; false if this request was not refused. The library answers
   /// only after the whole request, so this method writes to the socket itself.
   func answerStalledBody() -> Bool {
-    guard stage == .reading, let pendingRefusal, connection.sendDirectly(pendingRefusal.serialized()) else { return false }
+    guard stage == .reading, let pendingRefusal, connection.sendDirectly(pendingRefusal.serialized()) else {
+      return false
+    }
     stage = .sent
     return true
   }

@@ -121,7 +121,8 @@ public final class HTTPServer {
   ///   - isFromOwner: true if the peer is a process of the bank's user or of root; nil for the value of `isLocal`.
   public func take(_ socket: consuming FileDescriptor, isLocal: Bool, isFromOwner: Bool? = nil) {
     guard !isClosing else { return }
-    pendingConnections.take(socket, PendingConnections.Origin(isLocal: isLocal, isFromOwner: isFromOwner ?? isLocal))
+    pendingConnections.take(
+      socket, PendingConnections.Origin(isLocal: isLocal, isFromOwner: isFromOwner ?? isLocal))
   }
 
   /// Passes a connection with a complete head to the library.
@@ -147,7 +148,8 @@ public final class HTTPServer {
   // MARK: - Streams
 
   /// Turns the connection of a request into a viewer.
-  func startStream(_ feed: any EventFeed, _ connection: HTTPConnection, from position: Int64, owner: String?) {
+  func startStream(_ feed: any EventFeed, _ connection: HTTPConnection, from position: Int64, owner: String?)
+  {
     let isLocal = connection.origin.isLocal
     guard !isClosing, viewers.values.count(where: { $0.isLocal == isLocal }) < limits.streams,
       let own = connection.duplicate()

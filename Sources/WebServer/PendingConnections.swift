@@ -95,7 +95,9 @@ final class PendingConnections {
     guard count > 0 else { return close(connection) }
     // Without new bytes, reading cannot show whether the stream ends after the unread bytes, so check for its end
     // separately.
-    if count == connection.peekedBytes { return isPeerClosed(connection) ? close(connection) : schedulePoll(connection) }
+    if count == connection.peekedBytes {
+      return isPeerClosed(connection) ? close(connection) : schedulePoll(connection)
+    }
     connection.peekedBytes = count
     switch HeadCheck(Array(buffer[..<count])) {
     case .incomplete: schedulePoll(connection)

@@ -48,7 +48,8 @@ extension Bench {
     for (durability, target) in zip(BeanstalkDurability.allCases, targets) {
       let server = try BeanstalkServer(self, durability)
       servers.append(server)
-      baselines.append(Baseline(name: durability.rawValue, target: target) { try measure(server, durability) })
+      baselines.append(
+        Baseline(name: durability.rawValue, target: target) { try measure(server, durability) })
     }
     return (servers, baselines)
   }

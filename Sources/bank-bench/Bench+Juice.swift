@@ -19,7 +19,8 @@ extension Bench {
       let (samples, ratios) = try rounds(beside: limit) {
         try juicesPerSecond(scale.served / 20, at: bank)
       }
-      add("juice", name, "/s", samples, note: "\(NumberFormat.text(ratios.median)) of raw fdatasync beside it")
+      add(
+        "juice", name, "/s", samples, note: "\(NumberFormat.text(ratios.median)) of raw fdatasync beside it")
       try bank.discard()
     }
   }

@@ -33,7 +33,9 @@ final class StartLatencyProbe {
     loop = try EventLoop()
     _ = try eventConnection.send(.follow)
     for connection in [requestConnection, eventConnection] {
-      _ = try loop.register(fd: connection.fd, interest: .read) { [unowned self] _ in receiveEvents(connection) }
+      _ = try loop.register(fd: connection.fd, interest: .read) { [unowned self] _ in
+        receiveEvents(connection)
+      }
     }
   }
 

@@ -45,7 +45,9 @@ extension Bench {
     }
   }
 
-  private func fill(_ store: SQLiteStore, _ dayCounters: inout DayCounters, _ count: Int64, _ lines: [Line]) throws {
+  private func fill(_ store: SQLiteStore, _ dayCounters: inout DayCounters, _ count: Int64, _ lines: [Line])
+    throws
+  {
     for ticket in 1...count {
       let customer = Self.customer(ticket, lines)
       try store.stage(.insert(customer))

@@ -70,7 +70,9 @@ final class BenchBank {
     try ask(.enqueue(Self.order(count, service)))
   }
 
-  static func order(_ count: Int64, _ service: ServiceName? = nil, itemName: String? = nil) -> EnqueueParameters {
+  static func order(_ count: Int64, _ service: ServiceName? = nil, itemName: String? = nil)
+    -> EnqueueParameters
+  {
     EnqueueParameters(
       count: count, service: service, priority: .regular, amount: nil, account: nil, seed: 1, key: nil,
       itemName: itemName)

@@ -63,7 +63,8 @@ struct MachineInfo {
 
   var json: String {
     NumberFormat.object([
-      ("date", NumberFormat.quoted(date)), ("cores", "\(cores)"), ("processor", NumberFormat.quoted(processor)),
+      ("date", NumberFormat.quoted(date)), ("cores", "\(cores)"),
+      ("processor", NumberFormat.quoted(processor)),
       ("kernel", NumberFormat.quoted(kernel)), ("filesystem", NumberFormat.quoted(filesystem)),
       ("load", NumberFormat.quoted(load)),
     ])

@@ -37,7 +37,8 @@ struct Chart {
       + bars.map { bar in
         let length = maximum > 0 ? max(1, Int((bar.figure / maximum * Self.width).rounded())) : 0
         let gap = String(repeating: " ", count: column - bar.name.count)
-        return "  \(bar.name)\(gap)  \(String(repeating: "█", count: length)) \(NumberFormat.text(bar.figure))"
+        return
+          "  \(bar.name)\(gap)  \(String(repeating: "█", count: length)) \(NumberFormat.text(bar.figure))"
       }
   }
 }
@@ -56,7 +57,8 @@ struct Report {
     var cells = [head]
     for row in rows {
       let figures = row.samples
-      let spread = figures.count > 1 ? "\(NumberFormat.text(figures.minimum))–\(NumberFormat.text(figures.maximum))" : ""
+      let spread =
+        figures.count > 1 ? "\(NumberFormat.text(figures.minimum))–\(NumberFormat.text(figures.maximum))" : ""
       cells.append([
         row.name, "\(NumberFormat.text(figures.median)) \(row.unit)", spread, String(figures.count),
         target(of: row), row.note,
@@ -92,7 +94,8 @@ struct Report {
       var fields = [
         ("group", NumberFormat.quoted(row.group)), ("name", NumberFormat.quoted(row.name)),
         ("unit", NumberFormat.quoted(row.unit)), ("median", "\(row.samples.median)"),
-        ("min", "\(row.samples.minimum)"), ("max", "\(row.samples.maximum)"), ("count", "\(row.samples.count)"),
+        ("min", "\(row.samples.minimum)"), ("max", "\(row.samples.maximum)"),
+        ("count", "\(row.samples.count)"),
       ]
       switch row.target {
       case .atLeast(let bound): fields.append(("at_least", "\(bound)"))

@@ -97,7 +97,9 @@ final class ChaosBank {
   /// run's environment, so the mark is one of their arguments.
   private func identifyWork(_ pid: pid_t) -> ChaosProcess? {
     let commandLine = Self.commandLine(of: pid)
-    guard commandLine.count > 2, commandLine[2] == mark, let mode = WorkMode(rawValue: commandLine[1]) else { return nil }
+    guard commandLine.count > 2, commandLine[2] == mark, let mode = WorkMode(rawValue: commandLine[1]) else {
+      return nil
+    }
     let kind: ChaosTarget =
       switch mode {
       case .command: .command

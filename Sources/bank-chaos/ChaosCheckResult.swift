@@ -181,7 +181,9 @@ struct ChaosCheckResult: Sendable, Equatable {
         guard let start = inOrder[index].startedAt else { continue }
         if inOrder[index].attempts == 1, earliestBehind < start {
           let overtakers = inOrder[(index + 1)...].filter { ($0.startedAt ?? .max) < start }
-          let culprit = overtakers.first { !Self.isExplainedByKill($0.startedAt ?? 0, start, evidence.killTimes) }
+          let culprit = overtakers.first {
+            !Self.isExplainedByKill($0.startedAt ?? 0, start, evidence.killTimes)
+          }
           if let culprit {
             orderViolations += 1
             violations.append(.overtaken(inOrder[index].name, by: culprit.name))

@@ -137,13 +137,18 @@ enum ChaosProgram {
       do throws(StockClientError) {
         evidence.shelves.after = try run.stockLoad.finish()
       } catch {
-        silence = [MessageDetail(quoting: session.messages.chaosStockSilent(session.messages.localizedDetail(error.messageDetail)))]
+        silence = [
+          MessageDetail(
+            quoting: session.messages.chaosStockSilent(session.messages.localizedDetail(error.messageDetail)))
+        ]
       }
       do throws(VendingClientError) {
         try run.vendingLoad.finish()
       } catch {
         silence.append(
-          MessageDetail(quoting: session.messages.chaosMachineSilent(session.messages.localizedDetail(error.messageDetail))))
+          MessageDetail(
+            quoting: session.messages.chaosMachineSilent(
+              session.messages.localizedDetail(error.messageDetail))))
       }
     }
     let closedAt = SystemClock.monotonic()
@@ -168,10 +173,13 @@ enum ChaosProgram {
     try closing.queryKeys(of: &evidence.receipts)
     evidence.audit =
       try closing.audit() + silence + run.stockLoad.refusals + run.vendingLoad.problems
-      + run.traffic.refusals.map { MessageDetail(quoting: session.messages.sentence($0, home: session.home.path)) }
+      + run.traffic.refusals.map {
+        MessageDetail(quoting: session.messages.sentence($0, home: session.home.path))
+      }
     return ChaosReport(
       seed: seed, home: session.home.path, account: ChaosCheckResult(evidence), kills: run.kills,
-      stops: run.stops, cuts: run.traffic.cuts, requeued: closing.requeued, deliveries: run.stockLoad.deliveries,
+      stops: run.stops, cuts: run.traffic.cuts, requeued: closing.requeued,
+      deliveries: run.stockLoad.deliveries,
       purchases: run.vendingLoad.purchases, changesWatched: run.stockLoad.changesSeen, elapsed: elapsed,
       reserve: ChaosTimes(run.monitor.reserveTimes), recover: ChaosTimes(run.monitor.recoverTimes),
       page: ChaosTimes(run.page?.times ?? []), pageEvents: run.page?.events ?? 0)
@@ -218,7 +226,8 @@ enum ChaosProgram {
     }
     do throws(SystemError) {
       let run = try ChaosRun(
-        bank, on: loop, plan: ChaosPlan(seed: bits, rules: rules), stockLoad: stockLoad, vendingLoad: vendingLoad,
+        bank, on: loop, plan: ChaosPlan(seed: bits, rules: rules), stockLoad: stockLoad,
+        vendingLoad: vendingLoad,
         work: work, page: hasPage ? ChaosPage(bank.home, on: loop) : nil, hasStation: stations > 0,
         seed: bits, name: name, limits: limits)
       return (run, work)
@@ -311,7 +320,8 @@ struct ChaosShutdown {
   }
 
   private func close(_ coordinator: CoordinatorClient) throws(CommandError) {
-    let order = StopParameters(now: false, timeoutMilliseconds: nil, closesWholeBank: closesWholeBank ? true : nil)
+    let order = StopParameters(
+      now: false, timeoutMilliseconds: nil, closesWholeBank: closesWholeBank ? true : nil)
     try coordinator.ask(.stop(order), within: Self.timeout) { _ throws(CommandError) in }
     _ = coordinator.connection.awaitEnd(until: SystemClock.monotonic() + .seconds(30))
   }

@@ -81,7 +81,8 @@ struct ChaosReport: Sendable {
       table.add([.init(catalog.killed(target)), .init(MessageCatalog.grouped(kills[target, default: 0]))])
     }
     let plain = [
-      (catalog.chaosStops, stops), (catalog.chaosCuts, cuts), (catalog.chaosAcknowledged, account.acknowledged),
+      (catalog.chaosStops, stops), (catalog.chaosCuts, cuts),
+      (catalog.chaosAcknowledged, account.acknowledged),
       (catalog.chaosReceipts, account.receipts), (catalog.chaosReserved, account.reserved),
       (catalog.chaosRequeued, requeued), (catalog.chaosOvertakenByCrash, account.overtakenByCrash),
       (catalog.chaosJuices, account.juices), (catalog.chaosSentAway, account.outOfStockCount),
@@ -102,7 +103,8 @@ struct ChaosReport: Sendable {
     table.add([.init(catalog.chaosReserveTime), .init(catalog.times(reserve))])
     table.add([.init(catalog.chaosRecoverTime), .init(catalog.times(recover))])
     table.add([.init(catalog.chaosPageTime), .init(catalog.times(page))])
-    let verdict = account.isClean ? catalog.chaosClean : palette.paint(catalog.chaosBroken(seed, home), .alarm)
+    let verdict =
+      account.isClean ? catalog.chaosClean : palette.paint(catalog.chaosBroken(seed, home), .alarm)
     return [verdict] + table.lines(palette, indent: 2, within: columns)
       + account.violations.prefix(Self.maxListed).map { palette.paint("- \(catalog.sentence($0))", .alarm) }
   }

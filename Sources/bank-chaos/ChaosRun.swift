@@ -59,7 +59,8 @@ final class ChaosRun {
   private static let guardianStartTime = TimeSpan.milliseconds(1200)
 
   init(
-    _ bank: ChaosBank, on loop: EventLoop, plan: ChaosPlan, stockLoad: ChaosStockLoad, vendingLoad: ChaosVendingLoad,
+    _ bank: ChaosBank, on loop: EventLoop, plan: ChaosPlan, stockLoad: ChaosStockLoad,
+    vendingLoad: ChaosVendingLoad,
     work: ChaosWork?, page: ChaosPage?, hasStation: Bool, seed: UInt64, name: String, limits: Limits
   ) throws(SystemError) {
     (self.bank, self.plan, self.limits, self.loop) = (bank, plan, limits, loop)
@@ -171,7 +172,8 @@ final class ChaosRun {
     guard let victim = choose(kill.plan.target, kill.plan.pick, among: processes) else {
       // There may be no guardian that has worked for a while, or no process for commands. In these cases plan the next
       // kill. A process of any other kind exists again soon.
-      if kill.plan.target == .guardian || kill.plan.target.mayBeMissing && now.since(targetChosenAt) > Self.missingTargetTimeout
+      if kill.plan.target == .guardian
+        || kill.plan.target.mayBeMissing && now.since(targetChosenAt) > Self.missingTargetTimeout
       {
         plannedKill(now)
       } else {
@@ -244,7 +246,8 @@ final class ChaosRun {
     return processes
   }
 
-  private func choose(_ target: ChaosTarget, _ pick: UInt64, among processes: [ChaosProcess]) -> ChaosProcess? {
+  private func choose(_ target: ChaosTarget, _ pick: UInt64, among processes: [ChaosProcess]) -> ChaosProcess?
+  {
     let guardian = processes.first { $0.kind == .guardian }
     let eligible = processes.filter { $0.kind == target }.filter { process in
       switch target {
@@ -252,10 +255,12 @@ final class ChaosRun {
         return isReady(process) || mayBeKilledEarly(process, processes)
       case .command, .descendant, .outside: return true
       case .coordinator:
-        return guardian != nil && bank.home.isGuarded && (isReady(process) || mayBeKilledEarly(process, processes))
+        return guardian != nil && bank.home.isGuarded
+          && (isReady(process) || mayBeKilledEarly(process, processes))
       case .guardian:
         guard let seen = guardianFirstSeen[process], let snapshot = monitor.snapshot else { return false }
-        return SystemClock.monotonic().since(seen) > Self.guardianStartTime && snapshot.guardianPid == process.pid
+        return SystemClock.monotonic().since(seen) > Self.guardianStartTime
+          && snapshot.guardianPid == process.pid
           && !bank.isStopped(.coordinator) && processes.contains { $0.kind == .coordinator && isReady($0) }
       }
     }
@@ -269,7 +274,9 @@ final class ChaosRun {
     switch process.kind {
     case .command, .descendant, .outside: return true
     case .teller, .juice, .stock, .vending, .runner, .worker, .web:
-      return snapshot.workers.contains { $0.pid == process.pid && ($0.state == .idle || $0.state == .serving) }
+      return snapshot.workers.contains {
+        $0.pid == process.pid && ($0.state == .idle || $0.state == .serving)
+      }
     case .coordinator: return monitor.opened == process.pid
     case .guardian: return snapshot.guardianPid == process.pid
     }

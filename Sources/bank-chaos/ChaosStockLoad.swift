@@ -36,7 +36,8 @@ final class ChaosStockLoad {
     self.name = name
     chance = SeededGenerator(seed: seed ^ 0x6672_7569_7473)
     let answers = (
-      try client.call(.assortment, within: Self.timeout), try client.call(.querySnapshot, within: Self.timeout)
+      try client.call(.assortment, within: Self.timeout),
+      try client.call(.querySnapshot, within: Self.timeout)
     )
     guard case (.assortment(let assortment), .snapshot(let picture)) = answers else {
       throw .tryLater(detail: "\(answers)", isInDoubt: false)
@@ -93,7 +94,9 @@ final class ChaosStockLoad {
     switch news {
     case .snapshot(let picture):
       // There is one snapshot at the start. A different later one means that changes were missed.
-      if let seen, seen != picture.sequence { gaps.append(MessageDetail(.viewRestarted, seen, picture.sequence)) }
+      if let seen, seen != picture.sequence {
+        gaps.append(MessageDetail(.viewRestarted, seen, picture.sequence))
+      }
       seen = picture.sequence
       shelves = picture.quantities
     case .changes(let changes): for change in changes { querySnapshot(at: change) }
@@ -103,7 +106,9 @@ final class ChaosStockLoad {
 
   private func querySnapshot(at change: StockChange) {
     changesSeen += 1
-    if change.sequence != (seen ?? 0) + 1 { gaps.append(MessageDetail(.viewOutOfOrder, seen ?? 0, change.sequence)) }
+    if change.sequence != (seen ?? 0) + 1 {
+      gaps.append(MessageDetail(.viewOutOfOrder, seen ?? 0, change.sequence))
+    }
     seen = change.sequence
     let there = shelves[change.item, default: 0] + change.difference
     shelves[change.item] = there

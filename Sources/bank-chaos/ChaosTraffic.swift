@@ -92,7 +92,9 @@ final class ChaosTraffic {
       (clients[index].connection, clients[index].asked) = (nil, nil)
       return
     }
-    for reply in connection.take() where reply.number == clients[index].asked { handle(reply.answer, index, now) }
+    for reply in connection.take() where reply.number == clients[index].asked {
+      handle(reply.answer, index, now)
+    }
     guard !connection.isOpen else { return }
     clients[index].connection = nil
     clients[index].asked = nil
@@ -124,7 +126,8 @@ final class ChaosTraffic {
     var chance = clients[index].chance
     let order =
       isWorkClient(index)
-      ? work(index, &chance) : index < Self.clientCount ? bankOrder(index, &chance) : juiceOrder(index, &chance)
+      ? work(index, &chance)
+      : index < Self.clientCount ? bankOrder(index, &chance) : juiceOrder(index, &chance)
     clients[index].chance = chance
     clients[index].order = order
     ledger.ask(order)
@@ -144,7 +147,9 @@ final class ChaosTraffic {
       key: key, count: min(chance.draw(1...2), limit - ledger.asked), service: service,
       priority: Self.priority(&chance), amount: 0, account: 0, payloadSent: Self.payload(key, &chance))
     if service == ChaosServices.command {
-      (order.amount, order.account) = (chance.draw(CustomerGenerator.amounts), chance.draw(CustomerGenerator.accounts))
+      (order.amount, order.account) = (
+        chance.draw(CustomerGenerator.amounts), chance.draw(CustomerGenerator.accounts)
+      )
     }
     return order
   }

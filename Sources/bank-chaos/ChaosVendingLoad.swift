@@ -53,7 +53,9 @@ final class ChaosVendingLoad {
     guard let pendingRequest, !isAsked else { return }
     isAsked = true
     let client = pendingRequest.command.side == .manager ? managers : customers
-    client.ask(pendingRequest.command, as: pendingRequest.order, until: now + Self.timeout) { [unowned self] in handle($0) }
+    client.ask(pendingRequest.command, as: pendingRequest.order, until: now + Self.timeout) {
+      [unowned self] in handle($0)
+    }
     client.finishIteration()
   }
 
@@ -93,16 +95,19 @@ final class ChaosVendingLoad {
       case .stockUnavailable where pendingRequest.command.side == .manager: return
       case .tooLittleMoney, .soldOut, .onlyExpired, .stockUnavailable: break
       default:
-        problems.append(MessageDetail(.wasRefused, "\(pendingRequest.command)", "\(failure.code.name) \(failure.detail)"))
+        problems.append(
+          MessageDetail(.wasRefused, "\(pendingRequest.command)", "\(failure.code.name) \(failure.detail)"))
       }
-    case .success(let other): problems.append(MessageDetail(.wasRepliedOtherwise, "\(pendingRequest.command)", "\(other)"))
+    case .success(let other):
+      problems.append(MessageDetail(.wasRepliedOtherwise, "\(pendingRequest.command)", "\(other)"))
     // No answer in time: the same request is repeated.
     case .failure: return
     }
     self.pendingRequest = nil
   }
 
-  private static func querySnapshot(_ customers: VendingClient) throws(VendingClientError) -> VendingSnapshot {
+  private static func querySnapshot(_ customers: VendingClient) throws(VendingClientError) -> VendingSnapshot
+  {
     guard case .snapshot(let picture) = try customers.call(.querySnapshot, within: timeout) else {
       throw .tryLater(detail: "no snapshot", isInDoubt: false)
     }
@@ -130,7 +135,9 @@ final class ChaosVendingLoad {
       history += rows
       last = end
     }
-    if history != bought { problems.append(MessageDetail(.purchaseCountDiffers, history.count, bought.count)) }
+    if history != bought {
+      problems.append(MessageDetail(.purchaseCountDiffers, history.count, bought.count))
+    }
   }
 }
 

@@ -9,7 +9,8 @@ extension MessageCatalog {
   }
 
   func chaosProgress(_ kills: [ChaosTarget: Int64], acknowledged: Int64) -> String {
-    let parts = ChaosTarget.allCases.map { "\(targetName($0)) \(kills[$0, default: 0])" }.joined(separator: ", ")
+    let parts = ChaosTarget.allCases.map { "\(targetName($0)) \(kills[$0, default: 0])" }.joined(
+      separator: ", ")
     return say(
       "killed: \(parts); tickets \(acknowledged); served", "강제 종료: \(parts); 번호표 \(acknowledged); 처리")
   }

@@ -36,7 +36,8 @@ final class Attackers {
       // A refused connection has no peer any more, so the call may fail.
       try? UnixSocket.shutdownWriting(socket)
       drainInput(socket, within: 3)
-    case .staysOpen, .neverReads: clients.append(AttackClient(socket, neverReads: attack.attackKind == .neverReads))
+    case .staysOpen, .neverReads:
+      clients.append(AttackClient(socket, neverReads: attack.attackKind == .neverReads))
     }
     if clients.count > Self.maxClients { clients.remove(at: Int(chance.draw(0...Int64(clients.count - 1)))) }
     if !clients.isEmpty {

@@ -24,7 +24,8 @@ final class FuzzBank {
   init(in directory: String) throws {
     let configuration = Paths.join(directory, "fuzz.json")
     // A small queue is often full, which exercises more of the code.
-    let text = #"{"max_waiting": \#(RequestFilter.maxWaiting), "lease": "30s", "log": {"customer_events": false}}"#
+    let text =
+      #"{"max_waiting": \#(RequestFilter.maxWaiting), "lease": "30s", "log": {"customer_events": false}}"#
     try FileDescriptor.open(configuration, [.writeOnly, .create]).writeAll(Array(text.utf8))
     home = BankHome(path: Paths.join(directory, "home"))
     var order = LaunchSettings(.open, home: home, configuration: configuration, speed: "max")
@@ -38,8 +39,12 @@ final class FuzzBank {
 
   /// Throws if the coordinator has exited, or has written to standard error, which it normally never does.
   func requireAlive() throws(FuzzFailure) {
-    if let status = launched.process.reap() { throw FuzzFailure.coordinatorEnded("\(status)\(standardError)") }
-    guard standardError.isEmpty else { throw FuzzFailure.harmed("it wrote to standard error\(standardError)") }
+    if let status = launched.process.reap() {
+      throw FuzzFailure.coordinatorEnded("\(status)\(standardError)")
+    }
+    guard standardError.isEmpty else {
+      throw FuzzFailure.harmed("it wrote to standard error\(standardError)")
+    }
   }
 
   @discardableResult

@@ -17,7 +17,8 @@ enum WebAttackGenerator {
     if chance.draw(0...5) == 0 { bytes.removeLast(min(bytes.count, Int(chance.draw(1...60)))) }
     let text = String(decoding: bytes, as: UTF8.self)
     if text.contains("reset") || text.contains("%72") { bytes = Array("GET / HTTP/1.1\r\n".utf8) }
-    let attackKind = Attack.AttackKind(rawValue: [0, 0, 1, 1, 1, 1, 2, 2, 3][Int(chance.draw(0...8))]) ?? .cut
+    let attackKind =
+      Attack.AttackKind(rawValue: [0, 0, 1, 1, 1, 1, 2, 2, 3][Int(chance.draw(0...8))]) ?? .cut
     return Attack(portions: Attack.cut(bytes, &chance), attackKind: attackKind, messages: Int(count))
   }
 

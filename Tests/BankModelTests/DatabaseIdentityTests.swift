@@ -35,7 +35,8 @@ struct DatabaseIdentityTests {
     let known = RecordedDatabase(identity: 7, opening: 4)
     #expect(judge(database(), known, moment) == .olderDatabase)
     #expect(judge(DatabaseIdentity(identity: 7, bank: nil), known, nil) == .olderDatabase)
-    #expect(judge(database(8, opening: 9), RecordedDatabase(identity: 7, opening: 4), moment) == .olderDatabase)
+    #expect(
+      judge(database(8, opening: 9), RecordedDatabase(identity: 7, opening: 4), moment) == .olderDatabase)
     for other in [nil, later] { #expect(judge(database(), known, other) == .olderBank) }
     #expect(judge(DatabaseIdentity(identity: 8, bank: nil), known, nil) == .newDatabase)
     #expect(judge(database(bankID: 6), nil, moment) == .newBank)

@@ -28,7 +28,8 @@ import Testing
     for entry in HomeFileTable.entries {
       let row = rows.first { $0.contains("`\(entry.path)`") && $0.split(separator: "|").count == 3 }
       #expect(row != nil, "\(entry.path)")
-      #expect((row?.contains("ends, and names the file") == true) == (entry.remedy == .ownerExits), "\(entry.path)")
+      #expect(
+        (row?.contains("ends, and names the file") == true) == (entry.remedy == .ownerExits), "\(entry.path)")
     }
   }
 

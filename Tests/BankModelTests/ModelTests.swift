@@ -118,7 +118,9 @@ import Time
       for _ in 0..<100 {
         let order = one.next()
         #expect(order == two.next(), "seed \(seed)")
-        #expect(CustomerGenerator.amounts.contains(order.amount) && order.amount % CustomerGenerator.amountStep == 0)
+        #expect(
+          CustomerGenerator.amounts.contains(order.amount) && order.amount % CustomerGenerator.amountStep == 0
+        )
         #expect(CustomerGenerator.accounts.contains(order.account))
         #expect(order.priority == .vip)
       }

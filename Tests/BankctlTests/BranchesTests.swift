@@ -145,13 +145,15 @@ import Wire
 
   @Test("status has the numbers of the whole bank, and this branch with its own")
   func status() throws {
-    let lines = StatusRenderer(report: shared, messages: MessageCatalog(language: .english), palette: .none).lines
+    let lines = StatusRenderer(report: shared, messages: MessageCatalog(language: .english), palette: .none)
+      .lines
     #expect(lines[1] == "issued 300 = waiting 100 + serving 20 + served 180 · oldest wait 5.0 s")
     #expect(
       lines[2]
         == "branch 1 (seoul), epoch 3, lease 3.1 s · issued 10 = waiting 3 + serving 3 + served 4")
     #expect(lines.contains { $0.hasPrefix("deposit       12      100       20     180") })
-    let korean = StatusRenderer(report: shared, messages: MessageCatalog(language: .korean), palette: .none).lines
+    let korean = StatusRenderer(report: shared, messages: MessageCatalog(language: .korean), palette: .none)
+      .lines
     #expect(korean[2].hasPrefix("지점 1(seoul), 에포크 3, 리스 3.1초 · 발급 10"))
     let text = JSONValue.status(shared).text
     #expect(
@@ -192,7 +194,9 @@ import Wire
     for (language, one, two, none) in [
       (Language.english, "branch 1", "branch 2", "branch 13"), (.korean, "지점 1", "지점 2", "지점 13"),
     ] {
-      let lines = TicketTimelineRenderer(ticket: ticket, messages: MessageCatalog(language: language), palette: .none).lines
+      let lines = TicketTimelineRenderer(
+        ticket: ticket, messages: MessageCatalog(language: language), palette: .none
+      ).lines
       #expect(lines.contains { $0.hasSuffix("pid 4250, \(one)") }, "\(lines)")
       #expect(lines.contains { $0.hasSuffix("(\(none))") } && lines.last?.hasSuffix(", \(two)") == true)
     }
@@ -219,7 +223,8 @@ import Wire
     #expect(top(1)[1].hasPrefix("issued 1,276 = waiting 7") && top(1)[3] == "*1 seoul 12/s")
     #expect(top(2)[3] == "2 부산 expired")
     #expect(top(7)[3].hasPrefix("This bank has no branch 7"))
-    let board = BoardRenderer(frame: frame, messages: MessageCatalog(language: .english), palette: .none).lines
+    let board = BoardRenderer(frame: frame, messages: MessageCatalog(language: .english), palette: .none)
+      .lines
     #expect(board[1].hasPrefix("issued 9,000 · waiting 800") && board[2].hasPrefix("*1 seoul 12/s · 2 부산"))
     let text = JSONValue.board(frame).text
     #expect(text.contains(#""bank":{"issued":9000,"#) && text.contains(#""branches":[{"branch":1,"#))
@@ -235,14 +240,16 @@ import Wire
     let bank = try FakeBranch { _, _ in [.answer(.stopped(stopped)), .hangUp] }
     defer { bank.end() }
     #expect(try run(["stop", "--bank", "--timeout", "5s"], home: bank.home).exit == .done)
-    #expect(bank.heard == [.stop(StopParameters(now: false, timeoutMilliseconds: 5_000, closesWholeBank: true))])
+    #expect(
+      bank.heard == [.stop(StopParameters(now: false, timeoutMilliseconds: 5_000, closesWholeBank: true))])
     #expect(throws: UsageError.self) { try run(["stop", "--bank", "--now"], home: bank.home) }
   }
 
   @Test(
     "a request that a bank does not support is refused with its code, in both languages",
     arguments: [
-      (["branches"], .requiresSharedStore, 5), (["stop", "--bank"], .requiresSharedStore, 5), (["pause"], .leaseLost, 75),
+      (["branches"], .requiresSharedStore, 5), (["stop", "--bank"], .requiresSharedStore, 5),
+      (["pause"], .leaseLost, 75),
       (["reset", "--yes"], .unsupportedWithSharedStore, 5),
     ] as [([String], Failure.Code, Int32)])
   func refused(messages: [String], code: Failure.Code, exit: Int32) throws {
@@ -262,7 +269,8 @@ import Wire
 
   @Test("a build without PostgreSQL reports what is missing")
   func noPostgres() {
-    let failure = CommandError.failure(Failure(.badRequest, subject: "--store", messageDetail: MessageDetail(.noPostgres)))
+    let failure = CommandError.failure(
+      Failure(.badRequest, subject: "--store", messageDetail: MessageDetail(.noPostgres)))
     for language in Language.allCases {
       let commandFailure = MessageCatalog(language: language).commandFailure(about: failure, home: "/h")
       #expect(commandFailure?.message.contains("libpq-dev") == true && commandFailure?.code == "bad_request")

@@ -85,7 +85,9 @@ struct ChaosCheckResultTests {
 
   @Test("a ticket promised to two keys, and a promise of the wrong size, are found")
   func badPromises() {
-    for promise in [AcknowledgedTickets(day: 1, first: 7, last: 7), AcknowledgedTickets(day: 1, first: 8, last: 9)] {
+    for promise in [
+      AcknowledgedTickets(day: 1, first: 7, last: 7), AcknowledgedTickets(day: 1, first: 8, last: 9),
+    ] {
       var evidence = clean()
       evidence.ledger.ask(
         ChaosOrder(key: "d", count: 1, service: .loan, priority: .vip, amount: 9_000, account: 9))

@@ -54,7 +54,8 @@ struct ChaosStockTests {
         sequence: ticket, day: 1, ticket: ticket, service: .juice, priority: order.priority, outcome: outcome,
         window: Window(service: .juice, place: 1), generation: 1, pid: 5, attempts: 1, amount: 0, account: 0,
         issuedAt: WallTime(milliseconds: 1), startedAt: WallTime(milliseconds: ticket * 10),
-        finishedAt: WallTime(milliseconds: ticket * 10 + 5), itemName: order.juice ?? "", shortages: shortages),
+        finishedAt: WallTime(milliseconds: ticket * 10 + 5), itemName: order.juice ?? "", shortages: shortages
+      ),
       ServiceDirectory())
   }
 

@@ -27,7 +27,8 @@ struct ChaosWorkTests {
       let number = Int64(place) + 1
       let order = ChaosOrder(
         key: "order-\(number)", count: 1, service: Self.services[place], priority: .regular,
-        amount: Self.services[place] == ChaosServices.command ? 700 : 0, account: number, payloadSent: payload)
+        amount: Self.services[place] == ChaosServices.command ? 700 : 0, account: number, payloadSent: payload
+      )
       evidence.ledger.ask(order)
       evidence.ledger.acknowledge(key: order.key, AcknowledgedTickets(day: 1, first: number, last: number))
       let attempts: Int32 = number == 2 ? 2 : 1
@@ -54,7 +55,8 @@ struct ChaosWorkTests {
   ) -> ReceiptReport {
     let whole = bytes ?? WorkerBehaviour.result(of: order.payloadSent ?? [])
     let isCommand = order.service == ChaosServices.command
-    let output = TruncatedOutput(first: whole)?.cut(to: isCommand ? ChaosServices.commandResult : TruncatedOutput.longest)
+    let output = TruncatedOutput(first: whole)?.cut(
+      to: isCommand ? ChaosServices.commandResult : TruncatedOutput.longest)
     var report = ReceiptReport(
       Receipt(
         sequence: number, day: 1, ticket: number, service: .deposit, priority: order.priority,
@@ -93,7 +95,9 @@ struct ChaosWorkTests {
     expect([.work(Self.ticket(2), .severalKeys)]) {
       $0.work.lines.append(line(.begin, 2, attempt: 1, key: "b5-1-2-1"))
     }
-    expect([.work(Self.ticket(3), .severalKeys), .work(Self.ticket(3), .keyOfOtherTicket(of: Self.ticket(1)))]) {
+    expect([
+      .work(Self.ticket(3), .severalKeys), .work(Self.ticket(3), .keyOfOtherTicket(of: Self.ticket(1))),
+    ]) {
       $0.work.lines.append(line(.begin, 3, key: Self.key(1)))
     }
     expect([.work(Self.ticket(1), .receiptKey)]) { $0.receipts[0].key = "b5-1-7" }
@@ -172,7 +176,8 @@ struct ChaosWorkTests {
     expect([.unreadableLines(2)]) { $0.work.unreadable = 2 }
     let commandLine = ["bank-chaos", WorkMode.command.rawValue, "mark", "/d"]
     let variables = ["PATH=/bin", "BANK_KEY=b5-1-1", "BANK_DAY=1", "BANK_TICKET=1"]
-    let process = try #require(KeyedProcess(pid: 77, commandLine: commandLine, environment: variables, mark: "mark"))
+    let process = try #require(
+      KeyedProcess(pid: 77, commandLine: commandLine, environment: variables, mark: "mark"))
     #expect(process.ticket == Self.ticket(1) && process.key == "b5-1-1")
     #expect(KeyedProcess(pid: 77, commandLine: commandLine, environment: variables, mark: "other") == nil)
     #expect(KeyedProcess(pid: 77, commandLine: commandLine, environment: ["PATH=/bin"], mark: "mark") == nil)
@@ -198,7 +203,9 @@ struct ChaosWorkTests {
     let written = line(.overlap, 3, attempt: 4)
     #expect(WorkLogEntry(written.text.dropLast()) == written)
     let commandLine = written.text.split(separator: " ")
-    for count in 0..<commandLine.count { #expect(WorkLogEntry(commandLine.prefix(count).joined(separator: " ")) == nil) }
+    for count in 0..<commandLine.count {
+      #expect(WorkLogEntry(commandLine.prefix(count).joined(separator: " ")) == nil)
+    }
   }
 
   @Test(
@@ -219,7 +226,8 @@ struct ChaosWorkTests {
     for leftoverProcesses in [WorkerBehaviour.Descendant.none, .child, .daemon] {
       #expect(ends.contains { $0.descendant == leftoverProcesses })
     }
-    for protocolViolation in [WorkerBehaviour.ProtocolViolation.answersTwice, .answersForAnother, .breaksOff] {
+    for protocolViolation in [WorkerBehaviour.ProtocolViolation.answersTwice, .answersForAnother, .breaksOff]
+    {
       #expect(ends.contains { $0.protocolViolation == protocolViolation })
     }
   }

@@ -147,7 +147,8 @@ func enqueueAndWait(dead: Int64, cancelled: Int64?) throws {
     switch command {
     case .enqueue: [.answer(.enqueued(report))]
     case .awaitTickets:
-      conversation == 1 ? [.hangUp] : [.answer(.ended(AwaitedTicketsReport(dead: dead, cancelled: cancelled)))]
+      conversation == 1
+        ? [.hangUp] : [.answer(.ended(AwaitedTicketsReport(dead: dead, cancelled: cancelled)))]
     default: []
     }
   }) { branch throws in

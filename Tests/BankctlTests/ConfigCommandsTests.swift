@@ -70,13 +70,15 @@ struct ConfigCommandsTests {
     let file = try place.write("{\n\"lease\": \"5\"}", to: "bank.json")
     for messages in [["config", "check", file], ["config", "show", "--config", file]] {
       for language in [Language.english, .korean] {
-        let ran = try run(messages + ["--json"], home: place.home, language: language, launcher: place.launcher)
+        let ran = try run(
+          messages + ["--json"], home: place.home, language: language, launcher: place.launcher)
         #expect(ran.exit == .usage)
         let error = try document(ran)["error"] as? [String: String]
         #expect(error?["code"] == "bad_configuration")
         #expect(error?["message"]?.contains(#"\#(file):2: "lease""#) == true)
       }
-      #expect(try run(messages, home: place.home, launcher: place.launcher) == CommandRun(exit: .usage, output: ""))
+      #expect(
+        try run(messages, home: place.home, launcher: place.launcher) == CommandRun(exit: .usage, output: ""))
     }
   }
 
@@ -195,7 +197,8 @@ struct ConfigCommandsTests {
         case .speed: .text("999999999.999")
         case .language: .null
         // Settings of user-defined services, and the address of a shared database, may have any length.
-        case .address, .optionalName, .optionalNumber, .optionalSmallNumber, .optionalSpan, .optionalFraction, .path, .command,
+        case .address, .optionalName, .optionalNumber, .optionalSmallNumber, .optionalSpan, .optionalFraction,
+          .path, .command,
           .program, .variables,
           .meanings, .side, .mask:
           .null

@@ -182,11 +182,13 @@ import Wire
     #expect(lines.last == MessageCatalog(language: .korean).editorKeys)
     var waiting = StockEditor(.standard, Self.english)
     #expect(
-      StockEditorRenderer(editor: waiting, palette: .none).lines(size: nil).contains(Self.english.editorWaits))
+      StockEditorRenderer(editor: waiting, palette: .none).lines(size: nil).contains(Self.english.editorWaits)
+    )
     waiting.notice.isConnected = true
     waiting.handle(.snapshot(shelves([:])))
     #expect(
-      !StockEditorRenderer(editor: waiting, palette: .none).lines(size: nil).contains(Self.english.editorWaits)
+      !StockEditorRenderer(editor: waiting, palette: .none).lines(size: nil).contains(
+        Self.english.editorWaits)
     )
   }
 }

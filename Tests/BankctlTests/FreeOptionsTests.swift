@@ -55,7 +55,9 @@ struct FreeOptionsTests {
         Issue.record("\(String(describing: error))")
         continue
       }
-      #expect(commandFailure.code == "paused" && !commandFailure.message.contains("--"), "\(commandFailure.message)")
+      #expect(
+        commandFailure.code == "paused" && !commandFailure.message.contains("--"), "\(commandFailure.message)"
+      )
     }
   }
 

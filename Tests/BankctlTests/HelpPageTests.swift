@@ -32,7 +32,8 @@ struct HelpPageTests {
       for line in page.split(separator: "\n") where DisplayWidth.of(String(line)) > columns {
         #expect(messages(of: String(line)).count == 1, "\(line)")
       }
-      #expect(messages(of: page) == messages(of: table.help(for: path, language: language, width: 120)), "\(path)")
+      #expect(
+        messages(of: page) == messages(of: table.help(for: path, language: language, width: 120)), "\(path)")
       #expect(page.hasPrefix(path.isEmpty ? "bankctl: " : language == .korean ? "예\n" : "Examples\n"))
     }
   }

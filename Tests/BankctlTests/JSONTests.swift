@@ -64,7 +64,8 @@ func enqueueShape() {
   let tickets = #""already_issued_count":2,"already_issued":[{"day":1,"first":3,"last":4}]}"#
   #expect(JSONValue.enqueued(report, ofList: true).text == ten + "false," + tickets)
   // A list in which all customers are known.
-  report = EnqueuedReport(day: 1, first: 0, last: 0, count: 0, known: 2, alreadyIssuedTickets: report.alreadyIssuedTickets)
+  report = EnqueuedReport(
+    day: 1, first: 0, last: 0, count: 0, known: 2, alreadyIssuedTickets: report.alreadyIssuedTickets)
   #expect(
     JSONValue.enqueued(report, ofList: true).text
       == #"{"version":1,"day":1,"first":0,"last":0,"count":0,"known":true,"# + tickets)

@@ -80,7 +80,8 @@ struct KoreanWordsTests {
         ])
     }
     let picture = VendingSnapshot(
-      sequence: 1, balance: 5_000, availableBalance: 5_000, today: 20_501, products: products, sales: [], recent: [])
+      sequence: 1, balance: 5_000, availableBalance: 5_000, today: 20_501, products: products, sales: [],
+      recent: [])
     for language in [Language.english, .korean] {
       let messages = MessageCatalog(language: language)
       let text =

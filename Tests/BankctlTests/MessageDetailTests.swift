@@ -34,7 +34,9 @@ struct MessageDetailTests {
     Set((0..<6).map { "\(7_001 + $0)" }.filter { text.contains($0) })
   }
 
-  @Test("every kind has a sentence in both languages, with the same values", arguments: MessageDetail.Kind.allCases)
+  @Test(
+    "every kind has a sentence in both languages, with the same values",
+    arguments: MessageDetail.Kind.allCases)
   func everyKind(kind: MessageDetail.Kind) {
     let messageDetail = sample(kind)
     let (first, second) = (english.localizedDetail(messageDetail), korean.localizedDetail(messageDetail))
@@ -53,10 +55,14 @@ struct MessageDetailTests {
     #expect(korean.localizedDetail(MessageDetail(.cannotInspect, "/run/재고", "x")) == "/run/재고를 살펴볼 수 없습니다: x")
     #expect(korean.localizedDetail(MessageDetail(.cannotInspect, "/run/은행", "x")) == "/run/은행을 살펴볼 수 없습니다: x")
     #expect(
-      korean.localizedDetail(MessageDetail(.waitingCountDiffers, "loan", "vip", 1, 2)).hasPrefix("대출 VIP 대기 고객"),
+      korean.localizedDetail(MessageDetail(.waitingCountDiffers, "loan", "vip", 1, 2)).hasPrefix(
+        "대출 VIP 대기 고객"),
       "by their names")
-    #expect(korean.localizedDetail(MessageDetail(.itemQuantityDiffers, "kiwi", 3, 4)) == "키위: 원장 3개, 실제 4개입니다")
-    #expect(korean.localizedDetail(MessageDetail(quoting: "disk I/O error")) == "disk I/O error", "the system's text")
+    #expect(
+      korean.localizedDetail(MessageDetail(.itemQuantityDiffers, "kiwi", 3, 4)) == "키위: 원장 3개, 실제 4개입니다")
+    #expect(
+      korean.localizedDetail(MessageDetail(quoting: "disk I/O error")) == "disk I/O error",
+      "the system's text")
     // A kind that only a newer coordinator knows, and a message of an older one that knows none.
     var new = MessageDetail(.andMore, 3)
     new.code = 9_999
@@ -98,10 +104,12 @@ struct MessageDetailTests {
     #expect(korean.sentence(damaged, home: "/h").contains("(SQLite 데이터베이스가 아닙니다)"))
     let stock = StockFailure(.itemHasDates, subject: "kiwi", messageDetail: MessageDetail(.lotsHaveDates))
     #expect(korean.commandFailure(about: stock).message.contains("(날짜가 있는 묶음이니 개수를 더하거나 빼세요)"))
-    let machine = VendingFailure(.badRequest, subject: "0", messageDetail: MessageDetail(.insertionRange, 1, 1_000_000))
+    let machine = VendingFailure(
+      .badRequest, subject: "0", messageDetail: MessageDetail(.insertionRange, 1, 1_000_000))
     #expect(korean.commandFailure(about: machine).message.contains("한 번에 1원부터 1000000원까지"))
     for error in [
-      korean.refusal(StockClientError.tryLater(detail: MessageDetail(.closedLocally), isInDoubt: false), trouble: nil),
+      korean.refusal(
+        StockClientError.tryLater(detail: MessageDetail(.closedLocally), isInDoubt: false), trouble: nil),
       korean.refusal(
         VendingClientError.tryLater(detail: MessageDetail(.closedLocally), isInDoubt: false), trouble: nil),
     ] {
@@ -172,8 +180,10 @@ struct MessageDetailTests {
   func strangeAnswers() {
     let errors: [ControlError] = [
       .malformed(detail: MessageDetail(.endsMidFrame)), .malformed(detail: MessageDetail(.tooManyReplies)),
-      .unexpected(detail: MessageDetail(.secondWelcome)), .unexpected(detail: MessageDetail(.replyBeforeWelcome)),
-      .unexpected(detail: MessageDetail(.noReply)), .unexpected(detail: MessageDetail(.unexpectedReply).of(.machine)),
+      .unexpected(detail: MessageDetail(.secondWelcome)),
+      .unexpected(detail: MessageDetail(.replyBeforeWelcome)),
+      .unexpected(detail: MessageDetail(.noReply)),
+      .unexpected(detail: MessageDetail(.unexpectedReply).of(.machine)),
     ]
     for error in errors {
       let told = korean.sentence(error, home: "/h").replacing("bankctl", with: "")
@@ -190,7 +200,8 @@ struct MessageDetailTests {
   @Test("the findings of a chaos run, and of the bank's own audit in it, are in the reader's language")
   func chaos() {
     let violations: [ChaosViolation] = [
-      .watch(MessageDetail(.viewOutOfOrder, 3, 5)), .watch(MessageDetail(.viewTotalDiffers)), .audit(MessageDetail(.ticketLost, 7, 3)),
+      .watch(MessageDetail(.viewOutOfOrder, 3, 5)), .watch(MessageDetail(.viewTotalDiffers)),
+      .audit(MessageDetail(.ticketLost, 7, 3)),
       .audit(MessageDetail(.balanceIs, 5, 6)), .watch(MessageDetail(.viewDiffers, 3, 4, "kiwi", 5)),
     ]
     for violation in violations {

@@ -159,7 +159,8 @@ func day() throws {
           """))
   #expect(
     branch.heard == [
-      .enqueue(OpenCommand.customers(1, seed: 5)), .stop(StopParameters(now: false, timeoutMilliseconds: nil)),
+      .enqueue(OpenCommand.customers(1, seed: 5)),
+      .stop(StopParameters(now: false, timeoutMilliseconds: nil)),
     ])
 }
 

@@ -172,7 +172,8 @@ struct RepetitionTests {
     let task = TaskProgress(
       .audit, messages,
       ProgressMeter(
-        messages: messages, isTerminal: false, columns: 80, now: { clock.now }, write: { written.append($0) }))
+        messages: messages, isTerminal: false, columns: 80, now: { clock.now }, write: { written.append($0) })
+    )
     task.pass()
     clock.now += .milliseconds(3_200)
     task.pass()

@@ -98,7 +98,8 @@ struct RequestQueueTests {
     board.notice.isConnected = true
     board.handle(
       .snapshot(
-        VendingSnapshot(sequence: 1, balance: 0, availableBalance: 0, today: 1, products: [], sales: [], recent: [])))
+        VendingSnapshot(
+          sequence: 1, balance: 0, availableBalance: 0, today: 1, products: [], sales: [], recent: [])))
     board.notice.silence = "silent"
     func lines() -> [String] { CustomerBoardRenderer(board: board, palette: .none).lines(size: nil) }
     #expect(lines().contains("silent"))

@@ -130,7 +130,9 @@ private func hasHangul(_ text: String) -> Bool {
   func answers() {
     for yes in ["예", " 예 ", "네", "y", "YES", "Yes"] { #expect(korean.parseYesNo(of: yes) == true, "\(yes)") }
     for no in ["아니오", "아니요", "n", "No"] { #expect(english.parseYesNo(of: no) == false, "\(no)") }
-    for neither in ["", "maybe", "예아니오", "1"] { #expect(english.parseYesNo(of: neither) == nil, "\(neither)") }
+    for neither in ["", "maybe", "예아니오", "1"] {
+      #expect(english.parseYesNo(of: neither) == nil, "\(neither)")
+    }
   }
 
   @Test(
@@ -156,14 +158,16 @@ private func hasHangul(_ text: String) -> Bool {
       let commandFailure = messages.commandFailure(about: StockFailure(code, subject: "kiwi", detail: "why"))
       #expect(commandFailure.code == code.name && commandFailure.exit.rawValue == expected[code])
       #expect(
-        !commandFailure.message.contains("\n") && hasHangul(commandFailure.message) == (messages.language == .korean))
+        !commandFailure.message.contains("\n")
+          && hasHangul(commandFailure.message) == (messages.language == .korean))
     }
   }
 
   @Test("one condition has one code, whichever part of the bank refuses")
   func sharedCodes() {
     let conflict = Failure.Code.keyConflict.name
-    #expect(StockFailure.Code.orderConflict.name == conflict && VendingFailure.Code.orderConflict.name == conflict)
+    #expect(
+      StockFailure.Code.orderConflict.name == conflict && VendingFailure.Code.orderConflict.name == conflict)
     #expect(StockFailure.Code.unknownItem.name == "no_such_item")
     #expect(VendingFailure.Code.unknownProduct.name == "no_such_product")
     #expect(StockFailure.Code.diskFull.name == Failure.Code.diskFull.name)

@@ -57,7 +57,8 @@ enum TopFixture {
   static func frame(served: Int64 = 1_265, after milliseconds: Int64 = 0) -> BoardFrame {
     BoardFrame(
       day: 3, state: .open, coordinator: BoardCoordinator(pid: 4958, generation: 2, openedAt: wall - 60_000),
-      time: wall + milliseconds, businessTime: .milliseconds(62_781 + milliseconds), isBusinessTimeRunning: true,
+      time: wall + milliseconds, businessTime: .milliseconds(62_781 + milliseconds),
+      isBusinessTimeRunning: true,
       counts: BoardCounts(issued: 1_276, waiting: 7, delayed: 1, serving: 3, served: served, dead: 1),
       rates: BoardRates(servedSecond: 12_400, servedTenSeconds: 9_900, servedTenMinutes: 1_500),
       services: services, waiting: waiting,

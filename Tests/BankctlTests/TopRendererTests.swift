@@ -111,7 +111,8 @@ import Wire
     for columns in [40, 80] {
       let lines = lines(services, columns, 24)
       #expect(
-        lines.contains { $0.contains(messages.paused) } && lines.contains { $0.contains("avery") }, "\(lines)")
+        lines.contains { $0.contains(messages.paused) } && lines.contains { $0.contains("avery") }, "\(lines)"
+      )
     }
     var dead = model
     let letters = ["short reason", String(repeating: "x", count: 160)].enumerated().map { place, reason in

@@ -47,7 +47,8 @@ func exitCodes() {
     .alreadyOpen: 5,
     .wrongState: 5, .badRequest: 2, .badConfiguration: 2, .damaged: 1, .newerSchema: 1, .badHome: 1,
     .startFailed: 1, .system: 1, .inspected: 75, .removed: 1, .keyConflict: 5, .wrongDay: 5, .withdrawn: 1,
-    .slowConsumer: 1, .noSuchService: 4, .noSuchWindow: 4, .processChanged: 5, .requiresSharedStore: 5, .leaseLost: 75,
+    .slowConsumer: 1, .noSuchService: 4, .noSuchWindow: 4, .processChanged: 5, .requiresSharedStore: 5,
+    .leaseLost: 75,
     .unsupportedWithSharedStore: 5, .notMoved: 5, .databaseMoved: 5, .fromOwnWork: 5,
   ]
   for code in Failure.Code.allCases { #expect(ProgramExit(code).rawValue == expected[code], "\(code)") }
@@ -72,7 +73,9 @@ func connections() {
       #expect(hasHangul(message) == (messages.language == .korean) && !message.contains("\n"))
     }
   }
-  func commandFailure(_ error: ControlError) -> CommandFailure { english.commandFailure(inConversation: error, home: "/h") }
+  func commandFailure(_ error: ControlError) -> CommandFailure {
+    english.commandFailure(inConversation: error, home: "/h")
+  }
   let notOpen = commandFailure(.notOpen(socket: "", stale: false))
   #expect(notOpen.exit == .notOpen && notOpen.code == "not_open")
   #expect(commandFailure(.refused(crowded)).exit == .later)
@@ -191,7 +194,8 @@ func givenUpTwice() {
       ticket.state = state
       let lines = TicketTimelineRenderer(ticket: ticket, messages: messages, palette: .none).lines
       for attempts in [2, 4] {
-        #expect(lines.count { $0.hasSuffix(messages.becameDead(attempts: attempts, reason)) } == 1, "\(lines)")
+        #expect(
+          lines.count { $0.hasSuffix(messages.becameDead(attempts: attempts, reason)) } == 1, "\(lines)")
       }
       #expect(lines.count { $0.contains(messages.attemptEnded(.killed)) } == 2)
     }
@@ -228,7 +232,8 @@ func mending() {
   ]
   for messages in [english, korean] {
     #expect(
-      messages.restockCommands(by: shortages).hasSuffix("bankctl stock add strawberry 6 && bankctl stock add kiwi 1"))
+      messages.restockCommands(by: shortages).hasSuffix(
+        "bankctl stock add strawberry 6 && bankctl stock add kiwi 1"))
   }
 }
 
@@ -379,7 +384,8 @@ func progress() {
     let clock = Clock()
     var written: [String] = []
     let meter = ProgressMeter(
-      messages: english, isTerminal: isTerminal, columns: 100, now: { clock.now }, write: { written.append($0) })
+      messages: english, isTerminal: isTerminal, columns: 100, now: { clock.now },
+      write: { written.append($0) })
     meter.update("serving", done: 0, total: 1000)
     clock.now += .milliseconds(999)
     meter.update("serving", done: 100, total: 1000)

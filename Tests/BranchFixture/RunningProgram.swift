@@ -59,7 +59,8 @@ public final class RunningProgram {
     posix_spawn_file_actions_addopen(&actions, 1, files + ".out", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     posix_spawn_file_actions_addopen(&actions, 2, files + ".err", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     process = try StartedProcess(
-      arguments, environment: environment.map { "\($0)=\($1)" }, &actions, flags: Int16(POSIX_SPAWN_SETPGROUP))
+      arguments, environment: environment.map { "\($0)=\($1)" }, &actions, flags: Int16(POSIX_SPAWN_SETPGROUP)
+    )
   }
 
   deinit { end() }

@@ -21,7 +21,8 @@ extension ScratchBank {
 
   /// Orders a juice that no station will make, in JSON, with a short timeout. On a busy machine the stock itself may
   /// need longer than the timeout to report its amounts: then nothing was ordered, and the command is repeated.
-  public func orderWithShortTimeout(_ arguments: String..., at location: SourceLocation = #_sourceLocation) throws
+  public func orderWithShortTimeout(_ arguments: String..., at location: SourceLocation = #_sourceLocation)
+    throws
     -> Outcome
   {
     while true {

@@ -60,7 +60,8 @@ public final class ScratchBank {
   /// Runs bankctl until it exits.
   @discardableResult
   public func run(
-    _ arguments: String..., language: OutputLanguage? = .en, environment: [String: String] = [:], input: String = "",
+    _ arguments: String..., language: OutputLanguage? = .en, environment: [String: String] = [:],
+    input: String = "",
     timeout: Duration = .seconds(30), at location: SourceLocation = #_sourceLocation
   ) throws -> Outcome {
     try launch(arguments, language: language, environment: environment, input: input)
@@ -70,7 +71,8 @@ public final class ScratchBank {
   /// Runs bankctl, which must succeed, and returns its outcome.
   @discardableResult
   public func runSuccessfully(
-    _ arguments: String..., language: OutputLanguage? = .en, input: String = "", timeout: Duration = .seconds(30),
+    _ arguments: String..., language: OutputLanguage? = .en, input: String = "",
+    timeout: Duration = .seconds(30),
     at location: SourceLocation = #_sourceLocation
   ) throws -> Outcome {
     let outcome = try launch(arguments, language: language, input: input).finish(
@@ -195,7 +197,9 @@ public final class ScratchBank {
 }
 
 /// Gives a test a branch and removes it afterwards.
-public func withScratchBank(within limit: Duration = TimeLimits.wholeTest, _ test: (ScratchBank) throws -> Void) throws {
+public func withScratchBank(
+  within limit: Duration = TimeLimits.wholeTest, _ test: (ScratchBank) throws -> Void
+) throws {
   let branch = try ScratchBank()
   let watchdog = Watchdog(
     branch.processes.branch, Test.current.map { "\($0.id)" } ?? "a test without a name", limit: limit)

@@ -121,7 +121,8 @@ extension PageTests {
         try one.click("dialog[open] [data-answer=\"yes\"]")
         for page in [one, two] {
           try page.waitWithoutReload("document.querySelectorAll('[data-list] [data-ticket]').length === 0")
-          try page.waitWithoutReload("document.querySelector('[data-timer]').textContent.includes('00:00:000')")
+          try page.waitWithoutReload(
+            "document.querySelector('[data-timer]').textContent.includes('00:00:000')")
         }
         #expect(try site.branch.status().day == 2)
         try one.click("[data-action=\"add\"]")

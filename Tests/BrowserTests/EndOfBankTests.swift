@@ -16,9 +16,11 @@ extension PageTests {
         }
         try site.branch.runSuccessfully("stop", "--now", "--timeout", "1s")
         for (page, word) in [(korean, "마감"), (english, "closed")] {
-          try page.waitWithoutReload("document.querySelector('[data-region=state] .badge').textContent === '\(word)'")
+          try page.waitWithoutReload(
+            "document.querySelector('[data-region=state] .badge').textContent === '\(word)'")
           try page.waitWithoutReload("document.querySelector('[data-timer]').dataset.runs === 'false'")
-          try page.waitWithoutReload("document.querySelector('[data-region=connection]').textContent.trim() !== ''")
+          try page.waitWithoutReload(
+            "document.querySelector('[data-region=connection]').textContent.trim() !== ''")
           try page.waitWithoutReload("document.body.classList.contains('away')")
         }
         let stopped = "document.querySelector('[data-timer] span').textContent"

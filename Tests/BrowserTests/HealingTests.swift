@@ -44,7 +44,8 @@ extension PageTests {
         try site.branch.kill(worker: victim.name)
         try page.waitWithoutReload("document.querySelector('[data-ticket=\"\(victim.ticket ?? 0)\"] .again')")
         try expectRight(page, site)
-        try page.waitWithoutReload("document.querySelector('[data-region=events]').textContent.includes('SIGKILL')")
+        try page.waitWithoutReload(
+          "document.querySelector('[data-region=events]').textContent.includes('SIGKILL')")
       }
     }
 
@@ -104,7 +105,8 @@ extension PageTests {
         try site.branch.waitUntil("the vending machine is back") {
           try site.branch.run("vending", "insert", "1000").code == 0
         }
-        try stock.waitWithoutReload("document.querySelector('[data-fruit=\"kiwi\"]').textContent.trim() === '77'")
+        try stock.waitWithoutReload(
+          "document.querySelector('[data-fruit=\"kiwi\"]').textContent.trim() === '77'")
         let balance = try #require(try site.branch.json("vending", "balance")["balance"].integer)
         try vending.waitWithoutReload("document.querySelector('[data-balance=\"\(balance)\"]')")
         #expect(try vending.number("[data-product=\"coke\"] .stock") == 3)

@@ -32,7 +32,8 @@ extension PageTests {
         for page in [korean, english] {
           for dark in [false, true] {
             try page.emulateMedia(dark: dark)
-            try page.waitWithoutReload("document.querySelectorAll('[data-list=waiting] [data-ticket]').length === 3")
+            try page.waitWithoutReload(
+              "document.querySelectorAll('[data-list=waiting] [data-ticket]').length === 3")
             let painted = [
               ("#waiting-heading", "backgroundColor", "green"),
               ("#serving-heading", "backgroundColor", "indigo"),
@@ -97,7 +98,8 @@ extension PageTests {
           let said = try page.text("document.querySelector('dialog[open]').innerText")
           #expect(said.contains(sentence) && said.contains(no), "\(said)")
           try page.click("dialog[open] [data-answer=no]")
-          try page.waitWithoutReload("!document.querySelector('dialog[open]') && location.pathname === '/juice'")
+          try page.waitWithoutReload(
+            "!document.querySelector('dialog[open]') && location.pathname === '/juice'")
         }
         #expect(try site.branch.stock() == Recipes.fresh, "nothing was taken")
         for page in [korean, english] { try page.expectClean(except: ["status of 409"]) }

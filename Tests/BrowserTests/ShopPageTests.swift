@@ -30,7 +30,8 @@ extension PageTests {
         #expect(made.contains("키위쥬스 나왔습니다! 맛있게 드세요!"), "\(made)")
         try one.press(.escape)
         for page in [one, two] {
-          try page.waitWithoutReload("document.querySelector('[data-fruit=\"kiwi\"]').textContent.trim() === '7'")
+          try page.waitWithoutReload(
+            "document.querySelector('[data-fruit=\"kiwi\"]').textContent.trim() === '7'")
         }
         try one.click("[data-juice=\"strawberry\"]")
         try one.waitWithoutReload("document.querySelector('dialog[open]')")
@@ -67,14 +68,16 @@ extension PageTests {
         try menu.waitWithoutReload(
           "document.querySelector('[data-juice=\"strawberry\"]').getAttribute('aria-disabled') === 'false'")
         try editor.click(try editor.button(of: "/stock", ["item": "mango", "change": "-1"]))
-        try editor.waitWithoutReload("document.querySelector('[data-fruit=\"mango\"]').textContent.trim() === '0'")
+        try editor.waitWithoutReload(
+          "document.querySelector('[data-fruit=\"mango\"]').textContent.trim() === '0'")
         let less = try editor.button(of: "/stock", ["item": "mango", "change": "-1"])
         try editor.waitWithoutReload("document.querySelector('\(less)').disabled")
         #expect(try site.branch.stock() == Recipes.fresh.merging(["strawberry": 16, "mango": 0]) { $1 })
         // A change by another client appears at once, and the page shows it after returning.
         try site.branch.runSuccessfully("stock", "set", "kiwi", "123")
         for page in [editor, menu] {
-          try page.waitWithoutReload("document.querySelector('[data-fruit=\"kiwi\"]').textContent.trim() === '123'")
+          try page.waitWithoutReload(
+            "document.querySelector('[data-fruit=\"kiwi\"]').textContent.trim() === '123'")
         }
         try editor.click("main a[href=\"/juice\"]")
         try editor.wait(for: "location.pathname === '/juice' && document.readyState === 'complete'")
@@ -106,13 +109,17 @@ extension PageTests {
     @Test("money is inserted, a drink is bought, and the list of purchases grows on every open page")
     func vending() throws {
       try withSite { site in
-        for product in ["coke", "top"] { try site.branch.runSuccessfully("vending", "admin", "add", product, "2") }
+        for product in ["coke", "top"] {
+          try site.branch.runSuccessfully("vending", "admin", "add", product, "2")
+        }
         let (one, two) = try site.pair("/vending")
         #expect(try one.count("[data-product]") == 10)
         #expect(try one.count("[data-product] svg") == 10, "each product has an image")
         try one.click(try one.button(of: "/vending/insert", ["amount": "5000"]))
         try one.click(try one.button(of: "/vending/insert", ["amount": "1000"]))
-        for page in [one, two] { try page.waitWithoutReload("document.querySelector('[data-balance=\"6000\"]')") }
+        for page in [one, two] {
+          try page.waitWithoutReload("document.querySelector('[data-balance=\"6000\"]')")
+        }
         try one.click(try one.button(of: "/vending/buy", ["product": "coke"]))
         for page in [one, two] {
           try page.waitWithoutReload("document.querySelector('[data-balance=\"2500\"]')")
@@ -127,7 +134,9 @@ extension PageTests {
           try page.waitWithoutReload("document.querySelectorAll('[data-purchase]').length === 2")
         }
         try two.click("[data-action=\"return\"]")
-        for page in [one, two] { try page.waitWithoutReload("document.querySelector('[data-balance=\"0\"]')") }
+        for page in [one, two] {
+          try page.waitWithoutReload("document.querySelector('[data-balance=\"0\"]')")
+        }
         let told = try site.branch.json("vending")
         #expect(told["balance"].integer == 0)
         #expect(told["products"].item(where: "product", is: "coke")["stock"].integer == 1)
@@ -192,7 +201,8 @@ extension PageTests {
         try manager.evaluate("document.querySelector('select[name=product]').value = 'top'")
         try manager.type("5", into: "form[action=\"/vending/admin/add\"] input[name=\"count\"]")
         try manager.click(try manager.button(of: "/vending/admin/add", ["product": "top", "count": "5"]))
-        try customer.waitWithoutReload("document.querySelector('[data-product=top] .stock').textContent.includes('5')")
+        try customer.waitWithoutReload(
+          "document.querySelector('[data-product=top] .stock').textContent.includes('5')")
         try manager.waitWithoutReload("document.querySelectorAll('[data-product=top] .lots li').length === 1")
         // A purchase has a share of the pie chart.
         try site.branch.runSuccessfully("vending", "insert", "5000")

@@ -10,7 +10,9 @@ enum TerminalRendering {
     var isBold = false, isFaint = false, isReversed = false, isUnderlined = false
 
     var style: String {
-      var (foreground, background) = (foreground ?? TerminalRendering.foreground, background ?? TerminalRendering.background)
+      var (foreground, background) = (
+        foreground ?? TerminalRendering.foreground, background ?? TerminalRendering.background
+      )
       if isReversed { swap(&foreground, &background) }
       return "color:\(foreground);background:\(background)" + (isBold ? ";font-weight:700" : "")
         + (isFaint ? ";opacity:.65" : "") + (isUnderlined ? ";text-decoration:underline" : "")
@@ -47,7 +49,8 @@ enum TerminalRendering {
       if character == "\u{1B}", rest.first == "[" {
         let numbers = rest.dropFirst().prefix { $0 != "m" }
         rest = rest[numbers.endIndex...].dropFirst()
-        apply(numbers.split(separator: ";", omittingEmptySubsequences: false).map { Int($0) ?? 0 }, &cellStyle)
+        apply(
+          numbers.split(separator: ";", omittingEmptySubsequences: false).map { Int($0) ?? 0 }, &cellStyle)
         continue
       }
       let text =

@@ -45,7 +45,9 @@ final class TestSite {
   }
 
   /// Opens one more page in the same browser session, with or without scripts.
-  func page(_ path: String, beside other: Page, _ outputLanguage: OutputLanguage = .en, scripts: Bool = true) throws -> Page {
+  func page(_ path: String, beside other: Page, _ outputLanguage: OutputLanguage = .en, scripts: Bool = true)
+    throws -> Page
+  {
     let page = try browser.page(of: other.context)
     try page.setAcceptLanguage(language: outputLanguage == .ko ? "ko-KR,ko;q=0.9" : "en-US,en;q=0.9")
     if !scripts { try page.allowScripts(false) }
@@ -135,7 +137,9 @@ extension Page {
   }
 
   /// Waits until an expression holds in the page, and the page is still the marked document.
-  func waitWithoutReload(_ expression: String) throws { try wait(for: "window.isTheSame === true && (\(expression))") }
+  func waitWithoutReload(_ expression: String) throws {
+    try wait(for: "window.isTheSame === true && (\(expression))")
+  }
 
   /// Marks the document, so that a document that replaces it is detected.
   func markDocument() throws { try evaluate("window.isTheSame = true") }

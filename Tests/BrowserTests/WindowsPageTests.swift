@@ -74,7 +74,8 @@ extension PageTests {
         try site.branch.runSuccessfully("enqueue", "6", "--service", "loan", "--wait")
         for page in [one, two] {
           // Customers came in order to one window: the last one is the newest, and four others are listed below it.
-          try page.waitWithoutReload("document.querySelector('[data-region=newest] li .number')?.textContent === '6'")
+          try page.waitWithoutReload(
+            "document.querySelector('[data-region=newest] li .number')?.textContent === '6'")
           #expect(
             try page.evaluate(
               "[...document.querySelectorAll('[data-region=calls] li .number')].map(each => each.textContent)"

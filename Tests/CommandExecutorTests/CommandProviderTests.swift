@@ -14,7 +14,8 @@ import Wire
 @Suite struct CommandProviderTests {
   @Test("the result is the exit code, the time, and the command's output")
   func served() throws {
-    let result = try CommandExecutorTests.served("cat; echo oops >&2; echo $BANK_TICKET", payload: bytes("in "))
+    let result = try CommandExecutorTests.served(
+      "cat; echo oops >&2; echo $BANK_TICKET", payload: bytes("in "))
     #expect(result.ending == .code(0))
     #expect(result.duration > .zero)
     #expect(text(result.output) == "in 7\n" && text(result.errors) == "oops\n")
@@ -74,7 +75,8 @@ import Wire
       #"{"command":["sh","-c","cat; echo $A; pwd; env | grep -c ^BANK_; exit ${B:-0}"],"directory":"/tmp","#
         + #""environment":{"PATH":"/bin:/usr/bin","A":"a b"}}"#)
     #expect(
-      text(try CommandExecutorTests.served("", payload: payload) { $0.words = [] }.output) == "a b\n/tmp\n5\n")
+      text(try CommandExecutorTests.served("", payload: payload) { $0.words = [] }.output) == "a b\n/tmp\n5\n"
+    )
   }
 
   @Test(
@@ -203,7 +205,8 @@ import Wire
     let output = try window.result().output
     let after = ProcessMemory.residentBytes(pid: CurrentProcess.pid) ?? 0
     #expect(output.length == 100_000_010)
-    #expect(output.first.count == TruncatedOutput.longestEnd && output.last.count == TruncatedOutput.longestEnd)
+    #expect(
+      output.first.count == TruncatedOutput.longestEnd && output.last.count == TruncatedOutput.longestEnd)
     #expect(output.first.starts(with: bytes("begin\n")) && output.last.suffix(4) == bytes("end\n")[...])
     #expect(output.filed == 0)
     // Other tests run in this process meanwhile.
@@ -249,7 +252,8 @@ import Wire
   @Test("a file that cannot be written costs no customer its result, and is reported once")
   func noFiles() throws {
     let place = try TemporaryDirectory("command-window")
-    let window = try ProviderFixture(settings("echo x", change: withFiles(1_000, in: place.file("no/such/place"))))
+    let window = try ProviderFixture(
+      settings("echo x", change: withFiles(1_000, in: place.file("no/such/place"))))
     for _ in 1...2 { #expect(text(try window.result().output) == "x\n") }
     #expect(window.complaints.count == 1)
     #expect(

@@ -19,7 +19,9 @@ import Wire
     await #expect(processExitsWith: .success) {
       let directory = try TemporaryDirectory("command-window")
       let log = directory.file("log")
-      let (window, spoiled) = try BrokenEventLoops.find { try ProviderFixture(settings("echo begun >>\(log); echo done")) }
+      let (window, spoiled) = try BrokenEventLoops.find {
+        try ProviderFixture(settings("echo begun >>\(log); echo done"))
+      }
       spoiled.breakLoops()
       window.provide()
       // The first iteration handles earlier messages, and the second starts the command.

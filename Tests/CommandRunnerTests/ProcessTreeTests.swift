@@ -58,7 +58,8 @@ import Time
   @Test("the same in a group of its own: one call ends them, and they are reaped")
   func stubbornInGroup() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
-      guard let group = try? ControlGroup.own()?.subgroup("bank-tree-tests-\(getpid())"), group.acceptsProcesses
+      guard let group = try? ControlGroup.own()?.subgroup("bank-tree-tests-\(getpid())"),
+        group.acceptsProcesses
       else {
         return print("NOT CHECKED: the end of a tree in a group: none can be made here")
       }

@@ -238,7 +238,9 @@ import Time
     try write("echo hello\n", to: directory.file("text"), mode: 0o700)
     try write("#!/no/such/interpreter\n", to: directory.file("script"), mode: 0o700)
     try write("#!/bin/sh\n", to: directory.file("locked"), mode: 0o600)
-    func start(_ path: String, in place: String? = nil, words: [[UInt8]] = [[97]]) throws -> CommandStartError? {
+    func start(_ path: String, in place: String? = nil, words: [[UInt8]] = [[97]]) throws
+      -> CommandStartError?
+    {
       let order = CommandInvocation(
         ChildProcess.Program(path: path, words: words, environment: [:], directory: place))
       let loop = try EventLoop()

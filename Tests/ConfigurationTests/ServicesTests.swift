@@ -67,7 +67,8 @@ import Time
       let read = try read("{\"services\": {\"thumbs\": {\"work\": \"1s\", \"max_attempts\": \(most)}}}")
       #expect(read.configuration[thumbs].maxAttempts == Int32(most))
       #expect(
-        read.settings().last.map { "\($0.key) \($0.value.fileText)" } == "services.thumbs.max_attempts \(most)"
+        read.settings().last.map { "\($0.key) \($0.value.fileText)" }
+          == "services.thumbs.max_attempts \(most)"
       )
     }
     #expect(try read(#"{"services": {"thumbs": {"work": "1s"}}}"#).configuration[thumbs].maxAttempts == nil)

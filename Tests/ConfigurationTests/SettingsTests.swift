@@ -27,7 +27,8 @@ import Time
 
   /// A file with the settings that are shown, key by key; no service in it has a name with a dot.
   private func file(of settings: [EffectiveSetting]) -> String {
-    object(of: settings.map { ($0.key.split(separator: ".").map(String.init)[...], $0.value.fileText) }) + "\n"
+    object(of: settings.map { ($0.key.split(separator: ".").map(String.init)[...], $0.value.fileText) })
+      + "\n"
   }
 
   private func object(of members: [(path: ArraySlice<String>, value: String)]) -> String {

@@ -41,7 +41,9 @@ struct AttemptStartTests {
     queue.commit()
     #expect(assigned() == [1, 2] && !bank.store.hasStagedChanges)
     let kept = try bank.store.find(1)
-    #expect(kept?.customer.startedAttempts == 1 && kept?.customer.isAttemptRunning == true && kept?.state == .waiting)
+    #expect(
+      kept?.customer.startedAttempts == 1 && kept?.customer.isAttemptRunning == true
+        && kept?.state == .waiting)
 
     let (other, heard) = try self.bank(nil)
     _ = try other.enqueue(2, try TestClient(other.coordinator))
@@ -75,6 +77,8 @@ struct AttemptStartTests {
     bank.coordinator.queue.commit()
     #expect(assigned() == [])
     let kept = try bank.store.find(1)
-    #expect(kept?.customer.startedAttempts == 0 && kept?.customer.isAttemptRunning == false && kept?.state == .waiting)
+    #expect(
+      kept?.customer.startedAttempts == 0 && kept?.customer.isAttemptRunning == false
+        && kept?.state == .waiting)
   }
 }

@@ -162,7 +162,8 @@ struct BoardTests {
     _ = try bank.enqueue(3, client)
     client.ask(.board, bank.coordinator)
     _ = try client.answers(bank.coordinator)
-    let end = try #require(bank.coordinator.boardSnapshots.throughput.nextUpdate(after: SystemClock.monotonic()))
+    let end = try #require(
+      bank.coordinator.boardSnapshots.throughput.nextUpdate(after: SystemClock.monotonic()))
     // Changes happen until shortly before the rate of the last second runs out, and not afterwards.
     while SystemClock.monotonic() < end + .milliseconds(40) {
       if SystemClock.monotonic() < end - .milliseconds(30) { bank.coordinator.subscriptions.changed = true }

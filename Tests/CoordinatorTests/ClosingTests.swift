@@ -55,7 +55,8 @@ struct ClosingTests {
     bank.serveAll()
     bank.coordinator.queue.commit()
     bank.round()
-    #expect(try ended(other.answers(to: number, bank.coordinator)) == AwaitedTicketsReport(dead: 0, cancelled: 2))
+    #expect(
+      try ended(other.answers(to: number, bank.coordinator)) == AwaitedTicketsReport(dead: 0, cancelled: 2))
     // A reset cancels all that was left; of a day that is over the receipts give the same number.
     _ = try bank.enqueue(2, client)
     let second = other.ask(.awaitTickets(day: 1, first: 3, last: 7), bank.coordinator)
@@ -63,10 +64,12 @@ struct ClosingTests {
     client.ask(.reset(day: nil), bank.coordinator)
     bank.coordinator.queue.commit()
     bank.round()
-    #expect(try ended(other.answers(to: second, bank.coordinator)) == AwaitedTicketsReport(dead: 0, cancelled: 3))
+    #expect(
+      try ended(other.answers(to: second, bank.coordinator)) == AwaitedTicketsReport(dead: 0, cancelled: 3))
     let third = other.ask(.awaitTickets(day: 1, first: 1, last: 3), bank.coordinator)
     bank.round()
-    #expect(try ended(other.answers(to: third, bank.coordinator)) == AwaitedTicketsReport(dead: 0, cancelled: 2))
+    #expect(
+      try ended(other.answers(to: third, bank.coordinator)) == AwaitedTicketsReport(dead: 0, cancelled: 2))
   }
 
   private func ended(_ answers: [ControlAnswer]) -> AwaitedTicketsReport? {

@@ -65,7 +65,8 @@ struct CommitEngineTests {
     let bank = try TestBank()
     let (queue, engine) = (bank.coordinator.queue, bank.coordinator.queue.engine)
     #expect(engine.due(hasUncommittedChanges: false, isAwaited: true) == nil, "there is nothing to commit")
-    #expect(engine.due(hasUncommittedChanges: true, isAwaited: false) == bank.coordinator.context.now.monotonic)
+    #expect(
+      engine.due(hasUncommittedChanges: true, isAwaited: false) == bank.coordinator.context.now.monotonic)
     #expect(try engine.commit(queue.machine.dayCounters, arriving: nil) == .onDisk)
     let staged = bank.coordinator.context.now.monotonic
     try engine.stage(change)

@@ -44,7 +44,8 @@ struct EnqueueHandlerTests {
     let most = BankModel.Limits.customersPerCommand
     #expect(try refusal(order { $0.count = 0 }) == MessageDetail(.customersRange, most, 0))
     #expect(try refusal(order { $0.amount = 0 }) == MessageDetail(.moneyRange, BankModel.Limits.amount, 0))
-    #expect(try refusal(order { $0.account = -1 }) == MessageDetail(.accountRange, BankModel.Limits.account, -1))
+    #expect(
+      try refusal(order { $0.account = -1 }) == MessageDetail(.accountRange, BankModel.Limits.account, -1))
     #expect(try refusal(order { $0.key = "" }) == MessageDetail(.keyLength, BankModel.Limits.keyLength, 0))
     let long = String(repeating: "x", count: BankModel.Limits.itemNameLength + 1)
     #expect(
@@ -52,7 +53,8 @@ struct EnqueueHandlerTests {
         == MessageDetail(.itemNameTooLong, BankModel.Limits.itemNameLength, long.utf8.count))
     let juice = EnqueueEntry(service: .juice, priority: .regular, amount: 1, account: 1, key: nil)
     #expect(
-      try refusal(.enqueueList(EnqueueList(entries: [juice], isLast: true))) == MessageDetail(.notInList, "juice"))
+      try refusal(.enqueueList(EnqueueList(entries: [juice], isLast: true)))
+        == MessageDetail(.notInList, "juice"))
   }
 
   @Test("a bank that ends at once stores nothing of a request in progress, and everything else")

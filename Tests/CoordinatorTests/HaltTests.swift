@@ -91,7 +91,8 @@ struct HaltTests {
     let client = try TestClient(bank.coordinator)
     let requests = bank.coordinator.router.requests
     let all = (0..<64).map { _ in
-      requests.open(RequestHandle(session: client.session, number: 5), for: .enqueue(known: 0, AlreadyIssuedTickets()))
+      requests.open(
+        RequestHandle(session: client.session, number: 5), for: .enqueue(known: 0, AlreadyIssuedTickets()))
     }
     for request in all {
       #expect(requests.enqueue(5, of: client.session) == request)

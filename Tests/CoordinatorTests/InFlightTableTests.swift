@@ -109,7 +109,8 @@ import Testing
       table.markAssigned(12)
     }
     let table = try InFlightTable(at: path)
-    #expect(table.begin(bankID: Self.bankID, day: 1) == [12: CoordinatorCrashes(count: 1, isUnrecorded: true)])
+    #expect(
+      table.begin(bankID: Self.bankID, day: 1) == [12: CoordinatorCrashes(count: 1, isUnrecorded: true)])
   }
 
   @Test("a removed file is created again with the contents of the table, and is used afterwards")

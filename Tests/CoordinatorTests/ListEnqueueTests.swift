@@ -34,7 +34,9 @@ struct ListEnqueueTests {
   }
 
   private func begin(_ bank: TestBank) throws {
-    while !bank.coordinator.queue.isTakingIn, bank.coordinator.enqueueHandler.hasWork { bank.enqueueCustomers() }
+    while !bank.coordinator.queue.isTakingIn, bank.coordinator.enqueueHandler.hasWork {
+      bank.enqueueCustomers()
+    }
     try #require(
       bank.coordinator.queue.isTakingIn, "it was accepted at once, which this test is not made for")
   }
@@ -124,7 +126,8 @@ struct ListEnqueueTests {
     #expect(report.last - report.first + 1 == report.count, story)
     let tickets = try waiting(bank)
     #expect(
-      Int64(tickets.count) == count + others && bank.coordinator.queue.machine.dayCounters.issued == count + others,
+      Int64(tickets.count) == count + others
+        && bank.coordinator.queue.machine.dayCounters.issued == count + others,
       story
     )
     for entry in entries {
@@ -159,7 +162,8 @@ struct ListEnqueueTests {
       if unknownProcesses.count < 40, Bool.random(using: &chance) {
         let stranger = try TestClient(bank.coordinator)
         stranger.ask(
-          .enqueue(.deposits(1, key: "own-\(unknownProcesses.count)", amount: 999_999)), bank.coordinator, number: 1)
+          .enqueue(.deposits(1, key: "own-\(unknownProcesses.count)", amount: 999_999)), bank.coordinator,
+          number: 1)
         unknownProcesses.append(stranger)
       }
       if secondClients.count < 40, Bool.random(using: &chance) {
@@ -192,7 +196,8 @@ struct ListEnqueueTests {
       let ticket = try bank.store.request(forKey: entry.key ?? "")?.tickets.first
       let answers = try secondClient.answers(to: 1, bank.coordinator)
       let answer = try #require(answers.last?.enqueued, "\(answers) \(story)")
-      #expect(answer.first == ticket || answer.alreadyIssuedTickets?.first?.first == ticket, "\(answer) \(story)")
+      #expect(
+        answer.first == ticket || answer.alreadyIssuedTickets?.first?.first == ticket, "\(answer) \(story)")
     }
     #expect(try bank.store.audit().problems == [], story)
   }

@@ -31,7 +31,8 @@ struct PayloadEnqueueTests {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
     func refusal(_ command: ControlCommand) throws -> MessageDetail? {
-      try client.answers(to: client.ask(command, bank.coordinator), bank.coordinator).first?.failure?.messageDetail
+      try client.answers(to: client.ask(command, bank.coordinator), bank.coordinator).first?.failure?
+        .messageDetail
     }
     #expect(try refusal(.enqueue(order(2, [1]))) == MessageDetail(.payloadNotAllowed, "deposit"))
     #expect(

@@ -74,7 +74,9 @@ final class ScriptedStore: SharedQueueStore {
   // MARK: - The branch
 
   func nextEvent() -> SharedStoreEvent? { branchEvents.isEmpty ? nil : branchEvents.removeFirst() }
-  func enqueueCustomers(_ customers: EnqueueRequest, for request: RequestNumber) { arrived.append((request, customers)) }
+  func enqueueCustomers(_ customers: EnqueueRequest, for request: RequestNumber) {
+    arrived.append((request, customers))
+  }
   func perform(_ order: OperatorCommand, for request: RequestNumber) { orders.append((request, order)) }
   func note(windows: Int64, oldest: WallTime?) { self.windows.append(windows) }
   func savePaused(_ services: [Service], for request: RequestNumber) { paused.append((request, services)) }

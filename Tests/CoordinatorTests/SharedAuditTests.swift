@@ -38,7 +38,8 @@ struct SharedAuditTests {
     for client in clients { client.ask(.audit, bank.coordinator) }
     bank.coordinator.audits.advance()
     #expect(
-      bank.coordinator.audits.current?.requesters.count == 1 && bank.coordinator.audits.current?.canContinue == false)
+      bank.coordinator.audits.current?.requesters.count == 1
+        && bank.coordinator.audits.current?.canContinue == false)
     _ = try bank.enqueue(3, late)
     late.ask(.audit, bank.coordinator)
     answer(
@@ -47,7 +48,8 @@ struct SharedAuditTests {
     #expect(try reports(clients[0], bank).map(\.issued) == [0])
     #expect(try reports(clients[1], bank).isEmpty)
     #expect(
-      bank.coordinator.audits.current?.requesters.count == 64 && bank.coordinator.audits.current?.hasBegun == false
+      bank.coordinator.audits.current?.requesters.count == 64
+        && bank.coordinator.audits.current?.hasBegun == false
     )
     // A client that has left gets no answer, and the others get theirs.
     bank.coordinator.router.forget(clients[1].session)

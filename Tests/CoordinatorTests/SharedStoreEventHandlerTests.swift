@@ -63,7 +63,8 @@ struct SharedStoreEventHandlerTests {
     let (bank, client, sharedStore) = try bank()
     let first = ask(.enqueue(.deposits(2, key: "k")), client, bank)
     sharedStore.emit(
-      .answered(sharedStore.arrived[0].request, .issued(nil, known: [IssuedTickets(day: 1, first: 5, last: 6)])))
+      .answered(
+        sharedStore.arrived[0].request, .issued(nil, known: [IssuedTickets(day: 1, first: 5, last: 6)])))
     let second = ask(.enqueue(.deposits(9, key: "k")), client, bank)
     sharedStore.emit(.answered(sharedStore.arrived[1].request, .keyConflict("k")))
     handle(bank)
@@ -142,7 +143,8 @@ struct SharedStoreEventHandlerTests {
   @Test("the last branch of a bank that ends its day reports the branches with juice left")
   func left() throws {
     let (bank, client, sharedStore) = try bank()
-    let number = ask(.stop(StopParameters(now: false, timeoutMilliseconds: nil, closesWholeBank: true)), client, bank)
+    let number = ask(
+      .stop(StopParameters(now: false, timeoutMilliseconds: nil, closesWholeBank: true)), client, bank)
     sharedStore.emit(.draining)
     handle(bank)
     var last = numbers(waiting: [0, 0, 4], juices: [0, 4])
@@ -168,7 +170,8 @@ struct SharedStoreEventHandlerTests {
     arguments: [1, 2] as [BusinessDay])
   func ended(day: BusinessDay) throws {
     let (bank, client, sharedStore) = try bank()
-    let number = ask(.stop(StopParameters(now: false, timeoutMilliseconds: nil, closesWholeBank: true)), client, bank)
+    let number = ask(
+      .stop(StopParameters(now: false, timeoutMilliseconds: nil, closesWholeBank: true)), client, bank)
     sharedStore.emit(.draining)
     handle(bank)
     sharedStore.emit(.answered(sharedStore.drains[0], .queue(.done)))
@@ -255,7 +258,8 @@ struct SharedStoreEventHandlerTests {
     sharedStore.emit(.lost(MessageDetail(quoting: "cut off")))
     handle(bank)
     let queue = bank.coordinator.queue
-    #expect(queue.machine.serving == 0 && queue.machine.waitingCount == 0 && !queue.machine.hasUncommittedChanges)
+    #expect(
+      queue.machine.serving == 0 && queue.machine.waitingCount == 0 && !queue.machine.hasUncommittedChanges)
     #expect(!queue.engine.isUnderway && bank.log.contains("event=lease_lost"))
     sharedStore.emit(.joined(BranchIdentity(number: 1, name: "here", epoch: 2)))
     sharedStore.emit(.leaseExtended(until: MonotonicTime(nanoseconds: .max)))
@@ -358,14 +362,16 @@ struct SharedStoreEventHandlerTests {
   @Test("the client that ends the day of the whole bank gets the reason why the database refused")
   func dayNotEnded() throws {
     let (bank, client, sharedStore) = try bank()
-    let number = ask(.stop(StopParameters(now: false, timeoutMilliseconds: nil, closesWholeBank: true)), client, bank)
+    let number = ask(
+      .stop(StopParameters(now: false, timeoutMilliseconds: nil, closesWholeBank: true)), client, bank)
     sharedStore.emit(.answered(sharedStore.drains[0], .queue(.done)))
     handle(bank)
     sharedStore.emit(.countersConfirmed(askedAt: SystemClock.monotonic()))
     handle(bank)
     bank.coordinator.shutdownController.advance()
     #expect(sharedStore.isLeaving)
-    sharedStore.emit(.dayEndFailed(.failed(path: "books", detail: MessageDetail(quoting: "no replica identity"))))
+    sharedStore.emit(
+      .dayEndFailed(.failed(path: "books", detail: MessageDetail(quoting: "no replica identity"))))
     sharedStore.emit(.left)
     handle(bank)
     let failure = try client.answers(to: number, bank.coordinator).last?.failure

@@ -10,7 +10,8 @@ import Testing
 @Suite struct SharedStoreMarkerFileTests {
   private static let mark = SharedStoreProgress(
     bankID: -7, system: 8, timeline: 2, day: 3, ticket: 40, epoch: 5, commits: 60)
-  private static let note = SharedStoreMarkerFile(address: "postgres://bank@db/bank", branch: "m:/h", mark: mark)
+  private static let note = SharedStoreMarkerFile(
+    address: "postgres://bank@db/bank", branch: "m:/h", mark: mark)
 
   @Test("it is read as it was written")
   func kept() {

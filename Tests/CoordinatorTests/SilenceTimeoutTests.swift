@@ -58,7 +58,9 @@ struct SilenceTimeoutTests {
     let begin = loop.moment()
     func pass(_ steady: TimeSpan, _ listeningTime: TimeSpan) {
       server.runTimers(
-        Moment(monotonic: begin.monotonic + steady, wall: begin.wall, listeningTime: begin.listeningTime + listeningTime))
+        Moment(
+          monotonic: begin.monotonic + steady, wall: begin.wall,
+          listeningTime: begin.listeningTime + listeningTime))
     }
     let limits = ClientLimits.ofSocket
     pass(.seconds(3_600), limits.check)

@@ -97,7 +97,8 @@ final class TestBank {
       SharedStoreSession(
         $0,
         BranchJoinState(
-          identity: ScriptedStore.identity, dayCounters: contents.dayCounters, bankID: .none, isDraining: false),
+          identity: ScriptedStore.identity, dayCounters: contents.dayCounters, bankID: .none,
+          isDraining: false),
         address: nil)
     }
     coordinator = Coordinator(
@@ -105,7 +106,8 @@ final class TestBank {
       loop: loop, server: ControlServer(loop: loop, build: "test"),
       log: try LogFile(
         path: paths.log(of: "coordinator"), worker: "coordinator", generation: 1, limit: 1 << 20, keep: 1),
-      store: sharedStore ?? store, reading: bank.map(SharedStoreCache.init) ?? store, shared: bank, contents: contents,
+      store: sharedStore ?? store, reading: bank.map(SharedStoreCache.init) ?? store, shared: bank,
+      contents: contents,
       incarnation: try store.recordStart(at: now.wall),
       bankID: .none, programs: try ProgramPaths(), now: now, limits: limits)
   }

@@ -35,7 +35,8 @@ struct VendingReconciliationTests {
   }
 
   /// Findings if the machine and the stock answer in turn like this; the machine has the last answer.
-  private func judge(_ answers: Answer..., in reconciliation: VendingReconciliation = VendingReconciliation()) -> AuditReport
+  private func judge(_ answers: Answer..., in reconciliation: VendingReconciliation = VendingReconciliation())
+    -> AuditReport
   {
     var reconciliation = reconciliation
     for answer in answers {

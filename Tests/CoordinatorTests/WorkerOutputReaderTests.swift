@@ -69,7 +69,8 @@ import Time
     fixture.closePipe()
     fixture.workerOutput.finish()
     #expect(fixture.lines.allSatisfy { $0.count <= WorkerOutputReader.longestLine + 1 })
-    #expect(Int64(fixture.lines.count) + fixture.omitted.reduce(0, +) == 2_021, "each line is passed on or counted")
+    #expect(
+      Int64(fixture.lines.count) + fixture.omitted.reduce(0, +) == 2_021, "each line is passed on or counted")
     #expect(fixture.texts.last?.hasPrefix("ModuleNotFoundError") == true)
     #expect(
       fixture.workerOutput.lastOutputText == "line 1999 | line 2000 | ModuleNotFoundError: nosuchmodule [0m",

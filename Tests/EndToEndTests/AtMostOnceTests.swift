@@ -110,7 +110,9 @@ struct AtMostOnceTests {
       #expect(try branch.run("config", "check", wrong).err.contains("services.pay.max_attempts"))
       let file = try branch.write(counted, to: "bank.json")
       try branch.runSuccessfully("reload")
-      #expect(try branch.runSuccessfully("config", "show", "--config", file).out.contains("services.pay.max_attempts"))
+      #expect(
+        try branch.runSuccessfully("config", "show", "--config", file).out.contains(
+          "services.pay.max_attempts"))
       try branch.runSuccessfully("enqueue", "--service", "pay", "--payload", "slow")
       try branch.waitUntil("the command has started") { begun(branch) == ["slow"] }
       try branch.kill(worker: "pay-1")

@@ -20,7 +20,8 @@ struct AuditTests {
         #expect(report.differences(from: Samples.audit) == [])
         #expect(report["issued"].integer == 9 && report["served"].integer == 8, "\(report)")
         #expect(report["problems"].items.isEmpty)
-        #expect(try branch.runSuccessfully("audit").out.hasPrefix("Every guarantee that can be checked holds.\n"))
+        #expect(
+          try branch.runSuccessfully("audit").out.hasPrefix("Every guarantee that can be checked holds.\n"))
         #expect(try branch.runSuccessfully("audit", language: .ko).out.hasPrefix("확인할 수 있는 모든 보장이 지켜졌습니다.\n"))
       }
       try branch.expectNoProcessesLeft()

@@ -27,7 +27,9 @@ struct BoardTests {
       #expect(
         death["signal"].integer == 9 && death["window"].text == "deposit-1" && death["ticket"].integer == 1)
       #expect(after["serving"].items.first?["attempt"].integer == 2)
-      #expect(try branch.runSuccessfully("kill", "deposit-1", "--yes").out.contains("customer 1 was served again after"))
+      #expect(
+        try branch.runSuccessfully("kill", "deposit-1", "--yes").out.contains(
+          "customer 1 was served again after"))
       try branch.expectRefusal(4, "no_such_window", of: "kill", "deposit-9", "--yes")
       #expect(try branch.runSuccessfully("snapshot").out.contains("deposit-1"))
       #expect(try branch.runSuccessfully("snapshot", language: .ko).out.contains("프로세스 종료"))

@@ -31,7 +31,8 @@ struct ByteTests {
   }
 
   /// Output of a script in hexadecimal.
-  private func hex(_ branch: ScratchBank, _ script: String, at location: SourceLocation = #_sourceLocation) throws
+  private func hex(_ branch: ScratchBank, _ script: String, at location: SourceLocation = #_sourceLocation)
+    throws
     -> String
   {
     let outcome = try shell(branch, "{ \(script)\n} | od -An -v -tx1 | tr -d ' \\n'", at: location)

@@ -150,7 +150,8 @@ struct CommandServicesTests {
       let because = try branch.status().service("missing")["pause_reason"].text
       #expect(because?.contains("/no/such/program") == true)
       for language in [OutputLanguage.en, .ko] {
-        #expect(try branch.runSuccessfully("status", language: language).out.contains("bankctl resume missing"))
+        #expect(
+          try branch.runSuccessfully("status", language: language).out.contains("bankctl resume missing"))
       }
       // A command that never exits and ignores SIGTERM.
       let slow = try branch.run("enqueue", "--service", "slow", "--payload", "x", "--wait")

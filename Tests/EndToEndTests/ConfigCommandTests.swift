@@ -111,7 +111,9 @@ struct ConfigCommandTests {
         let checked = try branch.run("config", "check", file)
         #expect(checked.code == 2 && checked.err.contains(bad + ":"), checked.story)
         let reloaded = try branch.run("reload")
-        #expect(reloaded.code == 2 && reloaded.errorsWithoutProgress == checked.errorsWithoutProgress, reloaded.story)
+        #expect(
+          reloaded.code == 2 && reloaded.errorsWithoutProgress == checked.errorsWithoutProgress,
+          reloaded.story)
         unlink(bad)
       }
       try branch.runSuccessfully("config", "check", file)

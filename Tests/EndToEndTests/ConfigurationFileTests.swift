@@ -34,7 +34,9 @@ struct ConfigurationFileTests {
           outcome.story)
         #expect(try branch.run("start", "--config", file, language: .ko).err != outcome.err)
         let checked = try branch.run("config", "check", file)
-        #expect(checked.code == 2 && checked.errorsWithoutProgress == outcome.errorsWithoutProgress, "\(checked) \(outcome)")
+        #expect(
+          checked.code == 2 && checked.errorsWithoutProgress == outcome.errorsWithoutProgress,
+          "\(checked) \(outcome)")
       }
       for path in [branch.path("missing"), branch.path("io"), "/dev/zero", try pipe(branch)] {
         let outcome = try branch.run("start", "--config", path, timeout: .seconds(5))

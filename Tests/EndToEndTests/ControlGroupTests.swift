@@ -82,7 +82,8 @@ struct ControlGroupTests {
   /// Kills the runner, the coordinator, both, and all processes of the bank with its guardian, after which `reopen`
   /// opens it. Each time no process of the previous attempt is left when the next attempt starts.
   private func kill(
-    _ branch: ScratchBank, _ disguise: Disguise, _ victims: [String] = ["runner", "coordinator", "both", "all"],
+    _ branch: ScratchBank, _ disguise: Disguise,
+    _ victims: [String] = ["runner", "coordinator", "both", "all"],
     reopen: () throws -> Void, look: () throws -> Void = {}
   ) throws {
     let note = branch.path("note")

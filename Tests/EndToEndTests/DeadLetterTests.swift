@@ -44,7 +44,9 @@ struct DeadLetterTests {
       let attempts = try branch.json("ticket", "1")["attempts"].items
       #expect(attempts.map { $0["signal"].integer } == [9, 9, 9])
       #expect(try branch.runSuccessfully("tickets", language: .ko).out.contains("보류\n  1 - 예금"))
-      #expect(try branch.runSuccessfully("tickets", "--state", "dead").out == "Dead letters\n  1 - deposit SIGKILL\n")
+      #expect(
+        try branch.runSuccessfully("tickets", "--state", "dead").out
+          == "Dead letters\n  1 - deposit SIGKILL\n")
       #expect(
         try branch.runSuccessfully("ticket", "1", language: .ko).out.contains(
           "보류: 'bankctl requeue 1'이나 'bankctl cancel 1'을 실행하세요"))

@@ -124,7 +124,8 @@ struct DiskFaultTests {
     #expect(again["count"].integer == 5 && again["first"].integer == 1, "\(again)")
     if first.code == 0 {
       #expect(
-        try first.json().tickets == again.tickets && again.wasAlreadyIssued, "the same key returns the same tickets")
+        try first.json().tickets == again.tickets && again.wasAlreadyIssued,
+        "the same key returns the same tickets")
     }
     try branch.runSuccessfully("wait")
     try branch.expectOneReceiptEach(5, day: again["day"].integer ?? 0)

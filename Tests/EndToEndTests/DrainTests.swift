@@ -89,7 +89,8 @@ struct DrainTests {
   }
 
   @Test(
-    "a long step is reported, with the numbers of waiting and serving customers", arguments: OutputLanguage.allCases)
+    "a long step is reported, with the numbers of waiting and serving customers",
+    arguments: OutputLanguage.allCases)
   func told(outputLanguage: OutputLanguage) throws {
     try withScratchBank { branch in
       let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "900ms")
@@ -104,7 +105,8 @@ struct DrainTests {
       #expect(
         outcome.err.contains(outputLanguage == .ko ? "업무중인 고객을 마칩니다." : "Finishing active customers:"),
         outcome.story)
-      #expect(outcome.err.contains(outputLanguage == .ko ? "창구를 닫는 중입니다." : "Stopping the tellers;"), outcome.story)
+      #expect(
+        outcome.err.contains(outputLanguage == .ko ? "창구를 닫는 중입니다." : "Stopping the tellers;"), outcome.story)
     }
   }
 
@@ -121,14 +123,18 @@ struct DrainTests {
         branch.events("drain", in: "coordinator").contains { $0["step"] == "finish_serving" }
       }
       #expect(
-        stop.errors.contains(outputLanguage == .ko ? "한 번 더 누르면 은행원을 강제 종료" : "Press again to kill the tellers"))
+        stop.errors.contains(
+          outputLanguage == .ko ? "한 번 더 누르면 은행원을 강제 종료" : "Press again to kill the tellers"))
       #expect(stop.isRunning)
       stop.signal(SIGINT)
       let outcome = try stop.finish()
       #expect(outcome.code == 0, outcome.story)
       #expect(
-        outcome.err.contains(outputLanguage == .ko ? "은행원을 강제 종료합니다." : "Killing the tellers."), outcome.story)
-      #expect(outcome.out.contains(outputLanguage == .ko ? "은행원 2명을 강제 종료" : "2 tellers were killed."), outcome.story)
+        outcome.err.contains(outputLanguage == .ko ? "은행원을 강제 종료합니다." : "Killing the tellers."), outcome.story
+      )
+      #expect(
+        outcome.out.contains(outputLanguage == .ko ? "은행원 2명을 강제 종료" : "2 tellers were killed."),
+        outcome.story)
       #expect(
         outcome.out.contains(outputLanguage == .ko ? "5명이 다음 개점을 기다립니다." : "Waiting for the next start: 5."),
         outcome.story)

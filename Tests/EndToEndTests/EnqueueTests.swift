@@ -82,7 +82,8 @@ struct EnqueueTests {
       let file = try branch.configuration(depositWork: "100ms", loanWork: "60s")
       try branch.start("--config", file)
       try branch.runSuccessfully("enqueue", "2", "--service", "loan")
-      let outcome = try branch.runSuccessfully("enqueue", "4", "--service", "deposit", "--wait", language: .ko)
+      let outcome = try branch.runSuccessfully(
+        "enqueue", "4", "--service", "deposit", "--wait", language: .ko)
       #expect(outcome.out == "고객 4명: 3–6번, 영업 1일차\n4명의 처리가 모두 끝났습니다.\n")
       #expect(try branch.status().queue("served") == 4)
       let report = try branch.json("enqueue", "2", "--service", "deposit", "--wait")

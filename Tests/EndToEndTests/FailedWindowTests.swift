@@ -52,7 +52,8 @@ struct FailedWindowTests {
   func failed(retry: [String]) throws {
     try withScratchBank { branch in
       let programs = try Programs(branch)
-      let file = try branch.configuration(depositWork: "5ms", loanWork: "5ms", more: Self.shortTimeoutSettings)
+      let file = try branch.configuration(
+        depositWork: "5ms", loanWork: "5ms", more: Self.shortTimeoutSettings)
       try programs.start("--config", file)
       try programs.replaceTellerProgram("exit 7")
       let killed = try branch.kill(worker: "deposit-1")

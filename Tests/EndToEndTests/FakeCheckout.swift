@@ -24,7 +24,9 @@ struct FakeCheckout {
     try #require(outcome.code == 0, outcome.story)
   }
 
-  func launch(_ script: String, _ arguments: String...) throws -> RunningProgram { try start(script, arguments, [:]) }
+  func launch(_ script: String, _ arguments: String...) throws -> RunningProgram {
+    try start(script, arguments, [:])
+  }
 
   /// Runs one of the scripts until it exits.
   func run(_ script: String, _ arguments: String..., environment: [String: String] = [:]) throws -> Outcome {

@@ -50,7 +50,8 @@ enum FaultInjection {
   /// Opens the bank with every process traced from its first system call; strace exits after the last of them.
   static func open(_ fault: Fault, at number: Int, _ branch: ScratchBank) throws -> RunningProgram {
     try branch.launch(
-      ["-f"] + straceArguments(fault, at: number, tail: [Binaries.bankctl, "start", "--speed", "max"]), program: program
+      ["-f"] + straceArguments(fault, at: number, tail: [Binaries.bankctl, "start", "--speed", "max"]),
+      program: program
     )
   }
 }

@@ -77,7 +77,9 @@ struct GuaranteesTests {
       _ = try branch.write(try #require(try blocks("python").first), to: "pay.py")
       let block = try #require(try blocks("json").first)
       try branch.start("--config", try slowed(block, branch, ["directory": branch.path("")]))
-      for amount in 1...12 { try branch.runSuccessfully("enqueue", "--service", "pay", "--payload", "\(amount)") }
+      for amount in 1...12 {
+        try branch.runSuccessfully("enqueue", "--service", "pay", "--payload", "\(amount)")
+      }
       try kill(branch, until: 12)
       _ = try expectGuarantees(branch, 12)
       let look = """
@@ -125,7 +127,9 @@ struct GuaranteesTests {
       let environment = ["CHARGES": "http://127.0.0.1:\(server.lines[0])/charges"]
       try branch.start(
         "--config", try slowed(block, branch, ["environment": environment, "windows": 2]))
-      for amount in 1...12 { try branch.runSuccessfully("enqueue", "--service", "charge", "--payload", "\(amount)") }
+      for amount in 1...12 {
+        try branch.runSuccessfully("enqueue", "--service", "charge", "--payload", "\(amount)")
+      }
       try kill(branch, until: 12)
       let keys = try expectGuarantees(branch, 12)
       let requests = try String(contentsOfFile: branch.path("charges"), encoding: .utf8).split(

@@ -36,7 +36,8 @@ struct HelpTests {
         (OutputLanguage.en, "Usage", "Unknown option '--sede'"), (.ko, "사용법", "'--sede'"),
       ] {
         let help = try branch.launch(["--help"], program: program, language: outputLanguage).finish()
-        #expect(help.code == 0 && help.outLines.contains(heading) && help.errorsWithoutProgress.isEmpty, help.story)
+        #expect(
+          help.code == 0 && help.outLines.contains(heading) && help.errorsWithoutProgress.isEmpty, help.story)
         #expect(help.out.contains("\n  \(name)"), help.story)
         let refused = try branch.launch(["--sede", "1"], program: program, language: outputLanguage).finish()
         #expect(refused.code == 2 && refused.err.hasPrefix("\(name): "), refused.story)
@@ -80,7 +81,8 @@ struct HelpTests {
         (["--lang=en"], ["BANK_LANG": "ko"], false),
       ]
       for (arguments, environment, isKorean) in cases {
-        let outcome = try branch.launch(arguments + ["status"], language: nil, environment: environment).finish()
+        let outcome = try branch.launch(arguments + ["status"], language: nil, environment: environment)
+          .finish()
         #expect(outcome.err.contains("은행") == isKorean, outcome.story)
       }
     }

@@ -167,7 +167,8 @@ struct HomePermissionTests {
       chmod(branch.path(""), 0o755)
       func run(_ arguments: [String]) throws -> Outcome {
         guard Self.isRoot else { return try branch.launch(arguments).finish() }
-        return try branch.launch(asOtherUser([Binaries.bankctl] + arguments), program: "/usr/bin/setpriv").finish()
+        return try branch.launch(asOtherUser([Binaries.bankctl] + arguments), program: "/usr/bin/setpriv")
+          .finish()
       }
       guard try run(["--version"]).code == 0 else { return }
       let place = branch.path("other-user")
@@ -204,8 +205,10 @@ struct HomePermissionTests {
       ).finish()
       guard reach.code == 0 else { return }
       for arguments in [["status"], ["enqueue", "1"], ["stop", "--now"], ["start"], ["logs"], ["audit"]] {
-        let outcome = try branch.launch(asOtherUser([Binaries.bankctl] + arguments), program: "/usr/bin/setpriv")
-          .finish()
+        let outcome = try branch.launch(
+          asOtherUser([Binaries.bankctl] + arguments), program: "/usr/bin/setpriv"
+        )
+        .finish()
         #expect(outcome.code == 1 && outcome.out == "", outcome.story)
       }
       chmod(branch.home, 0o755)

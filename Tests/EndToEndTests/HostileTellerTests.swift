@@ -154,7 +154,9 @@ struct HostileTellerTests {
     }
   }
 
-  private func replace(_ program: String, with behaviour: Behaviour, build: String, _ branch: ScratchBank) throws {
+  private func replace(_ program: String, with behaviour: Behaviour, build: String, _ branch: ScratchBank)
+    throws
+  {
     func escaped(_ bytes: [UInt8]) -> String { bytes.map { "\\x" + String($0, radix: 16) }.joined() }
     let script = behaviour.script(build: build)
     let say = "printf '\(escaped(script.after))' >&3"

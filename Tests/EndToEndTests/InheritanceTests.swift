@@ -8,7 +8,8 @@ import Testing
 struct InheritanceTests {
   /// Runs bankctl with signals ignored from its first instruction, as its parent leaves them.
   private func launch(
-    _ branch: ScratchBank, ignoring signals: [String], _ arguments: [String], environment: [String: String] = [:]
+    _ branch: ScratchBank, ignoring signals: [String], _ arguments: [String],
+    environment: [String: String] = [:]
   ) throws -> RunningProgram {
     // A shell keeps SIGCHLD for itself. env(1)
     try branch.launch(

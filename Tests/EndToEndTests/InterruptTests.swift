@@ -23,7 +23,8 @@ struct InterruptTests {
       #expect(outcome.code == 130 && outcome.out.isEmpty, outcome.story)
       let last = outcome.err.split(separator: "\n").last.map(String.init) ?? ""
       #expect(
-        last.contains(outputLanguage == .ko ? "요청을 취소했습니다. 추가된 고객이 없습니다." : "Cancelled: no customers were added."),
+        last.contains(
+          outputLanguage == .ko ? "요청을 취소했습니다. 추가된 고객이 없습니다." : "Cancelled: no customers were added."),
         outcome.story)
       #expect(last.contains("같은 키로") == (outputLanguage == .ko), outcome.story)
       #expect(try small.finish().json()["first"].integer == 1)

@@ -12,13 +12,15 @@ struct JuiceTests {
       #expect(refused.code == 5, refused.story)
       #expect(refused.out == "재료가 모자라요. 재고를 수정할까요?\n", refused.story)
       #expect(
-        refused.errorsWithoutProgress == "딸기의 재고가 부족합니다. (16개 필요, 10개 있음)\n재고를 채우려면: bankctl stock add strawberry 6\n",
+        refused.errorsWithoutProgress
+          == "딸기의 재고가 부족합니다. (16개 필요, 10개 있음)\n재고를 채우려면: bankctl stock add strawberry 6\n",
         refused.story)
       #expect(try branch.stock() == Recipes.fresh)
       let english = try branch.order("strawberry", language: .en)
       #expect(
         english.code == 5 && english.out == "There is not enough fruit. Change the stock?\n", english.story)
-      #expect(try branch.runSuccessfully("stock", "set", "strawberry", "16", language: .ko).out == "딸기 재고: 16개\n")
+      #expect(
+        try branch.runSuccessfully("stock", "set", "strawberry", "16", language: .ko).out == "딸기 재고: 16개\n")
       let made = try branch.order("strawberry")
       #expect(made.code == 0 && made.errorsWithoutProgress == "", made.story)
       #expect(made.out == "딸기쥬스 나왔습니다! 맛있게 드세요!\n", made.story)
@@ -83,7 +85,8 @@ struct JuiceTests {
       // One piece is missing for the four juices, and the next order lacks the same piece.
       let mended = "재고를 채우려면: bankctl stock add mango 2\n"
       #expect(
-        people.errorsWithoutProgress == "4잔 중 3잔만 만들었습니다.\n망고의 재고가 부족합니다. (3개 필요, 1개 있음)\n" + mended, people.story)
+        people.errorsWithoutProgress == "4잔 중 3잔만 만들었습니다.\n망고의 재고가 부족합니다. (3개 필요, 1개 있음)\n" + mended,
+        people.story)
       let two = try branch.order("mango-kiwi", "2")
       #expect(two.code == 5, two.story)
       let line = try #require(two.err.split(separator: "\n").last { $0.hasPrefix("재고를 채우려면: ") })
@@ -115,9 +118,12 @@ struct JuiceTests {
       for outputLanguage in OutputLanguage.allCases {
         let people = try branch.runSuccessfully("juice", "menu", language: outputLanguage)
         #expect(
-          people.outLines.first == (outputLanguage == .ko ? "맛있는 쥬스를 만들어 드려요!" : "We make you delicious juice!"))
-        #expect(people.out.contains(outputLanguage == .ko ? "재료 부족: 딸기 10/16개" : "missing: strawberry 10 of 16"))
-        #expect(people.out.matches(of: outputLanguage == .ko ? /주문 가능/ : /can be made/).count == 6, people.story)
+          people.outLines.first
+            == (outputLanguage == .ko ? "맛있는 쥬스를 만들어 드려요!" : "We make you delicious juice!"))
+        #expect(
+          people.out.contains(outputLanguage == .ko ? "재료 부족: 딸기 10/16개" : "missing: strawberry 10 of 16"))
+        #expect(
+          people.out.matches(of: outputLanguage == .ko ? /주문 가능/ : /can be made/).count == 6, people.story)
         for mark in ["🍓", "🍌", "🍍", "🥝", "🥭"] { #expect(people.out.contains(mark)) }
       }
       try branch.runSuccessfully("stock", "set", "strawberry", "16")

@@ -12,7 +12,8 @@ struct LargeAuditTests {
   private func withLargeBank(_ test: (ScratchBank) throws -> Void) throws {
     try withScratchBank { branch in
       try branch.start("--speed", "max")
-      try branch.runSuccessfully("enqueue", "\(Self.customers)", "--wait", timeout: TimeLimits.scaled(.seconds(60)))
+      try branch.runSuccessfully(
+        "enqueue", "\(Self.customers)", "--wait", timeout: TimeLimits.scaled(.seconds(60)))
       try test(branch)
       try branch.runSuccessfully("stop")
       try branch.expectNoProcessesLeft()
@@ -41,13 +42,16 @@ struct LargeAuditTests {
 
   /// Starts an audit and stops the process that reads its rows. If the reader finishes before it is stopped, another
   /// audit starts; if that happens several times, the test adds rows.
-  private func heldAudit(_ branch: ScratchBank, code: Int32 = 0) throws -> (audit: RunningProgram, reader: Int) {
+  private func heldAudit(_ branch: ScratchBank, code: Int32 = 0) throws -> (
+    audit: RunningProgram, reader: Int
+  ) {
     var held: (RunningProgram, Int)?
     var missed = 0
     try branch.waitUntil("a process that reads the rows of an audit is stopped") {
       if missed == 5 {
         missed = 0
-        try branch.runSuccessfully("enqueue", "\(Self.customers)", "--wait", timeout: TimeLimits.scaled(.seconds(60)))
+        try branch.runSuccessfully(
+          "enqueue", "\(Self.customers)", "--wait", timeout: TimeLimits.scaled(.seconds(60)))
       }
       let audit = try branch.launch(["audit", "--json"])
       while audit.isRunning {

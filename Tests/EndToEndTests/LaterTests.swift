@@ -40,7 +40,8 @@ struct LaterTests {
       for ticket in 1...3 { try branch.expectNotEarly(ticket, than: due) }
       #expect(try branch.status().queue("delayed") == 1)
       #expect(try branch.runSuccessfully("ticket", "4").out.contains("delayed, until \(far ?? "?")"))
-      #expect(try branch.runSuccessfully("ticket", "4", language: .ko).out.contains("예약·재시도, \(far ?? "?")까지"))
+      #expect(
+        try branch.runSuccessfully("ticket", "4", language: .ko).out.contains("예약·재시도, \(far ?? "?")까지"))
       #expect(try branch.runSuccessfully("tickets", "--state", "delayed").out.contains("until \(far ?? "?")"))
       try branch.runSuccessfully("cancel", "4")
       try branch.expectClean()

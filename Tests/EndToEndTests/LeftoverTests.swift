@@ -66,7 +66,8 @@ struct LeftoverTests {
         #expect(text.contains("job-1") && text.contains("\(left)"), "\(text)")
       }
       #expect(branch.events("window_blocked", in: "coordinator").count == 1)
-      #expect(try branch.runSuccessfully("enqueue", "--service", "echo", "--payload", "x", "--wait").code == 0)
+      #expect(
+        try branch.runSuccessfully("enqueue", "--service", "echo", "--payload", "x", "--wait").code == 0)
       #expect(lines(note).count == 2 && Glibc.kill(left, 0) == 0)
       Glibc.kill(left, SIGKILL)
       try branch.waitUntil("the customer has started again, and is served") {

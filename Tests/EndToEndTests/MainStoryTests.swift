@@ -5,7 +5,8 @@ import Testing
 @Suite("Main story", .serialized)
 struct MainStoryTests {
   @Test(
-    "a bank opens, prints its windows with their pids, and these processes run", arguments: OutputLanguage.allCases)
+    "a bank opens, prints its windows with their pids, and these processes run",
+    arguments: OutputLanguage.allCases)
   func opening(outputLanguage: OutputLanguage) throws {
     try withScratchBank { branch in
       let opened = try branch.runSuccessfully("start", "--speed", "20", language: outputLanguage)
@@ -19,7 +20,8 @@ struct MainStoryTests {
         #expect(branch.processes.isAlive(worker.pid))
       }
       #expect(
-        opened.out.contains(outputLanguage == .ko ? "은행이 열렸습니다. 영업 1일차" : "The bank is open: day 1"), opened.story)
+        opened.out.contains(outputLanguage == .ko ? "은행이 열렸습니다. 영업 1일차" : "The bank is open: day 1"),
+        opened.story)
       #expect(opened.errorsWithoutProgress == "", opened.story)
     }
   }

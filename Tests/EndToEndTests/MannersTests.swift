@@ -26,8 +26,11 @@ struct MannersTests {
         let lines = try branch.launch(words + ["--json"]).finish()
         #expect(lines.code == 0 && lines.errorsWithoutProgress == "", lines.story)
       }
-      #expect(try branch.runSuccessfully("tickets", "--state", "dead").outLines == ["Dead letters", "  none"])
-      for (outputLanguage, sentence) in [(OutputLanguage.en, "Nothing has expired."), (.ko, "유통기한이 지난 음료가 없습니다.")] {
+      #expect(
+        try branch.runSuccessfully("tickets", "--state", "dead").outLines == ["Dead letters", "  none"])
+      for (outputLanguage, sentence) in [
+        (OutputLanguage.en, "Nothing has expired."), (.ko, "유통기한이 지난 음료가 없습니다."),
+      ] {
         let expired = try branch.runSuccessfully("vending", "admin", "expired", language: outputLanguage)
         #expect(expired.outLines == [sentence], expired.story)
       }
@@ -189,7 +192,8 @@ struct MannersTests {
   @Test("bash offers fruits, juices, drinks and workers as arguments that take them, and nowhere else")
   func places() throws {
     try withScratchBank { branch in
-      let script = try branch.write(try branch.runSuccessfully("completions", "bash").out, to: "completions.bash")
+      let script = try branch.write(
+        try branch.runSuccessfully("completions", "bash").out, to: "completions.bash")
       func offers(_ words: String) throws -> Set<String> {
         let driver = """
           . "$0"; COMP_WORDS=(bankctl \(words) ''); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _bankctl

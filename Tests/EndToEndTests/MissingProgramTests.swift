@@ -13,7 +13,8 @@ struct MissingProgramTests {
     try withInstallation(without: name) { branch, bankctl in
       for arguments in [["start"], ["open", "--customers", "1"], ["start", "--foreground"]] {
         // A bank in the foreground is its own guardian, and a day of the original has no juice.
-        guard name != "bank-guardian" || arguments == ["start"], name != "bank-juice" || arguments[0] == "start"
+        guard name != "bank-guardian" || arguments == ["start"],
+          name != "bank-juice" || arguments[0] == "start"
         else {
           continue
         }
@@ -57,7 +58,9 @@ struct MissingProgramTests {
   @Test("without the chaos program every other command works, and chaos reports the remedy")
   func withoutChaos() throws {
     try withInstallation(without: "bank-chaos") { branch, bankctl in
-      for (outputLanguage, advice) in [(OutputLanguage.en, "install all programs together"), (.ko, "함께 빌드하거나 설치하세요")] {
+      for (outputLanguage, advice) in [
+        (OutputLanguage.en, "install all programs together"), (.ko, "함께 빌드하거나 설치하세요"),
+      ] {
         let outcome = try branch.launch(["chaos"], program: bankctl, language: outputLanguage).finish()
         #expect(outcome.code == 1 && outcome.err.contains("programs/bank-chaos"), outcome.story)
         #expect(outcome.err.replacing("\n", with: " ").contains(advice), outcome.story)

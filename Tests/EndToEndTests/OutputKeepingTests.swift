@@ -41,7 +41,9 @@ struct OutputKeepingTests {
       #expect(FileManager.default.createFile(atPath: other, contents: Data("x".utf8)))
       for file in [files[0], files[1], files[3], other] { age(file) }
       for name in ["2.out", "2.err"] { age("\(branch.home)/output/1/\(name)", hours: -2) }
-      #expect(try branch.runSuccessfully("output", "1").out.hasSuffix("\n1000\n"), "the default keeps output for ever")
+      #expect(
+        try branch.runSuccessfully("output", "1").out.hasSuffix("\n1000\n"),
+        "the default keeps output for ever")
 
       // The end must be longer ago than the setting: output of a later end may not be removed.
       let ended = ContinuousClock.now
@@ -53,7 +55,9 @@ struct OutputKeepingTests {
       let told = try branch.events("output_removed", in: "coordinator", count: 1)
       #expect(told.first?["files"] == "2" && told.first?["output_retention"] == "1s", "\(told)")
       #expect(files.map(isThere) == [false, false, true, true] && isThere(other))
-      for (language, arguments) in [(OutputLanguage.en, "output_retention"), (.ko, "output_retention에 정한 기간")] {
+      for (language, arguments) in [
+        (OutputLanguage.en, "output_retention"), (.ko, "output_retention에 정한 기간"),
+      ] {
         let gone = try branch.run("output", "1", language: language)
         #expect(gone.code == 4 && gone.out == "" && gone.err.contains(arguments), gone.story)
       }

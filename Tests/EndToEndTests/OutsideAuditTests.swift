@@ -5,7 +5,9 @@ import Testing
 
 @Suite("Audit of permissions and processes", .serialized)
 struct OutsideAuditTests {
-  private func problems(_ branch: ScratchBank, at location: SourceLocation = #_sourceLocation) throws -> [String] {
+  private func problems(_ branch: ScratchBank, at location: SourceLocation = #_sourceLocation) throws
+    -> [String]
+  {
     let outcome = try branch.run("audit", "--json", at: location)
     #expect(outcome.code == 1, outcome.story, sourceLocation: location)
     #expect(try outcome.json()["ok"].flag == false, outcome.story, sourceLocation: location)
@@ -45,7 +47,8 @@ struct OutsideAuditTests {
   }
 
   /// Shell under the name of one of the bank's programs, with these arguments on its command line.
-  private func stranger(_ branch: ScratchBank, _ name: String, _ arguments: [String]) throws -> RunningProgram {
+  private func stranger(_ branch: ScratchBank, _ name: String, _ arguments: [String]) throws -> RunningProgram
+  {
     let program = branch.path(name)
     // A running program cannot be overwritten.
     if access(program, X_OK) != 0 {

@@ -45,7 +45,8 @@ struct OwnWorkTests {
     _ branch: ScratchBank, service: String = "batch", _ arguments: String..., language: OutputLanguage = .en,
     at location: SourceLocation = #_sourceLocation
   ) throws -> Outcome {
-    let line = ["run", "--wait", "--service", service, "--", Binaries.bankctl, "--home", branch.home] + arguments
+    let line =
+      ["run", "--wait", "--service", service, "--", Binaries.bankctl, "--home", branch.home] + arguments
     return try branch.launch(line, language: language).finish(at: location)
   }
 

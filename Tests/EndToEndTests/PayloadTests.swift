@@ -36,7 +36,8 @@ struct PayloadTests {
       #expect(try payload(4, of: branch).text == "")
       #expect(try payload(5, of: branch) == .missing)
       #expect(try branch.runSuccessfully("ticket", "1").out.contains("payload: 10 bytes: '안녕 'x''"))
-      #expect(try branch.runSuccessfully("ticket", "2", language: .ko).out.contains("페이로드 8바이트: 'line\\u{a}one'"))
+      #expect(
+        try branch.runSuccessfully("ticket", "2", language: .ko).out.contains("페이로드 8바이트: 'line\\u{a}one'"))
       #expect(try !branch.runSuccessfully("ticket", "5").out.contains("payload: "))
       // Lists of tickets do not contain the payload.
       #expect(try branch.lines("tickets").allSatisfy { $0["payload"] == .missing })
@@ -158,7 +159,8 @@ struct PayloadTests {
       try branch.runSuccessfully("pause")
       let text = String(repeating: "0123456789abcdef", count: 65_536)
       let most = try branch.write(text, to: "most")
-      try branch.runSuccessfully("enqueue", "100", "--service", "echo", "--payload-file", most, timeout: .seconds(60))
+      try branch.runSuccessfully(
+        "enqueue", "100", "--service", "echo", "--payload-file", most, timeout: .seconds(60))
       let list = try branch.write(
         String(repeating: "{\"service\":\"echo\",\"payload\":\"\(text)\"}\n", count: 3), to: "list")
       try branch.runSuccessfully("enqueue", "--from", list, timeout: .seconds(120))

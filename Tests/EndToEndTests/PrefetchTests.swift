@@ -51,7 +51,8 @@ struct PrefetchTests {
       try branch.runSuccessfully("wait", timeout: .seconds(60))
       let receipts = try branch.receipts()
       #expect(receipts.compactMap(\.["ticket"].integer).sorted() == Array(1...6))
-      let runSuccessfully = receipts.filter { $0["outcome"].text == "served" }.compactMap(\.["ticket"].integer)
+      let runSuccessfully = receipts.filter { $0["outcome"].text == "served" }.compactMap(
+        \.["ticket"].integer)
       #expect(runSuccessfully == (1...6).filter { $0 != other && $0 != served })
       #expect(try branch.status().worker("deposit-1")?.generation == 1, "the teller continues")
       try branch.expectClean()

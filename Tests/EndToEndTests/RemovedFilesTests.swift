@@ -211,7 +211,9 @@ struct RemovedFilesTests {
         }
         let audit = try branch.run("audit", "--json")
         #expect(audit.code == 1, audit.story)
-        #expect(try problemTexts(audit.json()).contains { $0.contains(path) && $0.contains("removed") }, audit.story)
+        #expect(
+          try problemTexts(audit.json()).contains { $0.contains(path) && $0.contains("removed") }, audit.story
+        )
         for language in [OutputLanguage.en, .ko] {
           let status = try branch.run("status", language: language)
           #expect(status.out.contains(path), status.story)

@@ -12,7 +12,8 @@ struct ResetTests {
       try branch.runSuccessfully("enqueue", "1200")
       let refused = try TerminalProgram(branch, ["reset"], language: outputLanguage)
       try refused.waitFor(
-        outputLanguage == .ko ? "고객 1,200명(대기중 1,200)을 모두 취소하고" : "This cancels 1,200 customers (waiting 1,200)")
+        outputLanguage == .ko
+          ? "고객 1,200명(대기중 1,200)을 모두 취소하고" : "This cancels 1,200 customers (waiting 1,200)")
       refused.type(outputLanguage == .ko ? "아니오\n" : "no\n")
       #expect(try refused.finish() == 1)
       #expect(try branch.status().queue("waiting") == 1200)
@@ -21,7 +22,8 @@ struct ResetTests {
       agreed.type(outputLanguage == .ko ? "예\n" : "yes\n")
       #expect(try agreed.finish() == 0)
       #expect(
-        agreed.screen.contains(outputLanguage == .ko ? "고객 1,200명을 취소하고" : "Cancelled: 1,200."), "\(agreed.screen)")
+        agreed.screen.contains(outputLanguage == .ko ? "고객 1,200명을 취소하고" : "Cancelled: 1,200."),
+        "\(agreed.screen)")
       try branch.runSuccessfully("enqueue", "7")
       let unasked = try TerminalProgram(branch, ["reset", "--yes"], language: outputLanguage)
       #expect(try unasked.finish() == 0)

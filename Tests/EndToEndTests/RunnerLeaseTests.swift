@@ -40,7 +40,8 @@ import Testing
   func silent() throws {
     try withScratchBank { branch in
       try start(branch)
-      try branch.runSuccessfully("enqueue", "--service", "slow", "--payload", "10\n", "--wait", timeout: .seconds(120))
+      try branch.runSuccessfully(
+        "enqueue", "--service", "slow", "--payload", "10\n", "--wait", timeout: .seconds(120))
       #expect(begun(branch) == 1)
       #expect(try branch.receipts().map { $0["attempts"].integer } == [1])
       try branch.runSuccessfully("stop")

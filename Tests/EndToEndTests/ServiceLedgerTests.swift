@@ -27,7 +27,8 @@ struct ServiceLedgerTests {
         let account = try branch.json("account", "7")
         return (account["debit"].integer, account["credit"].integer)
       }
-      try branch.runSuccessfully("enqueue", "1", "--service", "loan", "--amount", "9000", "--account", "7", "--wait")
+      try branch.runSuccessfully(
+        "enqueue", "1", "--service", "loan", "--amount", "9000", "--account", "7", "--wait")
       try branch.runSuccessfully(
         "enqueue", "2", "--service", "fee", "--amount", "500", "--account", "7", "--payload", "x", "--wait")
       let list = try branch.write(
@@ -78,7 +79,8 @@ struct ServiceLedgerTests {
   @Test("a changed ledger applies to customers served from then on, and the audit accepts both")
   func changed() throws {
     try withLedger { branch in
-      try branch.runSuccessfully("enqueue", "1", "--service", "repay", "--amount", "10", "--account", "7", "--wait")
+      try branch.runSuccessfully(
+        "enqueue", "1", "--service", "repay", "--amount", "10", "--account", "7", "--wait")
       try branch.runSuccessfully("pause", "repay")
       try branch.runSuccessfully("enqueue", "1", "--service", "repay", "--amount", "20", "--account", "7")
       _ = try branch.write(

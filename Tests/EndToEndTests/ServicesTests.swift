@@ -91,7 +91,9 @@ struct ServicesTests {
     try withScratchBank { branch in
       let file = try branch.write(services, to: "bank.json")
       try branch.start("--config", file, "--speed", "max")
-      for arguments in [["enqueue", "1", "--service", "thubms"], ["pause", "thubms"], ["scale", "thubms=2"]] {
+      for arguments in [
+        ["enqueue", "1", "--service", "thubms"], ["pause", "thubms"], ["scale", "thubms=2"],
+      ] {
         let outcome = try branch.launch(arguments).finish()
         #expect(outcome.code == 4 && outcome.err.contains("thumbs"), outcome.story)
         #expect(try branch.launch(arguments, language: .ko).finish().err.contains("thumbs"))

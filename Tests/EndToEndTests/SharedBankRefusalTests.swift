@@ -36,7 +36,8 @@ struct SharedBankRefusalTests {
       ]
       for (arguments, environment) in attempts {
         for outputLanguage in [OutputLanguage.en, .ko] {
-          let outcome = try branch.launch(arguments, language: outputLanguage, environment: environment).finish()
+          let outcome = try branch.launch(arguments, language: outputLanguage, environment: environment)
+            .finish()
           #expect(outcome.code == 2 && outcome.err.contains("~/.pgpass"), outcome.story)
           #expect(!outcome.err.contains(secret) && !outcome.out.contains(secret), outcome.story)
         }

@@ -53,7 +53,9 @@ struct SmallDisk {
     while free > rest || rest == 0 {
       guard write(descriptor, block, block.count) > 0 else { break }
     }
-    guard rest > 0 || errno == ENOSPC else { throw TestFailure("\(filler): \(String(cString: strerror(errno)))") }
+    guard rest > 0 || errno == ENOSPC else {
+      throw TestFailure("\(filler): \(String(cString: strerror(errno)))")
+    }
   }
 
   /// Frees the space that `fill` took.

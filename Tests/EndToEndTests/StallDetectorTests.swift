@@ -9,7 +9,8 @@ struct StallDetectorTests {
   @Test("a stopped coordinator is killed and replaced, and the bank continues; its guardian stays")
   func coordinator() throws {
     try withScratchBank { branch in
-      let file = try branch.configuration(depositWork: "20ms", loanWork: "20ms", more: Self.shortTimeoutSettings)
+      let file = try branch.configuration(
+        depositWork: "20ms", loanWork: "20ms", more: Self.shortTimeoutSettings)
       try branch.start("--config", file)
       try branch.runSuccessfully("enqueue", "40")
       let before = try branch.status()
@@ -35,7 +36,8 @@ struct StallDetectorTests {
     "a stopped guardian is killed before another one replaces it, and the new one restarts the coordinator")
   func guardian() throws {
     try withScratchBank { branch in
-      let file = try branch.configuration(depositWork: "20ms", loanWork: "20ms", more: Self.shortTimeoutSettings)
+      let file = try branch.configuration(
+        depositWork: "20ms", loanWork: "20ms", more: Self.shortTimeoutSettings)
       try branch.start("--config", file)
       let before = try branch.status()
       let guardian = try #require(before.guardianPid)
@@ -63,7 +65,8 @@ struct StallDetectorTests {
   @Test("coordinator and guardian both stopped beyond their timeouts: neither kills the other afterwards")
   func both() throws {
     try withScratchBank { branch in
-      let file = try branch.configuration(depositWork: "20ms", loanWork: "20ms", more: Self.shortTimeoutSettings)
+      let file = try branch.configuration(
+        depositWork: "20ms", loanWork: "20ms", more: Self.shortTimeoutSettings)
       try branch.start("--config", file)
       let before = try branch.status()
       let pids = [before.pid, try #require(before.guardianPid)]

@@ -23,7 +23,8 @@ struct SteeringTests {
       #expect(again.service("loan")["paused"].flag == true)
       #expect(again.queue("waiting") == 3)
       #expect(
-        try branch.runSuccessfully("pause", "loan").out == "Service loan paused. Resume: 'bankctl resume loan'.\n"
+        try branch.runSuccessfully("pause", "loan").out
+          == "Service loan paused. Resume: 'bankctl resume loan'.\n"
       )
       #expect(try branch.runSuccessfully("resume", "deposit", language: .ko).out == "예금 업무를 다시 시작했습니다.\n")
       #expect(try branch.runSuccessfully("resume", "deposit").out == "Service deposit resumed.\n")
@@ -97,9 +98,11 @@ struct SteeringTests {
       #expect(try branch.status().workers.map(\.pid) == pids, "recalling a customer restarts no teller")
       #expect(try branch.json("enqueue", "1", "--service", "loan")["first"].integer == 1)
       #expect(
-        try branch.runSuccessfully("reset", language: .ko).out == "고객 1명을 취소하고 초기화했습니다. 영업 3일차, 번호는 1부터 시작합니다.\n")
+        try branch.runSuccessfully("reset", language: .ko).out
+          == "고객 1명을 취소하고 초기화했습니다. 영업 3일차, 번호는 1부터 시작합니다.\n")
       #expect(
-        try branch.runSuccessfully("reset").out == "The queue is empty; it is day 4, numbering restarts at 1.\n")
+        try branch.runSuccessfully("reset").out
+          == "The queue is empty; it is day 4, numbering restarts at 1.\n")
       try branch.expectClean()
     }
   }

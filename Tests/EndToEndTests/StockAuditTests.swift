@@ -17,7 +17,8 @@ struct StockAuditTests {
     try branch.runSuccessfully("resume", "juice")
   }
 
-  private func audit(_ branch: ScratchBank, code: Int32 = 1, at location: SourceLocation = #_sourceLocation) throws
+  private func audit(_ branch: ScratchBank, code: Int32 = 1, at location: SourceLocation = #_sourceLocation)
+    throws
     -> JSON
   {
     let outcome = try branch.run("audit", "--json", at: location)
@@ -133,7 +134,8 @@ struct StockAuditTests {
       #expect(try branch.order("mango").code == 0)
       #expect(try branch.stock()["mango"] == 1)
       let report = try audit(branch)
-      #expect(problemTexts(report).contains { $0.hasPrefix("the stock has an order of ticket ") }, "\(report)")
+      #expect(
+        problemTexts(report).contains { $0.hasPrefix("the stock has an order of ticket ") }, "\(report)")
       #expect(!problemTexts(report).contains { $0.contains("was served but") }, "\(report)")
     }
   }
@@ -234,7 +236,9 @@ struct StockAuditTests {
       #expect(branch.processes.signal(pid, SIGSTOP))
       let report = try audit(branch)
       _ = branch.processes.signal(pid, SIGCONT)
-      #expect(problemTexts(report).contains { $0.hasPrefix("the stock could not be audited: ") }, "\(problemTexts(report))")
+      #expect(
+        problemTexts(report).contains { $0.hasPrefix("the stock could not be audited: ") },
+        "\(problemTexts(report))")
       #expect(report["served"].integer == 8)
       try branch.waitUntil("the stock is back", within: .seconds(60)) {
         try branch.run("audit").code == 0

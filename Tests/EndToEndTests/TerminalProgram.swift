@@ -24,7 +24,8 @@ final class TerminalProgram {
   ///   - program: Program to start: bankctl, or a shell in which it is typed.
   ///   - size: Columns and rows; nil for a terminal that reports none.
   init(
-    _ branch: ScratchBank, _ arguments: [String], program: String = Binaries.bankctl, language: OutputLanguage = .en,
+    _ branch: ScratchBank, _ arguments: [String], program: String = Binaries.bankctl,
+    language: OutputLanguage = .en,
     path: String = "/usr/bin:/bin", size: (columns: UInt16, rows: UInt16)? = nil
   ) throws {
     master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)

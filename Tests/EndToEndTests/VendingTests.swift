@@ -147,7 +147,8 @@ struct VendingTests {
       let added = try branch.json("vending", "admin", "add", "top", "5")
       #expect(added["present"].integer == 5 && added["difference"].integer == 5)
       try branch.runSuccessfully("vending", "admin", "add", "top", "2", "--made", "2020-01-01")
-      try branch.runSuccessfully("vending", "admin", "add", "coke", "1", "--made", "20200101", "--expires", "20200301")
+      try branch.runSuccessfully(
+        "vending", "admin", "add", "coke", "1", "--made", "20200101", "--expires", "20200301")
       let stock = try branch.json("vending", "admin", "stock")["products"]
       let top = stock.item(where: "product", is: "top")
       #expect(top["stock"].integer == 5 && top["expired"].integer == 2)

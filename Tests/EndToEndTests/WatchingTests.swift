@@ -124,7 +124,9 @@ struct WatchingTests {
   func watchText() throws {
     try withScratchBank { branch in
       try branch.start("--speed", "max")
-      let watchers = try OutputLanguage.allCases.map { try branch.launch(["status", "--watch"], language: $0) }
+      let watchers = try OutputLanguage.allCases.map {
+        try branch.launch(["status", "--watch"], language: $0)
+      }
       try branch.waitUntil("the first lines are printed") { watchers.allSatisfy { !$0.lines.isEmpty } }
       try branch.runSuccessfully("enqueue", "3", "--wait")
       try branch.runSuccessfully("stop")
@@ -203,7 +205,9 @@ struct WatchingTests {
     try withScratchBank { branch in
       try branch.start("--speed", "max")
       try branch.runSuccessfully("enqueue", "50", "--wait")
-      for arguments in ["receipts", "logs", "receipts --follow", "logs -f -n 50", "status --watch", "tickets"] {
+      for arguments in [
+        "receipts", "logs", "receipts --follow", "logs -f -n 50", "status --watch", "tickets",
+      ] {
         let shell = try branch.launch(
           ["-c", "\(Binaries.bankctl) \(arguments) | head -n 1"], program: "/bin/sh")
         // A follower notices it with its next output.
@@ -246,7 +250,9 @@ struct WatchingTests {
       let unknown = try branch.run("logs", "loan-9")
       #expect(unknown.code == 4, unknown.story)
       try branch.runSuccessfully("stop")
-      #expect(try branch.runSuccessfully("logs").outLines.count > all.count, "the logs of a stopped home can be read")
+      #expect(
+        try branch.runSuccessfully("logs").outLines.count > all.count,
+        "the logs of a stopped home can be read")
     }
   }
 

@@ -61,7 +61,8 @@ struct WorkersTests {
         return roles.filter { $0 == "outside" }.count == 2
       }
       for outputLanguage in OutputLanguage.allCases {
-        #expect(try branch.runSuccessfully("status", language: outputLanguage).out.contains("outside-outside-1"))
+        #expect(
+          try branch.runSuccessfully("status", language: outputLanguage).out.contains("outside-outside-1"))
       }
       _ = try branch.events("completed", in: "perl-1", count: 3)
       #expect(try branch.runSuccessfully("logs", "perl-1").out.contains("perl completed"))

@@ -10,7 +10,8 @@ public struct BrokenEventLoops {
   private let loops: [(number: CInt, kept: CInt)]
 
   /// Finds the event loops that `make` creates.
-  public static func find<Made>(in make: () throws -> Made) rethrows -> (made: Made, loops: BrokenEventLoops) {
+  public static func find<Made>(in make: () throws -> Made) rethrows -> (made: Made, loops: BrokenEventLoops)
+  {
     let others = numbers
     let made = try make()
     return (made, BrokenEventLoops(loops: numbers.subtracting(others).map { ($0, dup($0)) }))

@@ -189,7 +189,8 @@ import Testing
   func parentDeath() async {
     // In a process of its own, because the tie is to the thread that started it.
     await #expect(processExitsWith: .exitCode(3)) {
-      if ParentDeath.dieWithParent(expectedParent: getppid()) && !ParentDeath.dieWithParent(expectedParent: 1) {
+      if ParentDeath.dieWithParent(expectedParent: getppid()) && !ParentDeath.dieWithParent(expectedParent: 1)
+      {
         exit(3)
       }
     }

@@ -140,7 +140,8 @@ import Time
       Issue.record("no visitor any more")
       return
     }
-    #expect(holder(of: try LockFile.acquireForInspection(path: path)) == getpid(), "a holder keeps visitors off")
+    #expect(
+      holder(of: try LockFile.acquireForInspection(path: path)) == getpid(), "a holder keeps visitors off")
     lock.release()
     withExtendedLifetime(first) {}
   }

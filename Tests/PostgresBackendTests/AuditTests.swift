@@ -74,11 +74,26 @@ struct AuditTests {
   }
 
   private static let planted: [(String, [MessageDetail.Kind])] = [
-    ("DELETE FROM bank.receipt WHERE ticket = 7", [.ticketLost, .servedCountDiffers, .serviceServedCountDiffers]),
-    ("DELETE FROM bank.customer WHERE position & 255 BETWEEN 31 AND 33", [.ticketsLost, .waitingCountDiffers]),
-    ("INSERT INTO bank.customer VALUES (\(place(1, 2)) | 7, 100, 1, 1)", [.ticketDuplicated, .waitingCountDiffers]),
-    ("INSERT INTO bank.customer VALUES (\(place(3, 3)) | 38, 100, 1, 1)", [.ticketDuplicated, .deadCountDiffers]),
-    ("INSERT INTO bank.customer VALUES (\(place(1, 2)) | 77, 100, 1, 1)", [.neverIssued, .waitingCountDiffers]),
+    (
+      "DELETE FROM bank.receipt WHERE ticket = 7",
+      [.ticketLost, .servedCountDiffers, .serviceServedCountDiffers]
+    ),
+    (
+      "DELETE FROM bank.customer WHERE position & 255 BETWEEN 31 AND 33",
+      [.ticketsLost, .waitingCountDiffers]
+    ),
+    (
+      "INSERT INTO bank.customer VALUES (\(place(1, 2)) | 7, 100, 1, 1)",
+      [.ticketDuplicated, .waitingCountDiffers]
+    ),
+    (
+      "INSERT INTO bank.customer VALUES (\(place(3, 3)) | 38, 100, 1, 1)",
+      [.ticketDuplicated, .deadCountDiffers]
+    ),
+    (
+      "INSERT INTO bank.customer VALUES (\(place(1, 2)) | 77, 100, 1, 1)",
+      [.neverIssued, .waitingCountDiffers]
+    ),
     (
       "INSERT INTO bank.customer VALUES (\(place(1, 77)) | 40, 100, 1, 1)",
       [.ticketDuplicated, .customerKeyInvalid]
@@ -133,11 +148,19 @@ struct AuditTests {
     ("UPDATE bank.receipt SET duration_ns = 5 WHERE ticket = 7", [.resultInvalid]),
     ("UPDATE bank.counter_delta SET issued = 19 WHERE issued = 20", [.issuedCountDiffers]),
     ("UPDATE bank.counter_delta SET waiting = 14 WHERE waiting = 15", [.waitingCountDiffers]),
-    ("UPDATE bank.counter_delta SET delayed = 2 WHERE delayed = 1", [.delayedCountDiffers, .serviceDelayedCountDiffers]),
+    (
+      "UPDATE bank.counter_delta SET delayed = 2 WHERE delayed = 1",
+      [.delayedCountDiffers, .serviceDelayedCountDiffers]
+    ),
     ("UPDATE bank.counter_delta SET dead = 2 WHERE dead = 1", [.deadCountDiffers]),
-    ("UPDATE bank.counter_delta SET served = 9 WHERE served = 20", [.servedCountDiffers, .serviceServedCountDiffers]),
+    (
+      "UPDATE bank.counter_delta SET served = 9 WHERE served = 20",
+      [.servedCountDiffers, .serviceServedCountDiffers]
+    ),
     ("UPDATE bank.counter_delta SET cancelled = 9 WHERE served = 20", [.cancelledCountDiffers]),
-    ("UPDATE bank.counter_delta SET waiting = 9223372036854775807 WHERE waiting = 15", [.waitingCountDiffers]),
+    (
+      "UPDATE bank.counter_delta SET waiting = 9223372036854775807 WHERE waiting = 15", [.waitingCountDiffers]
+    ),
     (
       "UPDATE bank.counter_delta SET day = 9 WHERE waiting = -20",
       [.rowInvalid, .waitingCountDiffers, .servedCountDiffers, .serviceServedCountDiffers]
@@ -210,7 +233,8 @@ struct AuditTests {
     let reader = try ReaderDatabase(on: cluster).reading()
     #expect(try reader.audit().messageDetails.map(\.kind) == [.fsyncOff])
     let local = try PostgresCluster(["synchronous_standby_names=nowhere", "synchronous_commit=local"])
-    #expect(try ReaderDatabase(on: local).reading().audit().messageDetails.map(\.kind) == [.synchronousCommitOff])
+    #expect(
+      try ReaderDatabase(on: local).reading().audit().messageDetails.map(\.kind) == [.synchronousCommitOff])
     #expect(try reader.replicationNote().kind == .standbyAsynchronous)
     let good = try ReaderDatabase()
     #expect(try good.reading().replicationNote().kind == .standbyAsynchronous)

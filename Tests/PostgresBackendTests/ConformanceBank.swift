@@ -158,7 +158,8 @@ final class ConformanceBank {
     for (key, digest) in request.keyed.map({ ($0.key, $0.digest) })
       + [request.key.map { ($0, request.digest) }].compactMap(\.self)
     {
-      guard difference != .forgetsIdempotencyKeys || key != "k", let found = try local.request(forKey: key) else {
+      guard difference != .forgetsIdempotencyKeys || key != "k", let found = try local.request(forKey: key)
+      else {
         continue
       }
       guard found.isRepeated(by: digest) else { return .keyConflict(key) }
@@ -336,7 +337,8 @@ final class ConformanceBank {
         }
         try commit()
       }
-      return try difference == .neverRequeuesDue || reading.customers(in: .delayed, after: nil, limit: 1).isEmpty
+      return try difference == .neverRequeuesDue
+        || reading.customers(in: .delayed, after: nil, limit: 1).isEmpty
     }
   }
 

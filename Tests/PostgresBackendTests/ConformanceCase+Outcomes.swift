@@ -42,7 +42,8 @@ extension ConformanceCase {
     let page = try bank.claim(ConformanceBank.deposits, 9)
     let output = try #require(TruncatedOutput(first: [0, 1], last: [9], length: 500))
     let result = WorkResult(
-      ending: .code(0), duration: .milliseconds(12), output: output, errors: try #require(TruncatedOutput(first: [7]))
+      ending: .code(0), duration: .milliseconds(12), output: output,
+      errors: try #require(TruncatedOutput(first: [7]))
     )
     try bank.stage(.finish(page[0], from: .waiting, bank.receipt(for: page[0]) { $0.result = result }))
     try bank.stage(.finish(page[1], from: .waiting, bank.receipt(for: page[1])))
@@ -215,7 +216,8 @@ extension ConformanceCase {
     try bank.endDay()
     #expect(bank.day == 1)
     #expect(
-      try bank.enqueue(ConformanceBank.deposits, [3]) == .issued(IssuedTickets(day: 1, first: 3, last: 3), known: [])
+      try bank.enqueue(ConformanceBank.deposits, [3])
+        == .issued(IssuedTickets(day: 1, first: 3, last: 3), known: [])
     )
     #expect(try bank.claim(ConformanceBank.deposits, 9).map(\.ticket) == [2, 3])
   }

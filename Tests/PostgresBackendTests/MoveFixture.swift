@@ -65,10 +65,13 @@ final class MoveFixture {
   ) throws {
     let isFinishedByWorker = outcome.isFinishedByWorker
     let receipt = Receipt(
-      day: dayCounters.day, ticket: one.ticket, service: one.service, priority: one.priority, outcome: outcome,
-      window: isFinishedByWorker ? Window(service: one.service, place: 1) : nil, generation: isFinishedByWorker ? 3 : 0,
+      day: dayCounters.day, ticket: one.ticket, service: one.service, priority: one.priority,
+      outcome: outcome,
+      window: isFinishedByWorker ? Window(service: one.service, place: 1) : nil,
+      generation: isFinishedByWorker ? 3 : 0,
       pid: isFinishedByWorker ? 4_242 : 0, attempts: attempts, amount: one.amount, account: one.account,
-      issuedAt: one.issuedAt, startedAt: isFinishedByWorker ? WallTime(milliseconds: 3_000 + one.ticket) : nil,
+      issuedAt: one.issuedAt,
+      startedAt: isFinishedByWorker ? WallTime(milliseconds: 3_000 + one.ticket) : nil,
       finishedAt: WallTime(milliseconds: 9_000 + one.ticket), result: result)
     try store.stage(.finish(one, from: state, receipt))
     receipts.append(receipt)

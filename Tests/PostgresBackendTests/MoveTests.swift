@@ -39,7 +39,8 @@ struct MoveTests {
     #expect(Self.plain(stage.receipts) == Self.plain(try new.allReceipts()))
     // A follower sees them in the order of the old bank's commits.
     let followed = try new.receipts(from: 1, behind: [], of: nil, limit: 100)
-    #expect(try followed.isComplete && followed.entries.map(\.mark.commit) == old.allReceipts().map(\.sequence))
+    #expect(
+      try followed.isComplete && followed.entries.map(\.mark.commit) == old.allReceipts().map(\.sequence))
     for (day, ticket) in [(1, 4), (2, 6), (2, 7)] as [(BusinessDay, TicketNumber)] {
       var before = try old.attempts(day: day, ticket: ticket)
       let after = try new.attempts(day: day, ticket: ticket).map(Self.bare)
@@ -124,7 +125,9 @@ struct MoveTests {
 
   @Test("An obstacle is reported, and nothing is changed on either side")
   func refused() throws {
-    func refusal(_ stage: MoveFixture, _ kind: MessageDetail.Kind, _ prepare: (MoveFixture) throws -> Void = { _ in })
+    func refusal(
+      _ stage: MoveFixture, _ kind: MessageDetail.Kind, _ prepare: (MoveFixture) throws -> Void = { _ in }
+    )
       throws
     {
       try prepare(stage)
@@ -187,7 +190,8 @@ struct MoveTests {
     try store.close()
     let error = #expect(throws: Failure.self) { _ = try stage.move() }
     #expect(
-      error?.code == .notMoved && error?.messageDetail?.kind == .movedCountDiffers, "\(String(describing: error))")
+      error?.code == .notMoved && error?.messageDetail?.kind == .movedCountDiffers,
+      "\(String(describing: error))")
     #expect(error?.messageDetail?.values.first == "tickets")
     #expect(MoveMarkerFile.read(from: stage.home.moveMarkerFile) == nil)
     try stage.home.requireOwnDatabase()
@@ -200,9 +204,11 @@ struct MoveTests {
     let stage = try MoveFixture()
     _ = try stage.move()
     let place = stage.database.address
-    #expect(MoveMarkerFile.read(from: stage.home.moveMarkerFile) == MoveMarkerFile(address: place, isDone: true))
+    #expect(
+      MoveMarkerFile.read(from: stage.home.moveMarkerFile) == MoveMarkerFile(address: place, isDone: true))
     let moved = #expect(throws: Failure.self) { try stage.home.requireOwnDatabase() }
-    #expect(moved?.code == .databaseMoved && moved?.subject == place && moved?.detail == stage.home.moveMarkerFile)
+    #expect(
+      moved?.code == .databaseMoved && moved?.subject == place && moved?.detail == stage.home.moveMarkerFile)
     let again = try stage.move()
     #expect(again.isRepeated && again.rows.allSatisfy { $0.before == $0.after })
     let other = try ReaderDatabase(prepared: false)
@@ -266,7 +272,8 @@ struct MoveTests {
     let stage = try MoveFixture(extraCustomers: 20_000)
     func begin() throws -> LaunchedBank {
       try BankLauncher(program: try ReaderFixture.bankd).launch(
-        LaunchSettings(.inspect, home: ControlClient.BankHome(path: stage.home.path)), standardError: .inherit)
+        LaunchSettings(.inspect, home: ControlClient.BankHome(path: stage.home.path)), standardError: .inherit
+      )
     }
     let first = try begin()
     _ = try first.connection.send(.move(MoveParameters(address: stage.database.address)))

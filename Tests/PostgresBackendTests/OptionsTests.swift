@@ -19,6 +19,7 @@ struct OptionsTests {
     #expect(throws: Failure.self) { try CoordinatorOptions(["--inspect"]) }
     let branch = try CoordinatorOptions(["--home", "/h", "--store", address])
     #expect(
-      branch.persistentArguments == ["--home", "/h", "--store", address], "every coordinator of this branch gets it")
+      branch.persistentArguments == ["--home", "/h", "--store", address],
+      "every coordinator of this branch gets it")
   }
 }

@@ -51,7 +51,9 @@ struct PostgresQueueStoreTests {
       }
     }
 
-    func has(_ place: Int, _ predicate: (SharedStoreEvent) -> Bool) -> Bool { stores[place].news.contains(where: predicate) }
+    func has(_ place: Int, _ predicate: (SharedStoreEvent) -> Bool) -> Bool {
+      stores[place].news.contains(where: predicate)
+    }
     func drains(_ place: Int) -> Bool { has(place) { if case .draining = $0 { true } else { false } } }
     func dayEnded(_ place: Int) -> Bool { has(place) { if case .dayEnded = $0 { true } else { false } } }
     func wasLost(_ place: Int) -> Bool { has(place) { if case .lost = $0 { true } else { false } } }

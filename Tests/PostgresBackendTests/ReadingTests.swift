@@ -25,7 +25,8 @@ struct ReadingTests {
     #expect(numbers.day == history.day && numbers.issued == history.issued[history.day])
     #expect(numbers.name.number == (try stage.number("SELECT value FROM bank.meta WHERE name = 'bank id'")))
     #expect(
-      reader.services[Lanes.thumbs].text == "thumbs" && !reader.hasStagedChanges && reader.firstUnissuedTicket == nil)
+      reader.services[Lanes.thumbs].text == "thumbs" && !reader.hasStagedChanges
+        && reader.firstUnissuedTicket == nil)
     try expectReceipts(reader, history)
     try expectCustomers(reader, history)
     for (key, tickets) in history.keys {
@@ -107,7 +108,8 @@ struct ReadingTests {
     if let first = delayed.first {
       let place = DuePosition(dueAt: WallTime(milliseconds: first.due!), ticket: first.ticket)
       #expect(
-        try reader.delayed(after: place, limit: 1).first?.customer.ticket == delayed.dropFirst().first?.ticket)
+        try reader.delayed(after: place, limit: 1).first?.customer.ticket == delayed.dropFirst().first?.ticket
+      )
     }
     let dead = here.filter { $0.state == 3 }
     #expect(try reader.countDead(1...Limits.ticket) == Int64(dead.count))

@@ -300,7 +300,8 @@ struct SharedStoreReaderTests {
     let database = try database(receipts: 1)
     let pair = try UnixSocket.pair()
     let stranger = try ChildProcess.spawn(
-      executable: try ReaderFixture.bankd, arguments: ["--inspect", "--store", database.address, "--opener", "1"],
+      executable: try ReaderFixture.bankd,
+      arguments: ["--inspect", "--store", database.address, "--opener", "1"],
       environment: Environment.all(), channel: pair.second)
     #expect(stranger.wait().ending == .code(0))
     let other = try UnixSocket.pair()

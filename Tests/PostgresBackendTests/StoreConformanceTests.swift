@@ -67,15 +67,19 @@ enum ConformanceCase: CaseIterable, Sendable {
   private func keys(_ bank: ConformanceBank) throws {
     let tickets = IssuedTickets(day: 1, first: 1, last: 3)
     #expect(
-      try bank.enqueue(ConformanceBank.deposits, [1, 2, 3], key: "k", digest: 5) == .issued(tickets, known: []))
+      try bank.enqueue(ConformanceBank.deposits, [1, 2, 3], key: "k", digest: 5)
+        == .issued(tickets, known: []))
     #expect(
-      try bank.enqueue(ConformanceBank.deposits, [1, 2, 3], key: "k", digest: 5) == .issued(nil, known: [tickets]))
+      try bank.enqueue(ConformanceBank.deposits, [1, 2, 3], key: "k", digest: 5)
+        == .issued(nil, known: [tickets]))
     #expect(try bank.enqueue(ConformanceBank.deposits, [9], key: "k", digest: 6) == .keyConflict("k"))
     // If the request is not given, there is no conflict.
-    #expect(try bank.enqueue(ConformanceBank.deposits, [1, 2, 3], key: "k") == .issued(nil, known: [tickets]))
+    #expect(
+      try bank.enqueue(ConformanceBank.deposits, [1, 2, 3], key: "k") == .issued(nil, known: [tickets]))
     try bank.crash()
     #expect(
-      try bank.enqueue(ConformanceBank.deposits, [1, 2, 3], key: "k", digest: 5) == .issued(nil, known: [tickets]))
+      try bank.enqueue(ConformanceBank.deposits, [1, 2, 3], key: "k", digest: 5)
+        == .issued(nil, known: [tickets]))
     // Two spellings of one letter are two keys.
     let other = IssuedTickets(day: 1, first: 4, last: 4)
     #expect(try bank.enqueue(ConformanceBank.loans, [4], key: "caf\u{E9}") == .issued(other, known: []))

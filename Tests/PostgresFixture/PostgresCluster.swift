@@ -76,7 +76,8 @@ public final class PostgresCluster: @unchecked Sendable {
     let pair = try UnixSocket.pair()
     commandPipe = pair.first
     let words =
-      ["-c", Self.supervisorScript, "keeper", programs, directory, "\(port)"] + settings.flatMap { ["-c", $0] }
+      ["-c", Self.supervisorScript, "keeper", programs, directory, "\(port)"]
+      + settings.flatMap { ["-c", $0] }
     var command = ["/bin/sh"] + words
     if geteuid() == 0 {
       // The server refuses to run as root. 65534 is the overflow user of the kernel, which owns no files.

@@ -14,14 +14,18 @@ struct BranchStockTests {
   private static let juice = Line(service: .juice, priority: .regular)
 
   /// Orders juice at a branch; returns the tickets.
-  private func order(_ count: Int, at branch: TestBranch, on stage: SharedStoreFixture) throws -> [TicketNumber] {
+  private func order(_ count: Int, at branch: TestBranch, on stage: SharedStoreFixture) throws
+    -> [TicketNumber]
+  {
     var request = EnqueueRequest(issuedAt: WallTime(milliseconds: 1_000))
     for _ in 0..<count {
       var order = CustomerOrder(service: .juice, priority: .regular, amount: 0, account: 1)
       order.itemName = "kiwi"
       request.add(order)
     }
-    guard case .issued(let tickets) = try stage.ask(branch, { $0.enqueueCustomers($1, request) }) else { return [] }
+    guard case .issued(let tickets) = try stage.ask(branch, { $0.enqueueCustomers($1, request) }) else {
+      return []
+    }
     return tickets.new.flatMap { Array($0.first...$0.last) }
   }
 

@@ -152,7 +152,8 @@ struct BusinessDayTests {
     try stage.ask(stage.client, other.complete(StoreDatabase.completion(of: page.map(\.position)), number: 7))
     let earlierAttempts = StoreRequestQueue.EarlierAttempts(unknown: [(one.epoch, 7)])
     guard
-      case .answer(let answer) = try stage.ask(stage.client, StoreOperations.cancel(1)(one, 8, earlierAttempts))
+      case .answer(let answer) = try stage.ask(
+        stage.client, StoreOperations.cancel(1)(one, 8, earlierAttempts))
     else {
       Issue.record("it is refused")
       return

@@ -12,7 +12,9 @@ struct CommitNumbersTests {
     let given = (0..<600).map { _ in numbers.next() }
     #expect(given == Array(1...600) && numbers.foldable < 0)
     for number in given.dropFirst(400) { numbers.commit(number) }
-    #expect(numbers.committed == 200 && numbers.foldable == 1 - CommitNumbers.unfoldedCount, "the first is still open")
+    #expect(
+      numbers.committed == 200 && numbers.foldable == 1 - CommitNumbers.unfoldedCount,
+      "the first is still open")
     for number in given.prefix(399) { numbers.commit(number) }
     numbers.release(400)
     numbers.commit(400)

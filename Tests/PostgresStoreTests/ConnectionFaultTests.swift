@@ -24,7 +24,8 @@ struct ConnectionFaultTests {
     var ended = 0
     for round in 0..<15 {
       let number = stage.request()
-      one.store.enqueueCustomers(number, SharedStoreFixture.customers(20, key: round % 2 == 0 ? "k\(round)" : nil))
+      one.store.enqueueCustomers(
+        number, SharedStoreFixture.customers(20, key: round % 2 == 0 ? "k\(round)" : nil))
       // One of the three, while a request is in progress on it.
       try stage.runLoop { one.store.backends[round % 3] > 1 }
       if kill(one.store.backends[round % 3], SIGTERM) == 0 { ended += 1 }
@@ -34,7 +35,8 @@ struct ConnectionFaultTests {
     try stage.runLoop { one.done.count + other.done.count == 300 && one.answers.count == 15 }
     #expect(ended == 15 && one.losses.isEmpty && one.opening == kept && one.joins.count == 1)
     #expect(
-      one.rejectedCompletions.isEmpty && other.rejectedCompletions.isEmpty && one.dropped.isEmpty && one.transactionsLost.isEmpty
+      one.rejectedCompletions.isEmpty && other.rejectedCompletions.isEmpty && one.dropped.isEmpty
+        && one.transactionsLost.isEmpty
     )
     #expect(Set(one.done + other.done).count == 300)
     var given: Int64 = 0
@@ -76,7 +78,8 @@ struct ConnectionFaultTests {
     relay.withholdsReplies = false
     relay.cut()
     try stage.runLoop { one.isSettled && one.inFlight.count == 10 && one.answers.count == 3 }
-    #expect(one.done.count == 10 && one.rejectedCompletions.isEmpty && one.refusals.isEmpty && one.losses.isEmpty)
+    #expect(
+      one.done.count == 10 && one.rejectedCompletions.isEmpty && one.refusals.isEmpty && one.losses.isEmpty)
     #expect(
       one.answers[arriving] == .issued(RequestTickets(new: [IssuedTickets(day: 1, first: 31, last: 33)])))
     #expect(one.answers[keyed] == .issued(RequestTickets(new: [IssuedTickets(day: 1, first: 34, last: 36)])))

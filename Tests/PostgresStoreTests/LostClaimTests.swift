@@ -54,7 +54,9 @@ struct LostClaimTests {
     // What it does to them before it receives the news has no effect.
     one.serve()
     try stage.runLoop(within: .seconds(120)) { one.joins.count == 2 }
-    #expect(one.losses == [.databaseReplaced] && one.transactionsLost.isEmpty, "\(one.losses) \(one.transactionsLost)")
+    #expect(
+      one.losses == [.databaseReplaced] && one.transactionsLost.isEmpty,
+      "\(one.losses) \(one.transactionsLost)")
     #expect(one.dropped == [4, 5, 6] && one.done == [1, 2, 3])
     one.servesImmediately = true
     try stage.runLoop { one.done.count == 10 }

@@ -107,7 +107,8 @@ struct PostgresStoreTests {
     customers.add(order)
     func intake(_ branch: PostgresBranch) -> PostgresEnqueue { stage.intake(branch, customers) }
     // Twice in one transaction, and by another branch.
-    let first = try stage.ask(stage.client, branches[0].issueTickets([intake(branches[0]), intake(branches[0])]))
+    let first = try stage.ask(
+      stage.client, branches[0].issueTickets([intake(branches[0]), intake(branches[0])]))
     let again = try stage.ask(stage.client, branches[1].issueTickets([intake(branches[1])]))
     let tickets = IssuedTickets(day: 1, first: 1, last: 2)
     let known = PostgresEnqueue.Answer.known(tickets, request: 77)
@@ -129,7 +130,9 @@ struct PostgresStoreTests {
     let stage = try StoreDatabase()
     let branches = try (0..<4).map { try stage.join("b\($0)") }
     for _ in 0..<5 {
-      for lane in [StoreDatabase.deposits, StoreDatabase.loans] { try stage.enqueue(branches[0], 200, lane: lane) }
+      for lane in [StoreDatabase.deposits, StoreDatabase.loans] {
+        try stage.enqueue(branches[0], 200, lane: lane)
+      }
     }
     let clients = try branches.map { _ in try stage.another() }
     var pages: [[[Int64]]] = branches.map { _ in [] }
@@ -180,7 +183,8 @@ struct PostgresStoreTests {
     let slow = try stage.another()
     try slow.run("BEGIN")
     let place: [PostgresValue] = [
-      .integer(living.id), .integer(living.epoch), .integer(StoreDatabase.deposits), .integer(20), .integer(0),
+      .integer(living.id), .integer(living.epoch), .integer(StoreDatabase.deposits), .integer(20),
+      .integer(0),
     ]
     // As many pieces as may come together.
     let held = try slow.rows(PostgresStatements.claimReturned.with(place))[0]
@@ -403,7 +407,8 @@ struct PostgresStoreTests {
     try slow.rows(PostgresStatements.complete.with(fence + [.integer(1), .integer(0)] + done.values))
     try slow.rows(
       PostgresStatements.lockLane(.integer(StoreDatabase.deposits)),
-      PostgresStatements.claimNext.with(fence + [.integer(StoreDatabase.deposits), .integer(10), .integer(2)]))
+      PostgresStatements.claimNext.with(
+        fence + [.integer(StoreDatabase.deposits), .integer(10), .integer(2)]))
     let rescue = try stage.begin(stage.client, PostgresBranch.rescue(branch))
     try waitsForLock(stage, stage.client)
     #expect(rescue.received == nil)

@@ -55,10 +55,13 @@ struct SettingsMatrixTests {
     let branches = [try stage.open("one"), try stage.open("other")]
     for branch in branches { (branch.servesImmediately, branch.pageSize) = (true, 7) }
     for _ in 0..<15 {
-      for branch in branches { branch.store.enqueueCustomers(stage.request(), SharedStoreFixture.customers(4)) }
+      for branch in branches {
+        branch.store.enqueueCustomers(stage.request(), SharedStoreFixture.customers(4))
+      }
     }
     let soon = WallTime(milliseconds: SystemClock.wall().milliseconds + 300)
-    let delayed = SharedStoreFixture.customers(4, SharedStoreFixture.loans, dueAt: soon, payload: [0, 255, 92, 39])
+    let delayed = SharedStoreFixture.customers(
+      4, SharedStoreFixture.loans, dueAt: soon, payload: [0, 255, 92, 39])
     guard case .issued(let tickets) = try stage.ask(branches[0], { $0.enqueueCustomers($1, delayed) }) else {
       Issue.record("no tickets")
       return

@@ -66,7 +66,8 @@ final class TestBranch {
   {
     self.name = name
     var settings = SharedStore.Settings(
-      place: try .ofSharedStore(address), name: name, host: "\(name).example", services: services, homeIdentity: homeIdentity)
+      place: try .ofSharedStore(address), name: name, host: "\(name).example", services: services,
+      homeIdentity: homeIdentity)
     (settings.lease, settings.bounds) = (lease, bounds)
     (settings.known, settings.isElsewhere) = (known, isElsewhere)
     store = SharedStore(settings, loop: loop)

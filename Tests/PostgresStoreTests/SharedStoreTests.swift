@@ -52,7 +52,8 @@ struct SharedStoreTests {
     }
     try stage.runLoop { branches.map(\.done.count).reduce(0, +) == 500 }
     let done = branches.flatMap(\.done)
-    #expect(Set(done).count == 500 && branches.allSatisfy { $0.rejectedCompletions.isEmpty && $0.losses.isEmpty })
+    #expect(
+      Set(done).count == 500 && branches.allSatisfy { $0.rejectedCompletions.isEmpty && $0.losses.isEmpty })
     let payloads = branches.flatMap(\.pages).flatMap(\.customers).map(\.payload)
     #expect(Set(payloads).count == 20 && !payloads.contains(nil))
     let customers = branches.flatMap(\.pages).flatMap(\.customers).map(\.customer)
@@ -81,7 +82,8 @@ struct SharedStoreTests {
     #expect(try issueTickets(branches[0], monday) == .issued(RequestTickets(new: [tickets(1, 3)])))
     #expect(try issueTickets(branches[1], monday) == .issued(RequestTickets(known: [tickets(1, 3)])))
     #expect(
-      try issueTickets(branches[1], SharedStoreFixture.customers(3, key: "monday", digest: 2)) == .keyConflict("monday"))
+      try issueTickets(branches[1], SharedStoreFixture.customers(3, key: "monday", digest: 2))
+        == .keyConflict("monday"))
     func list(_ entries: [(key: String?, digest: Int64?)]) -> EnqueueRequest {
       var list = EnqueueRequest(issuedAt: WallTime(milliseconds: 5))
       for entry in entries {
@@ -324,7 +326,9 @@ struct SharedStoreTests {
     #expect(try stage.ask(other) { $0.enqueueCustomers($1, SharedStoreFixture.customers(1)) } == .draining)
     // A known key needs no room.
     let known = RequestTickets(known: [IssuedTickets(day: 1, first: 1, last: 10)])
-    #expect(try stage.ask(other) { $0.enqueueCustomers($1, SharedStoreFixture.customers(10, key: "k")) } == .issued(known))
+    #expect(
+      try stage.ask(other) { $0.enqueueCustomers($1, SharedStoreFixture.customers(10, key: "k")) }
+        == .issued(known))
     #expect(try stage.ask(other) { $0.endDay($1) } == .notFinished)
     other.servesImmediately = true
     try stage.runLoop { other.done.count == 10 }
@@ -354,7 +358,9 @@ struct SharedStoreTests {
     #expect(try stage.number("SELECT (to_regclass('bank.attempt_1') IS NULL)::int::bigint") == 1)
     // Its key is free again.
     let fresh = RequestTickets(new: [IssuedTickets(day: 3, first: 1, last: 10)])
-    #expect(try stage.ask(other) { $0.enqueueCustomers($1, SharedStoreFixture.customers(10, key: "k")) } == .issued(fresh))
+    #expect(
+      try stage.ask(other) { $0.enqueueCustomers($1, SharedStoreFixture.customers(10, key: "k")) }
+        == .issued(fresh))
     #expect(try stage.ask(one) { $0.prune($1, before: 99) } == .done)
     #expect(try stage.number("SELECT count(*) FROM bank.customer") == 10)
     other.servesImmediately = true

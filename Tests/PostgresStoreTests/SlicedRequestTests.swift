@@ -26,7 +26,8 @@ struct SlicedRequestTests {
     let branches = try ["a", "b"].map { try stage.open($0, bounds: small) }
     for branch in branches { branch.servesImmediately = true }
     let large = stage.request()
-    branches[0].store.enqueueCustomers(large, SharedStoreFixture.customers(900, key: "k", digest: 7, payload: [1, 2, 3]))
+    branches[0].store.enqueueCustomers(
+      large, SharedStoreFixture.customers(900, key: "k", digest: 7, payload: [1, 2, 3]))
     for _ in 0..<5 { try stage.enqueue(branches[1], 3) }
     try stage.runLoop { branches[0].answers[large] != nil }
     guard case .issued(let tickets)? = branches[0].answers[large] else {
@@ -101,7 +102,8 @@ struct SlicedRequestTests {
     for (part, slice) in [0..<5, 5..<10].enumerated() {
       #expect(
         try stage.stage.ask(
-          stage.stage.client, dead.storeSlice(customers, slice, part: Int64(part), as: (1, 900), lanes: lanes)))
+          stage.stage.client, dead.storeSlice(customers, slice, part: Int64(part), as: (1, 900), lanes: lanes)
+        ))
     }
     #expect(try stage.number("SELECT count(*) FROM bank.staged_slice") == 2)
     try stage.stage.expire(dead)

@@ -258,7 +258,8 @@ struct PostgresConnectionTests {
       "postgres://bank@/postgres?host=\(empty.path),\(cluster.directory)&port=\(cluster.port)")
     try client.rows(.once("SELECT 1"))
     #expect(
-      PostgresError.whileConnecting(message: "server is in hot standby mode", needsPassword: false) == .standby)
+      PostgresError.whileConnecting(message: "server is in hot standby mode", needsPassword: false)
+        == .standby)
   }
 
   @Test("A dropped connection leaves nothing")

@@ -33,7 +33,8 @@ final class BranchHarness {
     init(_ policy: QueuePolicy, _ owner: SharedStoreModel.Owner, at now: Moment) {
       self.owner = owner
       machine = QueueMachine(
-        StoredQueue(dayCounters: DayCounters(day: 1, openedAt: now.wall), delayed: []), policy: policy, at: now)
+        StoredQueue(dayCounters: DayCounters(day: 1, openedAt: now.wall), delayed: []), policy: policy,
+        at: now)
     }
   }
 

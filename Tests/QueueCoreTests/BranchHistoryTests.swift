@@ -80,7 +80,8 @@ extension BranchHarness {
     for branch in branches where branch.owner.epoch == 1 {
       let served = ledger.receipts.values.count { $0.by == branch.owner && $0.receipt.outcome == .served }
       if branch.machine.dayCounters.served != Int64(served) {
-        fault("\(branch.owner) counts \(branch.machine.dayCounters.served) served, and the database \(served)")
+        fault(
+          "\(branch.owner) counts \(branch.machine.dayCounters.served) served, and the database \(served)")
       }
     }
   }
@@ -88,7 +89,9 @@ extension BranchHarness {
   /// No more faults from here on, until no customer is left.
   func settle() {
     for _ in 0..<20_000 {
-      if ledger.entries.isEmpty, branches.allSatisfy({ !$0.machine.hasUncommittedChanges && $0.staged.isEmpty }) {
+      if ledger.entries.isEmpty,
+        branches.allSatisfy({ !$0.machine.hasUncommittedChanges && $0.staged.isEmpty })
+      {
         return
       }
       ledger.callDelayed()

@@ -48,7 +48,8 @@ struct FirstWaitingTests {
       let issued = world.machine.issuedCount
       let waiting = world.staged.customers.values
         .filter {
-          $0.state == .waiting && $0.customer.ticket <= issued && !servingCustomers.contains($0.customer.ticket)
+          $0.state == .waiting && $0.customer.ticket <= issued
+            && !servingCustomers.contains($0.customer.ticket)
         }
         .map(\.customer).sorted { $0.ticket < $1.ticket }
       // Between a full disk and its consequences the model and the queue differ.

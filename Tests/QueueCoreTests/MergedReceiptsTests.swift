@@ -15,7 +15,8 @@ struct MergedReceiptsTests {
       sequence: 1, day: day, ticket: commit, service: .deposit, priority: .regular, outcome: .served,
       window: nil, generation: 1, pid: 1, attempts: 1, amount: 1, account: 1,
       issuedAt: WallTime(milliseconds: 0), startedAt: nil, finishedAt: WallTime(milliseconds: moment))
-    return ReceiptWithPosition(receipt, ReceiptPosition(branch: branch, epoch: 1, commit: commit, ticket: commit))
+    return ReceiptWithPosition(
+      receipt, ReceiptPosition(branch: branch, epoch: 1, commit: commit, ticket: commit))
   }
 
   private static func shown(_ merged: MergedReceipts) -> [[Int64]] {
@@ -31,7 +32,8 @@ struct MergedReceiptsTests {
         [Self.entry(2, 1, at: 7), Self.entry(2, 2, at: 12), Self.entry(2, 3, day: 2, at: 0)], isCut: false),
       .init([], isCut: false),
     ])
-    #expect(merged.isComplete && Self.shown(merged) == [[2, 1], [1, 1], [1, 2], [2, 2], [2, 3], [1, 3]])
+    #expect(
+      merged.isComplete && Self.shown(merged) == [[2, 1], [1, 1], [1, 2], [2, 2], [2, 3], [1, 3]])
     #expect(MergedReceipts([]).isComplete && MergedReceipts([]).entries.isEmpty)
   }
 

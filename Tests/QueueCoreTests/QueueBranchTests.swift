@@ -183,7 +183,9 @@ import Time
     #expect(lost.recalls == [3, 2])
     #expect(lost.answer(to: 9) == .refused(.leaseLost))
     #expect(branch.machine.dayCounters.issued == 0 && branch.machine.dayCounters.served == 0)
-    #expect(!branch.machine.hasUncommittedChanges && branch.machine.serving == 0 && branch.machine.waitingCount == 0)
+    #expect(
+      !branch.machine.hasUncommittedChanges && branch.machine.serving == 0 && branch.machine.waitingCount == 0
+    )
     // The teller's answers about them change nothing.
     for ticket in [2, 3] as [TicketNumber] {
       let lease = Lease(ticket: ticket, attempt: 1, generation: 1)

@@ -19,7 +19,9 @@ import Time
     return policy
   }
 
-  private func fall(_ count: Int) -> CoordinatorCrashes { CoordinatorCrashes(count: count, isUnrecorded: true) }
+  private func fall(_ count: Int) -> CoordinatorCrashes {
+    CoordinatorCrashes(count: count, isUnrecorded: true)
+  }
 
   private func arrive(_ count: Int, at branch: TestBranch) -> [QueueEffect] {
     let orders = (0..<count).map { _ in
@@ -67,7 +69,8 @@ import Time
       dayCounters.know(services: 4)
       let line = Line(service: Self.mail, priority: .regular)
       (dayCounters.issued, dayCounters.waiting[line]) = (1, 1)
-      let branch = TestBranch(policy: policy, dayCounters: dayCounters, coordinatorCrashes: count == 1 ? [:] : [1: fall(count - 1)])
+      let branch = TestBranch(
+        policy: policy, dayCounters: dayCounters, coordinatorCrashes: count == 1 ? [:] : [1: fall(count - 1)])
       branch.open(Self.mail)
       let waiting =
         customer
@@ -141,7 +144,8 @@ import Time
     }()
     let line = customer.line
     (dayCounters.issued, dayCounters.waiting[line]) = (1, 1)
-    let next = TestBranch(policy: policy { $0.maxAttempts = 1 }, dayCounters: dayCounters, coordinatorCrashes: [1: fall(1)])
+    let next = TestBranch(
+      policy: policy { $0.maxAttempts = 1 }, dayCounters: dayCounters, coordinatorCrashes: [1: fall(1)])
     next.open(Self.mail)
     let effects = next.process(.pageLoaded(line, [customer]))
     #expect(effects.dead == [1] && effects.assigned.isEmpty)

@@ -110,8 +110,9 @@ final class QueueHarness {
         .map(\.customer).sorted { $0.ticket < $1.ticket }.prefix(limit)
       machine.apply(.pageLoaded(line, Array(page)), at: now, into: &effects)
     case .loadDelayed(let after, let limit):
-      let page = delayed.filter { after < $0.place && $0.customer.ticket <= staged.dayCounters.issued }.prefix(
-        limit)
+      let page = delayed.filter { after < $0.place && $0.customer.ticket <= staged.dayCounters.issued }
+        .prefix(
+          limit)
       machine.apply(.delayedLoaded(Array(page)), at: now, into: &effects)
     case .lookUp(let request, let ticket):
       machine.apply(.found(request, ticket: ticket, staged.customers[ticket]), at: now, into: &effects)
@@ -184,7 +185,8 @@ final class QueueHarness {
       })
     let first = staged.customers.values
       .filter {
-        $0.state == .waiting && $0.customer.service == window.service && reportedTickets.contains($0.customer.ticket)
+        $0.state == .waiting && $0.customer.service == window.service
+          && reportedTickets.contains($0.customer.ticket)
           && !taken.contains($0.customer.ticket)
       }
       .map(\.customer).min { ($0.priority, $0.ticket) < ($1.priority, $1.ticket) }
@@ -329,7 +331,8 @@ final class QueueHarness {
     open.removeAll()
     tellers.removeAll()
     let first = Array(delayed.prefix(Int(chance.draw(0...4))))
-    machine = QueueMachine(StoredQueue(dayCounters: staged.dayCounters, delayed: first), policy: policy, at: now)
+    machine = QueueMachine(
+      StoredQueue(dayCounters: staged.dayCounters, delayed: first), policy: policy, at: now)
     reportedTickets = Set(staged.customers.keys).union(staged.receipts.keys)
     hasDrained = false
   }

@@ -208,7 +208,9 @@ extension QueueHarness {
     commitAll()
     if !machine.isIdle { fault("a customer waits for ever") }
     if !open.isEmpty { fault("\(open.count) requests were never answered") }
-    let missing = reportedTickets.filter { committed.receipts[$0] == nil && committed.customers[$0]?.state != .dead }
+    let missing = reportedTickets.filter {
+      committed.receipts[$0] == nil && committed.customers[$0]?.state != .dead
+    }
     if !missing.isEmpty { fault("tickets \(missing.sorted().prefix(5)) have no receipt") }
   }
 }

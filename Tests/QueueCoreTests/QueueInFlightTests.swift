@@ -30,7 +30,8 @@ import Time
     branch.ask(.deposit)
     #expect(branch.hasRepliesToCommit && branch.isUnsealed)
     #expect(branch.process(.sealed) == [])
-    #expect(!branch.hasRepliesToCommit && !branch.isUnsealed && branch.hasUncommittedChanges, "it is in flight")
+    #expect(
+      !branch.hasRepliesToCommit && !branch.isUnsealed && branch.hasUncommittedChanges, "it is in flight")
     #expect(branch.machine.issuedCount == 0 && !branch.isTimerRunning)
   }
 
@@ -175,7 +176,8 @@ import Time
       #expect(refused.answer(to: request) == .refused(.diskFull))
     }
     #expect(refused.answer(to: 103) == nil && branch.machine.underwayCount == 0)
-    #expect(branch.machine.dayCounters.issued == 4 && branch.machine.dayCounters.paused == [false, false, false])
+    #expect(
+      branch.machine.dayCounters.issued == 4 && branch.machine.dayCounters.paused == [false, false, false])
     let again = branch.process(.commitRefused)
     #expect(again.changes == refused.changes && again.answers == [])
     branch.process(.sealed)
@@ -216,7 +218,9 @@ import Time
     branch.process(.pause(5, service))
     branch.process(.committed)
     #expect(branch.process(.commitRefused).answer(to: 5) == .refused(.diskFull))
-    #expect(branch.machine.dayCounters.paused.count > service.index && !branch.machine.dayCounters.paused[service.index])
+    #expect(
+      branch.machine.dayCounters.paused.count > service.index
+        && !branch.machine.dayCounters.paused[service.index])
   }
 
   @Test("a reset waits until every ticket is on disk, and accepts no customer meanwhile")
@@ -229,7 +233,8 @@ import Time
     #expect(branch.process(.reset(9)).changes == [] && branch.machine.delaysEnqueues)
     #expect(branch.process(.committed).changes == [], "the second one is not known yet")
     let emptied = branch.process(.committed)
-    #expect(emptied.changes.count == 1 && branch.machine.dayCounters.day == 2 && !branch.machine.delaysEnqueues)
+    #expect(
+      emptied.changes.count == 1 && branch.machine.dayCounters.day == 2 && !branch.machine.delaysEnqueues)
     branch.process(.sealed)
     #expect(branch.process(.committed).answer(to: 9) == .done)
   }

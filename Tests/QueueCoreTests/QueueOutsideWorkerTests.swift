@@ -38,7 +38,8 @@ import Testing
     let gone = branch.process(.workerDisconnected(77))
     #expect(gone.attempts.map(\.ticket).sorted() == [1, 2] && gone.dead.isEmpty)
     #expect(
-      branch.process(.workerConnected([Self.mail, Self.fax], number: 1, 78, pid: 9, inFlight: 4)).assigned == [1])
+      branch.process(.workerConnected([Self.mail, Self.fax], number: 1, 78, pid: 9, inFlight: 4)).assigned
+        == [1])
     #expect(branch.process(.workerDisconnected(78)).dead == [1], "now it was alone")
   }
 

@@ -7,7 +7,9 @@ import Testing
 import Time
 
 @Suite struct QueueRecoveryTests {
-  private func dayCounters(issued: Int64, waiting: Int64 = 0, delayed: Int64 = 0, dead: Int64 = 0) -> DayCounters {
+  private func dayCounters(issued: Int64, waiting: Int64 = 0, delayed: Int64 = 0, dead: Int64 = 0)
+    -> DayCounters
+  {
     var dayCounters = DayCounters(day: 3, openedAt: TestBranch.opening.wall)
     dayCounters.issued = issued
     dayCounters.waiting[Line(service: .deposit, priority: .regular)] = waiting
@@ -86,7 +88,8 @@ import Time
   func overdue() {
     let due = WallTime(milliseconds: TestBranch.opening.wall.milliseconds - 4_000)
     let branch = TestBranch(
-      dayCounters: dayCounters(issued: 1, delayed: 1), delayed: [DelayedCustomer(customer: stored(1), dueAt: due)])
+      dayCounters: dayCounters(issued: 1, delayed: 1),
+      delayed: [DelayedCustomer(customer: stored(1), dueAt: due)])
     #expect(branch.open(.deposit).assigned == [1])
   }
 
@@ -105,7 +108,8 @@ import Time
   func orderedForLater() {
     let due = WallTime(milliseconds: TestBranch.opening.wall.milliseconds + 86_400_000)
     let branch = TestBranch(
-      dayCounters: dayCounters(issued: 1, delayed: 1), delayed: [DelayedCustomer(customer: stored(1), dueAt: due)])
+      dayCounters: dayCounters(issued: 1, delayed: 1),
+      delayed: [DelayedCustomer(customer: stored(1), dueAt: due)])
     branch.open(.deposit)
     #expect(branch.pass(.seconds(86_399)).assigned == [])
     // The calendar is set back: it is an hour more.

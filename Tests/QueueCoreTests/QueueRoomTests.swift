@@ -79,7 +79,8 @@ import Time
     let branch = TestBranch(policy: policy, dayCounters: dayCounters, delayed: [first])
     #expect(branch.ask(.deposit, .deposit, .deposit, as: 9).answer(to: 9) == full(7, 9))
     branch.pass(.seconds(60))
-    #expect(branch.machine.dayCounters.delayedByService.prefix(2) == [6, 3], "a customer that comes back waits")
+    #expect(
+      branch.machine.dayCounters.delayedByService.prefix(2) == [6, 3], "a customer that comes back waits")
     #expect(branch.ask(.deposit, .deposit, .deposit, as: 9).answer(to: 9) == full(7, 9))
     #expect(branch.machine.inconsistencies(ServiceDirectory()) == [])
   }

@@ -64,7 +64,8 @@ import Time
         .map { DelayedCustomer(customer: $0.customer, dueAt: $0.dueAt ?? now.wall) }.sorted {
           $0.place < $1.place
         }
-      machine = QueueMachine(StoredQueue(dayCounters: staged.dayCounters, delayed: delayed), policy: policy, at: now)
+      machine = QueueMachine(
+        StoredQueue(dayCounters: staged.dayCounters, delayed: delayed), policy: policy, at: now)
       process(.scale(.deposit, windows: 2))
     }
 
@@ -92,7 +93,9 @@ import Time
         }
         held[window] = lease
         startedAttempts[lease.ticket, default: 0] += 1
-        if startedAttempts[lease.ticket, default: 0] > most { faults.append("\(lease.ticket) starts too often") }
+        if startedAttempts[lease.ticket, default: 0] > most {
+          faults.append("\(lease.ticket) starts too often")
+        }
       case .killStuckTeller(let window, _), .killRogueTeller(let window, _, _): lose(window, &effects)
       default: break
       }
@@ -185,6 +188,8 @@ import Time
     world.commit()
     while !world.underway.isEmpty { world.settleOldest() }
     let (openCount, done) = (Set(world.kept.customers.keys), world.kept.done)
-    #expect(openCount.isDisjoint(with: done) && Int64(openCount.count + done.count) == world.kept.dayCounters.issued)
+    #expect(
+      openCount.isDisjoint(with: done) && Int64(openCount.count + done.count) == world.kept.dayCounters.issued
+    )
   }
 }

@@ -93,7 +93,8 @@ final class SharedStoreModel {
     return bug == .hidesRejectedCompletions ? [] : rejectedCompletions
   }
 
-  private func repeatFinish(_ receipt: Receipt, by owner: Owner, _ rejectedCompletions: inout [TicketNumber]) {
+  private func repeatFinish(_ receipt: Receipt, by owner: Owner, _ rejectedCompletions: inout [TicketNumber])
+  {
     fault("ticket \(receipt.ticket) took effect twice")
   }
 
@@ -168,7 +169,9 @@ final class SharedStoreModel {
       entries[ticket]?.owner = nil
       if isTriggered(.losesReturned) { entries[ticket]?.owner = Owner(branch: -1, epoch: 0) }
     }
-    if isTriggered(.rescuesTwice), let ticket = entries.first(where: { $0.value.owner?.branch != branch })?.key {
+    if isTriggered(.rescuesTwice),
+      let ticket = entries.first(where: { $0.value.owner?.branch != branch })?.key
+    {
       entries[ticket]?.owner = nil
     }
   }

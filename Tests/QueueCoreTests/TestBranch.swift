@@ -15,11 +15,13 @@ final class TestBranch {
     monotonic: MonotonicTime(nanoseconds: 5_000_000_000), wall: WallTime(milliseconds: 1_700_000_000_000))
 
   init(
-    policy: QueuePolicy = QueuePolicy(), dayCounters: DayCounters = DayCounters(day: 1, openedAt: TestBranch.opening.wall),
+    policy: QueuePolicy = QueuePolicy(),
+    dayCounters: DayCounters = DayCounters(day: 1, openedAt: TestBranch.opening.wall),
     delayed: [DelayedCustomer] = [], coordinatorCrashes: [TicketNumber: CoordinatorCrashes] = [:]
   ) {
     machine = QueueMachine(
-      StoredQueue(dayCounters: dayCounters, delayed: delayed), policy: policy, at: Self.opening, coordinatorCrashes: coordinatorCrashes)
+      StoredQueue(dayCounters: dayCounters, delayed: delayed), policy: policy, at: Self.opening,
+      coordinatorCrashes: coordinatorCrashes)
   }
 
   /// Handles an event and returns the effects. After each event the counters must agree.
@@ -186,7 +188,9 @@ extension [QueueEffect] {
 
 extension QueueMachine {
   /// All customers of one line that are in memory, in order.
-  func front(of line: Line) -> [Customer] { dayCounters.waiting.known(line).map { Array(lines[$0].front) } ?? [] }
+  func front(of line: Line) -> [Customer] {
+    dayCounters.waiting.known(line).map { Array(lines[$0].front) } ?? []
+  }
 }
 
 /// The most frequent questions to the queue. The queue cannot be copied, and `#expect` copies what it takes

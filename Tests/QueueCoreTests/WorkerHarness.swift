@@ -193,7 +193,9 @@ final class WorkerHarness {
 
   /// A message about a customer that it does not hold.
   func workerViolatesProtocol() {
-    guard let index = workers.indices.randomElement(using: &chance), !workers[index].isTerminating else { return }
+    guard let index = workers.indices.randomElement(using: &chance), !workers[index].isTerminating else {
+      return
+    }
     let lease = Lease(ticket: 1_000_000, attempt: 1, generation: workers[index].generation)
     process(.tellerAnswered(workers[index].places[0], workers[index].generation, lease, .done))
   }

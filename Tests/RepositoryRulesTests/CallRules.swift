@@ -11,14 +11,16 @@ enum CallRules {
     BannedWord(word: "fork(", instead: "posix_spawn; Swift must not run between fork and exec"),
     BannedWord(word: "vfork(", instead: "posix_spawn; Swift must not run between fork and exec"),
     BannedWord(word: "try" + "!", instead: "a typed error that names the remedy"),
-    BannedWord(word: "fatal" + "Error(", instead: "precondition for a broken invariant, an error for the rest"),
+    BannedWord(
+      word: "fatal" + "Error(", instead: "precondition for a broken invariant, an error for the rest"),
     BannedWord(word: "DispatchQueue", instead: "the event loop; a process is one thread"),
     BannedWord(word: "Task {", instead: "the event loop; a process is one thread"),
     BannedWord(word: "Task.detached", instead: "the event loop; a process is one thread"),
     BannedWord(word: "async let", instead: "the event loop; a process is one thread"),
     BannedWord(word: "usle" + "ep(", instead: "a timer of the event loop"),
     BannedWord(word: "sle" + "ep(", instead: "a timer of the event loop"),
-    BannedWord(word: "Command" + "Line.arguments", instead: "CurrentProcess.arguments, which keep every byte"),
+    BannedWord(
+      word: "Command" + "Line.arguments", instead: "CurrentProcess.arguments, which keep every byte"),
   ]
 
   static let bannedInTests: [BannedWord] = [

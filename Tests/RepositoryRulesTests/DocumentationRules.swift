@@ -114,7 +114,9 @@ enum DocumentationRules {
     "은(는)", "는(은)", "이(가)", "가(이)", "을(를)", "를(을)", "와(과)", "과(와)", "(으)로", "(이)라", "(이)나", "(아)야",
   ]
   static let bannedInKorean: [BannedWord] =
-    undecidedSpellings.map { BannedWord(word: $0, instead: "the form that the last syllable chooses (`Particle`)") } + [
+    undecidedSpellings.map {
+      BannedWord(word: $0, instead: "the form that the last syllable chooses (`Particle`)")
+    } + [
       BannedWord(word: "십시오", instead: "-세요; one level of politeness everywhere"),
       BannedWord(word: "입니까", instead: "-인가요"),
       BannedWord(word: "업무 중인", instead: "업무중, as the original writes it"),

@@ -47,7 +47,9 @@ struct DocumentationRulesTests {
   @Test("the index lists every page")
   func index() {
     let index = DocumentationRules.index
-    let paths: Set = ["README.md", index, "Sources/A/A.docc/One.md", "Sources/BankctlCommands/BankctlCommands.docc/Two.md"]
+    let paths: Set = [
+      "README.md", index, "Sources/A/A.docc/One.md", "Sources/BankctlCommands/BankctlCommands.docc/Two.md",
+    ]
     func count(_ text: String, _ path: String = index) -> Int {
       DocumentationRules.checkIndex(File(path, text), paths).count
     }

@@ -25,7 +25,8 @@ enum WordRules {
 
   static let inEnglish: [BannedWord] =
     [
-      BannedWord("who" + "ever", actor), BannedWord("whom" + "ever", actor), BannedWord("some" + "body", actor),
+      BannedWord("who" + "ever", actor), BannedWord("whom" + "ever", actor),
+      BannedWord("some" + "body", actor),
       BannedWord("no" + "body", "no client, no process, or a positive sentence"),
       BannedWord("every" + "body", "all clients, all customers"),
       BannedWord("an" + "ew", "again, from scratch"),

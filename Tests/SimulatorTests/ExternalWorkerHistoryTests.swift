@@ -23,7 +23,8 @@ struct ExternalWorkerHistoryTests {
     var statistics = Statistics()
     for seed in 801...1_200 as ClosedRange<UInt64> { statistics += Simulation.run(seed: seed).statistics }
     let kinds: [FaultKind] = [
-      .workerKilled, .workerHung, .workerStopped, .workerSentFalseAnswer, .workerSentGarbage, .workerLeft, .workerLate,
+      .workerKilled, .workerHung, .workerStopped, .workerSentFalseAnswer, .workerSentGarbage, .workerLeft,
+      .workerLate,
     ]
     for kind in kinds { #expect(statistics.count(of: kind) > 0, "no \(kind.name)") }
   }

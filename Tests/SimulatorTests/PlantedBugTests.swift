@@ -14,8 +14,10 @@ struct PlantedBugTests {
   /// as for the other bugs.
   private static let slowToFind: [PlantedBug: UInt64] = [
     .commitsCountersSeparately: 17, .treatsFailedSyncAsDiskFull: 17, .dropsPostponedReads: 2,
-    .auditsStoppedServices: 21, .doesNotStoreDeadLetter: 19, .neverDeadLetters: 19, .reversesStagedChanges: 19,
-    .doesNotStoreRequeue: 21, .servicesTreatErrorAsDiskFull: 21, .reportsDrainTooEarly: 22, .forgetsVoidedOrders: 16,
+    .auditsStoppedServices: 21, .doesNotStoreDeadLetter: 19, .neverDeadLetters: 19,
+    .reversesStagedChanges: 19,
+    .doesNotStoreRequeue: 21, .servicesTreatErrorAsDiskFull: 21, .reportsDrainTooEarly: 22,
+    .forgetsVoidedOrders: 16,
     .keepsAbandonedDrink: 16, .treatsTimeoutAsSoldOut: 16, .treatsTimeoutAsTaken: 16, .killsBusyServices: 67,
     .ignoresGenerations: 118, .treatsTimeoutAsPutBack: 34, .waitsForeverForUnreadyTeller: 19,
     .treatsStockDiskFullAsShortage: 95, .answersEachListPart: 355, .opensWindowsWhileClosing: 1_354,

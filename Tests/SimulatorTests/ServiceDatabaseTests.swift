@@ -91,7 +91,11 @@ struct ServiceDatabaseTests {
     defer { volume.endProcess(losingPower: false) { store = nil } }
     for life in 0..<12 {
       let isLast = life == 11
-      if isLast { volume.calm() } else if chance.draw(0...3) == 0 { volume.callsUntilKill = Int(chance.draw(0...80)) }
+      if isLast {
+        volume.calm()
+      } else if chance.draw(0...3) == 0 {
+        volume.callsUntilKill = Int(chance.draw(0...80))
+      }
       do throws(StoreError) {
         let opened = try service.open(on: volume)
         store = opened

@@ -32,7 +32,8 @@ struct ReleaseQueueTests {
         released.append(ticket.ticket)
         #expect(throws: Never.self) { try self.store.stage(.released(ticket)) }
       }
-      queue.onReleaseRefused = { [unowned self] ticket, words in troubles.append("\(ticket.ticket): \(words)") }
+      queue.onReleaseRefused = { [unowned self] ticket, words in troubles.append("\(ticket.ticket): \(words)")
+      }
     }
 
     /// Tickets are issued and cancelled; with a commit the notes are on disk.

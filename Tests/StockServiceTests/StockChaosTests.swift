@@ -47,7 +47,9 @@ private final class Chaos {
     chance = SeededGenerator(seed: seed)
     try fixture.start()
     viewer = fixture.client()
-    guard case .snapshot(let first) = try fixture.call(.querySnapshot) else { preconditionFailure("no snapshot came") }
+    guard case .snapshot(let first) = try fixture.call(.querySnapshot) else {
+      preconditionFailure("no snapshot came")
+    }
     viewer.follow(from: StockPosition(ledger: first.ledger, sequence: 0)) { [unowned self] news in
       switch news {
       case .changes(let changes): ledger += changes

@@ -29,7 +29,8 @@ struct AuditTests {
     let second = try #require(try branch.store.find(2)).customer
     let third = try #require(try branch.store.find(3)).customer
     let result = WorkResult(
-      ending: .code(0), duration: .milliseconds(7), output: try #require(TruncatedOutput(first: [1, 2], last: [3])))
+      ending: .code(0), duration: .milliseconds(7),
+      output: try #require(TruncatedOutput(first: [1, 2], last: [3])))
     try branch.finish(try branch.fail(first), leaving: result)
     try branch.postpone(try branch.fail(second, .failed), until: 5)
     try branch.deadLetter(try branch.fail(third))
@@ -161,7 +162,8 @@ struct AuditTests {
       ("UPDATE result SET day = 2", 1, 2), ("UPDATE result SET sequence = 3", 1, 3),
     ])
   func resultWithoutReceipt(_ script: String, _ ticket: Int64, _ day: Int64) throws {
-    #expect(try audit(after: script).messageDetails.contains(MessageDetail(.resultWithoutReceipt, ticket, day)))
+    #expect(
+      try audit(after: script).messageDetails.contains(MessageDetail(.resultWithoutReceipt, ticket, day)))
   }
 
   @Test("reports contradicting counters by name, so that they can be worded in any language")

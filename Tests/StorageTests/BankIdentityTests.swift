@@ -10,7 +10,8 @@ import VendingCore
 
 @Suite("Marks in databases")
 struct BankIdentityTests {
-  private let mark = BankIdentity(bankID: 1 << 60, opening: 3, openedAt: WallTime(milliseconds: 1_770_000_000_000))
+  private let mark = BankIdentity(
+    bankID: 1 << 60, opening: 3, openedAt: WallTime(milliseconds: 1_770_000_000_000))
 
   @Test("a stock and a machine store the last opening of the bank that was sent to them")
   func services() throws {

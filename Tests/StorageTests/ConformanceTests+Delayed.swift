@@ -10,9 +10,11 @@ import Time
 
 extension ConformanceTests {
   @discardableResult
-  private func arriveLater(_ due: Int64, _ line: Line = .deposit, at branch: StoreFixture) throws -> Customer {
+  private func arriveLater(_ due: Int64, _ line: Line = .deposit, at branch: StoreFixture) throws -> Customer
+  {
     let customer = Customer(
-      ticket: branch.dayCounters.issued + 1, service: line.service, priority: line.priority, amount: 7, account: 7,
+      ticket: branch.dayCounters.issued + 1, service: line.service, priority: line.priority, amount: 7,
+      account: 7,
       issuedAt: branch.now)
     try branch.store.stage(.insertDelayed(customer, dueAt: WallTime(milliseconds: due)))
     branch.dayCounters.issued += 1

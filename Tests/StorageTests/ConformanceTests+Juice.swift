@@ -21,7 +21,9 @@ extension ConformanceTests {
       itemName: customer.itemName, shortages: shortages)
   }
 
-  private func dayCounters(issued: Int64, waiting: Int64, served: Int64 = 0, cancelled: Int64 = 0, _ branch: StoreFixture)
+  private func dayCounters(
+    issued: Int64, waiting: Int64, served: Int64 = 0, cancelled: Int64 = 0, _ branch: StoreFixture
+  )
     -> DayCounters
   {
     var dayCounters = branch.dayCounters

@@ -16,7 +16,8 @@ extension ConformanceTests {
   private static func results() throws -> [WorkResult?] {
     let cut = try #require(
       TruncatedOutput(
-        first: bytes(TruncatedOutput.longestEnd), last: bytes(TruncatedOutput.longestEnd), length: 1 << 40, filed: 9_000_000))
+        first: bytes(TruncatedOutput.longestEnd), last: bytes(TruncatedOutput.longestEnd), length: 1 << 40,
+        filed: 9_000_000))
     let whole = try #require(TruncatedOutput(first: bytes(TruncatedOutput.longest)))
     let text = try #require(TruncatedOutput(first: Array("결과\u{0}\n".utf8)))
     return [
@@ -24,7 +25,8 @@ extension ConformanceTests {
       WorkResult(ending: .code(255), duration: .milliseconds(61), output: cut, errors: text),
       WorkResult(ending: .signal(9), duration: TimeSpan(nanoseconds: .max), output: whole, errors: whole),
       WorkResult(duration: .seconds(3), errors: try #require(TruncatedOutput(first: [], length: 7))),
-      WorkResult(ending: .code(-1), duration: .zero, errors: try #require(TruncatedOutput(first: [], last: [0]))),
+      WorkResult(
+        ending: .code(-1), duration: .zero, errors: try #require(TruncatedOutput(first: [], last: [0]))),
       nil,
     ]
   }
@@ -110,7 +112,8 @@ extension ConformanceTests {
     "a page ends when its results are long, and reports that more may follow", arguments: StoreKind.allCases)
   func longPages(_ kind: StoreKind) throws {
     let branch = try StoreFixture(kind)
-    let long = WorkResult(duration: .zero, output: try #require(TruncatedOutput(first: Self.bytes(TruncatedOutput.longest))))
+    let long = WorkResult(
+      duration: .zero, output: try #require(TruncatedOutput(first: Self.bytes(TruncatedOutput.longest))))
     let perPage = [Receipt].maxResultBytes / TruncatedOutput.longest
     for index in 0..<perPage * 4 {
       try branch.finish(
@@ -125,7 +128,8 @@ extension ConformanceTests {
     let deposits = try branch.store.receipts(of: .deposit, after: 0, through: .max, limit: 999)
     #expect(deposits.count == perPage && deposits.mayHaveMore(limit: 999))
     let loans = try branch.store.receipts(of: .loan, after: 0, through: .max, limit: 999)
-    #expect(loans.count == perPage * 2 && !loans.mayHaveMore(limit: 999) && loans.mayHaveMore(limit: loans.count))
+    #expect(
+      loans.count == perPage * 2 && !loans.mayHaveMore(limit: 999) && loans.mayHaveMore(limit: loans.count))
     #expect(try branch.store.allReceipts().map(\.ticket) == (1...Int64(perPage * 4)).map(\.self))
   }
 
@@ -170,7 +174,8 @@ extension ConformanceTests {
   func words(_ kind: StoreKind) throws {
     let branch = try StoreFixture(kind)
     let said = [
-      "", "no such file", "망가짐\u{0}\n\u{1F95D} '\"", String(repeating: "x", count: Attempt.maxFailureTextBytes),
+      "", "no such file", "망가짐\u{0}\n\u{1F95D} '\"",
+      String(repeating: "x", count: Attempt.maxFailureTextBytes),
     ]
     var customer = try branch.arrive(.deposit)
     for words in said { customer = try branch.fail(customer, .failed, words: words) }

@@ -276,7 +276,9 @@ final class StoreFixture {
     dayCounters.dead = 0
   }
 
-  func startNextDay() { dayCounters = DayCounters(day: dayCounters.day + 1, openedAt: now, paused: dayCounters.paused) }
+  func startNextDay() {
+    dayCounters = DayCounters(day: dayCounters.day + 1, openedAt: now, paused: dayCounters.paused)
+  }
 
   private func leave(_ state: CustomerState, _ line: Line) {
     switch state {

@@ -157,14 +157,18 @@ struct ReceiptPagesTests {
       ("DELETE FROM ticket_block", MessageDetail.Kind.receiptNotFound),
       ("UPDATE ticket_block SET sequences = 'x'", .blockInvalid),
       ("UPDATE ticket_block SET sequences = replace(sequences, '0', 'x')", .blockInvalid),
-      ("UPDATE ticket_block SET sequences = printf('%.13d', 2) || substr(sequences, 14)", .receiptOfOtherTicket),
+      (
+        "UPDATE ticket_block SET sequences = printf('%.13d', 2) || substr(sequences, 14)",
+        .receiptOfOtherTicket
+      ),
       (
         "UPDATE ticket_block SET sequences = substr(sequences, 1, 26) || printf('%.13d', 1) || substr(sequences, 40)",
         .ticketDuplicated
       ),
       ("UPDATE receipt_page SET entries = replace(entries, '],', ']')", .pageInvalid),
       ("UPDATE receipt_page SET entries = '[]'", .pageInvalid),
-      ("UPDATE receipt_page SET first = 2", .receiptMissing), ("DELETE FROM receipt_page", .receiptOfOtherTicket),
+      ("UPDATE receipt_page SET first = 2", .receiptMissing),
+      ("DELETE FROM receipt_page", .receiptOfOtherTicket),
       ("UPDATE receipt_page SET entries = json_set(entries, '$[0][1]', 9)", .receiptInvalid),
     ])
   func disagreement(_ script: String, _ kind: MessageDetail.Kind) throws {

@@ -105,7 +105,8 @@ struct StoreEquivalenceTests {
       }
       guard chance.draw(0...1) == 0 else { return }
       let payload = (0..<chance.draw(0...3) * 3_000).map { UInt8(truncatingIfNeeded: $0) }
-      try branch.store.stage(.attach(payload: payload, to: first...chance.draw(first...branch.dayCounters.issued)))
+      try branch.store.stage(
+        .attach(payload: payload, to: first...chance.draw(first...branch.dayCounters.issued)))
     }
   }
 
@@ -117,7 +118,8 @@ struct StoreEquivalenceTests {
       let first = (0..<chance.draw(0...longest)).map { UInt8(truncatingIfNeeded: $0) }
       let last = [UInt8](repeating: 7, count: Int(chance.draw(0...2)) * 40)
       let length = Int64(first.count + last.count) + chance.draw(0...1) * 1_000
-      return TruncatedOutput(first: first, last: last, length: length, filed: chance.draw(0...length)) ?? .nothing
+      return TruncatedOutput(first: first, last: last, length: length, filed: chance.draw(0...length))
+        ?? .nothing
     }
     let ending: ProcessEnd? = [nil, .code(0), .code(-1), .signal(9)][Int(chance.draw(0...3))]
     return WorkResult(
@@ -148,7 +150,9 @@ struct StoreEquivalenceTests {
     let store = branch.store
     return Answers(
       dayCounters: branch.dayCounters,
-      customers: try CustomerPosition.storedStates.map { try store.customers(in: $0, after: nil, limit: 999) },
+      customers: try CustomerPosition.storedStates.map {
+        try store.customers(in: $0, after: nil, limit: 999)
+      },
       delayed: try store.delayed(after: .first, limit: 999),
       nextDelayed: try store.delayed(
         after: DuePosition(dueAt: WallTime(milliseconds: 4), ticket: 20), limit: 3),
@@ -159,7 +163,9 @@ struct StoreEquivalenceTests {
       receiptsAlone: try (0...branch.dayCounters.issued).map {
         try store.receipt(day: branch.dayCounters.day, ticket: $0)
       },
-      attempts: try (0...branch.dayCounters.issued).map { try store.attempts(day: branch.dayCounters.day, ticket: $0) },
+      attempts: try (0...branch.dayCounters.issued).map {
+        try store.attempts(day: branch.dayCounters.day, ticket: $0)
+      },
       unfinished: try store.countUnfinished(3...40))
   }
 }

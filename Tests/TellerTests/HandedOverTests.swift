@@ -67,7 +67,8 @@ import Wire
         .log(.workFailed(Self.customer, failure, took: .milliseconds(5))),
         .send(.failed(Self.customer.lease, failure)),
       ])
-    #expect(teller.when(.received(.assign(TestTeller.assignment(8)))).last == .provide(TestTeller.assignment(8)))
+    #expect(
+      teller.when(.received(.assign(TestTeller.assignment(8)))).last == .provide(TestTeller.assignment(8)))
   }
 
   @Test("a recalled customer is returned when no process of the work is left")

@@ -76,10 +76,13 @@ final class InProcessTeller: TellerFixture {
     let far = pair.second
     try super.init(pair.first, loop: loop)
     teller = try TellerProcess(
-      descriptor: far, loop: loop, provider: provider, reportError: { [unowned self] in complaints.append($0) })
+      descriptor: far, loop: loop, provider: provider,
+      reportError: { [unowned self] in complaints.append($0) })
   }
 
-  override func runIteration(until deadline: MonotonicTime) throws { try teller.runIteration(until: deadline) }
+  override func runIteration(until deadline: MonotonicTime) throws {
+    try teller.runIteration(until: deadline)
+  }
 
   func wait(until condition: (InProcessTeller) -> Bool) throws { try Self.wait(self, until: condition) }
 

@@ -67,7 +67,9 @@ final class BellFixture {
 
 /// A listener on the bell's socket that is not a bell.
 final class UnrelatedServer {
-  typealias Channel = MessageChannel<ServiceClientMessage<ServiceRequest<BellCommand>>, ServiceServerMessage<BellAnswer>>
+  typealias Channel = MessageChannel<
+    ServiceClientMessage<ServiceRequest<BellCommand>>, ServiceServerMessage<BellAnswer>
+  >
 
   /// Connections that were ended by the client.
   private(set) var ends = 0

@@ -178,7 +178,9 @@ import Wire
     for client in clients {
       client.pauseReading()
       client.send(.hello(Hello(build: "b", role: .client)))
-      for number in 1...1_000 { client.send(.request(StockRequest(number: UInt32(number), command: .querySnapshot))) }
+      for number in 1...1_000 {
+        client.send(.request(StockRequest(number: UInt32(number), command: .querySnapshot)))
+      }
       client.flush()
     }
     var most = 0
@@ -191,7 +193,9 @@ import Wire
     var answers = 0
     reader.onMessage = { if case .reply = $0 { answers += 1 } }
     reader.send(.hello(Hello(build: "b", role: .client)))
-    for number in 1...500 { reader.send(.request(StockRequest(number: UInt32(number), command: .querySnapshot))) }
+    for number in 1...500 {
+      reader.send(.request(StockRequest(number: UInt32(number), command: .querySnapshot)))
+    }
     reader.flush()
     try counter.wait { answers == 500 }
     withExtendedLifetime(clients) {}
@@ -208,7 +212,9 @@ import Wire
     for client in clients {
       client.pauseReading()
       client.send(.hello(Hello(build: "b", role: .client)))
-      for number in 1...100 { client.send(.request(StockRequest(number: UInt32(number), command: .querySnapshot))) }
+      for number in 1...100 {
+        client.send(.request(StockRequest(number: UInt32(number), command: .querySnapshot)))
+      }
       client.flush()
     }
     try counter.wait {

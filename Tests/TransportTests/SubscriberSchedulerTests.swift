@@ -17,7 +17,9 @@ import Transport
 
     /// Serves all subscribers that can be served, each piece for this long.
     @discardableResult
-    func notify(piece: TimeSpan, _ step: (Viewer) -> SubscriberScheduler<Viewer>.Step = { _ in .sent }) -> Bool {
+    func notify(piece: TimeSpan, _ step: (Viewer) -> SubscriberScheduler<Viewer>.Step = { _ in .sent })
+      -> Bool
+    {
       var pieces = 0
       return audience.notify(at: now) { viewer in
         pieces += 1

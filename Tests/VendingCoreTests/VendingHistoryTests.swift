@@ -132,8 +132,8 @@ private struct History {
   /// All requests come to their end: the stock answers, the disk has room.
   private mutating func finish() {
     for _ in 0..<2 {
-      for _ in 0..<2_000 where !world.requested.isEmpty || world.machine.hasUncommittedChanges || world.machine.hasUnwritten
-      {
+      for _ in 0..<2_000
+      where !world.requested.isEmpty || world.machine.hasUncommittedChanges || world.machine.hasUnwritten {
         world.commit()
         world.stockAnswers()
       }

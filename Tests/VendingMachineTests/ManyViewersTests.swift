@@ -92,7 +92,8 @@ struct ManyViewersTests {
     socket.onRequest = { session, request in
       follows += 1
       let picture = VendingSnapshot(
-        sequence: Int64(follows), balance: 0, availableBalance: 0, today: day, products: [], sales: [], recent: [])
+        sequence: Int64(follows), balance: 0, availableBalance: 0, today: day, products: [], sales: [],
+        recent: [])
       socket.answer(session, request.number, .snapshot(picture), more: true)
       guard follows < 3 else { return }
       socket.answer(session, request.number, .failure(VendingFailure(.slowConsumer)))

@@ -235,7 +235,9 @@ struct CredentialsTests {
     }
     #expect(code.utf8.count == 8 && checkCode(code, mine, now) == .right)
     for _ in 1...CodeRateLimiter.atMost { #expect(checkCode(other, theirs, now) == .wrong) }
-    for _ in 1...3 { #expect(checkCode(code, theirs, now) == .pause && checkCode(other, theirs, now) == .pause) }
+    for _ in 1...3 {
+      #expect(checkCode(code, theirs, now) == .pause && checkCode(other, theirs, now) == .pause)
+    }
     #expect(checkCode(code, mine, now) == .right)
     let later = now + CodeRateLimiter.pause
     #expect(checkCode(other, theirs, later) == .wrong && checkCode(code, theirs, later) == .right)
@@ -248,7 +250,8 @@ struct CredentialsTests {
       #expect(trials.checkCode("\(visitor)", at: now) { false } == .wrong)
     }
     for _ in 2...CodeRateLimiter.atMost { #expect(trials.checkCode("0", at: now) { false } == .wrong) }
-    #expect(trials.checkCode("0", at: now) { true } == .right, "the first visitor was dropped, and started again")
+    #expect(
+      trials.checkCode("0", at: now) { true } == .right, "the first visitor was dropped, and started again")
   }
 
   @Test("secrets come back from their file, and nothing else does")

@@ -18,7 +18,10 @@ struct LivePageTests {
   /// A page with a number and a list of this many rows from one on, no two of which look alike.
   private func regions(_ number: Int, from first: Int, count: Int = 200) -> [Region] {
     let rows = (first..<(first + count)).map { position in
-      (key: "\(position)", html: "<li>\(position) \(String(repeating: "x", count: 100 + position % 200))</li>")
+      (
+        key: "\(position)",
+        html: "<li>\(position) \(String(repeating: "x", count: 100 + position % 200))</li>"
+      )
     }
     return [.block(name: "count", html: "\(number)"), .rows(name: "waiting", rows: rows)]
   }

@@ -190,9 +190,12 @@ struct ContractTests {
   @Test("a confirmation is restored from its digits, and nothing else is")
   func confirmed() {
     for bound in [
-      ConfirmationToken(count: 1, last: 1, day: 1), ConfirmationToken(count: 2_000, last: 1_000_000_000_000, day: 12),
+      ConfirmationToken(count: 1, last: 1, day: 1),
+      ConfirmationToken(count: 2_000, last: 1_000_000_000_000, day: 12),
       ConfirmationToken(count: .max, last: .max, day: .max),
-    ] { #expect(ConfirmationToken(digits: bound.digits) == bound && bound.digits.allSatisfy(\.isWholeNumber)) }
+    ] {
+      #expect(ConfirmationToken(digits: bound.digits) == bound && bound.digits.allSatisfy(\.isWholeNumber))
+    }
     let digits = ConfirmationToken(count: 5, last: 7, day: 2).digits
     for text in [
       "", "5", "x" + digits, "-" + digits, String(digits.dropFirst()), digits + digits, "٥" + digits,

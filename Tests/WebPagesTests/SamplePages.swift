@@ -265,7 +265,8 @@ struct SamplePage {
     SamplePage(
       "audit-broken", "/audit",
       AuditPage(
-        time: now, guarantees: Guarantee.allCases.map { GuaranteeRow(name: $0, difference: $0 == .lost ? 1 : 0) },
+        time: now,
+        guarantees: Guarantee.allCases.map { GuaranteeRow(name: $0, difference: $0 == .lost ? 1 : 0) },
         problems: ["Ticket 7 of day 1 stands nowhere."],
         notes: ["The stock has 3 orders without a customer."])),
     SamplePage(
@@ -289,7 +290,8 @@ struct SamplePage {
       "confirm-all", "/tickets",
       ConfirmPage(
         confirmation: .cancelAll(
-          RecordFilter(service: .loan, state: .waiting, after: 7), ConfirmationToken(count: 3, last: 42, day: 1)),
+          RecordFilter(service: .loan, state: .waiting, after: 7),
+          ConfirmationToken(count: 3, last: 42, day: 1)),
         back: "/tickets")),
     SamplePage("login", "/login", LoginPage(wasUsed: true)),
     SamplePage("elsewhere", "/tickets?state=dead", CrossSitePage(address: "/tickets?state=dead&after=1")),

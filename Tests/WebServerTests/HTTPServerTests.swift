@@ -248,7 +248,8 @@ struct HTTPServerTests {
     // The head is complete, although the library is set to forget it when the first bytes are written.
     for caller in callers {
       let received = try caller.receive(";last")
-      #expect(HTTPResponse.eventStreamHead.headers.allSatisfy { received.contains("\($0.name): \($0.value)\r\n") })
+      #expect(
+        HTTPResponse.eventStreamHead.headers.allSatisfy { received.contains("\($0.name): \($0.value)\r\n") })
     }
     #expect(stage.server.nextDeadline == nil)
     callers.removeLast(60)

@@ -21,7 +21,9 @@ struct CBOREncodingErrorTests {
   @Test("keys without numbers, beyond the range and twice are refused")
   func keys() {
     struct UnnumberedSample: Codable { var word = 1 }
-    #expect(throws: CBOREncodingError.keyWithoutFieldNumber("word")) { try CBOREncoder().encode(UnnumberedSample()) }
+    #expect(throws: CBOREncodingError.keyWithoutFieldNumber("word")) {
+      try CBOREncoder().encode(UnnumberedSample())
+    }
     #expect(throws: CBORDecodingError(.keyWithoutFieldNumber("word"), at: 0)) {
       try CBORDecoder().decode(UnnumberedSample.self, from: [0xA0])
     }

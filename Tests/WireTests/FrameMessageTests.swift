@@ -60,7 +60,8 @@ struct FrameMessageTests {
       let lease = chance.lease()
       let told = [TellerMessage.done(lease), .returned(lease), .beat(lease), .worked(lease, chance.result())]
       for message in told { try compare(message) }
-      for message in [MessageToTeller.acknowledged(lease), .recall(lease), .assign(chance.assignment(lease))] {
+      for message in [MessageToTeller.acknowledged(lease), .recall(lease), .assign(chance.assignment(lease))]
+      {
         try compare(message)
       }
       try compare(chance.order())

@@ -110,7 +110,9 @@ import Time
   ]
 
   @Test("every broken rule is named, with its byte") func rules() {
-    for (line, reason, byte) in Self.lines { #expect(fault(line) == LineParseError(reason, at: byte), "\(line)") }
+    for (line, reason, byte) in Self.lines {
+      #expect(fault(line) == LineParseError(reason, at: byte), "\(line)")
+    }
   }
 
   @Test("no line is accepted before its last byte is there") func prefixes() {
@@ -160,7 +162,8 @@ import Time
   }
 
   @Test("a result is cut to its ends and keeps its length, in every notation") func cut() throws {
-    for count in [TruncatedOutput.longest - 1, TruncatedOutput.longest, TruncatedOutput.longest + 1, 3 << 20] {
+    for count in [TruncatedOutput.longest - 1, TruncatedOutput.longest, TruncatedOutput.longest + 1, 3 << 20]
+    {
       let bytes = (0..<count).map { UInt8(0x61 + $0 % 26) }
       let text = String(decoding: bytes, as: UTF8.self)
       var encoded: [UInt8] = []
@@ -191,7 +194,9 @@ import Time
       return
     }
     #expect(failure.words.utf8.count <= Attempt.maxFailureTextBytes && failure.words.hasPrefix("…"))
-    #expect(long.hasSuffix(failure.words.dropFirst()) && failure.words.utf8.count > Attempt.maxFailureTextBytes - 16)
+    #expect(
+      long.hasSuffix(failure.words.dropFirst()) && failure.words.utf8.count > Attempt.maxFailureTextBytes - 16
+    )
     #expect(progress.text.utf8.count <= WorkProgress.longestText && progress.text.hasSuffix("…"))
     #expect(long.hasPrefix(progress.text.dropLast()) && progress.text.utf8.count > 180)
   }

@@ -153,13 +153,15 @@ extension SeededGenerator {
         Hello(
           version: UInt32.random(in: 0...9, using: &self), build: words(), role: .worker,
           offer: WorkerOffer(
-            services: services, inFlight: Bool.random(using: &self) ? nil : .random(in: 1...99, using: &self))))
+            services: services, inFlight: Bool.random(using: &self) ? nil : .random(in: 1...99, using: &self))
+        ))
     }
   }
 
   fileprivate mutating func windowMessage() -> MessageToTeller {
     switch Int.random(in: 0...6, using: &self) {
-    case 0: return .workerAccepted(WorkerTimeouts(leaseMilliseconds: Int64(next() >> 1), beatMilliseconds: -1))
+    case 0:
+      return .workerAccepted(WorkerTimeouts(leaseMilliseconds: Int64(next() >> 1), beatMilliseconds: -1))
     case 1:
       return .refused(
         Refusal(reason: .init(rawValue: .random(in: 1...6, using: &self))!, build: "b", detail: words()))

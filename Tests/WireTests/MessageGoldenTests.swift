@@ -108,8 +108,10 @@ struct MessageGoldenTests {
         .badRequest, .badConfiguration, .damaged, .newerSchema, .badHome, .startFailed, .system,
       ] as [Failure.Code], "values-failure-code",
       later: [
-        .keyConflict, .wrongDay, .inspected, .removed, .withdrawn, .slowConsumer, .noSuchService, .noSuchWindow,
-        .processChanged, .requiresSharedStore, .leaseLost, .unsupportedWithSharedStore, .notMoved, .databaseMoved,
+        .keyConflict, .wrongDay, .inspected, .removed, .withdrawn, .slowConsumer, .noSuchService,
+        .noSuchWindow,
+        .processChanged, .requiresSharedStore, .leaseLost, .unsupportedWithSharedStore, .notMoved,
+        .databaseMoved,
         .fromOwnWork,
       ])
     try expectGolden([.teller] as [WorkerRole], "values-worker-role")

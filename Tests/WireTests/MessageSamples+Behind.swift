@@ -102,7 +102,8 @@ extension ControlAnswer {
       "answer-progress-drain-bare",
       ControlAnswer.progress(
         ProgressReport(
-          phase: .enqueuing, done: 0, total: 0, drain: DrainReport(step: .stopAccepting, waiting: 0, serving: 0)))
+          phase: .enqueuing, done: 0, total: 0,
+          drain: DrainReport(step: .stopAccepting, waiting: 0, serving: 0)))
     ),
   ]
 }

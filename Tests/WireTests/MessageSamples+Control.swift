@@ -93,7 +93,8 @@ extension ControlCommand {
     case .killWorker: .killWorker(window: "loan-1", generation: 2, pid: 4_245)
     case .cancelAll: .cancelAll(.sample)
     case .requeueAll: .requeueAll(.sample)
-    case .web: .web(WebServerSettings(port: 8_701, isReadOnly: true, hasChaos: true, host: "bank.example.org"))
+    case .web:
+      .web(WebServerSettings(port: 8_701, isReadOnly: true, hasChaos: true, host: "bank.example.org"))
     case .branches: .branches
     case .move: .move(MoveParameters(address: "postgres://bank@db/bank", branch: "seoul"))
     }
@@ -104,7 +105,8 @@ extension ControlCommand {
     switch which {
     case .enqueue:
       .enqueue(
-        EnqueueParameters(count: 1, service: nil, priority: .regular, amount: nil, account: nil, seed: 0, key: nil)
+        EnqueueParameters(
+          count: 1, service: nil, priority: .regular, amount: nil, account: nil, seed: 0, key: nil)
       )
     case .enqueueList: .enqueueList(EnqueueList(entries: [], isLast: false))
     case .tickets: .tickets(TicketQuery())
@@ -273,13 +275,16 @@ extension ControlAnswer {
         .enqueued(
           EnqueuedReport(
             day: 3, first: 0, last: 0, count: 0, known: 4,
-            alreadyIssuedTickets: [TicketSpan(day: 2, first: 5, last: 7), TicketSpan(day: 3, first: 1, last: 1)]))),
+            alreadyIssuedTickets: [
+              TicketSpan(day: 2, first: 5, last: 7), TicketSpan(day: 3, first: 1, last: 1),
+            ]))),
       Sample("answer-status-failed", .status(.failed)),
       Sample("answer-status-trouble", .status(.inTrouble)),
       Sample("answer-status-reset", .status(.afterReset)),
       Sample("answer-failure-withdrawn", .failure(Failure(.withdrawn))),
       Sample(
-        "answer-failure-remark", .failure(Failure(.noSuchDay, subject: "9", messageDetail: MessageDetail(.presentDay, 3)))),
+        "answer-failure-remark",
+        .failure(Failure(.noSuchDay, subject: "9", messageDetail: MessageDetail(.presentDay, 3)))),
       Sample("answer-ticket-fatal", .ticket(.givenUp)),
       Sample("answer-ticket-served", .ticket(.toldOfService)),
       Sample("answer-audit-remarks", .audit(.withRemarks)),

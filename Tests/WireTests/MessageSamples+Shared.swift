@@ -23,7 +23,8 @@ extension ControlAnswer {
     Sample("answer-receipts-followed", ControlAnswer.receipts([.followed])),
     Sample("answer-board-shared", ControlAnswer.board(.shared)),
     Sample("answer-stopped-shared", ControlAnswer.stopped(.shared)),
-    Sample("answer-failure-shared", ControlAnswer.failure(Failure(.unsupportedWithSharedStore, subject: "juice"))),
+    Sample(
+      "answer-failure-shared", ControlAnswer.failure(Failure(.unsupportedWithSharedStore, subject: "juice"))),
   ]
 }
 

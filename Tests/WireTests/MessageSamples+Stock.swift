@@ -61,7 +61,8 @@ extension StockServiceMessage {
 
 extension StockCommand {
   enum Case: String, CaseIterable {
-    case assortment, querySnapshot = "look", follow, take, returnItems = "giveBack", set, change, discardExpired, audit, orders, known,
+    case assortment, querySnapshot = "look", follow, take, returnItems = "giveBack", set, change,
+      discardExpired, audit, orders, known,
       introduce
   }
 
@@ -142,12 +143,15 @@ extension StockResult {
     Sample("stock-result-changes", .changes([change])),
     Sample(
       "stock-result-failure-remark",
-      .failure(StockFailure(.overflow, subject: "kiwi", messageDetail: MessageDetail(.quantityLimit, 999_999, 1_000_000)))),
+      .failure(
+        StockFailure(
+          .overflow, subject: "kiwi", messageDetail: MessageDetail(.quantityLimit, 999_999, 1_000_000)))),
     Sample(
       "stock-result-audit-remarks",
       .audit(
         StockAuditReport(
-          items: 5, orders: 3, changes: 12, difference: 1, messageDetails: [MessageDetail(.itemQuantityDiffers, "kiwi", 3, 4)]))),
+          items: 5, orders: 3, changes: 12, difference: 1,
+          messageDetails: [MessageDetail(.itemQuantityDiffers, "kiwi", 3, 4)]))),
     Sample("stock-result-assortment", .assortment(.standard)),
     Sample(
       "stock-result-audit",
@@ -162,7 +166,8 @@ extension StockResult {
   ]
 }
 
-private let bankMark = BankIdentity(bankID: 4_096, opening: 3, openedAt: WallTime(milliseconds: 1_700_000_000_000))
+private let bankMark = BankIdentity(
+  bankID: 4_096, opening: 3, openedAt: WallTime(milliseconds: 1_700_000_000_000))
 
 extension ServiceProcessMessage {
   enum Case: String, CaseIterable { case hello, ready, failed, beat, database }

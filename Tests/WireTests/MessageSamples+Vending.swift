@@ -51,7 +51,8 @@ extension VendingServiceMessage {
 
 extension VendingCommand {
   enum Case: String, CaseIterable {
-    case querySnapshot = "look", follow, history, balance, insert, buy, giveChange, add, remove, stock, expired, discardExpired,
+    case querySnapshot = "look", follow, history, balance, insert, buy, giveChange, add, remove, stock,
+      expired, discardExpired,
       audit
   }
 
@@ -110,13 +111,16 @@ extension VendingResult {
         VendingFailure(.tooLittleMoney, subject: "top", detail: "too little", price: 1_700, available: 900))),
     Sample(
       "vending-result-failure-remark",
-      .failure(VendingFailure(.badRequest, subject: "0", messageDetail: MessageDetail(.insertionRange, 1, 1_000_000)))),
+      .failure(
+        VendingFailure(.badRequest, subject: "0", messageDetail: MessageDetail(.insertionRange, 1, 1_000_000))
+      )),
     Sample(
       "vending-result-audit-remarks",
       .audit(
         VendingAuditReport(
           changes: 3, account: MoneyAccount(balance: 1, inserted: 6, spent: 2, returned: 3), purchases: 1,
-          unfinished: 1, difference: 0, messageDetails: [MessageDetail(.purchaseMissing, 1, 2)], machine: 41))),
+          unfinished: 1, difference: 0, messageDetails: [MessageDetail(.purchaseMissing, 1, 2)], machine: 41))
+    ),
     Sample("vending-result-failure-bare", .failure(VendingFailure(.soldOut, subject: "top"))),
     Sample("vending-result-done", .done(bought)), Sample("vending-result-done-bare", .done(inserted)),
     Sample(
@@ -128,12 +132,14 @@ extension VendingResult {
     Sample(
       "vending-result-picture-bare",
       .snapshot(
-        VendingSnapshot(sequence: 0, balance: 0, availableBalance: 0, today: 0, products: [], sales: [], recent: []))),
+        VendingSnapshot(
+          sequence: 0, balance: 0, availableBalance: 0, today: 0, products: [], sales: [], recent: []))),
     Sample(
       "vending-result-news",
       .news(
         VendingChanges(
-          sequence: 3, balance: 3_300, availableBalance: 3_300, today: 20_780, products: reports, purchases: [bought]))),
+          sequence: 3, balance: 3_300, availableBalance: 3_300, today: 20_780, products: reports,
+          purchases: [bought]))),
     Sample("vending-result-history", .history([bought])),
     Sample(
       "vending-result-stocked",

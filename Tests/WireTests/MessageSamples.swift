@@ -86,7 +86,8 @@ extension TellerMessage {
 
 extension MessageToTeller {
   enum Case: String, CaseIterable {
-    case welcome, refused, assign, acknowledged, recall, close, closing, workerAccepted = "engaged", assignWork = "entrust"
+    case welcome, refused, assign, acknowledged, recall, close, closing, workerAccepted = "engaged",
+      assignWork = "entrust"
   }
 
   var itsCase: Case {
@@ -282,6 +283,7 @@ extension WorkResult {
   /// A command whose output is longer than the kept ends, and in a file.
   static let sample = WorkResult(
     ending: .code(0), duration: .milliseconds(1_234),
-    output: TruncatedOutput(first: Array("begin".utf8), last: Array("end".utf8), length: 1_000_000, filed: 900_000)!,
+    output: TruncatedOutput(
+      first: Array("begin".utf8), last: Array("end".utf8), length: 1_000_000, filed: 900_000)!,
     errors: TruncatedOutput(first: [0, 255, 10])!)
 }

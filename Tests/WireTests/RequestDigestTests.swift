@@ -19,7 +19,8 @@ struct RequestDigestTests {
   func golden() {
     #expect(order() == -2_469_585_380_069_637_829)
     let bare = EnqueueParameters(
-      count: 1, service: nil, priority: .regular, amount: nil, account: nil, seed: 9, key: "k", itemName: "키위",
+      count: 1, service: nil, priority: .regular, amount: nil, account: nil, seed: 9, key: "k",
+      itemName: "키위",
       hasExplicitSeed: true)
     #expect(bare.digest(for: nil) == 9_086_697_341_557_051_177)
     #expect(order { $0.payload = [1, 2, 255] } == 5_074_013_230_351_826_071)

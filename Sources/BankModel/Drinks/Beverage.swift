@@ -37,7 +37,8 @@ public class Beverage: @unchecked Sendable, CustomStringConvertible {
   /// `맥심, 275ml, 1700원, 맥심TOP, 20260301, 20260308`, followed by the text of the kind of drink.
   public final var description: String {
     let (made, expires) = (CalendarDate(dates.made).compact, CalendarDate(dates.expires).compact)
-    return "\(label.brand), \(label.volume)ml, \(label.price)원, \(label.name), \(made), \(expires)" + descriptionSuffix
+    return "\(label.brand), \(label.volume)ml, \(label.price)원, \(label.name), \(made), \(expires)"
+      + descriptionSuffix
   }
 }
 

@@ -46,7 +46,8 @@ enum BranchesCommand {
     try session.show(
       .branches(branches),
       or: BranchesRenderer(
-        branches: branches, messages: session.messages, palette: session.output.palette, columns: session.columns
+        branches: branches, messages: session.messages, palette: session.output.palette,
+        columns: session.columns
       ).lines)
   }
 }

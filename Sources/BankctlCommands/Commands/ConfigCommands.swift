@@ -101,7 +101,9 @@ enum ConfigCommands {
           as: .noSuchService, session.messages.noSuchService(choice.service.text, near, known))
       }
       guard choice.count == 0 || !configuration.isOutside(choice.service) else {
-        throw .failure(Failure(.badRequest, messageDetail: MessageDetail(.outsideServiceWithoutWindows, choice.service.text)))
+        throw .failure(
+          Failure(
+            .badRequest, messageDetail: MessageDetail(.outsideServiceWithoutWindows, choice.service.text)))
       }
       choices.append((.windows(choice.service, Int32(clamping: choice.count)), .option(choice.option)))
     }
@@ -119,7 +121,8 @@ enum ConfigCommands {
 
   /// Settings whose values differ in the open bank. A bank without a guardian stores no copy of its configuration, so
   /// its differences are unknown and the list is empty, as for a closed bank.
-  private static func differencesInUse(_ read: LoadedConfiguration, _ session: Session) -> [EffectiveSetting] {
+  private static func differencesInUse(_ read: LoadedConfiguration, _ session: Session) -> [EffectiveSetting]
+  {
     guard let copy = try? LoadedConfiguration(path: session.home.configurationInUse), session.isBankAnswering
     else { return [] }
     return read.differences(in: copy)

@@ -60,7 +60,9 @@ enum ControlCommands {
   static func printProblems(_ before: StatusReport, _ after: StatusReport, _ session: Session) {
     for worker in before.workers where worker.mismatch?.isProblem == true {
       let now = after.workers.first { $0.name == worker.name }
-      if now?.mismatch == nil, let sentence = session.messages.acceptedMismatch(with: worker) { session.note(sentence) }
+      if now?.mismatch == nil, let sentence = session.messages.acceptedMismatch(with: worker) {
+        session.note(sentence)
+      }
     }
     StartCommand.reportProblems(after, session)
   }

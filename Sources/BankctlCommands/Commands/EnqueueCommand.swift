@@ -67,7 +67,8 @@ final class EnqueueCommand {
     let report = try issue()
     let document = JSONValue.enqueued(report, ofList: order.isList)
     let sentence =
-      session.messages.enqueued(report, ofList: order.isList) + (order.dueAt.map(session.messages.notBefore) ?? "")
+      session.messages.enqueued(report, ofList: order.isList)
+      + (order.dueAt.map(session.messages.notBefore) ?? "")
     guard session.invocation.flag("wait") else {
       try session.show(document, or: [sentence])
       return .done

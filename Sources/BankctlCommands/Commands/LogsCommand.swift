@@ -80,6 +80,8 @@ enum LogsCommand {
   private static func read<Result>(
     _ call: @autoclosure () throws(LogFailure) -> Result, _ messages: MessageCatalog
   ) throws(CommandError) -> Result {
-    do throws(LogFailure) { return try call() } catch { throw .commandFailure(messages.commandFailure(about: error)) }
+    do throws(LogFailure) { return try call() } catch {
+      throw .commandFailure(messages.commandFailure(about: error))
+    }
   }
 }

@@ -8,7 +8,8 @@ enum OutputCommand {
     let number = session.number("N")
     let stream: OutputStreamer.Stream = session.invocation.flag("stderr") ? .errors : .output
     let question = ControlCommand.ticket(number: number, day: session.invocation.integer("day"))
-    let (ticket, server) = try CoordinatorClient.withReadableBank(session) { coordinator throws(CommandError) in
+    let (ticket, server) = try CoordinatorClient.withReadableBank(session) {
+      coordinator throws(CommandError) in
       let ticket = try coordinator.answer(to: question).ticket
       return (ticket, OutputOwnerBranch.branch(of: ticket, coordinator))
     }

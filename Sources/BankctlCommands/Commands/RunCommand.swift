@@ -18,7 +18,8 @@ enum RunCommand {
     line.isWaited = session.invocation.flag("wait")
     let payload = line.bytes
     guard payload.count <= Limits.payloadLength else {
-      throw .usage(session.messages.commandLineTooLong(payload.count, line, limit: Int64(Limits.payloadLength)))
+      throw .usage(
+        session.messages.commandLineTooLong(payload.count, line, limit: Int64(Limits.payloadLength)))
     }
     // The key prevents a second customer if the request is repeated after a lost connection.
     let key = "run-" + String(RandomSeed.fromSystem(), radix: 36) + String(RandomSeed.fromSystem(), radix: 36)
@@ -31,7 +32,8 @@ enum RunCommand {
     noteUnreadInput(session)
     guard session.invocation.flag("wait") else {
       try session.show(
-        ["version": 1, "day": .init(day), "ticket": .init(number)], or: [session.messages.commandEnqueued(number)])
+        ["version": 1, "day": .init(day), "ticket": .init(number)],
+        or: [session.messages.commandEnqueued(number)])
       return .done
     }
     let wait = try InterruptibleWait()
@@ -71,7 +73,8 @@ enum RunCommand {
     do throws(CommandError) {
       return try EnqueueCommand.issue(order, at: CoordinatorClient.open(session), session)
     } catch {
-      guard case .failure(let failure) = error, let messageDetail = failure.messageDetail, messageDetail.kind == .payloadTooLarge,
+      guard case .failure(let failure) = error, let messageDetail = failure.messageDetail,
+        messageDetail.kind == .payloadTooLarge,
         let limit = messageDetail.values.first.flatMap({ Int64($0) })
       else { throw error }
       throw .usage(session.messages.commandLineTooLong(line.bytes.count, line, limit: limit))

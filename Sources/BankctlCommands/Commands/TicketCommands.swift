@@ -8,7 +8,8 @@ enum TicketCommands {
     let ticket = try CoordinatorClient.withReadableBank(session) { coordinator throws(CommandError) in
       try coordinator.answer(to: question, TaskProgress(.ticket, session.messages)).ticket
     }
-    let timeline = TicketTimelineRenderer(ticket: ticket, messages: session.messages, palette: session.output.palette)
+    let timeline = TicketTimelineRenderer(
+      ticket: ticket, messages: session.messages, palette: session.output.palette)
     try session.show(.ticket(ticket), or: timeline.lines)
   }
 

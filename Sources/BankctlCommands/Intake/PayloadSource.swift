@@ -12,7 +12,9 @@ enum PayloadSource {
   static func read(_ session: Session) throws(CommandError) -> [UInt8]? {
     if let text = session.invocation.text("payload") {
       let bytes = ByteText.bytes(of: text)
-      guard bytes.count <= Limits.payloadLength else { throw tooLong(session.messages.payloadOption, session) }
+      guard bytes.count <= Limits.payloadLength else {
+        throw tooLong(session.messages.payloadOption, session)
+      }
       return bytes
     }
     guard let path = session.invocation.text("payload-file") else { return nil }

@@ -102,7 +102,8 @@ extension MessageCatalog {
         "Events arrive faster than they can be shown; some were skipped. The bank continues. List all served customers "
           + "with 'bankctl receipts'.",
         "이벤트가 너무 많아 일부를 생략했습니다. 은행 업무는 계속됩니다. 처리된 고객은 'bankctl receipts'로 모두 볼 수 있습니다.")
-    case .damaged, .newerSchema, .badHome, .startFailed, .system, .removed: storageFailure(failure, detail, home)
+    case .damaged, .newerSchema, .badHome, .startFailed, .system, .removed:
+      storageFailure(failure, detail, home)
     }
   }
 

@@ -174,7 +174,8 @@ extension MessageCatalog {
     switch field {
     case .priority, .amount, .account:
       say(
-        "'\(field.rawValue)' must be a whole number.", "\(KoreanParticle.topic.on("'\(field.rawValue)'")) 정수여야 합니다."
+        "'\(field.rawValue)' must be a whole number.",
+        "\(KoreanParticle.topic.on("'\(field.rawValue)'")) 정수여야 합니다."
       )
     case .service, .grade, .key, .payload, .payloadBase64, .at, .after:
       say(

@@ -10,12 +10,16 @@ extension MessageCatalog {
   /// - Parameter detail: The English text as received, for unknown kinds.
   func localizedDetail(_ detail: String, _ messageDetail: MessageDetail?) -> String {
     guard language == .korean, let messageDetail, let kind = messageDetail.kind else { return detail }
-    let sentence = messageDetail.formatTemplate(Self.korean(kind)) { value, form in self.value(value, as: form) }
+    let sentence = messageDetail.formatTemplate(Self.korean(kind)) { value, form in
+      self.value(value, as: form)
+    }
     return (messageDetail.source.map(Self.korean) ?? "") + sentence
   }
 
   /// A remark in the user's language.
-  package func localizedDetail(_ messageDetail: MessageDetail) -> String { localizedDetail(messageDetail.description, messageDetail) }
+  package func localizedDetail(_ messageDetail: MessageDetail) -> String {
+    localizedDetail(messageDetail.description, messageDetail)
+  }
 
   /// Findings of an audit; the received sentences if an older coordinator sends no remarks.
   func findings(_ sentences: [String], _ messageDetails: [MessageDetail]?) -> [String] {

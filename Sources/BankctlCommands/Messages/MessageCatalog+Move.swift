@@ -17,7 +17,8 @@ extension MessageCatalog {
       return say(
         "Nothing was migrated to \(place)\(detail). Nothing was changed there, and the bank in \(home) can be opened "
           + "as before.",
-        "데이터베이스를 \(KoreanParticle.by.on(place)) 옮기지 않았습니다\(detail). 그곳에서 변경된 내용은 없고, \(home)의 은행은 전처럼 열 수 있습니다.")
+        "데이터베이스를 \(KoreanParticle.by.on(place)) 옮기지 않았습니다\(detail). 그곳에서 변경된 내용은 없고, \(home)의 은행은 전처럼 열 수 있습니다."
+      )
     }
     if failure.messageDetail != nil {
       return say(

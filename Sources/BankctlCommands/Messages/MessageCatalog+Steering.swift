@@ -148,6 +148,7 @@ extension MessageCatalog {
     say(
       "The coordinator \(Self.exited(end)). No customers are lost: those with tickets wait for the next start. See "
         + "'bankctl logs'.",
-      "코디네이터가 비정상 종료되었습니다(\(localizedDetail(end))). 유실된 고객은 없습니다. 번호표가 있는 고객은 다음 개점을 기다립니다. 'bankctl logs'를 보세요.")
+      "코디네이터가 비정상 종료되었습니다(\(localizedDetail(end))). 유실된 고객은 없습니다. 번호표가 있는 고객은 다음 개점을 기다립니다. 'bankctl logs'를 보세요."
+    )
   }
 }

@@ -21,7 +21,9 @@ extension MessageCatalog {
     if let mismatch = worker.mismatch, worker.failure == nil, worker.isFailed != true {
       return self.mismatch(mismatch, file: worker.name + ".db")
     }
-    if let messageDetail = worker.troubleDetail, messageDetail.kind == .leftBehind { return blockedReason(worker, messageDetail) }
+    if let messageDetail = worker.troubleDetail, messageDetail.kind == .leftBehind {
+      return blockedReason(worker, messageDetail)
+    }
     guard worker.window == nil, worker.failure != nil || worker.isFailed == true else { return nil }
     let isStock = worker.role == .stock
     let who = isStock ? say("The stock", "재고") : say("The vending machine", "자판기")
@@ -40,7 +42,8 @@ extension MessageCatalog {
           + "\(worker.name).db-wal 파일이 있으면 옮긴 뒤 'bankctl start'를 입력하세요.")
     default:
       return notWorking(
-        who, failure.detail.isEmpty ? failure.code.name : localizedDetail(failure.detail, failure.messageDetail),
+        who,
+        failure.detail.isEmpty ? failure.code.name : localizedDetail(failure.detail, failure.messageDetail),
         log: worker.name)
     }
   }

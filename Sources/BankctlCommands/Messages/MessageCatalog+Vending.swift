@@ -18,7 +18,9 @@ extension MessageCatalog {
 
   func unavailableReason(_ product: ProductReport, _ picture: VendingSnapshot) -> String {
     if product.stock == 0 { return product.expired > 0 ? say("expired", "유통기한 만료") : say("sold out", "품절") }
-    return say("\(won(product.price - picture.availableBalance)) short", "\(won(product.price - picture.availableBalance)) 부족")
+    return say(
+      "\(won(product.price - picture.availableBalance)) short",
+      "\(won(product.price - picture.availableBalance)) 부족")
   }
 
   func purchase(_ purchase: MoneyChange, _ name: String?) -> String {
@@ -168,7 +170,8 @@ extension ProgramExit {
       switch code {
       case .unknownProduct: .notFound
       case .badRequest: .usage
-      case .orderConflict, .tooLittleMoney, .soldOut, .onlyExpired, .balanceLimit, .shelfFull, .wrongSide: .refused
+      case .orderConflict, .tooLittleMoney, .soldOut, .onlyExpired, .balanceLimit, .shelfFull, .wrongSide:
+        .refused
       case .stockUnavailable, .diskFull, .crowded: .later
       case .slowConsumer: .failed
       }

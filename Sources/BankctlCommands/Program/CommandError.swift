@@ -92,11 +92,13 @@ package enum ProgramExit: Int32, Sendable, CaseIterable {
       case .queueFull, .draining, .diskFull, .inspected, .leaseLost: .later
       case .notOpen: .notOpen
       case .noSuchTicket, .noSuchDay, .noSuchService, .noSuchWindow: .notFound
-      case .alreadyOpen, .wrongState, .wrongDay, .keyConflict, .processChanged, .requiresSharedStore, .unsupportedWithSharedStore,
+      case .alreadyOpen, .wrongState, .wrongDay, .keyConflict, .processChanged, .requiresSharedStore,
+        .unsupportedWithSharedStore,
         .notMoved, .databaseMoved, .fromOwnWork:
         .refused
       case .badRequest, .badConfiguration: .usage
-      case .damaged, .newerSchema, .badHome, .startFailed, .system, .removed, .withdrawn, .slowConsumer: .failed
+      case .damaged, .newerSchema, .badHome, .startFailed, .system, .removed, .withdrawn, .slowConsumer:
+        .failed
       }
   }
 }

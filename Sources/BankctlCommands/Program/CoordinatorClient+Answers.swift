@@ -130,7 +130,8 @@ extension ControlAnswer {
 /// elapsed time.
 package final class TaskProgress {
   enum Task: Sendable, CaseIterable {
-    case audit, ledger, receipts, tickets, ticket, scale, reload, opening, reset, requeue, cancel, sendControl, move
+    case audit, ledger, receipts, tickets, ticket, scale, reload, opening, reset, requeue, cancel,
+      sendControl, move
   }
 
   let meter: ProgressMeter

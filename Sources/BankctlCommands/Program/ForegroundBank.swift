@@ -75,7 +75,9 @@ final class ForegroundBank {
     }
   }
 
-  func listen(to connection: ControlConnection) throws(CommandError) { eventConnection = try watch(connection) }
+  func listen(to connection: ControlConnection) throws(CommandError) {
+    eventConnection = try watch(connection)
+  }
 
   private func watch(_ connection: ControlConnection) throws(CommandError) -> Connection {
     Connection(connection: connection, registration: try wait.loop.listen(to: connection))
@@ -105,7 +107,9 @@ final class ForegroundBank {
   }
 
   /// Reads all received messages. Returns true if the connection has ended.
-  private func drain(_ line: Connection, as event: (ControlReply) -> ForegroundEvent) throws(CommandError) -> Bool {
+  private func drain(_ line: Connection, as event: (ControlReply) -> ForegroundEvent) throws(CommandError)
+    -> Bool
+  {
     do throws(ControlError) {
       while let reply = try line.connection.next(until: MonotonicTime(nanoseconds: 0)) {
         pending.append(event(reply))

@@ -157,7 +157,8 @@ final class ForegroundGuardian {
     case .neverOpened(let end):
       if let failure { throw .failure(failure) }
       throw commandFailure(session.messages.coordinatorDied(MessageDetail(end)))
-    case .diedWhileClosing(let end): throw commandFailure(session.messages.coordinatorDied(MessageDetail(end)))
+    case .diedWhileClosing(let end):
+      throw commandFailure(session.messages.coordinatorDied(MessageDetail(end)))
     case .givenUp(let end): throw commandFailure(session.messages.reopeningFailed(end))
     }
   }

@@ -51,7 +51,8 @@ package struct Program {
       return switch try table.parse(arguments) {
       case .run(let invocation): run(invocation).rawValue
       case .help(let path): help(path).rawValue
-      case .version: printText("\(table.program) \(BankctlTable.version) (\(ControlConnection.build))\n").rawValue
+      case .version:
+        printText("\(table.program) \(BankctlTable.version) (\(ControlConnection.build))\n").rawValue
       }
     } catch {
       return refuse(error).rawValue

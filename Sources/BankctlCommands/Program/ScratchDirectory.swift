@@ -9,7 +9,9 @@ package enum ScratchDirectory {
       "A directory for its banks on a real disk, as an absolute path; scripts/bench and scripts/fuzz make one.",
       "은행을 둘, 실제 디스크에 있는 디렉터리의 절대 경로입니다. scripts/bench와 scripts/fuzz가 만들어 줍니다."))
 
-  package static func path(_ invocation: Invocation, _ messages: MessageCatalog) throws(CommandError) -> String {
+  package static func path(_ invocation: Invocation, _ messages: MessageCatalog) throws(CommandError)
+    -> String
+  {
     let path = invocation.operands.text(operand.name) ?? ""
     guard path.hasPrefix("/") else {
       throw .usage(

@@ -41,7 +41,9 @@ final class ServiceRequests<Command: PresentableCommand> {
 
   func ask(_ command: Command) throws(CommandError) -> Command.Answer {
     let answer = try wait(for: command)
-    if let commandFailure = Command.commandFailure(about: answer, session.messages) { throw .commandFailure(commandFailure) }
+    if let commandFailure = Command.commandFailure(about: answer, session.messages) {
+      throw .commandFailure(commandFailure)
+    }
     return answer
   }
 
@@ -52,11 +54,14 @@ final class ServiceRequests<Command: PresentableCommand> {
   }
 
   func runIteration(until deadline: MonotonicTime?) throws(CommandError) {
-    do throws(ServiceClientError<Command>) { try client.runIteration(until: deadline) } catch { throw refusal(error) }
+    do throws(ServiceClientError<Command>) { try client.runIteration(until: deadline) } catch {
+      throw refusal(error)
+    }
   }
 
   static var unexpected: CommandError {
-    .control(.unexpected(detail: MessageDetail(.unexpectedReply).of(Command.role == .stock ? .stock : .machine)))
+    .control(
+      .unexpected(detail: MessageDetail(.unexpectedReply).of(Command.role == .stock ? .stock : .machine)))
   }
 
   /// Waits for an answer, until the deadline if the service is not connected. Every request gets at least 100 ms even

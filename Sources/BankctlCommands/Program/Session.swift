@@ -93,7 +93,8 @@ package struct Session {
     var order = LaunchSettings(
       .open, home: home,
       configuration: try environment.configuration(flag: invocation.text("config"), home: home),
-      language: messages.language.code, deposit: invocation.integer("deposit"), loan: invocation.integer("loan"),
+      language: messages.language.code, deposit: invocation.integer("deposit"),
+      loan: invocation.integer("loan"),
       juice: juice, speed: invocation.speed("speed")?.description)
     order.store = try environment.store(flag: invocation.text("store"), messages)?.address.description
     order.windows = try chosenWindows(juice: invocation.options.declares("juice"))

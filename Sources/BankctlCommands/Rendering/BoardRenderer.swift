@@ -47,7 +47,8 @@ struct BoardRenderer {
       .map { "\(messages.column($0.0)) \(MessageCatalog.grouped($0.1))" }
     return shown
       + [
-        messages.boardRates(frame.rates.servedSecond, frame.rates.servedTenSeconds, frame.rates.servedTenMinutes)
+        messages.boardRates(
+          frame.rates.servedSecond, frame.rates.servedTenSeconds, frame.rates.servedTenMinutes)
       ]
   }
 

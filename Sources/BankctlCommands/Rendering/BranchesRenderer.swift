@@ -46,7 +46,8 @@ struct BranchesRenderer {
   private func table(name: Int?, host: Int?) -> TextTable {
     var table = TextTable([.right, .left, .left, .right, .left, .right, .right, .right, .right, .right])
     table.addHeadings(
-      [.number, .name, .host, .epoch, .state, .lease, .windows, .served, .rate, .commits].map(messages.column))
+      [.number, .name, .host, .epoch, .state, .lease, .windows, .served, .rate, .commits].map(messages.column)
+    )
     for branch in branches {
       let role: Palette.Role? = branch.state == .expired ? .alarm : branch.isThis ? .heading : nil
       let lease = branch.leaseMilliseconds > 0 ? messages.span(milliseconds: branch.leaseMilliseconds) : "-"

@@ -94,7 +94,8 @@ package final class ProgressMeter {
     let percent = "\(Int(share * 100))%"
     let counts = "\(MessageCatalog.grouped(done))/\(MessageCatalog.grouped(total))"
     let left =
-      total > done ? pace.left(of: total, at: instant).map { "· " + messages.left(messages.estimate($0)) } : nil
+      total > done
+      ? pace.left(of: total, at: instant).map { "· " + messages.left(messages.estimate($0)) } : nil
     func line(_ parts: String?...) -> String { parts.compactMap(\.self).joined(separator: " ") }
     let whole = line(label, percent, counts, rate, left)
     guard isTerminal else { return whole }

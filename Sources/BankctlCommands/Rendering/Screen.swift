@@ -61,7 +61,8 @@ enum Screen {
   /// may have several rows and is shown completely or not at all. The chosen one takes precedence over the
   /// marks.
   static func window(
-    _ entries: [[String]], around chosen: Int, room: Int, _ messages: MessageCatalog, _ palette: Palette = .none
+    _ entries: [[String]], around chosen: Int, room: Int, _ messages: MessageCatalog,
+    _ palette: Palette = .none
   ) -> [String] {
     guard entries.indices.contains(chosen), entries.reduce(0, { $0 + $1.count }) > room else {
       return Array(entries.flatMap { $0 }.prefix(room))
@@ -88,7 +89,8 @@ enum Screen {
       }
     }
     let above = shown.lowerBound > 0 ? ["↑ " + messages.more(shown.lowerBound)] : []
-    let below = shown.upperBound < entries.count ? ["↓ " + messages.more(entries.count - shown.upperBound)] : []
+    let below =
+      shown.upperBound < entries.count ? ["↓ " + messages.more(entries.count - shown.upperBound)] : []
     return above.map { palette.paint($0, .quiet) } + entries[shown].flatMap { $0 }
       + below.map { palette.paint($0, .quiet) }
   }

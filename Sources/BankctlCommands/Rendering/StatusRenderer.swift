@@ -24,7 +24,8 @@ struct StatusRenderer {
     let state = messages.state(report.state)
     let role: Palette.Role = report.state == .open ? .waiting : .alarm
     let since = Timestamp.utc(milliseconds: report.since)
-    let day = " · \(messages.day(report.day)) · " + messages.businessTime(milliseconds: report.businessMilliseconds)
+    let day =
+      " · \(messages.day(report.day)) · " + messages.businessTime(milliseconds: report.businessMilliseconds)
     let process =
       "(pid \(report.pid), " + messages.generation(report.generation) + ", " + messages.since(since) + ")"
     if columns.map({ DisplayWidth.of(state + day + "  " + process) <= $0 }) ?? true {

@@ -24,7 +24,8 @@ struct TicketTimelineRenderer {
 
   private var headline: String {
     var parts = [
-      messages.customer(ticket.ticket), messages.phrases.service(ticket.service), messages.grade(ticket.priority),
+      messages.customer(ticket.ticket), messages.phrases.service(ticket.service),
+      messages.grade(ticket.priority),
       messages.business(ticket.service, ticket.amount, ticket.itemName),
     ]
     if ticket.amount > 0 { parts.append(messages.account(ticket.account)) }
@@ -38,7 +39,8 @@ struct TicketTimelineRenderer {
     case .delayed:
       messages.delayedUntil(
         ticket.dueAt.map { Timestamp.utc(milliseconds: $0) }, isOrdered: ticket.attempts.isEmpty)
-    case .serving: messages.servedAt(ticket.window) + (ticket.progress.map { ", " + messages.progress($0) } ?? "")
+    case .serving:
+      messages.servedAt(ticket.window) + (ticket.progress.map { ", " + messages.progress($0) } ?? "")
     case .dead: messages.deadLetter(ticket.ticket)
     case .done: messages.state(ticket.state)
     }
@@ -68,7 +70,8 @@ struct TicketTimelineRenderer {
     // For the last attempt of a cancelled ticket it is unknown whether the customer had returned to the
     // queue.
     let isOpen = isLast && ticket.state == .done
-    let text = isSentAway ? messages.sentAway : isOpen ? messages.attemptFailed(end) : messages.attemptEnded(end)
+    let text =
+      isSentAway ? messages.sentAway : isOpen ? messages.attemptFailed(end) : messages.attemptEnded(end)
     return lines + [at(endedAt, palette.paint(text + detail, end == .served ? nil : .alarm))] + workerText
   }
 

@@ -65,7 +65,9 @@ final class JuiceOrderReport {
   }
 
   private var fruitLines: [String] {
-    let missing = shortages.map { messages.shortageSentence($0, of: assortment.name(of: $0.item, in: messages.language)) }
+    let missing = shortages.map {
+      messages.shortageSentence($0, of: assortment.name(of: $0.item, in: messages.language))
+    }
     return (made > 0 ? [messages.juicesMade(made, of: made + short)] : []) + missing
   }
 
@@ -118,7 +120,8 @@ extension Session {
   /// The coordinator's reason why the juice station makes no juice.
   var stationTrouble: StationTrouble? {
     guard let report = try? CoordinatorClient.picture(self) else { return nil }
-    if let trouble = report.workers.first(where: { $0.role == .stock }).flatMap({ messages.trouble(of: $0) }) {
+    if let trouble = report.workers.first(where: { $0.role == .stock }).flatMap({ messages.trouble(of: $0) })
+    {
       return .stock(trouble)
     }
     guard let service = report.services.first(where: { $0.service == .juice }) else { return nil }

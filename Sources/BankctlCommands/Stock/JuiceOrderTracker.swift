@@ -70,7 +70,8 @@ final class JuiceOrderTracker {
     }
     var next = tickets.first
     while next <= tickets.last, let report = try awaitEnd(of: next) {
-      try reportOutcome(next, report.state == .dead ? try withdraw(next) ?? .unfinished : Self.outcome(of: report))
+      try reportOutcome(
+        next, report.state == .dead ? try withdraw(next) ?? .unfinished : Self.outcome(of: report))
       next += 1
     }
     if next <= tickets.last { try withdrawAll(from: next, reportOutcome) }

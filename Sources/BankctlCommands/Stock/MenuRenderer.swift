@@ -51,7 +51,8 @@ struct MenuRenderer {
       let recipe = juice.recipe.map { "\(name(of: $0.item)) \($0.quantity)" }.joined(separator: " + ")
       let state =
         shortages.isEmpty
-        ? messages.canBeMade : messages.cannotBeMade(shortages.map { messages.missingText($0, of: name(of: $0.item)) })
+        ? messages.canBeMade
+        : messages.cannotBeMade(shortages.map { messages.missingText($0, of: name(of: $0.item)) })
       table.add([
         .init(juice.name(in: messages.language), role), .init(recipe, role), .init(state, role ?? .waiting),
       ])

@@ -14,7 +14,8 @@ struct StockEditorRenderer {
     let frame = ScreenFrame(
       title: title.map { palette.paint($0, .heading) },
       notice: editor.notice.lines(hasSnapshot: editor.picture != nil, columns: size?.columns, palette),
-      keys: Screen.hints(editor.messages.editorKeys, columns: size?.columns).map { palette.paint($0, .quiet) })
+      keys: Screen.hints(editor.messages.editorKeys, columns: size?.columns).map { palette.paint($0, .quiet) }
+    )
     let rows = size?.rows ?? 24
     let (head, foot) = frame.fitted(rows: rows, leaving: body.count)
     let room = max(1, rows - head.count - foot.count)

@@ -41,7 +41,9 @@ final class StockEditorScreen {
     if let signal = screen.signal { Signals.end(by: signal) }
   }
 
-  private init(_ session: Session, _ serviceRequests: StockRequests, _ assortment: Assortment, _ screen: FullScreen) {
+  private init(
+    _ session: Session, _ serviceRequests: StockRequests, _ assortment: Assortment, _ screen: FullScreen
+  ) {
     self.session = session
     self.serviceRequests = serviceRequests
     self.screen = screen
@@ -75,7 +77,8 @@ final class StockEditorScreen {
   }
 
   private func name(_ change: ItemAmount) -> String {
-    session.messages.added(editor.assortment.name(of: change.item, in: session.messages.language), change.quantity)
+    session.messages.added(
+      editor.assortment.name(of: change.item, in: session.messages.language), change.quantity)
   }
 
   private func press(_ key: Key) {
@@ -114,7 +117,8 @@ final class StockEditorScreen {
   /// Requests a snapshot repeatedly until a stock that has not answered a change answers again. The snapshot
   /// shows the result of the change.
   private func probe() {
-    serviceRequests.client.ask(.querySnapshot, until: SystemClock.monotonic() + Self.probeTimeout) { [weak self] result in
+    serviceRequests.client.ask(.querySnapshot, until: SystemClock.monotonic() + Self.probeTimeout) {
+      [weak self] result in
       guard let self else { return }
       guard case .success = result else { return probe() }
       let text = session.messages.answersAgain(.stock, requests.inDoubt.map(name))

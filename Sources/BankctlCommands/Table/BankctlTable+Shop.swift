@@ -7,7 +7,8 @@ extension BankctlTable {
   private static let shelves = Text("Stock", "재고")
 
   static var shop: [CommandSpec] {
-    [addingTimeout(juiceMenu), juiceOrder] + [stock, stockSet, stockAdd, stockEdit, stockWatch].map(addingTimeout)
+    [addingTimeout(juiceMenu), juiceOrder]
+      + [stock, stockSet, stockAdd, stockEdit, stockWatch].map(addingTimeout)
   }
 
   /// Adds `--timeout` to a command that waits for answers of the stock or the vending machine.

@@ -80,7 +80,8 @@ struct LineRows {
       var row = customer(
         "ticket \(letter.ticket)", letter.ticket, letter.service, messages.grade(letter.priority),
         Int64(letter.priority.number))
-      row.add(.init(messages.business(letter.service, letter.amount, letter.itemName)), .number(letter.amount))
+      row.add(
+        .init(messages.business(letter.service, letter.amount, letter.itemName)), .number(letter.amount))
       let reason = messages.reason(letter) ?? "-"
       row.add(.init(reason, .alarm), .text(reason))
       row.add(
@@ -118,7 +119,9 @@ struct LineRows {
       row.add(.init(String(time), .quiet), .number(event.time))
       row.add(.init(messages.boardEvent(event), Self.role(event.kind)), .text(""))
       row.add(
-        .init(event.service.map { messages.safe(messages.phrases.service($0), atMost: TopList.longestName) } ?? ""),
+        .init(
+          event.service.map { messages.safe(messages.phrases.service($0), atMost: TopList.longestName) } ?? ""
+        ),
         .text(""))
       row.add(.init(event.pid.map { "\(messages.column(.pid)) \($0)" } ?? "", .quiet), .text(""))
       return row

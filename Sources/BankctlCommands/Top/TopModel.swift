@@ -90,7 +90,8 @@ struct TopModel {
     let rows = LineRows(topFrame: topFrame, messages: messages)
     var lists: [TopList]
     switch tab {
-    case .windows: lists = [WindowRows(topFrame: topFrame, wall: topFrame.wall(at: time), messages: messages).list]
+    case .windows:
+      lists = [WindowRows(topFrame: topFrame, wall: topFrame.wall(at: time), messages: messages).list]
     case .lines: lists = [rows.services, rows.waiting]
     case .dead: lists = [rows.dead(letters.shown)]
     case .log: lists = [rows.log]

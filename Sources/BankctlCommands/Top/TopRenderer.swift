@@ -45,7 +45,9 @@ struct TopRenderer {
     let beginning = [state] + frozen + [TextTable.Cell(messages.day(frame.day))]
     // If there is no room for the label, the business time is shown without it. A running timer is
     // recognisable.
-    let timers = [messages.businessTime(milliseconds: business), MessageCatalog.timer(milliseconds: business)]
+    let timers = [
+      messages.businessTime(milliseconds: business), MessageCatalog.timer(milliseconds: business),
+    ]
     let used = beginning.reduce(0) { $0 + DisplayWidth.of($1.text) + 3 }
     let timer = timers.first { used + DisplayWidth.of($0) <= columns } ?? timers[1]
     let first = row(beginning + [.init(timer), .init(process, .quiet)], " · ", columns)

@@ -182,7 +182,8 @@ final class TopScreen {
         model.shop.handle(news)
         hasNews = true
       }
-      serviceRequests.client.ask(.assortment, until: SystemClock.monotonic() + Self.assortmentTimeout) { [unowned self] in
+      serviceRequests.client.ask(.assortment, until: SystemClock.monotonic() + Self.assortmentTimeout) {
+        [unowned self] in
         if case .success(.assortment(let assortment)) = $0 { model.shop.assortment = assortment }
         hasNews = true
       }

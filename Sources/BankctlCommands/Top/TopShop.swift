@@ -34,17 +34,22 @@ struct TopShop {
   }
 
   func stockLines(_ messages: MessageCatalog, _ palette: Palette, columns: Int) -> [String] {
-    if let stockRefusal { return [palette.paint(messages.commandFailure(about: stockRefusal).message, .alarm)] }
+    if let stockRefusal {
+      return [palette.paint(messages.commandFailure(about: stockRefusal).message, .alarm)]
+    }
     let absence = isStockThere ? [] : [palette.paint(messages.editorWaits, .alarm)]
     guard let stock, let assortment else { return absence }
     let menu = MenuRenderer(
-      assortment: assortment, picture: stock.withoutDrinks(of: assortment), messages: messages, palette: palette,
+      assortment: assortment, picture: stock.withoutDrinks(of: assortment), messages: messages,
+      palette: palette,
       columns: columns)
     return absence + menu.lines
   }
 
   func machineLines(_ messages: MessageCatalog, _ palette: Palette, columns: Int) -> [String] {
-    if let machineRefusal { return [palette.paint(messages.commandFailure(about: machineRefusal).message, .alarm)] }
+    if let machineRefusal {
+      return [palette.paint(messages.commandFailure(about: machineRefusal).message, .alarm)]
+    }
     let absence = isMachineThere ? [] : [palette.paint(messages.machineWaits, .alarm)]
     guard let machine else { return absence }
     return absence

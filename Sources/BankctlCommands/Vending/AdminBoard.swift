@@ -45,7 +45,8 @@ struct AdminBoard {
       if userCommand == .discardExpired {
         notice.say(messages.discarded(-difference), isAlarm: false)
       } else if let last = changes.last {
-        let name = picture?.products.first { $0.id == last.item }?.name(in: messages.language) ?? last.item.name
+        let name =
+          picture?.products.first { $0.id == last.item }?.name(in: messages.language) ?? last.item.name
         notice.say(messages.restocked(name, difference, last.present), isAlarm: false)
       }
     case .success(.failure(let failure)): notice.say(messages.commandFailure(about: failure).message)
@@ -82,5 +83,7 @@ struct AdminBoard {
     return ask(difference > 0 ? .add(product.id, difference) : .remove(product.id, -difference))
   }
 
-  private mutating func ask(_ userCommand: UserCommand) -> UserCommand? { notice.grant(userCommand, hasSnapshot: picture != nil) }
+  private mutating func ask(_ userCommand: UserCommand) -> UserCommand? {
+    notice.grant(userCommand, hasSnapshot: picture != nil)
+  }
 }

@@ -109,13 +109,16 @@ struct CustomerBoard {
     if (0..<count).contains(place) { chosen = place }
   }
 
-  private mutating func ask(_ userCommand: UserCommand) -> UserCommand? { notice.grant(userCommand, hasSnapshot: picture != nil) }
+  private mutating func ask(_ userCommand: UserCommand) -> UserCommand? {
+    notice.grant(userCommand, hasSnapshot: picture != nil)
+  }
 
   private mutating func push(by step: Int) -> UserCommand? {
     scrollOffset = min(max(0, scrollOffset + step), max(0, purchases.count - 1))
     // Load older purchases before the user reaches the end of the loaded ones.
     let all = picture?.sales.reduce(0) { $0 + $1.count } ?? 0
-    guard step > 0, purchases.count - scrollOffset < 20, Int64(purchases.count) < all, let first = purchases.first
+    guard step > 0, purchases.count - scrollOffset < 20, Int64(purchases.count) < all,
+      let first = purchases.first
     else { return nil }
     return .older(before: first.sequence)
   }

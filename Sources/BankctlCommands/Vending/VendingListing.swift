@@ -23,7 +23,9 @@ struct VendingListing {
         .init("\(messages.brand(product.brand)) \(product.volume)ml", .quiet),
         .init(messages.won(product.price), role),
         .init(messages.pieces(product.stock), product.stock == 0 ? .alarm : nil),
-        .init(isBuyable ? messages.canBeBought : messages.unavailableReason(product, picture), isBuyable ? .waiting : .quiet),
+        .init(
+          isBuyable ? messages.canBeBought : messages.unavailableReason(product, picture),
+          isBuyable ? .waiting : .quiet),
         .init(product.id.name, .quiet),
       ])
     }

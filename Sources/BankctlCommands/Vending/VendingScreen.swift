@@ -169,7 +169,8 @@ final class VendingScreen {
   /// Requests a snapshot repeatedly until a machine that has not answered a request answers again. The
   /// snapshot shows the result of the request.
   private func probe() {
-    customers.client.ask(.querySnapshot, until: SystemClock.monotonic() + Self.probeTimeout) { [weak self] result in
+    customers.client.ask(.querySnapshot, until: SystemClock.monotonic() + Self.probeTimeout) {
+      [weak self] result in
       guard let self else { return }
       guard case .success(let answer) = result else { return probe() }
       let text = session.messages.answersAgain(.vending, requests.inDoubt.map(name))

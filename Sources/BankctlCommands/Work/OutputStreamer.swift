@@ -77,7 +77,8 @@ final class OutputStreamer {
   }
 
   /// Prints the reason why bytes of a stream are missing.
-  private static func printLoss(_ lost: Int64, of report: TicketReport, _ stream: Stream, _ session: Session) {
+  private static func printLoss(_ lost: Int64, of report: TicketReport, _ stream: Stream, _ session: Session)
+  {
     let filed = report.receipt?.result.map(stream.kept)?.filed ?? 0
     let path = path(session.home.path, day: report.day, ticket: report.ticket, stream)
     let isThere = ((try? FileMetadata.inspect(path)) ?? nil) != nil

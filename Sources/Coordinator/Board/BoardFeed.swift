@@ -50,7 +50,8 @@ final class BoardFeed: CoordinatorComponent {
   func show() {
     guard subscriptions.events.isWatched else { return }
     guard subscriptions.views.count(of: .board) > 0 else { return end() }
-    guard isDue, subscriptions.hasChangedForBoards || rateDue.map({ $0 <= context.now.monotonic }) == true else {
+    guard isDue, subscriptions.hasChangedForBoards || rateDue.map({ $0 <= context.now.monotonic }) == true
+    else {
       return
     }
     guard !waitsForCommit() else { return }

@@ -21,7 +21,8 @@ final class BoardSnapshots: CoordinatorComponent {
     dead = DeadLetterCounts(dependencies)
     throughput = Throughput(
       day: dependencies.queue.machine.dayCounters.day, served: dependencies.queue.machine.dayCounters.served,
-      issued: dependencies.queue.machine.dayCounters.issued, byService: dependencies.queue.machine.dayCounters.servedByService,
+      issued: dependencies.queue.machine.dayCounters.issued,
+      byService: dependencies.queue.machine.dayCounters.servedByService,
       at: dependencies.context.now.monotonic)
     super.init(dependencies)
     subscriptions.onRareChange = { [dead] change in dead.note(change) }
@@ -31,7 +32,8 @@ final class BoardSnapshots: CoordinatorComponent {
   /// Samples the counters for the rates, with or without viewers.
   func poll() {
     throughput.note(
-      day: queue.machine.dayCounters.day, served: queue.machine.dayCounters.served, issued: queue.machine.dayCounters.issued,
+      day: queue.machine.dayCounters.day, served: queue.machine.dayCounters.served,
+      issued: queue.machine.dayCounters.issued,
       byService: queue.machine.dayCounters.servedByService, at: context.now.monotonic)
   }
 

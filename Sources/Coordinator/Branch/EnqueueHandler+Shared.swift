@@ -46,7 +46,8 @@ extension EnqueueHandler {
     if queue.machine.stage != .open || shared.isDraining {
       failure = Failure(.draining)
     } else if order.total > Self.sharedAtMost {
-      failure = Failure(.badRequest, messageDetail: MessageDetail(.customersRange, Self.sharedAtMost, order.total))
+      failure = Failure(
+        .badRequest, messageDetail: MessageDetail(.customersRange, Self.sharedAtMost, order.total))
     } else {
       return true
     }
@@ -59,7 +60,8 @@ extension EnqueueHandler {
   /// request was refused.
   private func gather(_ given: EnqueueQueue.Order, until: MonotonicTime) -> Bool {
     var order = given
-    var customers = gathered ?? EnqueueRequest(issuedAt: order.requestedAt, key: order.key, digest: order.digest)
+    var customers =
+      gathered ?? EnqueueRequest(issuedAt: order.requestedAt, key: order.key, digest: order.digest)
     gathered = nil
     while order.taken < order.total {
       var attachments = SliceAttachments()

@@ -20,13 +20,19 @@ extension RequestRouter {
 
   /// Passes a request to the reader of the database.
   func read(_ command: ControlCommand, _ requester: RequestHandle) {
-    if let reader { reader.pass(command, requester) } else { server.answer(requester, .failure(Failure(.notOpen))) }
+    if let reader {
+      reader.pass(command, requester)
+    } else {
+      server.answer(requester, .failure(Failure(.notOpen)))
+    }
   }
 
   /// Passes on the request of a follower. The present day is replaced by its number, so that the follower receives
   /// the receipts of this day and of all later days.
   private func follow(_ query: ReceiptQuery, _ requester: RequestHandle) {
-    guard server.maySubscribe(requester, besides: reader?.subscriptions(of: requester.session) ?? 0) else { return }
+    guard server.maySubscribe(requester, besides: reader?.subscriptions(of: requester.session) ?? 0) else {
+      return
+    }
     var query = query
     if query.days == .present { query.days = .day(queue.machine.dayCounters.day) }
     read(.receipts(query), requester)

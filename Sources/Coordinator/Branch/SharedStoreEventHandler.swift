@@ -13,7 +13,10 @@ final class SharedStoreEventHandler: CoordinatorComponent {
   private let shutdownController: ShutdownController
   private var lastReported: (windows: Int64, oldest: WallTime?) = (-1, nil)
 
-  init(_ dependencies: CoordinatorComponent, _ enqueueHandler: EnqueueHandler, _ router: RequestRouter, _ shutdownController: ShutdownController) {
+  init(
+    _ dependencies: CoordinatorComponent, _ enqueueHandler: EnqueueHandler, _ router: RequestRouter,
+    _ shutdownController: ShutdownController
+  ) {
     self.enqueueHandler = enqueueHandler
     self.router = router
     self.shutdownController = shutdownController

@@ -28,7 +28,9 @@ final class SharedTicketWaiters: CoordinatorComponent {
 
   func add(_ day: BusinessDay, _ first: TicketNumber, _ last: TicketNumber, _ requester: RequestHandle) {
     guard first >= 1, first <= last else {
-      return server.answer(requester, .failure(Failure(.badRequest, messageDetail: MessageDetail(.ticketRangeInvalid, first, last))))
+      return server.answer(
+        requester,
+        .failure(Failure(.badRequest, messageDetail: MessageDetail(.ticketRangeInvalid, first, last))))
     }
     guard reader != nil else { return server.answer(requester, .failure(Failure(.notOpen))) }
     waits.append(Wait(requester: requester, day: day, tickets: first...last))

@@ -179,7 +179,8 @@
           .early,
           "ticket \(row.ticket) must wait for another \((due - world.server.nowMilliseconds) / 1_000) s")
       }
-      customers[row.ticket] = ObservedCustomer(line: row.lane, account: row.account, state: row.state, due: row.due)
+      customers[row.ticket] = ObservedCustomer(
+        line: row.lane, account: row.account, state: row.state, due: row.due)
     }
 
     // MARK: - Claims
@@ -240,7 +241,9 @@
     // MARK: - Effects of a branch
 
     /// Counts a transaction that reaches the database after its epoch has ended.
-    func hasSent(_ owner: BranchOwner, isPresent: Bool) { if !isPresent { world.statistics.fencedTransactions += 1 } }
+    func hasSent(_ owner: BranchOwner, isPresent: Bool) {
+      if !isPresent { world.statistics.fencedTransactions += 1 }
+    }
 
     func repeated(_ owner: BranchOwner, _ number: Int64) {
       violate(.repeatedTransaction, "transaction \(number) of \(owner) is sent again after its commit")
@@ -370,7 +373,8 @@
       if let message = world.server.miscounted() { violate(.dayCounters, message) }
       if Set(world.server.releases.keys) != owed {
         violate(
-          .dayCounters, "releases owed for \(world.server.releases.keys.sorted()), but cancelled \(owed.sorted())")
+          .dayCounters,
+          "releases owed for \(world.server.releases.keys.sorted()), but cancelled \(owed.sorted())")
       }
       for ticket in 1...max(1, issuedLast)
       where issuedLast > 0 && finished[ticket] == nil && customers[ticket] == nil {

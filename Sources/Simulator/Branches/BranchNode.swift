@@ -46,7 +46,8 @@
     /// Identification of the database stored in its home; nil before it has joined.
     var mark: SharedStoreProgress? {
       number.map { _ in
-        SharedStoreProgress(bankID: DatabaseServer.number, system: DatabaseServer.system, timeline: latestTimeline)
+        SharedStoreProgress(
+          bankID: DatabaseServer.number, system: DatabaseServer.system, timeline: latestTimeline)
       }
     }
     /// Time at which the coordinator started.

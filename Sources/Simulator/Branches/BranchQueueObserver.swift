@@ -60,7 +60,9 @@
     }
 
     private func verify(_ machine: borrowing QueueMachine) {
-      for messageDetail in machine.inconsistencies(ServiceDirectory()) { world.violate(.dayCounters, "\(messageDetail)") }
+      for messageDetail in machine.inconsistencies(ServiceDirectory()) {
+        world.violate(.dayCounters, "\(messageDetail)")
+      }
       let served = settled + Int64(underway.reduce(0) { $0 + $1.count } + unsealed.count)
       if machine.dayCounters.served != served {
         world.violate(.dayCounters, "the counters say \(machine.dayCounters.served) served, actual \(served)")

@@ -81,7 +81,8 @@
           let process = client.line.process
           process.stop()
           eventQueue.add(
-            .descriptorsRestored(node.index, process.pid), at: clock.now + .milliseconds(chance.draw(1...3_000)))
+            .descriptorsRestored(node.index, process.pid),
+            at: clock.now + .milliseconds(chance.draw(1...3_000)))
         }
       case .windowsScaled:
         hit(node.clients.first(where: \.isReady), fault) { client in
@@ -99,7 +100,9 @@
       }
     }
 
-    private func armFault(_ node: BranchNode, _ fault: BranchFault, _ plannedFault: DatabaseNetwork.PlannedFault) {
+    private func armFault(
+      _ node: BranchNode, _ fault: BranchFault, _ plannedFault: DatabaseNetwork.PlannedFault
+    ) {
       hit(node.process, fault) { _ in network.armFault(at: node.index, plannedFault) }
     }
 

@@ -132,7 +132,11 @@
       for node in nodes { node.host.advance(to: clock.now) }
       statistics.occurrences += 1
       trace.mix(moment.nanoseconds)
-      if let whose { whose.host.runNext() } else if let (_, scheduled) = eventQueue.next() { process(scheduled) }
+      if let whose {
+        whose.host.runNext()
+      } else if let (_, scheduled) = eventQueue.next() {
+        process(scheduled)
+      }
       return true
     }
 
@@ -190,8 +194,10 @@
       let there = nodes.filter { !$0.isLost }
       if stopRequestedAt != nil, there.allSatisfy(\.isClosed) { return reopenBank(there) }
       let open = there.filter { !$0.isClosed }
-      guard isSatisfied || stopRequestedAt != nil, checker.deadCount == 0, clock.now.since(faultFreeSince) > .seconds(6),
-        checker.isFinished || plan.stopsEarly || stopRequestedAt != nil, clock.now.since(reopenedAt) > .seconds(3)
+      guard isSatisfied || stopRequestedAt != nil, checker.deadCount == 0,
+        clock.now.since(faultFreeSince) > .seconds(6),
+        checker.isFinished || plan.stopsEarly || stopRequestedAt != nil,
+        clock.now.since(reopenedAt) > .seconds(3)
       else { return resumeAndRequeue(open) }
       checkDayEnd(open)
       // A branch that has started after the request, or was stalled, has not received it. While customers wait for
@@ -208,11 +214,13 @@
       stopRequestedAt = clock.now
       mayGiveUp = true
       let client = ready[Int(chance.draw(0...Int64(ready.count) - 1))]
-      client.ask(.init(command: .stop(StopParameters(now: false, timeoutMilliseconds: nil, closesWholeBank: true))))
+      client.ask(
+        .init(command: .stop(StopParameters(now: false, timeoutMilliseconds: nil, closesWholeBank: true))))
       guard isFirst else { return }
       // Another client sends `stop --now`, while others still have requests.
       if plan.stopsNow, let other = ready.first(where: { $0.node !== client.node }) {
-        other.ask(.init(command: .stop(StopParameters(now: true, timeoutMilliseconds: nil, closesWholeBank: true))))
+        other.ask(
+          .init(command: .stop(StopParameters(now: true, timeoutMilliseconds: nil, closesWholeBank: true))))
       }
       if plan.stopsDuringRequests { for client in clients { client.addCommands(chance.draw(1...4)) } }
     }
@@ -268,7 +276,8 @@
     /// A branch has exited normally.
     func closed(_ node: BranchNode, _ process: SimulatedProcess) {
       let lastStallEnd = process.lastStallEnd
-      if let number = node.number, isFaultFree, clock.now.since(max(faultFreeSince, lastStallEnd)) > .seconds(6),
+      if let number = node.number, isFaultFree,
+        clock.now.since(max(faultFreeSince, lastStallEnd)) > .seconds(6),
         server.branches.first(where: { $0.id == number })?.isClosed != true
       {
         violate(.protocolViolation, "branch \(node.index) has closed, but the database does not record it")

@@ -51,7 +51,8 @@
     /// Delay from a branch to the server, or back.
     func delay(at index: Int) -> TimeSpan {
       let delayFactor: Int64 = conditions[index].slowUntil > now ? 20 : 1
-      return TimeSpan(nanoseconds: (conditions[index].base + chance.draw(0...conditions[index].spread)) * delayFactor)
+      return TimeSpan(
+        nanoseconds: (conditions[index].base + chance.draw(0...conditions[index].spread)) * delayFactor)
     }
 
     func connect(_ process: SimulatedProcess, _ index: Int) -> DatabaseSession {

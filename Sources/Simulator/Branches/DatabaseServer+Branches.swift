@@ -113,7 +113,9 @@
     }
 
     func giveBack(_ transaction: TransactionState) -> [[PostgresValue]] {
-      guard let id = transaction.fencing, let branch = branches.first(where: { $0.id == id }) else { return [] }
+      guard let id = transaction.fencing, let branch = branches.first(where: { $0.id == id }) else {
+        return []
+      }
       var rows: [[PostgresValue]] = []
       claims.removeAll { claim in
         guard claim.owner.branch == id, claim.owner.epoch < branch.epoch else { return false }
@@ -209,7 +211,8 @@
       tickets.sorted().compactMap { customers[$0] }.map { row in
         [
           .integer(row.position), .integer(row.amount), .integer(row.account), .integer(row.issued),
-          .integer(row.attempts), .integer(row.crashes), .integer(row.failures), .integer(row.startedAttempts),
+          .integer(row.attempts), .integer(row.crashes), .integer(row.failures),
+          .integer(row.startedAttempts),
           .boolean(row.isAttemptRunning), row.itemName.map { .text($0) } ?? .null,
           row.payload.map { .bytes($0) } ?? .null,
         ]

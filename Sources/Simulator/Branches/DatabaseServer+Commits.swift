@@ -10,7 +10,8 @@
 
   extension DatabaseServer {
     func add(_ change: LaneCounts, _ owner: BranchOwner, _ commit: Int64, lane: Int64) {
-      laneCounts[LaneCountsKey(owner: owner, commit: commit, day: day, lane: lane), default: LaneCounts()] += change
+      laneCounts[LaneCountsKey(owner: owner, commit: commit, day: day, lane: lane), default: LaneCounts()] +=
+        change
       commits.insert(Commit(owner: owner, number: commit))
     }
 
@@ -30,7 +31,8 @@
       let commit = Commit(owner: call.owner, number: call.integer(2))
       if commits.contains(commit) {
         checker.repeated(call.owner, call.integer(2))
-        throw SQLError(state: "23505", message: "duplicate key value violates unique constraint \"tally_pkey\"")
+        throw SQLError(
+          state: "23505", message: "duplicate key value violates unique constraint \"tally_pkey\"")
       }
       commits.insert(commit)
       return (true, true)
@@ -100,8 +102,12 @@
         customers[ticket] = row
         changed.append(ticket)
         checker.changed(ticket, by: call.owner, to: row.state, attempts: row.attempts, due: row.due)
-        if row.state == 2 { add(LaneCounts(waiting: -1, delayed: 1), call.owner, call.integer(2), lane: row.lane) }
-        if row.state == 3 { add(LaneCounts(waiting: -1, dead: 1), call.owner, call.integer(2), lane: row.lane) }
+        if row.state == 2 {
+          add(LaneCounts(waiting: -1, delayed: 1), call.owner, call.integer(2), lane: row.lane)
+        }
+        if row.state == 3 {
+          add(LaneCounts(waiting: -1, dead: 1), call.owner, call.integer(2), lane: row.lane)
+        }
       }
       world.statistics.commits += 1
       return [[changed.isEmpty ? .null : .integers(changed)]]
@@ -184,7 +190,8 @@
 
     func endDay(_ call: PostgresCall, _ transaction: inout TransactionState) -> [[PostgresValue]] {
       let isThere = isPresent(call.owner)
-      if isThere, call.integer(2) == day, customers.isEmpty && batches.isEmpty || hasPlantedBug(.endsDayEarly) {
+      if isThere, call.integer(2) == day, customers.isEmpty && batches.isEmpty || hasPlantedBug(.endsDayEarly)
+      {
         checker.dayEnds()
         day += 1
         isDraining = false

@@ -66,7 +66,9 @@
 
     private func firstNumber() -> Int64 { lastTicket + 1 + (bugOccurs(.skipsNumbers) ? 1 : 0) }
     /// True while the bank drains, and after the day has ended: only one day is simulated.
-    private var rejectsNewRequests: Bool { isDraining && !hasPlantedBug(.issuesWhileDraining) || checker.dayHasEnded }
+    private var rejectsNewRequests: Bool {
+      isDraining && !hasPlantedBug(.issuesWhileDraining) || checker.dayHasEnded
+    }
 
     func enqueueCustomers(_ call: PostgresCall) -> [[PostgresValue]] {
       enqueueCustomers(call, whole: true) { range in
@@ -144,7 +146,8 @@
     }
 
     func takeInList(
-      _ call: PostgresCall, _ arriving: CustomerColumns, keys: [String?], digests: [Int64], whole isWhole: Bool
+      _ call: PostgresCall, _ arriving: CustomerColumns, keys: [String?], digests: [Int64],
+      whole isWhole: Bool
     ) -> [[PostgresValue]] {
       guard isPresent(call.owner) else { return [] }
       let (issued, epoch, number) = (call.integer(3), call.integer(4), call.integer(5))

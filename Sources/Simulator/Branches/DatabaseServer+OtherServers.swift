@@ -54,7 +54,8 @@
       if session.isStale {
         world.violate(.dayCounters, "branch \(session.index) uses a server that another one has replaced")
       } else if text.hasPrefix("CREATE SCHEMA"), world.nodes[session.index].mark != nil {
-        world.violate(.dayCounters, "branch \(session.index) creates a database in place of the one that it knows")
+        world.violate(
+          .dayCounters, "branch \(session.index) creates a database in place of the one that it knows")
       }
       throw SQLError(state: "42P01", message: "relation does not exist")
     }

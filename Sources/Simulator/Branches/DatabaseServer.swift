@@ -170,8 +170,11 @@
     // MARK: - A transaction
 
     /// Executes a segment as one transaction.
-    func execute(_ segment: [PostgresCall], from session: DatabaseSession) throws(SQLError) -> [PostgresRows] {
-      guard !session.isStale, emptyUntil <= now else { return try executeOnOtherServer(segment, from: session) }
+    func execute(_ segment: [PostgresCall], from session: DatabaseSession) throws(SQLError) -> [PostgresRows]
+    {
+      guard !session.isStale, emptyUntil <= now else {
+        return try executeOnOtherServer(segment, from: session)
+      }
       recordTimeline(of: session, segment)
       try throwPlannedError(segment)
       var transaction = TransactionState(session: session)
@@ -199,7 +202,9 @@
       throw SQLError(state: "40P01", message: "deadlock detected")
     }
 
-    private func execute(_ call: PostgresCall, _ transaction: inout TransactionState) throws(SQLError) -> [[PostgresValue]] {
+    private func execute(_ call: PostgresCall, _ transaction: inout TransactionState) throws(SQLError)
+      -> [[PostgresValue]]
+    {
       switch call.statement.name {
       case "": return once(call, transaction)
       case "bank-begin": return [begin(transaction.session, timeline, hasBankSchema: true)]

@@ -53,7 +53,8 @@
     }
 
     func receive() -> SimulatedServerMessage? {
-      guard isRead, !process.isMarkedForTermination, let first = toBranch.first, first.due <= process.clock else {
+      guard isRead, !process.isMarkedForTermination, let first = toBranch.first, first.due <= process.clock
+      else {
         return nil
       }
       toBranch.removeFirst()

@@ -75,7 +75,9 @@ struct CommandLedger {
   func last(of name: TicketID) -> CommandTree? { trees[name]?.last }
   subscript(pid: pid_t) -> CommandTree? { treeByProcess[pid] }
   /// Commands of a customer with a running process.
-  func stillRunning(of name: TicketID) -> [CommandTree] { (trees[name] ?? []).filter { !$0.stillRunning.isEmpty } }
+  func stillRunning(of name: TicketID) -> [CommandTree] {
+    (trees[name] ?? []).filter { !$0.stillRunning.isEmpty }
+  }
   /// All commands with a running process, in a fixed order.
   var stillRunning: [CommandTree] {
     trees.values.flatMap { $0.filter { !$0.stillRunning.isEmpty } }.sorted { $0.root < $1.root }

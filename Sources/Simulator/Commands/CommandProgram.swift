@@ -209,7 +209,9 @@ struct PendingOutput {
           break
         }
         // Output of a process that was killed in this turn is not written.
-        if !process.isMarkedForTermination { world.commandWroteOutput(process, Array(bytes.prefix(count)), on: stream) }
+        if !process.isMarkedForTermination {
+          world.commandWroteOutput(process, Array(bytes.prefix(count)), on: stream)
+        }
         unsent[stream] = count == bytes.count ? nil : Array(bytes.dropFirst(count))
       }
       if unsent[stream] != nil, registrations[stream] == nil {

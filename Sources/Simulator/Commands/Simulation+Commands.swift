@@ -135,7 +135,8 @@ extension Simulation {
       statistics.note(.commandHung)
       command.stop()
       eventQueue.add(
-        .descriptorsRestored(pid: command.pid), at: clock.now + .milliseconds(commands.chance.draw(100...4_000)))
+        .descriptorsRestored(pid: command.pid),
+        at: clock.now + .milliseconds(commands.chance.draw(100...4_000)))
     case 8:
       guard let command = someCommand() else { return }
       statistics.note(.commandKilled)

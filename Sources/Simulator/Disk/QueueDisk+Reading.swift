@@ -162,7 +162,9 @@ extension QueueDisk: QueryingStore {
     return expected
   }
 
-  var firstUnissuedTicket: TicketNumber? { store == nil ? model.firstUnissuedTicket : store?.firstUnissuedTicket }
+  var firstUnissuedTicket: TicketNumber? {
+    store == nil ? model.firstUnissuedTicket : store?.firstUnissuedTicket
+  }
 
   func request(forKey key: String) throws(StoreError) -> KeyedRequest? {
     if let store, isWithdrawalUncertain { return try store.request(forKey: key) }
@@ -189,7 +191,8 @@ extension QueueDisk: QueryingStore {
 
   private func contents(of store: any LocalQueueStore, _ stored: StoredQueue) throws(StoreError) -> Contents {
     var contents = Contents(
-      stored: stored, firstUnissuedTicket: isWithdrawalUncertain ? nil : store.firstUnissuedTicket, customers: [],
+      stored: stored, firstUnissuedTicket: isWithdrawalUncertain ? nil : store.firstUnissuedTicket,
+      customers: [],
       receipts: try store.allReceipts().map(\.comparable),
       unreleased: try store.unreleased(after: nil, limit: .max), attempts: [], requests: [])
     for state in [CustomerState.waiting, .delayed, .dead] {
@@ -231,7 +234,8 @@ extension QueueDisk: QueryingStore {
       return disagree("the state at the start is impossible: \(error)")
     }
     // The store may have removed the last arrivals already, but still has to check that none is left.
-    mustWithdraw = model.firstUnissuedTicket == nil && store.firstUnissuedTicket != nil && withdraws(doubt.changes)
+    mustWithdraw =
+      model.firstUnissuedTicket == nil && store.firstUnissuedTicket != nil && withdraws(doubt.changes)
     if try contents(of: store, stored) != contents(of: model, model.load(now: now)) {
       disagree(
         "the state at the start is neither the one before the last commit nor the one after it")

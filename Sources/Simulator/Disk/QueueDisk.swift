@@ -62,7 +62,9 @@ final class QueueDisk {
 
   func load(now: WallTime) throws(StoreError) -> StoredQueue {
     guard let volume else { return try model.load(now: now) }
-    if !isFaultFree, chance.draw(0...5) == 0 { volume.callsUntilKill = Int(chance.draw(0...(model.commits == 0 ? 250 : 8))) }
+    if !isFaultFree, chance.draw(0...5) == 0 {
+      volume.callsUntilKill = Int(chance.draw(0...(model.commits == 0 ? 250 : 8)))
+    }
     let store = try SQLiteStore(path: Self.path, on: volume)
     self.store = store
     // A process killed while numbering services may have stored the numbers.
@@ -131,7 +133,8 @@ final class QueueDisk {
 
   func removeUnissuedCustomers(limit: Int) throws(StoreError) {
     try stage(
-      .withdrawal(limit: limit), { store throws(StoreError) in try store.removeUnissuedCustomers(limit: limit) })
+      .withdrawal(limit: limit),
+      { store throws(StoreError) in try store.removeUnissuedCustomers(limit: limit) })
   }
 
   private func stage(
@@ -159,7 +162,9 @@ final class QueueDisk {
     guard let store, let volume else { return try model.commit(dayCounters, arriving: arriving) }
     if !isFaultFree, chance.draw(0...39) == 0 { volume.callsUntilKill = Int(chance.draw(0...9)) }
     do throws(StoreError) { try store.commit(dayCounters, arriving: arriving) } catch {
-      if case .failed = error { doubt = UncertainCommit(changes: staged, dayCounters: dayCounters, arriving: arriving) }
+      if case .failed = error {
+        doubt = UncertainCommit(changes: staged, dayCounters: dayCounters, arriving: arriving)
+      }
       model.rollBack()
       staged.removeAll()
       throw error

@@ -59,7 +59,9 @@ final class SimulatedVolume: Volume {
   func isMissing(_ path: String) -> Bool { names[path] == nil }
   func length(of path: String) -> Int64 { names[path].map { Int64($0.size) } ?? 0 }
   func reserve(at path: String) -> any SpaceReserve { SimulatedReserve(path, on: self) }
-  func hasPlantedBug(_ plantedBug: StaticString) -> Bool { self.plantedBug.map { $0 == "\(plantedBug)" } ?? false }
+  func hasPlantedBug(_ plantedBug: StaticString) -> Bool {
+    self.plantedBug.map { $0 == "\(plantedBug)" } ?? false
+  }
 
   func create(_ path: String) -> Int32 {
     if names[path] != nil { return 0 }

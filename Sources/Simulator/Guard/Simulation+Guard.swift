@@ -83,7 +83,8 @@ extension Simulation {
   private func scheduleOperator() {
     let patience: TimeSpan =
       guardedProcesses.isEmpty
-      ? .milliseconds(guardState.chance.draw(20...1_500)) : .milliseconds(guardState.chance.draw(3_000...8_000))
+      ? .milliseconds(guardState.chance.draw(20...1_500))
+      : .milliseconds(guardState.chance.draw(3_000...8_000))
     eventQueue.add(.coordinatorStart, at: clock.now + patience)
   }
 

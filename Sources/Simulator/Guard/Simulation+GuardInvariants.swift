@@ -21,7 +21,8 @@ extension Simulation {
     statistics.adoptions += 1
     if coordinator.process.pid != pid {
       violate(
-        .guardianship, "guardian \(process.pid) has to guard \(pid), but \(coordinator.process.pid) is running")
+        .guardianship,
+        "guardian \(process.pid) has to guard \(pid), but \(coordinator.process.pid) is running")
     }
   }
 
@@ -29,7 +30,8 @@ extension Simulation {
   func mayStart(_ process: SimulatedProcess) -> Bool {
     guard !process.isMarkedForTermination, violation == nil else { return false }
     if let coordinator {
-      violate(.guardianship, "coordinator \(process.pid) starts, but \(coordinator.process.pid) has not ended")
+      violate(
+        .guardianship, "coordinator \(process.pid) starts, but \(coordinator.process.pid) has not ended")
       return false
     }
     if guardState.isClosed {
@@ -102,11 +104,14 @@ extension Simulation {
     if !guardState.missing.update(isMissing, isCoordinatorWorking, after: passed) {
       violate(.guardianship, "the guardian has died and was not replaced")
     }
-    if !guardState.withoutGuardian.update(isOpen && !hasGuardian && !isCrowded, isCoordinatorWorking, after: passed) {
+    if !guardState.withoutGuardian.update(
+      isOpen && !hasGuardian && !isCrowded, isCoordinatorWorking, after: passed)
+    {
       violate(.guardianship, "a coordinator has had no guardian for too long")
     }
     let isWithout = coordinator?.process.isStopped ?? true
-    if !guardState.withoutCoordinator.update(isWithout && hasGuardian && !guardState.isClosed, after: passed) {
+    if !guardState.withoutCoordinator.update(isWithout && hasGuardian && !guardState.isClosed, after: passed)
+    {
       violate(.guardianship, "a bank with a guardian has had no coordinator for too long")
     }
     let isSeenClosed = guardState.isClosed && guardState.closedAt <= clock.now
@@ -124,7 +129,8 @@ extension Simulation {
 
   /// The history is over: no working guardian or coordinator of a closed bank may be left.
   func checkGuardianIsGone() {
-    guard guardState.isEnabled, let left = guardedProcesses.first(where: { !$0.isStalled(at: clock.now) }) else {
+    guard guardState.isEnabled, let left = guardedProcesses.first(where: { !$0.isStalled(at: clock.now) })
+    else {
       return
     }
     violate(.guardianship, "the bank was closed, but process \(left.pid) still runs")

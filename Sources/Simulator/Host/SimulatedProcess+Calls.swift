@@ -6,7 +6,9 @@ import Posix
 import Time
 
 extension SimulatedProcess: SystemCalls {
-  func hasPlantedBug(_ plantedBug: StaticString) -> Bool { host.plantedBug.map { "\(plantedBug)" == $0 } ?? false }
+  func hasPlantedBug(_ plantedBug: StaticString) -> Bool {
+    host.plantedBug.map { "\(plantedBug)" == $0 } ?? false
+  }
   var monotonic: MonotonicTime { clock }
   var wall: WallTime { WallTime(milliseconds: (host.calendarOrigin + clock.nanoseconds) / 1_000_000) }
   func random() -> UInt64 { host.chance.next() }

@@ -249,7 +249,9 @@ final class SimulatedProcess {
 
   /// Descriptors that are ready now; nil if the process must sleep. Only the first wait of a turn can sleep. A later
   /// wait only advances the clock.
-  func pollReady(_ list: ReadyList, atMost limit: Int, until deadline: MonotonicTime?) -> [(UInt64, Readiness)]? {
+  func pollReady(_ list: ReadyList, atMost limit: Int, until deadline: MonotonicTime?) -> [(
+    UInt64, Readiness
+  )]? {
     var found: [(UInt64, Readiness)] = []
     for (number, member) in list.members.sorted(by: { $0.key < $1.key }) {
       let ready = readiness(of: number).intersection(

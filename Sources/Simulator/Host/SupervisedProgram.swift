@@ -77,7 +77,8 @@ enum StockProgram {
   static let home = ServiceHome(path: "/bank", name: "stock")
 
   static func open(
-    _ stored: StoredStock, of process: SimulatedProcess, _ loop: EventLoop, _ supervisor: SupervisorConnection,
+    _ stored: StoredStock, of process: SimulatedProcess, _ loop: EventLoop,
+    _ supervisor: SupervisorConnection,
     in world: Simulation
   ) throws -> any SimulatedProgram {
     let store = SimulatedStockStore(of: process, in: world) { supervisor.reportProgress() }
@@ -89,7 +90,8 @@ enum StockProgram {
     (limits.page, limits.replayed) = (4, 12)
     let service = StockService(
       MachineDriver(StockPersistence(store), rules), assortment: world.plan.stock.assortment, limits: limits)
-    let server = ServiceServer(service, on: loop, log: log, supervisor: supervisor, clients: world.clientLimits)
+    let server = ServiceServer(
+      service, on: loop, log: log, supervisor: supervisor, clients: world.clientLimits)
     return try ServiceProgram(server, on: store, in: home)
   }
 }
@@ -101,7 +103,8 @@ enum VendingProgram {
   static let home = ServiceHome(path: "/bank", name: "vending")
 
   static func open(
-    _ stored: StoredVending, of process: SimulatedProcess, _ loop: EventLoop, _ supervisor: SupervisorConnection,
+    _ stored: StoredVending, of process: SimulatedProcess, _ loop: EventLoop,
+    _ supervisor: SupervisorConnection,
     in world: Simulation
   ) throws -> any SimulatedProgram {
     let plan = world.plan.vending
@@ -117,7 +120,8 @@ enum VendingProgram {
     let service = VendingService(
       MachineDriver(try VendingPersistence(store), rules), table: plan.table,
       stock: StockClient(socket: StockProgram.home.socket, loop: loop), patience: patience)
-    let server = ServiceServer(service, on: loop, log: log, supervisor: supervisor, clients: world.clientLimits)
+    let server = ServiceServer(
+      service, on: loop, log: log, supervisor: supervisor, clients: world.clientLimits)
     return try ServiceProgram(server, on: store, in: home)
   }
 }

@@ -21,7 +21,9 @@ final class WireTap {
   private var boards = BoardChecker()
 
   func handle(_ bytes: [UInt8], by process: SimulatedProcess, on end: StreamEnd) {
-    guard let world, let peer = end.peer, !world.isExternalWorkerConnection(end), !world.isExternalWorkerConnection(peer) else { return }
+    guard let world, let peer = end.peer, !world.isExternalWorkerConnection(end),
+      !world.isExternalWorkerConnection(peer)
+    else { return }
     let server = end.isServerSide ? end : peer
     let connection = server.number
     if !server.isServerSide { return readSupervisorMessage(bytes, of: end, by: process) }
@@ -31,7 +33,8 @@ final class WireTap {
         guard case .reply(let reply) = decode(BankMessage.self, body) else { continue }
         switch reply.answer {
         case .enqueued(let report) where report.count > 0:
-          world.checker.ticketsAnnounced(IssuedTickets(day: report.day, first: report.first, last: report.last))
+          world.checker.ticketsAnnounced(
+            IssuedTickets(day: report.day, first: report.first, last: report.last))
         case .audit(let report): handle(report, in: world)
         case .board(let frame):
           guard
@@ -198,7 +201,8 @@ final class WireTap {
 
   private func handle(_ reply: VendingReply, on connection: Int) {
     guard let (request, moment) = vending[connection]?[reply.number] else {
-      world?.violate(.protocolViolation, "the machine responds to request \(reply.number), which was not sent")
+      world?.violate(
+        .protocolViolation, "the machine responds to request \(reply.number), which was not sent")
       return
     }
     world?.checker.vending.answered(request, askedAt: moment, reply.result)

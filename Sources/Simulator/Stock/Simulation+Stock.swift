@@ -42,7 +42,8 @@ extension Simulation {
       stockState.keepers.append(
         StockOperator(
           number: number, seed: seed &* 11 &+ UInt64(number) &+ 5, changes: plan.stock.changes, world: self))
-      eventQueue.add(.stockOperatorActs(number), at: clock.now + .milliseconds(plan.duration.milliseconds / 10 + 1))
+      eventQueue.add(
+        .stockOperatorActs(number), at: clock.now + .milliseconds(plan.duration.milliseconds / 10 + 1))
     }
   }
 
@@ -161,7 +162,8 @@ extension Simulation {
       if chance.draw(0...2) == 0 { stockState.keepers.first?.mustAudit = true }
     case .stockDiskFull:
       statistics.note(kind)
-      stockState.fullUntil = clock.now + .milliseconds(chance.draw(1...(chance.draw(0...2) == 0 ? 4_000 : 700)))
+      stockState.fullUntil =
+        clock.now + .milliseconds(chance.draw(1...(chance.draw(0...2) == 0 ? 4_000 : 700)))
     case .stockDiskFailed: stockState.failingCommit = chance.draw(0...1) == 0
     case .stockConnectionLost: hit(someStream(of: stockState.service), kind) { cut($0) }
     case .stockLate: hit(someStream(of: stockState.service), kind) { $0.slow(by: chance.draw(100...20_000)) }
@@ -172,7 +174,8 @@ extension Simulation {
     case .stockSubscriberStoppedReading:
       hit(stockState.viewers.first, kind) {
         $0.stop()
-        eventQueue.add(.descriptorsRestored(pid: $0.pid), at: clock.now + .milliseconds(chance.draw(1...3_000)))
+        eventQueue.add(
+          .descriptorsRestored(pid: $0.pid), at: clock.now + .milliseconds(chance.draw(1...3_000)))
       }
     case .stockAskedToExit: hit(stockState.service, kind) { $0.handle(signal: SIGTERM) }
     case .stationKilled: stockState.stationsToKill = 1
@@ -186,7 +189,8 @@ extension Simulation {
   func exhaustDescriptors(_ process: SimulatedProcess) {
     process.exhaustDescriptors(byAtMost: 4)
     if let stream = process.connections.first, chance.draw(0...1) == 0 { cut(stream) }
-    eventQueue.add(.descriptorsRestored(pid: process.pid), at: clock.now + .milliseconds(chance.draw(1...400)))
+    eventQueue.add(
+      .descriptorsRestored(pid: process.pid), at: clock.now + .milliseconds(chance.draw(1...400)))
   }
 
   /// Limits on what a service stores for a client that does not read; small if the sockets are small.
@@ -202,7 +206,9 @@ extension Simulation {
     elements.isEmpty ? nil : elements[Int(chance.draw(0...Int64(elements.count) - 1))]
   }
 
-  func cut(_ stream: StreamEnd) { statistics.note(.messageLost, stream.breakConnection(at: clock.now, on: host)) }
+  func cut(_ stream: StreamEnd) {
+    statistics.note(.messageLost, stream.breakConnection(at: clock.now, on: host))
+  }
 
   /// Injects a fault into a target and counts it, if the target exists.
   func hit<Victim>(_ victim: Victim?, _ kind: FaultKind, _ body: (Victim) -> Void) {

@@ -116,7 +116,8 @@ final class StockChecker {
     effectsByOrder[order, default: OrderEffects()].last = row.sequence
     switch row.kind {
     case .taken: effectsByOrder[order, default: OrderEffects()].taken[row.item, default: 0] -= row.difference
-    case .returned: effectsByOrder[order, default: OrderEffects()].returned[row.item, default: 0] += row.difference
+    case .returned:
+      effectsByOrder[order, default: OrderEffects()].returned[row.item, default: 0] += row.difference
     default: effectsByOrder[order, default: OrderEffects()].returned[row.item, default: 0] = row.difference
     }
   }
@@ -224,7 +225,8 @@ final class StockChecker {
     }
     if effectsByOrder[order]?.isHolding == true {
       violate(
-        .stockOrder, "order \(order) is reported as returned, but holds \(effectsByOrder[order]?.taken.text ?? "")")
+        .stockOrder,
+        "order \(order) is reported as returned, but holds \(effectsByOrder[order]?.taken.text ?? "")")
     }
     guard let (name, _) = recipe(of: order), checker.outcomes[name] == .cancelled else {
       return violate(.stockOrder, "order \(order) was returned, but its ticket is not cancelled on disk")
@@ -295,11 +297,13 @@ final class StockChecker {
     guard checker.world.hasStock else { return }
     store.crash()
     checkShelves(try store.load(newLedger: 1).items)
-    for (order, effects) in effectsByOrder.sorted(by: { $0.key.text < $1.key.text }) where changes[order] == nil {
+    for (order, effects) in effectsByOrder.sorted(by: { $0.key.text < $1.key.text })
+    where changes[order] == nil {
       guard let (name, _) = recipe(of: order) else { continue }
       let outcome = checker.outcomes[name]
       if effects.isHolding, outcome == .cancelled || outcome == .outOfStock {
-        violate(.stockOrder, "ticket \(name.ticket) of day \(name.day) ended without a juice but holds its fruit")
+        violate(
+          .stockOrder, "ticket \(name.ticket) of day \(name.day) ended without a juice but holds its fruit")
       }
     }
     if let left = try checker.world.disk.unreleased(after: nil, limit: 1).first {

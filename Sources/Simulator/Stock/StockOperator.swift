@@ -29,9 +29,12 @@ final class StockOperator {
 
   func act() {
     guard !isSatisfied else { return }
-    if !isWaiting { if let (order, command) = requestToRepeat { ask(command, as: order) } else { chooseRequest() } }
+    if !isWaiting {
+      if let (order, command) = requestToRepeat { ask(command, as: order) } else { chooseRequest() }
+    }
     let pause = chance.draw(2_000...120_000) * (world.isFaultFree ? 1 : world.plan.thinkTimeFactor)
-    world.eventQueue.add(.stockOperatorActs(number), at: world.clock.now + TimeSpan(nanoseconds: pause * 1_000))
+    world.eventQueue.add(
+      .stockOperatorActs(number), at: world.clock.now + TimeSpan(nanoseconds: pause * 1_000))
   }
 
   private func chooseRequest() {

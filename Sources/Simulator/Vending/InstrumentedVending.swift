@@ -69,7 +69,8 @@ struct MutantVending {
 
   private func corrupt(_ event: VendingEvent) -> VendingEvent {
     switch (bug, event) {
-    case (.insertsMoneyTwice, .found(let id, .done(let change)?)) where change.kind == .inserted: .found(id, nil)
+    case (.insertsMoneyTwice, .found(let id, .done(let change)?)) where change.kind == .inserted:
+      .found(id, nil)
     case (.purchasesTwice, .found(let id, .done(let change)?)) where change.kind == .bought: .found(id, nil)
     case (.countsCoinsTwice, .requested(let request, let id, .insert(let amount)))
     where amount * 2 <= VendingLimits.insertion.upperBound:

@@ -171,7 +171,9 @@ extension VendingChecker {
       }
     }
     reportedAccount.balance = reportedAccount.inserted - reportedAccount.spent - reportedAccount.returned
-    if reportedAccount != account { violate(.money, "the clients remember \(reportedAccount), but the machine has \(account)") }
+    if reportedAccount != account {
+      violate(.money, "the clients remember \(reportedAccount), but the machine has \(account)")
+    }
     for product in world.plan.vending.table.products {
       let sold = rows.count { $0.kind == .bought && $0.product == product.id }
       let there = checker.stock.present.total(of: product.id)
@@ -185,7 +187,9 @@ extension VendingChecker {
       + world.vending.visitors.filter { !$0.isSatisfied }.map { "visitor \($0.number) waits for the machine" }
   }
 
-  private func add(_ name: OrderID, _ history: VendingUser.RequestRecord, to reportedAccount: inout MoneyAccount) {
+  private func add(
+    _ name: OrderID, _ history: VendingUser.RequestRecord, to reportedAccount: inout MoneyAccount
+  ) {
     let row = rowByRequest[name].map { rows[$0] }
     switch history.result {
     case .done(let change)?:

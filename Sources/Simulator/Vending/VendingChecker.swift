@@ -215,7 +215,8 @@ final class VendingChecker {
   }
 
   private func effects(of purchase: StoredPurchase) -> StockChecker.OrderEffects? {
-    checker.stock.effectsByOrder[VendingStateMachine.stockOrder(machine: world.machineName, purchase: purchase)]
+    checker.stock.effectsByOrder[
+      VendingStateMachine.stockOrder(machine: world.machineName, purchase: purchase)]
   }
 
   // MARK: - Answers
@@ -240,10 +241,12 @@ final class VendingChecker {
     case .failure(let failure): checkRefusal(request, failure)
     case .snapshot(let picture):
       let shown = State(
-        sequence: Int(picture.sequence), balance: picture.balance, reserved: picture.balance - picture.availableBalance)
+        sequence: Int(picture.sequence), balance: picture.balance,
+        reserved: picture.balance - picture.availableBalance)
       if !states[moment...].contains(shown) {
         violate(
-          .notDurable, "\(picture.balance) won were shown, \(picture.availableBalance) free, and \(account) is on disk")
+          .notDurable,
+          "\(picture.balance) won were shown, \(picture.availableBalance) free, and \(account) is on disk")
       }
     case .history(let bought):
       guard case .history(let page) = request.command else { return }

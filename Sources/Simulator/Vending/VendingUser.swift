@@ -66,9 +66,13 @@ final class VendingUser {
 
   private func ask(_ plannedRequest: PlannedRequest) {
     outstanding += 1
-    if let name = plannedRequest.name { history[name, default: RequestRecord(command: plannedRequest.command)].asked += 1 }
+    if let name = plannedRequest.name {
+      history[name, default: RequestRecord(command: plannedRequest.command)].asked += 1
+    }
     let patience = chance.draw(0...4) == 0 ? chance.draw(20...400) : chance.draw(1_000...20_000)
-    asker.ask(plannedRequest.command, as: plannedRequest.name, until: world.clock.now + .milliseconds(patience)) {
+    asker.ask(
+      plannedRequest.command, as: plannedRequest.name, until: world.clock.now + .milliseconds(patience)
+    ) {
       [unowned self] result in
       outstanding -= 1
       handle(result, of: plannedRequest)
@@ -124,7 +128,8 @@ extension VendingUser {
     case 6..<15: return change(.buy(someProduct()))
     case 15: return change(.giveChange)
     case 16:
-      return PlannedRequest(command: .history(PurchasePage(after: chance.draw(0...6), limit: chance.draw(1...4))))
+      return PlannedRequest(
+        command: .history(PurchasePage(after: chance.draw(0...6), limit: chance.draw(1...4))))
     case 17: return change(chance.draw(0...1) == 0 ? .insert(1_000_001) : .insert(0))
     case 18: return change(chance.draw(0...1) == 0 ? .buy(ItemID("tea")) : .discardExpired)
     default: return PlannedRequest(command: .balance)

@@ -203,7 +203,11 @@ final class ExternalWorker: SimulatedProgram {
       guard !items[place].isHung else { return }
       let work = items.remove(at: place)
       // The answer of the worker may be in flight already.
-      if chance.draw(0...3) == 0 { send(.done(lease, result: result(of: work))) } else { returnUnstarted(work) }
+      if chance.draw(0...3) == 0 {
+        send(.done(lease, result: result(of: work)))
+      } else {
+        returnUnstarted(work)
+      }
     case .assign(let order): take(order)
     }
   }

@@ -75,7 +75,9 @@ struct ExternalWorkerCodec {
     guard !receivedLines.isEmpty else { return nil }
     let line = receivedLines.removeFirst()
     let fault = UndecodableMessage(message: String(decoding: line.prefix(200), as: UTF8.self))
-    guard let node = try? JSONReader.read(line), let message = Self.message(node) else { return .failure(fault) }
+    guard let node = try? JSONReader.read(line), let message = Self.message(node) else {
+      return .failure(fault)
+    }
     return .success(message)
   }
 
@@ -150,7 +152,8 @@ struct ExternalWorkerCodec {
     case .ready: .ready
     case .done(let lease, nil): .done(lease)
     case .done(let lease, let result?):
-      .worked(lease, WorkResult(duration: .zero, output: TruncatedOutput(first: Array(result.utf8)) ?? .nothing))
+      .worked(
+        lease, WorkResult(duration: .zero, output: TruncatedOutput(first: Array(result.utf8)) ?? .nothing))
     case .failed(let lease, let isRetryable, let after):
       .failed(
         lease,

@@ -16,7 +16,8 @@ extension Simulation {
     host.files.makeDirectories(Paths.directory(of: ExternalWorkerPlan.program))
     _ = host.files.make(ExternalWorkerPlan.program, isDirectory: false, mode: 0o755)
     for number in plan.externalWorkers.offers.indices {
-      eventQueue.add(.externalWorkerConnects(number), at: clock.now + .milliseconds(externalWorkers.chance.draw(0...300)))
+      eventQueue.add(
+        .externalWorkerConnects(number), at: clock.now + .milliseconds(externalWorkers.chance.draw(0...300)))
     }
     planExternalWorkerFault()
   }
@@ -55,7 +56,9 @@ extension Simulation {
     let worker = externalWorkers.workers.remove(at: place)
     trace.line(clock.now, "worker \(process.pid) (\(worker.window ?? "outside")) ends")
     guard worker.window == nil else { return }
-    eventQueue.add(.externalWorkerConnects(worker.number), at: clock.now + .milliseconds(externalWorkers.chance.draw(5...800)))
+    eventQueue.add(
+      .externalWorkerConnects(worker.number),
+      at: clock.now + .milliseconds(externalWorkers.chance.draw(5...800)))
   }
 
   /// Checks a customer that a worker has received: its payload, and the same key in every attempt.
@@ -102,17 +105,21 @@ extension Simulation {
     case 3:
       let bytes = worker.worker?.sampleAnswerBytes() ?? [0, 0]
       statistics.note(.workerKilled)
-      worker.worker?.send(raw: Array(bytes.prefix(Int(externalWorkers.chance.draw(1...Int64(bytes.count - 1))))))
+      worker.worker?.send(
+        raw: Array(bytes.prefix(Int(externalWorkers.chance.draw(1...Int64(bytes.count - 1))))))
       process.kill()
     case 4...5: if worker.worker?.hang() == true { statistics.note(.workerHung) }
     case 6:
       statistics.note(.workerStopped)
       process.stop()
       // The bank does not kill an outside worker, so the world resumes it after a while.
-      eventQueue.add(.descriptorsRestored(pid: process.pid), at: clock.now + .milliseconds(externalWorkers.chance.draw(10...3_000)))
+      eventQueue.add(
+        .descriptorsRestored(pid: process.pid),
+        at: clock.now + .milliseconds(externalWorkers.chance.draw(10...3_000)))
     case 7:
       statistics.note(.workerStopped)
-      process.stall(until: clock.now + TimeSpan(nanoseconds: externalWorkers.chance.draw(lease / 4...lease * 3)))
+      process.stall(
+        until: clock.now + TimeSpan(nanoseconds: externalWorkers.chance.draw(lease / 4...lease * 3)))
     case 8: if worker.worker?.repeatAnswer() == true { statistics.note(.workerSentFalseAnswer) }
     case 9:
       // Choose the lease of another worker, because an answer for the worker's own lease would be valid.

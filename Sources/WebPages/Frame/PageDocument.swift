@@ -21,7 +21,8 @@ struct PageDocument {
       ? nil
       : #" data-live="\#(frame.address)" data-lang="\#(frame.language.code)" data-lost="\#(messages.serverUnavailable)""#
     let server: HTML? =
-      frame.server.isEmpty ? nil : #" data-server="\#(frame.server)" data-stranger="\#(messages.otherServer)""#
+      frame.server.isEmpty
+      ? nil : #" data-server="\#(frame.server)" data-stranger="\#(messages.otherServer)""#
     let more = sheets.map { #"<link rel="stylesheet" href="/assets/\#($0)">"# as HTML }
     // The bank's page has only the bank's name as its title.
     let whole = title == messages.bank ? title : "\(title) · \(messages.bank)"

@@ -69,7 +69,9 @@ extension RegionDifference {
   }
 
   /// Key and HTML or template index of a row, without the closing bracket.
-  private static func row(_ key: String, _ html: String, _ templates: inout RowTemplates, to bytes: inout [UInt8]) {
+  private static func row(
+    _ key: String, _ html: String, _ templates: inout RowTemplates, to bytes: inout [UInt8]
+  ) {
     bytes.append(UInt8(ascii: "["))
     JSONText.append(key, to: &bytes)
     bytes.append(UInt8(ascii: ","))

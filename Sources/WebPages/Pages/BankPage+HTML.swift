@@ -101,7 +101,8 @@ extension BankPage {
   private func more(_ frame: PageFrame) -> HTML {
     let hidden = counts.waiting &- Int64(waiting.count)
     guard hidden > 0, !waiting.isEmpty else { return "" }
-    let text = frame.messages.localized("and \(frame.messages.customerCount(hidden)) more", "외 \(frame.messages.customerCount(hidden))")
+    let text = frame.messages.localized(
+      "and \(frame.messages.customerCount(hidden)) more", "외 \(frame.messages.customerCount(hidden))")
     return #"<p class="more"><a href="/tickets?state=waiting">\#(text)</a></p>"#
   }
 

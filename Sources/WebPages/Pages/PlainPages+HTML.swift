@@ -63,21 +63,27 @@ extension ConfirmPage {
     }
   }
 
-  private func cancelling(_ messages: PageMessages, _ tickets: [TicketNumber], _ bound: ConfirmationToken) -> String {
+  private func cancelling(_ messages: PageMessages, _ tickets: [TicketNumber], _ bound: ConfirmationToken)
+    -> String
+  {
     let who = named(messages, tickets, bound)
     return messages.localized(
       "Cancel \(messages.customerCount(bound.count))?\(who) Each gets a cancelled receipt.",
       "\(messages.customerCount(bound.count))을 취소할까요?\(who) 각자 취소 영수증이 남습니다.")
   }
 
-  private func requeueing(_ messages: PageMessages, _ tickets: [TicketNumber], _ bound: ConfirmationToken) -> String {
+  private func requeueing(_ messages: PageMessages, _ tickets: [TicketNumber], _ bound: ConfirmationToken)
+    -> String
+  {
     let who = named(messages, tickets, bound)
     return messages.localized(
       "Requeue \(messages.customerCount(bound.count))?\(who)",
       "\(messages.customerCount(bound.count))을 다시 줄 세울까요?\(who)")
   }
 
-  private func named(_ messages: PageMessages, _ tickets: [TicketNumber], _ bound: ConfirmationToken) -> String {
+  private func named(_ messages: PageMessages, _ tickets: [TicketNumber], _ bound: ConfirmationToken)
+    -> String
+  {
     guard !tickets.isEmpty else { return " (\(messages.day(bound.day)))" }
     let shown = tickets.prefix(10).map { "\($0)" }.joined(separator: ", ")
     let more = tickets.count > 10 ? ", …" : ""

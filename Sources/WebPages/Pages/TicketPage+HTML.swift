@@ -13,7 +13,8 @@ extension KioskPage {
       .rows(
         "lines", services, key: \.service.text,
         row: { service in
-          let paused: HTML? = service.isPaused ? #" <b class="badge paused">\#(frame.messages.paused)</b>"# : nil
+          let paused: HTML? =
+            service.isPaused ? #" <b class="badge paused">\#(frame.messages.paused)</b>"# : nil
           return """
             <li data-key="\(service.service)" class="\(frame.tint(service.service))">\
             <span>\(frame.messages.phrases.service(service.service))\(paused)</span> \
@@ -28,7 +29,9 @@ extension KioskPage {
     let messages = frame.messages
     // Juice is ordered on its own page, which offers the names of the juices.
     let names = services.isEmpty ? ServiceName.drawn : services.map(\.service).filter { $0 != .juice }
-    let grades = zip(Priority.gradeNames, Priority.grades).reversed().map { ($0, messages.phrases.standing($1)) }
+    let grades = zip(Priority.gradeNames, Priority.grades).reversed().map {
+      ($0, messages.phrases.standing($1))
+    }
     let taken: HTML? = latest.map {
       #"<p class="banner good"><a href="\#(frame.address(of: $0, day))">\#(messages.customer($0))</a></p>"#
     }
@@ -86,7 +89,8 @@ extension TicketPage {
     if isTruncated { return messages.outputCut }
     guard output.isEmpty else { return nil }
     guard state == .done else { return messages.noOutput }
-    return receipt?.result != nil || receipt?.errors != nil ? messages.outputInReceipt : messages.noOutputAtAll
+    return receipt?.result != nil || receipt?.errors != nil
+      ? messages.outputInReceipt : messages.noOutputAtAll
   }
 
   /// Content of the page.

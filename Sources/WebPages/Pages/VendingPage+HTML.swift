@@ -57,7 +57,8 @@ extension VendingPage {
     let messages = frame.messages
     let why: String? =
       drink.isBuyable
-      ? nil : drink.stock > 0 ? messages.tooExpensive : drink.expired > 0 ? messages.expired : messages.soldOut
+      ? nil
+      : drink.stock > 0 ? messages.tooExpensive : drink.expired > 0 ? messages.expired : messages.soldOut
     let reason: HTML? = why.map { #" <small class="badge">\#($0)</small>"# }
     let hot: HTML? = drink.isHot ? #" <small class="badge hot">\#(messages.hot)</small>"# : nil
     let button: HTML = """

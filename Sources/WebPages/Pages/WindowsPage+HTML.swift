@@ -37,7 +37,8 @@ extension WindowsPage {
     let messages = frame.messages
     let place = "\(lastKill.window), \(messages.generation(lastKill.generation)), pid \(lastKill.pid)"
     let ended = messages.localized("\(place) was killed.", "\(place): 강제 종료했습니다.")
-    func banner(_ cssClass: HTML, _ text: String, _ milliseconds: Int64? = nil, isExact: Bool = true) -> HTML {
+    func banner(_ cssClass: HTML, _ text: String, _ milliseconds: Int64? = nil, isExact: Bool = true) -> HTML
+    {
       let figure: HTML? = milliseconds.map {
         #" <b class="large" data-healed="\#($0)">\#(isExact ? "" : "≤ ")\#(messages.count($0)) ms</b>"#
       }
@@ -68,7 +69,8 @@ extension WindowsPage {
       return banner("good", "\(ended) \(ready)", milliseconds)
     case .ended(let ticket):
       let gone = messages.localized(
-        "\(messages.customer(ticket)) was not served again.", "\(messages.customer(ticket))의 업무가 다시 시작되지 않았습니다.")
+        "\(messages.customer(ticket)) was not served again.",
+        "\(messages.customer(ticket))의 업무가 다시 시작되지 않았습니다.")
       return banner("bad", "\(ended) \(gone)")
     }
   }
@@ -94,7 +96,8 @@ extension WindowsPage {
       ))
     let paused: HTML? =
       service.isPaused
-      ? #" <b class="badge paused">\#(messages.paused)</b> <small>\#(service.pauseReason ?? "")</small>"# : nil
+      ? #" <b class="badge paused">\#(messages.paused)</b> <small>\#(service.pauseReason ?? "")</small>"#
+      : nil
     return """
       <li data-key="\(service.service)" class="\(frame.tint(service.service))"><span class="name"><b>\(name)</b>\(paused)</span>\
       <span>\(messages.waitingCount(service.waitingTotal))</span>\
@@ -106,7 +109,9 @@ extension WindowsPage {
 
   private func row(_ window: WindowRow, _ frame: PageFrame) -> HTML {
     let messages = frame.messages
-    func cell(_ name: String, _ value: HTML?, _ cssClass: HTML = "") -> HTML { frame.cell(name, value, cssClass) }
+    func cell(_ name: String, _ value: HTML?, _ cssClass: HTML = "") -> HTML {
+      frame.cell(name, value, cssClass)
+    }
     let tickets = window.tickets.prefix(16).map {
       #"<a class="to" href="\#(frame.address(of: $0, day))">\#($0)</a> "# as HTML
     }
@@ -210,7 +215,8 @@ extension ServicesPage {
     }
     let paused: HTML? =
       service.isPaused
-      ? #" <b class="badge paused">\#(messages.paused)</b> <small>\#(service.pauseReason ?? "")</small>"# : nil
+      ? #" <b class="badge paused">\#(messages.paused)</b> <small>\#(service.pauseReason ?? "")</small>"#
+      : nil
     return """
       <li data-key="\(service.service)" class="card \(frame.tint(service.service))"><div class="heading"><h2>\(name)\(paused)</h2>\
       <b>\(messages.rate(service.servedTenMinutes))</b></div>\

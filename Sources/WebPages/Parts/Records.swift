@@ -128,7 +128,8 @@ extension PageFrame {
 
   func receiptTable(_ rows: HTML) -> HTML {
     let columns: [Column] = [
-      (messages.ticket, ""), (messages.outcome, ""), (messages.window, ""), (messages.amount, "n"), (messages.debit, ""),
+      (messages.ticket, ""), (messages.outcome, ""), (messages.window, ""), (messages.amount, "n"),
+      (messages.debit, ""),
       (messages.credit, ""), (messages.attempts, "n"), (messages.finished, ""),
     ]
     return #"<div class="scroll-x"><table class="stack">\#(head(columns))\#(rows)</table></div>"#

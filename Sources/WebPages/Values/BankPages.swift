@@ -231,7 +231,8 @@ public struct TicketPage: WebPage {
     account: AccountNumber = 0, itemName: String? = nil, issuedAt: Int64, state: CustomerState,
     position: Int64? = nil, etaMilliseconds: Int64? = nil, dueAt: Int64? = nil, window: String? = nil,
     percent: Int64? = nil, progress: String? = nil, attempts: [AttemptRow] = [],
-    receipt: ReceiptRow? = nil, payload: AbridgedText? = nil, output: [OutputChunk] = [], isTruncated: Bool = false
+    receipt: ReceiptRow? = nil, payload: AbridgedText? = nil, output: [OutputChunk] = [],
+    isTruncated: Bool = false
   ) {
     (self.day, self.ticket, self.service, self.priority) = (day, ticket, service, priority)
     (self.amount, self.account, self.itemName, self.issuedAt) = (amount, account, itemName, issuedAt)

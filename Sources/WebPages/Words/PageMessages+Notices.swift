@@ -19,7 +19,8 @@ extension PageMessages {
     case .reset(let day): localized("Reset. It is \(self.day(day)) now.", "초기화했습니다. 이제 \(self.day(day))입니다.")
     case .cancelled(let count):
       localized("\(customerCount(count)) cancelled.", "고객 \(customerCount(count))을 취소했습니다.")
-    case .requeued(let count): localized("Requeued: \(customerCount(count)).", "고객 \(customerCount(count))을 다시 줄 세웠습니다.")
+    case .requeued(let count):
+      localized("Requeued: \(customerCount(count)).", "고객 \(customerCount(count))을 다시 줄 세웠습니다.")
     case .partly(let done, let all):
       localized(
         "\(count(done)) of \(count(all)) done; the state of the others has changed.",
@@ -37,7 +38,8 @@ extension PageMessages {
         "\(phrases.service(service)): \(windows) \(windows == 1 ? "window" : "windows"). The others close after "
           + "serving their customers.",
         "\(phrases.service(service)) 창구를 \(windows)개로 바꾸는 중입니다. 나머지 창구는 보던 업무를 마치고 닫습니다.")
-    case .ended(let window): localized("The teller at \(window) was killed.", "\(window) 은행원 프로세스를 강제 종료했습니다.")
+    case .ended(let window):
+      localized("The teller at \(window) was killed.", "\(window) 은행원 프로세스를 강제 종료했습니다.")
     case .juiceReady(let juice): phrases.juiceReady(self.juice(juice))
     case .juiceShort(_, let fruit, let needed, let available):
       phrases.outOfStock(item(fruit))
@@ -50,7 +52,8 @@ extension PageMessages {
     case .returned(let amount): localized("Returned \(won(amount)).", "\(won(amount))이 반환되었습니다.")
     case .bought(let drink): phrases.drinkBought(item(drink))
     case .restocked(let drink, let count):
-      localized("\(item(drink)): added \(self.count(count)).", "\(item(drink)): \(self.count(count))개를 넣었습니다.")
+      localized(
+        "\(item(drink)): added \(self.count(count)).", "\(item(drink)): \(self.count(count))개를 넣었습니다.")
     case .discarded(let count):
       localized(
         "\(self.count(count)) expired \(count == 1 ? "drink" : "drinks") discarded.",
@@ -63,7 +66,8 @@ extension PageMessages {
   func refusal(_ refusal: Refusal) -> String {
     switch refusal {
     case .notOpen: localized("The bank is not open. Nothing was changed.", "은행이 열려 있지 않습니다. 변경된 내용은 없습니다.")
-    case .draining: localized("The bank is closing and accepts no new customers.", "은행이 마감 중이라 새 고객을 받지 않습니다.")
+    case .draining:
+      localized("The bank is closing and accepts no new customers.", "은행이 마감 중이라 새 고객을 받지 않습니다.")
     case .queueFull: localized("The queue is full. Try again later.", "대기열이 가득 찼습니다. 나중에 다시 시도하세요.")
     case .diskFull: localized("The disk is full. Nothing was changed.", "디스크가 가득 찼습니다. 변경된 내용은 없습니다.")
     case .crowded: localized("Too many requests. Try again.", "요청이 너무 많습니다. 다시 시도하세요.")
@@ -80,7 +84,8 @@ extension PageMessages {
         "The business day has changed; these numbers belong to other customers now. Nothing was changed.",
         "영업일이 바뀌어 이 번호는 이제 다른 고객의 것입니다. 변경된 내용은 없습니다.")
     case .otherGeneration:
-      localized("Another process is at this window by now. Nothing was killed.", "이미 다른 프로세스가 이 창구에 있어 종료하지 않았습니다.")
+      localized(
+        "Another process is at this window by now. Nothing was killed.", "이미 다른 프로세스가 이 창구에 있어 종료하지 않았습니다.")
     case .keyConflict: localized("This key was used for a different request.", "이 키는 다른 요청에 쓰였습니다.")
     case .tooLittleMoney: phrases.tooLittleMoney
     case .soldOut: phrases.soldOut
@@ -88,8 +93,10 @@ extension PageMessages {
     case .balanceLimit: localized("The balance limit is reached.", "잔액 한도에 이르렀습니다.")
     case .shelfFull: localized("The machine cannot hold more.", "더 넣을 자리가 없습니다.")
     case .tooFew: localized("Not enough in stock. Nothing was changed.", "그만큼 남아 있지 않습니다. 변경된 내용은 없습니다.")
-    case .stockUnavailable: localized("The stock service does not respond. Try again.", "재고 서비스가 응답하지 않습니다. 다시 시도하세요.")
-    case .vendingUnavailable: localized("The vending machine does not respond. Try again.", "자판기가 응답하지 않습니다. 다시 시도하세요.")
+    case .stockUnavailable:
+      localized("The stock service does not respond. Try again.", "재고 서비스가 응답하지 않습니다. 다시 시도하세요.")
+    case .vendingUnavailable:
+      localized("The vending machine does not respond. Try again.", "자판기가 응답하지 않습니다. 다시 시도하세요.")
     case .noStation:
       localized("No juice station is open. Nothing was taken.", "열린 쥬스 스테이션이 없습니다. 재고는 변하지 않았습니다.")
     case .unfinished:

@@ -27,7 +27,9 @@ struct PageMessages {
   }
 
   /// `3 customers waiting`, `대기중 3명`.
-  func waitingCount(_ number: Int64) -> String { localized("\(customerCount(number)) waiting", "대기중 \(customerCount(number))") }
+  func waitingCount(_ number: Int64) -> String {
+    localized("\(customerCount(number)) waiting", "대기중 \(customerCount(number))")
+  }
   /// `3 being served`, `업무중 3명`.
   func servingCount(_ number: Int64) -> String {
     localized("\(count(number)) being served", "업무중 \(customerCount(number))")

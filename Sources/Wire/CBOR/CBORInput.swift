@@ -134,7 +134,8 @@ final class CBORInput {
   func value<T: Decodable>(_ type: T.Type, at offset: Int) throws(CBORDecodingError) -> T {
     if T.self == [UInt8].self, let byteString = try byteString(at: offset) as? T { return byteString }
     do { return try T(from: CBORValueDecoder(input: self, offset: offset)) } catch {
-      throw error as? CBORDecodingError ?? CBORDecodingError(.valueRefused(Self.message(of: error)), at: offset)
+      throw error as? CBORDecodingError
+        ?? CBORDecodingError(.valueRefused(Self.message(of: error)), at: offset)
     }
   }
 

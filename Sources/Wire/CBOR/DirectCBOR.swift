@@ -161,7 +161,8 @@ struct DirectReader {
 
   /// Reads the head of a map of fewer than 24 fields. Returns the number of fields, or 0 after a failure.
   mutating func mapCount() -> UInt8 {
-    guard !hasFailed, position < bytes.count, bytes[position] & 0xE0 == CBORMajor.map, bytes[position] & 0x1F < 24
+    guard !hasFailed, position < bytes.count, bytes[position] & 0xE0 == CBORMajor.map,
+      bytes[position] & 0x1F < 24
     else {
       hasFailed = true
       return 0
@@ -233,7 +234,8 @@ struct DirectReader {
   /// Reads a field with a byte string and a key below 24. Returns its bytes, or none after a failure.
   mutating func bytes(_ key: UInt8) -> [UInt8] {
     expect(key)
-    guard let (major, length) = head(), major == CBORMajor.bytes, length <= UInt64(bytes.count - position) else {
+    guard let (major, length) = head(), major == CBORMajor.bytes, length <= UInt64(bytes.count - position)
+    else {
       hasFailed = true
       return []
     }

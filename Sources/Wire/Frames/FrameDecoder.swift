@@ -82,7 +82,11 @@ public struct FrameDecoder: Sendable {
   /// bytes than it drops.
   private mutating func compact() {
     if consumed == buffer.count {
-      if buffer.capacity > Self.retainedCapacity { buffer = [] } else { buffer.removeAll(keepingCapacity: true) }
+      if buffer.capacity > Self.retainedCapacity {
+        buffer = []
+      } else {
+        buffer.removeAll(keepingCapacity: true)
+      }
       consumed = 0
     } else if consumed >= buffer.count - consumed {
       buffer.removeSubrange(..<consumed)

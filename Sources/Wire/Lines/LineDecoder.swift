@@ -120,7 +120,11 @@ public struct LineDecoder: Sendable {
   /// Drops returned bytes once they are at least half of the buffer; see ``FrameDecoder``.
   private mutating func compact() {
     if consumed == buffer.count {
-      if buffer.capacity > Self.retainedCapacity { buffer = [] } else { buffer.removeAll(keepingCapacity: true) }
+      if buffer.capacity > Self.retainedCapacity {
+        buffer = []
+      } else {
+        buffer.removeAll(keepingCapacity: true)
+      }
       (consumed, searched) = (0, 0)
     } else if consumed >= buffer.count - consumed {
       buffer.removeSubrange(..<consumed)

@@ -126,7 +126,8 @@ extension LineReader {
   /// The bytes of a base64 string; see ``Base64``.
   func base64(_ word: LineKey, _ text: LineText) throws(LineParseError) -> [UInt8] {
     guard let bytes = withBytes(of: text, { try? Base64.decode($0) }) else {
-      throw LineParseError(.wanted(word.name, "base64 with padding and without space (RFC 4648)"), at: text.begin)
+      throw LineParseError(
+        .wanted(word.name, "base64 with padding and without space (RFC 4648)"), at: text.begin)
     }
     return bytes
   }

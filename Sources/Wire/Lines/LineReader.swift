@@ -35,7 +35,9 @@ struct LineReader {
   func fault(_ reason: LineParseError.Reason) -> LineParseError { LineParseError(reason, at: position) }
 
   /// The fault for the unexpected byte at this position.
-  func unexpected() -> LineParseError { fault(position < bytes.count ? .unexpected(bytes[position]) : .endsEarly) }
+  func unexpected() -> LineParseError {
+    fault(position < bytes.count ? .unexpected(bytes[position]) : .endsEarly)
+  }
 
   @inline(__always) func isAt(_ byte: UInt8) -> Bool { position < bytes.count && bytes[position] == byte }
 
@@ -102,7 +104,8 @@ struct LineReader {
   /// The fault for an invalid value, with the offset at which the value starts; `endsEarly` at the end of the
   /// line.
   func wanted(_ word: LineKey, _ what: String, at begin: Int? = nil) -> LineParseError {
-    position < bytes.count ? LineParseError(.wanted(word.name, what), at: begin ?? position) : fault(.endsEarly)
+    position < bytes.count
+      ? LineParseError(.wanted(word.name, what), at: begin ?? position) : fault(.endsEarly)
   }
 
   /// Consumes the closing bracket and returns false. If the bracket is not next, consumes the comma, unless

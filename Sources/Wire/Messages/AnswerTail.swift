@@ -37,7 +37,8 @@ public enum AnswerTail {
   public static func append<Result: Codable & Sendable & Equatable>(
     _ result: Result, to buffer: inout [UInt8]
   ) throws(FrameEncodingError) {
-    try append(tailOf: ServiceServerMessage.reply(NumberedReply(number: 0, result: result, more: true)), to: &buffer)
+    try append(
+      tailOf: ServiceServerMessage.reply(NumberedReply(number: 0, result: result, more: true)), to: &buffer)
   }
 
   private static func append(

@@ -80,7 +80,8 @@ public struct BoardFrame: Codable, Sendable, Equatable {
   }
 
   enum CodingKeys: Int, CodingKey {
-    case day = 1, state, coordinator, time, businessMilliseconds, isBusinessTimeRunning, counts, rates, services,
+    case day = 1, state, coordinator, time, businessMilliseconds, isBusinessTimeRunning, counts, rates,
+      services,
       waiting, serving, events, windows, hidden, history, branches, bank
   }
 }

@@ -46,7 +46,8 @@ public struct EnqueueParameters: Codable, Sendable, Equatable {
   }
 
   enum CodingKeys: Int, CodingKey {
-    case count = 1, service, priority, amount, account, seed, key, itemName, hasExplicitSeed, payload, dueAt, delay
+    case count = 1, service, priority, amount, account, seed, key, itemName, hasExplicitSeed, payload, dueAt,
+      delay
     case isCommandLine
   }
 }

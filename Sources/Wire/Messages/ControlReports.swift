@@ -134,7 +134,8 @@ public struct EnqueuedReport: Codable, Sendable, Equatable {
   public var alreadyIssuedTickets: [TicketSpan]?
 
   public init(
-    day: Int64, first: Int64, last: Int64, count: Int64, known: Int64 = 0, alreadyIssuedTickets: [TicketSpan]? = nil
+    day: Int64, first: Int64, last: Int64, count: Int64, known: Int64 = 0,
+    alreadyIssuedTickets: [TicketSpan]? = nil
   ) {
     (self.day, self.first, self.last, self.count) = (day, first, last, count)
     (self.known, self.alreadyIssuedTickets) = (known, alreadyIssuedTickets)
@@ -233,7 +234,9 @@ extension AuditReport {
   /// Adds the problems and the notes of another report.
   public mutating func add(contentsOf other: AuditReport) {
     for problem in other.findings { add(problem) }
-    for messageDetail in other.noteRemarks ?? (other.notes ?? []).map({ MessageDetail(quoting: $0) }) { note(messageDetail) }
+    for messageDetail in other.noteRemarks ?? (other.notes ?? []).map({ MessageDetail(quoting: $0) }) {
+      note(messageDetail)
+    }
   }
 }
 

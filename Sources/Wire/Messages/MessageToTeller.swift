@@ -56,7 +56,8 @@ extension MessageToTeller: Codable {
     case .recall: self = .recall(try message.decode(Lease.self, forKey: .recall))
     case .close: self = try message.emptyMessage(.close, .close)
     case .closing: self = try message.emptyMessage(.closing, .closing)
-    case .workerAccepted: self = .workerAccepted(try message.decode(WorkerTimeouts.self, forKey: .workerAccepted))
+    case .workerAccepted:
+      self = .workerAccepted(try message.decode(WorkerTimeouts.self, forKey: .workerAccepted))
     case .assignWork: self = .assignWork(try message.decode(WorkItem.self, forKey: .assignWork))
     }
   }

@@ -39,7 +39,8 @@ public enum StockCommand: Sendable, Equatable {
   case introduce([ItemID])
 
   private enum Kind: Int, CodingKey {
-    case assortment = 1, querySnapshot, follow, take, returnItems, set, change, discardExpired, audit, orders, known,
+    case assortment = 1, querySnapshot, follow, take, returnItems, set, change, discardExpired, audit, orders,
+      known,
       introduce
   }
 }
@@ -91,7 +92,8 @@ extension StockCommand: Codable {
       self = .change(changed.amount, changed.dates)
     case .introduce: self = .introduce(try command.decode([ItemID].self, forKey: .introduce))
     case .discardExpired:
-      self = .discardExpired(today: try command.decode(OptionalValue<DayNumber>.self, forKey: .discardExpired).value)
+      self = .discardExpired(
+        today: try command.decode(OptionalValue<DayNumber>.self, forKey: .discardExpired).value)
     case .orders:
       let page = try command.decode(OrderPage.self, forKey: .orders)
       self = .orders(after: page.after, limit: page.limit)

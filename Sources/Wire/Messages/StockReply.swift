@@ -141,7 +141,8 @@ public struct StockAuditReport: Codable, Sendable, Equatable {
   }
 
   /// A result with problems that can be translated.
-  public init(items: Int64, orders: Int64, changes: Int64, difference: Int64, messageDetails: [MessageDetail]) {
+  public init(items: Int64, orders: Int64, changes: Int64, difference: Int64, messageDetails: [MessageDetail])
+  {
     self.init(
       items: items, orders: orders, changes: changes, difference: difference,
       problems: messageDetails.map(\.description))
@@ -154,7 +155,9 @@ public struct StockAuditReport: Codable, Sendable, Equatable {
 extension StockAuditReport {
   /// The problems in translatable form. Those from an older service are quoted English sentences.
   public var findings: [MessageDetail] {
-    guard let messageDetails, messageDetails.count == problems.count else { return problems.map { MessageDetail(quoting: $0) } }
+    guard let messageDetails, messageDetails.count == problems.count else {
+      return problems.map { MessageDetail(quoting: $0) }
+    }
     return messageDetails
   }
 }

@@ -176,7 +176,9 @@ public struct VendingAuditReport: Codable, Sendable, Equatable {
 extension VendingAuditReport {
   /// The problems in translatable form. Those from an older machine are quoted English sentences.
   public var findings: [MessageDetail] {
-    guard let messageDetails, messageDetails.count == problems.count else { return problems.map { MessageDetail(quoting: $0) } }
+    guard let messageDetails, messageDetails.count == problems.count else {
+      return problems.map { MessageDetail(quoting: $0) }
+    }
     return messageDetails
   }
 }

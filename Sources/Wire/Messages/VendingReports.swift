@@ -109,13 +109,19 @@ public struct VendingSnapshot: Codable, Sendable, Equatable {
     sequence: Int64, balance: Won, availableBalance: Won, today: DayNumber, products: [ProductReport],
     sales: [SalesReport], recent: [MoneyChange]
   ) {
-    (self.sequence, self.balance, self.availableBalance, self.today) = (sequence, balance, availableBalance, today)
+    (self.sequence, self.balance, self.availableBalance, self.today) = (
+      sequence, balance, availableBalance, today
+    )
     (self.products, self.sales, self.recent) = (products, sales, recent)
   }
 
   /// True if one piece of a product can be bought now.
-  public func isBuyable(_ product: ProductReport) -> Bool { product.stock > 0 && product.price <= availableBalance }
-  enum CodingKeys: Int, CodingKey { case sequence = 1, balance, availableBalance, today, products, sales, recent }
+  public func isBuyable(_ product: ProductReport) -> Bool {
+    product.stock > 0 && product.price <= availableBalance
+  }
+  enum CodingKeys: Int, CodingKey {
+    case sequence = 1, balance, availableBalance, today, products, sales, recent
+  }
 }
 
 /// Changes since the last message to a subscriber.
@@ -135,7 +141,9 @@ public struct VendingChanges: Codable, Sendable, Equatable {
     sequence: Int64, balance: Won, availableBalance: Won, today: DayNumber, products: [ProductReport],
     purchases: [MoneyChange]
   ) {
-    (self.sequence, self.balance, self.availableBalance, self.today) = (sequence, balance, availableBalance, today)
+    (self.sequence, self.balance, self.availableBalance, self.today) = (
+      sequence, balance, availableBalance, today
+    )
     (self.products, self.purchases) = (products, purchases)
   }
   enum CodingKeys: Int, CodingKey { case sequence = 1, balance, availableBalance, today, products, purchases }
@@ -147,7 +155,9 @@ extension VendingSnapshot {
 
   /// Applies the changes that directly follow the snapshot.
   public mutating func apply(_ news: VendingChanges) {
-    (sequence, balance, availableBalance, today) = (news.sequence, news.balance, news.availableBalance, news.today)
+    (sequence, balance, availableBalance, today) = (
+      news.sequence, news.balance, news.availableBalance, news.today
+    )
     for product in news.products {
       if let place = products.firstIndex(where: { $0.id == product.id }) { products[place] = product }
     }

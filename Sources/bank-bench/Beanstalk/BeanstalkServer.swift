@@ -81,7 +81,8 @@ final class BeanstalkWorkers {
   private func add(_ server: BeanstalkServer, _ program: String) throws(SystemError) {
     let pair = try UnixSocket.pair()
     let process = try ChildProcess.spawn(
-      executable: program, arguments: [Self.workerArgument, server.socket], environment: [:], channel: pair.second
+      executable: program, arguments: [Self.workerArgument, server.socket], environment: [:],
+      channel: pair.second
     )
     workers.append((process, pair.first.take()))
   }

@@ -58,7 +58,8 @@ extension Bench {
   /// Serves jobs that were put before. The clock stops when no job is left.
   func jobsPerSecond(_ count: Int64, workers: Int, at server: BeanstalkServer) throws -> Double {
     try fill(count, try server.connect())
-    let workerProcesses = try BeanstalkWorkers(workers, of: server, program: Paths.join(programs, "bank-bench"))
+    let workerProcesses = try BeanstalkWorkers(
+      workers, of: server, program: Paths.join(programs, "bank-bench"))
     return try Self.perSecond(count) { try workerProcesses.work() }
   }
 }

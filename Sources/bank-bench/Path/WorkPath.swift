@@ -86,7 +86,8 @@ final class WorkPath {
         throw SystemError(call: "posix_spawn", subject: program, code: ENOENT)
       }
       let pair = try UnixSocket.pair()
-      tellerProcesses.append(try TellerProcess(descriptor: pair.second, loop: try EventLoop(), reportError: { _ in }))
+      tellerProcesses.append(
+        try TellerProcess(descriptor: pair.second, loop: try EventLoop(), reportError: { _ in }))
       return pair.first
     }
     try coordinator.open()

@@ -124,7 +124,9 @@ enum CommandBaseline: String, CaseIterable {
 /// processes.
 final class BaselineRun {
   /// Environment of the program, with the search path.
-  var environment: EnvironmentVariables = ["PATH": Environment.value("PATH") ?? "/usr/bin:/bin", "LANG": "C.UTF-8"]
+  var environment: EnvironmentVariables = [
+    "PATH": Environment.value("PATH") ?? "/usr/bin:/bin", "LANG": "C.UTF-8",
+  ]
   /// Arguments that end the background server of the program; empty for a program without a server.
   var atEnd: [String] = []
   private let directory: String

@@ -51,7 +51,8 @@ final class BenchPage {
   }
 
   func viewers(_ count: Int) throws -> LoadProcess {
-    try LoadProcess(program: Paths.join(bench.programs, "bank-bench"), [WebViewers.modeArgument, socket, "\(count)"])
+    try LoadProcess(
+      program: Paths.join(bench.programs, "bank-bench"), [WebViewers.modeArgument, socket, "\(count)"])
   }
 
   /// Time from `begin` until a viewer that reconnects every 300 ms, as a browser does, has received an event.

@@ -43,7 +43,9 @@ struct ChaosTool {
       standardOutput: .null, standardError: .null)
   }
 
-  static let variables: EnvironmentVariables = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "TZ": "UTC"]
+  static let variables: EnvironmentVariables = [
+    "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "TZ": "UTC",
+  ]
 
   /// The path of a program; a word with a slash already is one. Returns nil if there is no such file.
   static func find(_ name: String) -> String? {

@@ -12,7 +12,8 @@ extension MessageCatalog {
 
   func chaosProgress(_ counts: [SharedFault: Int64], acknowledged: Int64) -> String {
     let injected = counts.values.reduce(0, +)
-    return say("faults: \(injected); tickets \(acknowledged); served", "장애 주입: \(injected)회; 번호표 \(acknowledged); 처리")
+    return say(
+      "faults: \(injected); tickets \(acknowledged); served", "장애 주입: \(injected)회; 번호표 \(acknowledged); 처리")
   }
 
   func injected(_ fault: SharedFault) -> String {

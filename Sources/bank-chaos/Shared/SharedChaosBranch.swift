@@ -57,7 +57,9 @@ final class SharedChaosBranch {
   }
 
   /// True if the branch was closed by a fault, is being opened, is cut off, or its coordinator is stopped.
-  var isInTrouble: Bool { openAt != nil || opening != nil || reconnectAt != nil || bank.isStopped(.coordinator) }
+  var isInTrouble: Bool {
+    openAt != nil || opening != nil || reconnectAt != nil || bank.isStopped(.coordinator)
+  }
 
   /// True if the coordinator of the branch answers and every window has a teller.
   var isHealthy: Bool {
@@ -92,7 +94,8 @@ final class SharedChaosBranch {
     for name in ["BANK_HOME", "BANK_CONFIG", "BANK_CONFIG_DEFAULT", "BANK_STORE"] { environment[name] = nil }
     environment[ChaosBank.variable] = mark
     opening = try? ChildProcess.spawn(
-      executable: ChaosTool.find(commandPrefix[0]) ?? commandPrefix[0], arguments: Array(commandPrefix.dropFirst()),
+      executable: ChaosTool.find(commandPrefix[0]) ?? commandPrefix[0],
+      arguments: Array(commandPrefix.dropFirst()),
       environment: environment,
       standardOutput: .null, standardError: .append(path: bank.home.path + ".opening"), newSession: true)
   }

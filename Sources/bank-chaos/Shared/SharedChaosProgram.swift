@@ -175,7 +175,8 @@ struct SharedChaosProgram {
     } catch { throw .system(error) }
   }
 
-  private func account(_ run: SharedChaosRun, _ server: ChaosServer) throws(CommandError) -> ChaosCheckResult {
+  private func account(_ run: SharedChaosRun, _ server: ChaosServer) throws(CommandError) -> ChaosCheckResult
+  {
     var evidence = ChaosCheckResult.Evidence()
     evidence.isOrdered = false
     evidence.ledger = run.traffic.ledger
@@ -192,7 +193,9 @@ struct SharedChaosProgram {
     evidence.receipts = try closing.receipts(after: 0)
     evidence.audit =
       try closing.audit()
-      + run.traffic.refusals.map { MessageDetail(quoting: session.messages.sentence($0, home: inner.home.path)) }
+      + run.traffic.refusals.map {
+        MessageDetail(quoting: session.messages.sentence($0, home: inner.home.path))
+      }
     return ChaosCheckResult(evidence)
   }
 

@@ -46,7 +46,8 @@ struct SharedChaosReport: Sendable {
     for fault in SharedFault.allCases {
       let times = gaps[fault].flatMap { $0.count > 0 ? catalog.servedAgain($0) : nil } ?? ""
       table.add([
-        .init(catalog.injected(fault)), .init(MessageCatalog.grouped(counts[fault, default: 0])), .init(times),
+        .init(catalog.injected(fault)), .init(MessageCatalog.grouped(counts[fault, default: 0])),
+        .init(times),
       ])
     }
     let plain = [
@@ -65,7 +66,8 @@ struct SharedChaosReport: Sendable {
     }
     let verdict =
       account.isClean ? catalog.chaosSharedClean : palette.paint(catalog.chaosBroken(seed, place), .alarm)
-    let route = networkRoutes + relayRoutes > 0 ? [catalog.chaosRoutes(network: networkRoutes, relay: relayRoutes)] : []
+    let route =
+      networkRoutes + relayRoutes > 0 ? [catalog.chaosRoutes(network: networkRoutes, relay: relayRoutes)] : []
     return [verdict] + table.lines(palette, indent: 2, within: columns) + route
       + account.violations.prefix(Self.maxListed).map { palette.paint("- \(catalog.sentence($0))", .alarm) }
   }

@@ -144,9 +144,11 @@ final class SharedChaosRun {
     }
   }
 
-  private func measure(_ fault: SharedFault, _ branch: SharedChaosBranch?, _ customers: Set<ChaosTicket> = []) {
+  private func measure(_ fault: SharedFault, _ branch: SharedChaosBranch?, _ customers: Set<ChaosTicket> = [])
+  {
     waiting.append(
-      RecoveryMeasurement(fault: fault, since: SystemClock.monotonic(), customers: customers, branch: branch?.number))
+      RecoveryMeasurement(
+        fault: fault, since: SystemClock.monotonic(), customers: customers, branch: branch?.number))
   }
 
   // MARK: - Faults

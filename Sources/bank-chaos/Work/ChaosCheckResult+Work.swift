@@ -51,7 +51,9 @@ extension ChaosCheckResult {
     let byTicket = Dictionary(grouping: work.lines, by: \.ticket)
     compareKeys(byTicket)
     for (ticket, lines) in byTicket.sorted(by: { $0.key < $1.key }) {
-      for line in lines where line.phase == .overlap { reportDeviation(ticket, .overlapped(attempt: line.attempt)) }
+      for line in lines where line.phase == .overlap {
+        reportDeviation(ticket, .overlapped(attempt: line.attempt))
+      }
       guard let order = asked[ticket], let payload = order.payloadSent else {
         reportDeviation(ticket, .notRequested)
         continue
@@ -76,7 +78,11 @@ extension ChaosCheckResult {
       let keys = Set(lines.map(\.key))
       if keys.count > 1 { reportDeviation(ticket, .severalKeys) }
       for key in keys.sorted() {
-        if let owner = owners[key] { reportDeviation(ticket, .keyOfOtherTicket(of: owner)) } else { owners[key] = ticket }
+        if let owner = owners[key] {
+          reportDeviation(ticket, .keyOfOtherTicket(of: owner))
+        } else {
+          owners[key] = ticket
+        }
       }
     }
   }
@@ -99,7 +105,9 @@ extension ChaosCheckResult {
         && lines.contains { $0.phase == .end && $0.attempt == receipt.attempts }
       if !isWitnessed { reportDeviation(ticket, .notLogged(attempt: receipt.attempts)) }
       // A list of receipts has no keys; some were queried one by one.
-      if let line = begun.first, let key = receipt.key, key != line.key { reportDeviation(ticket, .receiptKey) }
+      if let line = begun.first, let key = receipt.key, key != line.key {
+        reportDeviation(ticket, .receiptKey)
+      }
       let storedBytes = work.storedBytes[receipt.service] ?? TruncatedOutput.longest
       let isRight = receipt.result.map {
         $0.output.holds(WorkerBehaviour.result(of: payload), keeping: storedBytes)

@@ -17,7 +17,9 @@ struct KeyedProcess: Sendable, Equatable {
 
   /// Identifies a process by its arguments and its environment; nil if it has no key of this run.
   init?(pid: pid_t, commandLine: [String], environment: [String], mark: String) {
-    guard commandLine.count > 2, WorkMode(rawValue: commandLine[1]) != nil, commandLine[2] == mark else { return nil }
+    guard commandLine.count > 2, WorkMode(rawValue: commandLine[1]) != nil, commandLine[2] == mark else {
+      return nil
+    }
     func value(_ name: String) -> String? {
       environment.first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.utf8.count + 1)) }
     }
@@ -81,7 +83,9 @@ final class ChaosLeakDetector {
   func leftoverProcesses(since closed: MonotonicTime) -> [KeyedProcess] {
     while true {
       let leftoverProcesses = Self.findKeyedProcesses(mark)
-      if leftoverProcesses.isEmpty || SystemClock.monotonic().since(closed) > Self.timeout { return leftoverProcesses }
+      if leftoverProcesses.isEmpty || SystemClock.monotonic().since(closed) > Self.timeout {
+        return leftoverProcesses
+      }
       WorkMode.pause(5)
     }
   }
@@ -96,7 +100,8 @@ final class ChaosLeakDetector {
       let commandLine = ChaosBank.strings(of: "/proc/\(pid)/cmdline")
       guard commandLine.count > 2, commandLine[2] == mark else { return nil }
       return KeyedProcess(
-        pid: pid, commandLine: commandLine, environment: ChaosBank.strings(of: "/proc/\(pid)/environ"), mark: mark)
+        pid: pid, commandLine: commandLine, environment: ChaosBank.strings(of: "/proc/\(pid)/environ"),
+        mark: mark)
     }
   }
 }

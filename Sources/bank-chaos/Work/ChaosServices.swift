@@ -65,10 +65,14 @@ final class ChaosServices {
   }
 
   func runIteration(_ now: MonotonicTime) {
-    for place in outsideWorkers.indices where outsideWorkers[place]?.reap() != nil { outsideWorkers[place] = nil }
+    for place in outsideWorkers.indices where outsideWorkers[place]?.reap() != nil {
+      outsideWorkers[place] = nil
+    }
     guard outsideWorkers.contains(where: { $0 == nil }), now >= nextStart else { return }
     nextStart = now + Self.pollInterval
-    for place in outsideWorkers.indices where outsideWorkers[place] == nil { outsideWorkers[place] = try? start(place) }
+    for place in outsideWorkers.indices where outsideWorkers[place] == nil {
+      outsideWorkers[place] = try? start(place)
+    }
   }
 
   private func start(_ place: Int) throws(SystemError) -> ChildProcess {

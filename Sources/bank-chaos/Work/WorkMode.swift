@@ -34,7 +34,8 @@ enum WorkMode: String, Sendable, CaseIterable {
         generations: generations, of: Array(arguments.dropFirst(4)))
     case .window: return WorkProgram.serveWindow(workLog)
     case .outside:
-      guard arguments.count >= 7, let encoding = WorkEncoding(rawValue: arguments[3]), let parent = pid_t(arguments[6])
+      guard arguments.count >= 7, let encoding = WorkEncoding(rawValue: arguments[3]),
+        let parent = pid_t(arguments[6])
       else { return softwareErrorCode }
       // The parent ends this process; if the parent is killed, the kernel kills this process.
       guard ParentDeath.dieWithParent(expectedParent: parent) else { return 0 }

@@ -143,12 +143,14 @@ final class WorkProgram {
     switch behaviour.end {
     case .well: break
     case .later: return try sendMessage(.returned(lease))
-    case .fails: return try sendMessage(.failed(lease, WorkFailure("simulated failure", after: .milliseconds(5))))
+    case .fails:
+      return try sendMessage(.failed(lease, WorkFailure("simulated failure", after: .milliseconds(5))))
     case .crashes: throw .brokenOff
     case .hangs: WorkMode.pause(Self.silence)
     }
     try beat(order, for: behaviour.milliseconds)
-    guard attempt.note(.end), let output = TruncatedOutput(first: WorkerBehaviour.result(of: attempt.payload)) else {
+    guard attempt.note(.end), let output = TruncatedOutput(first: WorkerBehaviour.result(of: attempt.payload))
+    else {
       throw .brokenOff
     }
     let answer = codec.bytes(of: .worked(lease, WorkResult(duration: .zero, output: output)))
@@ -156,7 +158,8 @@ final class WorkProgram {
     case .none: try send(answer)
     case .answersTwice: try send(answer + answer)
     case .answersForAnother:
-      try sendMessage(.done(Lease(ticket: lease.ticket + 1_000_000, attempt: 1, generation: lease.generation)))
+      try sendMessage(
+        .done(Lease(ticket: lease.ticket + 1_000_000, attempt: 1, generation: lease.generation)))
       try send(answer)
     case .breaksOff:
       try send(Array(answer.prefix(answer.count / 2)))

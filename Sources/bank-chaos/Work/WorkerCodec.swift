@@ -95,7 +95,9 @@ struct WorkerCodec {
     else { throw UndecodableMessage() }
     let values = Dictionary(parts.map { ($0.key, $0.value.content) }) { first, _ in first }
     func number<Number: FixedWidthInteger>(_ key: String) throws -> Number {
-      guard case .number(let text) = values[key], let number = Number(text) else { throw UndecodableMessage() }
+      guard case .number(let text) = values[key], let number = Number(text) else {
+        throw UndecodableMessage()
+      }
       return number
     }
     func text(_ key: String) -> String? { if case .string(let text) = values[key] { text } else { nil } }

@@ -49,7 +49,8 @@ struct ParityTests {
   static var table: [Row] {
     [
       Row("enqueue --wait, ticket, output") { bank in
-        try bank.asked.runSuccessfully("enqueue", "--service", "echo", "--payload", "hello", "--key", "parity", "--wait")
+        try bank.asked.runSuccessfully(
+          "enqueue", "--service", "echo", "--payload", "hello", "--key", "parity", "--wait")
         let again = try bank.asked.json(
           "enqueue", "--service", "echo", "--payload", "hello", "--key", "parity")
         #expect(again.wasAlreadyIssued)

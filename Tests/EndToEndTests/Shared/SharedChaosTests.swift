@@ -29,7 +29,9 @@ struct SharedChaosTests {
         "teller", "coordinator", "branch", "session", "backend", "stop", "server", "partition", "zombie",
       ]
       let runSuccessfully = acts.map { report["kills"][$0].integer ?? -1 }
-      #expect(runSuccessfully.allSatisfy { $0 >= 0 } && (3...10).contains(runSuccessfully.reduce(0, +)), "\(report)")
+      #expect(
+        runSuccessfully.allSatisfy { $0 >= 0 } && (3...10).contains(runSuccessfully.reduce(0, +)), "\(report)"
+      )
       #expect(report["ok"].flag == true && report["lost"].integer == 0 && report["duplicated"].integer == 0)
       #expect(report["acknowledged"].integer ?? 0 > 0)
       // A session that is refused or cannot be opened would end at once.

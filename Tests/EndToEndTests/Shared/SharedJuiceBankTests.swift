@@ -24,7 +24,8 @@ struct SharedJuiceBankTests {
   private func expectClean(_ branches: [ScratchBank]) throws {
     for branch in branches {
       let outcome = try branch.launch(["audit", "--json"]).finish(within: .seconds(60))
-      #expect(try outcome.code == 0 && outcome.json()["ok"].flag == true, "\(outcome)\n\(branch.diagnostics())")
+      #expect(
+        try outcome.code == 0 && outcome.json()["ok"].flag == true, "\(outcome)\n\(branch.diagnostics())")
     }
   }
 
