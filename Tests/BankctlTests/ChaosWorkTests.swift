@@ -122,6 +122,22 @@ struct ChaosWorkTests {
     expect([]) { $0.work.lines.append(line(.begin, 1, attempt: 2, at: 1_015)) }
   }
 
+  @Test("an attempt may start after the receipt for twice as long as the slowest start of a served attempt")
+  func slowStart() throws {
+    func late(_ at: Int64, slowest: Int64, _ expected: [ChaosViolation]) {
+      expect(expected) { evidence in
+        for place in evidence.work.lines.indices where evidence.work.lines[place].ticket == Self.ticket(4) {
+          evidence.work.lines[place].at = 40 + slowest
+        }
+        evidence.work.lines.append(line(.begin, 1, attempt: 2, at: at))
+      }
+    }
+    late(3_015, slowest: 1_500, [])
+    late(3_016, slowest: 1_500, [.work(Self.ticket(1), .startedAfterReceipt(attempt: 2))])
+    // A start is late by itself if it takes longer than any machine needs.
+    late(20_016, slowest: 15_000, [.work(Self.ticket(1), .startedAfterReceipt(attempt: 2))])
+  }
+
   @Test("a receipt without its work is found: no start, no end, of another attempt")
   func unwitnessed() {
     expect([.work(Self.ticket(1), .notLogged(attempt: 1))]) { $0.work.lines.remove(at: 0) }

@@ -20,7 +20,7 @@ enum WorkDeviation: Sendable, Equatable {
   case payload
   /// The result does not match the payload.
   case result
-  /// An attempt started more than a second after the receipt.
+  /// An attempt started later after the receipt than an attempt of this run takes to start.
   case startedAfterReceipt(attempt: Int32)
   /// The ticket was served, although a cancellation was confirmed.
   case notCancelled
@@ -61,10 +61,11 @@ extension ChaosCheckResult {
       let digest = WorkerBehaviour.digest(payload)
       if lines.contains(where: { $0.digest != digest }) { reportDeviation(ticket, .payload) }
     }
+    let tolerance = Self.longestStart(receipts, byTicket)
     for receipt in receipts {
       let ticket = ChaosTicket(day: receipt.day, number: receipt.ticket)
       guard let payload = asked[ticket]?.payloadSent else { continue }
-      compare(receipt, ticket, payload, byTicket[ticket] ?? [], work)
+      compare(receipt, ticket, payload, byTicket[ticket] ?? [], work, tolerance)
     }
     for found in work.leaked { reportDeviation(found.ticket, .outlived(pid: found.pid)) }
     violations += work.leftoverProcesses.map { .orphan(pid: $0.pid, name: $0.key) }
@@ -87,12 +88,29 @@ extension ChaosCheckResult {
     }
   }
 
+  /// Time in milliseconds in which an attempt that was assigned before a receipt may still start: twice as long
+  /// as the slowest served attempt of this run took from its assignment to its first line, within bounds.
+  private static func longestStart(
+    _ receipts: [ReceiptReport], _ byTicket: [ChaosTicket: [WorkLogEntry]]
+  ) -> Int64 {
+    let starts = receipts.compactMap { receipt -> Int64? in
+      guard receipt.outcome == .served, let assigned = receipt.startedAt else { return nil }
+      let lines = byTicket[ChaosTicket(day: receipt.day, number: receipt.ticket)] ?? []
+      return lines.first { $0.phase == .begin && $0.attempt == receipt.attempts }
+        .map { min(max(0, $0.at.subtractingReportingOverflow(assigned).partialValue), startBounds.upperBound) }
+    }
+    return min(max(startBounds.lowerBound, 2 * (starts.max() ?? 0)), startBounds.upperBound)
+  }
+
+  private static let startBounds: ClosedRange<Int64> = 1_000...20_000
+
   private mutating func compare(
-    _ receipt: ReceiptReport, _ ticket: ChaosTicket, _ payload: [UInt8], _ lines: [WorkLogEntry], _ work: Work
+    _ receipt: ReceiptReport, _ ticket: ChaosTicket, _ payload: [UInt8], _ lines: [WorkLogEntry], _ work: Work,
+    _ tolerance: Int64
   ) {
     let begun = lines.filter { $0.phase == .begin }
     // An attempt in flight to a window when its customer is cancelled still starts, and is then ended.
-    if let late = begun.first(where: { $0.at > receipt.finishedAt + Self.maxLateStart }) {
+    if let late = begun.first(where: { $0.at > receipt.finishedAt + tolerance }) {
       reportDeviation(ticket, .startedAfterReceipt(attempt: late.attempt))
     }
     switch receipt.outcome {
@@ -116,9 +134,6 @@ extension ChaosCheckResult {
       if isRight != true { reportDeviation(ticket, .result) }
     }
   }
-
-  /// Longest time from a receipt to the start of an attempt, in milliseconds.
-  private static let maxLateStart: Int64 = 1_000
 
   private mutating func reportDeviation(_ ticket: ChaosTicket, _ deviation: WorkDeviation) {
     workDeviations += 1
