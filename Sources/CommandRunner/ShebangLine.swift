@@ -18,10 +18,12 @@ public struct ShebangLine: Sendable, Hashable {
 
   /// Reads the first line of a file.
   init?(of path: String) {
-    guard let file = try? FileDescriptor.open(path, .readOnly),
-      let bytes = try? file.readAll(limit: Self.longest)
-    else { return nil }
-    self.init(bytes)
+    guard let file = try? FileDescriptor.open(path, .readOnly) else { return nil }
+    var bytes = [UInt8](repeating: 0, count: Self.longest)
+    guard let count = try? bytes.withUnsafeMutableBytes({ try file.read(into: $0, at: 0) }) else {
+      return nil
+    }
+    self.init(Array(bytes.prefix(count)))
   }
 
   init?(_ bytes: [UInt8]) {

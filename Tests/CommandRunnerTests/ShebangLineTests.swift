@@ -36,6 +36,17 @@ import Testing
     #expect(fault("#!/etc/passwd\n")?.contains("Permission denied") == true)
   }
 
+  @Test("the interpreter of a script that is longer than what the kernel reads is checked, too")
+  func longScript() throws {
+    let directory = try TemporaryDirectory("command-tests")
+    let path = directory.file("script")
+    let lines = "#!/no/such -x\n" + String(repeating: "echo line\n", count: 1_000)
+    try FileDescriptor.open(path, [.writeOnly, .create]).writeAll(Array(lines.utf8))
+    #expect(ShebangLine(of: path).map { [$0.interpreter, $0.argument] } == ["/no/such", "-x"])
+    #expect(ShebangLine.fault(of: path, search: nil, directory: "/")?.contains("/no/such") == true)
+    #expect(ShebangLine(of: directory.file("none")) == nil)
+  }
+
   @Test("a command whose directory is gone reports that, and not a missing program")
   func directory() {
     let found = ProgramSearch.find("./tool", path: nil, directory: "/no/such/place")
