@@ -24,7 +24,6 @@ final class SharedChaosRun {
   private(set) var counts: [SharedFault: Int64] = [:]
   private(set) var gaps: [SharedFault: [TimeSpan]] = [:]
   private(set) var recovered = true
-  private(set) var orphans: [ChaosProcess] = []
   let traffic: ChaosTraffic
   let branches: [SharedChaosBranch]
   let snapshot: ChaosSnapshot
