@@ -1,5 +1,5 @@
 // Words that texts for people do not contain: comments, strings, messages, pages, scripts and settings. Names
-// in Swift and C are not judged. There is no list of exceptions. Each word below is built from pieces, and a
+// in Swift and C are judged by the English words alone. There is no list of exceptions. Each word below is built from pieces, and a
 // single syllable is escaped, because this file is judged too.
 
 enum WordRules {
@@ -98,7 +98,7 @@ enum WordRules {
 
   static func check(_ file: File) -> [Violation] {
     let prose = file.prose
-    return checkEnglish(prose, file.path) + checkKorean(prose, file.path)
+    return checkEnglish(prose, file.path) + checkKorean(prose, file.path) + checkNames(file)
   }
 
   // MARK: - English

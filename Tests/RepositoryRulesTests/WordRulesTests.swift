@@ -51,15 +51,20 @@ struct WordRulesTests {
     }
   }
 
-  @Test("names in code are not judged")
+  @Test("the banned words are refused in names, and names of which they are only a part are allowed")
   func names() {
-    for ban in WordRules.inEnglish where ban.words.count == 1 {
-      let word = ban.words[0]
-      let name = word.prefix(1).uppercased() + word.dropFirst()
-      #expect(lines("Sources/A/A.swift", "let \(word) = \(name)(\(word): 1)\n").isEmpty)
-      #expect(lines("Sources/A/A.swift", "let a = \"x \\(\(word)) x\"\n").isEmpty)
-      #expect(lines("Sources/A/A.swift", "// Calls `is\(name)Here`.\n").isEmpty)
-      #expect(lines("Tests/A/a.c", "int \(word);\n").isEmpty)
+    for ban in WordRules.inEnglish {
+      let parts = ban.words.map { $0.prefix(1).uppercased() + $0.dropFirst() }
+      let name = "x" + parts.joined() + "Here"
+      #expect(lines("Sources/A/A.swift", "let a = 1\nlet \(name) = 1\n") == [2])
+      #expect(lines("Sources/A/A.swift", "let a = \"x \\(\(name)) x\"\n") == [1])
+      #expect(lines("Sources/A/A.swift", "struct URL\(parts.joined()) {}\n") == [1])
+      #expect(lines("Tests/A/a.c", "int x_\(ban.words.joined(separator: "_"));\n") == [1])
+    }
+    for name in [
+      "isNoLonger", "thereIsNo", "goOne", "forGoods", "manewer", "isTolderance", "somebodies", "isNotA",
+    ] {
+      #expect(lines("Sources/A/A.swift", "let \(name) = 1\n").isEmpty, "\(name)")
     }
   }
 
