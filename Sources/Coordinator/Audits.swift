@@ -387,19 +387,3 @@ final class AuditRun {
     return answer
   }
 }
-
-extension AuditReport {
-  mutating func add(_ problems: [MessageDetail]) { for problem in problems { add(problem) } }
-}
-
-extension HomeFile.Owner {
-  /// Owner of the files of the service with this name; nil if the name is unknown.
-  fileprivate init?(serviceNamed name: String) {
-    switch name {
-    case "stock": self = .stock
-    case "vending": self = .vending
-    case "web": self = .page
-    default: return nil
-    }
-  }
-}

@@ -1,9 +1,8 @@
 // Intake of enqueue requests: checks them, makes them repeatable by their keys, and cuts them into slices for the
-// queue.
-// A known key is answered with the tickets of the first request, after these are on disk. The same key with a different
-// request is refused. `ListSlices.swift` handles the details of lists. A small request of another client is admitted
-// between two slices of a large one, unless both may have the same key. While other customers are served, a large
-// request rests for twice as long as an iteration of at least 1 ms took.
+// queue. A known key is answered with the tickets of the first request, after these are on disk. The same key with a
+// different request is refused. `ListSlices.swift` handles the details of lists. A small request of another client is
+// admitted between two slices of a large one, unless both may have the same key. While other customers are served, a
+// large request rests for twice as long as an iteration of at least 1 ms took.
 // Invariant: at most one request is partly admitted, in the queue as well as in this class. A request that is given up
 // leaves no data: its customers on disk are removed before their numbers are assigned again.
 
@@ -352,60 +351,5 @@ final class EnqueueHandler: CoordinatorComponent {
     line.current = current
     let report = ProgressReport(phase: .enqueuing, done: order.taken, total: order.total)
     server.answer(entry.requester, .progress(report), more: true)
-  }
-
-  // MARK: - Refusals
-
-  func refuse(_ order: EnqueueQueue.Order, _ error: SliceError) {
-    switch error {
-    case .store(let error): return handleLookupFailure(error, order)
-    case .spool(let failure):
-      context.write(event: "list_read_failed", level: .error) { $0.field("msg", failure.detail) }
-      breakOff(order, failure)
-    case .request(let failure): breakOff(order, failure)
-    }
-  }
-
-  /// Ends this request alone: its failure does not affect other requests.
-  private func breakOff(_ order: EnqueueQueue.Order, _ failure: Failure) {
-    line.end(order)
-    if order.taken == 0 { requests.fail(order.request, failure) } else { giveUp(because: failure) }
-  }
-
-  /// Gives up the partly admitted request, if there is one. Its client receives the reason.
-  ///
-  /// Other staged changes are committed first. Customers of the request that are on disk have unassigned
-  /// numbers, and are removed before these numbers are assigned.
-  /// - Returns: True if a request was given up. False also if a full disk refused the request during the
-  ///   commit, which has already notified its client.
-  @discardableResult
-  func giveUp(because failure: Failure) -> Bool {
-    guard queue.machine.isTakingIn else { return false }
-    queue.commit()
-    guard let given = queue.machine.arriving else { return false }
-    line.abandon()
-    requests.fail(given.request, failure)
-    queue.process(.enqueueAbandoned)
-    return true
-  }
-
-  /// Drops the partly admitted request, which the queue has refused because the disk is full.
-  func handleDiskFull() { line.abandon() }
-
-  /// Refuses all waiting requests. The caller makes sure that none is partly admitted.
-  func refuseAll(because failure: Failure) {
-    for request in abandonAll() { requests.fail(request, failure) }
-  }
-
-  private func abandonAll() -> [RequestNumber] {
-    gathered = nil
-    return line.abandonAll()
-  }
-
-  /// Refuses all waiting requests, and gives up the partly admitted one.
-  func refusePending(because failure: Failure) {
-    let waiting = abandonAll()
-    giveUp(because: failure)
-    for request in waiting { requests.fail(request, failure) }
   }
 }

@@ -1,5 +1,5 @@
-// Checks of an audit outside of the database: missing files of `HomeFileTable`, permissions of the home, and processes of
-// the home. The audit changes nothing. A file that cannot be examined is a finding.
+// Checks of an audit outside of the database: missing files of `HomeFileTable`, permissions of the home, and processes
+// of the home. The audit changes nothing. A file that cannot be examined is a finding.
 
 import BankModel
 import Glibc
@@ -138,5 +138,21 @@ struct HomeAudit {
     let wanted = facts.isDirectory ? "700" : "600"
     return UInt32(facts.mode) & 0o077 & ~(shared[path] ?? 0) == 0
       ? nil : MessageDetail(.modeTooPermissive, path, mode, wanted)
+  }
+}
+
+extension AuditReport {
+  mutating func add(_ problems: [MessageDetail]) { for problem in problems { add(problem) } }
+}
+
+extension HomeFile.Owner {
+  /// Owner of the files of the service with this name; nil if the name is unknown.
+  init?(serviceNamed name: String) {
+    switch name {
+    case "stock": self = .stock
+    case "vending": self = .vending
+    case "web": self = .page
+    default: return nil
+    }
   }
 }

@@ -1,5 +1,4 @@
 // Driver of the queue's state machine: it applies every event and performs the resulting effects in order.
-// `QueueDriver+Commits.swift` handles commits.
 // Invariants: events reach the machine only through `apply(_:into:)`. A change is staged before any effect requested
 // after it. Effects that wait for a commit are performed before anything else can be staged.
 // Errors: a store error that leaves the state of the disk unknown ends the process; see `BankContext.halt(with:)`.
@@ -41,8 +40,7 @@ final class QueueDriver {
   var onCommitted: () -> Void = {}
   /// Called when the disk is full and the queue has refused all customers who were not on disk.
   var onRefused: () -> Void = {}
-  /// Called when the store has failed and the state of the disk is unknown, so that the final messages are
-  /// sent.
+  /// Called when the store has failed and the state of the disk is unknown, so that the final messages are sent.
   var onStoreFailure: (StoreError) -> Void = { _ in }
 
   /// Reasons why the queue has paused services. A reason is removed when its service is resumed.
@@ -397,6 +395,6 @@ final class QueueDriver {
   func checkDiskSpaceIfDue() { if engine.checkDiskSpaceIfDue() { updateDiskSpace() } }
   var nextDeadline: MonotonicTime? { .earlier(nextRetry, engine.nextDeadline) }
   var nextRetry: MonotonicTime? { Kernel.hasPlantedBug("neverRunsTimers") ? nil : machine.nextRetry }
-  /// Earliest end of a lease, in attended time; see `AttendedTime`.
+  /// Earliest end of a lease, in listening time; see `ListeningClock`.
   var nextLeaseEnd: MonotonicTime? { Kernel.hasPlantedBug("neverRunsTimers") ? nil : machine.nextLeaseEnd }
 }

@@ -1,0 +1,61 @@
+// Refusals of waiting requests, and the end of a request that is partly admitted.
+// Invariant: each request that ends here gets one answer.
+
+import BankModel
+import QueueCore
+import Wire
+
+extension EnqueueHandler {
+  func refuse(_ order: EnqueueQueue.Order, _ error: SliceError) {
+    switch error {
+    case .store(let error): return handleLookupFailure(error, order)
+    case .spool(let failure):
+      context.write(event: "list_read_failed", level: .error) { $0.field("msg", failure.detail) }
+      breakOff(order, failure)
+    case .request(let failure): breakOff(order, failure)
+    }
+  }
+
+  /// Ends this request alone: its failure does not affect other requests.
+  func breakOff(_ order: EnqueueQueue.Order, _ failure: Failure) {
+    line.end(order)
+    if order.taken == 0 { requests.fail(order.request, failure) } else { giveUp(because: failure) }
+  }
+
+  /// Gives up the partly admitted request, if there is one. Its client receives the reason.
+  ///
+  /// Other staged changes are committed first. Customers of the request that are on disk have unassigned
+  /// numbers, and are removed before these numbers are assigned.
+  /// - Returns: True if a request was given up. False also if a full disk refused the request during the
+  ///   commit, which has already notified its client.
+  @discardableResult
+  func giveUp(because failure: Failure) -> Bool {
+    guard queue.machine.isTakingIn else { return false }
+    queue.commit()
+    guard let given = queue.machine.arriving else { return false }
+    line.abandon()
+    requests.fail(given.request, failure)
+    queue.process(.enqueueAbandoned)
+    return true
+  }
+
+  /// Drops the partly admitted request, which the queue has refused because the disk is full.
+  func handleDiskFull() { line.abandon() }
+
+  /// Refuses all waiting requests. The caller makes sure that none is partly admitted.
+  func refuseAll(because failure: Failure) {
+    for request in abandonAll() { requests.fail(request, failure) }
+  }
+
+  private func abandonAll() -> [RequestNumber] {
+    gathered = nil
+    return line.abandonAll()
+  }
+
+  /// Refuses all waiting requests, and gives up the partly admitted one.
+  func refusePending(because failure: Failure) {
+    let waiting = abandonAll()
+    giveUp(because: failure)
+    for request in waiting { requests.fail(request, failure) }
+  }
+}
