@@ -1,7 +1,7 @@
 // The Korean sentences of usage errors. Tests contain every sentence literally.
 // Invariant: one line with the object, the reason and, where possible, the remedy. The last sentence names the help
-// page. `KoreanParticle` chooses a particle after an inserted word. Statements end in -습니다 and requests in -세요, as in the
-// whole project.
+// page. `KoreanParticle` chooses a particle after an inserted word. Statements end in -습니다 and requests in -세요, as in
+// the whole project.
 import ByteText
 
 extension UsageError {

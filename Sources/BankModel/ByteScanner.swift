@@ -21,8 +21,8 @@ public struct ByteScanner {
   /// True if one of the bytes is not ASCII.
   public var hasNonASCIIByte: Bool { bytes & Self.repeated(0x80) != 0 }
 
-  /// True if a text contains a wanted byte. `matchesAny` tests eight bytes at a time, and `matchesByte` tests each of the
-  /// last bytes, at most seven. Both must accept the same byte values.
+  /// True if a text contains a wanted byte. `matchesAny` tests eight bytes at a time, and `matchesByte` tests each of
+  /// the last bytes, at most seven. Both must accept the same byte values.
   public static func containsByte(
     in text: UnsafeBufferPointer<UInt8>, _ matchesAny: (ByteScanner) -> Bool, or matchesByte: (UInt8) -> Bool
   ) -> Bool {

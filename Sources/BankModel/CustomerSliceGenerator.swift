@@ -1,5 +1,5 @@
 // Order in which the customers of one large request are drawn: in slices, with the first customers of the request
-// last. Until the first customers are drawn, other requests can use their ticket numbers; see `ArrivingRequest` in
+// last. Until the first customers are drawn, other requests can use their ticket numbers; see `InProgressEnqueue` in
 // QueueCore. Invariant: each customer is drawn once, and equals the customer at the same position of a single draw.
 
 /// Generator of a large request's customers, slice by slice.

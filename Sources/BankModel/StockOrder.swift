@@ -17,7 +17,7 @@ public struct OrderID: RawRepresentable, Hashable, Sendable, Codable, CustomStri
   public init(_ text: String) { rawValue = text }
 
   /// Order name of one ticket: `3-17` for ticket 17 of day 3. Used for tickets that were issued before the database
-  /// had an identity; see ``BooksName``.
+  /// had an identity; see ``BankID``.
   public init(day: BusinessDay, ticket: TicketNumber) { rawValue = "\(day)-\(ticket)" }
 
   /// True if an order can have this name: 1 to ``StockLimits/orderLength`` bytes of visible ASCII.

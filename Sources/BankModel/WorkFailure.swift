@@ -10,7 +10,7 @@ public final class WorkFailure: Hashable, Sendable {
   public enum Consequence: UInt8, Sendable, CaseIterable {
     /// Retry after a pause, as often as the service allows failures.
     case again = 1
-    /// Retry after a pause. Counted as a failure only if the customer has had many attempts (`maxLater`).
+    /// Retry after a pause. Counted as a failure only if the customer has had many attempts (`maxDeferrals`).
     case later = 2
     /// Dead letter at once, because the work would fail every time.
     case never = 3
@@ -21,8 +21,8 @@ public final class WorkFailure: Hashable, Sendable {
     case pause = 5
   }
 
-  /// Reason for the failure, at most ``Attempt/maxFailureTextBytes`` bytes. For a command, the text contains its last lines
-  /// of output.
+  /// Reason for the failure, at most ``Attempt/maxFailureTextBytes`` bytes. For a command, the text contains its last
+  /// lines of output.
   public let words: String
   /// Consequence for the customer.
   public let consequence: Consequence

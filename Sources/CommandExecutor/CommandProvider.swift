@@ -112,8 +112,8 @@ public final class CommandProvider: ResourceProvider {
     }
   }
 
-  /// Requests the start of this customer's command. It starts in the next call of ``finishIteration()`` if the last command was
-  /// short, and in the call after that if it was not.
+  /// Requests the start of this customer's command. It starts in the next call of ``finishIteration()`` if the last
+  /// command was short, and in the call after that if it was not.
   public func provide(_ assignment: Assignment) {
     switch stage {
     case .idle, .requested, .finished: stage = .requested(assignment, isFresh: true)

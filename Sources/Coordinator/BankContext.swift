@@ -36,7 +36,7 @@ final class BankContext {
   private(set) var exitCode: Int32?
   /// True if no guarantee can be given any more, because the state of the disk is unknown or the database is gone.
   /// Staged changes are not stored, and queued messages are not sent; for the exception see
-  /// `HomeKeeper.sayFarewell()`.
+  /// `HomeRepair.flushAndExit()`.
   private(set) var isHalted = false
 
   init(

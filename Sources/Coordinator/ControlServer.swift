@@ -77,7 +77,7 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
   /// Time at which the server accepts connections again, after the process had no free descriptor.
   package var nextDeadline: MonotonicTime? { nextAccept }
 
-  /// Next timeout of a silent client, in attended time; see `AttendedTime`.
+  /// Next timeout of a silent client, in listening time; see `ListeningClock`.
   package var nextJudgement: MonotonicTime? { nextCheck.map { MonotonicTime(nanoseconds: $0.nanoseconds) } }
 
   package func runTimers(_ now: Moment) {

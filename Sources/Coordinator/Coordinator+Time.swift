@@ -6,16 +6,16 @@ import QueueCore
 import Time
 
 /// The loop would sleep past a deadline that `nextDeadline` does not consider. Timeouts for silent processes use
-/// attended time, which does not pass while this process cannot listen; see `AttendedTime`.
+/// listening time, which does not pass while this process cannot listen; see `ListeningClock`.
 extension Coordinator {
   /// True if a time of the monotonic clock has passed.
   func isDue(_ moment: MonotonicTime?) -> Bool { moment.map { $0 <= context.now.monotonic } ?? false }
-  /// True if a point in attended time (see `AttendedTime`) has passed.
+  /// True if a point in listening time (see `ListeningClock`) has passed.
   func isSilenceTimeoutDue(_ moment: MonotonicTime?) -> Bool {
     moment.map { $0 <= context.now.listeningTime } ?? false
   }
 
-  /// Next timeout for a silent process, in attended time (see `AttendedTime`).
+  /// Next timeout for a silent process, in listening time (see `ListeningClock`).
   private var nextJudgement: MonotonicTime? {
     var earliest = MonotonicTime.earlier(queue.nextLeaseEnd, tellerSupervisor.nextJudgement)
     earliest = .earlier(earliest, serviceSupervisor.nextJudgement)

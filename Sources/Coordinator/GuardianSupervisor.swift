@@ -156,7 +156,7 @@ final class GuardianSupervisor {
     .earliest(startAt, undelivered?.repeatAt, stableAt, heartbeat.nextDeadline)
   }
 
-  /// Time of the next check of a silent guardian, in attended time; see `AttendedTime`.
+  /// Time of the next check of a silent guardian, in listening time; see `ListeningClock`.
   var nextJudgement: MonotonicTime? {
     guard watched != nil else { return nil }
     return killAt ?? stallDetector?.nextCheckAt

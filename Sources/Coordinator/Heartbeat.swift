@@ -11,7 +11,7 @@ final class Heartbeat {
   /// Called with the process id that an answer contains.
   var onAnswer: ((Int32) -> Void)?
   var onBeat: (() -> Void)?
-  /// Time without heartbeats after which the guardian examines whether this process is stuck; see `Standstill`.
+  /// Time without heartbeats after which the guardian examines whether this process is stuck; see `StallDetector`.
   var patience: TimeSpan
 
   private let notifier: ServiceNotifier?

@@ -162,8 +162,8 @@ struct SlicedList {
   private var keysHeldBack: Set<Int> = []
   private var taken = 0
 
-  /// Holds back at most half of the parts. Of a list with keys at most `EnqueueListSpool.checkedParts` parts are held back,
-  /// and of a list without keys at most `limit` customers. A limit of 0 admits all parts in list order.
+  /// Holds back at most half of the parts. Of a list with keys at most `EnqueueListSpool.checkedParts` parts are held
+  /// back, and of a list without keys at most `limit` customers. A limit of 0 admits all parts in list order.
   init(_ list: EnqueueListSpool, heldBackLimit limit: Int64) {
     self.list = list
     let most = list.hasKeys ? EnqueueListSpool.checkedParts : Int(limit) / list.partLimit

@@ -248,8 +248,8 @@ extension ProcessSupervisor {
     slots.reduce(nil) { .earlier($0, $1.nextDeadline) }
   }
 
-  /// Next timeout of a process that has not sent or done what was expected, in attended time (see
-  /// `AttendedTime`).
+  /// Next timeout of a process that has not sent or done what was expected, in listening time (see
+  /// `ListeningClock`).
   func nextSilenceTimeout(of slots: some Collection<Slot>) -> MonotonicTime? {
     slots.reduce(nil) { .earlier($0, $1.nextJudgement) }
   }
@@ -311,8 +311,8 @@ package class SupervisedProcess<Incoming: FrameMessage, Outgoing: FrameMessage> 
   final var isWanted = true
   /// Start time of the successor; nil while a process runs or none is to start.
   final var restartAt: MonotonicTime?
-  /// Time by which the process must be ready. This deadline and the next two are in attended time; see
-  /// `AttendedTime`.
+  /// Time by which the process must be ready. This deadline and the next two are in listening time; see
+  /// `ListeningClock`.
   final var readyDeadline: MonotonicTime?
   final var killAt: MonotonicTime?
   final var drainDeadline: MonotonicTime?
@@ -329,7 +329,7 @@ package class SupervisedProcess<Incoming: FrameMessage, Outgoing: FrameMessage> 
 
   final var pid: Int32 { child.map { $0.isReaped ? 0 : $0.pid } ?? 0 }
   var nextDeadline: MonotonicTime? { restartAt }
-  /// Next timeout, in attended time; see `AttendedTime`.
+  /// Next timeout, in listening time; see `ListeningClock`.
   var nextJudgement: MonotonicTime? { .earlier(readyDeadline, .earlier(killAt, drainDeadline)) }
   /// Removes the deadlines of a process that has exited.
   func clearDeadlines() { (readyDeadline, killAt) = (nil, nil) }

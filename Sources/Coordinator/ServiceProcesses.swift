@@ -1,5 +1,5 @@
-// Service processes of this bank, such as the stock: their orders (`ServiceProcessSettings`), their files, and the coordinator's
-// own connections to them.
+// Service processes of this bank, such as the stock: their orders (`ServiceProcessSettings`), their files, and the
+// coordinator's own connections to them.
 // Invariant: the bank opens and serves even if a service process fails; the status contains the reason. The
 // coordinator reads the file of a service when it sends the orders, directly before the service reads the file. So
 // the recorded contents are those in use, unless the file changes between the two reads.

@@ -136,7 +136,7 @@ package final class ServiceSupervisor {
   // MARK: - Deadlines
 
   package var nextDeadline: MonotonicTime? { nextDeadline(of: slots) }
-  /// Next timeout, in attended time; see `AttendedTime`.
+  /// Next timeout, in listening time; see `ListeningClock`.
   package var nextJudgement: MonotonicTime? { nextSilenceTimeout(of: slots) }
 
   /// Applies deadlines that have passed. The caller has handled all received messages before.

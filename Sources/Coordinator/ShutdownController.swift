@@ -228,8 +228,8 @@ final class ShutdownController: CoordinatorComponent {
     queue.commit()
   }
 
-  /// Refuses requests like `refusePending()`, and waits until all other changes are on disk, because no further iteration
-  /// follows. There is no wait for a store on a remote server.
+  /// Refuses requests like `refusePending()`, and waits until all other changes are on disk, because no further
+  /// iteration follows. There is no wait for a store on a remote server.
   func refusePermanently() {
     refusePending()
     queue.awaitResults()

@@ -93,7 +93,7 @@ final class SupervisedTeller: SupervisedProcess<TellerMessage, MessageToTeller> 
   var workerOutput: WorkerOutputReader?
   /// Reason why the window waits for the exit of processes that could not be killed; nil if it does not.
   var holdUp: MessageDetail?
-  /// Time of a kill after a deadline or a violation of the protocol, in attended time (see `AttendedTime`). Nil if
+  /// Time of a kill after a deadline or a violation of the protocol, in listening time (see `ListeningClock`). Nil if
   /// there was no such kill, after the exit, and after the process was logged; see ``unkillableAt``.
   var killedAt: MonotonicTime?
   /// Time at which a process that has still not exited after the kill is logged.

@@ -26,8 +26,8 @@ struct GuardedCoordinator {
   var stallDetector: StallDetector
   /// True after the first progress report of the coordinator. A coordinator of an older build sends none.
   var hasReported = false
-  /// Time of SIGKILL, set when the process was found hanging. It is attended time, like the times in ``stallDetector``; see
-  /// ``EventLoop/attended``.
+  /// Time of SIGKILL, set when the process was found hanging. It is listening time, like the times in ``stallDetector``;
+  /// see ``EventLoop/listeningTime``.
   var killAt: MonotonicTime?
 
   /// Time between SIGABRT and SIGKILL for a hanging process.

@@ -2,8 +2,8 @@
 // The caller runs the loop and calls `next()` until it returns nil.
 // Invariant: each complete line that the query selects is returned once, and the lines of one worker in order. The
 // kernel reports changes, so the process sleeps while no log changes, unless the kernel has no watch left (see
-// `LogDirectoryWatcher`). Lines of different workers are sorted by time if each was written to its file within the gathering
-// time after its time stamp.
+// `LogDirectoryWatcher`). Lines of different workers are sorted by time if each was written to its file within the
+// gathering time after its time stamp.
 // Errors: `LogFailure` from `next()`.
 import Posix
 import Time

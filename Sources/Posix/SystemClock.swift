@@ -21,6 +21,6 @@ public enum SystemClock {
     return WallTime(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
   }
 
-  /// Reads both clocks now. The attended time is set to the monotonic one.
+  /// Reads both clocks now. The listening time is set to the monotonic one.
   public static func moment() -> Moment { Moment(monotonic: monotonic(), wall: wall()) }
 }

@@ -109,8 +109,8 @@ public final class PostgresConnection {
   /// this call.
   ///
   /// - Throws: `full` if the limits are reached; `closed` if the connection is not ready yet or has ended, or if its
-  ///   loss was just found and is reported to the handler by ``finishIteration()``. In all these cases the segment was not
-  ///   sent.
+  ///   loss was just found and is reported to the handler by ``finishIteration()``. In all these cases the segment was
+  ///   not sent.
   public func send(
     _ segment: [PostgresCall], _ finish: @escaping (PostgresOutcome) -> Void
   ) throws(PostgresError) {

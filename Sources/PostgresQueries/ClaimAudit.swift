@@ -157,8 +157,8 @@ struct ClaimAudit {
 
   // MARK: - Returned claims
 
-  /// Adds a finding for each receipt in `orphanedReceipts` whose branch had no claim on the customer. Returned claims are in the
-  /// table `released_claim`.
+  /// Adds a finding for each receipt in `orphanedReceipts` whose branch had no claim on the customer. Returned claims
+  /// are in the table `released_claim`.
   private mutating func findOrphanedReceipts(_ record: inout AuditRecord) throws(StoreError) {
     guard !orphanedReceipts.isEmpty else { return }
     let rows = try reading.connection.ask(

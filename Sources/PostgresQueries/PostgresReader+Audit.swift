@@ -26,8 +26,8 @@ extension PostgresReader {
 
   private static let maxWaitsForLargeRequests = 300
 
-  /// - Parameter duringLargeRequest: if false, the result is nil while the customers of a large request are being moved to their
-  ///   lines.
+  /// - Parameter duringLargeRequest: if false, the result is nil while the customers of a large request are being moved
+  ///   to their lines.
   private func audit(duringLargeRequest: Bool) throws(StoreError) -> StoreAudit? {
     try connection.inSnapshot { () throws(StoreError) in
       let staged = try connection.ask(.once("SELECT EXISTS (SELECT FROM bank.staged_batch)"))[0]

@@ -1,7 +1,7 @@
 // SQL statements that import a whole bank into an empty database, once, for `bankctl move`.
-// Invariant: the target database has never had a customer. The caller takes the locks of ``lockOutBranches`` before it checks
-// this condition. It keeps the locks until the commit, so that no branch joins and no ticket is issued before the
-// commit.
+// Invariant: the target database has never had a customer. The caller takes the locks of ``lockOutBranches`` before it
+// checks this condition. It keeps the locks until the commit, so that no branch joins and no ticket is issued before
+// the commit.
 import Postgres
 
 /// Statements that fill an empty database in one transaction.

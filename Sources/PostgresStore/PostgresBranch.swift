@@ -41,8 +41,8 @@ public struct PostgresBranch: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - epoch: the last epoch that this home has stored.
-  ///   - homeIdentity: identity of the home and of the running machine. A branch of this name with a valid lease and another
-  ///     identity is not fenced.
+  ///   - homeIdentity: identity of the home and of the running machine. A branch of this name with a valid lease and
+  ///     another identity is not fenced.
   public static func join(
     _ name: String, lease: TimeSpan, host: String = "", after epoch: Int64 = 0, homeIdentity: String = ""
   ) -> PostgresRequest<(branch: PostgresBranch, returned: [TicketRange])> {
@@ -240,9 +240,9 @@ public struct PostgresBranch: Sendable, Hashable {
   /// Returns those of the given commits of this epoch that are in the database.
   ///
   /// The answer is final only if no statement of the epoch can still be running in the server. The server may
-  /// continue for a while after a connection was lost. The answer is final after ``join(_:lease:host:after:homeIdentity:)``
-  /// with the same name, which waits for running statements, or after the server process of that connection has
-  /// exited.
+  /// continue for a while after a connection was lost. The answer is final after
+  /// ``join(_:lease:host:after:homeIdentity:)`` with the same name, which waits for running statements, or after the
+  /// server process of that connection has exited.
   public func stored(_ numbers: [Int64]) -> PostgresRequest<Set<Int64>> {
     PostgresRequest(segment: [PostgresStatements.storedCommits.with(fence + [.integers(numbers)])]) {
       results in

@@ -2,9 +2,9 @@
 // database, and due customers are selected by the server's clock. So a branch writes times by the server's clock, and
 // converts times that it reads to its own clock.
 // Invariant: a difference of less than a second counts as none, and an adopted difference changes only when it is wrong
-// by a second or more. So the order of times of one branch is preserved in the database, except when ``record(_:at:_:)``
-// returns true. Due times are computed with the monotonic clock, so they are correct even if the branch's clock was set
-// since the last reading of the server's clock.
+// by a second or more. So the order of times of one branch is preserved in the database, except when
+// ``record(_:at:_:)`` returns true. Due times are computed with the monotonic clock, so they are correct even if the
+// branch's clock was set since the last reading of the server's clock.
 import Time
 
 struct ServerClockOffset {

@@ -77,8 +77,8 @@ extension QueueMachine {
   }
 
   /// Marks a teller as being killed. The queue ignores the teller's messages from now on. If its work has effects
-  /// outside the bank (`awaitsProcessExit`), the service assigns no customer to its windows until the process has exited,
-  /// however long that takes.
+  /// outside the bank (`awaitsProcessExit`), the service assigns no customer to its windows until the process has
+  /// exited, however long that takes.
   private mutating func markForTermination(_ service: Int, _ place: Int) {
     windows[service][place].state = .terminating
     windows[service][place].isBeingEnded =

@@ -220,20 +220,20 @@ public struct QueueMachine: ~Copyable, Sendable {
     reportIfDrained(into: &effects)
   }
 
-  /// The next moment at which a tick is needed; nil for never. Valid only if the monotonic and the attended clock
+  /// The next moment at which a tick is needed; nil for never. Valid only if the monotonic and the listening clock
   /// agree (see ``Moment``), as they do when all messages are handled at once.
   public var nextDeadline: MonotonicTime? {
     guard let lease = nextLeaseEnd, let retry = nextRetry else { return nextLeaseEnd ?? nextRetry }
     return min(lease, retry)
   }
 
-  /// The next moment at which a delayed customer in memory may be due; nil for never. While `maxUncommitted` changes wait
-  /// for the disk, delayed customers return with the next commit instead.
+  /// The next moment at which a delayed customer in memory may be due; nil for never. While `maxUncommitted` changes
+  /// wait for the disk, delayed customers return with the next commit instead.
   public var nextRetry: MonotonicTime? {
     uncommitted.count < policy.maxUncommitted ? delayed.nextDue(after: lastMoment) : nil
   }
 
-  /// The next moment, by the attended clock (see ``Moment``), at which a lease or the time to return recalled customers
+  /// The next moment, by the listening clock (see ``Moment``), at which a lease or the time to return recalled customers
   /// runs out; nil for never.
   public var nextLeaseEnd: MonotonicTime? {
     var earliest: MonotonicTime?

@@ -1,7 +1,7 @@
 // State of one window and its teller, or of one slot of an outside worker.
 // Invariant: between two events, `customer` is set exactly while the state is `serving`, under the lease of that state.
-// Only in this state may `prefetched` contain further customers. A teller serves these customers in order, a side-by-side
-// worker serves them concurrently.
+// Only in this state may `prefetched` contain further customers. A teller serves these customers in order, a
+// side-by-side worker serves them concurrently.
 
 import BankModel
 import Time

@@ -26,7 +26,8 @@ public struct ServiceCall<Command: Codable & Sendable & Equatable, Reply: Codabl
   /// Queues an answer, which the server starts to write at the end of the iteration.
   public func answer(_ reply: Reply, more: Bool = false) { socket.answer(session, number, reply, more: more) }
 
-  /// Turns the call into a subscription. Returns nil if the client already has ``subscriptionsPerClient`` subscriptions.
+  /// Turns the call into a subscription. Returns nil if the client already has ``subscriptionsPerClient``
+  /// subscriptions.
   public func open(in views: Views, topic: Int = 0) -> Views.Subscription? {
     views.open(socket, session, number, topic: topic)
   }

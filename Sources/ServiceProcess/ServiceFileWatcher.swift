@@ -1,6 +1,6 @@
-// Reaction of a running service to the removal of its files, according to ``HomeFileTable``. Sockets are bound again, the
-// lock is taken again, the log is reopened, the database's log is rescued, and the reserve is allocated again. If the
-// database is removed, the service ends.
+// Reaction of a running service to the removal of its files, according to ``HomeFileTable``. Sockets are bound again,
+// the lock is taken again, the log is reopened, the database's log is rescued, and the reserve is allocated again. If
+// the database is removed, the service ends.
 // Invariant: the loss of the database is reported before the commit of the iteration in which it was noticed. The
 // contents of a removed write-ahead log are copied at once. All other repairs wait until the process that removes
 // files has had time to finish; a removed home is not created again.

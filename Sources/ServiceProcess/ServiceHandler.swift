@@ -1,4 +1,4 @@
-// The part of a service that differs between services: its requests and their effects. `Server` and `ServiceProcess`
+// The part of a service that differs between services: its requests and their effects. `ServiceServer` and `ServiceProcess`
 // have all other parts, from the sockets to the exit code.
 
 import BankModel

@@ -18,7 +18,7 @@ public final class ServiceServer<Handler: ServiceHandler> {
   private struct PendingQuery {
     var call: Handler.Call
     var command: Handler.Command
-    /// Deadline in attended time of the loop. After it, a service that is not ready answers with its excuse.
+    /// Deadline in listening time of the loop. After it, a service that is not ready answers with its excuse.
     var deadline: MonotonicTime
   }
 

@@ -89,8 +89,8 @@ extension InvariantChecker {
 
   /// Checks that an attempt may end as recorded, and removes its customer from its window. For a lost attempt, see
   /// `recordLost(_:)`. Any other end must follow from this step's event, from an expired lease, or from a recall. The
-  /// customer's new counts follow from those at its assignment, and `placeCustomer(_:_:)` compares the core's counts with them.
-  /// The customer stays in `step.unplaced` until it gets a new state or a receipt.
+  /// customer's new counts follow from those at its assignment, and `placeCustomer(_:_:)` compares the core's counts
+  /// with them. The customer stays in `step.unplaced` until it gets a new state or a receipt.
   private func record(_ attempt: Attempt, at now: Moment) {
     if attempt.end == .lost { return recordLost(attempt) }
     var holder: Holder?

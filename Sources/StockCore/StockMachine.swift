@@ -3,9 +3,9 @@
 //
 // Path of an order. A request that is invalid or names an unknown item is refused at once. A request with a name is
 // looked up first. A known order gets its first answer again, and changes nothing; after it was returned, or with
-// another content, the request is refused. Only `returnItems` changes a known order. An unknown order is decided: all of
-// it is done, or nothing. The decision is staged, including the answer to a shortage of a named order, and the answer
-// is sent after `committed`. A refusal is not stored.
+// another content, the request is refused. Only `returnItems` changes a known order. An unknown order is decided: all
+// of it is done, or nothing. The decision is staged, including the answer to a shortage of a named order, and the
+// answer is sent after `committed`. A refusal is not stored.
 //
 // Durability. Everything since the last `committed` is *unsettled*. If the disk is full, the store and the machine both
 // discard all of it: the shelves are restored, and all requests that wait for the commit are refused.

@@ -14,8 +14,8 @@ public struct RestartPolicy: Sendable, Equatable {
   public var firstPause = TimeSpan.milliseconds(100)
   /// Upper limit of the pause.
   public var longestPause = TimeSpan.seconds(30)
-  /// Consecutive exits before ready, or directly after ready beyond `immediateRestarts`, after which the worker is given
-  /// up.
+  /// Consecutive exits before ready, or directly after ready beyond `immediateRestarts`, after which the worker is
+  /// given up.
   public var patience = 10
   /// Time since ready after which earlier exits are forgotten, even if no work was done.
   public var forgetAfter = TimeSpan.seconds(60)

@@ -4,7 +4,7 @@
 // too. A stopped process hangs. A process that sleeps and uses no processor time hangs after six times its patience. A
 // process that runs without a report hangs after thirty times its patience. A process that waits for a disk could not
 // be killed anyway, and the user decides about a process under a debugger.
-// Invariant: all times are attended time, so time in which the judging process itself was not running does not count
+// Invariant: all times are listening time, so time in which the judging process itself was not running does not count
 // against any process.
 
 import Time

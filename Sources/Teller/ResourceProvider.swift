@@ -2,8 +2,8 @@
 // Invariant: a repeated request for the same ticket of the same day, by any process at any time, gets the same answer
 // and takes nothing twice. If the work is a command, the command can make its effect happen once, because each attempt
 // receives the same customer key.
-// Errors: ``ProvisionResult/unknown(_:)`` with the reason; the customer is retried later. ``ProvisionResult/later(_:)`` is not a
-// failure: the customer stays assigned, and the worker asks again.
+// Errors: ``ProvisionResult/unknown(_:)`` with the reason; the customer is retried later. ``ProvisionResult/later(_:)``
+// is not a failure: the customer stays assigned, and the worker asks again.
 
 import BankModel
 import Posix
@@ -32,8 +32,8 @@ public protocol ResourceProvider: AnyObject {
   /// True if the last customer's work was so short that the next result is worth waiting for before messages are sent.
   var isWorkShort: Bool { get }
 
-  /// Gives up the whole work of the current customer. Reports ``ProvisionResult/returned`` once no process of the work is
-  /// left, or the result if the work ended before this call.
+  /// Gives up the whole work of the current customer. Reports ``ProvisionResult/returned`` once no process of the work
+  /// is left, or the result if the work ended before this call.
   func abandon()
 
   /// Ends everything that was started, at once, because the process exits. No result is reported afterwards.

@@ -10,25 +10,16 @@ import Wire
 
 /// A teller at its window, as a state machine.
 ///
-/// | state | receives | does |
-/// |---|---|---|
-/// | new | | sends hello |
-/// | greeting | welcome | opens its log, sends ready |
-/// | idle | assign | starts to serve; work of zero length is done at once |
-/// | serving | assign | queues the customer after the earlier ones |
-/// | providing | what the customer needs | starts the work |
-/// | providing | it is missing, or cannot be found out | reports that instead of done |
-/// | providing | it is unavailable, or no answer comes in time | beats, and asks again after a pause |
-/// | providing | it is unavailable for now, while closing | sends returned |
-/// | serving | | beats, and sends done when the work is over |
-/// | serving | recall of a lease it holds | sends returned |
-/// | handed over | | beats |
-/// | handed over | the work is done, or could not be done | reports the result |
-/// | handed over | recall of the lease | has the work given up |
-/// | handed over | nothing of the work is left | sends returned |
-/// | serving | close | ends after the assigned customers |
-/// | idle | close | ends |
-/// | any | refused, or a message out of turn | ends |
+/// | state | receives | does | |---|---|---| | new | | sends hello | | greeting | welcome | opens its log, sends ready
+/// | | idle | assign | starts to serve; work of zero length is done at once | | serving | assign | queues the customer
+/// after the earlier ones | | providing | what the customer needs | starts the work | | providing | it is missing, or
+/// cannot be found out | reports that instead of done | | providing | it is unavailable, or no answer comes in time |
+/// beats, and asks again after a pause | | providing | it is unavailable for now, while closing | sends returned | |
+/// serving | | beats, and sends done when the work is over | | serving | recall of a lease it holds | sends returned |
+/// | handed over | | beats | | handed over | the work is done, or could not be done | reports the result | | handed
+/// over | recall of the lease | has the work given up | | handed over | nothing of the work is left | sends returned |
+/// | serving | close | ends after the assigned customers | | idle | close | ends | | any | refused, or a message out of
+/// turn | ends |
 ///
 /// A plain teller goes from idle to serving at once. A worker with a provider first obtains what the customer needs;
 /// how it does so is up to the shell. Waiting for an answer does not count as progress, so there are no beats during

@@ -28,7 +28,7 @@ open class ClientServer<
   private final var isReceiving = true
   private final var maximumClients: Int
   private final var lastID: UInt64 = 0
-  /// Time of the next check for silent clients, in attended time. Nil if, at the last check, every client had
+  /// Time of the next check for silent clients, in listening time. Nil if, at the last check, every client had
   /// sent its hello and no message was incomplete; a server with quiet clients therefore needs no timer.
   package private(set) final var nextCheck: MonotonicTime?
   private final var unflushed: [Session] = []
@@ -134,7 +134,7 @@ open class ClientServer<
   ///
   /// - Parameters:
   ///   - moment: now, by the monotonic clock.
-  ///   - now: the same moment in attended time, which excludes the time in which this process did not run its
+  ///   - now: the same moment in listening time, which excludes the time in which this process did not run its
   ///     loop.
   package final func runTimers(_ moment: MonotonicTime, listeningTime now: MonotonicTime) {
     listener?.runTimers(moment)

@@ -18,7 +18,7 @@ open class ClientSession<Question: FrameMessage, Answer: RefusingMessage> {
   package final var openRequests = 0
   /// Number of subscriptions, which may last until the connection ends.
   package final var views = 0
-  /// Time of the connection, in attended time, like all times that are compared with a client's limits.
+  /// Time of the connection, in listening time, like all times that are compared with a client's limits.
   final let connectedAt: MonotonicTime
   /// True if the server's next flush includes this client.
   final var isUnflushed = false

@@ -48,7 +48,7 @@ public final class ServiceClient<Command: ServiceCommand> {
 
   private struct OpenRequest {
     var request: ServiceRequest<Command>
-    /// In attended time, so that a process that was stopped or busy reads its input before the request fails.
+    /// In listening time, so that a process that was stopped or busy reads its input before the request fails.
     var deadline: MonotonicTime
     var sendCount = 0
     /// True if the request was sent on the current connection, and the service has not reported that the
@@ -110,7 +110,7 @@ public final class ServiceClient<Command: ServiceCommand> {
     lastNumber &+= 1
     let name = order ?? (command.changesSomething ? names.next() : nil)
     let request = ServiceRequest(number: lastNumber, order: name, command: command)
-    // Update the attended time first, because the time since the caller last ran the loop must not count
+    // Update the listening time first, because the time since the caller last ran the loop must not count
     // against this deadline.
     let now = SystemClock.monotonic()
     loop.trackListening(until: now)

@@ -1,6 +1,6 @@
 // Sessions of visitors: one per login, each with a random secret. Only the digest of a secret is stored.
-// Invariant: a secret is valid until its session ends or expires, and never after. There are at maximumCount `maximumCount` sessions.
-// The list survives the process as text. A damaged text is read as an empty list.
+// Invariant: a secret is valid until its session ends or expires, and never after. There are at maximumCount
+// `maximumCount` sessions. The list survives the process as text. A damaged text is read as an empty list.
 
 /// The sessions of one server.
 public struct Sessions: Sendable, Equatable {

@@ -47,8 +47,8 @@ final class LivePage: EventFeed {
   /// Limits of the stored changes: number and bytes.
   private static let maximumChanges = 64
   private static let maximumBytes = 256 << 10
-  /// With more than `manyViewers` viewers, the page is loaded at most once per this interval. A page that is otherwise loaded
-  /// more often still shows a change within a tenth of a second.
+  /// With more than `manyViewers` viewers, the page is loaded at most once per this interval. A page that is otherwise
+  /// loaded more often still shows a change within a tenth of a second.
   private static let (manyViewers, intervalWithManyViewers) = (50, TimeSpan.milliseconds(75))
 
   init(_ key: PageKey, epoch: UInt64, onEmpty: @escaping (LivePage) -> Void) {

@@ -2,8 +2,8 @@
 // Errors: an unknown argument, an option without a valid value, or a missing home.
 import Wire
 
-/// Options of the server: `--home DIR [--port N] [--read-only] [--chaos] [--proxyHosts NAME]…`. `--existing` is accepted
-/// and has no effect.
+/// Options of the server: `--home DIR [--port N] [--read-only] [--chaos] [--proxyHosts NAME]…`. `--existing` is
+/// accepted and has no effect.
 public struct WebOptions: Sendable, Equatable {
   /// Absolute path of the home.
   public var home = ""

@@ -56,8 +56,8 @@ extension Bench {
     }
   }
 
-  /// Measures the bank alternately alone and with viewers. `startViewers` starts the viewers and returns the function that
-  /// ends them.
+  /// Measures the bank alternately alone and with viewers. `startViewers` starts the viewers and returns the function
+  /// that ends them.
   private func measureSpeed(
     of bank: BenchBank, beside whom: String, _ target: Double, _ startViewers: () throws -> () throws -> Void
   ) throws {

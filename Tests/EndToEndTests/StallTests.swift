@@ -1,5 +1,5 @@
-// Stopped coordinator: the time of the stop does not count against the leases of its tellers. `SilenceTimeoutTests` covers
-// that messages received meanwhile are handled before leases expire, with more messages than one read returns.
+// Stopped coordinator: the time of the stop does not count against the leases of its tellers. `SilenceTimeoutTests`
+// covers that messages received meanwhile are handled before leases expire, with more messages than one read returns.
 import Glibc
 import Testing
 

@@ -1,4 +1,4 @@
-// The clock of attended time (the time in which peers were read), by itself, and the loop that keeps it.
+// The clock of listening time (the time in which peers were read), by itself, and the loop that keeps it.
 
 import Glibc
 import Posix

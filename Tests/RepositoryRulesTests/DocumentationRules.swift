@@ -1,5 +1,5 @@
-// Rules for pages and messages: the length of the README, links to files and headings, an index of all pages, one style of
-// Korean. A rule checks one file.
+// Rules for pages and messages: the length of the README, links to files and headings, an index of all pages, one style
+// of Korean. A rule checks one file.
 
 enum DocumentationRules {
   /// Lines of the README, the first page that a newcomer reads.
@@ -49,8 +49,8 @@ enum DocumentationRules {
     }
   }
 
-  /// The anchors of the headings of a page in lower case, as code hosts and DocC make them: letters and digits stay, a space
-  /// becomes a hyphen.
+  /// The anchors of the headings of a page in lower case, as code hosts and DocC make them: letters and digits stay, a
+  /// space becomes a hyphen.
   static func anchors(of file: File) -> Set<String> {
     var isCode = false
     return Set(

@@ -1,6 +1,6 @@
-// A wrong wall clock, for processes under test: it is ahead by WRONG_CLOCK seconds, or behind if the number is negative.
-// The monotonic clock, which measures all durations, is unchanged.
-// Failure: a value that is not a number counts as 0.
+// A wrong wall clock, for processes under test: it is ahead by WRONG_CLOCK seconds, or behind if the number is
+// negative. The monotonic clock, which measures all durations, is unchanged. Failure: a value that is not a number
+// counts as 0.
 #define _GNU_SOURCE
 #include "SlowDisk.h"
 

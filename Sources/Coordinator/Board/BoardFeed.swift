@@ -1,9 +1,9 @@
 // Schedule of dashboard snapshots. A new viewer receives a snapshot at once. Further snapshots are made after changes,
-// at most twenty a second, or ten a second at full speed, and when time alone has changed a displayed rate. `SubscriptionSender`
-// sends each viewer the newest snapshot, which is encoded once for all viewers.
+// at most twenty a second, or ten a second at full speed, and when time alone has changed a displayed rate.
+// `SubscriptionSender` sends each viewer the newest snapshot, which is encoded once for all viewers.
 // Invariants: without viewers no snapshot is made and the loop does not wake for one. Without changes no snapshot is
-// made either, after all rates were shown as zero. A snapshot that differs from the previous one only in its times
-// is not sent.
+// made either, after all rates were shown as zero. A snapshot that differs from the previous one only in its times is
+// not sent.
 
 import BankModel
 import Posix

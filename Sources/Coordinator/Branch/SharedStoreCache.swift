@@ -1,5 +1,5 @@
-// Queries that a branch answers without blocking, from the last events of the shared database. `SharedStoreCache` refuses all
-// other queries: they are sent to a reader process, which may block; see `SharedStoreReader`.
+// Queries that a branch answers without blocking, from the last events of the shared database. `SharedStoreCache`
+// refuses all other queries: they are sent to a reader process, which may block; see `SharedStoreReader`.
 // Invariant: no query blocks, and answers contain only what the database has reported, or are empty.
 
 import BankModel

@@ -25,8 +25,8 @@
     let delaysCustomers: Bool
     /// True if the bank may be asked to stop while customers still wait.
     let stopsEarly: Bool
-    /// `stopsDuringRequests` is true if clients still send requests when the bank is asked to stop. `stopsNow` is true if
-    /// another client sends `stop --now` at that time.
+    /// `stopsDuringRequests` is true if clients still send requests when the bank is asked to stop. `stopsNow` is true
+    /// if another client sends `stop --now` at that time.
     let stopsDuringRequests: Bool
     let stopsNow: Bool
     /// True if some customers cannot be served before the faults have ended.

@@ -97,7 +97,9 @@ extension ChaosCheckResult {
       guard receipt.outcome == .served, let assigned = receipt.startedAt else { return nil }
       let lines = byTicket[ChaosTicket(day: receipt.day, number: receipt.ticket)] ?? []
       return lines.first { $0.phase == .begin && $0.attempt == receipt.attempts }
-        .map { min(max(0, $0.at.subtractingReportingOverflow(assigned).partialValue), startBounds.upperBound) }
+        .map {
+          min(max(0, $0.at.subtractingReportingOverflow(assigned).partialValue), startBounds.upperBound)
+        }
     }
     return min(max(startBounds.lowerBound, 2 * (starts.max() ?? 0)), startBounds.upperBound)
   }
@@ -105,7 +107,8 @@ extension ChaosCheckResult {
   private static let startBounds: ClosedRange<Int64> = 1_000...20_000
 
   private mutating func compare(
-    _ receipt: ReceiptReport, _ ticket: ChaosTicket, _ payload: [UInt8], _ lines: [WorkLogEntry], _ work: Work,
+    _ receipt: ReceiptReport, _ ticket: ChaosTicket, _ payload: [UInt8], _ lines: [WorkLogEntry],
+    _ work: Work,
     _ tolerance: Int64
   ) {
     let begun = lines.filter { $0.phase == .begin }
