@@ -251,7 +251,7 @@ public struct PostgresBranch: Sendable, Hashable {
     }
   }
 
-  /// Tickets that got their receipts by these commits of this epoch, without those that the commits cancelled.
+  /// Tickets that got their receipts by these commits of this epoch, in ascending order for each commit.
   public func receipts(of numbers: [Int64]) -> PostgresRequest<[Int64: [Int64]]> {
     PostgresRequest(segment: [PostgresStatements.receiptsOfCommits.with(fence + [.integers(numbers)])]) {
       results in

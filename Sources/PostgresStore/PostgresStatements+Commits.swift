@@ -185,11 +185,18 @@ extension PostgresStatements {
     WHERE branch = $1 AND epoch = $2 AND commit_no = ANY ($3)
     """)
 
-  /// Tickets finished by these commits of one epoch, without cancelled ones. Parameters: branch, epoch, numbers.
+  /// Tickets finished by these commits of one epoch. `bank.commit` has those that are not cancelled, and the receipts
+  /// of the others have an index by commit. Parameters: branch, epoch, numbers.
   static let receiptsOfCommits = PostgresStatement(
     "bank-receipts-of-commits", [.integer, .integer, .integers],
     """
-    SELECT commit_no, tickets FROM bank.commit WHERE branch = $1 AND epoch = $2 AND commit_no = ANY ($3)
+    SELECT commit_no, array_agg(ticket ORDER BY ticket) FROM (
+      SELECT commit_no, unnest(tickets) AS ticket FROM bank.commit
+      WHERE branch = $1 AND epoch = $2 AND commit_no = ANY ($3)
+      UNION ALL
+      SELECT commit_no, ticket FROM bank.receipt
+      WHERE outcome = 2 AND branch = $1 AND epoch = $2 AND commit_no = ANY ($3)) AS finished
+    GROUP BY commit_no
     """)
 
   /// Folds the counts of commits that are not queried any more: those of earlier epochs, and those of this epoch

@@ -280,6 +280,28 @@ struct PostgresStoreTests {
     try stage.check()
   }
 
+  @Test("The tickets of a commit are those that it served and those that it cancelled")
+  func ticketsOfCommits() throws {
+    let stage = try StoreDatabase()
+    let branch = try stage.join("a")
+    try stage.enqueue(branch, 4)
+    let page = try stage.ask(stage.client, branch.claim(lane: StoreDatabase.deposits, atMost: 5))
+    func completion(_ outcomes: [Int64], _ from: Int) -> PostgresCompletion {
+      var done = PostgresCompletion()
+      for (place, outcome) in outcomes.enumerated() {
+        done.add(
+          position: page[from + place].position, outcome: outcome, place: 1, generation: 1, pid: 1, attempts: 1,
+          transfer: nil, started: 1, finished: 2)
+      }
+      return done
+    }
+    #expect(try stage.ask(stage.client, branch.complete(completion([1, 2], 0), number: 1)).sorted() == [1, 2])
+    #expect(try stage.ask(stage.client, branch.complete(completion([2], 2), number: 2)) == [3])
+    #expect(try stage.ask(stage.client, branch.complete(completion([1], 3), number: 3)) == [4])
+    let found = try stage.ask(stage.client, branch.receipts(of: [1, 2, 3, 4]))
+    #expect(found == [1: [1, 2], 2: [3], 3: [4]])
+  }
+
   @Test("A completion without window, transfer and start leaves these out")
   func bare() throws {
     let stage = try StoreDatabase()
