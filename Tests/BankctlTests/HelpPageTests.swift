@@ -59,7 +59,7 @@ struct HelpPageTests {
     // A caption is a phrase: "대출만 일시 중지".
     for caption in commands.flatMap(\.examples).map(\.summary) + table.exitCodes.map(\.meaning) {
       let isPhrase = !["다.", "요.", "다", "요"].contains { caption.korean.hasSuffix($0) }
-      let isSentence = ["니다.", "세요."].contains { caption.korean.hasSuffix($0) }
+      let isSentence = ["니다.", "니다", "세요."].contains { caption.korean.hasSuffix($0) }
       #expect((isPhrase || isSentence) && hasHangul(caption.korean), "\(caption.korean)")
     }
   }

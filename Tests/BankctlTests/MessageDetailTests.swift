@@ -209,7 +209,7 @@ struct MessageDetailTests {
       #expect(!told.contains { $0.isASCII && $0.isLetter }, "\(told)")
       #expect(!hasHangul(english.sentence(violation)))
     }
-    #expect(english.sentence(violations[0]) == "a watcher of the stock: after change 3 came change 5")
+    #expect(english.sentence(violations[0]) == "a watcher of the stock: change 3 was followed by change 5")
   }
 
   @Test("a shortage counts what all juices of an order need")

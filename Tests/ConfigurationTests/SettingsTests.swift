@@ -97,7 +97,7 @@ import Time
   @Test("a value is shown with its line, and an absent one as built in") func lines()
     throws
   {
-    let settings = try read("{\n\"lease\":\n\"5s\", \"log\": {\n\"keep\": 7}\n}").settings()
+    let settings = try read("{\n\"lease\":\n\"5s\", \"log\": {\n\"keep_files\": 7}\n}").settings()
     #expect(shown("lease", settings)?.source == .file(line: 3))
     #expect(shown("lease", settings)?.value == .text("5s"))
     #expect(shown("log.keep_files", settings)?.source == .file(line: 4))
@@ -129,7 +129,7 @@ import Time
   @Test("differences from an earlier reading are reported with their values") func differences() throws {
     let now = try read(#"{"lease": "5s", "windows": {"loan": 1}}"#)
     #expect(try now.differences(in: read(#"{"lease": "5000ms"}"#)).isEmpty, "the same, written differently")
-    let earlier = try read("{\n\"lease\": \"7s\",\n\"log\": {\"customers\": false}}")
+    let earlier = try read("{\n\"lease\": \"7s\",\n\"log\": {\"customer_events\": false}}")
     #expect(now.differences(in: earlier).map(\.key) == ["lease", "log.customer_events"])
     #expect(now.differences(in: earlier).map(\.value.fileText) == ["\"7s\"", "false"])
   }

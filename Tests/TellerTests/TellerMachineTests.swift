@@ -124,7 +124,7 @@ import Wire
   @Test("fails a customer of another service or generation, and is free for the next") func misdirected() {
     var teller = TestTeller.ready(work: 0)
     let loan = TestTeller.assignment(1, service: .loan)
-    let reason = "deposit-1 serves service 1 and not 2"
+    let reason = "deposit-1 serves service 1, not 2"
     #expect(
       teller.when(.received(.assign(loan))) == [
         .log(.failed(loan, reason: reason)), .send(.failed(loan.lease, WorkFailure(reason))),
@@ -132,7 +132,7 @@ import Wire
     let late = TestTeller.assignment(2, generation: 9)
     let actions = teller.when(.received(.assign(late)))
     #expect(
-      actions.last == .send(.failed(late.lease, WorkFailure("this is generation 1 of deposit-1 and not 9"))))
+      actions.last == .send(.failed(late.lease, WorkFailure("this is generation 1 of deposit-1, not 9"))))
     let next = TestTeller.assignment(3)
     #expect(teller.when(.received(.assign(next))).last == .send(.done(next.lease)))
   }

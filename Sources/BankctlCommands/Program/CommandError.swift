@@ -64,7 +64,7 @@ package struct CommandFailure: Error, Sendable, Equatable {
   }
 
   package init(as code: Failure.Code, _ message: String) {
-    self.init(code: code.rawValue, exit: ProgramExit(code), message: message)
+    self.init(code: code.name, exit: ProgramExit(code), message: message)
   }
 
   init(stock code: StockFailure.Code, _ message: String) {
