@@ -30,8 +30,8 @@ import Testing
       ("{}", "\"command\" is missing"), (#"{"command":[]}"#, "\"command\" names no program"),
       (#"{"command":[""]}"#, "\"command\" names no program"),
       (#"{"command":"true"}"#, "\"command\" is not a list of strings"),
-      (#"{"command":["a",1]}"#, "a word of \"command\" is not a string"),
-      (#"{"command":["a\u0000b"]}"#, "a word of \"command\" contains a NUL byte"),
+      (#"{"command":["a",1]}"#, "an item of \"command\" is not a string"),
+      (#"{"command":["a\u0000b"]}"#, "an item of \"command\" contains a NUL byte"),
       (#"{"command":["a"],"command":["b"]}"#, "\"command\" appears twice"),
       (#"{"command":["a"],"dir":"/"}"#, "\"dir\" is unknown"),
       (#"{"command":["a"],"directory":"here"}"#, "\"directory\" is not an absolute path"),
@@ -77,9 +77,9 @@ import Testing
     "any other payload is refused with a sentence",
     arguments: [
       (#"{"command":["a"],"command_b64":["YQ=="]}"#, "\"command\" and \"command_b64\" conflict"),
-      (#"{"command_b64":["YQ"]}"#, "a word of \"command_b64\" is not valid base64 at character 3"),
-      (#"{"command_b64":["AA=="]}"#, "a word of \"command_b64\" contains a NUL byte"),
-      (#"{"command":["\udbff\udfe9"]}"#, "a word of \"command\" contains a private character"),
+      (#"{"command_b64":["YQ"]}"#, "an item of \"command_b64\" is not valid base64 at character 3"),
+      (#"{"command_b64":["AA=="]}"#, "an item of \"command_b64\" contains a NUL byte"),
+      (#"{"command":["\udbff\udfe9"]}"#, "an item of \"command\" contains a private character"),
       (
         #"{"command":["a"],"environment_b64":["YQ=="]}"#,
         "a variable of \"environment_b64\" is not NAME=VALUE"
