@@ -62,12 +62,30 @@ extension WorkProgress {
 extension EventRow {
   /// - Parameter day: Business day for an event that contains none.
   init?(_ event: BoardEvent, day: BusinessDay) {
-    guard let kind = Kind(rawValue: event.kind.name) else { return nil }
+    guard let kind = Kind(event.kind) else { return nil }
     self.init(
       sequence: event.sequence, time: event.time, kind: kind, day: event.day ?? day, ticket: event.ticket,
       lastTicket: event.last,
       service: event.service, window: event.window, pid: event.pid, signal: event.signal.map(Signals.name),
       attempt: event.attempt.map { Int64($0) })
+  }
+}
+
+extension EventRow.Kind {
+  /// Nil for a kind that the page does not show.
+  init?(_ kind: BoardEvent.Kind) {
+    switch kind {
+    case .issued: self = .issued
+    case .started: self = .started
+    case .served: self = .served
+    case .cancelled: self = .cancelled
+    case .dead: self = .dead
+    case .failed: self = .failed
+    case .deferred: self = .deferred
+    case .died: self = .died
+    case .reset: self = .reset
+    case .recalled: return nil
+    }
   }
 }
 
