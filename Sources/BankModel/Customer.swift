@@ -81,9 +81,8 @@ public struct Customer: Sendable, Equatable {
   ) {
     (self.ticket, self.service, self.priority, self.amount) = (ticket, service, priority, amount)
     (self.account, self.issuedAt, self.attempts, self.crashes) = (account, issuedAt, attempts, crashes)
-    (self.failures, self.startedAttempts, self.isAttemptRunning, self.itemName) = (
-      failures, startedAttempts, isAttemptRunning, itemName
-    )
+    (self.failures, self.startedAttempts) = (failures, startedAttempts)
+    (self.isAttemptRunning, self.itemName) = (isAttemptRunning, itemName)
   }
 
   /// The waiting line for this service and priority.

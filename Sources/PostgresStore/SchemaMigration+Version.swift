@@ -1,4 +1,5 @@
-// Version of the schema, for programs that only read the database. Such a program rejects a newer version.
+// Version of the schema, for programs that only read the database.
+// Invariant: such a program rejects a newer version.
 
 extension SchemaMigration {
   /// The newest schema version that this program supports.

@@ -153,9 +153,8 @@ public struct BranchJoinState: Sendable {
   public var isDraining: Bool
 
   public init(identity: BranchIdentity, dayCounters: DayCounters, bankID: BankID, isDraining: Bool) {
-    (self.identity, self.dayCounters, self.bankID, self.isDraining) = (
-      identity, dayCounters, bankID, isDraining
-    )
+    (self.identity, self.dayCounters) = (identity, dayCounters)
+    (self.bankID, self.isDraining) = (bankID, isDraining)
   }
 }
 

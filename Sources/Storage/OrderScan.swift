@@ -1,5 +1,4 @@
 // Audit check that the customers of a line were started in the order of their tickets.
-//
 // Three cases are not errors. A customer that was ordered for later may be served after higher tickets until
 // its due time. A customer that returned from a window has recorded attempts. A customer that was at a window
 // when the coordinator was killed has no recorded attempt. So only customers that were started under the same

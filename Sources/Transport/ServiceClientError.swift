@@ -1,4 +1,5 @@
-// Errors of a request to a service. The caller translates the errors for users and chooses the exit code.
+// Errors of a request to a service.
+// The caller translates the errors for users and chooses the exit code.
 import BankModel
 import Posix
 import Wire

@@ -46,7 +46,7 @@ package final class VendingService<Machine: VendingServiceMachine>: ServiceHandl
   private let stock: StockClient
   private let patience: TimeSpan
   private let purchaseOperations: PurchaseOperations<Machine>
-  private let managerOperations: ManagerOperations
+  private let administration: MachineAdministration
   private let viewers = VendingSubscriptions<Machine>()
 
   /// - Parameter stock: the machine's client of the stock, on the server's loop.
@@ -63,7 +63,7 @@ package final class VendingService<Machine: VendingServiceMachine>: ServiceHandl
     ]
     shelf = DrinkShelf(table, stock)
     purchaseOperations = PurchaseOperations(driver, shelf, stock, clock, patience)
-    managerOperations = ManagerOperations(shelf, stock, clock, patience.manager)
+    administration = MachineAdministration(shelf, stock, clock, patience.manager)
   }
 
   var today: DayNumber { clock.today }
@@ -112,7 +112,7 @@ package final class VendingService<Machine: VendingServiceMachine>: ServiceHandl
       return .answer(.failure(VendingFailure(.badRequest(request.order?.text ?? ""))))
     }
     if let action = command.action { return .event(.requested(call.id, name, action)) }
-    managerOperations.ask(command, as: name) { call.answer($0) }
+    administration.ask(command, as: name) { call.answer($0) }
     return .later
   }
 

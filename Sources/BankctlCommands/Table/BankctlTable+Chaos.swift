@@ -1,4 +1,5 @@
-// Help texts and options of the chaos tests, which are both a command of bankctl and a separate program.
+// Help texts and options of the chaos tests.
+// The tests are a command of bankctl and also a program of their own, with the same options.
 import Arguments
 
 extension BankctlTable {

@@ -1,4 +1,5 @@
 // Help texts and options of the commands for the configuration.
+// `BankctlTable` has the whole table and the order of the commands.
 import Arguments
 
 extension BankctlTable {

@@ -1,4 +1,5 @@
 // Help texts and options of the commands for customers, tickets and receipts.
+// `BankctlTable` has the whole table and the order of the commands.
 import Arguments
 import BankModel
 import Wire

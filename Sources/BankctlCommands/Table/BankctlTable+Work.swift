@@ -1,4 +1,5 @@
 // Help texts and options of the commands that control an open bank.
+// `BankctlTable` has the whole table and the order of the commands.
 import Arguments
 
 extension BankctlTable {

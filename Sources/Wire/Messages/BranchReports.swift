@@ -1,4 +1,5 @@
-// Answers about the branches of a shared bank. Rates are thousandths of a customer per second.
+// Answers about the branches of a shared bank.
+// Rates are thousandths of a customer per second.
 
 import BankModel
 

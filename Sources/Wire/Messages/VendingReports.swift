@@ -109,9 +109,8 @@ public struct VendingSnapshot: Codable, Sendable, Equatable {
     sequence: Int64, balance: Won, availableBalance: Won, today: DayNumber, products: [ProductReport],
     sales: [SalesReport], recent: [MoneyChange]
   ) {
-    (self.sequence, self.balance, self.availableBalance, self.today) = (
-      sequence, balance, availableBalance, today
-    )
+    (self.sequence, self.today) = (sequence, today)
+    (self.balance, self.availableBalance) = (balance, availableBalance)
     (self.products, self.sales, self.recent) = (products, sales, recent)
   }
 
@@ -141,9 +140,8 @@ public struct VendingChanges: Codable, Sendable, Equatable {
     sequence: Int64, balance: Won, availableBalance: Won, today: DayNumber, products: [ProductReport],
     purchases: [MoneyChange]
   ) {
-    (self.sequence, self.balance, self.availableBalance, self.today) = (
-      sequence, balance, availableBalance, today
-    )
+    (self.sequence, self.today) = (sequence, today)
+    (self.balance, self.availableBalance) = (balance, availableBalance)
     (self.products, self.purchases) = (products, purchases)
   }
   enum CodingKeys: Int, CodingKey { case sequence = 1, balance, availableBalance, today, products, purchases }

@@ -10,7 +10,7 @@ import StockClient
 import Time
 import Wire
 
-final class ManagerOperations {
+final class MachineAdministration {
   private let shelf: DrinkShelf
   private let stock: StockClient
   private let clock: IterationClock
