@@ -10,16 +10,25 @@ import Wire
 
 /// A teller at its window, as a state machine.
 ///
-/// | state | receives | does | |---|---|---| | new | | sends hello | | greeting | welcome | opens its log, sends ready
-/// | | idle | assign | starts to serve; work of zero length is done at once | | serving | assign | queues the customer
-/// after the earlier ones | | providing | what the customer needs | starts the work | | providing | it is missing, or
-/// cannot be found out | reports that instead of done | | providing | it is unavailable, or no answer comes in time |
-/// beats, and asks again after a pause | | providing | it is unavailable for now, while closing | sends returned | |
-/// serving | | beats, and sends done when the work is over | | serving | recall of a lease it holds | sends returned |
-/// | handed over | | beats | | handed over | the work is done, or could not be done | reports the result | | handed
-/// over | recall of the lease | has the work given up | | handed over | nothing of the work is left | sends returned |
-/// | serving | close | ends after the assigned customers | | idle | close | ends | | any | refused, or a message out of
-/// turn | ends |
+/// | state | receives | does |
+/// |---|---|---|
+/// | new | | sends hello |
+/// | greeting | welcome | opens its log, sends ready |
+/// | idle | assign | starts to serve; work of zero length is done at once |
+/// | serving | assign | queues the customer after the earlier ones |
+/// | providing | what the customer needs | starts the work |
+/// | providing | it is missing, or cannot be found out | reports that instead of done |
+/// | providing | it is unavailable, or no answer comes in time | beats, and asks again after a pause |
+/// | providing | it is unavailable for now, while closing | sends returned |
+/// | serving | | beats, and sends done when the work is over |
+/// | serving | recall of a lease it holds | sends returned |
+/// | handed over | | beats |
+/// | handed over | the work is done, or could not be done | reports the result |
+/// | handed over | recall of the lease | has the work given up |
+/// | handed over | nothing of the work is left | sends returned |
+/// | serving | close | ends after the assigned customers |
+/// | idle | close | ends |
+/// | any | refused, or a message out of turn | ends |
 ///
 /// A plain teller goes from idle to serving at once. A worker with a provider first obtains what the customer needs;
 /// how it does so is up to the shell. Waiting for an answer does not count as progress, so there are no beats during
@@ -55,6 +64,7 @@ public struct TellerMachine: Sendable {
   /// Pause before another request for something unavailable; a quarter of a beat if that is shorter.
   static let pause = TimeSpan.milliseconds(250)
 
+  /// Stage of the teller: `greeting` waits for the welcome, `idle` for a customer; leaving is in `closing`.
   private enum State: Sendable {
     case new
     case greeting
@@ -175,11 +185,11 @@ extension TellerMachine {
       return
     }
     if settings.logsCustomers { actions.append(.log(.started(assignment))) }
-    let ends = now + .microseconds(settings.workMicroseconds)
+    let ends = now + .clampedMicroseconds(settings.workMicroseconds)
     if !hasProvider, now >= ends { return complete(assignment, took: .zero, settings, now, &actions) }
     var service = ServingState(
       assignment: assignment, began: now, ends: ends,
-      nextBeat: now + .microseconds(settings.beatMicroseconds))
+      nextBeat: now + .clampedMicroseconds(settings.beatMicroseconds))
     if hasProvider {
       service.requestProvision(settings, at: now)
       actions.append(.provide(assignment))
@@ -205,8 +215,8 @@ extension TellerMachine {
     switch provisionResult {
     case .ready:
       (service.provisionDeadline, service.isDelegated) = (nil, false)
-      service.ends = now + .microseconds(settings.workMicroseconds)
-      service.nextBeat = now + .microseconds(settings.beatMicroseconds)
+      service.ends = now + .clampedMicroseconds(settings.workMicroseconds)
+      service.nextBeat = now + .clampedMicroseconds(settings.beatMicroseconds)
       state = .serving(settings, service)
       // The answer of the stock is progress, and the lease started before the request.
       if service.ends > now { actions.append(.send(.beat(lease))) }
@@ -243,7 +253,7 @@ extension TellerMachine {
     }
     service.isDelayed = true
     (service.provisionDeadline, service.isDelegated) = (nil, false)
-    let quarter = TimeSpan.microseconds(settings.beatMicroseconds) / 4
+    let quarter = TimeSpan.clampedMicroseconds(settings.beatMicroseconds) / 4
     service.retryAt = now + min(Self.pause, quarter)
     state = .serving(settings, service)
     // An answer proves that the stock works, even if it refuses, and that this teller handles answers.
@@ -327,7 +337,7 @@ extension TellerMachine {
   ) {
     var service = service
     actions.append(.send(.beat(service.assignment.lease)))
-    service.nextBeat = now + .microseconds(settings.beatMicroseconds)
+    service.nextBeat = now + .clampedMicroseconds(settings.beatMicroseconds)
     state = .serving(settings, service)
   }
 
@@ -364,30 +374,5 @@ extension TellerMachine.ServingState {
     } else {
       provisionDeadline = settings.provisionTimeout(from: now)
     }
-  }
-}
-
-extension TellerSettings {
-  /// Deadline for the answer to what a customer needs. The lease lasts four beats; half of it is left for the
-  /// first progress of the work.
-  fileprivate func provisionTimeout(from now: MonotonicTime) -> MonotonicTime {
-    now + .microseconds(beatMicroseconds) + .microseconds(beatMicroseconds)
-  }
-
-  fileprivate func objection(to assignment: Assignment) -> String? {
-    if assignment.service != service {
-      return "\(name) serves service \(service.number), not \(assignment.service.number)"
-    }
-    if assignment.generation != generation {
-      return "this is generation \(generation) of \(name), not \(assignment.generation)"
-    }
-    return nil
-  }
-}
-
-extension TimeSpan {
-  fileprivate static func microseconds(_ count: Int64) -> TimeSpan {
-    let (product, overflow) = count.multipliedReportingOverflow(by: 1000)
-    return TimeSpan(nanoseconds: overflow ? .max : product)
   }
 }

@@ -1,0 +1,33 @@
+// What the settings of a teller mean for its assignments: the wait for what a customer needs, and the customers that
+// it refuses.
+
+import BankModel
+import Time
+import Wire
+
+extension TellerSettings {
+  /// Deadline for the answer to what a customer needs. The lease lasts four beats; half of it is left for the
+  /// first progress of the work.
+  func provisionTimeout(from now: MonotonicTime) -> MonotonicTime {
+    now + .clampedMicroseconds(beatMicroseconds) + .clampedMicroseconds(beatMicroseconds)
+  }
+
+  /// Reason to refuse an assignment; nil if it is for this teller.
+  func objection(to assignment: Assignment) -> String? {
+    if assignment.service != service {
+      return "\(name) serves service \(service.number), not \(assignment.service.number)"
+    }
+    if assignment.generation != generation {
+      return "this is generation \(generation) of \(name), not \(assignment.generation)"
+    }
+    return nil
+  }
+}
+
+extension TimeSpan {
+  /// A number of microseconds; the longest span if the number does not fit.
+  static func clampedMicroseconds(_ count: Int64) -> TimeSpan {
+    let (product, overflow) = count.multipliedReportingOverflow(by: 1000)
+    return TimeSpan(nanoseconds: overflow ? .max : product)
+  }
+}
