@@ -53,6 +53,7 @@ extension CommandTable {
     page.paragraph(HelpMessages.more(([program] + path).joined(separator: " "))[language])
   }
 
+  /// Writes the help page of one command: examples, usage, description, operands, options and exit codes.
   private func write(_ command: CommandSpec, to page: inout PageLayout, _ language: TextLanguage) {
     write(command.examples, to: &page, language)
     page.heading(HelpMessages.usage[language])

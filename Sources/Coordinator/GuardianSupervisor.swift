@@ -14,6 +14,7 @@ final class GuardianSupervisor {
   /// Phase of the bank, as in the guardian's command line.
   private enum Phase: String { case opening, open, stopping, closed }
 
+  /// The guardian that this process watches.
   private enum WatchedProcess {
     /// Guardian that started this process.
     case parent(ProcessHandle, Registration)

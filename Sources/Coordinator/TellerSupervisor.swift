@@ -17,7 +17,7 @@ import Wire
 package final class TellerSupervisor {
   package var onEvent: ((Window, Generation, WindowEvent) -> Void)?
 
-  /// Text output of a worker program, for the log.
+  /// A line that a worker program wrote, or the number of its dropped lines, for the log.
   enum OutputLine {
     case line([UInt8])
     /// Number of lines dropped because the program wrote too many within a second.

@@ -145,8 +145,8 @@ package final class Page {
     }
   }
 
-  /// Stores the events that the browser has sent so far.
-  package func processEvents() throws(BrowserError) { try ask("Runtime.evaluate", ["expression": "0"]) }
+  /// Waits for one answer of the page, so that all events that it sent before are stored in ``log``.
+  package func awaitPendingEvents() throws(BrowserError) { try ask("Runtime.evaluate", ["expression": "0"]) }
 
   package func forget() { log = PageLog() }
 }

@@ -24,7 +24,7 @@ package struct KillTracker: Sendable, Equatable {
     case ended(ticket: Int64)
   }
 
-  /// Time, customer and event number of the last observation.
+  /// Time, customer and newest event number of the last frame that showed the process running.
   private struct Observation: Equatable {
     var time: Int64
     var ticket: Int64?

@@ -4,6 +4,7 @@
 
 import BankModel
 
+/// Number of the delayed customers that are not on disk yet, and the first of them by due time.
 struct DelayedNewcomers: Sendable {
   private(set) var count: Int64 = 0
   private(set) var earliest: [DelayedCustomer] = []

@@ -102,7 +102,7 @@ public final class HTTPExchange {
     case .started:
       stage = .reading
       request.isHTTP10 = version != "HTTP/1.1"
-      readHead(method: String(cString: method))
+      copyHead(method: String(cString: method))
       guard let refusal = refusal() ?? server.handler?.admit(request) else { return httpd_yes() }
       guard hasBody else {
         stage = .sent
@@ -159,7 +159,8 @@ public final class HTTPExchange {
   private static let maximumExcess = 64 << 20
   private static let tooLarge = HTTPResponse.text(413, "the body is too large")
 
-  private func readHead(method: String) {
+  /// Copies the method and the headers from libmicrohttpd into `request`, and checks nothing.
+  private func copyHead(method: String) {
     request.method = HTTPRequest.Method(method)
     let collected = HeaderCollector()
     let context = Unmanaged.passUnretained(collected).toOpaque()

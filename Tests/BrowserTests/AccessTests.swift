@@ -63,7 +63,7 @@ extension PageTests {
           fetch('\(site.origin)/customers', {method: 'POST', mode: 'no-cors', credentials: 'include',
             body: new URLSearchParams({count: 10, key: 'b'})}).catch(() => null)
           """)
-        try stranger.processEvents()
+        try stranger.awaitPendingEvents()
         let refused = try #require(stranger.log.requests.last { $0.method == "POST" })
         // The server refuses it, or the browser does before sending.
         #expect(refused.status.map { $0 == 403 } ?? (refused.failure != nil), "\(refused)")
@@ -98,7 +98,7 @@ extension PageTests {
           strange.src = "http://192.0.2.1/a.js";
           document.body.append(strange);
           """)
-        try page.processEvents()
+        try page.awaitPendingEvents()
         #expect(try page.evaluate("window.caught ?? null").isNull)
         let refused = page.log.errors.filter { $0.contains("Content Security Policy") }
         #expect(refused.count >= 3, "\(page.log.errors)")
@@ -174,7 +174,7 @@ extension PageTests {
         page.forget()
         try page.ignoreCache(true)
         try page.go(to: site.origin + "/")
-        try page.processEvents()
+        try page.awaitPendingEvents()
         #expect(page.log.bytes <= 60_000 && page.log.bytes > 1_000, "\(page.log.requests)")
         // The shared worker of all windows receives the answer to its request; the page does not.
         let answered = page.log.requests.filter {
@@ -186,7 +186,7 @@ extension PageTests {
         try page.go(to: site.origin + "/")
         page.forget()
         try page.go(to: site.origin + "/")
-        try page.processEvents()
+        try page.awaitPendingEvents()
         let heavy = page.log.requests.filter { $0.url.contains("/assets/") && $0.bytes > 1_000 }
         #expect(heavy.isEmpty, "\(heavy)")
       }

@@ -69,7 +69,7 @@ extension PageTests {
           to: address(
             of: "<img src='http://192.0.2.1/a.png'><img src='http://example.org/b.png'>",
             scripts: "console.error('wrong', 7); console.log('all is well'); alert('hello'); undefined.x"))
-        try page.processEvents()
+        try page.awaitPendingEvents()
         #expect(page.log.errors.contains("wrong 7"))
         #expect(page.log.errors.contains { $0.contains("TypeError") })
         #expect(!page.log.errors.contains { $0.contains("all is well") })

@@ -90,7 +90,7 @@ extension Page {
   func expectClean(
     except known: [String] = [], at location: SourceLocation = #_sourceLocation
   ) throws {
-    try processEvents()
+    try awaitPendingEvents()
     let errors = log.errors.filter { complaint in !known.contains { complaint.contains($0) } }
     #expect(errors == [], sourceLocation: location)
     #expect(log.externalURLs == [], sourceLocation: location)

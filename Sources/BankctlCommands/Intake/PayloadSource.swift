@@ -1,4 +1,4 @@
-// Payload of `enqueue` from the command line, a file, or standard input.
+// Reader of the payload of `enqueue` from its options, and of the input of `run` from standard input.
 // Invariant: reading stops at the first portion (at most 64 KiB) that exceeds the limit.
 // Errors: a sentence with the option or the file, before any request is sent.
 import Arguments

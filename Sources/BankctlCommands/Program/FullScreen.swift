@@ -173,7 +173,7 @@ final class FullScreen {
     case SIGTSTP: stop(group: false)
     // The program was stopped by SIGSTOP. The terminal was not restored, and another program may have changed
     // it.
-    case SIGCONT: if isShown { restore() }
+    case SIGCONT: if isShown { resume() }
     default: self.signal = self.signal ?? signal
     }
   }
@@ -184,10 +184,11 @@ final class FullScreen {
     hide()
     terminal?.restore()
     do throws(SystemError) { try Signals.stop(group: group) } catch { failure = .system(error) }
-    if wasShown { restore() }
+    if wasShown { resume() }
   }
 
-  private func restore() {
+  /// Sets raw mode and shows the alternate screen again, after the program was continued.
+  private func resume() {
     do throws(SystemError) { try terminal?.take() } catch { failure = .system(error) }
     show()
   }

@@ -55,7 +55,7 @@ struct ETAEstimator {
     return Double(last.done - begin.done) / now.since(begin.at).inSeconds
   }
 
-  /// Remaining time; nil before enough data.
+  /// Estimated time until the count reaches `total`, smoothed over calls; nil before enough progress.
   mutating func left(of total: Int64, at now: MonotonicTime) -> TimeSpan? {
     guard let first = samples.first, let last = samples.last, total > last.done, let rate = rate(at: now),
       last.done - first.done >= Self.leastSteps,

@@ -26,6 +26,7 @@ struct StockEditorRenderer {
   /// Width of an amount: 1,000,000 has seven digits.
   private static let numberWidth = 7
 
+  /// One line for each fruit with its amount, and one to close, for a terminal of this width.
   private func choices(columns: Int) -> [String] {
     let names = editor.assortment.fruits.map { DisplayWidth.of(label($0)) }.max() ?? 0
     // On a narrow terminal the signs are dropped first, then the names are cut. The amounts are never cut.

@@ -6,7 +6,7 @@ import JSON
 extension RegionDifference {
   /// The message to the script: `{"blocks":{"name":"html"},"looks":["<li…>"],"rows":{"name":{"gone":["7"],
   /// "set":[["8","<li…>","9"]]}}}` on one line; for a complete list `"all":[["8","<li…>"],…]` instead of
-  /// `removed` and `set`. A number instead of a row's HTML is the index of its template in `templates`, in which
+  /// `gone` and `set`. A number instead of a row's HTML is the index of its template in `looks`, in which
   /// U+007F marks the place of the key.
   public var json: String {
     var templates = RowTemplates()
