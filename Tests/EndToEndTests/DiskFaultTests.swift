@@ -140,7 +140,7 @@ struct DiskFaultTests {
     "a coordinator killed at any fsync of its first start leaves a home that opens",
     .enabled(if: FaultInjection.isPossible, FaultInjection.requirement))
   func creation() throws {
-    for number in 1...40 {
+    for number in 1...50 {
       var isClean = false
       try withScratchBank { branch in
         let start = try FaultInjection.open(.killed, at: number, branch)
@@ -156,6 +156,6 @@ struct DiskFaultTests {
       }
       if isClean { return }
     }
-    Issue.record("an empty home opens with fewer than forty syncs")
+    Issue.record("an empty home opens with fewer than fifty syncs")
   }
 }

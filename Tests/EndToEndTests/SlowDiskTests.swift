@@ -33,7 +33,7 @@ struct SlowDiskTests {
   @Test("a stock whose disk is slower than the watchdog timeout survives, and its juices are made")
   func stock() throws {
     try withScratchBank { branch in
-      let file = try branch.configuration(speed: "max", more: #", "lease": "1s""# + Self.soon)
+      let file = try branch.configuration(speed: "max", more: #", "lease": "2s""# + Self.soon)
       try expectNotKilledWhileSlow(
         branch, with: "bank-stockd", asked: ["juice", "order", "banana", "10"], "--config", file, "--juice",
         "4",
