@@ -255,7 +255,7 @@ import Time
       try start(directory.file("script"))
         == .notExecutable(
           directory.file("script"),
-          reason: "its first line names the interpreter \"/no/such/interpreter\", which is not there"))
+          reason: "its first line names the interpreter \"/no/such/interpreter\", which is missing"))
     #expect(try start(directory.file("locked"))?.exitCode == 126)
     #expect(try start("/bin") ?? .zeroByteInArgument == .notExecutable("/bin", reason: "Permission denied"))
     #expect(

@@ -27,7 +27,7 @@ import Testing
       ShebangLine(Array(text.utf8))?.fault(search: "/usr/bin:/bin", directory: "/")
     }
     #expect(fault("#!/bin/sh\n") == nil && fault("#!/usr/bin/env sh\n") == nil)
-    #expect(fault("#!/no/such\n") == #"its first line names the interpreter "/no/such", which is not there"#)
+    #expect(fault("#!/no/such\n") == #"its first line names the interpreter "/no/such", which is missing"#)
     let windows = try #require(fault("#!/bin/sh\r\n"))
     #expect(windows.contains(#""/bin/sh\r""#) && windows.contains("carriage return"), "\(windows)")
     #expect(fault("#!/usr/bin/env no-such-python3\n")?.contains("no-such-python3") == true)

@@ -106,7 +106,7 @@ struct ForegroundDayTests {
       try branch.killCoordinator()
       let outcome = try day.finish(within: .seconds(10))
       #expect(outcome.code == 1, outcome.story)
-      #expect(outcome.err.contains("Customers with tickets wait"), outcome.story)
+      #expect(outcome.err.contains("No customers are lost"), outcome.story)
       try branch.expectNoProcessesLeft()
       try branch.start("--speed", "max")
       try branch.runSuccessfully("wait")

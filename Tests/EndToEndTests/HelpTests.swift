@@ -52,7 +52,7 @@ struct HelpTests {
   func bugs() throws {
     try withScratchBank { branch in
       let outcome = try branch.launch(
-        ["--bug", "neverful"], program: "\(Binaries.directory)/bank-simulate"
+        ["--bug", "ignoresQueueLimt"], program: "\(Binaries.directory)/bank-simulate"
       ).finish()
       #expect(outcome.code == 2 && outcome.err.contains("Did you mean 'ignoresQueueLimit'?"), outcome.story)
       #expect(outcome.err.contains("doesNotStoreDeadLetter, "), outcome.story)

@@ -138,7 +138,7 @@ struct PayloadTests {
         (2, ["--service", "loan"], "needs N", "N"),
         (2, ["--service", "loan", "--payload", "x"], "service loan takes no payload", "대출 업무는 페이로드를"),
         (2, ["--payload", "x"], "a payload requires a service", "업무를 지정해야"),
-        (2, ["--from", unread], "customer 2 of the list: service deposit", "2번째 고객: 예금 고객은"),
+        (2, ["--from", unread], "customer 2 of the list: service deposit", "2번째 고객: 예금 업무는"),
       ]
       for (code, arguments, english, korean) in cases {
         let outcome = try branch.launch(["enqueue"] + arguments).finish()

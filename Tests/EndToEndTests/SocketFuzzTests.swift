@@ -37,7 +37,7 @@ struct SocketFuzzTests {
       let pid = try #require(try branch.json("status", "--home", home)["bank"]["pid"].integer)
       branch.processes.signal(pid, SIGKILL)
       let outcome = try run.finish()
-      #expect(outcome.code == 1 && outcome.err.contains("has ended"), outcome.story)
+      #expect(outcome.code == 1 && outcome.err.contains("has exited"), outcome.story)
       #expect(outcome.err.contains("SIGKILL") && outcome.err.contains("the seed was 7"), outcome.story)
       #expect(FileManager.default.fileExists(atPath: branch.path("fuzz/found")))
       try branch.expectNoProcessesLeft()

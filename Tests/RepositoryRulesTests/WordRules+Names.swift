@@ -17,7 +17,7 @@ extension WordRules {
     }
   }
 
-  private static func banned(in name: Substring) -> Ban? {
+  private static func banned(in name: Substring) -> BannedWord? {
     let words = words(of: name)
     return inEnglish.first { ban in
       words.indices.contains { first in

@@ -81,28 +81,28 @@ struct ProductionTests {
   func programs() throws {
     let service: Set = [
       "Posix.EventLoop", "Transport.Listener", "Transport.MessageChannel", "Transport.ServiceSocket",
-      "Transport.ClientSession", "Transport.ServiceViews", "ServiceProcess.Server",
+      "Transport.ClientSession", "Transport.ServiceSubscriptions", "ServiceProcess.ServiceServer",
       "ServiceProcess.MachineDriver",
     ]
     let channel: Set = ["Posix.EventLoop", "Transport.MessageChannel"]
     let client = channel.union(["Transport.ServiceClient"])
     let expected: [String: (production: Set<String>, own: Set<String>)] = [
-      "Simulator.ServiceProgram<StockService.StockService<Simulator.WatchedStock>, Simulator.SimulatedStockStore>":
+      "Simulator.ServiceProgram<StockService.StockService<Simulator.InstrumentedStock>, Simulator.SimulatedStockStore>":
         (
           service.union(["StockService.StockService", "StockService.StockPersistence"]),
           [
             "Simulator.ServiceProgram", "Simulator.SimulatedProcess", "Simulator.SimulatedStockStore",
-            "Simulator.WatchedStock",
+            "Simulator.InstrumentedStock",
           ]
         ),
-      "Simulator.ServiceProgram<VendingMachine.VendingService<Simulator.WatchedVending>, Simulator.SimulatedVendingStore>":
+      "Simulator.ServiceProgram<VendingMachine.VendingService<Simulator.InstrumentedVending>, Simulator.SimulatedVendingStore>":
         (
           service.union(client).union([
             "VendingMachine.VendingService", "VendingMachine.VendingPersistence",
           ]),
           [
             "Simulator.ServiceProgram", "Simulator.SimulatedProcess", "Simulator.SimulatedVendingStore",
-            "Simulator.WatchedVending",
+            "Simulator.InstrumentedVending",
           ]
         ),
       "Simulator.ClientProgram<Transport.ServiceClient<Wire.StockCommand>>": (
@@ -112,7 +112,7 @@ struct ProductionTests {
         client, ["Simulator.ClientProgram"]
       ),
       "Simulator.SupervisedProgram": (
-        channel.union(["Transport.ParentLink"]),
+        channel.union(["Transport.SupervisorConnection"]),
         ["Simulator.SupervisedProgram", "Simulator.ServiceProgram"]
       ),
       "Simulator.ClientProgram<Transport.MessageChannel<Wire.BankMessage, Wire.ClientMessage>>": (
@@ -136,22 +136,23 @@ struct ProductionTests {
         ],
         ["Simulator.GuardianProgram"]
       ),
-      "Simulator.BankProgram": (
+      "Simulator.CoordinatorProgram": (
         client.union([
           "Transport.Listener", "Coordinator.Coordinator", "Coordinator.BankContext",
-          "Coordinator.QueueDriver", "Coordinator.CommitEngine", "Coordinator.Intake",
-          "Coordinator.EnqueueIntake", "Coordinator.RequestRouter", "Coordinator.RequestTable",
-          "Coordinator.Readings", "Coordinator.LongRequests", "Coordinator.Followers",
-          "Coordinator.Tellers", "Coordinator.BranchServices", "Coordinator.WindowPlan",
-          "Coordinator.Opening", "Coordinator.Ending", "Coordinator.Audits", "Coordinator.HomeKeeper",
+          "Coordinator.QueueDriver", "Coordinator.CommitEngine", "Coordinator.EnqueueHandler",
+          "Coordinator.EnqueueQueue", "Coordinator.RequestRouter", "Coordinator.RequestTable",
+          "Coordinator.DurableReads", "Coordinator.IncrementalCommands", "Coordinator.Subscriptions",
+          "Coordinator.TellerEventHandler", "Coordinator.ServiceProcesses", "Coordinator.WindowPlan",
+          "Coordinator.StartupController", "Coordinator.ShutdownController", "Coordinator.Audits",
+          "Coordinator.HomeRepair",
           "Coordinator.TellerSupervisor", "Coordinator.ServiceSupervisor", "Coordinator.ControlServer",
-          "Coordinator.ControlSession", "Coordinator.ReleaseQueue", "Coordinator.Guardianship",
-          "Coordinator.HomeLock", "Coordinator.Pulse",
+          "Coordinator.ControlSession", "Coordinator.ReleaseQueue", "Coordinator.GuardianSupervisor",
+          "Coordinator.HomeLock", "Coordinator.Heartbeat",
           "Logging.LogFile",
         ]),
         [
-          "Simulator.BankProgram", "Simulator.SimulatedProcess", "Simulator.SimulatedQueueStore",
-          "Simulator.QueueWatch", "Simulator.HandMemory",
+          "Simulator.CoordinatorProgram", "Simulator.SimulatedProcess", "Simulator.SimulatedQueueStore",
+          "Simulator.SimulationQueueObserver", "Simulator.InFlightMemory",
         ]
       ),
     ]

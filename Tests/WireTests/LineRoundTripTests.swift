@@ -80,9 +80,8 @@ import Time
         "beat_ms": .number("\(terms.beatMilliseconds)"),
       ]
     case .refused(let refusal):
-      return [
-        "kind": .string("refused"), "reason": .string("\(refusal.reason)"), "text": .string(refusal.detail),
-      ]
+      let reason = refusal.reason == .crowded ? "too_many_connections" : "\(refusal.reason)"
+      return ["kind": .string("refused"), "reason": .string(reason), "text": .string(refusal.detail)]
     case .recall(let lease): return numbers(of: lease).merging(["kind": .string("recall")]) { $1 }
     case .close: return ["kind": .string("close")]
     case .assignWork(let order):
