@@ -16,7 +16,7 @@ import Testing
       #expect(ring.removeFirst() == number - 3)
     }
     #expect(Array(ring) == [97, 98, 99])
-    #expect(Mirror(reflecting: ring).descendant("places").map { Mirror(reflecting: $0).children.count } == 4)
+    #expect(Mirror(reflecting: ring).descendant("slots").map { Mirror(reflecting: $0).children.count } == 4)
   }
 
   @Test("a removed element is not retained any longer")
