@@ -5,6 +5,7 @@ import BankModel
 import Glibc
 import Posix
 import Time
+import Wire
 
 struct HomeAudit {
   let home: BankHome
