@@ -57,7 +57,7 @@ struct CBOREncodingErrorTests {
 
   @Test("a place takes exactly one value")
   func places() {
-    #expect(throws: CBOREncodingError.nothingEncoded("Scripted")) {
+    #expect(throws: CBOREncodingError.nothingEncoded("ClosureEncodable")) {
       try CBOREncoder().encode([ClosureEncodable { _ in }])
     }
     let two = refusal { encoder in

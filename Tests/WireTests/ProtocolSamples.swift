@@ -92,16 +92,19 @@ struct ProtocolValues: Sendable {
     words(
       Failure.Code.self, "failure-code", "values-failure-code", "values-failure-code-keyConflict",
       "values-failure-code-wrongDay", "values-failure-code-inspected", "values-failure-code-removed",
-      "values-failure-code-withdrawn", "values-failure-code-tooSlow", "values-failure-code-noSuchService",
-      "values-failure-code-noSuchWindow", "values-failure-code-otherProcess", "values-failure-code-notShared",
-      "values-failure-code-leaseLost", "values-failure-code-notInSharedBank", "values-failure-code-notMoved",
-      "values-failure-code-booksMoved", "values-failure-code-fromOwnWork"),
+      "values-failure-code-withdrawn", "values-failure-code-slowConsumer",
+      "values-failure-code-noSuchService",
+      "values-failure-code-noSuchWindow", "values-failure-code-processChanged",
+      "values-failure-code-requiresSharedStore",
+      "values-failure-code-leaseLost", "values-failure-code-unsupportedWithSharedStore",
+      "values-failure-code-notMoved",
+      "values-failure-code-databaseMoved", "values-failure-code-fromOwnWork"),
     words(
       StockFailure.Code.self, "stock-failure-code", "values-stock-failure-code",
-      "values-stock-failure-code-tooSlow"),
+      "values-stock-failure-code-slowConsumer"),
     words(
       VendingFailure.Code.self, "vending-failure-code", "values-vending-failure-code",
-      "values-vending-failure-code-tooSlow"),
+      "values-vending-failure-code-slowConsumer"),
   ]
 
   private static func numbers<Value: RawRepresentable<UInt8>>(
