@@ -10,7 +10,8 @@ import Testing
 
 @testable import Coordinator
 
-@Suite("The table of customers being served") struct InFlightTableTests {
+// One after the other, because a process maps one table at a time.
+@Suite("The table of customers being served", .serialized) struct InFlightTableTests {
   private static let bankID = BankID(number: 7, day: 1, ticket: 1)
 
   private final class Memory {
