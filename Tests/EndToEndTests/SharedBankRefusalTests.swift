@@ -15,7 +15,7 @@ struct SharedBankRefusalTests {
       let korean = "'branches' 명령은 데이터베이스를 공유하는 은행에서만 쓸 수 있습니다. 이 은행의 데이터베이스는 홈에 있습니다."
       #expect(try branch.run("branches", language: .ko).err.contains(korean))
       let both = try branch.run("stop", "--bank", "--now")
-      #expect(both.code == 2 && both.err.contains("exclude each other"), both.story)
+      #expect(both.code == 2 && both.err.contains("use only one of them"), both.story)
       #expect(try branch.status().state == "open")
       try branch.runSuccessfully("enqueue", "3", "--wait")
       let receipts = try branch.receipts()
