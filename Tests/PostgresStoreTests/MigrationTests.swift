@@ -102,11 +102,14 @@ struct MigrationTests {
       SchemaMigration.begin(on: client.connection) { received.append($0) }
     }
     try stage.client.runLoop { received.count == 2 }
-    #expect(received.allSatisfy { $0 == .success(version) }, "\(received)")
+    // The second one may look only after the first one has migrated the database.
+    #expect(received.contains(.success(version)), "\(received)")
+    #expect(
+      received.allSatisfy { $0 == .success(version) || $0 == .success(PostgresSchema.version) }, "\(received)")
     let former = PostgresBranch(id: 1, epoch: 3)
     #expect(
       try stage.ask(stage.client, former.receipts(of: [2, 5, 6])) == [
-        2: [9], 5: [1, 2, 3, 4], 6: [5, 6, 7],
+        2: [9], 5: [1, 2, 3, 4, 8], 6: [5, 6, 7],
       ])
     #expect(try stage.number("SELECT count(*) FROM bank.commit_2") == 1)
     for join in Self.joins.values { #expect(throws: PostgresError.self) { try stage.client.run(join) } }
