@@ -105,7 +105,8 @@ struct MigrationTests {
     // The second one may look only after the first one has migrated the database.
     #expect(received.contains(.success(version)), "\(received)")
     #expect(
-      received.allSatisfy { $0 == .success(version) || $0 == .success(PostgresSchema.version) }, "\(received)")
+      received.allSatisfy { $0 == .success(version) || $0 == .success(PostgresSchema.version) }, "\(received)"
+    )
     let former = PostgresBranch(id: 1, epoch: 3)
     #expect(
       try stage.ask(stage.client, former.receipts(of: [2, 5, 6])) == [
