@@ -290,12 +290,14 @@ struct PostgresStoreTests {
       var done = PostgresCompletion()
       for (place, outcome) in outcomes.enumerated() {
         done.add(
-          position: page[from + place].position, outcome: outcome, place: 1, generation: 1, pid: 1, attempts: 1,
+          position: page[from + place].position, outcome: outcome, place: 1, generation: 1, pid: 1,
+          attempts: 1,
           transfer: nil, started: 1, finished: 2)
       }
       return done
     }
-    #expect(try stage.ask(stage.client, branch.complete(completion([1, 2], 0), number: 1)).sorted() == [1, 2])
+    #expect(
+      try stage.ask(stage.client, branch.complete(completion([1, 2], 0), number: 1)).sorted() == [1, 2])
     #expect(try stage.ask(stage.client, branch.complete(completion([2], 2), number: 2)) == [3])
     #expect(try stage.ask(stage.client, branch.complete(completion([1], 3), number: 3)) == [4])
     let found = try stage.ask(stage.client, branch.receipts(of: [1, 2, 3, 4]))
