@@ -155,8 +155,8 @@ final class TellerEventHandler: CoordinatorComponent {
       {
         return
       }
-      // The teller may have died meanwhile, and its successor is not due.
       guard let next = recycling.finishCurrent() else { return }
+      // The teller of the next window may have exited while it waited; its successor need not be replaced.
       if let slot = tellerSupervisor.slots[next], slot.phase == .ready, isDue(slot) != nil { recycle(slot) }
     }
   }

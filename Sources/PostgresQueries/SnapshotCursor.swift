@@ -6,7 +6,7 @@ import Postgres
 import QueueCore
 
 struct SnapshotCursor {
-  /// Rows per fetch.
+  /// The most rows that the client holds at once.
   private static let rowsPerFetch = 4_096
 
   private let connection: BlockingConnection

@@ -45,7 +45,7 @@ final class ReconnectingConnection: PostgresHandler {
   private static let maxPause = TimeSpan.seconds(1)
   private static let earlyOutage = TimeSpan.seconds(60)
   private static let pauseAfterRefusal = TimeSpan.milliseconds(250)
-  /// Time for one of several hosts, if another connection of the branch is open at another host.
+  /// Time limit for connecting to one of several hosts, if another connection of the branch is open at another host.
   private static let timeout = TimeSpan.milliseconds(300)
 
   /// Index of the host of another open connection of the branch; nil for none.

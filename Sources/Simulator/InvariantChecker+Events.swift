@@ -145,7 +145,7 @@ extension InvariantChecker {
       return
     }
     guard let place = holders.firstIndex(where: { $0.window == window }) else {
-      // The teller holds no customer: this is its answer to a recall, a late message, or a lie.
+      // The teller holds no customer: this is its answer to a recall, a late message, or a violation.
       if answer != nil, recalled.contains(where: { $0.window == window && $0.lease == lease }) {
         recalled.removeAll { $0.window == window && $0.lease == lease }
       } else {

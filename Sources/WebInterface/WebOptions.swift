@@ -2,7 +2,7 @@
 // Errors: an unknown argument, an option without a valid value, or a missing home.
 import Wire
 
-/// Options of the server: `--home DIR [--port N] [--read-only] [--chaos] [--proxyHosts NAME]…`. `--existing` is
+/// Options of the server: `--home DIR [--port N] [--read-only] [--chaos] [--proxied NAME]…`. `--existing` is
 /// accepted and has no effect.
 public struct WebOptions: Sendable, Equatable {
   /// Absolute path of the home.

@@ -242,7 +242,7 @@ public final class HTTPExchange {
     // A handler may keep a reference to an answered request, but its connection is idle.
     connection.exchange = nil
     if server.isClosing {
-      // The answer was written, and no further request follows.
+      // The request is finished, and a closing server accepts no further one.
       connection.end()
       server.schedule()
     } else {

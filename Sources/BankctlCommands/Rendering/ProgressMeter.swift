@@ -112,7 +112,7 @@ package final class ProgressMeter {
   /// Columns left beside a line on the terminal.
   private func room(beside line: String) -> Int { columns - 1 - DisplayWidth.of(line) }
 
-  /// A bar with its brackets and the space after it; nil without room for one.
+  /// A bar in brackets; nil if `width` has no room for it and the space after it.
   private func bar(_ share: Double, width: Int) -> String? {
     let length = min(Self.barWidth, width - 3)
     guard length >= Self.shortestBar else { return nil }
