@@ -67,8 +67,8 @@ final class QueueDriver {
   private let releases: ReleaseQueue
   private var effects: [QueueEffect] = []
   private var isPerforming = false
-  /// Business day of the effects being performed. A reset later in the list has already ended that day in the
-  /// machine. Assignments made before the reset are still orders of that day.
+  /// Business day of the effects being performed. A reset among them has already ended that day in the machine,
+  /// but customers that an earlier effect assigns still belong to it.
   private(set) var effectsDay: BusinessDay
   /// True while the clients that waited for a commit are notified.
   var isNotifying = false

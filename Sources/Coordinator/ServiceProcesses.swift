@@ -1,4 +1,4 @@
-// Service processes of this bank, such as the stock: their orders (`ServiceProcessSettings`), their files, and the
+// Service processes of this bank, such as the stock: their settings (`ServiceProcessSettings`), their files, and the
 // coordinator's own connections to them.
 // Invariant: the bank opens and serves even if a service process fails; the status contains the reason. The
 // coordinator reads the file of a service when it sends the orders, directly before the service reads the file. So

@@ -77,7 +77,7 @@ final class TellerEventHandler: CoordinatorComponent {
       $0.field("child_gen", generation)
     }
     queue.process(event)
-    // The orders have changed after this teller received them, and before it was ready.
+    // The settings have changed after this teller received them, and before it was ready.
     if tellerSupervisor.slots[window]?.isOutdated == true { queue.process(.replace(window)) }
     subscriptions.changed = true
   }
@@ -127,7 +127,7 @@ final class TellerEventHandler: CoordinatorComponent {
       home: context.home)
   }
 
-  /// Replaces all tellers, each when it is idle, because their orders have changed.
+  /// Replaces all tellers, each when it is idle, because their settings have changed.
   func replaceAll() {
     for slot in tellerSupervisor.slots.values {
       slot.isOutdated = true

@@ -86,7 +86,7 @@ final class SupervisedTeller: SupervisedProcess<TellerMessage, MessageToTeller> 
   /// True if messages are to be flushed at the end of the iteration.
   var isUnflushed = false
   var beats = BeatCount()
-  /// True if the orders have changed since the present teller received them.
+  /// True if the teller's settings have changed since the present process received them in its welcome.
   var isOutdated = false
   var lastExit: ProcessEnd?
   /// Output of a worker program outside its channel; nil for a teller.

@@ -93,7 +93,8 @@ struct EnqueueColumns {
     return first..<end
   }
 
-  /// Parameters of ``PostgresStatements/storeSlice`` for one slice, from the number of preceding customers on.
+  /// The last parameters of ``PostgresStatements/storeSlice`` for one slice. The first of them is the number of
+  /// customers in the preceding slices.
   func sliceParameters(_ slice: Range<Int>, lanes: [Line: Int64]) -> [PostgresValue] {
     var counts: [Int32: (waiting: Int64, delayed: Int64)] = [:]
     for place in slice {

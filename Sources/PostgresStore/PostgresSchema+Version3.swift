@@ -1,5 +1,5 @@
-// Third version of the schema: a key for every table, the identity of a branch's process, and tables for the slices of
-// large requests for tickets.
+// Third version of the schema: keys for the tables that had none, the home and machine of a branch, the issue time
+// of its longest-waiting customer, and tables for the slices of large requests for tickets.
 // Invariant: like every migration it never changes after its release.
 
 extension PostgresSchema {

@@ -1,6 +1,7 @@
 // Checks of customers that commands and workers hold when a coordinator is killed. The attempt is recorded before the
 // customer is assigned again. An attempt is recorded as lost only if a coordinator can have lost it.
-// Invariant: a loss is certain only if the command itself had started. An assignment that the queue's state machine reports is not enough.
+// Invariant: a loss is certain only if the command itself had started. An assignment that the queue's state machine
+// reports is not enough.
 import BankModel
 import Coordinator
 import QueueCore

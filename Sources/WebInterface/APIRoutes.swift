@@ -54,7 +54,7 @@ final class APIRoutes {
     } catch { refuse(exchange, error) }
   }
 
-  /// Accepted query fields of each list. Other paths accept none, except for a single ticket.
+  /// Accepted query fields of each list. The path of a single ticket accepts `day`; all other paths accept none.
   private static let queries: [String: Set<String>] = [
     "tickets": ["state", "service", "after", "limit"], "receipts": ["after", "day", "service", "limit"],
     "vending/history": ["after", "limit"],

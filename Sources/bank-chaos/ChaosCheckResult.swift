@@ -51,7 +51,7 @@ struct ChaosCheckResult: Sendable, Equatable {
     var recovered = true
     /// True if customers start in the order of their tickets: false if several branches claim pages of them.
     var isOrdered = true
-    /// Number of times that the page was not right again in time.
+    /// Number of times that the page did not name the current coordinator, or sent no event, in time after a kill.
     var latePages: Int64 = 0
     var shelves = StockTotals()
     var audit: [MessageDetail] = []

@@ -38,7 +38,7 @@
 
     /// - Parameters:
     ///   - by: the branch that sent the request; nil if the branch may have left.
-    ///   - owner: the branch and epoch that count the customer, in `commit`.
+    ///   - owner: the branch and epoch in whose counters the customer is counted, under the number `commit`.
     func add(
       _ index: Int, of arriving: CustomerColumns, as ticket: Int64, issued: Int64, for by: BranchOwner?,
       _ owner: BranchOwner, _ commit: Int64

@@ -58,7 +58,7 @@ final class SlowDisk {
     return progress
   }
 
-  /// The oldest transaction in flight is on disk.
+  /// Completes the oldest transaction in flight: it is on disk now.
   func takeFirst() throws(StoreError) {
     underway.removeFirst()
     shown.completeCommits()

@@ -39,8 +39,8 @@ final class VolumeRegistration {
     sqlite3_close_v2(connection)
   }
 
-  /// Setting of SQLite's memory statistics, as in a store. It must precede any other call, and registering
-  /// a VFS initializes SQLite.
+  /// Turns off SQLite's memory statistics, as a store does. This must precede every other call of SQLite, and so the
+  /// registration of a VFS, which initializes SQLite.
   private static let settings: Void = { _ = sqlite_leave_out_memory_statistics() }()
 
   private static var methods: sqlite3_vfs {

@@ -1,5 +1,5 @@
-// Orders to a runner about its commands: program, limits, timeout, and the meaning of exits.
-// Invariant: the orders are the same for every customer of a service. The assignment contains the customer's
+// Settings of a runner for its commands: program, limits, timeout, and the meaning of exits.
+// Invariant: the settings are the same for every customer of a service. The assignment contains the customer's
 // data.
 
 import BankModel
@@ -68,7 +68,7 @@ public struct CommandSettings: Codable, Sendable, Equatable {
   /// umask of the command; nil for the umask of the bank, or for the one in the customer's command line.
   public var mask: UInt32?
 
-  /// Orders with every part.
+  /// Creates settings from all values.
   public init(
     words: [String], directory: String?, environment: [String], timeoutMilliseconds: Int64?,
     graceMilliseconds: Int64, limits: Limits, resultBytes: Int64, outputBytes: Int64, outputDirectory: String,

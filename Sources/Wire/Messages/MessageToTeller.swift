@@ -95,7 +95,7 @@ public struct TellerSettings: Codable, Sendable, Equatable {
   }
   private var commandSettings: Indirect<CommandSettings>?
 
-  /// Orders with all their parts.
+  /// Creates settings from all values.
   public init(
     name: String, service: Service, generation: Int32, workMicroseconds: Int64, beatMicroseconds: Int64,
     language: Language, logPath: String, logLimit: Int64, logKeep: Int32, logsCustomers: Bool,
