@@ -14,6 +14,7 @@ struct VendingReconciliation {
     case stock(StockCommand)
   }
 
+  /// What is requested next: the machine's report, a page of the stock's orders, or nothing more.
   private enum Stage: Equatable {
     case before, after, end
     case orders(after: OrderID)

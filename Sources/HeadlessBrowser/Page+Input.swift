@@ -39,7 +39,7 @@ extension Page {
     return point
   }
 
-  /// Replaces the text of the first element that matches a selector, as if the text was inserted with the keyboard.
+  /// Replaces the text of the first element that matches a selector. The page receives input events, but no key events.
   package func type(_ text: String, into selector: String) throws(BrowserError) {
     let found = try evaluate(
       """

@@ -94,6 +94,7 @@ final class SimulatedProvider: ResourceProvider {
 
   var nextDeadline: MonotonicTime? { MonotonicTime.earlier(real?.nextDeadline, ready?.due) }
 
+  /// Sends the fruit provider's output, and reports the simulated result if it is due.
   func finishIteration() {
     real?.finishIteration()
     guard let (lease, due) = ready, SystemClock.monotonic() >= due else { return }

@@ -109,6 +109,7 @@ struct CustomerBoard {
     if (0..<count).contains(place) { chosen = place }
   }
 
+  /// The command if the machine accepts requests; otherwise nil, and a notice refuses the key.
   private mutating func ask(_ userCommand: UserCommand) -> UserCommand? {
     notice.grant(userCommand, hasSnapshot: picture != nil)
   }

@@ -82,6 +82,7 @@ final class SharedStoreSession {
 
   /// Records that the database has stored the drain at this time: no customer is admitted after that time.
   func recordStoredDrain(at now: MonotonicTime) { if confirmEmptyAfter != nil { confirmEmptyAfter = now } }
+  /// Records that this branch has lost its lease; the store joins again by itself.
   func lost() { isJoined = false }
   func joined(_ identity: BranchIdentity) { (self.identity, isJoined) = (identity, true) }
   func left() { hasLeft = true }

@@ -40,6 +40,7 @@
     /// True if the given process has made this session and still exists.
     func isOf(_ process: SimulatedProcess?) -> Bool { process.map { $0 === sender } ?? false }
 
+    /// Stores the number under which the branch's process has this session open.
     func take(_ descriptor: Int32) { self.descriptor = descriptor }
 
     // MARK: - Seen from the branch

@@ -53,6 +53,7 @@ extension CBORInput {
     return offset
   }
 
+  /// Checks the fields of a map, and returns the offset of its end.
   private func validateMap(_ head: CBORHead, depth: Int, maximumDepth: Int) throws(CBORDecodingError) -> Int {
     var offset = head.end
     var keys = CBORKeySet()

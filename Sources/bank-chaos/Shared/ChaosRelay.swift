@@ -188,6 +188,7 @@ final class ChaosRelayProcess {
     }
   }
 
+  /// Stops forwarding and accepting. Connections stay open until ``reconnect()``.
   func cut() { sendCommand("cut") }
   func reconnect() { sendCommand("mend") }
   func delay(_ span: TimeSpan) { sendCommand("\(span.milliseconds)") }
