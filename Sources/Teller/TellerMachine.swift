@@ -185,11 +185,11 @@ extension TellerMachine {
       return
     }
     if settings.logsCustomers { actions.append(.log(.started(assignment))) }
-    let ends = now + .clampedMicroseconds(settings.workMicroseconds)
+    let ends = now + .microseconds(settings.workMicroseconds)
     if !hasProvider, now >= ends { return complete(assignment, took: .zero, settings, now, &actions) }
     var service = ServingState(
       assignment: assignment, began: now, ends: ends,
-      nextBeat: now + .clampedMicroseconds(settings.beatMicroseconds))
+      nextBeat: now + .microseconds(settings.beatMicroseconds))
     if hasProvider {
       service.requestProvision(settings, at: now)
       actions.append(.provide(assignment))
@@ -215,8 +215,8 @@ extension TellerMachine {
     switch provisionResult {
     case .ready:
       (service.provisionDeadline, service.isDelegated) = (nil, false)
-      service.ends = now + .clampedMicroseconds(settings.workMicroseconds)
-      service.nextBeat = now + .clampedMicroseconds(settings.beatMicroseconds)
+      service.ends = now + .microseconds(settings.workMicroseconds)
+      service.nextBeat = now + .microseconds(settings.beatMicroseconds)
       state = .serving(settings, service)
       // The answer of the stock is progress, and the lease started before the request.
       if service.ends > now { actions.append(.send(.beat(lease))) }
@@ -253,7 +253,7 @@ extension TellerMachine {
     }
     service.isDelayed = true
     (service.provisionDeadline, service.isDelegated) = (nil, false)
-    let quarter = TimeSpan.clampedMicroseconds(settings.beatMicroseconds) / 4
+    let quarter = TimeSpan.microseconds(settings.beatMicroseconds) / 4
     service.retryAt = now + min(Self.pause, quarter)
     state = .serving(settings, service)
     // An answer proves that the stock works, even if it refuses, and that this teller handles answers.
@@ -337,7 +337,7 @@ extension TellerMachine {
   ) {
     var service = service
     actions.append(.send(.beat(service.assignment.lease)))
-    service.nextBeat = now + .clampedMicroseconds(settings.beatMicroseconds)
+    service.nextBeat = now + .microseconds(settings.beatMicroseconds)
     state = .serving(settings, service)
   }
 

@@ -9,7 +9,7 @@ extension TellerSettings {
   /// Deadline for the answer to what a customer needs. The lease lasts four beats; half of it is left for the
   /// first progress of the work.
   func provisionTimeout(from now: MonotonicTime) -> MonotonicTime {
-    now + .clampedMicroseconds(beatMicroseconds) + .clampedMicroseconds(beatMicroseconds)
+    now + .microseconds(beatMicroseconds) + .microseconds(beatMicroseconds)
   }
 
   /// Reason to refuse an assignment; nil if it is for this teller.
@@ -21,13 +21,5 @@ extension TellerSettings {
       return "this is generation \(generation) of \(name), not \(assignment.generation)"
     }
     return nil
-  }
-}
-
-extension TimeSpan {
-  /// A number of microseconds; the longest span if the number does not fit.
-  static func clampedMicroseconds(_ count: Int64) -> TimeSpan {
-    let (product, overflow) = count.multipliedReportingOverflow(by: 1000)
-    return TimeSpan(nanoseconds: overflow ? .max : product)
   }
 }
