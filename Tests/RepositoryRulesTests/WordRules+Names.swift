@@ -18,16 +18,8 @@ extension WordRules {
   }
 
   private static func banned(in name: Substring) -> BannedWord? {
-    let words = words(of: name)
-    return inEnglish.first { ban in
-      words.indices.contains { first in
-        guard words[first...].starts(with: ban.words) else { return false }
-        if let allowed = ban.notAfter, first > 0, words[first - 1] == allowed { return false }
-        let end = first + ban.words.count
-        if let allowed = ban.notBefore, end < words.count, words[end] == allowed { return false }
-        return true
-      }
-    }
+    let words = words(of: name).map { Word(text: $0, line: 0, isNext: true) }
+    return words.indices.lazy.flatMap { bans(in: words, at: $0) }.first
   }
 
   private static func names(in line: Substring) -> [Substring] {

@@ -103,7 +103,7 @@ enum WordRules {
 
   // MARK: - English
 
-  private struct Word {
+  struct Word {
     let text: String
     /// Counts from 1.
     let line: Int
@@ -116,12 +116,17 @@ enum WordRules {
   private static func checkEnglish(_ prose: [UInt8], _ path: String) -> [Violation] {
     let words = words(of: prose)
     return words.indices.flatMap { index in
-      (byFirstWord[words[index].text] ?? []).filter { isUsed($0, words, index) }.map {
+      bans(in: words, at: index).map {
         Violation(
           path, line: words[index].line,
           "contains \"\($0.words.joined(separator: " "))\"; write \($0.instead)")
       }
     }
+  }
+
+  /// The bans of which the words begin at this one.
+  static func bans(in words: [Word], at index: Int) -> [BannedWord] {
+    (byFirstWord[words[index].text] ?? []).filter { isUsed($0, words, index) }
   }
 
   private static func isUsed(_ ban: BannedWord, _ words: [Word], _ first: Int) -> Bool {
