@@ -57,10 +57,17 @@ struct HelpPageTests {
       #expect(polite && hasHangul(sentence.korean), "\(sentence.korean)")
     }
     // A caption is a phrase: "대출만 일시 중지".
-    for caption in commands.flatMap(\.examples).map(\.summary) + table.exitCodes.map(\.meaning) {
+    for caption in commands.flatMap(\.examples).map(\.summary) {
       let isPhrase = !["다.", "요.", "다", "요"].contains { caption.korean.hasSuffix($0) }
-      let isSentence = ["니다.", "니다", "세요."].contains { caption.korean.hasSuffix($0) }
+      let isSentence = ["니다.", "세요."].contains { caption.korean.hasSuffix($0) }
       #expect((isPhrase || isSentence) && hasHangul(caption.korean), "\(caption.korean)")
+    }
+    // The meaning of an exit code stands in a list, without a full stop in either language.
+    for meaning in table.exitCodes.map(\.meaning) {
+      let isPhrase = !["다", "요"].contains { meaning.korean.hasSuffix($0) }
+      let isSentence = ["니다", "세요"].contains { meaning.korean.hasSuffix($0) }
+      #expect((isPhrase || isSentence) && hasHangul(meaning.korean), "\(meaning.korean)")
+      #expect(!meaning.korean.hasSuffix(".") && !meaning.english.hasSuffix("."), "\(meaning.korean)")
     }
   }
 

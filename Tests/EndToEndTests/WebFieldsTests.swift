@@ -47,7 +47,9 @@ struct WebFieldsTests {
         ("/?x=1", "x"),
       ] {
         let page = try web.local(path, "-H", "Accept-Language: ko")
-        #expect(page.status == 400 && page.body.contains("&#39;\(field)&#39;"), "\(path)")
+        #expect(
+          page.status == 400 && page.body.contains("&#39;\(field)&#39;") && page.body.contains("항목"),
+          "\(path)")
         #expect(!page.body.contains("/tickets/cancel"), "an invalid filter never means all")
       }
       for (form, body, field) in [
