@@ -69,7 +69,7 @@ extension MessageCatalog {
     switch mismatch {
     case .newBank:
       say(
-        "\(file) was last used with a different bank.db. Its contents are kept; no action needed.",
+        "\(file) was last used with another bank.db. Its contents are kept; no action needed.",
         "\(file) 파일은 지금까지 다른 bank.db와 함께 쓰였습니다. 들어 있는 내용을 그대로 이어 씁니다. 조치할 것은 없습니다.")
     case .newDatabase:
       say(
