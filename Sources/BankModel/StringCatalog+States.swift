@@ -75,9 +75,9 @@ extension StringCatalog {
   public func attemptEnded(_ end: AttemptEnd) -> String {
     switch end {
     case .served: localized("업무 완료", "served")
-    case .killed: localized("은행원 프로세스가 종료되어 줄의 맨 앞으로 돌아감", "the teller died; back to the head of the line")
+    case .killed: localized("워커가 종료되어 줄의 맨 앞으로 돌아감", "the worker died; back to the head of the line")
     case .leaseExpired:
-      localized("은행원 프로세스가 응답하지 않아 줄의 맨 앞으로 돌아감", "the teller was stuck; back to the head of the line")
+      localized("워커가 응답하지 않아 줄의 맨 앞으로 돌아감", "the worker was stuck; back to the head of the line")
     case .recalled, .failed, .deferred, .lost: attemptFailed(end)
     }
   }
@@ -86,8 +86,8 @@ extension StringCatalog {
   public func attemptFailed(_ end: AttemptEnd) -> String {
     switch end {
     case .served: attemptEnded(end)
-    case .killed: localized("은행원 프로세스가 종료됨", "the teller died")
-    case .leaseExpired: localized("은행원 프로세스가 응답하지 않음", "the teller was stuck")
+    case .killed: localized("워커가 종료됨", "the worker died")
+    case .leaseExpired: localized("워커가 응답하지 않음", "the worker was stuck")
     case .recalled: localized("회수됨", "recalled")
     case .failed: localized("처리 실패", "failed")
     case .deferred: localized("연기됨", "deferred")

@@ -177,7 +177,7 @@ package final class TellerSupervisor {
       $0.field("window", services.name(of: window))
       $0.field("child", slot.pid)
       $0.field("child_gen", generation)
-      $0.field("msg", "the teller \(reason)")
+      $0.field("msg", "the worker \(reason)")
     }
     slot.phase = .leaving
     if !Kernel.hasPlantedBug("doesNotDisconnectViolator") {
@@ -193,7 +193,7 @@ package final class TellerSupervisor {
       $0.field("window", services.name(of: window))
       $0.field("child", child.pid)
       $0.field("child_gen", slot.generation)
-      $0.field("msg", "the teller \(reason)")
+      $0.field("msg", "the worker \(reason)")
     }
     slot.phase = .leaving
     child.kill(SIGKILL)

@@ -49,7 +49,7 @@ struct KoreanWordsTests {
   func states() {
     #expect(korean.state(WorkerState.idle) == "쉬는 중")
     #expect(korean.state(WorkerState.serving) == "업무중" && korean.state(CustomerState.serving) == "업무중")
-    #expect(korean.attemptEnded(.killed) == "은행원 프로세스가 종료되어 줄의 맨 앞으로 돌아감")
+    #expect(korean.attemptEnded(.killed) == "워커가 종료되어 줄의 맨 앞으로 돌아감")
     let noCustomers = EnqueuedReport(day: 1, first: 0, last: 0, count: 0)
     #expect(korean.enqueued(noCustomers, ofList: true) == "추가된 고객이 없습니다.")
     #expect(korean.noSuchProduct("colla", ["coke"], []) == "'colla' 상품은 없습니다. 혹시 coke인가요?")

@@ -39,10 +39,10 @@ struct CrashTests {
         try branch.events("restarted", in: "coordinator", count: 1).map { $0["window"] } == ["deposit-1"])
       #expect(
         try branch.runSuccessfully("ticket", "1", language: .ko).out.contains(
-          "은행원 프로세스가 종료되어 줄의 맨 앞으로 돌아감 (SIGKILL)"))
+          "워커가 종료되어 줄의 맨 앞으로 돌아감 (SIGKILL)"))
       #expect(
         try branch.runSuccessfully("ticket", "1").out.contains(
-          "the teller died; back to the head of the line (SIGKILL)")
+          "the worker died; back to the head of the line (SIGKILL)")
       )
       try branch.expectClean()
     }

@@ -53,7 +53,7 @@ struct DeadLetterTests {
       let story = try branch.runSuccessfully("ticket", "1")
       #expect(
         story.outLines.last?.hasSuffix(
-          "became a dead letter after 3 attempts (last: the teller died (SIGKILL))") == true,
+          "became a dead letter after 3 attempts (last: the worker died (SIGKILL))") == true,
         story.story)
       #expect(story.outLines.count { $0.contains("back to the head of the line") } == 2, story.story)
       try branch.expectClean()

@@ -106,7 +106,7 @@ struct DrainTests {
         outcome.err.contains(outputLanguage == .ko ? "업무중인 고객을 마칩니다." : "Finishing active customers:"),
         outcome.story)
       #expect(
-        outcome.err.contains(outputLanguage == .ko ? "창구를 닫는 중입니다." : "Stopping the tellers;"), outcome.story)
+        outcome.err.contains(outputLanguage == .ko ? "창구를 닫는 중입니다." : "Stopping the workers;"), outcome.story)
     }
   }
 
@@ -124,16 +124,16 @@ struct DrainTests {
       }
       #expect(
         stop.errors.contains(
-          outputLanguage == .ko ? "한 번 더 누르면 은행원을 강제 종료" : "Press again to kill the tellers"))
+          outputLanguage == .ko ? "한 번 더 누르면 워커를 강제 종료" : "Press again to kill the workers"))
       #expect(stop.isRunning)
       stop.signal(SIGINT)
       let outcome = try stop.finish()
       #expect(outcome.code == 0, outcome.story)
       #expect(
-        outcome.err.contains(outputLanguage == .ko ? "은행원을 강제 종료합니다." : "Killing the tellers."), outcome.story
+        outcome.err.contains(outputLanguage == .ko ? "워커를 강제 종료합니다." : "Killing the workers."), outcome.story
       )
       #expect(
-        outcome.out.contains(outputLanguage == .ko ? "은행원 2명을 강제 종료" : "2 tellers were killed."),
+        outcome.out.contains(outputLanguage == .ko ? "워커 2개를 강제 종료" : "2 workers were killed."),
         outcome.story)
       #expect(
         outcome.out.contains(outputLanguage == .ko ? "5명이 다음 개점을 기다립니다." : "Waiting for the next start: 5."),
@@ -159,8 +159,8 @@ struct DrainTests {
       let outcome = try bank.finish()
       #expect(outcome.code == 0, outcome.story)
       #expect(outcome.err.contains("Press again to finish only active customers."), outcome.story)
-      #expect(outcome.err.contains("Press again to kill the tellers."), outcome.story)
-      #expect(outcome.err.contains("Killing the tellers."), outcome.story)
+      #expect(outcome.err.contains("Press again to kill the workers."), outcome.story)
+      #expect(outcome.err.contains("Killing the workers."), outcome.story)
       #expect(outcome.out.contains("Waiting for the next start: 5."), outcome.story)
       try branch.expectNoProcessesLeft()
       try branch.start("--speed", "max")
@@ -184,7 +184,7 @@ struct DrainTests {
       }
       let outcome = try day.finish()
       #expect(outcome.code == 1, outcome.story)
-      #expect(outcome.err.contains("Press again to kill the tellers"), outcome.story)
+      #expect(outcome.err.contains("Press again to kill the workers"), outcome.story)
       #expect(outcome.out.contains("Waiting for the next start: 9."), outcome.story)
       try branch.expectNoProcessesLeft()
       try branch.expectClean()

@@ -123,7 +123,7 @@ enum DocumentationRules {
       BannedWord(word: "업무 중입", instead: "업무중, as the original writes it"),
       BannedWord(word: "대기 중인 고객", instead: "대기중, as the original writes it"),
       BannedWord(word: "한가함", instead: "쉬는 중"),
-      BannedWord(word: "은행원이 죽", instead: "은행원 프로세스가 종료되어"),
+      BannedWord(word: "은행원이 죽", instead: "워커가 종료되어"),
       BannedWord(word: "아무도 추가하지 않았", instead: "추가된 고객이 없습니다"),
     ]
 

@@ -46,8 +46,8 @@ package struct FixedMessages: Sendable {
   let reloaded = Text("The configuration was read again.", "설정을 다시 읽었습니다.")
   /// Printed after the first Ctrl-C during `open`.
   let closingEarly = Text(
-    "Closing: finishing active customers. Press again to kill the tellers; their customers wait for the next start.",
-    "마감합니다. 업무중인 고객만 마칩니다. 한 번 더 누르면 은행원을 강제 종료하고, 그 고객은 다음 개점을 기다립니다.")
+    "Closing: finishing active customers. Press again to kill the workers; their customers wait for the next start.",
+    "마감합니다. 업무중인 고객만 마칩니다. 한 번 더 누르면 워커를 강제 종료하고, 그 고객은 다음 개점을 기다립니다.")
   /// Printed after the first signal to a bank in the foreground.
   let draining = Text(
     "Closing: serving all waiting customers. Press again to finish only active customers.",

@@ -59,7 +59,7 @@ extension MessageCatalog {
     case .enqueuing: say("enqueueing", "번호표 발급")
     case .serving: say("serving", "업무 처리")
     case .finishing: say("finishing", "업무 마무리")
-    case .leaving: say("stopping tellers", "은행원 종료")
+    case .leaving: say("stopping workers", "워커 종료")
     case .resetting: say("cancelling all customers", "모두 취소")
     case .requeueing: say("requeueing dead letters", "보류된 고객 다시 줄 세우기")
     case .moving: say("migrating", "옮기기")

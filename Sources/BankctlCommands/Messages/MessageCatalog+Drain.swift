@@ -52,8 +52,8 @@ extension MessageCatalog {
         + " " + nextStepHint(.kill)
     case .kill:
       say(
-        "Stopping the tellers; any that do not exit are killed. \(waiting) waiting for the next start.",
-        "창구를 닫는 중입니다. 종료되지 않는 은행원은 강제 종료합니다. 다음 개점을 기다리는 고객 \(waiting)명.")
+        "Stopping the workers; any that do not exit are killed. \(waiting) waiting for the next start.",
+        "창구를 닫는 중입니다. 종료되지 않는 워커는 강제 종료합니다. 다음 개점을 기다리는 고객 \(waiting)명.")
     }
   }
 
@@ -137,8 +137,8 @@ extension MessageCatalog {
       say("Ctrl-C: stop serving waiting customers.", "Ctrl-C를 누르면 기다리는 고객은 다음 개점으로 넘깁니다.")
     case .kill:
       say(
-        "Ctrl-C: kill the tellers; their customers wait for the next start.",
-        "Ctrl-C를 누르면 은행원을 강제 종료하고, 업무중인 고객은 다음 개점을 기다립니다.")
+        "Ctrl-C: kill the workers; their customers wait for the next start.",
+        "Ctrl-C를 누르면 워커를 강제 종료하고, 업무중인 고객은 다음 개점을 기다립니다.")
     }
   }
 
@@ -147,21 +147,21 @@ extension MessageCatalog {
     case .stopAccepting, .serveWaiting: self.draining
     case .finishServing:
       say(
-        "Finishing active customers; waiting customers stay for the next start. Press again to kill the tellers.",
-        "업무중인 고객만 마칩니다. 기다리는 고객은 다음 개점을 기다립니다. 한 번 더 누르면 은행원을 강제 종료합니다.")
+        "Finishing active customers; waiting customers stay for the next start. Press again to kill the workers.",
+        "업무중인 고객만 마칩니다. 기다리는 고객은 다음 개점을 기다립니다. 한 번 더 누르면 워커를 강제 종료합니다.")
     case .kill:
       say(
-        "Killing the tellers. Their customers wait for the next start.",
-        "은행원을 강제 종료합니다. 유실된 고객은 없습니다. 업무중이던 고객은 다음 개점을 기다립니다.")
+        "Killing the workers. Their customers wait for the next start.",
+        "워커를 강제 종료합니다. 유실된 고객은 없습니다. 업무중이던 고객은 다음 개점을 기다립니다.")
     }
   }
 
   func killed(_ count: Int64) -> String {
     say(
       "\(Self.grouped(count)) "
-        + "\(count == 1 ? "teller was killed. Its customer waits" : "tellers were killed. Their customers wait") for "
+        + "\(count == 1 ? "worker was killed. Its customer waits" : "workers were killed. Their customers wait") for "
         + "the next start.",
-      "은행원 \(Self.grouped(count))명을 강제 종료했습니다. 해당 고객은 다음 개점 때 다시 처리됩니다.")
+      "워커 \(Self.grouped(count))개를 강제 종료했습니다. 해당 고객은 다음 개점 때 다시 처리됩니다.")
   }
 
   /// The message about an event of the coordinator, or nil if the event needs no message.

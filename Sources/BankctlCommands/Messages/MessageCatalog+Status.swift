@@ -58,9 +58,9 @@ extension MessageCatalog {
   func oldest(_ span: String) -> String { say("oldest wait \(span)", "맨 앞 고객 \(span) 대기") }
   func failed(_ window: String, _ lastExit: String) -> String {
     say(
-      "\(window) has failed: its tellers exit before they are ready (last: \(lastExit)). See 'bankctl "
+      "\(window) has failed: its workers exit before they are ready (last: \(lastExit)). See 'bankctl "
         + "logs', then try again with 'bankctl reload' or 'bankctl scale'.",
-      "\(window) 창구를 열 수 없습니다. 은행원이 준비되기 전에 종료됩니다(마지막: \(lastExit)). 'bankctl logs'를 확인한 뒤 "
+      "\(window) 창구를 열 수 없습니다. 워커가 준비되기 전에 종료됩니다(마지막: \(lastExit)). 'bankctl logs'를 확인한 뒤 "
         + "'bankctl reload'나 'bankctl scale'로 다시 시도하세요.")
   }
 

@@ -133,10 +133,10 @@ extension BankctlTable {
     "stop", group: group, "Serve all waiting customers, then close.", "기다리는 고객을 모두 처리한 뒤 마감합니다.",
     details: Text(
       "Four steps: no new customers are accepted, waiting customers are served, active customers are finished, and "
-        + "remaining tellers are killed. Ctrl-C skips to the next step. The day is closed when every ticket has its "
+        + "remaining workers are killed. Ctrl-C skips to the next step. The day is closed when every ticket has its "
         + "receipt; otherwise the remaining customers wait for the next start. With several branches only this branch "
         + "closes and its claims return to the others; --bank drains all branches and ends the day.",
-      "네 단계로 마감합니다. 새 고객을 받지 않고, 기다리는 고객을 처리하고, 업무중인 고객을 마치고, 남은 은행원을 강제 종료합니다. Ctrl-C를 누르면 다음 단계로 넘어갑니다. "
+      "네 단계로 마감합니다. 새 고객을 받지 않고, 기다리는 고객을 처리하고, 업무중인 고객을 마치고, 남은 워커를 강제 종료합니다. Ctrl-C를 누르면 다음 단계로 넘어갑니다. "
         + "모든 번호표에 영수증이 나오면 영업일이 끝나고, 남은 고객이 있으면 다음 개점을 기다립니다. 여러 지점이 있는 은행에서는 이 지점만 닫고 담당하던 고객을 다른 지점에 반환합니다. --bank는 "
         + "모든 지점이 고객을 모두 처리하게 하고 영업일을 끝냅니다."),
     examples: [

@@ -36,7 +36,7 @@ extension BankctlTable {
       "은행이 다음 프로세스를 시작합니다. 처리하던 고객의 업무는 다음 프로세스가 다시 시작하며, 얼마나 걸렸는지 알려 줍니다. 그사이에 다른 프로세스로 바뀌었으면 아무것도 종료하지 않고 종료 코드는 "
         + "5입니다. 터미널에서는 먼저 확인합니다."),
     examples: [
-      Example("bankctl kill loan-1", "Kill the teller at a window.", "한 창구의 은행원을 강제 종료"),
+      Example("bankctl kill loan-1", "Kill the worker at a window.", "한 창구의 워커를 강제 종료"),
       Example("bankctl kill coordinator", "Kill the coordinator.", "코디네이터를 강제 종료"),
       Example(
         "bankctl kill loan-1 --yes --json", "Kill without confirmation; print JSON.", "확인 없이 강제 종료하고 JSON 출력"),

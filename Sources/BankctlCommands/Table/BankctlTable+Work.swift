@@ -50,8 +50,8 @@ extension BankctlTable {
     examples: [
       Example("bankctl top", "Open the dashboard.", "대시보드 열기"),
       Example(
-        "bankctl top --chaos", "Open it with K, which kills a teller and shows the recovery time.",
-        "K로 은행원 프로세스를 강제 종료하고 복구 시간을 표시"),
+        "bankctl top --chaos", "Open it with K, which kills a worker and shows the recovery time.",
+        "K로 워커를 강제 종료하고 복구 시간을 표시"),
     ],
     options: [
       OptionSpec("chaos", "Let K kill the process at a window.", "K로 창구의 프로세스를 강제 종료할 수 있습니다."), oneBranch(),

@@ -39,7 +39,7 @@ extension PageMessages {
           + "serving their customers.",
         "\(phrases.service(service)) 창구를 \(windows)개로 바꾸는 중입니다. 나머지 창구는 보던 업무를 마치고 닫습니다.")
     case .ended(let window):
-      localized("The teller at \(window) was killed.", "\(window) 은행원 프로세스를 강제 종료했습니다.")
+      localized("The worker at \(window) was killed.", "\(window) 워커를 강제 종료했습니다.")
     case .juiceReady(let juice): phrases.juiceReady(self.juice(juice))
     case .juiceShort(_, let fruit, let needed, let available):
       phrases.outOfStock(item(fruit))
