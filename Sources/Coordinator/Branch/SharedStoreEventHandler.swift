@@ -58,7 +58,6 @@ final class SharedStoreEventHandler: CoordinatorComponent {
       context.write(event: "day_end_failed", level: .error) { $0.field("msg", error.description) }
       shutdownController.dayNotEnded(error)
     case .lost(let reason):
-      shared.lost()
       context.write(event: "lease_lost", level: .error) { fields in
         note(shared.identity, in: &fields)
         fields.field("msg", "\(reason): its customers in flight are served again")

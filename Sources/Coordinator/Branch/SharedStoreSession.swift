@@ -21,8 +21,6 @@ final class SharedStoreSession {
   /// Earliest time of the query that must confirm that the bank is empty: another branch may have admitted
   /// customers just before the database stored the drain. Nil after this query, and without a drain.
   private(set) var confirmEmptyAfter: MonotonicTime?
-  /// True from a join until the branch detects the loss of its lease.
-  private(set) var isJoined = true
   /// True after the branch has returned all its claims and left the bank.
   private(set) var hasLeft = false
   /// Last known state of the database, which the home records; nil before the first report, and without an address.
@@ -82,9 +80,8 @@ final class SharedStoreSession {
 
   /// Records that the database has stored the drain at this time: no customer is admitted after that time.
   func recordStoredDrain(at now: MonotonicTime) { if confirmEmptyAfter != nil { confirmEmptyAfter = now } }
-  /// Records that this branch has lost its lease; the store joins again by itself.
-  func lost() { isJoined = false }
-  func joined(_ identity: BranchIdentity) { (self.identity, isJoined) = (identity, true) }
+  /// Records the identity after the store has joined the bank again, by itself, with a new epoch.
+  func joined(_ identity: BranchIdentity) { self.identity = identity }
   func left() { hasLeft = true }
 
   /// Customers that a branch serves per second; nil if unknown.
