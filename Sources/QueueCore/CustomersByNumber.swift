@@ -49,17 +49,22 @@ private final class LineIterator {
   private let store: any QueueReader
   private let state: CustomerState
   private let line: Line
+  /// Number of the last customer that was returned or rejected. The next read continues after this number.
   private var last: TicketNumber
+  /// Customers that were read and not yet returned.
   private var piece: ArraySlice<StoredCustomer> = []
+  /// True if the line has no more customers in the store, or a read has failed.
   private var isOver = false
   /// Customers whose numbers were returned.
   private(set) var seen: [TicketNumber: StoredCustomer] = [:]
+  /// Error that has ended the iteration; nil for none.
   private(set) var failure: StoreError?
 
   init(_ store: any QueueReader, _ state: CustomerState, _ line: Line, after ticket: TicketNumber) {
     (self.store, self.state, self.line, last) = (store, state, line, ticket)
   }
 
+  /// Returns the next number whose customer the filter accepts; nil at the end of the line or after an error.
   func next(_ isListed: (Customer) -> Bool) -> TicketNumber? {
     while true {
       while let customer = piece.popFirst() {
@@ -73,6 +78,7 @@ private final class LineIterator {
     }
   }
 
+  /// Reads the next piece of the line into ``piece``.
   private func read() {
     do throws(StoreError) {
       let cursor = TicketCursor(state: state, line: line, after: last)

@@ -25,7 +25,7 @@ public struct DayCounters: Sendable, Equatable {
   public var delayed, dead: Int64
   /// Time during which any customer waited, was delayed or was served.
   public var businessTime: TimeSpan
-  /// Number of customers in line or at a window.
+  /// Number of customers in line or at a window, by line.
   public var waiting = LineCounts()
   /// ``served`` by the index of the service.
   public var servedByService: [Int64]
@@ -66,6 +66,7 @@ public struct DayCounters: Sendable, Equatable {
     delayedByService[service.index] += count
   }
 
+  /// Adds the delayed customers of a tally to their services, or subtracts them if `sign` is -1.
   mutating func delay(_ tally: CountsByService, times sign: Int64 = 1) {
     for (index, count) in tally.counts.enumerated() where count > 0 {
       delay(sign * count, of: Service(index: index))

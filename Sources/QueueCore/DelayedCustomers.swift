@@ -14,23 +14,30 @@
 import BankModel
 import Time
 
+/// Delayed customers of the queue: the first by due time in memory, the number of the others.
 struct DelayedCustomers: Sendable {
   /// Maximum time between readings of the wall clock while a customer in memory waits for a time of this clock, because
   /// the clock may be set forward.
   static let maxWallClockWait = TimeSpan.seconds(60)
 
+  /// Customers in memory that were ordered for later, by the wall clock.
   private var ordered = DueHeap<WallTime>()
+  /// Customers in memory that failed, by the monotonic clock.
   private var failed = DueHeap<MonotonicTime>()
   /// Number of customers that are only in the store.
   private(set) var unloaded: Int64 = 0
   /// Position of the last customer that memory covers. The next page starts after this position.
   private(set) var horizon = DuePosition.first
+  /// True while a requested page has not arrived.
   private(set) var isLoading = false
-  /// True if a change after the horizon happened while a page was being loaded, so that the page may lack a customer.
+  /// True if the horizon or the customers after it have changed since the last page was requested. Such a page may
+  /// lack a customer, so it is dropped.
   private var isStale = false
+  /// Customers whose tickets are neither on disk nor in a transaction in flight.
   private var newcomers: DelayedNewcomers
   /// Newcomers of transactions in flight, the oldest first.
   private var sealed: [DelayedNewcomers] = []
+  /// Number of customers in memory, temporarily up to twice this number.
   private let capacity: Int
 
   /// Restores the delayed customers of a store that contains `count` of them. `first` contains the first ones by due
@@ -50,9 +57,11 @@ struct DelayedCustomers: Sendable {
     unloaded = max(0, count - Int64(held))
   }
 
+  /// Number of customers in memory.
   var held: Int { ordered.entries.count + failed.entries.count }
   /// Number of delayed customers whose tickets are on disk.
   var count: Int64 { Int64(held) + unloaded }
+  /// Number of delayed customers whose tickets are not on disk.
   var newcomerCount: Int64 { sealed.reduce(newcomers.count) { $0 + $1.count } }
 
   /// True if memory contains a customer of a service that fulfils the condition.
@@ -93,7 +102,8 @@ struct DelayedCustomers: Sendable {
     trim()
   }
 
-  /// Returns true if a customer at this position must be held in memory. If not, counts the customer in ``unloaded``.
+  /// Returns true, and extends the horizon, if a customer at this position must be held in memory. Otherwise counts
+  /// the customer in ``unloaded``.
   private mutating func isWithinHorizon(_ place: DuePosition) -> Bool {
     guard unloaded == 0 || place <= horizon else {
       unloaded += 1
@@ -107,6 +117,7 @@ struct DelayedCustomers: Sendable {
     return true
   }
 
+  /// Adds a customer to the heap of its clock. A customer with attempts counts as a failed one.
   private mutating func insertInOrder(
     _ customer: DelayedCustomer, at now: Moment, limit: (Service) -> TimeSpan
   ) {
@@ -120,7 +131,9 @@ struct DelayedCustomers: Sendable {
 
   /// Adds a newcomer that was ordered for later and whose ticket is not on disk yet.
   mutating func admit(_ customer: DelayedCustomer) { newcomers.add(customer) }
+  /// Adds the delayed newcomers of a large request whose last slice has arrived.
   mutating func admit(_ others: DelayedNewcomers) { newcomers.add(others) }
+  /// Forgets all newcomers, because their tickets were revoked.
   mutating func dropNewcomers() {
     newcomers = DelayedNewcomers(capacity: capacity)
     sealed = []
@@ -141,6 +154,7 @@ struct DelayedCustomers: Sendable {
     newcomers = DelayedNewcomers(capacity: capacity)
   }
 
+  /// Adds newcomers whose tickets are on disk: the first by due time to memory, the others to ``unloaded``.
   private mutating func settle(_ newcomers: DelayedNewcomers) {
     guard newcomers.count > 0 else { return }
     if let last = newcomers.horizon, unloaded == 0 || last < horizon {
@@ -161,6 +175,7 @@ struct DelayedCustomers: Sendable {
   /// in the store.
   private mutating func trim() { if held > 2 * capacity { cut(to: capacity) } }
 
+  /// Keeps at most `room` customers in memory, the first by due time, and moves the horizon to the last one.
   private mutating func cut(to room: Int) {
     enum HeapEntry {
       case ordered(DueHeap<WallTime>.Entry)
@@ -189,7 +204,7 @@ struct DelayedCustomers: Sendable {
     isStale = true
   }
 
-  /// Size of the next page to request; 0 for none.
+  /// Returns the size of the next page and marks the page as requested; 0 if no page is needed.
   mutating func nextPage(lowWater: Int) -> Int {
     guard !isLoading, unloaded > 0, held < lowWater else { return 0 }
     isLoading = true
@@ -197,7 +212,7 @@ struct DelayedCustomers: Sendable {
     return Int(min(Int64(max(1, capacity - held)), unloaded))
   }
 
-  /// Adds a loaded page. It may contain newcomers, whose tickets are not on disk yet.
+  /// Adds a loaded page, unless the page is stale. Skips newcomers in the page: their tickets are not on disk yet.
   ///
   /// - Parameter limit: the longest pause of a failed customer, by service.
   mutating func append(
@@ -233,6 +248,7 @@ struct DelayedCustomers: Sendable {
     return true
   }
 
+  /// Removes all delayed customers that are not newcomers.
   mutating func clear() {
     _ = (ordered.takeAll(), failed.takeAll())
     unloaded = 0

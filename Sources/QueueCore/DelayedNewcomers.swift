@@ -6,10 +6,15 @@ import BankModel
 
 /// Number of the delayed customers that are not on disk yet, and the first of them by due time.
 struct DelayedNewcomers: Sendable {
+  /// Number of newcomers, including those after ``horizon``.
   private(set) var count: Int64 = 0
+  /// The first newcomers by due time.
   private(set) var earliest: [DelayedCustomer] = []
+  /// Position up to which ``earliest`` is complete; nil if it contains all newcomers.
   private(set) var horizon: DuePosition?
+  /// Number of newcomers by service.
   private(set) var tally = CountsByService()
+  /// Number of customers in ``earliest``, temporarily up to twice this number.
   private let capacity: Int
 
   init(capacity: Int) { self.capacity = capacity }
@@ -17,11 +22,13 @@ struct DelayedNewcomers: Sendable {
   /// Number of customers that are counted and not in ``earliest``.
   var unseen: Int64 { count - Int64(earliest.count) }
 
+  /// Adds one newcomer.
   mutating func add(_ customer: DelayedCustomer) {
     tally.add(of: customer.customer.service)
     insertInOrder(customer)
   }
 
+  /// Counts a newcomer, and keeps the customer if it is not after ``horizon``.
   private mutating func insertInOrder(_ customer: DelayedCustomer) {
     count += 1
     if let horizon, horizon < customer.place { return }
@@ -29,6 +36,7 @@ struct DelayedNewcomers: Sendable {
     if earliest.count > 2 * capacity { cut() }
   }
 
+  /// Adds the newcomers of another collection; its horizon limits this collection too.
   mutating func add(_ others: DelayedNewcomers) {
     tally.add(others.tally)
     for customer in others.earliest { insertInOrder(customer) }
@@ -38,6 +46,7 @@ struct DelayedNewcomers: Sendable {
     earliest.removeAll { last < $0.place }
   }
 
+  /// Keeps the first ``capacity`` newcomers by due time, and moves ``horizon`` to the last of them.
   private mutating func cut() {
     earliest.sort { $0.place < $1.place }
     earliest.removeSubrange(capacity...)

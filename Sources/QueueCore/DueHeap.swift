@@ -3,23 +3,30 @@
 
 import BankModel
 
+/// Heap of delayed customers by due time, of which the first can be removed.
 struct DueHeap<Moment: Comparable & Sendable>: Sendable {
+  /// A delayed customer with its due time by the clock of the heap.
   struct Entry: Sendable {
     var customer: DelayedCustomer
     var due: Moment
   }
 
+  /// Entries in heap order: the children of entry `i` are `2 * i + 1` and `2 * i + 2`.
   private(set) var entries: [Entry] = []
 
+  /// Entry of the customer that is due first; nil if the heap is empty.
   var first: Entry? { entries.first }
 
+  /// Adds a customer with its due time.
   mutating func insert(_ customer: DelayedCustomer, due: Moment) {
     entries.append(Entry(customer: customer, due: due))
     rise(from: entries.count - 1)
   }
 
+  /// Removes and returns the customer that is due first; nil if the heap is empty.
   mutating func takeFirst() -> Customer? { entries.isEmpty ? nil : remove(at: 0) }
 
+  /// Removes and returns a customer; nil if the heap does not contain the ticket.
   mutating func remove(_ ticket: TicketNumber) -> Customer? {
     entries.firstIndex { $0.customer.customer.ticket == ticket }.map { remove(at: $0) }
   }
@@ -30,6 +37,7 @@ struct DueHeap<Moment: Comparable & Sendable>: Sendable {
     return entries
   }
 
+  /// Removes and returns the customer of one entry, and restores the heap order.
   private mutating func remove(at place: Int) -> Customer {
     let customer = entries[place].customer.customer
     entries.swapAt(place, entries.count - 1)
@@ -39,6 +47,7 @@ struct DueHeap<Moment: Comparable & Sendable>: Sendable {
     return customer
   }
 
+  /// Moves an entry towards the root until its parent is due earlier. Returns its new index.
   @discardableResult
   private mutating func rise(from place: Int) -> Int {
     var child = place
@@ -49,6 +58,7 @@ struct DueHeap<Moment: Comparable & Sendable>: Sendable {
     return child
   }
 
+  /// Moves an entry away from the root until no child is due earlier.
   private mutating func sink(from place: Int) {
     var parent = place
     while true {
@@ -62,6 +72,7 @@ struct DueHeap<Moment: Comparable & Sendable>: Sendable {
     }
   }
 
+  /// True if the first entry is due before the second; at equal times, if its number is lower.
   private func comesBefore(_ left: Int, _ right: Int) -> Bool {
     let (first, second) = (entries[left], entries[right])
     return first.due == second.due

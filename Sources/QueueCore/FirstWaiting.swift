@@ -32,14 +32,17 @@ func firstNumbers(of lines: [TicketIterator], limit: Int) -> [(ticket: TicketNum
 
 /// Binary heap of the heads of lines, the smallest number first.
 private struct LineHeadHeap {
+  /// The smallest number of a line that was not returned yet.
   struct LineHead {
     var ticket: TicketNumber
     var line: Int
   }
 
   private var heads: [LineHead] = []
+  /// The smallest head; nil if the heap is empty.
   var first: LineHead? { heads.first }
 
+  /// Adds the head of a line.
   mutating func push(_ head: LineHead) {
     heads.append(head)
     var place = heads.count - 1
@@ -49,16 +52,19 @@ private struct LineHeadHeap {
     }
   }
 
+  /// Replaces the smallest head by the next number of its line.
   mutating func replaceFirst(with head: LineHead) {
     heads[0] = head
     sink()
   }
 
+  /// Removes the smallest head, because its line has no further number.
   mutating func removeFirst() {
     let last = heads.removeLast()
     if !heads.isEmpty { replaceFirst(with: last) }
   }
 
+  /// Restores the heap order after the root was replaced.
   private mutating func sink() {
     var place = 0
     while true {

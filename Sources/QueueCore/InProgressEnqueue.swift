@@ -84,6 +84,7 @@ public struct InProgressEnqueue: Sendable, Equatable {
     return TicketPlacement(first: first - inGap, inGap: inGap, behind: next)
   }
 
+  /// Places a slice, and counts its customers. Returns the ticket numbers of the slice.
   mutating func take(_ count: Int64, heldBack left: Int64, issued: TicketNumber) -> TicketPlacement {
     let place = placement(of: count, heldBack: left, issued: issued)
     first = place.first
@@ -99,7 +100,9 @@ public struct InProgressEnqueue: Sendable, Equatable {
     return place
   }
 
+  /// Counts one delayed customer.
   mutating func registerDelayed() { delayed += 1 }
 
+  /// Number of ticket numbers between the highest issued one and the first one of the request.
   func gap(above issued: TicketNumber) -> Int64 { first - 1 - issued }
 }

@@ -8,9 +8,11 @@ import BankModel
 public struct LineCounts: Sendable {
   /// Lines by their indices.
   public private(set) var lines: [Line] = []
+  /// Number of waiting customers, by the index of the line.
   private var counts: [Int64] = []
   /// Indices of the lines of each service, in the order of service.
   private var order: [[Int]] = []
+  /// Indices of the lines without a grade.
   private var places: [Line: Int] = [:]
   /// Indices of the lines of the grades, by the service's index and the grade's code less 1; -1 for none. The array
   /// saves dictionary look-ups for customers with a grade, which are frequent.
@@ -103,6 +105,7 @@ extension LineCounts: Equatable {
     return left.agrees(with: right) && right.agrees(with: left)
   }
 
+  /// True if each occupied line of this value has the same count in `other`.
   private func agrees(with other: LineCounts) -> Bool {
     lines.indices.allSatisfy { counts[$0] == 0 || other[lines[$0]] == counts[$0] }
   }

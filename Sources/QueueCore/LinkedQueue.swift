@@ -11,10 +11,14 @@ public struct LinkedQueue<Element> {
     var next: Int32
   }
 
+  /// Link value that stands for no node.
   private static var none: Int32 { -1 }
 
+  /// Elements by slot; nil in a free slot.
   fileprivate private(set) var nodes: [Element?] = []
+  /// Links by slot. In a free slot, `next` is the next free slot.
   fileprivate private(set) var links: [Link] = []
+  /// First free slot; -1 for none.
   private var free: Int32 = -1
   private var head: Int32 = -1
   private var tail: Int32 = -1
@@ -73,6 +77,7 @@ public struct LinkedQueue<Element> {
     return all
   }
 
+  /// Inserts an element before the node in slot `following`, or at the end if `following` is -1.
   private mutating func link(_ element: Element, before following: Int32) {
     let previous = following == Self.none ? tail : links[Int(following)].previous
     let place = take(element, Link(previous: previous, next: following))
@@ -81,6 +86,7 @@ public struct LinkedQueue<Element> {
     count += 1
   }
 
+  /// Stores an element in a free or new slot. Returns the slot.
   private mutating func take(_ element: Element, _ link: Link) -> Int32 {
     guard free != Self.none else {
       precondition(nodes.count < Int(Int32.max), "a line holds fewer than 2³¹ customers in memory")
@@ -95,6 +101,7 @@ public struct LinkedQueue<Element> {
     return place
   }
 
+  /// Removes a node from the list and frees its slot. Returns its element.
   private mutating func unlink(_ place: Int32) -> Element? {
     let link = links[Int(place)]
     if link.previous == Self.none { head = link.next } else { links[Int(link.previous)].next = link.next }

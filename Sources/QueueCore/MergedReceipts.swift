@@ -30,7 +30,7 @@ public struct MergedReceipts: Sendable {
 
   /// Receipts in merged order.
   public private(set) var entries: [ReceiptWithPosition] = []
-  /// True if no further receipts existed when the portions were read.
+  /// True if the merge contains all receipts that existed when the pages were read.
   public private(set) var isComplete = true
 
   /// Merges the receipts that were read of each branch.
@@ -47,6 +47,7 @@ public struct MergedReceipts: Sendable {
     }
   }
 
+  /// True if the first receipt of `one` precedes that of `other`: by day, then end time, then branch number.
   private static func isEarlier(
     _ one: ArraySlice<ReceiptWithPosition>, _ other: ArraySlice<ReceiptWithPosition>
   ) -> Bool {

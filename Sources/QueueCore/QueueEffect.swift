@@ -19,7 +19,7 @@ public enum QueueEffect: Sendable, Equatable {
   /// Forward a request about customers that this branch does not own to the shared store, and reply with its result.
   case forward(RequestNumber, OperatorCommand)
 
-  /// Assign a customer to a teller, without waiting for the disk.
+  /// Send a customer to a teller at once. If the service counts attempts, the start is on disk already.
   case assign(Window, Lease, Customer)
   /// Inform a teller that its receipts up to this lease are on disk.
   case acknowledge(Window, Lease)
@@ -29,7 +29,7 @@ public enum QueueEffect: Sendable, Equatable {
   case notifyNoMoreCustomers(Window)
   /// Open a window: start a teller, and another one after each exit.
   case openWindow(Window)
-  /// Close a window: its teller exits when it is idle and is not replaced.
+  /// Close a window: its teller exits when the queue dismisses it, and no successor is started.
   case closeWindow(Window)
   /// Order an idle teller to exit, because its window closes or it is replaced.
   case dismissTeller(Window)
@@ -49,7 +49,7 @@ public enum QueueEffect: Sendable, Equatable {
   case logPause(Service, because: WorkFailure)
   /// Reply to a request.
   case reply(RequestNumber, QueueAnswer)
-  /// The queue serves no further customer, and no window is busy.
+  /// Report the end of the drain: the queue serves no further customer, and no window is busy.
   case reportDrained
 }
 
@@ -65,8 +65,11 @@ public enum OperatorCommand: Sendable, Equatable {
 
 /// Event that the caller announces to subscribers.
 public enum CustomerEvent: Sendable, Equatable {
+  /// An attempt has started.
   case started
+  /// A worker has finished the customer, which now has its receipt.
   case completed
+  /// An attempt has ended without a receipt from its worker.
   case interrupted
 }
 

@@ -41,7 +41,8 @@ public enum QueueEvent: Sendable {
   /// The branch owns no customers any more: other branches can claim them. Changes that were not reported as on disk no
   /// longer count.
   case claimsLost
-  /// Number of unfinished customers of the whole bank without dead letters, by the index of the service.
+  /// Number of waiting and delayed customers of the whole bank, by the index of the service. For a service that uses
+  /// the stock, only the customers that need the stock of this branch.
   case openCountsChanged([Int64])
   /// The next page of delayed customers, by due time.
   case delayedLoaded([DelayedCustomer])
@@ -115,6 +116,7 @@ extension QueueEvent {
 
 /// A teller's answer to a lease.
 public enum TellerAnswer: Sendable, Equatable {
+  /// The work is done, without a result.
   case done
   /// The work is done, with a stored result.
   case worked(WorkResult)
@@ -122,8 +124,8 @@ public enum TellerAnswer: Sendable, Equatable {
   case outOfStock([Shortage])
   /// The work could not be done.
   case failed(WorkFailure)
-  /// The customer is returned: after a recall, after ``QueueEffect/announceClosing(_:)``, or by a side-by-side worker
-  /// that declines it.
+  /// The customer is returned: after a recall, after ``QueueEffect/notifyNoMoreCustomers(_:)``, or by a side-by-side
+  /// worker that declines the customer.
   case returned
 }
 

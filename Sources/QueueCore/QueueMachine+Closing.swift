@@ -1,10 +1,11 @@
-// Shutdown of the queue: no customer is assigned any more, assigned customers are finished or returned, and the day
-// is closed. The end of a drain is an effect that is sent once.
+// Shutdown of the queue: the assigned customers are finished or returned, the end of the drain is reported once, and
+// the day is closed. The adoption of changed settings is here too.
 
 import BankModel
 import Time
 
 extension QueueMachine {
+  /// Ends the assignment of customers. Workers finish the customers that they hold.
   mutating func finish(into effects: inout [QueueEffect]) {
     stage = .finishing
     revertStarts(into: &effects)
@@ -59,13 +60,14 @@ extension QueueMachine {
     effects.append(.reportDrained)
   }
 
-  /// Delayed customers that are only in the store count as servable if any service can be served, whatever their
-  /// services are.
+  /// True if a delayed customer may still be served. Delayed customers that are only in the store count as servable if
+  /// any service can be served, because their services are not known here.
   private var canServeDelayed: Bool {
     delayed.containsCustomer { isServable($0) }
       || delayed.unloaded > 0 && windows.indices.contains { isServable(Service(index: $0)) }
   }
 
+  /// True if the service is not paused and has a window, or slot of an outside worker, that is not closing.
   func isServable(_ service: Service) -> Bool {
     let index = service.index
     return index < windows.count && !dayCounters.paused[index] && windows[index].contains { !$0.isClosing }

@@ -146,6 +146,7 @@ extension QueueMachine {
     }
   }
 
+  /// Reply to a request whose tickets are on disk.
   private func answer(to admission: PendingEnqueue) -> QueueAnswer {
     .enqueued(
       IssuedTickets(
@@ -158,6 +159,7 @@ extension QueueMachine {
     return windows[service][place].generation == lease.generation && windows[service][place].state != .vacant
   }
 
+  /// Applies the resets that waited, if all issued tickets are on disk now.
   mutating func processDeferredRequests(at now: Moment, into effects: inout [QueueEffect]) {
     guard !deferredRequests.isEmpty, !hasUncommittedTickets else { return }
     let waiting = deferredRequests

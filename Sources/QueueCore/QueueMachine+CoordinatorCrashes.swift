@@ -96,7 +96,8 @@ extension QueueMachine {
     }
   }
 
-  /// Discards the coordinator crashes of a customer that leaves the queue or becomes a dead letter.
+  /// Discards the coordinator crashes of a customer that leaves the queue or becomes a dead letter, and those of all
+  /// customers at a reset.
   mutating func discardCrashes(with change: StoreChange) {
     switch change {
     case .finish(let customer, _, _), .bury(let customer): coordinatorCrashes[customer.ticket] = nil

@@ -30,6 +30,7 @@ extension QueueMachine {
     if wanted > 0 { effects.append(.loadDelayed(after: delayed.horizon, limit: wanted)) }
   }
 
+  /// Adds a loaded page of delayed customers.
   mutating func addPage(_ page: [DelayedCustomer], at now: Moment) {
     let issued = issuedCount
     delayed.append(page: page, at: now, limit: { [policy] in policy[$0.index].longestPause }) { $0 > issued }

@@ -100,6 +100,7 @@ extension QueueMachine {
     forgetFronts()
   }
 
+  /// Reason to refuse a request for `total` customers, apart from limits of services and lines; nil for none.
   private func refusal(of total: Int64) -> QueueRefusal? {
     if stage != .open { return .draining }
     if isDiskFull || isLowOnSpace { return .diskFull }
@@ -151,11 +152,13 @@ extension QueueMachine {
     if pendingEnqueues.isEmpty { processDeferredRequests(at: now, into: &effects) }
   }
 
+  /// Drops the arriving request with everything that memory holds of it.
   mutating func forgetArriving() {
     arriving = nil
     forgetFronts()
   }
 
+  /// Drops the customers of the arriving request from memory.
   private mutating func forgetFronts() {
     arrivingFronts = []
     arrivingDelayed = DelayedNewcomers(capacity: policy.delayedCapacity)

@@ -43,8 +43,11 @@ extension QueueMachine {
     }
   }
 
-  /// Ends every expired lease, and with it the attempt. Late messages are harmless: the successor of a killed worker
-  /// has another generation, and a lease that an outside worker has lost is recorded as recalled.
+  /// Ends every expired lease with its attempt, and kills the worker, unless it is an outside worker. A teller that has
+  /// not returned recalled customers in time is killed too.
+  ///
+  /// Late messages are harmless: the successor of a killed worker has another generation, and a lease that an outside
+  /// worker has lost is recorded as recalled.
   mutating func expireLeases(at now: Moment, into effects: inout [QueueEffect]) {
     if !pendingStarts.isEmpty, nextLeaseEnd.map({ $0 <= now.listeningTime }) == true {
       revertStarts(into: &effects)

@@ -30,7 +30,7 @@ extension QueueMachine {
       if dayCounters.waiting.known(line) == nil { new.insert(line) }
     }
     guard !new.isEmpty else { return nil }
-    // The lines of a request in progress have no indices yet.
+    // The new lines of a request in progress get their indices only with its last slice.
     for line in arriving?.byLine.lines ?? []
     where !line.priority.isGrade && dayCounters.waiting.known(line) == nil {
       new.insert(line)

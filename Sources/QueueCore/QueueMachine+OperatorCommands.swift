@@ -1,5 +1,5 @@
 // Operator commands: cancel customers, requeue dead letters, pause, open and close windows, reset the queue. Shutdown
-// is in `QueueMachine+Ending.swift`.
+// is in `QueueMachine+Closing.swift`.
 // Invariant: each numbered request gets one reply. If it has staged changes, the reply follows when these are on disk,
 // or at once if a branch loses its lease.
 
@@ -7,8 +7,10 @@ import BankModel
 import Time
 
 extension QueueMachine {
+  /// Number of dead letters that are loaded and requeued at once.
   static let deadPage = 512
 
+  /// Cancels a customer. If the customer is not in memory, asks the store about the ticket first.
   mutating func cancel(
     _ ticket: TicketNumber, for request: RequestNumber, at now: Moment, into effects: inout [QueueEffect]
   ) {
@@ -59,6 +61,7 @@ extension QueueMachine {
     return false
   }
 
+  /// Requests a dead letter from the store, in order to return it to its line.
   mutating func requeue(
     _ ticket: TicketNumber, for request: RequestNumber, into effects: inout [QueueEffect]
   ) {
@@ -129,10 +132,12 @@ extension QueueMachine {
     finishCancelled(stored.customer, from: .delayed, for: request, at: now, into: &effects)
   }
 
+  /// True if a worker holds the customer with this ticket.
   private func isServed(_ ticket: TicketNumber) -> Bool {
     windows.contains { $0.contains { $0.holds(ticket) } }
   }
 
+  /// Stages the cancelled receipt of a customer that no teller holds, and the reply to the request.
   private mutating func finishCancelled(
     _ customer: Customer, from state: CustomerState, for request: RequestNumber, at now: Moment,
     into effects: inout [QueueEffect]
@@ -181,6 +186,7 @@ extension QueueMachine {
     }
   }
 
+  /// Pauses or resumes a service, or all services if `service` is nil.
   mutating func setPaused(
     _ isPaused: Bool, _ service: Service?, for request: RequestNumber, into effects: inout [QueueEffect]
   ) {
@@ -243,6 +249,7 @@ extension QueueMachine {
     }
   }
 
+  /// Removes the last windows of a service as long as they are closing and have no teller.
   mutating func removeClosedWindows(_ service: Int) {
     while let last = windows[service].dropLast(outsideCounts[service]).last, last.isClosing,
       last.state == .vacant
@@ -300,12 +307,13 @@ extension QueueMachine {
     replyWhenCommitted(request, .done, into: &effects)
   }
 
-  /// Number of customers that a reset has cancelled; nil after the first call, and for any other request. The caller
-  /// calls this when it replies to the request.
+  /// Returns and forgets the number of customers that a reset has cancelled; nil after the first call, and for any
+  /// other request. The caller calls this when it replies to the request.
   public mutating func takeCancelledCount(by request: RequestNumber) -> Int64? {
     resetCounts.removeValue(forKey: request)
   }
 
+  /// Cancels the current customer of a window, and waits for the return of all customers of the window.
   private mutating func recallForReset(
     _ customer: Customer, _ prefetched: [Lease], _ service: Int, _ place: Int, at now: Moment,
     into effects: inout [QueueEffect]

@@ -46,6 +46,7 @@ extension QueueMachine {
     if outsideWorkers[generation]?.places.isEmpty == true { outsideWorkers[generation] = nil }
   }
 
+  /// Index of an outside worker's slot among the windows of a service; nil if there is no such slot.
   func locateOutside(_ window: Window, _ service: Int) -> (service: Int, place: Int)? {
     let first = windows[service].count - outsideCounts[service]
     return windows[service][first...].firstIndex { $0.window == window }.map { (service, $0) }
@@ -101,6 +102,7 @@ extension QueueMachine {
     return best?.index
   }
 
+  /// True if any line of the service is occupied; see ``headPriority(of:)``.
   private func hasHead(_ service: Service) -> Bool { headPriority(of: service) != nil }
 
   /// The priority of a service's first occupied line; nil if all lines are empty. With a shared database, a line
@@ -184,7 +186,7 @@ extension QueueMachine {
   }
 
   /// Takes customers with expired leases from a side-by-side worker, as if it had crashed. An outside worker continues
-  /// with its other customers, and its later messages about the expired leases have no effect. The caller ends a worker
+  /// with its other customers, and its later messages about the expired leases have no effect. The caller kills a worker
   /// at a window.
   ///
   /// - Parameter alone: the worker's only customer when the first lease expired; nil if there were several.

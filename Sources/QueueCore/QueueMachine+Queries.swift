@@ -1,5 +1,5 @@
 // Queries of the queue that change nothing.
-// Results are valid between two events.
+// A result is valid until the next event.
 
 import BankModel
 import Time
@@ -49,7 +49,8 @@ extension QueueMachine {
   /// True if no customer waits, is delayed or is served, and no request is in progress.
   public var isIdle: Bool { dayCounters.delayed == 0 && isIdleBesidesDelayed }
 
-  /// True if no customer waits or is served, and no request is in progress; delayed customers do not count.
+  /// True if no customer waits or is served, and no request is in progress; delayed customers do not count. In a shared
+  /// bank, the customers of ``SharedStoreState/remaining`` count too, including delayed ones.
   public var isIdleBesidesDelayed: Bool {
     waitingCount == 0 && servingCount == 0 && uncommittedTickets == 0 && !isTakingIn
       && branch.remaining.allSatisfy { $0 == 0 }

@@ -101,6 +101,7 @@ extension QueueMachine {
     return nil
   }
 
+  /// Takes the first customer out of the lines of a service, and requests the next page of a short line.
   private mutating func takeFirst(_ service: Service, into effects: inout [QueueEffect]) -> Customer? {
     for place in dayCounters.waiting.places(of: service) {
       let customer = lines[place].dequeue()
@@ -120,6 +121,7 @@ extension QueueMachine {
     return nil
   }
 
+  /// Adds a loaded page of waiting customers to its line, without those that workers hold.
   mutating func addPage(_ page: [Customer], _ line: Line) {
     guard !policy.isShared else { return receive(page, line) }
     var held: Set<TicketNumber> = []
@@ -133,6 +135,7 @@ extension QueueMachine {
     lines[index(of: line)].append(page: page) { $0 <= last && held.contains($0) }
   }
 
+  /// Assigns a customer to an idle worker. If attempts are counted, the start is first written to disk.
   mutating func startAttempt(
     _ customer: consuming Customer, at place: Int, of service: Int, isCounted: Bool, _ now: Moment,
     into effects: inout [QueueEffect]
@@ -309,6 +312,7 @@ extension QueueMachine {
     return "\(action) customer \(lease.ticket), attempt \(lease.attempt), which it does not hold"
   }
 
+  /// Stages the receipt of a customer that a worker has finished, and counts the customer as served.
   private mutating func complete(
     _ customer: consuming Customer, _ lease: Lease, _ service: Int, _ place: Int, missing: [Shortage] = [],
     result: WorkResult? = nil, at now: Moment, into effects: inout [QueueEffect]
@@ -338,6 +342,7 @@ extension QueueMachine {
     effects.append(.notifyNoMoreCustomers(windowState.window))
   }
 
+  /// Removes and returns the further customers of a window, all but the current one.
   mutating func releasePrefetched(_ service: Int, _ place: Int) -> [WindowState.PrefetchedCustomer] {
     let prefetched = windows[service][place].prefetched
     windows[service][place].prefetched = RingBuffer()
@@ -345,7 +350,7 @@ extension QueueMachine {
     return Array(prefetched)
   }
 
-  /// Removes the current customer from a window; nil if there is none.
+  /// Removes and returns the current customer of a window; nil if there is none.
   mutating func release(_ service: Int, _ place: Int) -> Customer? {
     guard windows[service][place].isServing, let customer = windows[service][place].customer.take()
     else { return nil }
@@ -354,6 +359,7 @@ extension QueueMachine {
     return customer
   }
 
+  /// Receipt of a customer that ends now. A customer without a worker has no `servingAttempt` and no `lease`.
   func receipt(
     of customer: Customer, _ outcome: Outcome, at servingAttempt: WindowState.ServingAttempt?,
     _ lease: Lease?, _ now: Moment
@@ -368,6 +374,7 @@ extension QueueMachine {
         ? customer.service.postingRule ?? policy[customer.service.index].postingRule : nil)
   }
 
+  /// Stages the record of an attempt that ended without a receipt from its worker.
   mutating func record(
     _ lease: Lease, at windowState: WindowState, _ end: AttemptEnd, _ processEnd: ProcessEnd? = nil,
     _ words: String? = nil, at now: Moment, into effects: inout [QueueEffect]

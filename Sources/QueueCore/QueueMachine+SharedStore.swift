@@ -22,7 +22,8 @@ import Time
 struct SharedStoreState: Sendable {
   /// End of the period in which no other branch may claim the customers of this branch; nil without a lease.
   var leaseEnd: MonotonicTime?
-  /// Number of unfinished customers of the whole bank without dead letters, by the index of the service.
+  /// Number of waiting and delayed customers of the whole bank, by the index of the service. For a service that uses
+  /// the stock, only the customers that need the stock of this branch.
   var remaining: [Int64] = []
 }
 
@@ -69,6 +70,7 @@ extension QueueMachine {
     }
   }
 
+  /// Removes a receipt that has no effect from the day counters.
   private mutating func subtract(_ receipt: Receipt) {
     dayCounters.issued -= 1
     guard receipt.outcome != .cancelled else { return dayCounters.cancelled -= 1 }

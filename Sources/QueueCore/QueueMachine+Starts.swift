@@ -106,7 +106,7 @@ extension QueueMachine {
     }
   }
 
-  /// Removes the customer from the window, which continues with its other customers.
+  /// Removes and returns the customer of a start that was not sent. The window continues with its other customers.
   private mutating func leave(
     _ start: PendingStart, _ service: Int, _ place: Int, _ excluded: Window?, _ effects: inout [QueueEffect]
   ) -> Customer? {
@@ -151,7 +151,7 @@ extension Customer {
     if !mayHaveStarted { startedAttempts -= 1 }
   }
 
-  /// True if the customer has started `maxAttempts` attempts.
+  /// True if the customer has started `maxAttempts` attempts; false if the service has no such limit.
   func hasExhaustedAttempts(_ rules: ServicePolicy) -> Bool {
     guard let most = rules.maxAttempts else { return false }
     return startedAttempts >= most

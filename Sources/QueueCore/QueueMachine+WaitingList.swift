@@ -43,6 +43,7 @@ extension QueueMachine {
     }
   }
 
+  /// Iterator over the waiting numbers of one line: those in memory, then those that `read` returns.
   private func numbers(
     ofLineAt place: Int, reading read: @escaping (UnloadedRange, TicketNumber) -> [TicketNumber]
   ) -> TicketIterator {

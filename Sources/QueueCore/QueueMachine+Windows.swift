@@ -1,4 +1,4 @@
-// Windows of the machine: lookup by name, and the number of idle windows.
+// Windows of the queue: the place of a window in the arrays, and the number of idle windows.
 // Invariant: `idleWindows` counts the idle windows of each service without those of outside workers.
 
 import BankModel
@@ -14,7 +14,7 @@ extension QueueMachine {
     return place >= 0 && place < windows[service].count - outsideCounts[service] ? (service, place) : nil
   }
 
-  /// Removes a window from the count of idle ones, before it gets a customer or its teller exits.
+  /// Subtracts a window from the number of idle windows if it is idle. The caller then changes the state of the window.
   mutating func leaveIdle(_ service: Int, _ place: Int) {
     if windows[service][place].state == .idle, !windows[service][place].window.isOutside {
       idleWindows[service] -= 1

@@ -51,17 +51,22 @@ public struct QueueMachine: ~Copyable, Sendable {
 
   /// Waiting customers, by the index of their line in ``DayCounters/waiting``.
   var lines: [WaitingLine]
+  /// Customers that are delayed after a failure or ordered for later.
   var delayed: DelayedCustomers
   /// Windows by the service's index and place − 1, followed by the slots of outside workers.
   var windows: [[WindowState]]
   /// Number of slots of outside workers, by the service's index.
   var outsideCounts: [Int]
+  /// Connected outside workers, each by its generation.
   var outsideWorkers: [Generation: OutsideWorker] = [:]
   /// Serial number of the last assignment of each service to an outside worker, by the service's index; see
   /// ``assignToOutsideWorkers(at:into:)``.
   var outsideAssignmentSerials: [UInt64] = []
+  /// Number of idle windows by the service's index, without the slots of outside workers.
   var idleWindows: [Int]
+  /// Number of customers that are assigned to a window or an outside worker.
   var servingCount: Int64 = 0
+  /// True if the end of the drain was reported.
   var hasReportedDrained = false
 
   /// Changes that are not on disk, without new customers. They are staged again if the store drops the transactions
@@ -69,7 +74,9 @@ public struct QueueMachine: ~Copyable, Sendable {
   var uncommitted: [StoreChange] = []
   /// Number of bytes of the results in ``uncommitted``.
   var uncommittedBytes = 0
+  /// Requests whose tickets are not on disk, in ticket order.
   var pendingEnqueues: [PendingEnqueue] = []
+  /// Replies that are sent with a later commit, in order.
   var pendingReplies: [QueueEffect] = []
   /// Assigned attempts that are sent to their tellers only after they are on disk; see `QueueMachine+Starts.swift`.
   var pendingStarts: [PendingStart] = []
@@ -81,6 +88,7 @@ public struct QueueMachine: ~Copyable, Sendable {
   /// First customers of each line of ``arriving``, at most ``QueuePolicy/lineCapacity``, by the index of the line in
   /// the request.
   var arrivingFronts: [[Customer]] = []
+  /// Delayed customers of ``arriving``.
   var arrivingDelayed: DelayedNewcomers
   /// Pauses that remain if the disk is full, by the service's index: those on disk, and those that a worker's report
   /// has caused. ``pausing`` contains the requests whose pauses or resumes are not on disk yet.
@@ -88,6 +96,7 @@ public struct QueueMachine: ~Copyable, Sendable {
   var pausing: [RequestNumber] = []
   /// Resets that wait until all issued tickets are on disk and no request is arriving.
   var deferredRequests: [QueueEvent] = []
+  /// Requests to cancel that wait for the store's answer about their ticket.
   var cancellations: Set<RequestNumber> = []
   /// Number of dead letters that each unfinished request has requeued so far.
   var requeuedCounts: [RequestNumber: Int64] = [:]
@@ -95,15 +104,17 @@ public struct QueueMachine: ~Copyable, Sendable {
   /// Number of customers that each unanswered reset has cancelled.
   var resetCounts: [RequestNumber: Int64] = [:]
 
-  /// Customers that were assigned when an earlier coordinator crashed; see `QueueMachine+Falls.swift`.
+  /// Customers that were assigned when an earlier coordinator crashed; see
+  /// `QueueMachine+CoordinatorCrashes.swift`.
   var coordinatorCrashes: [TicketNumber: CoordinatorCrashes]
 
-  /// State of the shared store as this branch knows it; see `QueueMachine+Branch.swift`.
+  /// State of the shared store as this branch knows it; see `QueueMachine+SharedStore.swift`.
   var branch = SharedStoreState()
 
   /// Moment of the last event: the maximum of the monotonic clock, and the last reading of the wall clock.
   var lastMoment: Moment
 
+  /// A request whose tickets are issued and not on disk.
   struct PendingEnqueue: Sendable {
     var request: RequestNumber
     var first: TicketNumber
@@ -113,6 +124,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     var runs: [(place: Int, count: Int64)] = []
     var delayed = CountsByService()
 
+    /// Adds customers of one line to ``runs``.
     mutating func register(_ count: Int64, at place: Int) {
       if runs.last?.place == place {
         runs[runs.count - 1].count += count
@@ -248,6 +260,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     return earliest
   }
 
+  /// True if the queue waits for the return of all customers of the window.
   private func isRecalling(_ windowState: WindowState) -> Bool {
     if case .recalling = windowState.state { true } else { false }
   }
@@ -296,6 +309,7 @@ public struct QueueMachine: ~Copyable, Sendable {
 
   /// True if a customer waits, is delayed or is served, so that the business time is running.
   public var isTimerRunning: Bool { dayCounters.waitingInAll + dayCounters.delayed > uncommittedTickets }
+  /// Number of issued tickets that are not on disk.
   var uncommittedTickets: Int64 { pendingEnqueues.reduce(0) { $0 + $1.count } }
 
   /// Extends the per-service arrays to include this service.
@@ -312,19 +326,21 @@ public struct QueueMachine: ~Copyable, Sendable {
     }
   }
 
+  /// Adds a change to the open transaction.
   mutating func stage(_ change: StoreChange, into effects: inout [QueueEffect]) {
     if !coordinatorCrashes.isEmpty { discardCrashes(with: change) }
     uncommitted.append(change)
     effects.append(.stage(change))
   }
 
+  /// Adds a reply that is sent when the changes staged so far are on disk.
   mutating func replyWhenCommitted(
     _ request: RequestNumber, _ answer: QueueAnswer, into effects: inout [QueueEffect]
   ) {
     pendingReplies.append(.reply(request, answer))
   }
 
-  /// Refuses a request that would change state while the disk is full.
+  /// Returns true if requests may change the queue. While the disk is full, refuses the request and returns false.
   func admitsChanges(_ request: RequestNumber, into effects: inout [QueueEffect]) -> Bool {
     if isDiskFull { effects.append(.reply(request, .refused(.diskFull))) }
     return !isDiskFull

@@ -71,6 +71,7 @@ public struct ServicePolicy: Sendable, Equatable {
   /// Maximum pause including jitter, if the worker requests no other pause.
   var longestPause: TimeSpan { retryMaxDelay + jitter(of: retryMaxDelay) }
 
+  /// Maximum deviation from a pause in either direction.
   private func jitter(of pause: TimeSpan) -> TimeSpan {
     TimeSpan(nanoseconds: pause.nanoseconds / 1_000 * Int64(retryJitter))
   }
@@ -108,7 +109,8 @@ public struct QueuePolicy: Sendable, Equatable {
   /// Maximum number of transactions in flight, at least 1. Irrelevant for a store that commits synchronously.
   public var maxUnderway = 4
 
-  /// True if the queue belongs to one of several branches of a shared database; see `QueueMachine+Branch.swift`.
+  /// True if the queue belongs to one of several branches of a shared database; see
+  /// `QueueMachine+SharedStore.swift`.
   public var isShared = false
   /// Number of customers of one line that a branch claims at once from a shared database, at least 1. If the value is
   /// 1, a branch claims a customer only when it can assign the customer at once.
@@ -141,6 +143,7 @@ public struct QueuePolicy: Sendable, Equatable {
   /// Number of lines that may hold ``lineCapacity`` customers in memory. Each further line may hold only
   /// ``smallLine``.
   private static let fullLines = 32
+  /// Number of customers in memory of each line after the first ``fullLines``.
   private static let smallLine = 32
 
   /// Number of customers that the line at this index holds in memory; see ``lineCapacity``.

@@ -197,7 +197,7 @@ public struct TicketCursor: Sendable, Equatable {
 public struct StoreAudit: Sendable, Equatable {
   /// Number of tickets issued over all days, from the day counters.
   public var issued: Int64 = 0
-  /// Number of receipts over all days: attended customers, and cancelled customers.
+  /// Number of receipts over all days: of customers that a worker has finished, and of cancelled ones.
   public var served: Int64 = 0, cancelled: Int64 = 0
   /// Number of customers of the current day, by state.
   public var waiting: Int64 = 0, delayed: Int64 = 0, dead: Int64 = 0

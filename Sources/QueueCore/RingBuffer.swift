@@ -7,13 +7,16 @@
 struct RingBuffer<Element> {
   /// Slots; their number is 0 or a power of two.
   private var slots: [Element?] = []
+  /// Slot of the first element.
   private var head = 0
   private(set) var count = 0
 
   init() {}
 
+  /// Slot of the element at this position.
   private func slot(_ position: Int) -> Int { (head &+ position) & (slots.count &- 1) }
 
+  /// Adds an element at the end.
   mutating func append(_ element: consuming Element) {
     if count == slots.count { grow() }
     slots[slot(count)] = element
@@ -39,6 +42,7 @@ struct RingBuffer<Element> {
     return removed
   }
 
+  /// Doubles the number of slots, to at least 4.
   private mutating func grow() {
     var larger: [Element?] = []
     larger.reserveCapacity(Swift.max(4, 2 * slots.count))

@@ -10,12 +10,15 @@
 
 import BankModel
 
+/// Waiting customers of one service and priority.
 struct WaitingLine: Sendable {
+  /// The customers in memory, in order.
   fileprivate(set) var front = LinkedQueue<Customer>()
   /// Number of customers that are only in the store.
   private(set) var unloaded: Int64 = 0
   /// The next page starts after this number.
   fileprivate(set) var cursor: TicketNumber = 0
+  /// True while a requested page has not arrived.
   fileprivate(set) var isLoading = false
   /// True if a shared database may contain customers of the line that this branch has not claimed.
   fileprivate(set) var mayHoldMore = false
@@ -25,6 +28,7 @@ struct WaitingLine: Sendable {
   /// True if a customer returned beyond the cursor while a page was being loaded. The page may lack this customer,
   /// because the page may have been read before the change was staged.
   private var isStale = false
+  /// Number of customers that the line holds in memory; see ``QueuePolicy/lineCapacity``.
   private let capacity: Int
 
   /// Number of newcomers: customers whose tickets are not on disk yet. ``firstNewcomers`` contains the first
@@ -40,6 +44,7 @@ struct WaitingLine: Sendable {
     self.capacity = capacity
   }
 
+  /// Number of waiting customers whose tickets are on disk.
   var count: Int64 { Int64(front.count) + unloaded }
   /// True if the line has no customers or newcomers, no page is being loaded, and the queue does not expect unclaimed
   /// customers of the line in a shared database.
@@ -47,6 +52,7 @@ struct WaitingLine: Sendable {
   /// Number of newcomers, which cannot be assigned before their tickets are on disk.
   var newcomerCount: Int64 { newcomers }
 
+  /// Adds a newcomer: a customer whose ticket is not on disk yet.
   mutating func admit(_ customer: Customer) {
     // Newcomers join memory only as an unbroken run from the first one; if a newcomer were left out, later newcomers
     // would overtake it.
@@ -61,6 +67,7 @@ struct WaitingLine: Sendable {
     newcomers += count
   }
 
+  /// Adds all newcomers to the line: their tickets are on disk.
   mutating func settleNewcomers() { settleNewcomers(newcomers) }
 
   /// Adds the first `count` newcomers to the line: their tickets are on disk.
@@ -83,6 +90,7 @@ struct WaitingLine: Sendable {
     firstNewcomers.removeFirst(known.count)
   }
 
+  /// Forgets all newcomers.
   mutating func dropNewcomers() {
     newcomers = 0
     firstNewcomers.removeAll(keepingCapacity: true)
@@ -113,6 +121,7 @@ struct WaitingLine: Sendable {
   /// Removes and returns one customer; nil if the customer is not in memory.
   mutating func remove(_ ticket: TicketNumber) -> Customer? { front.removeFirst { $0.ticket == ticket } }
 
+  /// Subtracts a removed customer that was only in the store from ``unloaded``.
   mutating func removeBeyond() {
     precondition(unloaded > 0, "all customers of this line are in memory")
     unloaded -= 1

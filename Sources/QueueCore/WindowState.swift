@@ -6,7 +6,9 @@
 import BankModel
 import Time
 
+/// State of one window, or of one slot of an outside worker.
 struct WindowState: Sendable {
+  /// What the teller at the window does now.
   enum State: Sendable, Equatable {
     /// No teller, or its ready message has not arrived.
     case vacant
@@ -22,6 +24,7 @@ struct WindowState: Sendable {
 
   let window: Window
   var state: State = .vacant
+  /// Generation of the last teller that was ready; 0 before the first one.
   var generation: Generation = 0
   var pid: Int32 = 0
   /// True if the window closes when its teller is idle.
@@ -45,13 +48,17 @@ struct WindowState: Sendable {
   var prefetched = RingBuffer<PrefetchedCustomer>()
   /// Recalled leases that the worker has not answered yet; without those of the state `recalling`.
   var recalled: [Lease] = []
+  /// Moment at which the current customer was assigned.
   var startedAt = Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: WallTime(milliseconds: 0))
+  /// End of the current lease, or of the time to return recalled customers; the maximum for none.
   var deadline = MonotonicTime(nanoseconds: .max)
-  /// True while the teller is being killed and may still be running; set only for services with `endsWorkFirst`.
+  /// True while the teller is being killed and may still be running; set only for services with
+  /// ``ServicePolicy/awaitsProcessExit``.
   var isBeingEnded = false
 
   /// The last completed lease whose receipt is in the open transaction, and neither in flight nor on disk.
   var unacknowledged: Lease?
+  /// Number of customers served at the window since it was opened.
   var served: Int64 = 0
 
   init(window: Window) { self.window = window }
@@ -59,6 +66,7 @@ struct WindowState: Sendable {
   /// A customer that the worker holds besides the current one.
   struct PrefetchedCustomer: Sendable {
     var customer: Customer
+    /// Moment of the assignment.
     var at: Moment
     /// End of the customer's lease; the maximum time while the lease is not running.
     var deadline = MonotonicTime(nanoseconds: .max)
@@ -129,6 +137,7 @@ struct WindowState: Sendable {
     ServingAttempt(window: window, generation: generation, pid: pid, startedAt: startedAt.wall)
   }
 
+  /// The parts of a receipt that name the worker and the start of the attempt.
   struct ServingAttempt {
     let window: Window
     let generation: Generation
@@ -136,6 +145,7 @@ struct WindowState: Sendable {
     let startedAt: WallTime
   }
 
+  /// True if the window has a current customer.
   var isServing: Bool { if case .serving = state { true } else { false } }
 
   /// The lease of a customer at this window.
