@@ -6,6 +6,7 @@
 import BankModel
 import QueueCore
 
+/// Counts and findings of an audit in progress.
 package struct AuditRecord {
   let services: ServiceDirectory
   package var audit = StoreAudit()
@@ -13,6 +14,7 @@ package struct AuditRecord {
 
   package init(services: ServiceDirectory) { self.services = services }
 
+  /// Adds a finding.
   package mutating func note(_ problem: @autoclosure () -> MessageDetail) { findings.note(problem()) }
 
   /// Adds a finding if the two counts differ.
@@ -56,6 +58,7 @@ package struct AuditRecord {
     }
   }
 
+  /// Copies the numbers of stored customers into the result.
   package mutating func count(_ customers: CustomerCounts) {
     audit.waiting = customers.waiting.total
     (audit.delayed, audit.dead) = (customers.delayed, customers.dead)
@@ -70,6 +73,7 @@ package struct AuditRecord {
     note(MessageDetail(.transferInvalid, receipt.sequence))
   }
 
+  /// Result of the audit, with the findings so far.
   package func finished() -> StoreAudit {
     var audit = audit
     audit.messageDetails = findings.messageDetails
@@ -77,12 +81,16 @@ package struct AuditRecord {
   }
 }
 
+/// The first findings of an audit, and the number of further ones.
 struct Findings {
+  /// Maximum number of stored findings.
   static let limit = 100
 
   private var reported: [MessageDetail] = []
+  /// Number of findings that were only counted.
   private var omitted = 0
 
+  /// Adds a finding, or only counts it if the limit is reached.
   package mutating func note(_ problem: @autoclosure () -> MessageDetail) {
     if reported.count < Self.limit { reported.append(problem()) } else { omitted += 1 }
   }
@@ -93,6 +101,7 @@ struct Findings {
   }
 }
 
+/// The parts of a receipt that determine its transfer.
 package struct ReceiptMoney {
   var sequence: Int64
   var service: Service
@@ -124,6 +133,7 @@ package struct ReceiptMoney {
   }
 }
 
+/// Numbers of stored customers, by state, line and service.
 package struct CustomerCounts {
   package init() {}
 
@@ -133,6 +143,7 @@ package struct CustomerCounts {
   var delayedByService: [Int64] = []
   var dead: Int64 = 0
 
+  /// Counts one stored customer.
   package mutating func count(_ state: CustomerState, _ line: Line) {
     switch state {
     case .waiting: waiting[line] += 1
@@ -145,6 +156,7 @@ package struct CustomerCounts {
   }
 }
 
+/// Numbers of the receipts of one day.
 package struct DayReceipts {
   package init() {}
 
@@ -156,6 +168,7 @@ package struct DayReceipts {
 
   var count: Int64 { served + cancelled }
 
+  /// Counts one receipt.
   mutating func count(_ service: Service, _ outcome: Outcome) {
     if outcome.isFinishedByWorker {
       served += 1
@@ -171,6 +184,7 @@ package struct DayReceipts {
 package struct ReceiptScan {
   let last: BusinessDay
   package private(set) var counts: [BusinessDay: DayReceipts] = [:]
+  /// Highest day of a receipt so far.
   private var latest: BusinessDay = 0
 
   package init(last: BusinessDay) { self.last = last }
@@ -199,7 +213,9 @@ package struct ReceiptScan {
 package struct TicketScan {
   let day: BusinessDay
   let issued: Int64
+  /// Last ticket that was visited; 0 for none.
   private var last: TicketNumber = 0
+  /// Number of further rows of the last ticket.
   private var repeats = 0
 
   package init(day: BusinessDay, issued: Int64) { (self.day, self.issued) = (day, issued) }
@@ -229,6 +245,7 @@ package struct TicketScan {
     last = max(issued, 0)
   }
 
+  /// Reports the issued tickets between the last visited one and `ticket` as lost.
   private func skip(to ticket: TicketNumber, _ report: inout AuditRecord) {
     let missing = ticket - last - 1
     guard missing > 0 else { return }

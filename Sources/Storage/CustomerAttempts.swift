@@ -22,7 +22,7 @@ struct CustomerAttempts: Equatable {
     )
   }
 
-  /// Nil if the number is invalid.
+  /// Unpacks the number in a column; nil if the number is invalid.
   init?(packed: Int64) {
     guard packed >= 0, packed >> 49 == 0, let ended = Int32(exactly: packed & 0xffff_ffff),
       let startedAttempts = Int16(exactly: packed >> 32 & 0xffff)
@@ -30,5 +30,6 @@ struct CustomerAttempts: Equatable {
     (self.ended, self.startedAttempts, isAttemptRunning) = (ended, startedAttempts, packed >> 48 == 1)
   }
 
+  /// The number for the column.
   var packed: Int64 { (isAttemptRunning ? 1 << 48 : 0) | Int64(startedAttempts) << 32 | Int64(ended) }
 }

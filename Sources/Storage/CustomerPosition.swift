@@ -12,6 +12,7 @@ struct CustomerPosition: Equatable {
 
   /// The highest ticket that fits into a key. It is above `Limits.ticket`.
   static let highestTicket: TicketNumber = 1 << 40 - 1
+  /// States of customers that have a row.
   static let storedStates: [CustomerState] = [.waiting, .delayed, .dead]
 
   /// Makes the key of a ticket in a state and a line. The ticket is clamped.
@@ -19,8 +20,10 @@ struct CustomerPosition: Equatable {
     key = Int64(state.rawValue) << 60 | line << 40 | min(max(ticket, 0), Self.highestTicket)
   }
 
+  /// Makes a position from a stored key, which may be invalid.
   init(key: Int64) { self.key = key }
 
+  /// All keys of customers in this state.
   static func keys(of state: CustomerState) -> ClosedRange<Int64> {
     let first = Int64(state.rawValue) << 60
     return first...first | (1 << 60 - 1)
@@ -29,6 +32,7 @@ struct CustomerPosition: Equatable {
   var ticket: TicketNumber { key & Self.highestTicket }
   /// Number of the line.
   var line: Int64 { key >> 40 & LineNumbers.highest }
+  /// State of the customer; nil if the key is invalid.
   var state: CustomerState? {
     switch key >> 60 {
     case 1: .waiting

@@ -16,6 +16,7 @@ import Glibc
 import QueueCore
 
 extension Database {
+  /// Opens a database for reading: the file itself if possible, or else a copy of it.
   static func inspect(path: String, schema: Schema) throws(StoreError) -> Database {
     let volume = SystemVolume()
     if volume.length(of: path + "-wal") == 0, volume.length(of: path + "-journal") == 0,
@@ -49,7 +50,7 @@ extension Database {
     return database
   }
 
-  /// Copies the database to the first directory with enough space, and opens the copy.
+  /// Copies the database to the first directory in which that succeeds, and opens the copy.
   private static func copied(_ path: String, _ schema: Schema) throws(StoreError) -> Database {
     let environmentDirectory = InspectionCopyDirectory.environmentDirectory
     var trouble = ""

@@ -61,7 +61,8 @@ extension Database {
     }
   }
 
-  /// Reads the first bytes of the file through the connection's own descriptor, without a lock.
+  /// Checks that the file is empty or a database of this schema, before SQLite reads it. Reads the header through the
+  /// connection's own descriptor, without a lock.
   ///
   /// A second descriptor is not possible, because its close would release every lock of this process on the
   /// file. See https://sqlite.org/fileformat2.html#the_database_header and fcntl(2).
@@ -101,6 +102,7 @@ extension Database {
     return version
   }
 
+  /// Throws if the file belongs to another application, has a newer schema, or no valid version.
   private func checkHeader(applicationID: Int64, version: Int64, by schema: Schema) throws(StoreError) {
     guard applicationID == schema.applicationID else {
       throw .damaged(path: path, detail: MessageDetail(.otherApplication))
@@ -109,6 +111,7 @@ extension Database {
     if version < 1 { throw .damaged(path: path, detail: MessageDetail(.noSchemaVersion)) }
   }
 
+  /// Chooses SQLite's settings of this connection.
   private func settle(maximumPages: Int64?) throws(StoreError) {
     let synchronous =
       volume.hasPlantedBug("neverSyncs")
@@ -188,6 +191,7 @@ extension Database {
     try require(methods.xSync(log, SQLITE_SYNC_NORMAL))
   }
 
+  /// Switches the database to WAL mode.
   private func startLog() throws(StoreError) {
     let mode = try text("PRAGMA journal_mode = WAL", while: "switching WAL mode on") ?? ""
     if mode != "wal" { throw .failed(path: path, detail: MessageDetail(.walNotEnabled, mode)) }
@@ -226,9 +230,11 @@ extension Database {
     return bytes
   }
 
+  /// The big-endian number of four bytes of a header.
   private static func number(in header: [UInt8], at offset: Int) -> Int64 {
     Int64(header[offset..<offset + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
   }
 
+  /// Length of a file in bytes, on the volume of the database; 0 if the file does not exist.
   func length(of path: String) -> Int64 { volume.length(of: path) }
 }

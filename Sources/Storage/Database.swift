@@ -9,13 +9,16 @@ import CSQLite
 import Glibc
 import QueueCore
 
+/// An open connection to one SQLite file.
 final class Database {
   let handle: OpaquePointer
   /// File name for error messages.
   let path: String
   /// Path of the open file. It differs from ``path`` if a copy is inspected.
   let file: String
+  /// True if the file is opened as immutable.
   let isReadOnly: Bool
+  /// File system that contains the file.
   let volume: any Volume
   /// Number of frames in the WAL after the last commit; 0 after a checkpoint. Before the first commit it is an upper
   /// bound for a WAL that another process has left.
@@ -102,10 +105,10 @@ final class Database {
     }
   }
 
-  /// Initialised once, before the first connection. The memory statistics are not used, and without them a
+  /// Chooses settings of the whole process. Initialized once, before the first connection. The memory statistics are not used, and without them a
   /// receipt takes a tenth less time (1,190 instead of 1,350 ns, measured by a loop in C).
   private static let settings: Void = { _ = sqlite_leave_out_memory_statistics() }()
-  /// SQLite interprets names such as `:memory:` and `file:…`. A name that starts with `/` or `./` is always a path.
+  /// The path in a form that starts with `/` or `./`, so that SQLite does not take it for a name such as `:memory:`.
   private static func plainName(_ path: String) -> String { path.hasPrefix("/") ? path : "./" + path }
 
   /// Percent-encodes all bytes of a path for a URI except letters, digits and `/._-`.
@@ -137,6 +140,7 @@ final class Database {
     return Statement(handle: prepared, purpose: purpose)
   }
 
+  /// Prepares a statement, runs `body` with it, and finalizes it.
   func withStatement<Result>(
     _ sql: String, while purpose: StaticString, _ body: (Statement) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
@@ -174,6 +178,7 @@ final class Database {
 
   /// True if a transaction is open in SQLite, which rolls back by itself after some errors.
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+  /// Number of rows that the last INSERT, UPDATE or DELETE has changed.
   var changes: Int64 { sqlite3_changes64(handle) }
 
   /// Checkpoints the WAL. See sqlite3_wal_checkpoint_v2.
@@ -204,17 +209,20 @@ final class Database {
     self.onThaw = onThaw
   }
 
+  /// True if the file must stay unchanged; see ``freeze(onThaw:)``.
   var isFrozen: Bool { onThaw != nil }
 
+  /// Ends a freeze, if there is one, and calls its `onThaw`.
   func thaw() {
     guard let onThaw else { return }
     self.onThaw = nil
     onThaw()
   }
 
-  /// Initialises the frame count from the size of the existing WAL. SQLite reports the count only with a
+  /// Initializes the frame count from the size of the existing WAL. SQLite reports the count only with a
   /// commit, and on a full disk no commit succeeds before a checkpoint.
   func updateLogFrames() { logFrames = Int32(clamping: length(of: path + "-wal") / ReservedSpace.frame) }
+  /// Sets the frame count to 0, because the WAL is new.
   func resetLogFrames() { logFrames = 0 }
 
   /// Makes the file grow in steps of this many bytes, each allocated as a whole. See SQLITE_FCNTL_CHUNK_SIZE.

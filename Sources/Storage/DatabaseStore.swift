@@ -11,6 +11,7 @@ public class DatabaseStore {
   final let database: Database
   final let transactions: Transactions
 
+  /// Schema of this kind of store.
   class var schema: Schema { preconditionFailure("Every kind of store has its own schema.") }
   /// Amount of space that this kind of store reserves in addition to the need of its customers.
   class var reservePlan: ReservedSpace.ReservePlan {
@@ -65,7 +66,9 @@ public class DatabaseStore {
   /// - Throws: errors of the checkpoint. No data is lost then, because the WAL remains next to the database.
   public func close() throws(StoreError) { try transactions.close() }
 
+  /// Error that reports damage of this database.
   final func damage(_ detail: MessageDetail) -> StoreError { .damaged(path: database.path, detail: detail) }
+  /// Space that this store reserves for a full disk.
   final var reservedSpace: ReservedSpace { transactions.reservedSpace }
   /// Number of bytes that are reserved now.
   public final var reservedBytes: Int64 { reservedSpace.bytes }

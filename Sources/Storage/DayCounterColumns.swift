@@ -5,6 +5,7 @@ import BankModel
 import QueueCore
 import Time
 
+/// Columns of the counters in the table `day`.
 enum DayCounterColumns {
   /// Counters of the current day only; the columns are empty in the row of a closed day. `waiting` contains the
   /// waiting customers by the number of the line. `served_by_service` and `paused` contain the served
@@ -12,7 +13,9 @@ enum DayCounterColumns {
   static let present = ["waiting", "served_by_service", "paused"]
   /// Number of backward steps of the wall clock, over all days up to the end of the row's day.
   static let clock = "clock_steps"
+  /// All columns of counters, in the order in which they are bound and read.
   static let all = ["issued", "served", "cancelled", "delayed", "dead", "business_ns"] + present + [clock]
+  /// The same columns for SQL, with commas between them.
   static let list = all.joined(separator: ", ")
 
   /// Binds the counters to consecutive parameters, starting at `first`. Returns the next parameter.
@@ -32,11 +35,13 @@ enum DayCounterColumns {
   }
 }
 
+/// Row of the table `day`.
 struct DayRow {
   static let columns = "day, opened_ms, closed_ms, first_sequence, \(DayCounterColumns.list)"
 
   var dayCounters: DayCounters
   var isClosed: Bool
+  /// Sequence number of the first receipt of the day.
   var firstSequence: Int64
   /// True if the columns of the counts by line and by service are valid.
   let isReadable: Bool

@@ -5,6 +5,7 @@
 import BankModel
 import QueueCore
 
+/// JSON text of counts in the row of a day.
 enum DayCounterText {
   /// Writes the waiting customers by the number of the line, without empty lines: `{"4352":3,"4608":1}`.
   static func write(_ waiting: LineCounts, _ lines: LineNumbers) -> [UInt8] {
@@ -79,7 +80,8 @@ struct ServiceCountCache {
   }
 }
 
-/// Text of numbers. It is written with nearly every commit, so the capacity is reserved first.
+/// Writer of a JSON array or object of numbers. A text is written with nearly every commit, so its capacity is
+/// reserved first.
 private struct DecimalTextWriter {
   private(set) var bytes: [UInt8] = []
 
@@ -88,11 +90,13 @@ private struct DecimalTextWriter {
     bytes.append(UInt8(ascii: bracket))
   }
 
+  /// Adds an element of an array.
   mutating func append(_ number: Int64) {
     if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
     appendDigits(of: number)
   }
 
+  /// Adds a member of an object.
   mutating func append(_ key: Int64, asKeyOf number: Int64) {
     if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
     bytes.append(UInt8(ascii: "\""))
@@ -102,6 +106,7 @@ private struct DecimalTextWriter {
     appendDigits(of: number)
   }
 
+  /// Adds the decimal digits of a number, without a sign.
   private mutating func appendDigits(of number: Int64) {
     // The highest digit is written first. The divisor is at most 10¹⁸, which fits into 64 bits.
     var unit: UInt64 = 1

@@ -6,6 +6,7 @@
 import ByteText
 import Glibc
 
+/// Reserve of disk space in a file with allocated blocks.
 final class DiskReserve: SpaceReserve {
   private let descriptor: CInt
   let path: String
@@ -29,7 +30,7 @@ final class DiskReserve: SpaceReserve {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// See posix_fallocate(3).
+  /// Allocates blocks until the file has this size. See posix_fallocate(3).
   func grow(to wanted: Int64) -> Bool {
     guard isPossible, wanted > size else { return isPossible }
     // Some file systems allocate all remaining space before they fail, and in that time no other process could
@@ -51,7 +52,7 @@ final class DiskReserve: SpaceReserve {
     }
   }
 
-  /// See ftruncate(2).
+  /// Releases the blocks beyond this size. See ftruncate(2).
   func cut(to wanted: Int64) {
     guard isPossible, wanted <= size, ftruncate(descriptor, off_t(wanted)) == 0 else { return }
     size = wanted

@@ -6,14 +6,18 @@ import QueueCore
 
 /// A store in a SQLite database to which entries are added.
 public class EntryDatabaseStore<Entry>: DatabaseStore {
+  /// Entries of the open transaction.
   private var staged: [Entry] = []
   /// True after the store was loaded. Nothing may be staged before.
   final var isLoaded = false
 
+  /// Writes the rows of one entry in the open transaction. A subclass overrides it.
   func write(_ entry: Entry) throws(StoreError) {
     preconditionFailure("Every kind of store has its own rows.")
   }
+  /// Called after a commit, so that a subclass can adopt its staged state.
   func markCommitted() {}
+  /// Called after a rollback, so that a subclass can drop its staged state.
   func discardUncommitted() {}
   /// True if entries were staged since the last commit.
   public final var hasStagedChanges: Bool { transactions.isOpen }

@@ -7,7 +7,9 @@
 import ByteText
 import Glibc
 
+/// Temporary directory for the copy of one database.
 final class InspectionCopyDirectory {
+  /// Reason why no directory could be made.
   struct CopyError: Error { let text: String }
 
   private static let prefix = "bank-copy-"
@@ -17,6 +19,7 @@ final class InspectionCopyDirectory {
   /// Directory in the environment variable TMPDIR; nil if the variable is not set.
   static var environmentDirectory: String? { getenv("TMPDIR").map { ByteText.text(of: UnsafePointer($0)) } }
 
+  /// Path of the copied database.
   var database: String { "\(path)/\(Self.name)" }
 
   private let path: String
@@ -33,6 +36,7 @@ final class InspectionCopyDirectory {
     close(descriptor)
   }
 
+  /// Creates and locks a new directory in `place`.
   static func make(in place: String) -> Result<InspectionCopyDirectory, CopyError> {
     // Another process that removes abandoned directories may lock the new directory first and remove it.
     for _ in 0..<16 {
@@ -46,7 +50,7 @@ final class InspectionCopyDirectory {
     return .failure(CopyError(text: "in \(place) another process removes every directory"))
   }
 
-  /// Removes the directories that killed processes have left.
+  /// Removes the directories of this kind that killed processes have left in `place`.
   static func sweep(_ place: String) {
     guard let directory = place.withByteString({ opendir($0) }) else { return }
     defer { closedir(directory) }
@@ -76,6 +80,7 @@ final class InspectionCopyDirectory {
     return descriptor
   }
 
+  /// Removes the files of a copy and the directory itself.
   private static func remove(_ path: String, _ descriptor: CInt) {
     for suffix in suffixes { unlinkat(descriptor, name + suffix, 0) }
     _ = path.withByteString { rmdir($0) }

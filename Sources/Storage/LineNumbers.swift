@@ -6,6 +6,7 @@
 
 import BankModel
 
+/// Lines and their numbers in both directions.
 struct LineNumbers {
   /// Highest number that fits into a key.
   static let highest: Int64 = 1 << 20 - 1
@@ -14,6 +15,7 @@ struct LineNumbers {
 
   private var numbers: [Line: Int64] = [:]
   private var lines: [Int64: Line] = [:]
+  /// Lowest number above all numbers so far.
   private var next = firstAssignable
   /// Released numbers below `next`.
   private var free: [Int64] = []
@@ -27,9 +29,11 @@ struct LineNumbers {
     (Int64(line.service.number) << 4 | line.priority.code) << 8
   }
 
+  /// Number of a line; nil if the line has none.
   subscript(line: Line) -> Int64? {
     line.priority.isGrade && line.service <= .juice ? Self.fixed(line) : numbers[line]
   }
+  /// Line with this number; nil if there is none.
   subscript(number: Int64) -> Line? { lines[number] }
   /// All lines with their numbers, sorted by number.
   var all: [(number: Int64, line: Line)] { lines.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }

@@ -7,11 +7,15 @@ import QueueCore
 
 /// A volatile store, written for simplicity and not for speed.
 public class MemoryEntryStore<Contents> {
+  /// Content including staged entries.
   final var contents: Contents
+  /// Content of the last commit.
   private(set) final var committed: Contents
   /// Errors of the next commit, the next entry and the next audit; nil for success.
   private var nextFailure, nextRefusal, nextAuditFailure: StoreError?
+  /// True if the next commit that fails is durable nevertheless.
   private var persistsFailedCommit = false
+  /// Error that has ended the use of the store; nil while the store works.
   private var end: StoreError?
 
   /// True if entries were staged since the last commit.
@@ -39,11 +43,13 @@ public class MemoryEntryStore<Contents> {
     rollBack()
   }
 
+  /// Checks that the store can be loaded now.
   final func beginLoading() throws(StoreError) {
     try requireHealth()
     precondition(!hasStagedChanges, "A store is loaded before anything is staged.")
   }
 
+  /// Checks that an audit can run now, and counts it.
   final func beginAudit() throws(StoreError) {
     try requireHealth()
     if let error = nextAuditFailure.take() { throw error }
@@ -51,6 +57,7 @@ public class MemoryEntryStore<Contents> {
     precondition(!hasStagedChanges, "An audit reads committed data: commit or roll back first.")
   }
 
+  /// Runs `write`, which changes ``contents``, and rolls back if it fails.
   final func stage(_ write: () throws(StoreError) -> Void) throws(StoreError) {
     try requireHealth()
     hasStagedChanges = true
@@ -75,6 +82,7 @@ public class MemoryEntryStore<Contents> {
     keep()
   }
 
+  /// Makes the present content the committed one.
   final func keep() {
     committed = contents
     hasStagedChanges = false
@@ -86,6 +94,8 @@ public class MemoryEntryStore<Contents> {
     hasStagedChanges = false
   }
 
+  /// Throws the error that has ended the use of the store, if there is one.
   final func requireHealth() throws(StoreError) { if let end { throw end } }
+  /// Error that reports a violated constraint.
   final func damage(_ detail: MessageDetail) -> StoreError { .damaged(path: "memory", detail: detail) }
 }

@@ -7,13 +7,16 @@ import BankModel
 import QueueCore
 import Time
 
+/// Content of an in-memory queue.
 struct MemoryState {
   /// Sorted keys, as ``CustomerPosition`` packs them.
   private(set) var positions: [Int64] = []
+  /// Stored customers by their keys.
   private(set) var customers: [Int64: StoredCustomer] = [:]
   var lines = LineNumbers()
   /// Receipts in the order of their sequence numbers, which start at 1.
   private(set) var receipts: [Receipt] = []
+  /// Index in ``receipts`` of the receipt of each ticket.
   private(set) var receiptPlaces: [TicketOfDay: Int] = [:]
   private(set) var attempts: [TicketOfDay: [Attempt]] = [:]
   /// Requests by the bytes of their keys, as in the database: two encodings of one character are different
@@ -28,7 +31,9 @@ struct MemoryState {
   /// Undo steps since the last commit, the latest one at the end.
   private var undoSteps: [(inout MemoryState) -> Void] = []
 
+  /// Forgets the undo steps, because the changes are committed.
   mutating func keep() { undoSteps = [] }
+  /// Undoes all changes since the last commit.
   mutating func rollBack() { while let step = undoSteps.popLast() { step(&self) } }
 
   /// Applies one change. The change can be undone, even if it throws after a part of its work.
@@ -72,6 +77,7 @@ struct MemoryState {
     }
   }
 
+  /// Adds a customer in its state; throws if the key is in use.
   private mutating func put(_ found: StoredCustomer) throws(StoreError) {
     let key = CustomerPosition(found.state, number(of: found.customer.line), found.customer.ticket).key
     let place = place(of: key)
@@ -86,12 +92,14 @@ struct MemoryState {
     }
   }
 
+  /// Sets the due time of a ticket that was ordered for later, or removes it if `due` is nil.
   private mutating func note(_ ticket: TicketOfDay, _ due: WallTime?) {
     let before = later[ticket]
     later[ticket] = due
     undoSteps.append { $0.later[ticket] = before }
   }
 
+  /// Number of a line. A line without a number gets one.
   private mutating func number(of line: Line) -> Int64 {
     if let known = lines[line] { return known }
     let before = lines
@@ -111,6 +119,7 @@ struct MemoryState {
     lines.release()
   }
 
+  /// Removes and returns a customer; throws if the customer is not in this state.
   private mutating func remove(
     _ customer: Customer, from state: CustomerState
   ) throws(StoreError) -> StoredCustomer {
@@ -122,6 +131,7 @@ struct MemoryState {
     return found
   }
 
+  /// Removes the key of a customer that was removed, with an undo step that adds both again.
   private mutating func leave(_ key: Int64, _ found: StoredCustomer) {
     positions.remove(at: place(of: key))
     undoSteps.append { contents in
@@ -130,6 +140,7 @@ struct MemoryState {
     }
   }
 
+  /// Removes the payload of a customer, if the customer has one.
   private mutating func dropPayload(of ticket: TicketNumber) {
     guard let payload = payloads.removeValue(forKey: ticket) else { return }
     undoSteps.append { $0.payloads[ticket] = payload }
@@ -152,6 +163,7 @@ struct MemoryState {
     try put(found)
   }
 
+  /// Adds a receipt with the next sequence number; throws if the ticket has one.
   private mutating func add(_ receipt: Receipt) throws(StoreError) {
     let ticket = TicketOfDay(day: receipt.day, ticket: receipt.ticket)
     if receiptPlaces[ticket] != nil {
@@ -169,6 +181,7 @@ struct MemoryState {
     }
   }
 
+  /// Adds an attempt; throws if its number is in use.
   private mutating func add(_ attempt: Attempt) throws(StoreError) {
     let ticket = TicketOfDay(day: attempt.day, ticket: attempt.ticket)
     if attempts[ticket, default: []].contains(where: { $0.number == attempt.number }) {
@@ -181,12 +194,14 @@ struct MemoryState {
     }
   }
 
+  /// Marks the attempt after which a customer became a dead letter.
   private mutating func markFatal(_ ticket: TicketOfDay, _ number: Int32) {
     guard let place = attempts[ticket]?.firstIndex(where: { $0.number == number }) else { return }
     attempts[ticket]?[place].isFatal = true
     undoSteps.append { $0.attempts[ticket]?[place].isFatal = false }
   }
 
+  /// Gives every stored customer a cancelled receipt, in ticket order.
   private mutating func cancelEveryone(day: BusinessDay, at moment: WallTime) throws(StoreError) {
     let everyone = customers.values.sorted { $0.customer.ticket < $1.customer.ticket }
     for found in everyone {
@@ -201,6 +216,7 @@ struct MemoryState {
     }
   }
 
+  /// True if a customer with this ticket or a higher one is stored.
   func hasCustomers(from first: TicketNumber) -> Bool {
     customers.values.contains { $0.customer.ticket >= first }
   }
@@ -222,6 +238,7 @@ struct MemoryState {
     }
   }
 
+  /// Customers whose keys are above `lower` and at most `upper`, at most `limit`.
   func customers(after lower: Int64, through upper: Int64, limit: Int) -> [StoredCustomer] {
     var found: [StoredCustomer] = []
     var place = place(of: lower)
@@ -242,6 +259,7 @@ struct MemoryState {
     return Array(behind.sorted { $0.place < $1.place }.prefix(max(0, limit)))
   }
 
+  /// Index of the first position that is not below a key.
   func place(of key: Int64) -> Int {
     var (low, high) = (0, positions.count)
     while low < high {
@@ -251,6 +269,7 @@ struct MemoryState {
     return low
   }
 
+  /// Error that reports a violated constraint.
   private func damage(_ detail: MessageDetail) -> StoreError {
     .damaged(path: MemoryStore.path, detail: detail)
   }

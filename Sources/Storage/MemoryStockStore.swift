@@ -7,6 +7,7 @@ import StockCore
 
 /// Content of an in-memory stock.
 public struct MemoryStock {
+  /// Number that identifies the ledger; nil before the first load.
   var ledger: Int64?
   var items: [ItemID] = []
   var shelves: [ItemID: [Lot]] = [:]
@@ -28,6 +29,7 @@ public final class MemoryStockStore: MemoryEntryStore<MemoryStock>, StockStore {
       items: stocks, sequence: Int64(contents.changes.count), ledger: contents.ledger ?? ledger)
   }
 
+  /// Lots of every item.
   private var stocks: [ItemStock] {
     contents.items.map { ItemStock(item: $0, lots: contents.shelves[$0] ?? []) }
   }
@@ -54,6 +56,7 @@ public final class MemoryStockStore: MemoryEntryStore<MemoryStock>, StockStore {
     }
   }
 
+  /// Adds a row to the ledger, and changes the lot.
   private func write(_ change: StockChange) throws(StoreError) {
     guard contents.items.contains(change.item) else { throw damage(MessageDetail(.itemUnknown, change.item)) }
     guard change.sequence == Int64(contents.changes.count + 1), change.difference != 0, change.lot >= 0 else {

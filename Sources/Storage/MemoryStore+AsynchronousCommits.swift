@@ -16,12 +16,14 @@ extension MemoryStore {
     var firstUnissuedTicket: TicketNumber?
   }
 
+  /// Copy of the present content, including staged changes.
   var image: StateSnapshot {
     StateSnapshot(
       contents: contents, dayCounters: dayCounters, closedDays: closedDays,
       firstUnissuedTicket: firstUnissuedTicket)
   }
 
+  /// Copy of the content of the last commit.
   var snapshotWithoutStaged: StateSnapshot {
     var image = image
     image.contents.rollBack()

@@ -192,8 +192,10 @@ extension MemoryStore {
     return report.finished()
   }
 
+  /// Counters of the closed days and of the current day.
   private var allDays: [DayCounters] { closedDays + (dayCounters.map { [$0] } ?? []) }
 
+  /// Checks the receipts and their transfers. Returns the receipts' numbers by day.
   private func auditReceipts(_ report: inout AuditRecord) -> [BusinessDay: DayReceipts] {
     var walk = ReceiptScan(last: dayCounters?.day ?? 0)
     for receipt in contents.receipts {
@@ -207,6 +209,7 @@ extension MemoryStore {
     return walk.counts
   }
 
+  /// Checks that the customers of a line were started in the order of their tickets.
   private func auditOrder(_ report: inout AuditRecord) {
     let days = allDays.map { ($0.day, $0.clockSteps) }
     var walk = OrderScan(starts: starts, disordered: DisorderedDays.among(days))
@@ -225,6 +228,7 @@ extension MemoryStore {
     contents.customers.values.filter { $0.customer.ticket < bound }
   }
 
+  /// Checks that each issued ticket of a day is stored once.
   private func walk(_ dayCounters: DayCounters, _ report: inout AuditRecord) {
     var tickets = contents.receipts.filter { $0.day == dayCounters.day }.map(\.ticket)
     if dayCounters.day == self.dayCounters?.day { tickets += issuedCustomers.map(\.customer.ticket) }
@@ -233,6 +237,7 @@ extension MemoryStore {
     walk.end(&report)
   }
 
+  /// Checks the numbers of attempts, and compares them with receipts and customers.
   private func auditAttempts(_ report: inout AuditRecord) {
     for (ticket, attempts) in contents.attempts
     where attempts.map(\.number).sorted() != (1...Int32(attempts.count)).map(\.self) {
@@ -253,6 +258,7 @@ extension MemoryStore {
     }
   }
 
+  /// Adds a finding if the counted number of attempts is not possible.
   private func note(
     _ ticket: TicketNumber, _ day: BusinessDay, counted: Int, possible: ClosedRange<Int>,
     _ report: inout AuditRecord
@@ -260,6 +266,7 @@ extension MemoryStore {
     if !possible.contains(counted) { report.note(MessageDetail(.attemptCountDiffers, ticket, day, counted)) }
   }
 
+  /// Adds a finding for each payload without a customer.
   private func auditPayloads(_ report: inout AuditRecord) {
     let tickets = Set(contents.customers.values.map(\.customer.ticket))
     for ticket in contents.payloads.keys.sorted() where ticket < bound && !tickets.contains(ticket) {
@@ -267,12 +274,14 @@ extension MemoryStore {
     }
   }
 
+  /// Adds a finding for each result of a receipt that is not a served one.
   private func auditResults(_ report: inout AuditRecord) {
     for receipt in contents.receipts where receipt.result != nil && receipt.outcome != .served {
       report.note(MessageDetail(.resultWithoutReceipt, receipt.ticket, receipt.day))
     }
   }
 
+  /// Adds a finding for each key whose tickets are not a range of issued tickets.
   private func auditKeys(_ report: inout AuditRecord) {
     let issued = allDays.map(\.issued)
     for tickets in contents.keys.values.map(\.tickets)

@@ -11,6 +11,7 @@ import Time
 public final class MemoryStore: LocalQueueStore {
   /// A kind of call whose failure a test can inject.
   public enum Call: Hashable, Sendable {
+    /// `stage`, or the removal of an incomplete request.
     case stage
     /// `commit`, which fails before any change is durable.
     case commit
@@ -28,18 +29,22 @@ public final class MemoryStore: LocalQueueStore {
   var dayCounters: DayCounters?
   /// Closed days, with day 1 first.
   var closedDays: [DayCounters] = []
+  /// Number of starts of the coordinator.
   private var incarnation: Int64 = 0
   /// Number of receipts at each start of the coordinator.
   private(set) var starts: [Int64] = []
   private var isLoaded = false
-  /// First number of an incomplete request, as of the last commit; nil for none. See `QueueStore`.
+  /// First number of an incomplete request, as of the last commit; nil for none. See `QueueReader`.
   public internal(set) var firstUnissuedTicket: TicketNumber?
   /// The business day that a staged reset starts; nil without a staged reset.
   private var stagedDay: BusinessDay?
+  /// Injected failures, each with the number of calls up to the failing one.
   private var failures: [Call: (left: Int, error: StoreError)] = [:]
+  /// Error that has ended the use of the store; nil while the store works.
   private(set) var end: StoreError?
 
-  /// True if commits stay in flight until the test completes them; see `MemoryStore+Later.swift`.
+  /// True if commits stay in flight until the test completes them; see
+  /// `MemoryStore+AsynchronousCommits.swift`.
   public var commitsAsynchronously = false
   /// Durable state while transactions are in flight; nil if there are none. `underway` contains the state after
   /// each transaction in flight.
@@ -47,6 +52,7 @@ public final class MemoryStore: LocalQueueStore {
   var underway: [StateSnapshot] = []
   /// Number of completed transactions in flight that were not reported yet.
   var results = 0
+  /// True if changes were staged since the last commit.
   private var hasStaged = false
 
   /// True if changes were staged since the last commit, or transactions are in flight.
@@ -85,6 +91,7 @@ public final class MemoryStore: LocalQueueStore {
     isLoaded = false
   }
 
+  /// Counts a call, and throws if the test has made this call fail.
   func throwInjectedFailure(_ call: Call) throws(StoreError) {
     guard let failure = failures[call] else { return }
     failures[call] = failure.left == 1 ? nil : (failure.left - 1, failure.error)
@@ -201,6 +208,7 @@ public final class MemoryStore: LocalQueueStore {
     (isLoaded, isLowOnSpace) = (other.isLoaded, other.isLowOnSpace)
   }
 
+  /// Throws if a new day starts while customers of the old day are left.
   private func requireNoOpenCustomers(
     from saved: DayCounters, to dayCounters: DayCounters, _ arriving: InProgressEnqueue?
   ) throws(StoreError) {
@@ -210,6 +218,7 @@ public final class MemoryStore: LocalQueueStore {
       path: Self.path, detail: MessageDetail(.dayHandoverDiffers, saved.day, kept, dayCounters.kept))
   }
 
+  /// Adds a day to ``closedDays``, with the numbers of its receipts.
   private func close(_ day: BusinessDay, after saved: DayCounters, at moment: WallTime, steps: Int64) {
     var dayCounters = day == saved.day ? saved : DayCounters(day: day, openedAt: moment)
     let receipts = contents.receipts.filter { $0.day == day }
@@ -222,8 +231,7 @@ public final class MemoryStore: LocalQueueStore {
     closedDays.append(dayCounters)
   }
 
-  /// Customers with this ticket or a higher one belong to an incomplete request; their numbers are not issued
-  /// yet.
+  /// Lowest ticket of an incomplete request, whose numbers are not issued yet; the maximum if there is no such request.
   var bound: TicketNumber { firstUnissuedTicket ?? .max }
 
   /// Removes customers and keys of a request that will never be completed. See `QueueStore`.
@@ -235,6 +243,7 @@ public final class MemoryStore: LocalQueueStore {
     withdraw(limit: limit)
   }
 
+  /// Removes customers and keys of the incomplete request, if there is one.
   private func withdraw(limit: Int) {
     guard let firstUnissuedTicket, let dayCounters else { return }
     contents.withdraw(from: firstUnissuedTicket, day: dayCounters.day, limit: limit)

@@ -7,6 +7,7 @@ import VendingCore
 
 /// Content of an in-memory vending machine.
 public struct MemoryVending {
+  /// Number that identifies the machine; nil before the first load.
   var machine: Int64?
   var changes: [MoneyChange] = []
   var purchases: [StoredPurchase] = []
@@ -42,6 +43,7 @@ public final class MemoryVendingStore: MemoryEntryStore<MemoryVending>, VendingS
     }
   }
 
+  /// Adds an open purchase, or changes the state of a stored one.
   private func write(_ purchase: StoredPurchase) throws(StoreError) {
     if purchase.state == .open {
       let isNew = !contents.purchases.contains { $0.request == purchase.request }
@@ -59,6 +61,7 @@ public final class MemoryVendingStore: MemoryEntryStore<MemoryVending>, VendingS
     contents.purchases[place].state = purchase.state
   }
 
+  /// Adds a row to the ledger.
   private func write(_ change: MoneyChange) throws(StoreError) {
     let isNew = !contents.changes.contains { $0.request == change.request }
     guard isNew, change.sequence == Int64(contents.changes.count + 1) else {
@@ -80,6 +83,7 @@ public final class MemoryVendingStore: MemoryEntryStore<MemoryVending>, VendingS
     return purchase(id).map { .purchase($0) }
   }
 
+  /// The purchase with this request id; nil if there is none.
   private func purchase(_ id: OrderID) -> StoredPurchase? { contents.purchases.first { $0.request == id } }
 
   /// Completed purchases after a sequence number, in commit order.

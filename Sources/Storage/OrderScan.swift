@@ -22,6 +22,7 @@ package struct OrderScan {
     var isReported = false
   }
 
+  /// A line, and the start of the coordinator under which its customers were served.
   private struct LineUnderStart: Hashable {
     var line: Line
     var start: Int
@@ -32,6 +33,7 @@ package struct OrderScan {
   /// Days that the check skips.
   private let disordered: Set<BusinessDay>
   private var day: BusinessDay = 0
+  /// Latest start of an attempt for each line and start of the coordinator, on the day that is visited.
   private var latest: [LineUnderStart: Latest] = [:]
 
   package init(starts: [Int64], disordered: Set<BusinessDay>) {
@@ -39,6 +41,7 @@ package struct OrderScan {
     self.disordered = disordered
   }
 
+  /// Checks a served customer. The receipt determines the start of the coordinator.
   mutating func visit(
     _ day: BusinessDay, _ ticket: TicketNumber, _ line: Line, receipt: Int64, attempts: Int64,
     startedAt: Int64, isLater: Bool = false, _ report: inout AuditRecord

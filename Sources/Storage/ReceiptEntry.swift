@@ -30,6 +30,7 @@ struct ReceiptEntry: Equatable {
 }
 
 extension ReceiptEntry {
+  /// Makes the entry of a receipt with this sequence number.
   init(_ receipt: Receipt, sequence: Int64) {
     let transfer = receipt.transfer
     self.init(
@@ -74,6 +75,7 @@ extension ReceiptEntry {
     text.append(UInt8(ascii: "]"))
   }
 
+  /// Appends a comma and the name of an article as a JSON string.
   private static func append(_ itemName: String, to text: inout [UInt8]) {
     var itemName = itemName
     text.append(UInt8(ascii: ","))
@@ -91,6 +93,7 @@ extension ReceiptEntry {
     byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
   }
 
+  /// True if any byte of the text must be escaped.
   private static func needsEscaping(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     ByteScanner.containsByte(
       in: text,
@@ -98,6 +101,7 @@ extension ReceiptEntry {
       or: isEscaped)
   }
 
+  /// Appends a byte of a JSON string, escaped if necessary.
   private static func append(_ byte: UInt8, to text: inout [UInt8]) {
     if byte < 0x20 {
       text.append(contentsOf: "\\u00".utf8)
@@ -134,12 +138,14 @@ extension ReceiptEntry {
 
 /// Writes numbers from the end of a buffer towards its start, each with a comma before it.
 private struct ReverseDecimalWriter {
+  /// The buffer, which is filled from its end.
   let room: UnsafeMutableBufferPointer<UInt8>
   /// Index of the first written byte.
   private(set) var start: Int
 
   init(room: UnsafeMutableBufferPointer<UInt8>) { (self.room, start) = (room, room.count) }
 
+  /// Writes a comma and a number before the bytes so far.
   mutating func prepend(_ number: Int64) {
     // Most numbers of a receipt are codes and counts with one digit.
     if 0..<10 ~= number {
@@ -160,14 +166,17 @@ private struct ReverseDecimalWriter {
     put(UInt8(ascii: ","))
   }
 
+  /// Writes one digit before the bytes so far.
   private mutating func put(digit: UInt64) { put(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit)) }
 
+  /// Writes a comma, and a number or `null`, before the bytes so far.
   mutating func prepend(_ number: Int64?) {
     if let number { return prepend(number) }
     for byte in [UInt8(ascii: "l"), UInt8(ascii: "l"), UInt8(ascii: "u"), UInt8(ascii: "n")] { put(byte) }
     put(UInt8(ascii: ","))
   }
 
+  /// Writes one byte before the bytes so far.
   private mutating func put(_ byte: UInt8) {
     start -= 1
     room[start] = byte
@@ -186,12 +195,14 @@ private struct PageReader {
 
   var isAtEnd: Bool { place == text.count }
 
+  /// Skips the next byte and returns true, if it is this byte.
   mutating func take(_ byte: UInt8) -> Bool {
     guard place < text.count, text[place] == byte else { return false }
     place += 1
     return true
   }
 
+  /// Reads one receipt; nil if the text is invalid.
   mutating func entry(_ sequence: Int64, _ day: BusinessDay, at moment: Int64) -> ReceiptEntry? {
     guard take(UInt8(ascii: "[")) else { return nil }
     let (ticket, service, priority, outcome) = (first(), next(), next(), next())
@@ -207,11 +218,13 @@ private struct PageReader {
       finished: finished, itemName: itemName)
   }
 
+  /// Reads a comma and a number.
   private mutating func next() -> Int64 {
     if !take(UInt8(ascii: ",")) { isBroken = true }
     return first()
   }
 
+  /// Reads a comma, and a number or `null`.
   private mutating func optional() -> Int64? {
     if !take(UInt8(ascii: ",")) { isBroken = true }
     guard take(UInt8(ascii: "n")) else { return first() }
@@ -219,6 +232,7 @@ private struct PageReader {
     return nil
   }
 
+  /// Reads a number without a comma before it.
   private mutating func first() -> Int64 {
     let isNegative = take(UInt8(ascii: "-"))
     let start = place
@@ -236,6 +250,7 @@ private struct PageReader {
     return isNegative ? Int64(truncatingIfNeeded: 0 &- magnitude) : Int64(magnitude)
   }
 
+  /// Reads a JSON string.
   private mutating func article() -> String {
     var bytes: [UInt8] = []
     guard take(UInt8(ascii: "\"")) else { return broken() }
@@ -254,6 +269,7 @@ private struct PageReader {
     return broken()
   }
 
+  /// Reads the rest of an escape sequence after its backslash; nil if it is invalid.
   private mutating func escaped() -> UInt8? {
     guard place < text.count else { return nil }
     let byte = text[place]
@@ -274,6 +290,7 @@ private struct PageReader {
     return digits.first == "+" ? nil : UInt8(digits, radix: 16)
   }
 
+  /// Marks the text as invalid. Returns an empty name.
   private mutating func broken() -> String {
     isBroken = true
     return ""

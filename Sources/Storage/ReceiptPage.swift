@@ -25,6 +25,7 @@ struct ReceiptPage {
   /// True if a receipt of this day fits into the page.
   func hasRoom(on day: BusinessDay) -> Bool { count == 0 || (count < Self.longest && day == self.day) }
 
+  /// Adds the next receipt. The page must have room.
   mutating func append(_ entry: ReceiptEntry) {
     precondition(hasRoom(on: entry.day), "A page of receipts is full.")
     if count == 0 {
@@ -40,6 +41,7 @@ struct ReceiptPage {
   /// Completes the text with the final bracket.
   mutating func close() { text.append(UInt8(ascii: "]")) }
 
+  /// Empties the page.
   mutating func forget() {
     count = 0
     text.removeAll(keepingCapacity: true)
@@ -50,7 +52,9 @@ struct ReceiptPage {
 /// in place, and is 0 if the ticket has no receipt. In SQL, `substr(sequences, 1 + 13 * (ticket & 63), 13)`
 /// returns the number of a ticket.
 struct TicketBlock {
+  /// Number of tickets in a block.
   static let tickets: Int64 = 64
+  /// Number of digits of each sequence number.
   static let digits = 13
   /// Highest sequence number that fits into the digits.
   static let highest: Int64 = 9_999_999_999_999
@@ -69,8 +73,10 @@ struct TicketBlock {
 
   /// Key of the block that contains a ticket: the day, and the ticket without its last six bits.
   static func key(_ day: BusinessDay, _ ticket: TicketNumber) -> Int64 { day << 34 | ticket >> 6 }
+  /// Keys of all blocks of a day.
   static func keys(of day: BusinessDay) -> ClosedRange<Int64> { day << 34...(day << 34 | (1 << 34 - 1)) }
 
+  /// Lowest ticket of the block with this key.
   static func firstTicket(of key: Int64) -> TicketNumber { (key & (1 << 34 - 1)) << 6 }
 
   /// Sequence number of the receipt of a ticket in this block; 0 for none, nil if the stored digits are
@@ -97,6 +103,7 @@ struct TicketBlock {
     }
   }
 
+  /// Digits of a ticket in ``text``.
   private func place(of ticket: TicketNumber) -> Range<Int> {
     let start = Int(ticket & (Self.tickets - 1)) * Self.digits
     return start..<start + Self.digits

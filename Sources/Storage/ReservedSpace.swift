@@ -1,7 +1,7 @@
 // Space that one database reserves for a full disk: when it is reserved, when a part of it is released, and
 // when it is reserved again. The reserve is a base, the need that the store computes, and the growth of the database
 // file when the WAL is checkpointed.
-// Invariant: needed space stays reserved until the disk is full; only space beyond the need is returned before. While
+// Invariant: needed space stays reserved until the disk is full; only space beyond the need is released earlier. While
 // a part is released or missing the database is short: new customers are refused, and the accepted ones are finished.
 // If no reserve is possible, the database is never short, and a full disk is handled when it occurs.
 
@@ -9,6 +9,7 @@ import CSQLite
 import Glibc
 import QueueCore
 
+/// Reserve of disk space of one database.
 final class ReservedSpace {
   /// Size of a frame of the WAL: a page with its header.
   static let frame: Int64 = 4_096 + 24
@@ -54,7 +55,9 @@ final class ReservedSpace {
     if !holdBack(need) { reportLowSpace() }
   }
 
+  /// True if the database has a reserve.
   var isEnabled: Bool { reserve != nil }
+  /// Number of reserved bytes.
   var bytes: Int64 { reserve?.size ?? 0 }
   /// Free bytes of the disk; nil without a reserve, or if the file system does not report them.
   var free: Int64? { reserve?.room?.free }
@@ -82,6 +85,7 @@ final class ReservedSpace {
     isLowOnSpace = !holdBack(need)
   }
 
+  /// Releases reserved space if more than twice the need is reserved.
   func shrink(for need: Int64 = 0) {
     guard let reserve, !isLowOnSpace else { return }
     let needed = whole(need)
@@ -90,26 +94,30 @@ final class ReservedSpace {
     slack = reserve.size - needed
   }
 
+  /// Records that the database is short of space.
   func reportLowSpace() {
     if !isLowOnSpace { database.growInSteps(of: step) }
     isLowOnSpace = true
   }
 
+  /// Sum of the base, the need and the growth of the file at the next checkpoint.
   private func whole(_ need: Int64) -> Int64 { base + need + databaseGrowth }
 
+  /// Size of the database in bytes, including the pages that are only in the WAL.
   private var databaseLength: Int64 {
     let size = try? database.number("PRAGMA page_size", while: "reading the size")
     return ((try? database.pageCount()) ?? 0) * (size ?? 0)
   }
 
+  /// Bytes by which the next checkpoint makes the file grow.
   private var databaseGrowth: Int64 { max(0, databaseLength - database.length(of: database.path)) }
   /// Step in bytes by which the database grows while the reserve is in use.
   private var step: Int64 { max(16 << 10, base / 16) }
 
   /// Releases this many bytes of the reserve, or all that remain. Returns false if the reserve is empty.
   ///
-  /// It releases no more than the caller uses immediately, because other writers, such as the tellers' log
-  /// files, would use the rest.
+  /// The caller requests no more than it uses immediately, because other writers, such as the log files of the tellers,
+  /// would use the rest.
   private func release(_ bytes: Int64) -> Bool {
     guard let reserve, reserve.size > 0 else { return false }
     reportLowSpace()
@@ -118,6 +126,7 @@ final class ReservedSpace {
     return true
   }
 
+  /// Records that a commit succeeded.
   func committed() { fullCommits = 0 }
 
   /// Checkpoints the WAL, with space from the reserve if needed. Afterwards SQLite overwrites the WAL from its

@@ -10,9 +10,12 @@ struct RowBounds {
     if let lowest, let highest, lowest <= highest { bounds = lowest...highest }
   }
 
+  /// True if the key is in the bounds, so that it may have a row.
   func mayHave(_ number: Int64) -> Bool { bounds?.contains(number) ?? false }
+  /// True if any key of the range is in the bounds.
   func mayHaveAny(in numbers: ClosedRange<Int64>) -> Bool { bounds?.overlaps(numbers) ?? false }
 
+  /// Extends the bounds to include these keys.
   mutating func add(_ numbers: ClosedRange<Int64>) {
     let bounds = bounds ?? numbers
     self.bounds =

@@ -43,6 +43,7 @@ extension SQLiteStockStore {
     return try statements.changes.all(change)
   }
 
+  /// The range in two columns; nil if a column is null or the range is empty.
   private static func range(_ row: Statement, _ column: Int32) -> ClosedRange<Int64>? {
     guard let first = row.optional(column), let last = row.optional(column + 1), first <= last else {
       return nil
@@ -50,11 +51,13 @@ extension SQLiteStockStore {
     return first...last
   }
 
+  /// The ledger rows of a range of sequence numbers; empty if the range is nil or too long.
   private func changes(in range: ClosedRange<Int64>?) throws(StoreError) -> [StockChange] {
     guard let range, range.count <= StockLimits.lots else { return [] }
     return try changes(after: range.lowerBound - 1, limit: range.count)
   }
 
+  /// Outcome of an order from its code, with the missing items of an order that was short.
   private func outcome(_ code: Int64, of id: OrderID) throws(StoreError) -> StoredOrder.Outcome {
     switch code {
     case 1: return .done
@@ -70,6 +73,7 @@ extension SQLiteStockStore {
       })
   }
 
+  /// Makes a change from a row of the ledger.
   private func change(_ row: Statement) throws(StoreError) -> StockChange {
     guard let item = item(row.integer(1)),
       let kind = UInt8(exactly: row.integer(2)).flatMap(StockChange.Kind.init(rawValue:))
@@ -80,14 +84,17 @@ extension SQLiteStockStore {
       order: row.optionalText(8).map { OrderID($0) }, at: WallTime(milliseconds: row.integer(9)))
   }
 
+  /// Name of the item with this number; nil if there is none.
   private func item(_ number: Int64) -> ItemID? {
     number >= 1 && number <= Int64(items.count) ? items[Int(number) - 1] : nil
   }
 
+  /// Dates of a lot; nil for a lot without dates.
   private static func dates(_ made: Int64, _ expires: Int64) -> LotDates? {
     expires == -1 ? nil : LotDates(made: made, expires: expires)
   }
 
+  /// Reads the lots of every item.
   func readShelves() throws(StoreError) -> [ItemStock] {
     var shelves = items.map { ItemStock(item: $0, lots: []) }
     _ = try statements.lots.all { row throws(StoreError) in
@@ -124,6 +131,7 @@ extension SQLiteStockStore {
     return audit.finished()
   }
 
+  /// Counts the orders, and adds a finding if the rows of an order do not match its outcome.
   private func count(into audit: inout StockAuditor) throws(StoreError) {
     audit.report.orders =
       try database.number("SELECT count(*) FROM stock_order", while: "counting orders") ?? 0

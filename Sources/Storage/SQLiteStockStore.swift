@@ -1,4 +1,4 @@
-// Stock on disk: writing of entries. Queries are in SQLiteStockStore+Reading, error handling is in
+// Stock on disk: writing of entries. Queries are in SQLiteStockStore+Queries, error handling is in
 // `Transactions`.
 // Invariant: an entry is written completely, or the transaction is rolled back. The primary key of the database
 // ensures that an order is written once.
@@ -12,7 +12,9 @@ public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore 
   let statements: StockStatements
   /// Names of the items, with item n at index n − 1, including staged ones.
   var items: [ItemID] = []
+  /// Numbers of the items, including staged ones.
   private var numbers: [ItemID: Int64] = [:]
+  /// Number of items on disk.
   private var committedItems = 0
 
   override class var schema: Schema { .stock }
@@ -39,6 +41,7 @@ public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore 
     return StoredStock(items: try readShelves(), sequence: sequence, ledger: known ?? ledger)
   }
 
+  /// Reads the names of the items.
   private func readItems() throws(StoreError) {
     (items, numbers) = ([], [:])
     _ = try statements.items.all { row throws(StoreError) in
@@ -51,6 +54,7 @@ public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore 
     committedItems = items.count
   }
 
+  /// Registers the next item.
   private func know(_ item: ItemID) {
     items.append(item)
     numbers[item] = Int64(items.count)
@@ -78,6 +82,7 @@ public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore 
     }
   }
 
+  /// Adds a row to the ledger, and changes the row of the lot.
   private func write(_ change: StockChange) throws(StoreError) {
     let item = try number(of: change.item)
     let (made, expires) = (change.dates?.made ?? -1, change.dates?.expires ?? -1)
@@ -94,6 +99,7 @@ public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore 
     try lot.run(violation: MessageDetail(.lotBalanceInvalid, change.sequence, change.lot))
   }
 
+  /// Adds the row of an order and those of its missing items.
   private func remember(
     _ id: OrderID, _ content: String, _ outcome: StoredOrder.Outcome, _ entry: StockEntry
   ) throws(StoreError) {
@@ -113,6 +119,7 @@ public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore 
     }
   }
 
+  /// Records in the row of an order which ledger rows are its return.
   private func markReturned(_ id: OrderID, _ changes: [StockChange]) throws(StoreError) {
     try statements.markReturned.bind(1, text: id.text)
     statements.markReturned.bindAll(from: 2, changes.first?.sequence, changes.last?.sequence)
@@ -120,6 +127,7 @@ public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore 
     if database.changes != 1 { throw damage(MessageDetail(.orderReservationMissing, id)) }
   }
 
+  /// Number of an item; throws if the item is unknown.
   private func number(of item: ItemID) throws(StoreError) -> Int64 {
     guard let number = numbers[item] else { throw damage(MessageDetail(.itemUnknown, item)) }
     return number
@@ -127,6 +135,7 @@ public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore 
 }
 
 extension StoredOrder.Outcome {
+  /// Number of the outcome in the column `outcome`.
   fileprivate var code: Int64 {
     switch self {
     case .done: 1
@@ -136,6 +145,7 @@ extension StoredOrder.Outcome {
   }
 }
 
+/// Prepared statements of the stock.
 struct StockStatements {
   let insertItem, putLot, deleteLot, insertChange: Statement
   let insertOrder, insertShortage, markReturned: Statement

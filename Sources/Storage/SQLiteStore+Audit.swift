@@ -8,7 +8,7 @@ import QueueCore
 import Time
 
 extension SQLiteStore {
-  /// Checks every invariant of the committed data. See `QueueStore`.
+  /// Checks every invariant of the committed data. See `QueueReader`.
   ///
   /// Nothing may be staged. The audit takes about one second per million rows.
   public func audit() throws(StoreError) -> StoreAudit {
@@ -58,6 +58,7 @@ extension SQLiteStore {
     return days
   }
 
+  /// Compares the counters of each day with the receipts of the day.
   private func compare(
     _ days: [DayRow], _ receipts: [BusinessDay: DayReceipts], _ report: inout AuditRecord
   ) {
@@ -77,6 +78,7 @@ extension SQLiteStore {
     }
   }
 
+  /// Compares the counters of the current day with the stored customers and the receipts.
   private func comparePresent(
     _ day: DayRow?, _ receipts: [BusinessDay: DayReceipts], _ customers: CustomerCounts, _ delayed: [Int64]?,
     _ report: inout AuditRecord

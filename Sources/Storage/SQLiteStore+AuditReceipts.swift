@@ -7,6 +7,7 @@ import BankModel
 import QueueCore
 
 extension SQLiteStore {
+  /// Checks all receipts in the order of their sequence numbers. Returns their numbers by day.
   func auditReceipts(
     _ days: [DayRow], _ report: inout AuditRecord
   ) throws(StoreError) -> [BusinessDay: DayReceipts] {
@@ -165,6 +166,7 @@ extension SQLiteStore {
 /// Ascending tickets of a statement. The next one is read ahead.
 private struct TicketColumnReader {
   private let row: Statement
+  /// The next ticket; nil at the end, and before the first step.
   private(set) var next: TicketNumber?
   private var hasBegun = false
 

@@ -6,6 +6,7 @@ import BankModel
 import QueueCore
 
 extension SQLiteStore {
+  /// Checks the rows of all customers. Returns their numbers.
   func auditCustomers(day: BusinessDay, _ report: inout AuditRecord) throws(StoreError) -> CustomerCounts {
     var counts = CustomerCounts()
     let arriving = try readFirstUnissued() ?? .max
@@ -47,6 +48,7 @@ extension SQLiteStore {
     report.note(MessageDetail(.attemptsUnrecorded, ticket, day, counted))
   }
 
+  /// True if an attempt of the ticket is recorded.
   private func hasAttempts(_ day: BusinessDay, _ ticket: TicketNumber) throws(StoreError) -> Bool {
     statements.attempts.bindAll(day, ticket)
     defer { statements.attempts.reset() }
@@ -79,6 +81,7 @@ extension SQLiteStore {
     if count > 0 { try compareAttempts(count, day, ticket, isPresent: day == present, &report) }
   }
 
+  /// Adds a finding if the row of a ticket contradicts the number of recorded attempts.
   private func compareAttempts(
     _ recorded: Int64, _ day: BusinessDay, _ ticket: TicketNumber, isPresent: Bool,
     _ report: inout AuditRecord

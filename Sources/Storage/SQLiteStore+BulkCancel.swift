@@ -7,13 +7,18 @@ import BankModel
 import QueueCore
 import Time
 
+/// Progress of a reset that is written in pieces.
 struct BulkCancel {
   let day: BusinessDay
   let moment: WallTime
+  /// Approximate number of customers at the start of the reset.
   let total: Int64
+  /// Number of receipts written so far.
   var done: Int64 = 0
+  /// Last ticket of the pieces written so far.
   var after: TicketNumber = 0
 
+  /// Maximum number of tickets in a piece.
   static let piece: TicketNumber = 1_024
   /// Maximum number of rows of an incomplete request that one piece removes.
   static let withdrawn = 2_048
@@ -38,8 +43,10 @@ extension SQLiteStore {
     do throws(StoreError) { try writePiece() } catch { throw recover(from: error) }
   }
 
+  /// Writes all remaining pieces of the reset.
   func finishBulkCancel() throws(StoreError) { while bulkCancel != nil { try writePiece() } }
 
+  /// Writes the next piece of the reset, or ends the reset if no ticket is left.
   private func writePiece() throws(StoreError) {
     guard var bulkCancel else { return }
     // Customers of an incomplete request have no tickets, so they are removed without receipts.
@@ -82,6 +89,7 @@ extension SQLiteStore {
     return try statements.firstTicket.first { $0.optional(0) } ?? nil
   }
 
+  /// Deletes the rows of all customers after the last piece.
   private func end(_ bulkCancel: BulkCancel) throws(StoreError) {
     try statements.deleteEveryone.run()
     if database.changes != bulkCancel.done { throw damage(MessageDetail(.cancelIncomplete, bulkCancel.day)) }

@@ -1,13 +1,14 @@
 // Translation of changes into rows.
 // Invariant: a change that violates a constraint (a second receipt, a customer in another state) throws
 // `.damaged` with ticket and day. New customers, departures and receipts are gathered first; see
-// SQLiteStore+Gathering.
+// SQLiteStore+RowBatch.
 
 import BankModel
 import QueueCore
 import Time
 
 extension SQLiteStore {
+  /// Writes a change in the open transaction, or gathers its rows.
   func write(_ change: StoreChange) throws(StoreError) {
     if change.touchesCustomers { try finishBulkCancel() }
     switch change {
@@ -40,6 +41,7 @@ extension SQLiteStore {
     }
   }
 
+  /// Removes a customer and its payload, and adds the receipt.
   private func finish(
     _ customer: Customer, from state: CustomerState, _ receipt: Receipt
   ) throws(StoreError) {
@@ -48,6 +50,7 @@ extension SQLiteStore {
     try insert(receipt)
   }
 
+  /// Adds a receipt with its result and its shortages, and counts it.
   private func insert(_ receipt: Receipt) throws(StoreError) {
     try addToBatch(receipt)
     if let result = receipt.result { try insert(isLowOnSpace ? result.withoutBytes : result, of: receipt) }
@@ -61,6 +64,7 @@ extension SQLiteStore {
     if receipt.outcome.isFinishedByWorker { staged.served += 1 } else { staged.cancelled += 1 }
   }
 
+  /// Adds the row of one missing item.
   private func insert(_ shortage: Shortage, of receipt: Receipt) throws(StoreError) {
     statements.insertShortage.bindAll(receipt.day, receipt.ticket)
     try statements.insertShortage.bind(3, text: shortage.item.name)
@@ -69,12 +73,14 @@ extension SQLiteStore {
       violation: MessageDetail(.shortageDuplicated, receipt.ticket, receipt.day, shortage.item))
   }
 
+  /// Removes the record that the stock may have a reservation for a ticket.
   private func note(released ticket: TicketOfDay) throws(StoreError) {
     statements.deleteRelease.bindAll(ticket.day, ticket.ticket)
     try statements.deleteRelease.run()
     if database.changes != 1 { throw damage(MessageDetail(.releaseNotFound, ticket.ticket, ticket.day)) }
   }
 
+  /// Changes the counters in the row of a waiting customer.
   private func update(_ customer: Customer) throws(StoreError) {
     statements.updateCustomer.bindAll(
       try position(customer, in: .waiting).key, CustomerAttempts(customer).packed,
@@ -83,6 +89,7 @@ extension SQLiteStore {
     try requireOneChange(customer, in: .waiting)
   }
 
+  /// Changes the state of a customer, with its counters and its due time.
   private func move(
     _ customer: Customer, from: CustomerState, to: CustomerState, dueAt: WallTime?
   ) throws(StoreError) {
@@ -95,6 +102,7 @@ extension SQLiteStore {
     try requireOneChange(customer, in: from)
   }
 
+  /// Adds the row of an attempt.
   private func record(_ attempt: Attempt) throws(StoreError) {
     statements.insertAttempt.bindAll(
       attempt.day, attempt.ticket, Int64(attempt.number), Int64(attempt.window.service.number),
@@ -122,6 +130,7 @@ extension SQLiteStore {
     "dead \(day) \(ticket)"
   }
 
+  /// Adds the row of an idempotency key.
   private func remember(_ key: String, _ known: KeyedRequest) throws(StoreError) {
     let tickets = known.tickets
     try statements.insertKey.bind(1, text: key)
@@ -140,6 +149,7 @@ extension SQLiteStore {
     return CustomerPosition(state, line, customer.ticket)
   }
 
+  /// Throws if the last statement has not changed exactly one row.
   private func requireOneChange(_ customer: Customer, in state: CustomerState) throws(StoreError) {
     if database.changes != 1 {
       throw damage(MessageDetail(.ticketNotFound, customer.ticket, presentDay, state.name))

@@ -8,7 +8,7 @@ import QueueCore
 import Time
 
 extension SQLiteStore {
-  /// Reads the day counters and the first delayed customers. Starts day 1 in a new store. See `QueueStore`.
+  /// Reads the day counters and the first delayed customers. Starts day 1 in a new store.
   ///
   /// - Throws: `.damaged` if the counters are inconsistent or a row is invalid; for a new store also `.diskFull`.
   public func load(now: WallTime) throws(StoreError) -> StoredQueue {
@@ -149,6 +149,7 @@ extension SQLiteStore {
     saved?.know(services: grown.count)
   }
 
+  /// Writes the row of day 1 in a new store.
   private func begin(_ dayCounters: DayCounters) throws(StoreError) {
     if sequence > 0 { throw damage(MessageDetail(.receiptsWithoutDay)) }
     try inTransaction { () throws(StoreError) in try open(dayCounters, firstSequence: 1) }
@@ -213,6 +214,7 @@ extension SQLiteStore {
     try open(dayCounters, firstSequence: first)
   }
 
+  /// Writes the row of a new day.
   private func open(_ dayCounters: DayCounters, firstSequence: Int64) throws(StoreError) {
     let statement = statements.insertDay
     statement.bindAll(dayCounters.day, dayCounters.openedAt.milliseconds, firstSequence)
@@ -220,6 +222,7 @@ extension SQLiteStore {
     try statement.run(violation: MessageDetail(.dayTwice, dayCounters.day))
   }
 
+  /// Sequence number at which the receipts of a day start.
   private func firstSequence(of day: BusinessDay) throws(StoreError) -> Int64 {
     let first = try database.number(
       "SELECT first_sequence FROM day WHERE day = \(day)", while: "closing a day")
@@ -227,6 +230,7 @@ extension SQLiteStore {
     return first
   }
 
+  /// Counts the receipts of a day, which start at sequence number `first`.
   private func countReceipts(of day: BusinessDay, from first: Int64) throws(StoreError) -> StagedReceipts {
     var counts = StagedReceipts()
     statements.pages.bind(1, first - 1)
@@ -243,10 +247,12 @@ extension SQLiteStore {
     return counts
   }
 
+  /// Throws if the last statement has not changed the row of the day.
   private func requireRow(of day: BusinessDay) throws(StoreError) {
     if database.changes != 1 { throw damage(MessageDetail(.dayRowMissing, day)) }
   }
 
+  /// Reads the counters of the current day; throws if they are invalid.
   private func readBooks() throws(StoreError) -> DayCounters {
     let dayCounters = try database.withStatement(
       "SELECT \(DayRow.columns) FROM day ORDER BY day DESC LIMIT 1", while: "reading the counters of the day"
@@ -264,6 +270,7 @@ extension SQLiteStore {
 }
 
 extension DayCounters {
+  /// Number of unfinished customers, including dead letters.
   var kept: Int64 { waitingInAll + delayed + dead }
 
   /// Upper bound for the number of customers that may get rows of shortages. All delayed and dead ones are included,

@@ -42,7 +42,8 @@ extension SQLiteStore {
     }
   }
 
-  /// Stored numbers by the index of the service; nil if the program of the last start did not maintain them.
+  /// Stored numbers by the index of the service; nil if the program of the last start did not maintain them, or if one
+  /// of them is invalid.
   func storedDelayedByService() throws(StoreError) -> [Int64]? {
     let purpose: StaticString = "reading the counts of delayed customers"
     guard let maintainerName = try database.note(Self.maintainerName, while: purpose),
@@ -87,6 +88,7 @@ extension SQLiteStore {
     try write(dayCounters.delayedByService, over: saved.delayedByService)
   }
 
+  /// Writes the numbers that differ from `saved`, and deletes those that became 0.
   private func write(_ counts: [Int64], over saved: [Int64]) throws(StoreError) {
     for (index, count) in counts.enumerated() where count != (index < saved.count ? saved[index] : 0) {
       let statement = count == 0 ? statements.forgetNumber : statements.keepNumber

@@ -43,6 +43,7 @@ extension SQLiteStore {
     if !reservedSpace.holdBack(need(of: saved, unissued.open)) { reservedSpace.reportLowSpace() }
   }
 
+  /// Number of bytes that the receipts of all unfinished customers need at most.
   func need(of dayCounters: DayCounters?, _ arriving: InProgressEnqueue?) -> Int64 {
     func product(_ count: Int64, _ bytes: Int64) -> Int64 {
       let (product, overflow) = count.multipliedReportingOverflow(by: bytes)

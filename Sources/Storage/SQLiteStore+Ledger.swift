@@ -70,6 +70,7 @@ extension MemoryStore {
     return AccountStatement(sums: try sums { $0 == wanted }, latest: bare)
   }
 
+  /// Sums over the accounts for which `isWanted` is true.
   private func sums(_ isWanted: (LedgerAccount) -> Bool) throws(StoreError) -> LedgerSums {
     try beginReading()
     var sums = LedgerSums()

@@ -17,6 +17,7 @@ extension SQLiteStore {
     return try statements.payload.first { $0.bytes(0) }
   }
 
+  /// Adds a row with this payload for each of the tickets.
   func attach(_ payload: [UInt8], to tickets: ClosedRange<TicketNumber>) throws(StoreError) {
     payloads.add(tickets)
     let statement = statements.insertPayload
@@ -66,8 +67,10 @@ extension SQLiteStore {
     return tickets.upperBound
   }
 
+  /// Maximum number of payload bytes that are deleted at once.
   private static let payloadPiece: Int64 = 8 << 20
 
+  /// Reads the range of tickets with payloads.
   static func readPayloads(_ database: Database) throws(StoreError) -> RowBounds {
     let purpose: StaticString = "looking for payloads"
     return RowBounds(

@@ -29,7 +29,8 @@ extension SQLiteStore {
     return nil
   }
 
-  /// Searches line by line, and skips lines without customers.
+  /// The customer with this ticket in one state; nil if there is none. Searches line by line, and skips lines without
+  /// customers.
   private func find(_ ticket: TicketNumber, in state: CustomerState) throws(StoreError) -> StoredCustomer? {
     var line: Int64 = 0
     while line <= LineNumbers.highest {
@@ -54,7 +55,7 @@ extension SQLiteStore {
     return try statements.customers.first({ $0.integer(0) }).map(CustomerPosition.init(key:))
   }
 
-  /// Customers of one state, line by line. See `QueueStore`.
+  /// Customers of one state, line by line. See `QueueReader`.
   public func customers(
     in state: CustomerState, after cursor: TicketCursor?, limit: Int
   ) throws(StoreError) -> [StoredCustomer] {
@@ -112,6 +113,7 @@ extension SQLiteStore {
     return count
   }
 
+  /// Number of customers in these states with issued tickets in this range.
   private func count(
     _ tickets: ClosedRange<TicketNumber>, in states: [CustomerState]
   ) throws(StoreError) -> Int64 {
@@ -128,6 +130,7 @@ extension SQLiteStore {
     return count
   }
 
+  /// Number of customers with keys in this range.
   func count(_ keys: ClosedRange<Int64>) throws(StoreError) -> Int64 {
     statements.countCustomers.bindAll(keys.lowerBound, keys.upperBound)
     return try statements.countCustomers.first { $0.integer(0) } ?? 0
@@ -146,7 +149,7 @@ extension SQLiteStore {
     return upper - lower < 2 ? 0 : try count(lower + 1...upper - 1)
   }
 
-  /// Number of receipts of a day with the outcome `out_of_stock`. See `QueueStore`.
+  /// Number of receipts of a day with the outcome `out_of_stock`. See `QueueReader`.
   ///
   /// It counts tickets with shortages. A receipt with this outcome has at least one shortage, and no other receipt has
   /// any, so no receipts are read.
@@ -163,6 +166,7 @@ extension SQLiteStore {
     return try readDelayed(after: place, limit: limit)
   }
 
+  /// Reads the next delayed customers after a position; the caller has written gathered rows.
   func readDelayed(after place: DuePosition, limit: Int) throws(StoreError) -> [DelayedCustomer] {
     statements.delayed.bindAll(
       place.dueAt.milliseconds, place.ticket, unissued.bound, Int64(max(0, limit)))
@@ -191,6 +195,7 @@ extension SQLiteStore {
     return attempts
   }
 
+  /// Marks the attempts after which the customer became a dead letter.
   private func markDeadLetters(
     in attempts: inout [Attempt], of ticket: TicketNumber, _ day: BusinessDay
   ) throws(StoreError) {
@@ -214,6 +219,7 @@ extension SQLiteStore {
     }
   }
 
+  /// Makes a customer from a row; throws if a value is invalid.
   private func customer(_ row: Statement) throws(StoreError) -> StoredCustomer {
     let position = CustomerPosition(key: row.integer(0))
     guard let state = position.state, let line = lines[position.line] else {
@@ -233,6 +239,7 @@ extension SQLiteStore {
       customer: customer, state: state, dueAt: row.optional(7).map(WallTime.init(milliseconds:)))
   }
 
+  /// Makes an attempt from a row; throws if a value is invalid.
   func attempt(_ row: Statement) throws(StoreError) -> Attempt {
     guard let end = UInt8(exactly: row.integer(9)).flatMap(AttemptEnd.init(rawValue:)) else {
       throw damage(MessageDetail(.attemptEndUnknown, row.integer(1), row.integer(0), row.integer(2)))
@@ -253,6 +260,7 @@ extension SQLiteStore {
       signal: try signal.map { signal throws(StoreError) in try small(signal) })
   }
 
+  /// Service with this number; throws if there is none.
   func service(_ value: Int64) throws(StoreError) -> Service {
     guard let service = services.service(numbered: value) else {
       throw damage(MessageDetail(.serviceUnknown, value))
@@ -269,6 +277,7 @@ extension SQLiteStore {
     return Line(service: service, priority: priority)
   }
 
+  /// The number as 32 bits; throws if it does not fit.
   func small(_ value: Int64) throws(StoreError) -> Int32 {
     guard let number = Int32(exactly: value) else { throw damage(MessageDetail(.numberRange, value)) }
     return number

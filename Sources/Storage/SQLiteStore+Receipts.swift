@@ -28,12 +28,14 @@ extension SQLiteStore {
     if batch.receiptTickets.count == RowBatch.maxEntries { try writeReceipts() }
   }
 
+  /// Writes the gathered receipts, and their sequence numbers by ticket.
   func writeReceipts() throws(StoreError) {
     guard !batch.receiptTickets.isEmpty else { return }
     try writePage()
     try writeReceiptTickets()
   }
 
+  /// Writes the page that is being filled, if it has a receipt.
   private func writePage() throws(StoreError) {
     guard batch.page.count > 0 else { return }
     batch.page.close()
@@ -65,6 +67,7 @@ extension SQLiteStore {
     batch.receiptTickets.removeAll(keepingCapacity: true)
   }
 
+  /// Reads a block of tickets; nil if there is none.
   func block(_ key: Int64) throws(StoreError) -> TicketBlock? {
     statements.block.bind(1, key)
     guard let text = try statements.block.first({ $0.utf8(0) }) else { return nil }
@@ -89,7 +92,7 @@ extension SQLiteStore {
 // MARK: Reading
 
 extension SQLiteStore {
-  /// Receipts in commit order after a sequence number. See `QueueStore`.
+  /// Receipts in commit order after a sequence number. See `QueueReader`.
   public func receipts(day: BusinessDay?, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt] {
     try settle()
     if let day {
@@ -100,7 +103,7 @@ extension SQLiteStore {
     return try page(statements.pages, after: sequence, limit: limit)
   }
 
-  /// Receipts of one service over all days. See `QueueStore`.
+  /// Receipts of one service over all days. See `QueueReader`.
   ///
   /// The function scans all receipts in the range, because there is no index by service.
   public func receipts(
@@ -155,7 +158,7 @@ extension SQLiteStore {
   /// Exclusive lower bound of the pages that may contain receipts after `sequence`.
   private static func page(before sequence: Int64) -> Int64 { max(0, sequence) - Int64(ReceiptPage.longest) }
 
-  /// Returns receipts with their results, at most `limit`. It ends early if the results are long.
+  /// Returns receipts with their results, at most `limit`. The list ends early if the results are long.
   ///
   /// - Parameter statement: statement that returns the stored pages in order.
   private func page(
@@ -234,6 +237,7 @@ extension SQLiteStore {
       postingRule: try postingRule(entry))
   }
 
+  /// Accounts of the transfer of a receipt; nil if it has none.
   private func postingRule(_ entry: ReceiptEntry) throws(StoreError) -> PostingRule? {
     guard let debit = entry.debit, let credit = entry.credit else { return nil }
     guard let rule = PostingRule(debit: debit, credit: credit, account: entry.account) else {
@@ -242,6 +246,7 @@ extension SQLiteStore {
     return rule
   }
 
+  /// Missing items of a ticket.
   private func shortages(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Shortage] {
     statements.shortages.bindAll(day, ticket)
     return try statements.shortages.all {
@@ -265,12 +270,15 @@ extension SQLiteStore {
 
 /// Cache of the pages that were read last.
 struct PageCache {
+  /// Maximum number of pages in the cache.
   private static let maxEntries = 32
   private var pages: [[ReceiptEntry]] = []
+  /// Index of the page that is replaced next.
   private var next = 0
   /// Index of the page that was added last, or in which a receipt was found last.
   private var latest = 0
 
+  /// Adds a page, in place of the oldest one if the cache is full.
   mutating func keep(_ entries: [ReceiptEntry]) {
     if pages.count < Self.maxEntries {
       latest = pages.count
@@ -281,6 +289,7 @@ struct PageCache {
     next = (next + 1) % Self.maxEntries
   }
 
+  /// The receipt with this sequence number; nil if it is not in the cache.
   mutating func entry(numbered number: Int64) -> ReceiptEntry? {
     guard !pages.isEmpty else { return nil }
     if let found = Self.entry(numbered: number, in: pages[latest]) { return found }
@@ -293,6 +302,7 @@ struct PageCache {
     return nil
   }
 
+  /// The receipt with this sequence number in one page; nil if it is not there.
   private static func entry(numbered number: Int64, in page: [ReceiptEntry]) -> ReceiptEntry? {
     guard let first = page.first?.sequence, number >= first, number - first < Int64(page.count) else {
       return nil

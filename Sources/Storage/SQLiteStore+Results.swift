@@ -57,6 +57,7 @@ extension SQLiteStore {
     if let failure { throw failure }
   }
 
+  /// Reads the result of a receipt, if the receipt has one.
   func addResult(to receipt: inout Receipt) throws(StoreError) {
     guard results.mayHave(receipt.sequence) else { return }
     var walk = ResultScan()
@@ -71,6 +72,7 @@ extension SQLiteStore {
     fileprivate var place: Int64?
   }
 
+  /// Advances a scan to a receipt and returns its result; nil if the receipt has none.
   func result(of sequence: Int64, _ walk: inout ResultScan) throws(StoreError) -> WorkResult? {
     let row = statements.results
     if !walk.hasBegun {
@@ -84,6 +86,7 @@ extension SQLiteStore {
     return try result(row)
   }
 
+  /// Makes a result from a row; throws if a value is invalid.
   private func result(_ row: Statement) throws(StoreError) -> WorkResult {
     let output = TruncatedOutput(
       first: row.bytes(8), last: row.bytes(9), length: row.integer(4), filed: row.integer(5))
@@ -95,6 +98,7 @@ extension SQLiteStore {
       duration: TimeSpan(nanoseconds: row.integer(3)), output: output, errors: errors)
   }
 
+  /// Reads the range of receipts with results.
   static func readResults(_ database: Database) throws(StoreError) -> RowBounds {
     let purpose: StaticString = "looking for results"
     return RowBounds(

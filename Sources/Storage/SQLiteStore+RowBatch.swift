@@ -13,6 +13,7 @@ import Time
 /// because SQLite keeps the position of its cursors and inserts each row after the previous one. If consecutive
 /// tickets of one line leave the queue, one range deletes their rows.
 struct RowBatch {
+  /// Number of rows that one statement writes.
   static let perStatement = 16
 
   /// New customers of one line and one state, whose rows are adjacent.
@@ -23,6 +24,7 @@ struct RowBatch {
     var customers: [InsertRow] = []
   }
 
+  /// A new customer, with the due time of a delayed one.
   struct InsertRow {
     var customer: Customer
     var dueAt: WallTime?
@@ -30,7 +32,9 @@ struct RowBatch {
 
   /// Maximum number of groups. When it is reached, all groups are written.
   static let lines = 64
+  /// Groups of new customers; a group stays after its customers were written.
   var newcomers: [InsertGroup] = []
+  /// True if a group has a customer.
   var hasCustomers = false
   /// Keys of the rows of customers that leave the queue.
   var deletions: [CustomerPosition] = []
@@ -39,6 +43,7 @@ struct RowBatch {
   /// Tickets and sequence numbers of the gathered receipts, including those of pages that are already written.
   var receiptTickets: [ReceiptTicket] = []
 
+  /// Ticket of a gathered receipt, and the sequence number of the receipt.
   struct ReceiptTicket {
     let day: BusinessDay
     let ticket: TicketNumber
@@ -50,6 +55,7 @@ struct RowBatch {
 
   var isEmpty: Bool { !hasCustomers && deletions.isEmpty && receiptTickets.isEmpty }
 
+  /// Drops all gathered rows.
   mutating func forget() {
     // A rollback may have removed the numbers of the lines.
     newcomers.removeAll()
@@ -61,6 +67,7 @@ struct RowBatch {
 }
 
 extension SQLiteStore {
+  /// Gathers the row of a new customer.
   func addToBatch(_ customer: Customer, dueAt: WallTime?) throws(StoreError) {
     precondition(1...Limits.ticket ~= customer.ticket, "A ticket is out of range.")
     let line = customer.line
@@ -98,6 +105,7 @@ extension SQLiteStore {
     return number
   }
 
+  /// Adds the row of a line.
   private func insert(_ line: Line, _ number: Int64) throws(StoreError) {
     statements.insertLine.bindAll(number, Int64(line.service.number), Int64(line.priority.number))
     try statements.insertLine.run()
@@ -132,12 +140,14 @@ extension SQLiteStore {
     batch.newcomers.removeAll()
   }
 
+  /// Writes all gathered rows.
   func writeBatch() throws(StoreError) {
     try writeCustomers()
     try writeDeletions()
     try writeReceipts()
   }
 
+  /// Writes the gathered rows of new customers.
   func writeCustomers() throws(StoreError) {
     guard batch.hasCustomers else { return }
     for place in batch.newcomers.indices where !batch.newcomers[place].customers.isEmpty {
@@ -146,6 +156,7 @@ extension SQLiteStore {
     batch.hasCustomers = false
   }
 
+  /// Writes the customers of one group.
   private func writeCustomers(at place: Int) throws(StoreError) {
     let line = batch.newcomers[place].number
     try write(
@@ -164,6 +175,7 @@ extension SQLiteStore {
     if batch.deletions.count == RowBatch.maxEntries { try writeDeletions() }
   }
 
+  /// Deletes the rows of the customers that leave the queue; throws if a row does not exist.
   private func writeDeletions() throws(StoreError) {
     guard !batch.deletions.isEmpty else { return }
     // The customers may have been added in this transaction.
@@ -216,6 +228,7 @@ extension SQLiteStore {
     try several.run(violation: violation(rows[min(max(0, Int(database.changes)), rows.count - 1)]))
   }
 
+  /// Binds the row of a new customer. Returns the number of bound parameters.
   private static func bind(
     _ newcomer: RowBatch.InsertRow, of line: Int64, to statement: Statement, from first: Int32
   ) throws(StoreError) -> Int32 {

@@ -17,15 +17,15 @@ struct UnissuedCustomers {
   /// here: only its lowest number is known, and no space is reserved for it.
   var open: InProgressEnqueue?
 
-  /// Customers with this ticket or a higher one belong to an incomplete request; their numbers are not issued
-  /// yet.
+  /// Lowest ticket of an incomplete request, whose numbers are not issued yet; the maximum if there is no such request.
   var bound: TicketNumber { first ?? .max }
 }
 
 extension SQLiteStore {
+  /// Name in `meta` of the lowest number that is not issued yet.
   static let arriving = "incomplete request from"
 
-  /// The lowest number of the customers whose numbers are not issued yet; nil for none. See `QueueStore`.
+  /// The lowest number of the customers whose numbers are not issued yet; nil for none. See `QueueReader`.
   public var firstUnissuedTicket: TicketNumber? { unissued.first }
 
   /// Removes customers and keys of a request that will never be completed. See `QueueStore`.

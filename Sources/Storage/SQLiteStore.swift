@@ -23,13 +23,17 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
   private var pendingError: StoreError?
   /// Highest sequence number of a receipt, including staged ones.
   var sequence: Int64
+  /// Sequence number of the last receipt on disk; 0 for none.
   private var committedSequence: Int64
   /// True if the size of the WAL was not checked since the last commit.
   private var needsCheckpoint = false
+  /// Rows that are gathered and not written yet.
   var batch = RowBatch()
+  /// Numbers of receipts in the open transaction.
   var staged = StagedReceipts()
   /// The business day that a staged reset starts; nil without a staged reset.
   var stagedDay: BusinessDay?
+  /// The reset that is being written; nil for none.
   var bulkCancel: BulkCancel?
   /// Maximum growth of the database in bytes, in addition to the receipt, when one customer is sent away for a
   /// shortage. The initial value is for two fruits with everyday names; see
@@ -108,6 +112,7 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
     }
   }
 
+  /// Runs a change in the open transaction, and opens one if there is none.
   @inline(__always) func changeStaged(_ body: () throws(StoreError) -> Void) throws(StoreError) {
     try requireTransaction()
     try runDeferredWork()
@@ -170,6 +175,7 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
     forgetStaged()
   }
 
+  /// Resets the state of the open transaction to that of the last commit.
   private func forgetStaged() {
     lines = committedLines
     payloads = committedPayloads
@@ -197,6 +203,7 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
     return result
   }
 
+  /// Adopts the state of the open transaction as that on disk.
   private func finishTransaction() {
     reservedSpace.committed()
     committedSequence = sequence
@@ -208,6 +215,7 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
     stagedAcceptances = 0
   }
 
+  /// Checkpoints the WAL if that is due, and then releases surplus reserve.
   private func checkpointIfDue() throws(StoreError) {
     if try transactions.checkpointIfDue() { shrinkReserve() }
   }
@@ -232,6 +240,7 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
     needsCheckpoint = true
   }
 
+  /// Throws the error that has ended the use of the store, if there is one.
   func requireHealth() throws(StoreError) { try transactions.requireHealth() }
 
   /// Writes gathered rows before a read, so that the read includes staged changes.

@@ -16,6 +16,7 @@ extension SQLiteVendingStore {
     return try purchase(of: id).map { .purchase($0) }
   }
 
+  /// The purchase with this request id; nil if there is none.
   private func purchase(of id: OrderID) throws(StoreError) -> StoredPurchase? {
     try statements.purchaseOfRequest.bind(1, text: id.text)
     return try statements.purchaseOfRequest.first(purchase)
@@ -44,8 +45,10 @@ extension SQLiteVendingStore {
     return try statements.sales.all { ProductSales(product: ItemID($0.text(0)), count: $0.integer(1)) }
   }
 
+  /// Purchases that are open or being released, by number.
   func unfinished() throws(StoreError) -> [StoredPurchase] { try statements.unfinished.all(purchase) }
 
+  /// Sums of the inserted, spent and returned money, and the balance.
   func readAccount() throws(StoreError) -> MoneyAccount {
     var account = MoneyAccount()
     _ = try statements.sums.all { row in
@@ -60,6 +63,7 @@ extension SQLiteVendingStore {
     return account
   }
 
+  /// Makes a change from a row of the ledger.
   private func change(_ row: Statement) throws(StoreError) -> MoneyChange {
     guard let kind = UInt8(exactly: row.integer(1)).flatMap(MoneyChange.Kind.init(rawValue:)) else {
       throw damage(MessageDetail(.changeInvalid, row.integer(0)))
@@ -72,6 +76,7 @@ extension SQLiteVendingStore {
       at: WallTime(milliseconds: row.integer(8)))
   }
 
+  /// Makes a purchase from a row; throws if a value is invalid.
   private func purchase(_ row: Statement) throws(StoreError) -> StoredPurchase {
     guard let state = UInt8(exactly: row.integer(4)).flatMap(StoredPurchase.State.init(rawValue:)) else {
       throw damage(MessageDetail(.purchaseState, row.integer(0), row.integer(4)))
@@ -82,6 +87,7 @@ extension SQLiteVendingStore {
       price: row.integer(3), state: state, at: WallTime(milliseconds: row.integer(5)))
   }
 
+  /// Reads at most `limit` rows after a number.
   private func page<Row>(
     _ statement: Statement, after place: Int64, limit: Int, _ read: (Statement) throws(StoreError) -> Row
   ) throws(StoreError) -> [Row] {
@@ -108,12 +114,14 @@ extension SQLiteVendingStore {
     return audit.finished()
   }
 
+  /// Checks the next page of ledger rows. Returns the last sequence number; nil at the end.
   private func visitChanges(after last: Int64, _ audit: inout VendingAuditor) throws(StoreError) -> Int64? {
     let rows = try page(statements.changes, after: last, limit: 1_000, change)
     for row in rows { audit.visit(row, try purchase(of: row.request)) }
     return rows.last?.sequence
   }
 
+  /// Checks the next page of purchases. Returns the last number; nil at the end.
   private func visitPurchases(after last: Int64, _ audit: inout VendingAuditor) throws(StoreError) -> Int64? {
     let rows = try page(statements.purchases, after: last, limit: 1_000, purchase)
     for row in rows { audit.visit(row) }

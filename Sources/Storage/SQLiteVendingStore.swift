@@ -1,4 +1,4 @@
-// Vending machine on disk: writing of entries. Queries are in SQLiteVendingStore+Reading, error handling is in
+// Vending machine on disk: writing of entries. Queries are in SQLiteVendingStore+Queries, error handling is in
 // `Transactions`.
 // Invariant: an entry is written completely, or the transaction is rolled back. A unique constraint of the
 // database ensures that a request is executed once.
@@ -63,6 +63,7 @@ public final class SQLiteVendingStore: EntryDatabaseStore<VendingEntry>, Vending
     if let change = entry.change { try write(change) }
   }
 
+  /// Adds a row to the ledger.
   private func write(_ change: MoneyChange) throws(StoreError) {
     let row = statements.insertChange
     row.bindAll(change.sequence, Int64(change.kind.rawValue), change.amount, change.balance)
@@ -73,6 +74,7 @@ public final class SQLiteVendingStore: EntryDatabaseStore<VendingEntry>, Vending
     try row.run(violation: MessageDetail(.moneyChangeTwice, change.sequence, change.request))
   }
 
+  /// Adds an open purchase, or changes the state of a stored one.
   private func write(_ purchase: StoredPurchase) throws(StoreError) {
     let (number, state) = (purchase.number, Int64(purchase.state.rawValue))
     if purchase.state == .open {
@@ -91,6 +93,7 @@ public final class SQLiteVendingStore: EntryDatabaseStore<VendingEntry>, Vending
   }
 }
 
+/// Prepared statements of the vending machine.
 struct VendingStatements {
   let insertChange, insertPurchase, endPurchase: Statement
   let changeOfRequest, purchaseOfRequest: Statement

@@ -13,7 +13,7 @@ extension Schema {
   ///   the ledger from `first` to `last` are the effect of the order, and those from `returned_first` to
   ///   `returned_last` are its return.
   /// - `shortage`: missing items of an order that was not executed.
-  /// - `meta`: named numbers. `ledger` identifies this ledger. `bank dayCounters`, `bank opening` and `bank moment`
+  /// - `meta`: named numbers. `ledger` identifies this ledger. `bank books`, `bank opening` and `bank moment`
   ///   record the last opening of a bank that used this database, see `BankIdentity`.
   static let stock = Schema(applicationID: 0x5354_4F43, migrations: [stockVersion1])
 

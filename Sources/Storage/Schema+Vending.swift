@@ -9,7 +9,7 @@ extension Schema {
   /// - `purchase`: every purchase that was ever started, with its state. Its row is written before the order to
   ///   the stock. If the drink is bought, the final state is written in the transaction of the ledger row.
   /// - `meta`: named numbers. `machine` identifies this machine. `plain purchases` is the last purchase whose
-  ///   stock order is named by its number alone. `bank dayCounters`, `bank opening` and `bank moment` record the last
+  ///   stock order is named by its number alone. `bank books`, `bank opening` and `bank moment` record the last
   ///   opening of a bank that used this database, see `BankIdentity`.
   static let vending = Schema(applicationID: 0x5645_4E44, migrations: [vendingVersion1])
 

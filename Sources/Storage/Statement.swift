@@ -34,6 +34,7 @@ struct Statement {
   func bind(_ index: Int32, _ value: Int32) { bind(index, Int64(value)) }
   func bind(_ index: Int32, _ value: UInt8) { bind(index, Int64(value)) }
 
+  /// Binds an integer, or null for nil.
   func bind(_ index: Int32, optional value: Int64?) {
     if let value { return bind(index, value) }
     let code = sqlite3_bind_null(handle, index)
@@ -53,6 +54,7 @@ struct Statement {
     if code != SQLITE_OK { throw failure(code) }
   }
 
+  /// Binds a copy of UTF-8 bytes as text. Returns SQLite's result code.
   private func copyText(_ index: Int32, _ bytes: UnsafeRawBufferPointer) -> Int32 {
     bytes.withMemoryRebound(to: CChar.self) {
       // The destructor argument −1 is SQLITE_TRANSIENT and requests a copy. Swift does not import that macro.
@@ -78,10 +80,12 @@ struct Statement {
     return Array(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column))))
   }
 
+  /// Binds text, or null for empty text.
   func bind(_ index: Int32, nonEmpty text: String) throws(StoreError) {
     if text.isEmpty { bind(index, optional: nil) } else { try bind(index, text: text) }
   }
 
+  /// Binds text, or null for nil.
   func bind(_ index: Int32, text: String?) throws(StoreError) {
     if let text { try bind(index, text: text) } else { bind(index, optional: nil) }
   }
@@ -123,6 +127,7 @@ struct Statement {
     return rows
   }
 
+  /// Converts the first row; nil if there is none. Resets the statement.
   func first<Row>(_ read: (Statement) throws(StoreError) -> Row) throws(StoreError) -> Row? {
     defer { reset() }
     return try step() ? try read(self) : nil
@@ -131,9 +136,11 @@ struct Statement {
   func reset() { sqlite3_reset(handle) }
   /// The integer in a column, which counts from 0; 0 for null.
   func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+  /// The integer in a column; nil for null.
   func optional(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
   func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 
+  /// The text in a column; empty for null.
   func text(_ column: Int32) -> String {
     guard let text = sqlite3_column_text(handle, column) else { return "" }
     let count = Int(sqlite3_column_bytes(handle, column))
@@ -154,6 +161,7 @@ struct Statement {
     return body(UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(handle, column))))
   }
 
+  /// Path of the database file.
   var path: String {
     guard let name = sqlite3_db_filename(sqlite3_db_handle(handle), "main") else { return "" }
     return String(cString: name)

@@ -5,6 +5,7 @@ import BankModel
 import CSQLite
 import QueueCore
 
+/// Prepared statements of the queue.
 struct Statements {
   let insertCustomer, insertCustomers, deleteCustomer, deleteCustomers, updateCustomer, moveCustomer,
     deleteEveryone: Statement
@@ -21,8 +22,10 @@ struct Statements {
   /// Columns of a customer's row, in the order in which they are read and bound.
   static let customerColumns =
     "position, amount, account, issued_ms, attempts, crashes, failures, due_ms, item_name"
+  /// Columns of a page of receipts, in the order in which they are read and bound.
   static let pageColumns = "first, day, base_ms, entries"
 
+  /// Number of parameters of a customer's row.
   static let customerParameters: Int32 = 9
 
   /// Values of several rows for one statement. The statement uses `OR FAIL`: rows written before a rejected one

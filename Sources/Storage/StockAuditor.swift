@@ -6,6 +6,7 @@
 import BankModel
 import StockCore
 
+/// Audit of a stock in progress.
 struct StockAuditor {
   var report = StockAudit()
   var findings = Findings()
@@ -18,13 +19,18 @@ struct StockAuditor {
     var dates: LotDates?
   }
 
+  /// Sum of the ledger rows of each lot.
   private var lots: [LotKey: Quantity] = [:]
+  /// Sum of the ledger rows of each item.
   private var present: [ItemID: Quantity] = [:]
+  /// Consecutive ledger rows of one order that were not compared yet.
   private var run: [StockChange] = []
+  /// Number of runs of rows with an order.
   private var runs: Int64 = 0
 
   init(items: [ItemID]) { report.items = Int64(items.count) }
 
+  /// Checks the next row of the ledger. `order` returns the stored order with an id.
   mutating func visit<Failure: Error>(
     _ change: StockChange, order: (OrderID) throws(Failure) -> StoredOrder?
   ) throws(Failure) {
@@ -74,6 +80,7 @@ struct StockAuditor {
     }
   }
 
+  /// Compares the lots of an item with the sums of their ledger rows.
   mutating func visit(_ shelf: ItemStock) {
     for lot in shelf.lots {
       let expected = lots.removeValue(forKey: LotKey(item: shelf.item, dates: lot.dates)) ?? 0
@@ -81,12 +88,14 @@ struct StockAuditor {
     }
   }
 
+  /// Adds a finding if the quantity of a lot differs from the sum of its ledger rows.
   private mutating func differ(_ item: ItemID, expected: Quantity, actual: Quantity) {
     guard expected != actual else { return }
     report.difference += abs(expected &- actual)
     findings.note(MessageDetail(.itemQuantityDiffers, item, expected, actual))
   }
 
+  /// Checks what is left after all rows, and returns the result.
   mutating func finished() -> StockAudit {
     for (name, expected) in lots.sorted(by: { $0.key.item < $1.key.item }) {
       differ(name.item, expected: expected, actual: 0)

@@ -8,6 +8,7 @@ import BankModel
 import CSQLite
 import QueueCore
 
+/// The open transaction of a database, and the error that has ended the use of the database.
 final class Transactions {
   /// Number of frames in the WAL from which a commit is followed by a checkpoint: 8 MB of pages.
   static let checkpointThreshold: Int32 = 2_000
@@ -17,12 +18,15 @@ final class Transactions {
 
   let database: Database
   let reservedSpace: ReservedSpace
+  /// True if a transaction is open.
   private(set) var isOpen = false
   /// Number of frames in the WAL from which a checkpoint ends the freeze.
   private var frozenLimit: Int32 = 0
   /// True if the WAL was unlinked, so that no other process would find its content.
   private(set) var isLogLost = false
+  /// Error that has ended the use of the store; nil while the store works.
   private var end: StoreError?
+  /// Statements that begin, commit and roll back a transaction.
   private let begin, save, forget: Statement
 
   init(_ database: Database, _ plan: ReservedSpace.ReservePlan) throws(StoreError) {
@@ -34,8 +38,10 @@ final class Transactions {
   }
 
   deinit { if end != nil { database.abandon() } }
+  /// Throws the error that has ended the use of the store, if there is one.
   func requireHealth() throws(StoreError) { if let end { throw end } }
 
+  /// Opens a transaction unless one is open.
   func beginIfNeeded() throws(StoreError) {
     if isOpen { return }
     try begin.run()
@@ -52,6 +58,7 @@ final class Transactions {
     isOpen = false
   }
 
+  /// Drops the changes of the open transaction.
   func rollBack() {
     if database.isInTransaction && end == nil {
       // An error here means that SQLite has already rolled back, or will roll back at the next start.
@@ -87,8 +94,9 @@ final class Transactions {
   /// Checkpoints the WAL. The file then stays unchanged for a process that reads it in place, and commits
   /// change only the WAL.
   ///
-  /// The WAL may become as long as the file, because a reader needs that time, but hardly longer than a quarter of
-  /// the space that is free now. A full disk and every other checkpoint end the freeze.
+  /// The freeze ends when the WAL has become as long as the file, which leaves the reader enough time, or as long as a
+  /// quarter of the space that is free now. A full disk and every other checkpoint end the freeze too.
+  ///
   /// - Parameters:
   ///   - atLeast: minimum limit of the WAL in frames, for a small file.
   ///   - onThaw: called before the file changes again.

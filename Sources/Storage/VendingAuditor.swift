@@ -5,13 +5,17 @@
 import BankModel
 import VendingCore
 
+/// Audit of a vending machine in progress.
 struct VendingAuditor {
   var report = VendingAudit()
   var findings = Findings()
+  /// Number of purchases in the state bought.
   private var madePurchases: Int64 = 0
+  /// Sum of the prices of open purchases.
   private var reserved: Won = 0
   private var lastPurchase: PurchaseNumber = 0
 
+  /// Checks the next row of the ledger, with the purchase of the same request.
   mutating func visit(_ change: MoneyChange, _ purchase: StoredPurchase?) {
     report.changes += 1
     if change.sequence != report.changes {
@@ -44,6 +48,7 @@ struct VendingAuditor {
     }
   }
 
+  /// Checks the next purchase.
   mutating func visit(_ purchase: StoredPurchase) {
     if purchase.number != lastPurchase + 1 {
       findings.note(MessageDetail(.purchaseMissing, lastPurchase + 1, purchase.number))
@@ -59,6 +64,7 @@ struct VendingAuditor {
     }
   }
 
+  /// Compares the sums after all rows, and returns the result.
   mutating func finished() -> VendingAudit {
     if madePurchases != report.purchases {
       findings.note(MessageDetail(.purchasesDiffer, madePurchases, report.purchases))

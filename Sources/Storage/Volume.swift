@@ -50,19 +50,19 @@ public struct SystemVolume: Volume {
   /// Nil: SQLite's default VFS.
   public var vfs: String? { nil }
 
-  /// See lstat(2).
+  /// True if lstat(2) finds no file.
   public func isMissing(_ path: String) -> Bool {
     var status = stat()
     return path.withByteString { lstat($0, &status) } != 0 && errno == ENOENT
   }
 
-  /// See stat(2).
+  /// Length in bytes by stat(2); 0 if the call fails.
   public func length(of path: String) -> Int64 {
     var status = stat()
     return path.withByteString { stat($0, &status) } == 0 ? Int64(status.st_size) : 0
   }
 
-  /// See open(2).
+  /// Creates an empty file by open(2), unless the file exists.
   public func create(_ path: String) -> Int32 {
     let descriptor = path.withByteString {
       Glibc.open($0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -72,9 +72,9 @@ public struct SystemVolume: Volume {
     return 0
   }
 
-  /// See ``DiskReserve``.
+  /// The space reserve in a file; see ``DiskReserve``.
   public func reserve(at path: String) -> any SpaceReserve { DiskReserve(path: path) }
-  /// See posix_fallocate(3).
+  /// Extends a file by posix_fallocate(3).
   public func extend(_ path: String, by bytes: Int64) { DiskReserve.extend(path, by: bytes) }
   /// Does nothing: the system closes the files at process exit.
   public func abandoned(_ connection: OpaquePointer) {}
