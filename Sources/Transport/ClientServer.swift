@@ -22,15 +22,21 @@ open class ClientServer<
   /// Connected clients by session number.
   public private(set) final var sessions: [UInt64: Session] = [:]
   package final let loop: EventLoop
+  /// Limits on the clients.
   package final let limits: ServiceLimits
+  /// Identity of this build, which the welcome and refusals contain.
   package final let build: String
   private final var listener: Listener?
+  /// False after ``stopReceiving()``.
   private final var isReceiving = true
+  /// Maximum number of clients; lower than wanted if there are few file descriptors.
   private final var maximumClients: Int
+  /// Number of the newest session; 0 before the first one.
   private final var lastID: UInt64 = 0
   /// Time of the next check for silent clients, in listening time. Nil if, at the last check, every client had
   /// sent its hello and no message was incomplete; a server with quiet clients therefore needs no timer.
   package private(set) final var nextCheck: MonotonicTime?
+  /// Clients with queued messages.
   private final var unflushed: [Session] = []
 
   /// A server that does not listen yet.
@@ -92,6 +98,7 @@ open class ClientServer<
     flushLater(session)
   }
 
+  /// Includes a client in the next ``writeAll()``.
   final func flushLater(_ session: Session) {
     guard !session.isUnflushed else { return }
     session.isUnflushed = true
@@ -118,6 +125,7 @@ open class ClientServer<
     min(limits.requestBacklogLimit, max(16 << 10, limits.totalBacklogLimit / max(1, sessions.count)))
   }
 
+  /// Sends a refusal to a client, and ends the connection as soon as all output is written.
   package final func refuse(_ session: Session, _ reason: Refusal.Reason, _ detail: String) {
     session.channel.send(.refused(Refusal(reason: reason, build: build, detail: detail)))
     session.channel.closeAfterFlush()
@@ -155,12 +163,14 @@ open class ClientServer<
     nextCheck = hasSuspects ? now + limits.check : nil
   }
 
+  /// Starts the checks for silent clients, unless they are running.
   private final func checkLater() {
     if nextCheck == nil { nextCheck = loop.listeningTime.now + limits.check }
   }
 
   // MARK: Connections
 
+  /// Adds an accepted connection as a client, or closes it if its user may not connect.
   private final func admit(_ descriptor: consuming FileDescriptor) {
     // The connection is closed if its peer cannot be identified or belongs to another user, or if the loop
     // cannot watch it.
@@ -202,6 +212,7 @@ open class ClientServer<
     return session
   }
 
+  /// Handles a message, or ignores it after ``stopReceiving()``.
   private final func dispatch(_ message: Question, from session: Session) {
     if isReceiving { handle(message, from: session) }
   }

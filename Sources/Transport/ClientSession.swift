@@ -13,6 +13,7 @@ open class ClientSession<Question: FrameMessage, Answer: RefusingMessage> {
   public final let id: UInt64
   /// The connection. Its handlers belong to the server.
   public final let channel: Channel
+  /// True after the client's hello was accepted.
   package final var isGreeted = false
   /// Number of requests whose last answer was not queued yet.
   package final var openRequests = 0

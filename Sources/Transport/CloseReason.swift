@@ -5,12 +5,15 @@ import Posix
 
 /// Reason for the end of a ``MessageChannel``. An ended channel sends and delivers no more messages.
 public enum CloseReason: Error, Sendable, Hashable {
+  /// The peer has closed the connection between two messages.
   case endOfFile
+  /// The peer has closed the connection in the middle of a message.
   case truncatedMessage
   /// The peer sent bytes that are not a message of the expected type; the text is the broken rule.
   case malformed(String)
   /// The peer announced a frame, or sent a line, that is longer than the connection allows.
   case oversized
+  /// A system call on the connection has failed.
   case system(SystemError)
   /// The peer reads so slowly that its backlog exceeds the limit.
   case backlogExceeded

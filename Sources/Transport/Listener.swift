@@ -26,8 +26,11 @@ public final class Listener {
   private let path: String?
   /// Frame or line that is sent to a client for which no descriptor is left.
   private let refusalFrame: [UInt8]
+  /// Descriptor that is closed if no other one is left for a client; nil if it could not be opened.
   private var spare: FileDescriptor?
+  /// Nil after ``stop()``.
   private var registration: Registration?
+  /// End of the present pause; nil while the socket is watched.
   private var retryAt: MonotonicTime?
 
   /// Starts to listen. The caller holds the lock on the served data, so an existing socket file is stale, and
@@ -89,6 +92,7 @@ public final class Listener {
   /// Ends a pause, because a client has left and its descriptor is free.
   public func descriptorFreed() { if retryAt != nil { resumeWatching() } }
 
+  /// Ends a pause: the loop watches the socket again.
   private func resumeWatching() {
     guard let registration else { return }
     retryAt = nil
@@ -97,6 +101,7 @@ public final class Listener {
     try? loop.modify(registration, interest: .read)
   }
 
+  /// Accepts the waiting connections, at most ``acceptsPerIteration``.
   private func acceptAll() {
     for _ in 0..<Self.acceptsPerIteration {
       guard registration != nil else { return }
@@ -123,6 +128,7 @@ public final class Listener {
     return true
   }
 
+  /// Starts a pause, in which the loop does not watch the socket.
   private func pauseAccepting() {
     guard let registration else { return }
     try? loop.modify(registration, interest: [])
@@ -131,5 +137,6 @@ public final class Listener {
     }
   }
 
+  /// Opens a descriptor without a use of its own; nil if there is none left.
   private static func makeSpare() -> FileDescriptor? { try? FileDescriptor.open("/dev/null", .readOnly) }
 }

@@ -7,12 +7,14 @@ import Posix
 import Wire
 
 extension MessageChannel {
+  /// Registers the socket with the loop.
   func attach() throws(SystemError) {
     guard let number = descriptor?.rawValue else { return }
     // The channel deregisters in its deinitializer, so the loop never calls a released channel.
     registration = try loop.register(fd: number, interest: interest) { [unowned self] in handle($0) }
   }
 
+  /// The events for which the loop has to watch in the present state.
   private var interest: Interest {
     var interest: Interest = []
     if !isReadingPaused && !isClosing && !isInputDrained { interest.insert(.read) }
@@ -34,6 +36,7 @@ extension MessageChannel {
     }
   }
 
+  /// Writes pending output and reads input when the socket is ready.
   private func handle(_ readiness: Readiness) {
     let isGone = !readiness.isDisjoint(with: [.hangUp, .error])
     if isBlocked, isGone || readiness.contains(.write) {
@@ -54,8 +57,8 @@ extension MessageChannel {
     }
   }
 
-  /// Delivers input that has arrived, without waiting for the loop. Returns false if there is none, or if the
-  /// channel is not reading now.
+  /// Delivers input that has arrived, without waiting for the loop. Returns false if there is none, if the channel is
+  /// not reading now, or if the kernel accepts no output.
   ///
   /// For a peer whose answer is expected now, this takes one system call per message instead of two.
   public func receiveNow() -> Bool {
@@ -63,6 +66,7 @@ extension MessageChannel {
     return receive()
   }
 
+  /// Reads once from the socket, and delivers the whole messages. Returns false if there was no input.
   @discardableResult
   func receive() -> Bool {
     let buffer = ReadBuffer.current
@@ -126,6 +130,7 @@ extension MessageChannel {
     }
   }
 
+  /// Decodes the next whole message; nil if there is none yet.
   private func nextMessage() throws(CloseReason) -> Incoming? {
     guard encoding == .frames else { return try nextLine() }
     guard let body = try nextBody() else { return nil }
@@ -135,6 +140,7 @@ extension MessageChannel {
     }
   }
 
+  /// Body of the next whole frame; nil if there is none yet.
   private func nextBody() throws(CloseReason) -> ArraySlice<UInt8>? {
     do throws(FrameError) { return try decoder.next() } catch {
       if case .bodyTooLong = error { throw .oversized }
@@ -144,6 +150,7 @@ extension MessageChannel {
 }
 
 extension MessageChannel {
+  /// Decodes the next whole line; nil if there is none yet.
   private func nextLine() throws(CloseReason) -> Incoming? {
     let next: ArraySlice<UInt8>?
     do throws(LineError) { next = try lines.next() } catch { throw .oversized }
@@ -164,6 +171,7 @@ enum ReadBuffer {
   /// Maximum number of bytes of one read.
   static let size = 64 << 10
 
+  /// The buffer, which is allocated at the first call in a thread.
   static var current: UnsafeMutableRawBufferPointer {
     if let block = pthread_getspecific(key) { return .init(start: block, count: size) }
     guard let block = malloc(size) else { preconditionFailure("there are \(size) bytes of memory") }

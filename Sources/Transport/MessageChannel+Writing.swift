@@ -26,6 +26,7 @@ extension MessageChannel {
     dropWritten()
   }
 
+  /// Makes one system call that writes pending output.
   private func writeOnce() -> Result<WriteResult, SystemError> {
     guard descriptor != nil else { return .success(.peerClosed) }
     return output.withUnsafeBytes { bytes in
@@ -37,6 +38,7 @@ extension MessageChannel {
     }
   }
 
+  /// Removes output that the kernel has accepted, once it is more than half of the buffer.
   private func dropWritten() {
     if written == output.count {
       written = 0
@@ -70,6 +72,7 @@ extension MessageChannel {
     end(reason)
   }
 
+  /// Ends the channel: closes the socket, removes all handlers, and calls ``onEnd``.
   func end(_ reason: CloseReason) {
     guard isOpen else { return }
     isOpen = false

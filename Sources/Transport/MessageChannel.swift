@@ -50,7 +50,9 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   /// before are encoded as lines, because a program in any language can print a line.
   public internal(set) var encoding: MessageEncoding?
   var lines: LineDecoder
+  /// True during ``deliver()``, so that a handler does not start a second delivery.
   var isDelivering = false
+  /// True after ``closeAfterFlush()``.
   var isClosing = false
   /// True after ``drainInput()``, which shuts down reading. An end of file then comes from this side and does not
   /// end the channel, so that pending output is still written.
@@ -58,6 +60,7 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   let outgoingLimit: Int
   let lineLimit: Int
   let backlogLimit: Int
+  /// Encoded messages that the kernel has not accepted, after the first `written` bytes.
   var output: [UInt8] = []
   /// Number of bytes at the start of `output` that the kernel has accepted.
   var written = 0
@@ -109,6 +112,7 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   /// True if input was read that was not delivered: part of a message or, within a handler or while reading is
   /// paused, also whole messages.
   public var isMidFrame: Bool { isOpen && isMidMessage }
+  /// True if input was read that was not delivered.
   var isMidMessage: Bool { encoding == .frames ? decoder.isMidFrame : lines.isMidLine }
   /// True if output waits for a ``flush()`` or for the peer.
   public var hasUnflushedOutput: Bool { backlog > 0 }
@@ -132,6 +136,7 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     makeRoom()
   }
 
+  /// Queues a message as one line.
   private func send(line message: Outgoing) {
     do throws(LineError) {
       try LineEncoder().append(message, to: &output, limit: lineLimit)
@@ -153,6 +158,7 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     makeRoom()
   }
 
+  /// Writes output if the backlog exceeds its limit. If it still does, stores an error that ends the channel.
   private func makeRoom() {
     guard backlog > backlogLimit else { return }
     // Many messages may have been queued since the last write. After this write, only a slow peer has a
@@ -219,8 +225,8 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     watch()
   }
 
-  /// Resumes delivery. Messages that were already read are delivered before this returns. If ``onMessage`` calls
-  /// it, they are delivered after the handler returns.
+  /// Resumes delivery. Messages that were already read are delivered before this function returns. If ``onMessage``
+  /// calls this function, the messages are delivered after the handler returns.
   public func resumeReading() {
     guard isOpen, isReadingPaused else { return }
     isReadingPaused = false

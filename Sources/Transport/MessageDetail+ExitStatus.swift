@@ -4,7 +4,7 @@ import BankModel
 import Posix
 
 extension MessageDetail {
-  /// Detail about the exit of a process. Its English text equals ``Posix/ExitStatus/description``.
+  /// Detail about the exit of a process. Its English text equals `ExitStatus.description`.
   public init(_ status: ExitStatus) {
     switch status.ending {
     case .code(let code): self.init(.processCode, code)

@@ -6,7 +6,7 @@ import Wire
 
 /// Retained answers for subscribers.
 public struct ReplayBuffer {
-  /// A position in the feed: after the first `index` answers of a page.
+  /// A position in the buffer: after the first `index` answers of a page.
   public struct Position: Equatable, Sendable {
     var page: Int64
     var index: Int
@@ -15,8 +15,10 @@ public struct ReplayBuffer {
     public func isOnPage(before other: Position) -> Bool { page < other.page }
   }
 
+  /// Consecutive encoded answers.
   private struct Page {
     var bytes: [UInt8] = []
+    /// End of each answer in `bytes`.
     var ends: [Int] = []
   }
 
@@ -29,15 +31,18 @@ public struct ReplayBuffer {
   private static let frameOverhead = 16
   /// Number of answers encoded so far.
   public private(set) var encoded = 0
+  /// Maximum frame size in bytes.
   private let frame: Int
   private var pages = [Page()]
+  /// Number of the first retained page.
   private var firstPage: Int64 = 0
+  /// Number of bytes of the retained answers.
   private(set) var retainedBytes = 0
   /// The last result of ``next(behind:for:)``, for further subscribers at the same place with the same request
   /// number.
   private var lastFrames: (place: Position, end: Position, number: UInt32, bytes: [UInt8], next: Position)?
 
-  /// An empty feed. `frame` is the maximum frame size in bytes; one of ``FrameLimits``.
+  /// An empty buffer. `frame` is the maximum frame size in bytes; one of ``FrameLimits``.
   public init(frame: Int) { self.frame = frame }
 
   /// The position after the last answer.
@@ -62,11 +67,13 @@ public struct ReplayBuffer {
     encoded += 1
   }
 
+  /// Starts a new page, and drops the oldest pages above the limit.
   private mutating func startPage() {
     pages.append(Page())
     while retainedBytes > Self.limit, pages.count > 1 { dropPages(1) }
   }
 
+  /// Drops the oldest pages.
   private mutating func dropPages(_ count: Int) {
     for page in pages[..<count] { retainedBytes -= page.bytes.count }
     pages.removeFirst(count)
@@ -87,6 +94,7 @@ public struct ReplayBuffer {
     return bytes
   }
 
+  /// Frames with the answers after a position on its page, and the position after them.
   private func frames(behind position: Position, for number: UInt32) -> (bytes: [UInt8], next: Position) {
     precondition(retains(position), "only a stored answer can be sent")
     let page = pages[Int(position.page - firstPage)]

@@ -34,22 +34,32 @@ public final class ServiceClient<Command: ServiceCommand> {
   private let loop: EventLoop
   private let build: String
   private let helloTimeout: TimeSpan
+  /// Generator of the order names of changes.
   private var names = OrderIDGenerator(seed: RandomSeed.fromSystem())
+  /// Connection to the service; nil for none.
   private var channel: Channel?
+  /// Start of the connection, in listening time.
   private var connectedAt = MonotonicTime(nanoseconds: 0)
+  /// Time of the next attempt to connect; nil for at once.
   private var retryAt: MonotonicTime?
+  /// Pause before the next attempt to connect; it doubles with each failure.
   private var pause = ServiceClient.initialRetryDelay
   private var lastNumber: UInt32 = 0
+  /// Requests without an answer, by number.
   private var open: [UInt32: OpenRequest] = [:]
+  /// The subscription: number of its request, state that the subscriber has seen, handler of the news.
   private var view: (number: UInt32, state: Command.Cursor, hear: (Update) -> Void)?
+  /// Reason of the last failure, for requests that get no answer in time.
   private(set) var lastError = MessageDetail(.noListenerYet)
   /// True if the service may have made a change for which no answer has arrived.
   public var isInDoubt: Bool { open.values.contains(where: \.isInDoubt) }
 
+  /// A request without an answer.
   private struct OpenRequest {
     var request: ServiceRequest<Command>
     /// In listening time, so that a process that was stopped or busy reads its input before the request fails.
     var deadline: MonotonicTime
+    /// Number of times that the request was sent.
     var sendCount = 0
     /// True if the request was sent on the current connection, and the service has not reported that the
     /// request had no effect.
@@ -86,7 +96,7 @@ public final class ServiceClient<Command: ServiceCommand> {
     (self.path, self.loop, self.build, self.helloTimeout) = (path, loop, build, helloTimeout)
   }
 
-  /// Drops requests without an answer, because the objects that their listeners use may have been released.
+  /// Drops requests without an answer, because the objects that their completions use may have been released.
   deinit {
     channel?.onMessage = nil
     channel?.onEnd = nil
@@ -95,8 +105,8 @@ public final class ServiceClient<Command: ServiceCommand> {
 
   // MARK: - Requests
 
-  /// Sends a request. The listener receives the answer or the error after this function has returned. Only an
-  /// error of connecting is passed to the listener before.
+  /// Sends a request. `completion` receives the answer or the error after this function has returned. Only an error of
+  /// connecting is passed to `completion` before.
   ///
   /// - Parameters:
   ///   - order: order name, with which the caller can repeat a change even after the caller has crashed; nil to
@@ -190,13 +200,14 @@ public final class ServiceClient<Command: ServiceCommand> {
     }
   }
 
+  /// True if the time limit for the welcome or for an answer has passed.
   private func isOverdue(_ now: MonotonicTime) -> Bool {
     channel != nil
       && (!isConnected && now.since(connectedAt) >= helloTimeout
         || open.values.contains { $0.deadline <= now })
   }
 
-  /// Ends the connection and the subscription. Listeners of open requests are not called.
+  /// Ends the connection and the subscription. Completions of open requests are not called.
   public func close() {
     view = nil
     open.removeAll()
@@ -209,6 +220,7 @@ public final class ServiceClient<Command: ServiceCommand> {
   /// caller's loop, because it would stay in the past and the loop would spin.
   private var wantsConnection: Bool { !open.isEmpty || view != nil }
 
+  /// Connects if there is a request or a subscription, no connection, and no pause.
   private func connectIfDue() {
     guard channel == nil, wantsConnection else { return }
     let now = SystemClock.monotonic()
@@ -231,6 +243,7 @@ public final class ServiceClient<Command: ServiceCommand> {
     }
   }
 
+  /// Sends the hello on a new connection.
   private func greet(_ socket: consuming FileDescriptor) throws(SystemError) {
     let channel = try Channel(
       descriptor: socket, loop: loop, incomingLimit: FrameLimits.control, backlogLimit: Self.backlogLimit)
@@ -263,6 +276,7 @@ public final class ServiceClient<Command: ServiceCommand> {
     channel?.send(.request(request.request))
   }
 
+  /// Records why the connection failed, and starts the pause before the next attempt.
   private func tryLater(_ reason: MessageDetail) {
     lastError = reason
     retryAt = SystemClock.monotonic() + pause
@@ -279,6 +293,7 @@ public final class ServiceClient<Command: ServiceCommand> {
     for number in waiting.keys.sorted() { waiting[number]?.completion(.failure(error)) }
   }
 
+  /// Handles a message of the service. After the welcome, sends all open requests.
   private func handle(_ message: ServiceServerMessage<Answer>) {
     switch message {
     case .welcome(let welcome) where welcome.version == protocolVersion:
@@ -300,6 +315,7 @@ public final class ServiceClient<Command: ServiceCommand> {
     }
   }
 
+  /// Passes an answer to the subscription or to the completion of its request.
   private func handle(_ reply: NumberedReply<Answer>) {
     if reply.number == view?.number { return handleUpdate(reply.result) }
     guard !reply.more,
@@ -311,11 +327,13 @@ public final class ServiceClient<Command: ServiceCommand> {
 
   // MARK: - The subscription
 
+  /// Sends the request of the subscription, if there is one.
   private func sendSubscription() {
     guard let view else { return }
     channel?.send(.request(ServiceRequest(number: view.number, command: view.state.request)))
   }
 
+  /// Passes an answer to the subscriber's state, and the news to the subscriber.
   private func handleUpdate(_ answer: Answer) {
     switch view?.state.handle(answer) {
     case .news(let news): view?.hear(news)

@@ -12,8 +12,11 @@ public enum ServiceClientError<Command: ServiceCommand>: Error, Sendable, Equata
   /// `isInDoubt`: the request is a change that was sent, and the service has not reported that the request had
   /// no effect.
   case tryLater(detail: MessageDetail, isInDoubt: Bool)
+  /// This user may not connect to the socket.
   case notPermitted(socket: String)
+  /// The service uses another version of the protocol.
   case otherVersion(theirs: UInt32, build: String)
+  /// A system call has failed for a lasting reason.
   case system(SystemError)
 }
 

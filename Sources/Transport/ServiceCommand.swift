@@ -30,6 +30,7 @@ public protocol SubscriptionCursor {
 
 /// Meaning of an answer for a subscriber.
 public enum SubscriptionStep<Update> {
+  /// The answer contains news for the subscriber.
   case news(Update)
   /// The subscriber has missed an answer, or was too slow. The client sends ``SubscriptionCursor/request`` again.
   case resubscribe

@@ -1,5 +1,5 @@
 // Limits on a server's clients: number, time, and pending data. `requestBacklogLimit` and `openRequests` only delay
-// a client's requests. A client that exceeds another limit is refused or disconnected.
+// a client's requests. If a client exceeds another limit, it is disconnected, or its request is refused.
 import Glibc
 import Time
 import Wire

@@ -56,6 +56,7 @@ public final class ServiceSocket<
   /// Maximum number of subscriptions of one client.
   public var subscriptionsPerClient: Int { limits.openSubscriptions }
 
+  /// Queues and writes frames that are already encoded.
   func send(frames: [UInt8], to session: Session) {
     session.channel.send(frames: frames)
     session.channel.flush()
@@ -96,6 +97,7 @@ public final class ServiceSocket<
 
   override public func didDisconnect(_ session: Session) { slowSessions[session.id] = nil }
 
+  /// True if a client has too much pending output or too many open requests.
   private func exceedsBacklog(_ session: Session) -> Bool {
     session.channel.backlog >= share || session.openRequests >= limits.openRequests
   }

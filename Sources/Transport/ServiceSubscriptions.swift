@@ -16,6 +16,7 @@ public enum CatchUpStep<Result> {
   case none
   /// The next answer is not available now, but in a later iteration of the loop.
   case unavailableNow
+  /// Too many answers are missing, so the subscription is too slow.
   case tooMany
 }
 
@@ -34,12 +35,15 @@ public final class ServiceSubscriptions<
       case notStarted
       /// The subscriber receives earlier answers, which ``ServiceSubscriptions/missed`` returns for this position.
       case catchingUp(Int64)
+      /// The subscriber receives the published answers after this position.
       case live(ReplayBuffer.Position)
+      /// The subscription receives no more answers.
       case ended
     }
 
     fileprivate let socket: Socket
     fileprivate let session: Socket.Session
+    /// Number of the subscriber's request, which every answer contains.
     fileprivate let number: UInt32
     fileprivate let topic: Int
     fileprivate var state = State.notStarted
@@ -52,13 +56,14 @@ public final class ServiceSubscriptions<
     public var isEnded: Bool { if case .ended = state { true } else { false } }
   }
 
-  /// Returns the next answer after a position, for a subscription that starts in the past. Nil if no
-  /// subscription does.
+  /// Returns the next answer after a position, for a subscription that starts in the past. Nil if all subscriptions
+  /// start with the next published answer.
   public var missed: ((Int64) -> CatchUpStep<Result>)?
   /// Called when a subscription was too slow.
   public var onSlow: (() -> Void)?
   /// Published answers that not all subscriptions have received, by topic.
   public private(set) var feeds: [ReplayBuffer]
+  /// Last answer to a subscription that was too slow.
   private let tooSlow: Result
   private let scheduler: SubscriberScheduler<Subscription>
   /// Last encoded answer for a subscription that starts in the past, because several clients that reconnect
@@ -153,6 +158,7 @@ public final class ServiceSubscriptions<
     for view in scheduler.all { while show(view) == .sent {} }
   }
 
+  /// Sends the next piece of output to a subscription, if there is one and the client reads.
   private func show(_ view: Subscription) -> SubscriberScheduler<Subscription>.Step {
     switch view.state {
     case .notStarted, .ended: return .isCurrent
@@ -170,6 +176,7 @@ public final class ServiceSubscriptions<
     return .sent
   }
 
+  /// Sends the next answer to a subscription that starts in the past.
   private func catchUp(_ view: Subscription, from position: Int64) -> SubscriberScheduler<Subscription>.Step {
     if lastCatchUp?.place != position {
       switch missed?(position) ?? .none {
@@ -191,6 +198,7 @@ public final class ServiceSubscriptions<
     return .sent
   }
 
+  /// Ends a subscription that is too slow, with its last answer.
   private func endSlowSubscription(_ view: Subscription) -> SubscriberScheduler<Subscription>.Step {
     end(view, with: tooSlow)
     onSlow?()

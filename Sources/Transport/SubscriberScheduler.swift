@@ -36,6 +36,7 @@ public final class SubscriberScheduler<Subscriber: AnyObject> {
   /// Time before which nothing is published.
   public var due = MonotonicTime(nanoseconds: 0)
   private let clock: () -> MonotonicTime
+  /// Index of the subscriber with which the next period starts.
   private var first = 0
 
   /// No subscribers; `clock` measures the periods.
@@ -67,6 +68,7 @@ public final class SubscriberScheduler<Subscriber: AnyObject> {
     return true
   }
 
+  /// Sends pieces in turn until the deadline. Returns true if a subscriber may have pending output.
   private func visitSubscribers(until deadline: MonotonicTime, _ show: (Subscriber) -> Step) -> Bool {
     while true {
       let subscribers = all

@@ -12,10 +12,13 @@ import Wire
 public final class SupervisorConnection {
   /// State of the link.
   public enum State: Equatable, Sendable {
+    /// The hello was sent, and the welcome has not arrived.
     case greeting
+    /// The coordinator has sent its welcome with the orders.
     case running
     /// The coordinator has requested that the service answer its pending requests and exit.
     case closing
+    /// The connection has ended, for example because the coordinator has exited.
     case disconnected
     /// The coordinator refused this service, or sent an invalid or unexpected message. The payload is the reason.
     case protocolError(String)
@@ -26,11 +29,14 @@ public final class SupervisorConnection {
   /// Orders from the coordinator; nil before the welcome.
   public private(set) var settings: ServiceProcessSettings?
   private let channel: MessageChannel<SupervisorMessage, ServiceProcessMessage>
+  /// Numbers of the checks that were not answered yet.
   private var checks: [Int64] = []
   /// The bank's current opening (see `BankIdentity`), which the service must store in its database; nil before the
   /// coordinator has sent it, and after ``takeBank()``.
   private var bank: BankIdentity?
+  /// True after the first report of work.
   private var hasReportedWork = false
+  /// Time of the last report of progress.
   private var progressAt = MonotonicTime(nanoseconds: 0)
   /// Shortest time between two reports of progress.
   private static let progressPause = TimeSpan.seconds(1)
@@ -61,6 +67,7 @@ public final class SupervisorConnection {
     return FileDescriptor(owning: 3)
   }
 
+  /// Handles a message of the coordinator; a message that does not fit the state ends the connection.
   private func handle(_ message: SupervisorMessage) {
     switch (message, state) {
     case (.welcome(let settings), .greeting):
