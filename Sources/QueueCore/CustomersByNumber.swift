@@ -78,7 +78,7 @@ private final class LineIterator {
     }
   }
 
-  /// Reads the next piece of the line into ``piece``.
+  /// Reads the next piece of the line.
   private func read() {
     do throws(StoreError) {
       let cursor = TicketCursor(state: state, line: line, after: last)

@@ -177,9 +177,11 @@ struct DelayedCustomers: Sendable {
 
   /// Keeps at most `room` customers in memory, the first by due time, and moves the horizon to the last one.
   private mutating func cut(to room: Int) {
+    /// An entry of either heap, so that both can be sorted together.
     enum HeapEntry {
       case ordered(DueHeap<WallTime>.Entry)
       case failed(DueHeap<MonotonicTime>.Entry)
+      /// Position of the customer by due time.
       var place: DuePosition {
         switch self {
         case .ordered(let entry): entry.customer.place

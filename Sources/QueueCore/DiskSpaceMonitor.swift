@@ -15,7 +15,7 @@ public struct DiskSpaceMonitor: Sendable, Equatable {
   /// Creates a schedule for a store that is not short.
   public init() {}
 
-  /// Records the state of the store. Frequent calls do not delay a check.
+  /// Starts the checks if the store is short of space, and ends them otherwise. Frequent calls do not delay a check.
   public mutating func note(isLowOnSpace: Bool, at now: MonotonicTime) {
     guard isLowOnSpace else { return dueAt = nil }
     if dueAt == nil { dueAt = now + Self.pause }

@@ -20,7 +20,9 @@ public struct LinkedQueue<Element> {
   fileprivate private(set) var links: [Link] = []
   /// First free slot; -1 for none.
   private var free: Int32 = -1
+  /// Slot of the first element; -1 for none.
   private var head: Int32 = -1
+  /// Slot of the last element; -1 for none.
   private var tail: Int32 = -1
 
   /// Number of elements.

@@ -19,11 +19,16 @@ struct PendingCounts: Sendable, Equatable {
   var changes = 0
   /// Number of bytes of the results in the changes.
   var bytes = 0
+  /// Number of requests whose tickets are not on disk.
   var pendingEnqueues = 0
+  /// Number of replies.
   var answers = 0
+  /// Number of assignments that were not sent.
   var pendingStarts = 0
+  /// Number of requests to pause or resume.
   var pauses = 0
 
+  /// Adds the counts of each kind.
   static func += (left: inout Self, right: Self) {
     left.changes += right.changes
     left.bytes += right.bytes
@@ -33,6 +38,7 @@ struct PendingCounts: Sendable, Equatable {
     left.pauses += right.pauses
   }
 
+  /// Subtracts the counts of each kind.
   static func - (left: Self, right: Self) -> Self {
     Self(
       changes: left.changes - right.changes, bytes: left.bytes - right.bytes,

@@ -50,7 +50,7 @@ extension QueueMachine {
   public var isIdle: Bool { dayCounters.delayed == 0 && isIdleBesidesDelayed }
 
   /// True if no customer waits or is served, and no request is in progress; delayed customers do not count. In a shared
-  /// bank, the customers of ``SharedStoreState/remaining`` count too, including delayed ones.
+  /// bank, the customers of `SharedStoreState.remaining` count too, including delayed ones.
   public var isIdleBesidesDelayed: Bool {
     waitingCount == 0 && servingCount == 0 && uncommittedTickets == 0 && !isTakingIn
       && branch.remaining.allSatisfy { $0 == 0 }

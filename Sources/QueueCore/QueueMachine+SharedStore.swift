@@ -28,7 +28,7 @@ struct SharedStoreState: Sendable {
 }
 
 extension QueueMachine {
-  /// True if customers may be assigned at this moment.
+  /// True if customers may be assigned at this moment: in a shared bank, only while the lease is valid.
   func mayServe(at now: Moment) -> Bool {
     guard policy.isShared else { return true }
     return branch.leaseEnd.map { now.monotonic < $0 } ?? false

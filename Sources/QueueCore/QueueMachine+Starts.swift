@@ -67,7 +67,8 @@ extension QueueMachine {
     pendingStarts.removeFirst(count)
   }
 
-  /// Starts the lease now. Returns its customer, or nil if the customer is not at the window.
+  /// Starts the lease of an assignment whose start is on disk. Returns its customer, or nil if the customer is not at
+  /// the window.
   private mutating func note(_ start: PendingStart, _ service: Int, _ place: Int, at now: Moment) -> Customer?
   {
     let deadline = leaseEnd(service, startedAt: now, at: now)

@@ -245,8 +245,8 @@ public struct QueueMachine: ~Copyable, Sendable {
     uncommitted.count < policy.maxUncommitted ? delayed.nextDue(after: lastMoment) : nil
   }
 
-  /// The next moment, by the listening clock (see ``Moment``), at which a lease or the time to return recalled customers
-  /// runs out; nil for never.
+  /// The next moment, by the listening clock (see ``Moment``), at which a lease or the time to return recalled
+  /// customers runs out; nil for never.
   public var nextLeaseEnd: MonotonicTime? {
     var earliest: MonotonicTime?
     for places in windows {

@@ -34,6 +34,7 @@ struct WaitingLine: Sendable {
   /// Number of newcomers: customers whose tickets are not on disk yet. ``firstNewcomers`` contains the first
   /// newcomers.
   private var newcomers: Int64 = 0
+  /// The first newcomers, without a gap.
   private var firstNewcomers: [Customer] = []
 
   /// Creates a line with `stored` customers in the store and none in memory.
