@@ -97,6 +97,7 @@ extension Database {
   private static func copyFile(
     _ source: String, to target: String, of path: String
   ) throws(StoreError) -> String? {
+    /// Text of the error of the last system call.
     func errorText(_ call: String, _ name: String) -> String {
       "\(call) of \(name): \(String(cString: strerror(errno)))"
     }

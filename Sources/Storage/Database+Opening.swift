@@ -1,5 +1,4 @@
-// Opening of a database that must be of this project and of the current version: creation, checks, lock,
-// settings, migrations.
+// Opening of a database of this project: creation, checks, lock, settings, and migrations to the current version.
 // Invariant: a foreign or newer file, or one with a damaged header, is never written to, because the header is checked
 // before SQLite may read it. The only exception is a file with a rollback journal, which SQLite rolls back first. A
 // crash at any point leaves an empty file, or a complete database of some version.
@@ -173,6 +172,7 @@ extension Database {
     var log: UnsafeMutablePointer<sqlite3_file>?
     let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log)
     guard code == SQLITE_OK, let log, let methods = log.pointee.pMethods?.pointee else { return }
+    /// Throws if SQLite has returned an error.
     func require(_ code: Int32) throws(StoreError) {
       if code != SQLITE_OK {
         throw StoreError(sqlite: nil, code: code, path: path, while: "rewriting the WAL")

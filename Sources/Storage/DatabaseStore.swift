@@ -18,6 +18,7 @@ public class DatabaseStore {
     preconditionFailure("Every kind of store has its own plan.")
   }
 
+  /// Makes the store of an open database.
   init(_ database: Database) throws(StoreError) {
     self.database = database
     transactions = try Transactions(database, Self.reservePlan)

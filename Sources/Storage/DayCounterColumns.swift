@@ -37,6 +37,7 @@ enum DayCounterColumns {
 
 /// Row of the table `day`.
 struct DayRow {
+  /// Columns of a row, in the order in which they are read.
   static let columns = "day, opened_ms, closed_ms, first_sequence, \(DayCounterColumns.list)"
 
   var dayCounters: DayCounters

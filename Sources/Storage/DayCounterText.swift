@@ -117,5 +117,6 @@ private struct DecimalTextWriter {
     }
   }
 
+  /// Ends the text with a bracket.
   mutating func close(by bracket: Unicode.Scalar) { bytes.append(UInt8(ascii: bracket)) }
 }

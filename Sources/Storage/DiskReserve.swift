@@ -63,6 +63,7 @@ final class DiskReserve: SpaceReserve {
     var facts = statvfs()
     guard isPossible, fstatvfs(descriptor, &facts) == 0 else { return nil }
     let block = Int64(clamping: facts.f_frsize)
+    /// Size of this number of blocks in bytes; the maximum if it does not fit.
     func bytes(_ blocks: UInt) -> Int64 {
       let (product, overflow) = Int64(clamping: blocks).multipliedReportingOverflow(by: block)
       return overflow ? .max : product

@@ -1,6 +1,6 @@
-// Temporary directory for the copy of a database that is inspected. It is removed when this value is released.
-// If the process was killed before, the next process of this user that makes a copy in the same place removes the
-// directory.
+// Temporary directory for the copy of a database that is inspected. The directory is removed when its object is
+// released. If the process was killed before that, the next process of this user that makes a copy in the same place
+// removes the directory.
 // Invariant: a directory in use is locked, so an unlocked one is abandoned. Only directories of this user with
 // the name prefix are removed, and of their content only the files of a copy.
 
@@ -12,6 +12,7 @@ final class InspectionCopyDirectory {
   /// Reason why no directory could be made.
   struct CopyError: Error { let text: String }
 
+  /// Start of the names of all such directories.
   private static let prefix = "bank-copy-"
   private static let name = "copy"
   private static let suffixes = ["", "-wal", "-journal", "-shm"]

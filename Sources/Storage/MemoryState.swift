@@ -18,6 +18,7 @@ struct MemoryState {
   private(set) var receipts: [Receipt] = []
   /// Index in ``receipts`` of the receipt of each ticket.
   private(set) var receiptPlaces: [TicketOfDay: Int] = [:]
+  /// Attempts of each ticket that ended without a receipt.
   private(set) var attempts: [TicketOfDay: [Attempt]] = [:]
   /// Requests by the bytes of their keys, as in the database: two encodings of one character are different
   /// keys.

@@ -33,6 +33,7 @@ public final class MemoryStore: LocalQueueStore {
   private var incarnation: Int64 = 0
   /// Number of receipts at each start of the coordinator.
   private(set) var starts: [Int64] = []
+  /// True after ``load(now:)``, until a crash.
   private var isLoaded = false
   /// First number of an incomplete request, as of the last commit; nil for none. See `QueueReader`.
   public internal(set) var firstUnissuedTicket: TicketNumber?

@@ -1,5 +1,5 @@
-// Text form of a receipt in its page: a JSON array of numbers, with the name of an article as the last element if the
-// receipt has one. It is readable with sqlite3.
+// Text form of a receipt in its page: a JSON array of numbers, with the name of the ordered item as the last element if
+// the receipt has one. The text is readable with sqlite3.
 // Invariant: written text is read back unchanged. Text that is not such an array is rejected, and never traps.
 
 import BankModel
@@ -25,7 +25,7 @@ struct ReceiptEntry: Equatable {
   var finished: Int64
   var itemName = ""
 
-  /// Number of values in an entry. The name of an article may follow them.
+  /// Number of values in an entry. The name of an item may follow them.
   static let numbers = 15
 }
 
@@ -75,7 +75,7 @@ extension ReceiptEntry {
     text.append(UInt8(ascii: "]"))
   }
 
-  /// Appends a comma and the name of an article as a JSON string.
+  /// Appends a comma and the name of an item as a JSON string.
   private static func append(_ itemName: String, to text: inout [UInt8]) {
     var itemName = itemName
     text.append(UInt8(ascii: ","))
@@ -250,7 +250,7 @@ private struct PageReader {
     return isNegative ? Int64(truncatingIfNeeded: 0 &- magnitude) : Int64(magnitude)
   }
 
-  /// Reads a JSON string.
+  /// Reads the name of an item, which is a JSON string.
   private mutating func article() -> String {
     var bytes: [UInt8] = []
     guard take(UInt8(ascii: "\"")) else { return broken() }

@@ -36,6 +36,7 @@ final class ReservedSpace {
 
   private let database: Database
   private let plan: ReservePlan
+  /// The reserve file; nil if nothing is reserved.
   private var reserve: (any SpaceReserve)?
   /// Number of consecutive transactions that failed because the disk was full.
   private var fullCommits = 0

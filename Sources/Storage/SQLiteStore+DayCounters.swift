@@ -68,6 +68,7 @@ extension SQLiteStore {
   /// Identity of this database; nil if it has none.
   public func storedBankID() throws(StoreError) -> BankID? {
     try requireHealth()
+    /// Number with this name in `meta`; nil if it is not stored.
     func value(_ name: String) throws(StoreError) -> Int64? {
       try database.note(name, while: "reading the identity of the database")
     }

@@ -45,6 +45,7 @@ extension SQLiteStore {
 
   /// Number of bytes that the receipts of all unfinished customers need at most.
   func need(of dayCounters: DayCounters?, _ arriving: InProgressEnqueue?) -> Int64 {
+    /// Product of both numbers, limited so that sums do not overflow.
     func product(_ count: Int64, _ bytes: Int64) -> Int64 {
       let (product, overflow) = count.multipliedReportingOverflow(by: bytes)
       return overflow ? .max / 4 : min(product, .max / 4)

@@ -272,6 +272,7 @@ extension SQLiteStore {
 struct PageCache {
   /// Maximum number of pages in the cache.
   private static let maxEntries = 32
+  /// Entries of each page.
   private var pages: [[ReceiptEntry]] = []
   /// Index of the page that is replaced next.
   private var next = 0

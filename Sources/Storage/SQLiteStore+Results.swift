@@ -10,10 +10,13 @@ import Time
 
 /// Columns of a result after those that identify its receipt, in order.
 enum ResultColumns {
+  /// How the process of the work ended.
   static let ending = ["exit_code", "exit_signal"]
+  /// Lengths of both streams: in all, and in a file.
   static let lengths = [
     "output_length", "output_file_length", "stderr_length", "stderr_file_length",
   ]
+  /// First and last bytes of both streams.
   static let bytes = ["output_head", "output_tail", "stderr_head", "stderr_tail"]
   static let all = ending + ["duration_ns"] + lengths + bytes
   static let list = all.joined(separator: ", ")
@@ -67,6 +70,7 @@ extension SQLiteStore {
 
   /// State of a forward scan over the results.
   struct ResultScan {
+    /// True after the first step of the scan.
     fileprivate(set) var hasBegun = false
     /// Sequence number of the current row's receipt; nil at the end.
     fileprivate var place: Int64?

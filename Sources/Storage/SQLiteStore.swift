@@ -43,12 +43,14 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
   /// is their number in the open transaction.
   var acceptedSinceCheck: Int64 = 0
   var stagedAcceptances: Int64 = 0
+  /// State of the customers whose numbers are not issued yet.
   var unissued = UnissuedCustomers()
   /// All services to which this store has ever assigned a number.
   public internal(set) var services: ServiceDirectory
   /// Numbers of the lines, including staged ones. `committedLines` contains those on disk.
   var lines: LineNumbers
   private var committedLines: LineNumbers
+  /// Counts by service that are bound to a statement.
   var serviceCountCache = ServiceCountCache()
   /// Range of tickets with payloads, including staged ones. `committedPayloads` is the range on disk.
   var payloads: RowBounds

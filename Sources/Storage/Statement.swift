@@ -31,7 +31,9 @@ struct Statement {
     }
   }
 
+  /// Binds a number of 32 bits.
   func bind(_ index: Int32, _ value: Int32) { bind(index, Int64(value)) }
+  /// Binds a number of 8 bits.
   func bind(_ index: Int32, _ value: UInt8) { bind(index, Int64(value)) }
 
   /// Binds an integer, or null for nil.
@@ -133,11 +135,13 @@ struct Statement {
     return try step() ? try read(self) : nil
   }
 
+  /// Ends the run of the statement; the bound values stay.
   func reset() { sqlite3_reset(handle) }
   /// The integer in a column, which counts from 0; 0 for null.
   func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
   /// The integer in a column; nil for null.
   func optional(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
+  /// True if the column is null.
   func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 
   /// The text in a column; empty for null.

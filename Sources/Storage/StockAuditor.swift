@@ -14,6 +14,7 @@ struct StockAuditor {
   /// it.
   var ordersWithRows: Int64 = 0
 
+  /// Item and dates, which identify a lot.
   private struct LotKey: Hashable {
     var item: ItemID
     var dates: LotDates?

@@ -13,6 +13,7 @@ struct VendingAuditor {
   private var madePurchases: Int64 = 0
   /// Sum of the prices of open purchases.
   private var reserved: Won = 0
+  /// Number of the last purchase that was visited.
   private var lastPurchase: PurchaseNumber = 0
 
   /// Checks the next row of the ledger, with the purchase of the same request.
