@@ -33,6 +33,7 @@ public struct ReplayBuffer {
   public private(set) var encoded = 0
   /// Maximum frame size in bytes.
   private let frame: Int
+  /// The retained pages, the oldest first; at least one.
   private var pages = [Page()]
   /// Number of the first retained page.
   private var firstPage: Int64 = 0

@@ -44,6 +44,7 @@ public final class ServiceClient<Command: ServiceCommand> {
   private var retryAt: MonotonicTime?
   /// Pause before the next attempt to connect; it doubles with each failure.
   private var pause = ServiceClient.initialRetryDelay
+  /// Number of the newest request.
   private var lastNumber: UInt32 = 0
   /// Requests without an answer, by number.
   private var open: [UInt32: OpenRequest] = [:]
@@ -78,7 +79,9 @@ public final class ServiceClient<Command: ServiceCommand> {
     }
   }
 
+  /// Pause after the first failure to connect.
   private static var initialRetryDelay: TimeSpan { .milliseconds(10) }
+  /// Longest pause after a failure to connect.
   private static var maximumRetryDelay: TimeSpan { .milliseconds(250) }
   /// Maximum number of times that a long query is sent. A query that crashes the service each time would make
   /// the service unavailable.

@@ -3,6 +3,7 @@
 
 /// Requests to a service. The conforming type identifies the service.
 public protocol ServiceCommand: Codable, Sendable, Equatable {
+  /// Answer of the service to any of these requests.
   associatedtype Answer: Codable & Sendable & Equatable
   /// State that a subscriber of the service has seen.
   associatedtype Cursor: SubscriptionCursor where Cursor.Command == Self, Cursor.Answer == Answer
@@ -17,7 +18,9 @@ public protocol ServiceCommand: Codable, Sendable, Equatable {
 
 /// State that a subscriber has seen, from which the subscription continues on the next connection.
 public protocol SubscriptionCursor {
+  /// Requests to the service.
   associatedtype Command
+  /// Answers of the service.
   associatedtype Answer
   /// News for the subscriber.
   associatedtype Update

@@ -30,6 +30,7 @@ public final class ServiceSubscriptions<
   /// One subscription, which lasts until its client disconnects, is too slow or subscribes again, or until the
   /// service ends it.
   public final class Subscription {
+    /// Progress of a subscription.
     fileprivate enum State {
       /// ``ServiceSubscriptions/begin(_:after:)`` was not called yet.
       case notStarted
@@ -45,6 +46,7 @@ public final class ServiceSubscriptions<
     fileprivate let session: Socket.Session
     /// Number of the subscriber's request, which every answer contains.
     fileprivate let number: UInt32
+    /// Index of the topic whose answers the subscription receives.
     fileprivate let topic: Int
     fileprivate var state = State.notStarted
 
