@@ -92,7 +92,7 @@ public struct QueuePolicy: Sendable, Equatable {
   /// Number of customers that a line holds in memory. While a page is being loaded, or in a shared bank, a line may
   /// hold more. The other customers are only in the store.
   public var lineCapacity = 1024
-  /// The queue requests a page of a line when the line has fewer than this number of customers in memory.
+  /// Number of customers of a line in memory below which the queue requests a page of the line.
   public var lineLowWater = 256
   /// Maximum number of lines over all services, without the lines of the grades. Only customers that return to a
   /// removed line can cause a higher number.
@@ -100,7 +100,7 @@ public struct QueuePolicy: Sendable, Equatable {
   /// Number of delayed customers in memory, temporarily up to twice this number. The other customers are only in the
   /// store.
   public var delayedCapacity = 4_096
-  /// The queue requests a page when fewer than this number of delayed customers are in memory.
+  /// Number of delayed customers in memory below which the queue requests a page of them.
   public var delayedLowWater = 1_024
   /// Number of changes waiting for the disk at which no further customer is assigned.
   public var maxUncommitted = 65_536
@@ -151,8 +151,7 @@ public struct QueuePolicy: Sendable, Equatable {
     place < Self.fullLines ? lineCapacity : min(lineCapacity, Self.smallLine)
   }
 
-  /// The queue requests a page of the line at this index when the line has fewer than this number of customers in
-  /// memory.
+  /// Number of customers in memory below which the queue requests a page of the line at this index.
   func lowWater(ofLineAt place: Int) -> Int {
     place < Self.fullLines ? lineLowWater : min(lineLowWater, Self.smallLine / 4)
   }

@@ -205,8 +205,8 @@ public struct StoreAudit: Sendable, Equatable {
   public var lost: Int64 = 0
   /// Number of tickets that are stored more than once, or were never issued.
   public var duplicated: Int64 = 0
-  /// Sum of all debits less the sum of all credits, in won, plus the number of receipts whose transfer belongs to
-  /// another receipt.
+  /// Sum of all debits less the sum of all credits, in won, plus the number of receipts whose transfer does not match
+  /// their service, outcome and account.
   public var ledgerDifference: Int64 = 0
   /// All violated invariants.
   public var messageDetails: [MessageDetail] = []

@@ -139,8 +139,8 @@ struct WaitingLine: Sendable {
     return nil
   }
 
-  /// Size of the next page to request; 0 for none. The size never exceeds ``unloaded``, so that a page never contains a
-  /// newcomer whose ticket is not on disk.
+  /// Returns the size of the next page and marks the page as requested; 0 if no page is needed. The size never exceeds
+  /// ``unloaded``, so that a page never contains a newcomer whose ticket is not on disk.
   mutating func nextPage(lowWater: Int) -> Int {
     guard !isLoading, unloaded > 0, front.count < lowWater else { return 0 }
     // Customers that returned while the last page was loading may have filled memory beyond its capacity.
