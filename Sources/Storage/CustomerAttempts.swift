@@ -4,7 +4,8 @@
 
 import BankModel
 
-/// The column `attempts` of a customer: `running << 48 | startedAttempts << 32 | ended`.
+/// Numbers of a customer's attempts, packed into the column `attempts`:
+/// `running << 48 | startedAttempts << 32 | ended`.
 struct CustomerAttempts: Equatable {
   /// Attempts that ended without a receipt. Each has a row in `attempt`.
   let ended: Int32

@@ -8,7 +8,7 @@ import QueueCore
 import Time
 
 extension MemoryStore {
-  /// The data that a transaction changes.
+  /// Copy of the data that transactions change.
   struct StateSnapshot {
     var contents: MemoryState
     var dayCounters: DayCounters?
