@@ -95,8 +95,8 @@ extension MessageChannel {
     return true
   }
 
-  /// Decodes bytes of a connection that may use lines. The first byte of the peer selects the encoding. Ends
-  /// the channel and returns false if this byte starts neither a frame nor a line.
+  /// Selects the encoding by the first byte of the peer, and passes all bytes to the decoder of this encoding. Ends the
+  /// channel and returns false if the first byte starts neither a frame nor a line.
   private func detectEncoding(_ bytes: UnsafeRawBufferPointer) -> Bool {
     if encoding == nil { encoding = bytes.first.flatMap { MessageEncoding(firstByte: $0) } }
     switch encoding {

@@ -22,6 +22,7 @@ public final class ServiceClient<Command: ServiceCommand> {
   /// Handler of the answer to a request.
   public typealias Completion = (Result<Answer, RequestError>) -> Void
 
+  /// Type of the connection to the service.
   private typealias Channel = MessageChannel<
     ServiceServerMessage<Answer>, ServiceClientMessage<ServiceRequest<Command>>
   >
