@@ -1,4 +1,4 @@
-// Waiting for an answer, progress output during the wait, and conversion of the answer to the expected
+// Functions that wait for an answer, print progress during the wait, and convert the answer to the expected
 // type.
 // Invariant: the client subscribes to the status only when progress output is due, or if a paused service
 // ends the wait.
@@ -41,6 +41,7 @@ extension CoordinatorClient {
   }
 }
 
+/// Progress output of a command that waits for customers.
 final class WaitProgress {
   let meter: ProgressMeter
   private let messages: MessageCatalog
@@ -52,8 +53,10 @@ final class WaitProgress {
   private let service: ServiceName?
   /// Reasons for a long wait that were already printed; each is printed once.
   private var reported: Set<String> = []
-  /// Day and number of ended customers of the first status report; progress is counted from there.
+  /// Day and number of ended customers from which progress is counted: those of the first status report, or of the
+  /// first one after the day changed or the number fell.
   private var begin: (day: Int64, ended: Int64)?
+  /// The last status report; nil before the first one.
   private(set) var report: StatusReport?
 
   init(
@@ -64,6 +67,7 @@ final class WaitProgress {
     self.meter = meter ?? ProgressMeter(messages: messages)
   }
 
+  /// Shows the progress in a status report, and prints reasons for a long wait.
   /// - Throws: `paused` if `endsWhenPaused` and customers wait for a paused service.
   func show(_ report: StatusReport, crowd: Int64?) throws(CommandError) {
     self.report = report
@@ -96,6 +100,7 @@ extension WaitProgress {
     }
   }
 
+  /// Prints a sentence if its cause was not reported before and the first second has passed.
   private func printOnce(_ sentence: String, once cause: String) {
     guard meter.isDue <= SystemClock.monotonic(), reported.insert(cause).inserted else { return }
     meter.say(sentence)
@@ -103,22 +108,27 @@ extension WaitProgress {
 }
 
 extension ControlAnswer {
+  /// The status report in the answer; throws if the answer is of another kind.
   var status: StatusReport {
     get throws(CommandError) { if case .status(let report) = self { report } else { throw unexpected } }
   }
 
+  /// The page of tickets in the answer; throws if the answer is of another kind.
   var tickets: [TicketReport] {
     get throws(CommandError) { if case .tickets(let page) = self { page } else { throw unexpected } }
   }
 
+  /// The ticket in the answer; throws if the answer is of another kind.
   var ticket: TicketReport {
     get throws(CommandError) { if case .ticket(let report) = self { report } else { throw unexpected } }
   }
 
+  /// The page of receipts in the answer; throws if the answer is of another kind.
   package var receipts: [ReceiptReport] {
     get throws(CommandError) { if case .receipts(let page) = self { page } else { throw unexpected } }
   }
 
+  /// Error that says which kind of answer was received instead of the expected one.
   var unexpected: CommandError {
     // Every case of an answer has an associated value, so `Mirror` finds the name of the case.
     let name = Mirror(reflecting: self).children.first?.label ?? "\(self)"
@@ -129,6 +139,7 @@ extension ControlAnswer {
 /// Progress output for a slow request: the coordinator's progress reports if it sends them, otherwise the
 /// elapsed time.
 package final class TaskProgress {
+  /// What the command waits for; decides the label of the progress output.
   enum Task: Sendable, CaseIterable {
     case audit, ledger, receipts, tickets, ticket, scale, reload, opening, reset, requeue, cancel,
       sendControl, move
@@ -151,9 +162,12 @@ package final class TaskProgress {
 
   /// Time of the next output; nil after the coordinator has sent a progress report.
   var nextDue: MonotonicTime? { isHeard ? nil : meter.nextDue }
+  /// Shows the elapsed time.
   func pass() { meter.pass(messages.doing(task)) }
+  /// Shows the number of rows received so far.
   func count(_ rows: Int64) { meter.update(messages.doing(task), done: rows, total: 0) }
 
+  /// Shows a progress report of the coordinator.
   func handle(_ report: ProgressReport) {
     isHeard = true
     meter.update(messages.phase(report.phase), done: report.done, total: report.total)

@@ -7,6 +7,7 @@ import Posix
 import Time
 import Wire
 
+/// Connection of a command to a coordinator, with requests and their answers.
 package final class CoordinatorClient {
   package let connection: ControlConnection
   /// Coordinator that was launched only to inspect or move a closed bank. It exits when the connection closes. Nil
@@ -49,13 +50,14 @@ package final class CoordinatorClient {
     try open(session, until: SystemClock.monotonic() + reconnectTimeout)
   }
 
+  /// Connects to the open bank, and tries again until the deadline while the guardian restarts the coordinator.
   private static func open(
     _ session: Session, until deadline: MonotonicTime
   ) throws(CommandError) -> CoordinatorClient {
     while true {
       do throws(ControlError) { return CoordinatorClient(try session.home.connect()) } catch {
-        // No request was sent yet, so a coordinator that exited before its greeting counts as absent. The next try
-        // decides.
+        // No request was sent yet, so a coordinator that exited before its greeting is treated as absent, and the
+        // connection is tried again.
         let isComingBack = error.isAbsence && session.home.isGuarded
         guard error == .lost || isComingBack else { throw .control(error) }
         // While a guardian runs, the bank is not closed, however long it takes to open it again.
@@ -65,6 +67,7 @@ package final class CoordinatorClient {
     }
   }
 
+  /// Status report of the open bank.
   static func picture(_ session: Session) throws(CommandError) -> StatusReport {
     try withOpenBank(session) { coordinator throws(CommandError) in try coordinator.status(.status) }
   }
@@ -80,8 +83,8 @@ package final class CoordinatorClient {
     while true {
       do throws(CommandError) { return try conversation(coordinator) } catch {
         guard error.isLoss else { throw error }
-        // Patience counts from the first loss, not from the first request: a hung coordinator may take long
-        // to answer or exit.
+        // The timeout counts from the first loss, not from the first request, because a hung coordinator may take
+        // long to answer or exit.
         let limit = deadline ?? SystemClock.monotonic() + timeout
         deadline = limit
         guard SystemClock.monotonic() < limit else { throw error }
@@ -172,6 +175,7 @@ package final class CoordinatorClient {
     _ = inspector.awaitExit(until: SystemClock.monotonic() + Self.exitTimeout)
   }
 
+  /// Connects to the open bank; launches an inspector if the bank is closed.
   private static func openOrInspect(_ session: Session) throws(CommandError) -> CoordinatorClient {
     do throws(ControlError) { return CoordinatorClient(try session.home.connect()) } catch {
       guard case .notOpen = error else { throw .control(error) }
@@ -221,10 +225,12 @@ extension CoordinatorClient {
   /// The present business day, which is the default for a ticket number.
   func presentDay() throws(CommandError) -> Int64 { try status(.status).day }
 
+  /// Sends a request whose answer is a status report, and returns the report.
   package func status(
     _ command: ControlCommand, within timeout: TimeSpan? = replyTimeout, _ task: TaskProgress? = nil
   ) throws(CommandError) -> StatusReport { try answer(to: command, within: timeout, task).status }
 
+  /// Sends a request and returns its last answer.
   func answer(
     to command: ControlCommand, within timeout: TimeSpan? = replyTimeout, _ task: TaskProgress? = nil
   ) throws(CommandError) -> ControlAnswer {
@@ -262,17 +268,19 @@ extension CoordinatorClient {
     return reply
   }
 
+  /// Replaces a lost connection by the exit status of the inspector if there is one.
   private func explain(_ error: ControlError) -> ControlError { inspector?.explain(error) ?? error }
 }
 
 extension ControlCommand {
-  /// True for the last part of a request. The coordinator ignores a list until its last part has arrived.
+  /// True if no further part of the request follows. The coordinator ignores a list until its last part has arrived.
   fileprivate var isWhole: Bool {
     if case .enqueueList(let part) = self { part.isLast } else { true }
   }
 }
 
 extension ControlError {
+  /// True if no coordinator listens, or the connection was lost.
   fileprivate var isAbsence: Bool { if case .notOpen = self { true } else { self == .lost } }
 
   /// True if the error can disappear when the coordinator has restarted.

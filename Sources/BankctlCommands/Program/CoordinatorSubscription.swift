@@ -9,10 +9,11 @@ import Posix
 import Time
 import Wire
 
+/// Subscription of a full-screen command to the bank, which survives restarts of the coordinator.
 final class CoordinatorSubscription {
   /// True while there is a connection that was not found to be lost.
   var isConnected: Bool { coordinator != nil }
-  /// Set if the check of the coordinator was not answered within `probeTimeout`, until the next message.
+  /// True if the last check of the coordinator got no answer within `probeTimeout` and no message has arrived since.
   private(set) var isSilent = false
   /// Time of the last message, in milliseconds since 1970.
   private(set) var lastMessageAt = SystemClock.wall().milliseconds
@@ -29,12 +30,14 @@ final class CoordinatorSubscription {
   /// Time of the loss, and time of the next try to connect.
   private var absence: (since: MonotonicTime, retry: MonotonicTime)?
 
-  /// Timeout of the probe before the screen shows that the coordinator does not answer.
+  /// Time without an answer to a check after which the screen shows that the coordinator does not answer.
   private static let probeTimeout = TimeSpan.seconds(1)
-  /// Duration of one try to connect, during which no keys are read, and the pause until the next one.
+  /// Maximum duration of one try to connect, during which no keys are read.
   private static let connectTimeouts = ControlConnection.Timeouts(hello: .milliseconds(100))
+  /// Time between two tries to connect.
   private static let pause = TimeSpan.milliseconds(50)
 
+  /// Subscribes over an existing connection.
   /// - Parameter question: A subscription, which has many answers.
   init(
     _ session: Session, _ coordinator: CoordinatorClient, following question: ControlCommand,
@@ -46,6 +49,7 @@ final class CoordinatorSubscription {
 
   deinit { if let registration { loop.deregister(registration) } }
 
+  /// Subscribes over a new connection, and wakes the loop for its messages.
   private func follow(_ coordinator: CoordinatorClient) throws(CommandError) {
     followed = try coordinator.send(question)
     registration = try loop.listen(to: coordinator.connection)
@@ -66,8 +70,8 @@ final class CoordinatorSubscription {
     probe = (number, loop.listeningTime.now + Self.probeTimeout)
   }
 
-  /// Returns the messages received since the last call, in order. Tries to reconnect if the connection was
-  /// lost. Call after every iteration of the loop.
+  /// Returns the messages received since the last call, in order and without answers to checks. Tries to reconnect
+  /// if the connection was lost. Call after every iteration of the loop.
   func handle() throws(CommandError) -> [ControlReply] {
     guard let coordinator else {
       try tryReconnect()
@@ -88,6 +92,7 @@ final class CoordinatorSubscription {
     return replies
   }
 
+  /// Drops the lost connection, and plans the first try to reconnect at once.
   private func markLost() {
     if let registration { loop.deregister(registration) }
     (registration, probe, coordinator, isSilent) = (nil, nil, nil, false)
@@ -95,7 +100,8 @@ final class CoordinatorSubscription {
     absence = (now, now)
   }
 
-  /// While a guardian runs, the bank is not closed, however long it takes to open it again.
+  /// Tries to reconnect if the pause has passed. Throws only if no guardian runs and the timeout has passed, because
+  /// a guardian may take longer to open the bank again.
   private func tryReconnect() throws(CommandError) {
     let now = SystemClock.monotonic()
     guard let absence, now >= absence.retry else { return }

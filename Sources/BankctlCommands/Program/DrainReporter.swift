@@ -6,14 +6,16 @@ import Posix
 import Time
 import Wire
 
+/// Prints the steps of a drain, and decides which step a Ctrl-C requests.
 final class DrainReporter {
   private let messages: MessageCatalog
   /// Options that the messages may recommend.
   private let free: FreeOptions
   private let meter: ProgressMeter
   private let now: () -> MonotonicTime
-  /// The last step that has started or was requested.
+  /// The latest step of the drain that has started or was requested.
   private var furthest = DrainStep.stopAccepting
+  /// Step whose sentence was printed last; nil before the first one.
   private var reportedStep: DrainStep?
 
   init(
@@ -25,6 +27,7 @@ final class DrainReporter {
     self.now = now
   }
 
+  /// Shows a progress report of the coordinator: a sentence for a new step, and the counts.
   func handle(_ report: ProgressReport) {
     if let drain = report.drain {
       furthest = max(furthest, drain.step)
@@ -32,7 +35,7 @@ final class DrainReporter {
         reportedStep = drain.step
         meter.say(messages.drain(drain, free))
       }
-      // While the tellers exit there is nothing to count.
+      // There is nothing to count before customers are served and while the tellers exit.
       if drain.step == .kill || drain.step == .stopAccepting { return }
     }
     meter.update(messages.phase(report.phase), done: report.done, total: report.total)
@@ -40,7 +43,7 @@ final class DrainReporter {
 
   /// Handles a Ctrl-C: prints and returns the step to request; nil if the drain is at its last step.
   func goFurther() -> DrainStep? {
-    // The step `stopAccepting` takes an instant, so a user cannot skip it.
+    // The step `stopAccepting` takes an instant. A Ctrl-C during this step skips `serveWaiting`, the next one.
     guard let step = max(furthest, .serveWaiting).next else { return nil }
     furthest = step
     meter.say(messages.advanced(to: step))

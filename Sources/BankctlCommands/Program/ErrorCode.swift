@@ -8,7 +8,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
   case usage
   /// Failure without a code of its own.
   case failed
-  /// A second Ctrl-C, or a signal, ended the command before the answer was received.
+  /// A repeated Ctrl-C or another signal ended the command before the answer was received.
   case interrupted
   /// Invalid line of an input list.
   case badInput = "bad_input"
@@ -45,7 +45,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
   // Stock, juice station and vending machine.
   case outOfStock = "out_of_stock"
   case orderCancelled = "order_cancelled"
-  /// Ordered and being made, but not ready in time.
+  /// A juice is ordered and being made, but it was not ready in time.
   case orderPending = "order_pending"
   case juiceStationUnavailable = "juice_station_unavailable"
   case stockUnavailable = "stock_unavailable"
@@ -59,6 +59,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
   case webNotRunning = "web_not_running"
   case postgresMissing = "postgres_missing"
 
+  /// Exit code of a command that fails with this error.
   package var exit: ProgramExit {
     switch self {
     case .usage, .badInput: .usage

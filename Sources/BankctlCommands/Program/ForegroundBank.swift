@@ -9,7 +9,9 @@ import Posix
 import Time
 import Wire
 
+/// Coordinator without a guardian that this program has launched, and the messages and signals of its run.
 final class ForegroundBank {
+  /// What happened to the bank or to this program.
   enum ForegroundEvent {
     /// Message on the coordinator's first connection.
     case reply(ControlReply)
@@ -23,6 +25,7 @@ final class ForegroundBank {
     case eventsEnded
   }
 
+  /// A connection to the coordinator, and its registration at the loop.
   private struct Connection {
     let connection: ControlConnection
     let registration: Registration
@@ -32,7 +35,9 @@ final class ForegroundBank {
   private let launched: LaunchedBank
   private var coordinator: Connection?
   private var eventConnection: Connection?
+  /// Events that `next()` has not returned yet, in order.
   private var pending: [ForegroundEvent] = []
+  /// Number of signals that were added to `pending`.
   private var interruptions = 0
 
   private init(_ wait: InterruptibleWait, _ launched: LaunchedBank) {
@@ -40,6 +45,7 @@ final class ForegroundBank {
     self.launched = launched
   }
 
+  /// Launches the coordinator of the bank, which ends with this program.
   static func begin(_ session: Session) throws(CommandError) -> ForegroundBank {
     session.awaitGuardianExit()
     var order = try session.openingOrder(juice: 0)
@@ -56,8 +62,8 @@ final class ForegroundBank {
     }
   }
 
-  /// Waits for the coordinator's exit, kills it after `timeout`, and restores the signals. Killing loses
-  /// no data.
+  /// Waits for the coordinator's exit, kills the coordinator after `timeout`, and unblocks the signals. Killing
+  /// loses no data.
   /// - Returns: Exit status of the coordinator.
   @discardableResult
   func end(within timeout: TimeSpan = .seconds(10)) -> ExitStatus {
@@ -67,6 +73,7 @@ final class ForegroundBank {
     return launched.process.wait()
   }
 
+  /// Sends a request over the first connection; does nothing if that connection has ended.
   func send(_ command: ControlCommand) throws(CommandError) {
     guard let coordinator else { return }
     do throws(ControlError) { try coordinator.connection.send(command) } catch {
@@ -75,14 +82,17 @@ final class ForegroundBank {
     }
   }
 
+  /// Adds a second connection, whose messages are returned as `eventMessage`.
   func listen(to connection: ControlConnection) throws(CommandError) {
     eventConnection = try watch(connection)
   }
 
+  /// Registers a connection at the loop.
   private func watch(_ connection: ControlConnection) throws(CommandError) -> Connection {
     Connection(connection: connection, registration: try wait.loop.listen(to: connection))
   }
 
+  /// Waits for the next event and returns it.
   func next() throws(CommandError) -> ForegroundEvent {
     while true {
       if !pending.isEmpty { return pending.removeFirst() }
@@ -91,6 +101,7 @@ final class ForegroundBank {
     }
   }
 
+  /// Adds new signals and received messages to the pending events.
   private func collect() throws(CommandError) {
     while interruptions < wait.count {
       interruptions += 1

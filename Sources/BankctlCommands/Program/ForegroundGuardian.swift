@@ -1,8 +1,8 @@
 // `start --foreground`: this program is the guardian of the bank, and a terminal, systemd or a container
 // waits for it.
 // Invariant: if the bank does not open, the coordinator's first message decides the exit code; later the
-// guardian's result decides it. The connection only improves messages and progress. Without it the bank is
-// still guarded, and a signal still closes it.
+// guardian's result decides it. The connection to the coordinator only improves messages and progress. Without this
+// connection the bank is still guarded, and a signal still closes the bank.
 import BankModel
 import ControlClient
 import Guardian
@@ -10,7 +10,9 @@ import Posix
 import Time
 import Wire
 
+/// Guardian that runs in this program and reports the events of its bank to the user.
 final class ForegroundGuardian {
+  /// The connection to the coordinator, and its registration at the guardian's loop.
   private struct Line {
     let connection: ControlConnection
     let registration: Registration
@@ -19,14 +21,18 @@ final class ForegroundGuardian {
   private let session: Session
   private let guardian: Guardian
   private let signals: [SignalSource]
-  /// Created when the first drain starts, because a reporter prints nothing for one second after its
-  /// creation.
+  /// Lazy, so that the reporter is created when the first drain starts: a reporter prints nothing for one second after
+  /// its creation.
   private lazy var drain = DrainReporter(
     session.messages, FreeOptions(leaveDelayed: true, stepTimeout: true))
   private var line: Line?
+  /// True if the bank was open at least once.
   private var isOpen = false
+  /// True if the start of the drain was reported to the user.
   private var hasReportedDrain = false
+  /// Refusal of the coordinator to open the bank.
   private var failure: Failure?
+  /// The closing message of the coordinator; nil before.
   private var stopped: StoppedReport?
 
   /// Timeout for the greeting of a running coordinator. It is short because the guardian does not run during
@@ -41,6 +47,7 @@ final class ForegroundGuardian {
     signals = [try guardian.listenToSignals(), try guardian.reapOrphans()]
   }
 
+  /// Opens the bank, guards it until it has closed, and returns the exit code.
   static func stay(_ session: Session) throws(CommandError) -> ProgramExit {
     session.awaitGuardianExit()
     let order = try session.openingOrder(juice: session.invocation.integer("juice"))
@@ -52,6 +59,7 @@ final class ForegroundGuardian {
     return try fromSystem(ForegroundGuardian(session, Guardian(guarding))).live()
   }
 
+  /// Runs the guardian, and returns the exit code of the command.
   private func live() throws(CommandError) -> ProgramExit {
     defer {
       drain.finish()
@@ -74,6 +82,7 @@ final class ForegroundGuardian {
     return try finish(end)
   }
 
+  /// Greets the first coordinator, and asks to be notified when the bank is open.
   private func withOpenBank(on socket: consuming FileDescriptor) {
     // A coordinator that does not answer has exited or is about to exit. The guardian detects the exit.
     guard let connection = try? ControlConnection.greet(socket, timeouts: Self.firstTimeouts),
@@ -82,6 +91,7 @@ final class ForegroundGuardian {
     watch(connection)
   }
 
+  /// Keeps a connection, and reads its messages when they arrive.
   private func watch(_ connection: ControlConnection) {
     let registration = try? guardian.loop.register(fd: connection.fd, interest: .read) { [unowned self] _ in
       listen()
@@ -89,6 +99,7 @@ final class ForegroundGuardian {
     line = registration.map { Line(connection: connection, registration: $0) }
   }
 
+  /// Handles all received messages; drops the connection if it has ended.
   private func listen() {
     guard let line else { return }
     do throws(ControlError) {
@@ -101,6 +112,7 @@ final class ForegroundGuardian {
     }
   }
 
+  /// Prints or keeps a message of the coordinator.
   private func handle(_ answer: ControlAnswer) {
     switch answer {
     case .failure(let failure):
@@ -117,6 +129,7 @@ final class ForegroundGuardian {
     }
   }
 
+  /// Reports an event of the guardian, and connects to a restarted coordinator.
   private func handle(_ event: Guardian.Event) {
     // Read the coordinator's last messages before its exit is reported.
     if case .ended = event { listen() }
@@ -124,6 +137,7 @@ final class ForegroundGuardian {
     if case .opened = event, line == nil, reconnect() { isOpen = true }
   }
 
+  /// Connects to the running coordinator. Returns true on success.
   private func reconnect() -> Bool {
     guard let connection = try? session.home.connect(timeouts: Self.timeouts) else { return false }
     watch(connection)
@@ -148,6 +162,7 @@ final class ForegroundGuardian {
     return (try? line.connection.send(.stop(order))) != nil
   }
 
+  /// Prints the closing message and returns the exit code; throws if the bank did not close properly.
   private func finish(_ end: GuardianOutcome) throws(CommandError) -> ProgramExit {
     switch end {
     case .closed:
@@ -163,6 +178,7 @@ final class ForegroundGuardian {
     }
   }
 
+  /// Error that says that the coordinator exited.
   private func commandFailure(_ message: String) -> CommandError {
     .commandFailure(.coordinatorExited, message)
   }

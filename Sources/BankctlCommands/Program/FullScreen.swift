@@ -1,22 +1,24 @@
 // The terminal of a full-screen command: raw mode, alternate screen, keys, size, and the signals that would
 // end or stop this program.
 // Invariant: after a key, a signal or an error has ended the screen, and while Ctrl-Z or SIGTSTP has stopped the
-// program, the terminal is in its former state. Input after a Ctrl-C stays in the terminal, because it is meant for
+// program, the terminal is in the state that it had before the screen. Input after a Ctrl-C stays in the terminal, because it is meant for
 // the shell.
 // Errors: `CommandError`. The screen ends if the terminal has hung up.
 import Glibc
 import Posix
 import Time
 
+/// Full-screen display of a command in the terminal.
 final class FullScreen {
-  /// Signal that ends this program, including a Ctrl-C.
+  /// First signal that ends this program, or SIGINT for a Ctrl-C; nil before.
   private(set) var signal: CInt?
+  /// Error of the terminal that ended the screen; nil without one.
   private(set) var failure: CommandError?
   /// True if the content has changed since the last drawing.
   var isDirty = true
-  /// Set when the command closes its screen. Later keys are not read.
+  /// Set when the command closes its screen. Keys are still read while the command waits for pending answers.
   private(set) var isClosed = false
-  /// Set when the user closes the screen a second time. The command then no longer waits for pending answers.
+  /// Set when the screen is closed a second time. The command then no longer waits for pending answers.
   private(set) var isAbandoned = false
 
   private let output: Output
@@ -24,19 +26,23 @@ final class FullScreen {
   private var terminal: RawTerminal?
   private var source: SignalSource?
   private var registration: Registration?
+  /// Receives each key.
   private var press: (Key) -> Void = { _ in }
   private var keys = KeyDecoder()
+  /// Time at which a pending Escape counts as the key; nil if no sequence is incomplete.
   private var escapeBy: MonotonicTime?
+  /// True if the terminal has hung up.
   private var isGone = false
+  /// True while the alternate screen is shown.
   private var isShown = false
-  /// Content of the terminal; nil if unknown.
+  /// Lines that the terminal shows, and its size when they were drawn; nil if unknown.
   private var drawn: (lines: [String], size: Terminal.Size?)?
 
   /// Time limit for the rest of an escape sequence. A lone Escape is recognised by the absence of further
   /// bytes.
   private static let sequenceTimeout = TimeSpan.milliseconds(50)
   private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT]
-  /// Switches to the alternate screen, hides the cursor and turns on bracketed paste; `end` reverts all
+  /// Output that switches to the alternate screen, hides the cursor and turns on bracketed paste; `end` reverts all
   /// three. Source: xterm ctlseqs, DECSET 1049, 25 and 2004.
   private static let begin = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?2004h"
   private static let end = "\u{1B}[?2004l\u{1B}[?25h\u{1B}[?1049l"
@@ -110,8 +116,10 @@ final class FullScreen {
     try output.flush()
   }
 
+  /// Marks the screen as closed, or as abandoned if it was closed before.
   func close() { (isAbandoned, isClosed) = (isClosed, true) }
 
+  /// Switches to the alternate screen, whose content is unknown afterwards.
   private func show() {
     isShown = true
     isDirty = true
@@ -119,6 +127,7 @@ final class FullScreen {
     output.write(Self.begin)
   }
 
+  /// Switches back from the alternate screen.
   private func hide() {
     guard isShown else { return }
     isShown = false
@@ -138,6 +147,7 @@ final class FullScreen {
     if let key = keys.settle() { handle(key) }
   }
 
+  /// Reads keys until the input is empty or a key ends or closes the screen.
   private func read() {
     guard let terminal else { return }
     do throws(SystemError) {
@@ -154,6 +164,7 @@ final class FullScreen {
     }
   }
 
+  /// Handles Ctrl-C and Ctrl-Z, and passes every other key to the command.
   private func handle(_ key: Key) {
     switch key {
     case .control("c"): signal = signal ?? SIGINT
@@ -166,6 +177,7 @@ final class FullScreen {
 
   // MARK: - Signals
 
+  /// Handles a signal: resize, stop, continue, or the end of the program.
   private func handle(_ signal: CInt) {
     switch signal {
     // The terminal may have moved or cut lines even if it has its former size again.
@@ -178,7 +190,8 @@ final class FullScreen {
     }
   }
 
-  /// Restores the terminal, stops this program, and redraws when it is continued.
+  /// Restores the terminal, stops this program, and redraws when the program is continued.
+  /// - Parameter group: True to stop the whole process group, as a Ctrl-Z without raw mode does.
   private func stop(group: Bool) {
     let wasShown = isShown
     hide()

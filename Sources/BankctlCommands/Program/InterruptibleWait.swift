@@ -1,6 +1,6 @@
 // Waits during which terminating signals are only recorded, so that a request can be cancelled first; and the pauses
 // between two tries to reach a restarting coordinator.
-// Invariant: from creation to `end()` the signals do not end the program, and the first one is stored.
+// Invariant: from creation to `end()` or `release()` the signals do not end the program, and the first one is stored.
 // Errors: `CommandError`; `lost` if the connection was lost. A signal that is not blocked shortens a pause.
 import ControlClient
 import Glibc
@@ -8,10 +8,14 @@ import Posix
 import Time
 import Wire
 
+/// Wait for answers during which signals are recorded and do not end the program.
 final class InterruptibleWait {
+  /// The first recorded signal; nil before.
   var signal: CInt? { signalRecord.signal }
+  /// Number of recorded signals.
   var count: Int { signalRecord.count }
 
+  /// The recorded signals, shared with the handler of the loop.
   private final class SignalRecord {
     var signal: CInt?
     var count = 0
@@ -65,6 +69,7 @@ final class InterruptibleWait {
     release()
   }
 
+  /// Unblocks the signals without ending this program by a recorded one.
   func release() {
     source = nil
     // `unblock` fails only for invalid signal numbers.
@@ -73,6 +78,7 @@ final class InterruptibleWait {
 }
 
 extension EventLoop {
+  /// Runs one iteration of the loop, which waits at most until the deadline.
   func runIteration(until deadline: MonotonicTime?) throws(CommandError) {
     _ = try fromSystem(runOnce(until: deadline))
   }
@@ -84,11 +90,12 @@ extension EventLoop {
   }
 }
 
+/// Pauses between two tries, during which the process sleeps.
 package enum Pause {
-  /// 50 ms.
+  /// Waits 50 ms.
   static func briefly() { _ = poll(nil, 0, 50) }
-  /// One second, the interval at which `branches --watch` polls.
+  /// Waits one second, the interval at which `branches --watch` polls.
   static func ofASecond() { _ = poll(nil, 0, 1_000) }
-  /// 5 ms, for conditions that take a few milliseconds.
+  /// Waits 5 ms, for conditions that take a few milliseconds.
   package static func momentarily() { _ = poll(nil, 0, 5) }
 }

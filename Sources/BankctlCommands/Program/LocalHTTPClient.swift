@@ -5,6 +5,7 @@ import Glibc
 import Posix
 import Time
 
+/// Client for single HTTP requests over a Unix socket.
 enum LocalHTTPClient {
   /// Maximum answer size in bytes.
   private static let longest = 64 << 10
@@ -19,6 +20,7 @@ enum LocalHTTPClient {
     _ target: String, from socket: String, until deadline: MonotonicTime
   ) -> (status: Int, body: [UInt8])? { ask("GET", target, socket, deadline) }
 
+  /// Sends a request without a body and returns status and body; nil without a valid answer in time.
   private static func ask(
     _ method: String, _ target: String, _ socket: String, _ deadline: MonotonicTime
   ) -> (status: Int, body: [UInt8])? {
@@ -45,12 +47,14 @@ enum LocalHTTPClient {
     return nil
   }
 
+  /// Waits for input of the connection. Returns false at the deadline.
   private static func isReadable(_ descriptor: CInt, until deadline: MonotonicTime) -> Bool {
     let left = deadline.since(SystemClock.monotonic()).milliseconds
     var item = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return left > 0 && poll(&item, 1, CInt(clamping: left)) > 0
   }
 
+  /// Parses a complete answer into status and body; nil if it is not HTTP/1.
   private static func read(_ answer: [UInt8]) -> (status: Int, body: [UInt8])? {
     let text = String(decoding: answer, as: UTF8.self)
     guard text.hasPrefix("HTTP/1."), let end = text.firstRange(of: "\r\n\r\n"),

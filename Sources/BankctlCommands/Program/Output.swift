@@ -6,13 +6,16 @@ import ByteText
 import Logging
 import Posix
 
+/// Standard output of a command, with a buffer.
 package final class Output {
   /// Colours of this output; none unless it is a terminal.
   package let palette: Palette
+  /// True if standard output is a terminal.
   let isTerminal: Bool
   private var buffer: [UInt8] = []
   private let sink: ([UInt8]) throws(SystemError) -> StandardStreams.Outcome
 
+  /// Number of buffered bytes at which the buffer is written.
   private static let capacity = 64 << 10
 
   /// - Parameter sink: Writes the bytes; tests replace it.
@@ -27,33 +30,40 @@ package final class Output {
     self.sink = sink
   }
 
+  /// Adds a line of text.
   func line(_ text: String) throws(CommandError) {
     buffer.append(contentsOf: ByteText.shown(text).utf8)
     try finishLine()
   }
 
+  /// Adds a JSON document on one line.
   func line(_ document: JSONValue) throws(CommandError) {
     document.append(to: &buffer)
     try finishLine()
   }
 
+  /// Adds a log line in the given presentation.
   func line(_ record: LogRecord, as presentation: LogPresentation) throws(CommandError) {
     presentation.append(record, to: &buffer)
     try flushIfFull()
   }
 
+  /// Adds bytes unchanged.
   func write(_ bytes: ArraySlice<UInt8>) throws(CommandError) {
     buffer.append(contentsOf: bytes)
     try flushIfFull()
   }
 
+  /// Adds text without a line break.
   func write(_ text: String) { buffer.append(contentsOf: ByteText.shown(text).utf8) }
 
+  /// Ends the present line.
   private func finishLine() throws(CommandError) {
     buffer.append(UInt8(ascii: "\n"))
     try flushIfFull()
   }
 
+  /// Writes the buffer if it has reached its capacity.
   private func flushIfFull() throws(CommandError) { if buffer.count >= Self.capacity { try flush() } }
 
   /// Writes the buffered bytes. Call before every wait.
@@ -64,6 +74,7 @@ package final class Output {
   }
 }
 
+/// Messages on standard error.
 enum StandardErrorNotes {
   /// Prints a message on standard error, folded to the width of the terminal. A failure is ignored, because
   /// it could not be reported anywhere else.
@@ -77,6 +88,7 @@ enum StandardErrorNotes {
       .flatMap { Screen.folded(String($0), columns: columns) }.reduce(into: "") { $0 += $1 + "\n" }
   }
 
+  /// Writes text to standard error as it is; ignores a failure.
   static func write(_ text: String) { _ = try? StandardStreams.write(text, to: .error) }
 }
 
@@ -85,6 +97,7 @@ enum StandardErrorNotes {
 final class OutputReaderMonitor {
   private let loop: EventLoop
   private var registration: Registration?
+  /// True if the reader of standard output has closed it.
   private(set) var isGone = false
 
   init(on loop: EventLoop) {

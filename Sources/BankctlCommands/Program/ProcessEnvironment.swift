@@ -9,16 +9,22 @@ import Configuration
 import ControlClient
 import Posix
 
+/// What a command reads of its surroundings; tests replace the functions.
 package struct ProcessEnvironment {
   /// Value of an environment variable; nil if it is unset or empty.
   var variable: (String) -> String?
+  /// Makes a path absolute.
   var absolute: (String) throws(SystemError) -> String
+  /// True if a regular file has this path.
   var isFile: (String) -> Bool
   /// The language in a configuration file; nil if it has none or cannot be read.
   var configuredLanguage: (String) -> Language?
+  /// Path of this program; nil if unknown.
   var executable: () -> String?
+  /// Finds the programs that a launch needs; throws if one is missing.
   var launcher: () throws(ControlError) -> BankLauncher
 
+  /// The surroundings of this process.
   static var actual: ProcessEnvironment {
     ProcessEnvironment(
       variable: { Environment.value($0).flatMap { $0.isEmpty ? nil : $0 } }, absolute: Paths.absolute,
@@ -68,13 +74,14 @@ package struct ProcessEnvironment {
     return isFile(installed) ? ChosenConfiguration(installed, by: .installation) : nil
   }
 
+  /// The configuration that an environment variable names; nil if the variable is unset.
   private func named(by name: String) throws(CommandError) -> ChosenConfiguration? {
     guard let path = variable(name) else { return nil }
     return ChosenConfiguration(try fromSystem(absolute(path)), by: .environment(name))
   }
 
   /// Address of a shared database given outside the configuration, and its source: flag, `BANK_STORE`. Nil
-  /// leaves the choice to the configuration. Errors: a usage error that contains nothing of the input,
+  /// leaves the choice to the configuration. Errors: a usage error that contains at most one byte of the input,
   /// because the input may contain a password.
   func store(
     flag: String?, _ messages: MessageCatalog, option: String = "--store"
@@ -102,6 +109,7 @@ package struct ProcessEnvironment {
   /// The language if no home is known yet.
   var languageWithoutFile: Language { variable("BANK_LANG").flatMap { Language(code: $0) } ?? locale }
 
+  /// The language that `LC_ALL`, `LC_MESSAGES` or `LANG` selects.
   private var locale: Language {
     let name = variable("LC_ALL") ?? variable("LC_MESSAGES") ?? variable("LANG") ?? ""
     return Language(locale: name)
@@ -110,6 +118,7 @@ package struct ProcessEnvironment {
 
 /// A configuration file and its source.
 struct ChosenConfiguration: Equatable {
+  /// What has named a configuration file.
   enum ConfigurationSource: Equatable {
     case option
     /// The environment variable with this name.

@@ -6,6 +6,7 @@ import BankModel
 import ControlClient
 import Posix
 
+/// One run of a command-line program.
 package struct Program {
   /// The name under which the program was called (argv[0]), the prefix of its messages. A program that
   /// bankctl executes receives bankctl's name.
@@ -46,6 +47,7 @@ package struct Program {
     }
   }
 
+  /// Parses the arguments; runs the command, prints help or the version, or reports the usage error.
   private func understand(_ run: (Invocation) -> ProgramExit) -> Int32 {
     do throws(UsageError) {
       return switch try table.parse(arguments) {
@@ -59,6 +61,7 @@ package struct Program {
     }
   }
 
+  /// Decides home and language, runs the command, and reports its error. Returns the exit code.
   private func run(
     _ invocation: Invocation, _ command: (Session) throws(CommandError) -> ProgramExit
   ) -> ProgramExit {
@@ -80,6 +83,7 @@ package struct Program {
     }
   }
 
+  /// The messages in the language that flag, environment, configuration or locale decides.
   private func messages(_ invocation: Invocation, _ home: BankHome) throws(CommandError) -> MessageCatalog {
     let flag = invocation.text("lang")
     // The configuration file is read only if neither the flag nor the variable decides the language.
@@ -94,6 +98,7 @@ package struct Program {
     return MessageCatalog(language: environment.language(flag: nil, configuration: configuration))
   }
 
+  /// Reports an error once, in JSON or on standard error. Returns the exit code.
   static func report(
     _ error: CommandError, _ messages: MessageCatalog, _ home: String, _ asJSON: Bool, _ output: Output
   ) -> ProgramExit {
@@ -109,6 +114,7 @@ package struct Program {
     return commandFailure.exit
   }
 
+  /// Messages and output format for a command line that may be invalid.
   private var provisionalMessages: (MessageCatalog, asJSON: Bool) {
     let values = table.globalValues(inPossiblyInvalid: arguments)
     let named = values.declares("lang") ? values.text("lang") : nil
@@ -116,18 +122,21 @@ package struct Program {
     return (MessageCatalog(language: chosen ?? environment.languageWithoutFile), values.wantsJSON)
   }
 
+  /// Prints the help of a command, or the overview for an empty path.
   private func help(_ path: [String]) -> ProgramExit {
     let width = output.isTerminal ? Terminal.size?.columns ?? 80 : 80
     let language = provisionalMessages.0.textLanguage
     return printText(table.help(for: path, language: language, width: width, colour: output.palette.isOn))
   }
 
+  /// Prints text on standard output. Returns the exit code.
   private func printText(_ text: String) -> ProgramExit {
     output.write(text)
     do throws(CommandError) { try output.flush() } catch { return error == .readerGone ? .done : .failed }
     return .done
   }
 
+  /// Reports a usage error, after the overview if the error asks for it. Returns the exit code.
   private func refuse(_ error: UsageError) -> ProgramExit {
     let (messages, asJSON) = provisionalMessages
     if error.wantsOverview, !asJSON {
@@ -139,5 +148,6 @@ package struct Program {
 }
 
 extension Values {
+  /// True if `--json` was given.
   fileprivate var wantsJSON: Bool { declares("json") && flag("json") }
 }

@@ -6,10 +6,12 @@
 import Posix
 import Time
 
+/// Requests of keys to one service, sent one after the other.
 struct RequestQueue<Request> {
+  /// How fast the service answers the request in flight.
   enum Pace: Sendable, Equatable {
     case prompt
-    /// Slow enough for a user to notice.
+    /// Without an answer for so long that a user notices.
     case slow
     /// Not answering; requests are refused.
     case silent
@@ -17,13 +19,16 @@ struct RequestQueue<Request> {
 
   /// The request in flight.
   private(set) var sent: Request?
-  /// The request that got no answer in time. The service may still execute it.
+  /// The request that got no answer in time; the service may still execute this request.
   private(set) var unanswered: Request?
+  /// How fast the service answers at present.
   private(set) var pace = Pace.prompt
   /// Number of keys refused since the service stopped answering, or while too many requests wait.
   private(set) var refused = 0
 
+  /// Requests that were not sent yet, in order.
   private var waiting: [Request] = []
+  /// Time at which the request in flight was sent.
   private var sentAt = MonotonicTime(nanoseconds: 0)
 
   /// Time after which a user notices a delay.
@@ -90,6 +95,7 @@ struct RequestQueue<Request> {
     }
   }
 
+  /// Marks the service as not answering, and drops and counts the requests that were not sent.
   private mutating func fallSilent() {
     pace = .silent
     refused += waiting.count

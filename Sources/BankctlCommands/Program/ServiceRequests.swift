@@ -1,5 +1,5 @@
 // A command's requests to a service of the open bank. Each request is bounded in time. If the service is not
-// running, a request waits for it for the given patience, but not after the bank has closed.
+// running, a request waits for it until the timeout, but not after the bank has closed.
 // Invariant: a refusal is never returned as an answer. A change that may have happened is never reported as
 // not done.
 // Errors: `CommandError`; exit code 75 without an answer in time, 3 if the bank has closed.
@@ -12,6 +12,7 @@ import VendingClient
 
 /// Presentation of a service's errors to users and scripts.
 protocol PresentableCommand: ServiceCommand {
+  /// Role of the service process.
   static var role: WorkerRole { get }
   /// Error code in JSON if the service does not answer.
   static var absence: ErrorCode { get }
@@ -19,17 +20,19 @@ protocol PresentableCommand: ServiceCommand {
   /// Message for users if the service does not answer.
   /// - Parameter isInDoubt: True if a change was sent, and the service may have made it.
   static func silence(_ why: String, isInDoubt: Bool, _ messages: MessageCatalog) -> String
+  /// Error for an answer that is a refusal; nil for any other answer.
   static func commandFailure(about answer: Answer, _ messages: MessageCatalog) -> CommandFailure?
 }
 
+/// Requests of one command to one service, with a common time limit.
 final class ServiceRequests<Command: PresentableCommand> {
   let loop: EventLoop
   let client: ServiceClient<Command>
   private let session: Session
   private let deadline: MonotonicTime
 
-  /// Connects to a service at once; the caller has checked that the bank is open. The patience covers all
-  /// requests together. A command with a screen passes the loop of that screen.
+  /// Prepares requests to a service; the first request connects. The caller has checked that the bank is open. The
+  /// timeout covers all requests together. A command with a screen passes the loop of that screen.
   init(
     _ session: Session, at socket: String, within timeout: TimeSpan, on loop: EventLoop? = nil
   ) throws(CommandError) {
@@ -39,6 +42,7 @@ final class ServiceRequests<Command: PresentableCommand> {
     client = ServiceClient(socket: socket, loop: self.loop)
   }
 
+  /// Sends a request and returns its answer; throws if the answer is a refusal.
   func ask(_ command: Command) throws(CommandError) -> Command.Answer {
     let answer = try wait(for: command)
     if let commandFailure = Command.commandFailure(about: answer, session.messages) {
@@ -47,26 +51,30 @@ final class ServiceRequests<Command: PresentableCommand> {
     return answer
   }
 
+  /// The coordinator's reason why this service does not work; nil if it works.
   var trouble: String? { session.trouble(of: Command.role) }
 
+  /// Error of the command for a request without an answer.
   func refusal(_ error: ServiceClientError<Command>) -> CommandError {
     session.messages.refusal(error, trouble: trouble)
   }
 
+  /// Runs one iteration of the loop, which waits at most until the deadline.
   func runIteration(until deadline: MonotonicTime?) throws(CommandError) {
     do throws(ServiceClientError<Command>) { try client.runIteration(until: deadline) } catch {
       throw refusal(error)
     }
   }
 
+  /// Error for an answer of another kind than requested.
   static var unexpected: CommandError {
     .control(
       .unexpected(detail: MessageDetail(.unexpectedReply).of(Command.role == .stock ? .stock : .machine)))
   }
 
-  /// Waits for an answer, until the deadline if the service is not connected. Every request gets at least 100 ms even
-  /// after the deadline, because a running service answers quickly. The wait ends if the bank has closed, because the
-  /// service is not restarted then.
+  /// Sends a request and waits for its answer until the deadline. Every request gets at least 100 ms even after the
+  /// deadline, because a running service answers quickly. The wait ends if the bank has closed, because the service is
+  /// not restarted then.
   private func wait(for command: Command) throws(CommandError) -> Command.Answer {
     let limit = max(deadline, SystemClock.monotonic() + .milliseconds(100))
     var outcome: Result<Command.Answer, ServiceClientError<Command>>?
