@@ -6,7 +6,9 @@ import Posix
 import Time
 import Wire
 
+/// Implementation of `bankctl snapshot`.
 enum BoardCommand {
+  /// Prints the snapshot once, or after every change with `--watch`.
   static func run(_ session: Session) throws(CommandError) {
     guard session.invocation.flag("watch") else {
       let frame = try CoordinatorClient.withOpenBank(session) { coordinator throws(CommandError) in
@@ -42,6 +44,7 @@ enum BoardCommand {
 }
 
 extension ControlAnswer {
+  /// The snapshot in the answer; throws if the answer is of another kind.
   var board: BoardFrame {
     get throws(CommandError) { if case .board(let frame) = self { frame } else { throw unexpected } }
   }

@@ -6,7 +6,9 @@ import Posix
 import Time
 import Wire
 
+/// Implementation of `bankctl branches`.
 enum BranchesCommand {
+  /// Prints the branches once, or after every change with `--watch`.
   static func run(_ session: Session) throws(CommandError) {
     guard session.invocation.flag("watch") else { return try show(try branches(session), session) }
     var last: [BranchReport]?
@@ -36,12 +38,14 @@ enum BranchesCommand {
     return branch
   }
 
+  /// Reads the branches from the open bank.
   private static func branches(_ session: Session) throws(CommandError) -> [BranchReport] {
     try CoordinatorClient.withOpenBank(session) { coordinator throws(CommandError) in
       try coordinator.answer(to: .branches).branches
     }
   }
 
+  /// Prints a table of branches, or JSON.
   static func show(_ branches: [BranchReport], _ session: Session) throws(CommandError) {
     try session.show(
       .branches(branches),
@@ -73,6 +77,7 @@ extension BranchReport {
 }
 
 extension ControlAnswer {
+  /// The branches in the answer; throws if the answer is of another kind.
   var branches: [BranchReport] {
     get throws(CommandError) { if case .branches(let branches) = self { branches } else { throw unexpected } }
   }

@@ -1,9 +1,12 @@
 // Table that maps the names of commands to their implementations.
 // Invariant: every command of `BankctlTable` is listed; a test verifies it.
 
+/// The implementations of the commands of bankctl, by name.
 package enum Commands {
+  /// Implementation of a command. Returns the exit code.
   typealias Command = (Session) throws(CommandError) -> ProgramExit
 
+  /// The implementation of the command with this name; nil for an unknown name.
   static func command(named name: String) -> Command? {
     switch name {
     case "open": OpenCommand.run
@@ -66,7 +69,7 @@ package enum Commands {
     }
   }
 
-  /// A command whose exit code is 0 unless it throws.
+  /// Converts an implementation without an exit code into a `Command` that returns 0 unless it throws.
   private static func done(_ run: @escaping (Session) throws(CommandError) -> Void) -> Command {
     { session throws(CommandError) in
       try run(session)
@@ -74,6 +77,7 @@ package enum Commands {
     }
   }
 
+  /// Runs the command that the command line names. Returns its exit code.
   package static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     guard let command = command(named: session.invocation.name) else {
       throw .usage("no command \(session.invocation.name)")

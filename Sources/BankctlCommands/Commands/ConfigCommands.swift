@@ -10,9 +10,11 @@ import ControlClient
 import Posix
 import Wire
 
+/// Implementations of `bankctl config show` and `bankctl config check`.
 enum ConfigCommands {
   // MARK: Checking
 
+  /// Validates the configuration with its files and programs, and prints the names of the files.
   static func check(_ session: Session) throws(CommandError) {
     let flag = session.invocation.operands.text("FILE")
     let configuration = try session.environment.configuration(flag: flag, home: session.home)
@@ -25,6 +27,7 @@ enum ConfigCommands {
     try session.show(.checked(files), or: [session.messages.configurationValid(files)])
   }
 
+  /// Throws an error for the first program of the bank that is missing beside bankctl.
   private static func findPrograms(
     of configuration: BankConfiguration, _ session: Session
   ) throws(CommandError) {
@@ -60,6 +63,7 @@ enum ConfigCommands {
     }
   }
 
+  /// Reads a configuration, and converts its error into the refusal that the coordinator would send.
   private static func fromFile<Result>(
     _ session: Session, _ read: () throws(ConfigurationError) -> Result
   ) throws(CommandError) -> Result {
@@ -72,6 +76,7 @@ enum ConfigCommands {
 
   // MARK: Showing
 
+  /// Prints every setting with its value and source, and notes the differences in the open bank.
   static func show(_ session: Session) throws(CommandError) {
     let file = try session.environment.chosenConfiguration(
       flag: session.invocation.text("config"), home: session.home)
@@ -87,7 +92,7 @@ enum ConfigCommands {
     if !session.asJSON, !inUse.isEmpty { session.note(session.messages.differsInUse(inUse)) }
   }
 
-  /// Settings that the command line and the environment override, as for `start`.
+  /// Values from the command line and the environment that override the configuration, as for `start`.
   private static func choices(
     _ session: Session, _ configuration: BankConfiguration
   ) throws(CommandError) -> [(SettingOverride, SettingSource)] {
@@ -119,8 +124,8 @@ enum ConfigCommands {
     return choices
   }
 
-  /// Settings whose values differ in the open bank. A bank without a guardian stores no copy of its configuration, so
-  /// its differences are unknown and the list is empty, as for a closed bank.
+  /// Settings whose values differ in the open bank, with the bank's values. A bank without a guardian stores no copy of
+  /// its configuration, so its differences are unknown and the list is empty, as for a closed bank.
   private static func differencesInUse(_ read: LoadedConfiguration, _ session: Session) -> [EffectiveSetting]
   {
     guard let copy = try? LoadedConfiguration(path: session.home.configurationInUse), session.isBankAnswering
@@ -128,6 +133,7 @@ enum ConfigCommands {
     return read.differences(in: copy)
   }
 
+  /// The settings as a table: key, value, source.
   static func table(_ settings: [EffectiveSetting], _ messages: MessageCatalog) -> TextTable {
     var table = TextTable([.left, .left, .left])
     table.addHeadings([MessageCatalog.Column.setting, .value, .source].map(messages.column))

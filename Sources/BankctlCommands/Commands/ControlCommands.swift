@@ -1,24 +1,29 @@
-// Commands that change an open bank at once and return its status: pause, resume, scale, reload.
-// Invariant: the output is the state after the change.
+// Commands that change an open bank and receive its status: pause, resume, scale, reload.
+// Invariant: the output shows the state after the change.
 import BankModel
 import Wire
 
+/// Implementations of `bankctl pause`, `resume`, `scale` and `reload`.
 enum ControlCommands {
+  /// Pauses a service, or all services.
   static func pause(_ session: Session) throws(CommandError) {
     let service = try service(session)
     try sendControl(.pause(service), session, session.messages.paused(service))
   }
 
+  /// Resumes a paused service, or all services.
   static func resume(_ session: Session) throws(CommandError) {
     let service = try service(session)
     try sendControl(.resume(service), session, session.messages.resumed(service))
   }
 
+  /// The service of the operand; nil for all services.
   private static func service(_ session: Session) throws(CommandError) -> ServiceName? {
     guard let name = session.invocation.operands.text("SERVICE") else { return nil }
     return try session.service(named: name)
   }
 
+  /// Sends a request that the coordinator answers at once, and prints the sentence or the status.
   private static func sendControl(
     _ command: ControlCommand, _ session: Session, _ sentence: String
   ) throws(CommandError) {
@@ -28,6 +33,7 @@ enum ControlCommands {
     try session.show(.status(report), or: [sentence])
   }
 
+  /// Sets the numbers of windows, and waits until the change has taken effect.
   static func scale(_ session: Session) throws(CommandError) {
     var windows: [ServiceWindows] = []
     for assignment in session.invocation.operands.assignments("SERVICE=N") {
@@ -44,6 +50,7 @@ enum ControlCommands {
     try session.show(.status(report), or: [session.messages.windows(report)])
   }
 
+  /// Makes the bank read its configuration again, and waits until the windows are changed.
   static func reload(_ session: Session) throws(CommandError) {
     let (before, report) = try CoordinatorClient.withOpenBank(session) { coordinator throws(CommandError) in
       (

@@ -7,11 +7,14 @@ import Posix
 import Time
 import Wire
 
+/// One request for tickets, for `bankctl enqueue` and for other commands that issue tickets.
 final class EnqueueCommand {
+  /// The requested customers: some of one kind, or a list.
   private enum Order {
     case alike(EnqueueParameters)
     case list(CustomerList)
 
+    /// True if repeating the request adds no customer twice, because of keys.
     var isRepeatable: Bool {
       switch self {
       case .alike(let order): order.key != nil
@@ -43,6 +46,7 @@ final class EnqueueCommand {
     meter = ProgressMeter(messages: session.messages)
   }
 
+  /// Issues the tickets, and waits for the customers with `--wait`. Returns the exit code.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let order = try order(session)
     // Before the greeting ends, no request was sent, so a Ctrl-C ends the program at once.
@@ -58,11 +62,13 @@ final class EnqueueCommand {
     }
   }
 
+  /// Adds to the error of a withdrawn request whether the command can be repeated.
   private func interrupted(_ error: CommandError) -> CommandError {
     guard case .failure(let failure) = error, failure.code == .withdrawn else { return error }
     return .commandFailure(as: failure.code, session.messages.withdrawn(isKeyed: order.isRepeatable))
   }
 
+  /// Issues the tickets, prints them, and waits for the customers if requested.
   private func run() throws(CommandError) -> ProgramExit {
     let report = try issue()
     let document = JSONValue.enqueued(report, ofList: order.isList)
@@ -91,6 +97,7 @@ final class EnqueueCommand {
     return .failed
   }
 
+  /// The requested customers, from the options and operands.
   private static func order(_ session: Session) throws(CommandError) -> Order {
     let invocation = session.invocation
     let seed = invocation.integer("seed").map { UInt64(bitPattern: $0) } ?? RandomSeed.fromSystem()
@@ -121,6 +128,7 @@ final class EnqueueCommand {
     return invocation.text("grade").flatMap { Priority(name: $0) } ?? .regular
   }
 
+  /// Reads and checks the list of customers in a file.
   private static func list(
     _ path: String, _ seed: UInt64, _ session: Session
   ) throws(CommandError) -> CustomerList {
@@ -133,6 +141,7 @@ final class EnqueueCommand {
     }
   }
 
+  /// Error of the command for an invalid or unreadable list.
   private static func refuse(
     _ refusal: CustomerList.Refusal, _ path: String, _ session: Session
   ) -> CommandError {
@@ -152,7 +161,7 @@ final class EnqueueCommand {
     return (try command.issue(), command.coordinator)
   }
 
-  /// For a list with an unknown service, adds the number of the line to the error.
+  /// Adds the number of the line to the error if a list contains an unknown service.
   private func naming(_ error: CommandError) -> CommandError {
     guard case .failure(let failure) = error, failure.code == .noSuchService, case .list(let list) = order,
       let line = ServiceName(failure.subject).flatMap({ list.firstLines[$0] }),
@@ -162,6 +171,7 @@ final class EnqueueCommand {
       as: failure.code, session.messages.noSuchService(failure, line: line, file: file))
   }
 
+  /// Sends the request, again after a loss of the connection if that is safe, and returns the tickets.
   private func issue() throws(CommandError) -> EnqueuedReport {
     defer { meter.finish() }
     var deadline: MonotonicTime?
@@ -209,6 +219,7 @@ final class EnqueueCommand {
     }
   }
 
+  /// Sends the request once and waits for its answer.
   private func attempt() throws(CommandError) -> EnqueuedReport {
     try checkWithdrawal()
     let number =
@@ -245,12 +256,14 @@ final class EnqueueCommand {
     }
   }
 
-  /// - Throws: `request_withdrawn` if a signal was received.
+  /// Ends the request before it is sent if a signal was received.
+  /// - Throws: `request_withdrawn` in this case.
   private func checkWithdrawal() throws(CommandError) {
     try wait?.checkSignals()
     if wait?.signal != nil { throw .failure(Failure(.withdrawn)) }
   }
 
+  /// Sends a list in parts. Returns the number of the request.
   private func send(_ list: CustomerList) throws(CommandError) -> UInt32 {
     // All parts have the number of the first one, so they form one request.
     var number: UInt32?
@@ -301,7 +314,7 @@ final class EnqueueCommand {
 }
 
 extension EnqueuedReport {
-  /// All tickets of the request, new or known, each once. A customer that is in a list twice is both new and
+  /// All tickets of the request, new or known, each once. A customer whose key is in a list twice is both new and
   /// known.
   var awaited: [TicketSpan] {
     guard count > 0, first > 0 else { return alreadyIssuedTickets ?? [] }
@@ -309,6 +322,7 @@ extension EnqueuedReport {
       + [TicketSpan(day: day, first: first, last: last)]
   }
 
+  /// Number of tickets to wait for.
   var awaitedCount: Int64 {
     let spans = awaited
     // A report with the maximum number of spans may include tickets of other requests in them.

@@ -6,16 +6,21 @@ import Posix
 import Time
 import Wire
 
+/// A business day in the foreground: opens the bank, adds customers, prints events, closes the bank.
 final class ForegroundDay {
   private let session: Session
   private let bank: ForegroundBank
   private let customers: EnqueueParameters
   private var stopped: StoppedReport?
+  /// The first error of the day, after which the bank is closed; nil without one.
   private var trouble: CommandError?
   private var isOpen = false
   private var requestConnection: CoordinatorClient?
+  /// True while the first connection, which receives the events, is open.
   private var isWindowSideOpen = true
+  /// True while the second connection, which carries the requests, is open.
   private var isRequestSideOpen = false
+  /// True after the third Ctrl-C, which kills the coordinator.
   private var isEndedAtOnce = false
   private var wasInterrupted = false
 
@@ -25,6 +30,7 @@ final class ForegroundDay {
     self.customers = customers
   }
 
+  /// Runs one day with these customers. Returns the exit code.
   static func run(_ session: Session, customers: EnqueueParameters) throws(CommandError) -> ProgramExit {
     let day = ForegroundDay(session, try ForegroundBank.begin(session), customers)
     do throws(CommandError) { try day.live() } catch {
@@ -35,8 +41,8 @@ final class ForegroundDay {
     return try day.close(status)
   }
 
-  /// Runs the day over two connections. The first connection follows the windows and is open before they are,
-  /// so that no start is missed. Requests use the second connection. The coordinator may close the first one
+  /// Runs the day over two connections. The first connection receives the events of the windows. It is open before the
+  /// windows are, so that no start is missed. Requests use the second connection. The coordinator may close the first one
   /// if the reader of the output is slower than the bank, and the bank must still close properly.
   private func live() throws(CommandError) {
     try bank.send(.follow)
@@ -52,6 +58,7 @@ final class ForegroundDay {
     }
   }
 
+  /// Handles a message of the coordinator from either connection.
   private func handle(_ answer: ControlAnswer) throws(CommandError) {
     switch answer {
     case .failure(let failure) where failure.code == .slowConsumer:
@@ -70,6 +77,7 @@ final class ForegroundDay {
     }
   }
 
+  /// Opens the second connection, and requests the tickets of the day.
   private func enqueueCustomers() throws(CommandError) {
     guard !wasInterrupted else { return }
     do throws(CommandError) {
@@ -83,11 +91,13 @@ final class ForegroundDay {
     }
   }
 
+  /// Prints the start or the end of an attempt.
   private func show(_ event: AttemptEvent) throws(CommandError) {
     guard trouble == nil else { return }
     do throws(CommandError) { try session.show(.event(event), or: [line(event)]) } catch { try giveUp(error) }
   }
 
+  /// The line about an event, in the colour of its service.
   private func line(_ event: AttemptEvent) -> String {
     let phrases = session.messages.phrases
     let text =
@@ -100,12 +110,13 @@ final class ForegroundDay {
     return session.output.palette.paint(text, of: event.service)
   }
 
+  /// Handles the n-th Ctrl-C: finishes active customers, then kills the tellers, then ends at once.
   private func interrupt(_ count: Int) throws(CommandError) {
     wasInterrupted = true
     switch count {
     case 1:
-      // `open` requests the drain as soon as its customers have tickets. The first Ctrl-C therefore requests
-      // the next step of the drain.
+      // `open` itself requests the drain as soon as its customers have tickets. The first Ctrl-C therefore requests
+      // that waiting customers stay for the next start.
       session.note(session.messages.closingEarly)
       try stop(now: true)
     case 2:
@@ -115,12 +126,14 @@ final class ForegroundDay {
     }
   }
 
+  /// Stores the first error, and closes the bank without serving waiting customers.
   private func giveUp(_ error: CommandError) throws(CommandError) {
     guard trouble == nil else { return }
     trouble = error
     try stop(now: true)
   }
 
+  /// Requests the end of the day over the second connection, or over the first one before.
   private func stop(now: Bool, step: DrainStep? = nil) throws(CommandError) {
     let command = ControlCommand.stop(StopParameters(now: now, timeoutMilliseconds: nil, step: step))
     guard let requestConnection, isRequestSideOpen else { return try bank.send(command) }
@@ -130,8 +143,9 @@ final class ForegroundDay {
     }
   }
 
+  /// Prints the closing message and returns the exit code; throws the error of the day if there was one.
   private func close(_ status: ExitStatus) throws(CommandError) -> ProgramExit {
-    // If the connection was lost because the coordinator exited, report its exit status instead.
+    // If the connection was lost because the coordinator exited, the exit status is reported instead.
     if let trouble, !(trouble.isLoss && stopped == nil) { throw trouble }
     if isEndedAtOnce {
       session.note(session.messages.endedAtOnce)

@@ -1,14 +1,18 @@
 // `juice menu` and `juice order`: the list of juices, and an order that is awaited.
 // Invariant: an unknown name or an unreachable stock is reported before anything is ordered. Every order is
 // reported as made, short of ingredients, cancelled or unfinished.
-// Errors: `CommandError`; exit code 5 for too few ingredients, 75 if the station hung.
+// Errors: `CommandError`; exit code 5 for too few ingredients, 1 if a juice is still being made, 75 if the station hung
+// or the order was cancelled.
 import BankModel
 import Posix
 import Wire
 
+/// Implementations of `bankctl juice menu` and `bankctl juice order`.
 enum JuiceCommands {
+  /// Maximum number of juices in one order.
   static let most: Int64 = 1_000
 
+  /// Prints the juices, their ingredients, and which of them can be made now.
   static func menu(_ session: Session) throws(CommandError) {
     let serviceRequests = try StockRequests(session)
     let assortment = try serviceRequests.assortment()
@@ -16,6 +20,7 @@ enum JuiceCommands {
     try session.show(.menu(assortment, picture), or: session.menu(assortment, picture).lines)
   }
 
+  /// Orders juices, waits for them, and reports each. Returns the exit code.
   static func order(_ session: Session) throws(CommandError) -> ProgramExit {
     let coordinator = try CoordinatorClient.open(session)
     let assortment = try StockRequests(session, isSeenOpen: true).assortment()
@@ -30,6 +35,7 @@ enum JuiceCommands {
     return try orderReport.finishOrder()
   }
 
+  /// Issues the tickets of an order and passes each outcome to the report.
   private static func order(
     _ juice: Juice, _ orderReport: JuiceOrderReport, at first: CoordinatorClient, _ wait: InterruptibleWait,
     _ session: Session

@@ -20,6 +20,7 @@ extension KillCommand {
     let isReady: Bool
   }
 
+  /// Kills the named process, and waits for its successor. Returns the exit code.
   /// - Parameter windows: Names of all windows, for the error message about an unknown name.
   static func killWithoutWindow(
     _ name: String, beside windows: [String], _ coordinator: CoordinatorClient, _ session: Session
@@ -53,6 +54,7 @@ extension KillCommand {
     return .done
   }
 
+  /// The process with this name in a status report; nil for an unknown name.
   private static func find(_ name: String, in report: StatusReport) -> Target? {
     switch name {
     case "coordinator": Target(pid: report.pid, generation: report.generation, isReady: true)
@@ -65,6 +67,7 @@ extension KillCommand {
     }
   }
 
+  /// Names of all processes without a window in a status report.
   private static func names(in report: StatusReport) -> [String] {
     ["coordinator"] + (report.guardianPid == nil ? [] : ["guardian"])
       + report.workers.filter(\.isWithoutWindow).map(\.name)
@@ -87,5 +90,6 @@ extension KillCommand {
 }
 
 extension WorkerReport {
+  /// True for the stock, the vending machine and the web server.
   fileprivate var isWithoutWindow: Bool { [.stock, .vending, .web].contains(role) }
 }

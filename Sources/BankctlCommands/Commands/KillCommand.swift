@@ -9,10 +9,12 @@ import JSONOutput
 import Time
 import Wire
 
+/// Implementation of `bankctl kill`.
 enum KillCommand {
   /// Maximum wait until the customer is served again, or the process is replaced.
   static let recoveryTimeout = TimeSpan.seconds(10)
 
+  /// Kills the named process and prints how long the recovery took. Returns the exit code.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let name = session.name("PROCESS")
     let coordinator = try CoordinatorClient.open(session)
@@ -28,7 +30,7 @@ enum KillCommand {
       session.note(session.messages.nothingChanged)
       return .failed
     }
-    // The watch starts from the snapshot before the confirmation, and then reads every later snapshot.
+    // The tracker starts from the snapshot before the confirmation, and then reads every later snapshot.
     let killing = try coordinator.send(.killWorker(window: name, generation: window.generation, pid: pid))
     var watch = KillTracker(window: name, generation: window.generation, pid: pid, in: frame)
     try awaitResults(&watch, killing, coordinator)
@@ -42,7 +44,7 @@ enum KillCommand {
     return .done
   }
 
-  /// Reads snapshots until the watch has all its results, or `recoveryTimeout` has passed.
+  /// Reads snapshots until the tracker has all its results, or `recoveryTimeout` has passed.
   private static func awaitResults(
     _ watch: inout KillTracker, _ killing: UInt32, _ coordinator: CoordinatorClient
   ) throws(CommandError) {

@@ -3,7 +3,9 @@
 // Invariant: the exit code is not 0 if a check fails, for example if the trial balance is not zero.
 import Wire
 
+/// Implementations of `bankctl ledger` and `bankctl account`.
 enum LedgerCommand {
+  /// Prints the sums of all accounts and the trial balance. Returns 1 if the trial balance is not zero.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let answer = try ask(.ledger, session)
     guard case .ledger(let rows) = answer else { throw answer.unexpected }
@@ -14,6 +16,7 @@ enum LedgerCommand {
     return difference == 0 ? .done : .failed
   }
 
+  /// Prints one account with its latest transfers.
   static func account(_ session: Session) throws(CommandError) {
     let number = session.number("N")
     let answer = try ask(.account(number), session)
@@ -28,6 +31,7 @@ enum LedgerCommand {
       or: lines([report.row], session) + report.latest.flatMap { ReceiptsCommand.lines($0, session) })
   }
 
+  /// Asks the open or closed bank, without a timeout.
   private static func ask(_ question: ControlCommand, _ session: Session) throws(CommandError)
     -> ControlAnswer
   {
@@ -36,10 +40,12 @@ enum LedgerCommand {
     }
   }
 
+  /// The accounts as the lines of a table.
   private static func lines(_ rows: [LedgerRow], _ session: Session) -> [String] {
     table(rows, session.messages).lines(session.output.palette, within: session.columns)
   }
 
+  /// The accounts as a table: name, debit, credit, balance.
   static func table(_ rows: [LedgerRow], _ messages: MessageCatalog) -> TextTable {
     var table = TextTable([.left, .right, .right, .right])
     table.addHeadings([MessageCatalog.Column.account, .debit, .credit, .balance].map(messages.column))
@@ -51,7 +57,9 @@ enum LedgerCommand {
   }
 }
 
+/// Implementation of `bankctl audit`.
 enum AuditCommand {
+  /// Prints the result of an audit. Returns 1 if a check fails.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let answer = try CoordinatorClient.withReadableBank(session) { coordinator throws(CommandError) in
       // The audit reads every row. Its duration grows with the database, so the wait has no timeout.
@@ -63,6 +71,7 @@ enum AuditCommand {
     return report.isClean ? .done : .failed
   }
 
+  /// The result of an audit as text: verdict, numbers, problems, notes.
   static func lines(
     _ report: AuditReport, _ messages: MessageCatalog, _ palette: Palette, within columns: Int? = nil
   ) -> [String] {

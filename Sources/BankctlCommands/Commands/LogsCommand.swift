@@ -7,10 +7,12 @@ import Logging
 import Posix
 import Time
 
+/// Implementation of `bankctl logs`.
 enum LogsCommand {
   /// Default number of old lines when following.
   private static let linesBeforeFollowing = 10
 
+  /// Prints the logs that the command line selects.
   static func run(_ session: Session) throws(CommandError) {
     let (invocation, output) = (session.invocation, session.output)
     let presentation: LogPresentation =
@@ -21,9 +23,9 @@ enum LogsCommand {
       since: invocation.text("since"), as: presentation, session.messages, to: output)
   }
 
-  /// Prints the logs. With `follow`, the function returns when the reader of the output exits.
+  /// Prints the logs. With `follow`, the function returns when the reader of the output has closed it.
   /// - Parameters:
-  ///   - workers: Empty for all workers.
+  ///   - workers: Names of the processes; empty for all.
   ///   - last: Maximum number of old lines. The default is ten with `follow` and without `since`, and all
   ///     otherwise.
   ///   - since: A duration back from now, a time of today (UTC) or an RFC 3339 time.
@@ -54,6 +56,7 @@ enum LogsCommand {
     if isEmpty, last != 0, presentation != .json { StandardErrorNotes.say(messages.noLogLines) }
   }
 
+  /// Prints old lines, and then every new line until the reader of the output has closed it.
   private static func follow(
     _ query: LogQuery, _ presentation: LogPresentation, _ messages: MessageCatalog, _ output: Output
   ) throws(CommandError) {
@@ -77,6 +80,7 @@ enum LogsCommand {
     }
   }
 
+  /// Makes a call that reads logs, and converts its error into that of the command.
   private static func read<Result>(
     _ call: @autoclosure () throws(LogFailure) -> Result, _ messages: MessageCatalog
   ) throws(CommandError) -> Result {

@@ -6,7 +6,9 @@ import Arguments
 import Configuration
 import Wire
 
+/// Implementation of `bankctl move`.
 enum MoveCommand {
+  /// Moves the closed bank into the shared database of `--to`, and prints the counts.
   static func run(_ session: Session) throws(CommandError) {
     guard let given = session.invocation.text("to") else { throw .usage(session.messages.moveNeedsAddress) }
     guard let to = try session.environment.store(flag: given, session.messages, option: "--to") else {
@@ -23,6 +25,7 @@ enum MoveCommand {
     try session.show(.moved(report), or: lines(report, session))
   }
 
+  /// The counted rows before and after the move, and what to do next.
   static func lines(_ report: MoveReport, _ session: Session) -> [String] {
     let messages = session.messages
     var table = TextTable([.left, .right, .right])

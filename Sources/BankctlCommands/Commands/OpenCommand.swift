@@ -1,21 +1,24 @@
-// `open`, one business day in the foreground, and `console`, the menu of the original console program.
-// Invariant: the same seed creates the same customers. The input 2 or the end of the input ends the menu. A day that
-// could not start is reported like a wrong input, and the menu appears again.
-// Errors: `CommandError`; from the menu only if standard output has no reader.
+// `open`, one business day in the foreground, and `console`, a menu with two inputs: 1 runs such a day, 2 exits.
+// Invariant: the same seed creates the same customers. The input 2 or the end of the input ends the menu. After the
+// error of a day, as after a wrong input, the menu appears again.
+// Errors: `CommandError`; from the menu only with `--json`, and if standard output cannot be written.
 import BankModel
 import Posix
 import Wire
 
+/// Implementation of `bankctl open`.
 enum OpenCommand {
   /// Default number of customers.
   private static let defaultCustomers: ClosedRange<Int64> = 10...30
 
+  /// Runs one business day in the foreground. Returns the exit code.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let seed = session.invocation.integer("seed").map { UInt64(bitPattern: $0) } ?? RandomSeed.fromSystem()
     return try ForegroundDay.run(
       session, customers: customers(session.invocation.integer("customers"), seed: seed))
   }
 
+  /// The customers of a day: the given number, or 10 to 30 at random.
   static func customers(_ count: Int64?, seed: UInt64) -> EnqueueParameters {
     var chance = SeededGenerator(seed: seed)
     let drawn = chance.draw(defaultCustomers)
@@ -25,7 +28,9 @@ enum OpenCommand {
   }
 }
 
+/// Implementation of `bankctl console`.
 enum ConsoleCommand {
+  /// Shows the menu until the input is 2 or ends.
   static func run(_ session: Session) throws(CommandError) {
     guard !session.asJSON else { throw .usage(session.messages.consoleNeedsTerminal) }
     while true {
@@ -40,6 +45,7 @@ enum ConsoleCommand {
     }
   }
 
+  /// Runs one day, and prints its error instead of throwing it.
   private static func open(_ session: Session) throws(CommandError) {
     do throws(CommandError) {
       let customers = OpenCommand.customers(nil, seed: RandomSeed.fromSystem())

@@ -3,7 +3,9 @@
 
 import Wire
 
+/// Implementation of `bankctl output`.
 enum OutputCommand {
+  /// Prints the output of a ticket's command, with `--follow` until the command ends.
   static func run(_ session: Session) throws(CommandError) {
     let number = session.number("N")
     let stream: OutputStreamer.Stream = session.invocation.flag("stderr") ? .errors : .output

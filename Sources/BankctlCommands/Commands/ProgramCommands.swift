@@ -4,10 +4,12 @@
 import Arguments
 import Posix
 
+/// Implementations of `bankctl chaos` and `bankctl completions`.
 enum ProgramCommands {
+  /// File name of the program that `chaos` executes.
   static let chaosProgram = "bank-chaos"
 
-  /// Executes the chaos program with all arguments except the name of the command.
+  /// Replaces this process by the chaos program, with all arguments except the name of the command.
   static func chaos(_ session: Session) throws(CommandError) {
     let arguments = BankctlTable.table.withoutCommand(Array(CurrentProcess.arguments.dropFirst()))
     do throws(SystemError) {
@@ -18,6 +20,7 @@ enum ProgramCommands {
     }
   }
 
+  /// Prints the completion script of a shell.
   static func completions(_ session: Session) throws(CommandError) {
     let shell = session.invocation.operands.text("SHELL").flatMap { CompletionShell(rawValue: $0) } ?? .bash
     session.output.write(

@@ -5,7 +5,9 @@ import BankModel
 import Posix
 import Wire
 
+/// Implementation of `bankctl receipts`.
 enum ReceiptsCommand {
+  /// Prints the selected receipts, and with `--follow` also later ones.
   static func run(_ session: Session) throws(CommandError) {
     let days: ReceiptQuery.Days =
       if let day = session.invocation.integer("day") {
@@ -43,9 +45,11 @@ enum ReceiptsCommand {
     if count == 0, !session.asJSON { session.note(session.messages.noReceipts) }
   }
 
+  /// Prints receipts as they are committed, until the bank closes.
   private static func follow(_ days: ReceiptQuery.Days, _ session: Session) throws(CommandError) {
     var query = ReceiptQuery(days: days, follow: true, service: try chosenService(session))
     try session.output.flush()
+    /// Prints a page of receipts, and moves the query past them.
     func handle(_ answer: ControlAnswer) throws(CommandError) {
       for receipt in try answer.receipts {
         try show(receipt, session)
@@ -76,6 +80,7 @@ enum ReceiptsCommand {
     return try session.service(named: name)
   }
 
+  /// Prints one receipt as a row, a record or JSON.
   private static func show(_ receipt: ReceiptReport, _ session: Session) throws(CommandError) {
     if session.asJSON {
       try session.output.line(.receipt(receipt))
@@ -91,8 +96,10 @@ enum ReceiptsCommand {
   /// cells have their headings.
   private static let narrow = 80
 
+  /// True if the terminal is too narrow for rows.
   private static func isNarrow(_ session: Session) -> Bool { session.columns.map { $0 < narrow } ?? false }
 
+  /// The headings of all cells.
   private static func headings(_ messages: MessageCatalog) -> [String] {
     let columns: [MessageCatalog.Column] = [
       .day, .ticket, .service, .grade, .outcome, .window, .amount, .finished,
@@ -100,8 +107,10 @@ enum ReceiptsCommand {
     return columns.map(messages.column)
   }
 
+  /// The line with the headings, above the rows.
   private static func heading(_ messages: MessageCatalog) -> String { row(headings(messages)) }
 
+  /// One receipt as a row, or as a record on a narrow terminal.
   static func lines(_ receipt: ReceiptReport, _ session: Session) -> [String] {
     let (messages, palette) = (session.messages, session.output.palette)
     guard isNarrow(session), let columns = session.columns else { return [line(receipt, messages, palette)] }
@@ -111,10 +120,12 @@ enum ReceiptsCommand {
     return TextTable.record(cells, headings(messages), palette, columns: columns)
   }
 
+  /// One receipt as a row.
   static func line(_ receipt: ReceiptReport, _ messages: MessageCatalog, _ palette: Palette) -> String {
     palette.paint(row(cells(of: receipt, messages)), of: receipt.service)
   }
 
+  /// The cells of a receipt, in the order of the headings.
   private static func cells(of receipt: ReceiptReport, _ messages: MessageCatalog) -> [String] {
     [
       String(receipt.day), String(receipt.ticket), messages.phrases.service(receipt.service),
@@ -125,6 +136,7 @@ enum ReceiptsCommand {
     ]
   }
 
+  /// Cells in one line, padded to the widths of the columns.
   private static func row(_ cells: [String]) -> String {
     var text = ""
     for (cell, width) in zip(cells, widths) { text += DisplayWidth.padded(cell, to: width) + " " }

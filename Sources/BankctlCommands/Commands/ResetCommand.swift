@@ -6,10 +6,12 @@
 // Errors: `CommandError`; exit code 1 if the user declined, 5 if the day ended before every request of this command.
 import Wire
 
+/// Implementation of `bankctl reset`.
 enum ResetCommand {
   /// Maximum number of requests while other clients reset the bank at the same time.
   private static let attempts = 5
 
+  /// Asks for confirmation on a terminal and resets the bank. Returns the exit code.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let isAsked = session.isAtTerminal && !session.invocation.flag("yes")
     for _ in 1...attempts {
@@ -38,7 +40,7 @@ enum ResetCommand {
       let task = TaskProgress(.reset, session.messages, withProgress: true)
       do throws(CommandError) { return try coordinator.status(.reset(day: day), within: nil, task) } catch {
         guard case .failure(let failure) = error, failure.code == .wrongState else { throw error }
-        // The first request has succeeded, and its answer was lost.
+        // A repeated request is refused if the first one has succeeded and its answer was lost.
         return wasRepeated ? try coordinator.status(.status) : nil
       }
     }

@@ -8,7 +8,9 @@ import Glibc
 import Posix
 import Wire
 
+/// Implementation of `bankctl run`.
 enum RunCommand {
+  /// Adds a customer with the command line, and waits for it with `--wait`. Returns the exit code.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let service =
       try session.invocation.text("service").map { name throws(CommandError) in
@@ -87,7 +89,8 @@ enum RunCommand {
     session.note(session.messages.inputIsNotRead)
   }
 
-  /// Exit code of the command; 128 plus the signal number if it was killed, as in a shell.
+  /// Exit code of the command, or 128 plus the signal number if the command was killed, as in a shell. Prints a note if
+  /// the customer was not served.
   private static func end(of ticket: TicketReport, _ session: Session) -> ProgramExit {
     let isServed = ticket.receipt?.outcome == .served
     let last = ticket.attempts.last

@@ -5,8 +5,9 @@
 import BankModel
 import Wire
 
+/// Requests of `bankctl cancel` and `bankctl requeue` for several tickets at once.
 enum SelectionCommands {
-  /// The tickets of the operands.
+  /// The ticket numbers and ranges of the operands; throws if one is invalid or there are too many tickets.
   static func tickets(_ session: Session) throws(CommandError) -> [TicketNumbers] {
     var spans: [TicketNumbers] = []
     for word in session.invocation.operands.texts("N") {
@@ -34,7 +35,7 @@ enum SelectionCommands {
     return TicketNumbers(first: first, last: last)
   }
 
-  /// Sends one request for all tickets and prints the result.
+  /// Sends one request for all tickets and prints the result. Returns the exit code.
   ///
   /// - Parameter command: Makes the request for a selection.
   static func run(
@@ -58,6 +59,7 @@ enum SelectionCommands {
 }
 
 extension ControlAnswer {
+  /// The result for several tickets; throws if the answer is of another kind.
   fileprivate var selection: SelectionReport {
     get throws(CommandError) { if case .selection(let report) = self { report } else { throw unexpected } }
   }

@@ -8,7 +8,9 @@ import Posix
 import Time
 import Wire
 
+/// Implementation of `bankctl start`.
 enum StartCommand {
+  /// Opens the bank and prints its processes. Returns the exit code.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     if session.invocation.flag("foreground") { return try ForegroundGuardian.stay(session) }
     let report = try persist(session)
@@ -47,6 +49,7 @@ enum StartCommand {
         home: session.home.path, coordinator: coordinator, guardian: guardian, isStopped: isStopped))
   }
 
+  /// Launches a guarded coordinator, and waits until its windows are ready. Returns the status.
   private static func open(_ session: Session, _ meter: ProgressMeter) throws(CommandError) -> StatusReport {
     let order = try session.openingOrder(juice: session.invocation.integer("juice"))
     let launched = try fromControl(
@@ -78,30 +81,34 @@ enum StartCommand {
     return try answer.status
   }
 
+  /// Error for a bank that another process closed while it was being opened.
   private static func closedMeanwhile(_ session: Session) -> CommandError {
     .commandFailure(
       as: .draining, session.messages.closedWhileOpening(home: session.home.path))
   }
 
-  /// A background coordinator must not hold a terminal or pipe of the caller. Output outside its logs, such as the
-  /// reason of a trap, is appended to a file beside the logs, or discarded if their directory does not exist yet.
+  /// Standard error of a background coordinator, which must not hold a terminal or pipe of the caller. Output outside
+  /// the logs, such as the reason of a trap, is appended to `bankd.stderr` in the directory of the logs, or discarded
+  /// if that directory does not exist yet.
   private static func sink(_ home: BankHome) -> ChildProcess.Output {
     let hasLogs = (try? FileMetadata.inspect(home.logs))?.isDirectory == true
     return hasLogs ? .append(path: Paths.join(home.logs, "bankd.stderr")) : .null
   }
 
-  /// Prints, for every worker that is not working, the reason and the remedy.
+  /// Prints reason and remedy for every worker that is not working.
   static func reportProblems(_ report: StatusReport, _ session: Session) {
     for worker in report.workers {
       if let sentence = session.messages.notWorking(worker) { session.note(sentence) }
     }
   }
 
+  /// The process id of a worker, or its state if it has no process.
   private static func state(of worker: WorkerReport, _ messages: MessageCatalog) -> String {
     if worker.pid != 0 { return "pid \(worker.pid)" }
     return worker.isFailed == true ? messages.failed : messages.state(worker.state)
   }
 
+  /// The text about an open bank: a sentence, its branch, and a table of the workers.
   static func lines(_ report: StatusReport, _ session: Session) -> [String] {
     var table = TextTable([.left, .left])
     for worker in report.workers {

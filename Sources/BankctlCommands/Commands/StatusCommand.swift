@@ -6,7 +6,9 @@ import Posix
 import Time
 import Wire
 
+/// Implementation of `bankctl status`.
 enum StatusCommand {
+  /// Prints the status of the bank or of one branch, once or after every change.
   static func run(_ session: Session) throws(CommandError) {
     if session.invocation.flag("watch") { return try watch(session) }
     if let number = session.invocation.integer("branch") {
@@ -16,6 +18,7 @@ enum StatusCommand {
     try session.show(.status(report), or: session.picture(report).lines)
   }
 
+  /// Shows the status on the whole screen, or prints a line after every change.
   private static func watch(_ session: Session) throws(CommandError) {
     let isScreen =
       session.output.isTerminal && !session.asJSON && session.environment.variable("TERM") != "dumb"
@@ -45,6 +48,7 @@ private struct RefreshThrottle {
 
   private static let pause = TimeSpan.seconds(1)
 
+  /// True if this report is to be printed; the report is then remembered as printed.
   mutating func shows(_ report: StatusReport) -> Bool {
     let now = SystemClock.monotonic()
     var still = report

@@ -8,6 +8,7 @@ import Posix
 import Time
 import Wire
 
+/// The full screen of `bankctl status --watch`.
 final class StatusScreen {
   private let session: Session
   private let loop: EventLoop
@@ -16,6 +17,7 @@ final class StatusScreen {
   private var report: StatusReport?
   private var isSilent = false
 
+  /// Shows the status until the user exits or the bank closes, and then prints the last status.
   static func run(_ session: Session) throws(CommandError) {
     let coordinator = try CoordinatorClient.open(session)
     let loop = try fromSystem(EventLoop())
@@ -39,6 +41,7 @@ final class StatusScreen {
     self.screen = screen
   }
 
+  /// Runs the loop of the screen.
   private func watch() throws(CommandError) {
     try screen.begin { [unowned self] key in press(key) }
     while !screen.isEnded, !screen.isClosed {
@@ -51,6 +54,7 @@ final class StatusScreen {
     if let failure = screen.failure { throw failure }
   }
 
+  /// Closes the screen for Escape, Ctrl-D or q, and checks the coordinator for any other key.
   private func press(_ key: Key) {
     switch key {
     // `ㅂ` is the key Q on a Korean keyboard.
@@ -70,6 +74,7 @@ final class StatusScreen {
       session.messages)
   }
 
+  /// Takes over new reports and the state of the connection; closes the screen if the bank has closed.
   private func handle() throws(CommandError) {
     for reply in try coordinator.handle() {
       if case .failure(let failure) = reply.answer { throw .failure(failure) }

@@ -1,12 +1,14 @@
 // `stock watch`: the present stock, then one line for each change in order.
 // Invariant: every change is printed once, also after a restart of the service, unless too many changes were missed.
-// In that case a new snapshot replaces them. The command ends when its reader exits or the bank closes.
+// In that case a new snapshot replaces them. The command ends when the reader has closed standard output, or when the
+// bank closes.
 // Errors: `CommandError`; exit code 75 if the service never answered.
 import BankModel
 import Posix
 import StockClient
 import Time
 
+/// Implementation of `bankctl stock watch`.
 final class StockWatchCommand {
   private let session: Session
   private let serviceRequests: StockRequests
@@ -17,6 +19,7 @@ final class StockWatchCommand {
   /// Interval of the checks whether the bank is still open while the stock is not connected.
   private static let checkInterval = TimeSpan.seconds(1)
 
+  /// Prints the stock, and then every change.
   static func run(_ session: Session) throws(CommandError) {
     let serviceRequests = try StockRequests(session)
     try StockWatchCommand(session, serviceRequests, try serviceRequests.assortment()).watch()
@@ -28,6 +31,7 @@ final class StockWatchCommand {
     self.assortment = assortment
   }
 
+  /// Runs the loop that receives and prints changes.
   private func watch() throws(CommandError) {
     let reader = OutputReaderMonitor(on: serviceRequests.loop)
     serviceRequests.client.follow { [unowned self] news in handle(news) }
@@ -44,6 +48,7 @@ final class StockWatchCommand {
     if let failure { throw failure }
   }
 
+  /// Prints an update; stores the error if that fails or the stock refuses the subscription.
   private func handle(_ news: StockUpdate) {
     do throws(CommandError) {
       switch news {
@@ -56,12 +61,14 @@ final class StockWatchCommand {
     }
   }
 
+  /// Prints the amounts of all fruits in one line.
   private func printUpdate(_ picture: StockSnapshot) throws(CommandError) {
     hasSeenSnapshot = true
     let menu = session.menu(assortment, picture.withoutDrinks(of: assortment))
     try session.line(.picture(picture), or: menu.shelvesInOneLine)
   }
 
+  /// Prints one change.
   private func printUpdate(_ change: StockChange) throws(CommandError) {
     let name = assortment.name(of: change.item, in: session.messages.language)
     let time = session.output.palette.paint(Timestamp.utc(milliseconds: change.at.milliseconds), .quiet)

@@ -1,17 +1,19 @@
 // `stop`: closes a bank and reports the results of its customers.
 // Invariant: on a return without an error the coordinator has exited. Its guardian has also exited, unless it took
-// longer than ten seconds. With `--no-wait` the command returns when the bank has started to close.
+// longer than ten seconds. The exception is `--no-wait`: the command returns when the bank has started to close.
 import Glibc
 import Posix
 import Time
 import Wire
 
+/// Implementation of `bankctl stop`.
 enum StopCommand {
   /// Time that a coordinator may take to exit after its last message.
   static let exitTimeout = TimeSpan.seconds(30)
   /// Time that the guardian of a closed bank may take to exit.
   private static let guardianTimeout = TimeSpan.seconds(10)
 
+  /// Closes the bank, waits for its processes, and prints the results. Returns the exit code.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let order = StopParameters(
       now: session.invocation.flag("now"),
@@ -41,8 +43,8 @@ enum StopCommand {
     let deadline = SystemClock.monotonic() + .seconds(1)
     while session.home.isGuarded, SystemClock.monotonic() < deadline { Pause.momentarily() }
     try session.show(.stopped(report), or: session.messages.stopped(report))
-    // With `--bank`, waiting customers are a failure. Dead letters are not counted, and juice orders that
-    // only a closed branch can make do not keep the day open.
+    // With `--bank`, a day that stays open because customers wait is a failure. The exceptions are dead letters, and
+    // customers that only a closed branch can serve (`branches`).
     let isLeft = report.waiting > 0 && report.branches == nil
     return order.closesWholeBank == true && !report.isDayClosed && isLeft ? .failed : .done
   }
@@ -56,7 +58,7 @@ enum StopCommand {
     }
   }
 
-  /// Requests the drain and waits for its end. A Ctrl-C requests the next step. After the last step, a Ctrl-C
+  /// Requests the drain, waits for its end, and returns the result. A Ctrl-C requests the next step. After the last step, a Ctrl-C
   /// ends this command, and the bank continues to close.
   private static func stop(
     _ order: StopParameters, at coordinator: CoordinatorClient, _ session: Session

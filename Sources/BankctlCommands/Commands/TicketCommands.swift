@@ -1,8 +1,10 @@
-// Commands for one customer: ticket, cancel, requeue.
-// Invariant: the output is the customer after the change.
+// `ticket`, `cancel` and `requeue`. `SelectionCommands` has the requests for several tickets at once.
+// Invariant: for one ticket, the JSON output is the customer after the change.
 import Wire
 
+/// Implementations of `bankctl ticket`, `bankctl cancel` and `bankctl requeue`.
 enum TicketCommands {
+  /// Prints the history of one customer, for `bankctl ticket`.
   static func timeline(_ session: Session) throws(CommandError) {
     let question = ControlCommand.ticket(number: session.number("N"), day: session.invocation.integer("day"))
     let ticket = try CoordinatorClient.withReadableBank(session) { coordinator throws(CommandError) in
@@ -13,6 +15,7 @@ enum TicketCommands {
     try session.show(.ticket(ticket), or: timeline.lines)
   }
 
+  /// Cancels one customer or several. Returns the exit code.
   static func cancel(_ session: Session) throws(CommandError) -> ProgramExit {
     let tickets = try SelectionCommands.tickets(session)
     guard tickets.count == 1, let number = tickets.first?.only else {
@@ -33,7 +36,7 @@ enum TicketCommands {
         let task = TaskProgress(.cancel, session.messages)
         return try coordinator.answer(to: .cancel(number, day: meant), task).ticket
       } catch {
-        // The first request has succeeded, and its answer was lost.
+        // A repeated request is refused if the first one has succeeded and its answer was lost.
         guard wasRepeated, case .failure(let failure) = error, failure.code == .wrongState else {
           throw error
         }
@@ -46,6 +49,7 @@ enum TicketCommands {
     return .done
   }
 
+  /// Returns one dead letter, several or all to their lines. Returns the exit code.
   static func requeue(_ session: Session) throws(CommandError) -> ProgramExit {
     if session.invocation.flag("dead") { return try requeueAll(session) }
     let tickets = try SelectionCommands.tickets(session)
@@ -67,6 +71,7 @@ enum TicketCommands {
     return .done
   }
 
+  /// Returns all dead letters to their lines, for `--dead`.
   private static func requeueAll(_ session: Session) throws(CommandError) -> ProgramExit {
     let answer = try CoordinatorClient.withOpenBank(session) { coordinator throws(CommandError) in
       let task = TaskProgress(.requeue, session.messages, withProgress: true)

@@ -5,7 +5,9 @@ import BankModel
 import Posix
 import Wire
 
+/// Implementation of `bankctl tickets`.
 enum TicketsCommand {
+  /// Prints the requested lists of customers.
   static func run(_ session: Session) throws(CommandError) {
     let state = session.invocation.text("state").flatMap { CustomerState(name: $0) }
     var query = TicketQuery(
@@ -44,6 +46,7 @@ enum TicketsCommand {
     try session.output.flush()
   }
 
+  /// Colour of the header of a list.
   fileprivate static func role(_ state: CustomerState) -> Palette.Role {
     switch state {
     case .waiting: .waiting
@@ -90,8 +93,10 @@ private final class TicketList {
     meter = ProgressMeter(messages: session.messages)
   }
 
+  /// Starts printing, for the first time or again on another connection.
   func begin() { isAgain = rows > 0 }
 
+  /// Prints the customers in one state, or all customers for nil, without those already printed.
   func print(_ state: CustomerState?, isAsked: Bool, at coordinator: CoordinatorClient) throws(CommandError) {
     let isPermanent = !session.asJSON && (isAsked || state == .waiting || state == .serving)
     let task = TaskProgress(.tickets, session.messages, meter)
@@ -110,6 +115,7 @@ private final class TicketList {
     count = 0
   }
 
+  /// Prints one customer and records that it was printed.
   private func print(_ ticket: TicketReport) throws(CommandError) {
     try session.line(.listed(ticket), or: "  " + TicketsCommand.label(ticket, session))
     if day != ticket.day { (day, printed) = (ticket.day, [:]) }
@@ -118,6 +124,7 @@ private final class TicketList {
     rows += 1
   }
 
+  /// True if the customer was not printed before.
   private func isNew(_ ticket: TicketReport) -> Bool {
     guard isAgain, ticket.day == day else { return true }
     return (printed[ticket.ticket >> 6] ?? 0) & 1 << UInt64(ticket.ticket & 63) == 0

@@ -1,13 +1,15 @@
 // The manager's commands of the vending machine (`vending admin …`).
-// Invariant: impossible dates are refused before a change is requested. The output of a change contains the new stock
-// of the product.
+// Invariant: impossible dates are refused before a change is requested. The output of `add` and `remove` contains the
+// new stock of the product.
 // Errors: `CommandError`; exit code 2 for impossible dates, 5 if the present state does not allow the change, or if
 // the user declined.
 import BankModel
 import Posix
 import Wire
 
+/// Implementations of the commands `bankctl vending admin …`.
 enum VendingAdminCommands {
+  /// Adds drinks with their dates; asks first on a terminal if the dates are unlikely.
   static func add(_ session: Session) throws(CommandError) -> ProgramExit {
     let made = try day("made", session)
     let expires = try day("expires", session)
@@ -41,6 +43,7 @@ enum VendingAdminCommands {
     return .done
   }
 
+  /// Removes drinks of a product, the earliest to expire first.
   static func remove(_ session: Session) throws(CommandError) {
     let serviceRequests = try VendingRequests(session, .manager)
     let before = try serviceRequests.picture(.stock)
@@ -49,16 +52,19 @@ enum VendingAdminCommands {
     try printResult(changes, product, before, session)
   }
 
+  /// Prints all drinks in the machine, lot by lot.
   static func stock(_ session: Session) throws(CommandError) {
     let picture = try VendingRequests(session, .manager).picture(.stock)
     try session.show(picture, session.listing(picture).shelves, orOfNone: session.messages.noProducts)
   }
 
+  /// Prints the expired drinks in the machine, lot by lot.
   static func expired(_ session: Session) throws(CommandError) {
     let picture = try VendingRequests(session, .manager).picture(.expired)
     try session.show(picture, session.listing(picture).shelves, orOfNone: session.messages.nothingExpired)
   }
 
+  /// Removes all expired drinks from the machine.
   static func discardExpired(_ session: Session) throws(CommandError) {
     let changes = try VendingRequests(session, .manager).restock(.discardExpired)
     let count = changes.reduce(0) { $0 - $1.difference }
@@ -70,6 +76,7 @@ enum VendingAdminCommands {
       or: [session.messages.discarded(count)])
   }
 
+  /// Prints a change of one product: difference, new stock, lots.
   private static func printResult(
     _ changes: [StockChange], _ product: ProductReport, _ before: VendingSnapshot, _ session: Session
   ) throws(CommandError) {
@@ -83,6 +90,7 @@ enum VendingAdminCommands {
       ], or: [session.messages.restocked(product.name(in: session.messages.language), difference, present)])
   }
 
+  /// The date of an option as a day number; nil without the option.
   private static func day(_ option: String, _ session: Session) throws(CommandError) -> DayNumber? {
     guard let text = session.invocation.options.text(option) else { return nil }
     guard let date = CalendarDate(text: text) else {

@@ -4,6 +4,7 @@
 import BankModel
 import Wire
 
+/// Implementations of the customers' commands `bankctl vending …`.
 enum VendingCommands {
   /// Opens the vending screen on a terminal; prints the listing elsewhere, and with TERM=dumb.
   static func show(_ session: Session) throws(CommandError) {
@@ -13,6 +14,7 @@ enum VendingCommands {
     try session.show(.vending(picture), or: session.listing(picture).lines)
   }
 
+  /// Inserts money into the machine.
   static func insert(_ session: Session) throws(CommandError) {
     let change = try VendingRequests(session, .customers).change(.insert(session.number("WON")))
     try session.show(
@@ -20,6 +22,7 @@ enum VendingCommands {
       or: [session.messages.inserted(change.amount), session.messages.balance(change.balance)])
   }
 
+  /// Buys one drink.
   static func buy(_ session: Session) throws(CommandError) {
     let serviceRequests = try VendingRequests(session, .customers)
     let product = try session.product(named: session.name("PRODUCT"), in: try serviceRequests.picture())
@@ -30,11 +33,13 @@ enum VendingCommands {
       or: [message, session.messages.balance(change.balance)])
   }
 
+  /// Prints the balance of the machine.
   static func balance(_ session: Session) throws(CommandError) {
     let picture = try VendingRequests(session, .customers).picture(.balance)
     try session.show(.balance(picture.balance), or: [session.messages.balance(picture.balance)])
   }
 
+  /// Makes the machine return the whole balance, for `bankctl vending return`.
   static func giveChange(_ session: Session) throws(CommandError) {
     let change = try VendingRequests(session, .customers).change(.giveChange)
     try session.show(
@@ -42,6 +47,7 @@ enum VendingCommands {
       or: [session.messages.returned(change.amount), session.messages.balance(change.balance)])
   }
 
+  /// Prints all purchases, the oldest first.
   static func history(_ session: Session) throws(CommandError) {
     let serviceRequests = try VendingRequests(session, .customers)
     let picture = session.asJSON ? nil : try serviceRequests.picture()
@@ -57,15 +63,18 @@ enum VendingCommands {
     try session.output.flush()
   }
 
+  /// Prints the products that the present balance can buy.
   static func buyable(_ session: Session) throws(CommandError) {
     try list(session) { picture, product in picture.isBuyable(product) }
   }
 
+  /// Prints the drinks above a temperature.
   static func hot(_ session: Session) throws(CommandError) {
     let threshold = session.invocation.options.integer("above") ?? Coffee.hotAbove
     try list(session) { _, product in product.isHot(above: threshold) }
   }
 
+  /// Prints the products for which the condition is true.
   private static func list(
     _ session: Session, _ belongs: (VendingSnapshot, ProductReport) -> Bool
   ) throws(CommandError) {
@@ -76,10 +85,12 @@ enum VendingCommands {
 }
 
 extension Session {
+  /// The renderer that shows the machine as text on this output.
   func listing(_ picture: VendingSnapshot) -> VendingListing {
     VendingListing(picture: picture, messages: messages, palette: output.palette, columns: columns)
   }
 
+  /// Prints the products of a snapshot: as JSON, as the given lines, or as `none` if there are no products.
   func show(
     _ picture: VendingSnapshot, _ lines: @autoclosure () -> [String], orOfNone none: String
   ) throws(CommandError) {

@@ -1,17 +1,21 @@
-// `wait`: returns when no customer waits or is served, also after a restart of the coordinator.
+// `wait`: returns when no customer waits, is delayed or is served, also after a restart of the coordinator. With
+// `--leave-delayed` it does not wait for delayed customers.
 // Invariant: with a timeout, the wait over an open connection ends in time even if the coordinator hangs. The first
 // connection has a time limit of its own.
 import Posix
 import Time
 import Wire
 
+/// Implementation of `bankctl wait`.
 enum WaitCommand {
+  /// Waits until the bank is idle, and prints the status.
   static func run(_ session: Session) throws(CommandError) {
     let deadline = session.invocation.duration("timeout").map { SystemClock.monotonic() + $0 }
     let report = try awaitIdle(session, deadline)
     try session.show(.status(report), or: session.picture(report).lines)
   }
 
+  /// Waits until the bank is idle, and returns the status; throws `timed_out` at the deadline.
   private static func awaitIdle(
     _ session: Session, _ deadline: MonotonicTime?
   ) throws(CommandError) -> StatusReport {
@@ -39,6 +43,7 @@ enum WaitCommand {
     }
   }
 
+  /// Error for a wait that has reached its deadline.
   private static func timeIsUp(_ session: Session, _ progress: WaitProgress) -> CommandError {
     .commandFailure(.timedOut, session.messages.stillBusy(progress.report))
   }

@@ -10,10 +10,12 @@ import Posix
 import Time
 import Wire
 
+/// Implementations of `bankctl web` and `bankctl web stop`.
 enum WebCommands {
   /// Maximum time until the server accepts connections.
   private static let serverTimeout = TimeSpan.seconds(15)
 
+  /// Starts the web server if it is not running, and prints a login link.
   static func open(_ session: Session) throws(CommandError) {
     let order = WebServerSettings(
       port: session.invocation.integer("port"), isReadOnly: session.invocation.flag("read-only"),
@@ -51,6 +53,7 @@ enum WebCommands {
       + (session.invocation.flag("allow-run") ? "&run=1" : "")
   }
 
+  /// Stops the web server; the bank stays open.
   static func stop(_ session: Session) throws(CommandError) {
     let report = try CoordinatorClient.withOpenBank(session) { coordinator throws(CommandError) in
       try coordinator.status(.web(nil))
@@ -60,6 +63,7 @@ enum WebCommands {
 
   // MARK: - Link
 
+  /// The web server's answer to a request for a login link.
   private struct Link {
     /// Nil if the server cannot listen on its port, and no proxy is configured in front of it.
     var url: String?
@@ -76,10 +80,12 @@ enum WebCommands {
     var managerCode: String
     var askedPort: Int64
 
+    /// Parses the answer; nil if a field is missing.
     init?(_ body: [UInt8]) {
       guard let node = try? JSONReader.read(body), case .object(let members) = node.content else {
         return nil
       }
+      /// The text of a field; nil if it is missing or not text.
       func text(_ name: String) -> String? {
         if case .string(let text)? = members.first(where: { $0.key == name })?.value.content {
           text
@@ -87,6 +93,7 @@ enum WebCommands {
           nil
         }
       }
+      /// True if a field is the JSON value `true`.
       func flag(_ name: String) -> Bool {
         members.first { $0.key == name }?.value.content == .bool(true)
       }
@@ -108,6 +115,7 @@ enum WebCommands {
       return url?.split(separator: ":").last.flatMap { Int64($0.prefix { $0 != "/" }) }
     }
 
+    /// The JSON output of the command.
     var document: JSONValue {
       [
         "version": 1, "url": .init(url), "port_error": .init(portRefusal),

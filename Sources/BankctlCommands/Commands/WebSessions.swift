@@ -8,12 +8,15 @@ import Posix
 import Time
 import Wire
 
+/// Implementation of `bankctl web sessions`.
 enum WebSessions {
+  /// One login session as the server describes it.
   private struct Row {
     var id, role, since, seen: String
     var mayRun: Bool
   }
 
+  /// Lists the sessions, or ends one or all of them.
   static func run(_ session: Session) throws(CommandError) {
     // A closed bank is reported as closed, and not as a bank without a web server.
     _ = try CoordinatorClient.withOpenBank(session) { coordinator throws(CommandError) in
@@ -38,10 +41,12 @@ enum WebSessions {
     try session.show(document, or: lines(rows, ended == nil ? nil : count, session))
   }
 
+  /// True for the form of a session id: eight hexadecimal digits.
   private static func isName(_ text: String) -> Bool {
     text.utf8.count == 8 && text.allSatisfy { $0.isASCII && $0.isHexDigit }
   }
 
+  /// The sessions as a table, below the number of ended ones.
   private static func lines(_ rows: [Row], _ ended: Int?, _ session: Session) -> [String] {
     let messages = session.messages
     var lines = ended.map { [messages.sessionsEnded($0)] } ?? []
@@ -65,6 +70,7 @@ enum WebSessions {
     var (rows, documents): ([Row], [JSONValue]) = ([], [])
     for session in sessions {
       guard case .object(let members) = session.content else { return nil }
+      /// The text of a field; empty if it is missing or not text.
       func text(_ name: String) -> String {
         if case .string(let text)? = members.first(where: { $0.key == name })?.value.content {
           text

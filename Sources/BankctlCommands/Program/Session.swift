@@ -7,6 +7,7 @@ import ControlClient
 import Posix
 import Wire
 
+/// Command line, settings and output of one run of a command.
 package struct Session {
   package let invocation: Invocation
   package let messages: MessageCatalog
@@ -18,7 +19,9 @@ package struct Session {
 
   /// Value of a number operand; 0 if an optional operand is missing.
   func number(_ operand: String) -> Int64 { invocation.operands.integer(operand) ?? 0 }
+  /// Value of a text operand; empty if an optional operand is missing.
   func name(_ operand: String) -> String { invocation.operands.text(operand) ?? "" }
+  /// Prints a message on standard error.
   package func note(_ text: String) { StandardErrorNotes.say(text) }
 
   /// Prints a JSON document, or the text if JSON was not requested.
@@ -33,11 +36,13 @@ package struct Session {
     try output.flush()
   }
 
+  /// Adds one line to the output: a JSON document, or the text if JSON was not requested.
   func line(_ document: @autoclosure () -> JSONValue, or text: @autoclosure () -> String) throws(CommandError)
   {
     if asJSON { try output.line(document()) } else { try line(text()) }
   }
 
+  /// Adds a line to the output, folded to the width of the terminal.
   func line(_ text: String) throws(CommandError) {
     for part in Screen.folded(text, columns: columns) { try output.line(part) }
   }
@@ -45,11 +50,12 @@ package struct Session {
   /// Maximum table width: the width of the terminal; nil if the output is not a terminal.
   package var columns: Int? { output.isTerminal ? Terminal.size?.columns : nil }
 
+  /// The renderer that shows a status report on this output.
   func picture(_ report: StatusReport) -> StatusRenderer {
     StatusRenderer(report: report, messages: messages, palette: output.palette, columns: columns)
   }
 
-  /// The service with this name or alias. The bank decides whether the service exists.
+  /// The service with this name or alias. Only the syntax is checked; the bank decides whether the service exists.
   func service(named name: String) throws(CommandError) -> ServiceName {
     for choice in BankctlTable.serviceNames where choice.value == name || choice.aliases.contains(name) {
       if let service = ServiceName(choice.value) { return service }
