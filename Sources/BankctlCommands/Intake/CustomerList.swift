@@ -1,13 +1,15 @@
 // A whole list of customers, checked from the first line to the last before any part is sent.
 // Invariant: every pass over the same text with the same seed gives the same customers. Memory does not
 // grow with the list.
-// Errors: `Refusal`, with the line.
+// Errors: `Refusal`; for an invalid line with its number.
 import BankModel
 import JSON
 import Posix
 import Wire
 
+/// The customers of `enqueue --from`, one for each line of a file.
 final class CustomerList {
+  /// Reason why a list is refused.
   enum Refusal: Error, Sendable, Equatable {
     case unreadable(SystemError)
     case line(Int64, CustomerRecord.Fault)
@@ -15,6 +17,7 @@ final class CustomerList {
     case empty
   }
 
+  /// Number of customers.
   let count: Int64
   /// True if every customer has a key, so that a repeated list adds no customer twice.
   let isRepeatable: Bool
@@ -23,6 +26,7 @@ final class CustomerList {
   private let file: LineFile
   private let seed: UInt64
 
+  /// Reads and checks the whole list.
   init(_ file: LineFile, seed: UInt64) throws(Refusal) {
     var count: Int64 = 0
     var keyed: Int64 = 0
@@ -45,8 +49,8 @@ final class CustomerList {
     self.seed = seed
   }
 
-  /// Passes the customers to `body` in parts within the limits. The last part is marked, even if it is
-  /// empty.
+  /// Passes the customers to `body` in parts within the limits of a request. The last part is marked as the last, even
+  /// if it is empty.
   /// - Parameter failure: Returns the error to throw if the text has changed since it was checked.
   func forEachPart<Failure: Error>(
     refusing failure: (Refusal) -> Failure, _ body: (EnqueueList) throws(Failure) -> Void
@@ -70,6 +74,7 @@ final class CustomerList {
 
   private static let branch = ServiceDirectory()
 
+  /// The customer of one line as part of a request; missing values are drawn at random or 0.
   private static func entry(_ line: CustomerRecord, _ draw: inout CustomerGenerator) -> EnqueueEntry {
     var entry: EnqueueEntry
     if let service = line.service, !service.movesMoney {
@@ -91,6 +96,7 @@ final class CustomerList {
     return entry
   }
 
+  /// Passes every line that is not blank to `body`, parsed and with its number.
   private static func walk<Failure: Error>(
     _ file: LineFile, refusing failure: (Refusal) -> Failure,
     _ body: (Int64, CustomerRecord) throws(Failure) -> Void

@@ -7,8 +7,8 @@ import JSON
 import Time
 import Wire
 
-/// Fields of one line. A service that is nil is drawn at random. For a service that moves money, so is an amount or
-/// an account that is nil; for any other service it is 0.
+/// Fields of one line. A service that is nil is drawn at random. An amount or account that is nil is drawn at random if
+/// the service moves money, and is 0 otherwise.
 struct CustomerRecord: Sendable, Equatable {
   var service: ServiceName?
   var priority: Priority = .regular
@@ -20,6 +20,7 @@ struct CustomerRecord: Sendable, Equatable {
   /// Due time of the customer; nil if the customer is due at once.
   var later: ScheduledTime?
 
+  /// Reason why a line is refused.
   enum Fault: Error, Sendable, Equatable {
     /// Longer than the limit in bytes.
     case tooLong(limit: Int)
@@ -35,7 +36,7 @@ struct CustomerRecord: Sendable, Equatable {
     case badKey(length: Int)
     /// Payload as text and as base64.
     case twoPayloads
-    /// Index of the first invalid character, from 1.
+    /// Position of the first invalid character, from 1.
     case badBase64(place: Int)
     case payloadTooLong(length: Int)
     /// Due time and delay together.
@@ -45,6 +46,7 @@ struct CustomerRecord: Sendable, Equatable {
     case tooFar(Field)
   }
 
+  /// Fields that a line may have; the raw value is the name in JSON.
   enum Field: String, Sendable, CaseIterable {
     case service, grade, priority, amount, account, key, payload
     case payloadBase64 = "payload_b64"
@@ -52,6 +54,7 @@ struct CustomerRecord: Sendable, Equatable {
     case after = "in"
   }
 
+  /// Those of service, amount and account that the line omits.
   var drawn: RandomFields {
     var parts: RandomFields = []
     if service == nil { parts.insert(.service) }
@@ -62,6 +65,7 @@ struct CustomerRecord: Sendable, Equatable {
 
   init() {}
 
+  /// Parses a line.
   init(_ bytes: ArraySlice<UInt8>) throws(Fault) {
     var seen: UInt16 = 0
     var scanner = JSONScanner(bytes)
@@ -78,6 +82,7 @@ struct CustomerRecord: Sendable, Equatable {
     }
   }
 
+  /// Value of a field, as far as a field accepts it.
   private enum Value {
     case text(String)
     /// Whole number within 64 bits.
@@ -110,10 +115,11 @@ struct CustomerRecord: Sendable, Equatable {
     }
   }
 
+  /// Index of a field in the bitmap of fields already seen.
   private static func place(_ field: Field) -> Int {
     switch field {
     case .service: 0
-    // Two names of one property.
+    // Both set the priority, so a line has at most one of them.
     case .grade, .priority: 1
     case .amount: 2
     case .account: 3
@@ -125,6 +131,7 @@ struct CustomerRecord: Sendable, Equatable {
     }
   }
 
+  /// Checks the value of a field and stores it.
   private mutating func take(_ value: Value, _ field: Field) throws(Fault) {
     switch (field, value) {
     case (.service, .text(let name)):
@@ -172,17 +179,20 @@ struct CustomerRecord: Sendable, Equatable {
     }
   }
 
+  /// Stores the due time; throws if the line already has one.
   private mutating func order(for moment: ScheduledTime) throws(Fault) {
     guard later == nil else { throw .twoMoments }
     later = moment
   }
 
+  /// Stores the payload; throws if the line already has one, or if it is too long.
   private mutating func setPayload(_ bytes: [UInt8]) throws(Fault) {
     guard payload == nil else { throw .twoPayloads }
     guard bytes.count <= Limits.payloadLength else { throw .payloadTooLong(length: bytes.count) }
     payload = bytes
   }
 
+  /// Returns the value that a name stands for; throws an error with similar names if there is none.
   private static func named<Value>(
     _ field: Field, _ name: String, _ value: Value?, _ known: [String]
   ) throws(Fault) -> Value {

@@ -5,7 +5,9 @@ import BankModel
 import Glibc
 import Posix
 
+/// Text that can be read line by line several times.
 final class LineFile {
+  /// One line without its line break.
   enum Line {
     case bytes(ArraySlice<UInt8>)
     case tooLong
@@ -15,12 +17,13 @@ final class LineFile {
   /// other fields.
   static let limit = 6 * Limits.payloadLength + 64 << 10
 
+  /// Number of bytes that are read at once.
   private static let portion = 1 << 20
   /// U+FEFF in UTF-8.
   fileprivate static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
   private let file: FileDescriptor
 
-  /// Opens a file; copies standard input for `-`.
+  /// Opens a file. Standard input (`-`) and other streams are copied.
   init(path: String) throws(SystemError) {
     if path == "-" {
       file = try Self.copyToFile(FileDescriptor(owning: STDIN_FILENO))
@@ -34,6 +37,7 @@ final class LineFile {
   /// Takes ownership of a seekable file.
   init(_ file: consuming FileDescriptor) { self.file = file }
 
+  /// Copies a stream to an unnamed temporary file, at most until `InputPrecheck` finds the input too long.
   private static func copyToFile(_ stream: consuming FileDescriptor) throws(SystemError) -> FileDescriptor {
     let directory = Environment.value("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
     let path = Paths.join(directory, "bankctl-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())")
@@ -66,6 +70,7 @@ final class LineFile {
     }
   }
 
+  /// Reads bytes from an offset. Returns their number; 0 at the end.
   private func read(_ portion: inout [UInt8], at offset: Int64) throws(SystemError) -> Int {
     var outcome: Result<Int, SystemError> = .success(0)
     portion.withUnsafeMutableBytes { buffer in
@@ -96,7 +101,7 @@ extension FileDescriptor {
   }
 }
 
-/// Detects early that the input will be refused, so that it need not be stored completely. A stream may be
+/// Detects early that the input will be refused, so that the input need not be stored completely. A stream may be
 /// endless.
 struct InputPrecheck {
   private var lineLength = 0
@@ -123,6 +128,7 @@ struct InputPrecheck {
   }
 }
 
+/// Divides portions of a text into numbered lines.
 struct LineSplitter {
   private let limit: Int
   private var number: Int64 = 0
@@ -131,6 +137,7 @@ struct LineSplitter {
 
   init(limit: Int) { self.limit = limit }
 
+  /// Passes the lines that end in this portion to `body`, and keeps the rest.
   mutating func consume<Failure: Error>(
     _ portion: ArraySlice<UInt8>, _ body: (Int64, LineFile.Line) throws(Failure) -> Void
   ) throws(Failure) {
@@ -148,7 +155,7 @@ struct LineSplitter {
     }
   }
 
-  /// The last line need not end in a newline.
+  /// Passes the last line to `body` if it does not end in a newline.
   mutating func finish<Failure: Error>(
     _ body: (Int64, LineFile.Line) throws(Failure) -> Void
   ) throws(Failure) {
@@ -156,6 +163,7 @@ struct LineSplitter {
     try complete([], body)
   }
 
+  /// Passes the kept rest and the given bytes to `body` as one line.
   private mutating func complete<Failure: Error>(
     _ end: ArraySlice<UInt8>, _ body: (Int64, LineFile.Line) throws(Failure) -> Void
   ) throws(Failure) {

@@ -7,6 +7,7 @@ import ByteText
 import Glibc
 import Posix
 
+/// Reads payloads from options, files and standard input.
 enum PayloadSource {
   /// Payload of each customer; nil without the options.
   static func read(_ session: Session) throws(CommandError) -> [UInt8]? {
@@ -36,6 +37,7 @@ enum PayloadSource {
     return bytes
   }
 
+  /// Error for a payload above the limit.
   private static func tooLong(_ place: String, _ session: Session) -> CommandError {
     .usage(session.messages.payloadTooLong(place))
   }
@@ -47,6 +49,7 @@ enum PayloadSource {
       : try contents(of: try FileDescriptor.open(path, .readOnly))
   }
 
+  /// Reads a stream to its end; nil if it is longer than the limit of a payload.
   private static func contents(of stream: consuming FileDescriptor) throws(SystemError) -> [UInt8]? {
     var bytes: [UInt8] = []
     try stream.forEachPortion(of: 64 << 10) { portion throws(SystemError) in

@@ -27,6 +27,7 @@ enum ScheduledTime: Sendable, Equatable {
     self = .after(milliseconds)
   }
 
+  /// Reason why a due time is refused.
   enum Fault: Error, Sendable, Equatable {
     case noMoment(String)
     /// Time of today that has passed, and the same time of tomorrow.
@@ -58,10 +59,11 @@ enum ScheduledTime: Sendable, Equatable {
 
   /// Parses an RFC 3339 time; nil for other text.
   static func instant(_ text: String) -> Int64? {
-    // Shorter texts would be parsed as a UTC time of today.
+    // `LogMoment` would parse a text of 5 or 8 bytes as a UTC time of today.
     text.utf8.count > 8 ? LogMoment.parse(text, now: 0) : nil
   }
 
+  /// Parses `hh:mm` as a local time of today; nil for other text. Throws if that time has passed.
   private static func timeOfDay(_ text: String, now: Int64) throws(Fault) -> Int64? {
     let bytes = Array(text.utf8)
     guard bytes.count == 5, bytes[2] == UInt8(ascii: ":"), bytes[0] >= UInt8(ascii: "0"),

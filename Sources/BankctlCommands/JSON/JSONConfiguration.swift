@@ -29,6 +29,7 @@ extension JSONValue {
     ])
   }
 
+  /// One setting with its key, value, source and line.
   private static func setting(_ setting: EffectiveSetting) -> JSONValue {
     let (source, line): (String, Int?) =
       switch setting.source {
@@ -43,6 +44,7 @@ extension JSONValue {
     ]
   }
 
+  /// The value of a setting as in a configuration file.
   private init(_ value: SettingValue) {
     self =
       switch value {

@@ -3,8 +3,9 @@
 import Arguments
 import BankModel
 
+/// Search for fruits and juices by the names that users type.
 enum ItemNames {
-  /// Short names on the buttons of the original program, in addition to those of the assortment.
+  /// Short Korean names of juices, accepted in addition to those of the assortment.
   private static let shortNames = ["망키쥬스": ItemID("mango-kiwi")]
 
   /// The fruit with this name in commands, in Korean or in English.
@@ -26,6 +27,7 @@ enum ItemNames {
       })
   }
 
+  /// Names in commands of the known items whose names are similar to an unknown name.
   static func suggestions(for name: String, among known: [(id: ItemID, korean: String)]) -> [String] {
     let near = Suggestions.nearest(to: name, among: known.flatMap { [$0.id.name, $0.korean] })
     var names: [String] = []
@@ -38,9 +40,10 @@ enum ItemNames {
     return names
   }
 
+  /// The element of a list with exactly one; otherwise nil.
   private static func only<Thing>(_ things: [Thing]) -> Thing? { things.count == 1 ? things[0] : nil }
 
-  /// A name without variations: spaces, case, and the spelling of the word for juice.
+  /// A name in one form, so that spaces, case and the two Korean spellings of "juice" make no difference.
   private static func plain(_ name: String) -> String {
     name.filter { !$0.isWhitespace }.lowercased().replacing("주스", with: "쥬스")
   }

@@ -2,10 +2,11 @@
 // Invariant: each finished juice is reported at once, and a shortage once at the end. With JSON each juice is one
 // line, in the order of the tickets. For a single juice that was neither made nor refused, JSON output contains only
 // the error.
-// Errors: `CommandError`: the complaint about juices that were neither made nor refused.
+// Errors: `CommandError` with a sentence about the juices that were neither made nor refused for lack of ingredients.
 import BankModel
 import Posix
 
+/// Prints the outcome of each juice of an order, and decides the exit code.
 final class JuiceOrderReport {
   private let juice: Juice
   private let assortment: Assortment
@@ -14,6 +15,7 @@ final class JuiceOrderReport {
   private var made = 0
   private var short = 0
   private var shortages: [Shortage] = []
+  /// Orders that were neither made nor refused for lack of ingredients.
   private var undone: [(order: OrderID, fate: JuiceOrderTracker.OrderOutcome)] = []
 
   init(juice: Juice, assortment: Assortment, session: Session) {
@@ -25,6 +27,7 @@ final class JuiceOrderReport {
 
   private var messages: MessageCatalog { session.messages }
 
+  /// Prints or counts the outcome of one juice.
   func add(_ order: OrderID, _ outcome: JuiceOrderTracker.OrderOutcome) throws(CommandError) {
     switch outcome {
     case .made:
@@ -64,6 +67,7 @@ final class JuiceOrderReport {
     return .refused
   }
 
+  /// Sentences about the missing ingredients, after the number of juices made.
   private var fruitLines: [String] {
     let missing = shortages.map {
       messages.shortageSentence($0, of: assortment.name(of: $0.item, in: messages.language))
@@ -80,6 +84,7 @@ final class JuiceOrderReport {
     return Self.missing(for: short, of: juice) { picture.quantity(of: $0) }
   }
 
+  /// Ingredients that are missing for `count` juices, with needed and available amounts.
   static func missing(for count: Int, of juice: Juice, there quantity: (ItemID) -> Quantity) -> [Shortage] {
     juice.recipe.compactMap { part in
       let (all, overflow) = part.quantity.multipliedReportingOverflow(by: Int64(max(count, 1)))
@@ -117,7 +122,7 @@ extension Session {
   /// True if a user can answer: standard input and standard output are a terminal, and JSON was not requested.
   var isAtTerminal: Bool { output.isTerminal && Terminal.isTerminal(0) && !asJSON }
 
-  /// The coordinator's reason why the juice station makes no juice.
+  /// The coordinator's reason why the juice station makes no juice; nil if none is known.
   var stationTrouble: StationTrouble? {
     guard let report = try? CoordinatorClient.picture(self) else { return nil }
     if let trouble = report.workers.first(where: { $0.role == .stock }).flatMap({ messages.trouble(of: $0) })
@@ -131,6 +136,7 @@ extension Session {
     return stations.allSatisfy { $0.isFailed == true } ? .failed : nil
   }
 
+  /// Asks a yes-or-no question until the user answers. The end of the input means no.
   func confirm(_ question: String) throws(CommandError) -> Bool {
     while true {
       output.write("\(question) [\(messages.phrases.yes)/\(messages.phrases.no)] ")
@@ -145,6 +151,7 @@ extension Session {
   }
 }
 
+/// Reason why the juice station makes no juice.
 enum StationTrouble: Sendable, Equatable {
   case stock(String)
   case paused

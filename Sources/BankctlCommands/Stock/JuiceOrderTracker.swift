@@ -9,7 +9,9 @@ import Posix
 import Time
 import Wire
 
+/// Waits for the tickets of a juice order, and cancels the rest if the station hangs.
 final class JuiceOrderTracker {
+  /// What became of one juice.
   enum OrderOutcome: Sendable, Equatable {
     case made
     /// Too few of these ingredients; none was used.
@@ -23,6 +25,7 @@ final class JuiceOrderTracker {
     /// In progress, and not finished in time.
     case unfinished
 
+    /// The name in JSON.
     var name: String {
       switch self {
       case .made: "made"
@@ -35,6 +38,7 @@ final class JuiceOrderTracker {
     }
   }
 
+  /// Function that receives each ticket with its outcome.
   typealias Reporter = (TicketNumber, OrderOutcome) throws(CommandError) -> Void
 
   /// Time that a juice in progress may still take when its order is cancelled.
@@ -77,6 +81,7 @@ final class JuiceOrderTracker {
     if next <= tickets.last { try withdrawAll(from: next, reportOutcome) }
   }
 
+  /// Outcome of a ticket that has ended.
   private static func outcome(of report: TicketReport) -> OrderOutcome {
     switch report.receipt?.outcome {
     case .served: .made
@@ -119,6 +124,7 @@ final class JuiceOrderTracker {
     return try coordinator.status(.status).services.first { $0.service == .juice }?.served ?? 0
   }
 
+  /// Reads the report on a ticket.
   private func report(
     on ticket: TicketNumber, _ coordinator: CoordinatorClient
   ) throws(CommandError) -> TicketReport {
@@ -127,8 +133,8 @@ final class JuiceOrderTracker {
 
   // MARK: - Cancelling
 
-  /// Cancels every ticket that has not ended, the last first, so that no remaining ticket starts meanwhile. A
-  /// juice in progress has some time to finish.
+  /// Cancels every ticket that has not ended, and reports all of them. The last ticket is cancelled first, so that no
+  /// remaining ticket starts meanwhile. A juice in progress has some time to finish.
   private func withdrawAll(from first: TicketNumber, _ reportOutcome: Reporter) throws(CommandError) {
     var outcomes: [TicketNumber: OrderOutcome] = [:]
     let deadline = SystemClock.monotonic() + (wait.signal == nil ? Self.grace : Self.interruptedGrace)
@@ -142,7 +148,7 @@ final class JuiceOrderTracker {
     for ticket in first...tickets.last { try reportOutcome(ticket, outcomes[ticket] ?? .unfinished) }
   }
 
-  /// Cancels a ticket; nil if it is in progress.
+  /// Cancels a ticket unless it has ended, and returns its outcome; nil if the ticket is in progress.
   private func withdraw(_ ticket: TicketNumber) throws(CommandError) -> OrderOutcome? {
     var isOurs = false
     return try persist { coordinator throws(CommandError) in
@@ -160,7 +166,7 @@ final class JuiceOrderTracker {
           isOurs = false
           return Self.outcome(of: try self.report(on: ticket, coordinator))
         }
-        // Meanwhile the ticket was assigned to the station, or has ended.
+        // Meanwhile the ticket was assigned to the station, or has ended. The caller tries again.
         if case .failure(let failure) = error, failure.code == .wrongState || failure.code == .noSuchTicket {
           isOurs = false
           return nil
@@ -184,6 +190,7 @@ final class JuiceOrderTracker {
     }
   }
 
+  /// Waits for the restarted coordinator; throws after the timeout or a new signal.
   private func reconnect() throws(CommandError) {
     let known = wait.signal
     let deadline = SystemClock.monotonic() + CoordinatorClient.reconnectTimeout
@@ -199,6 +206,7 @@ final class JuiceOrderTracker {
 }
 
 extension TicketReport {
+  /// True if the customer has a receipt or is a dead letter.
   fileprivate var hasEnded: Bool { state == .done || state == .dead }
   fileprivate var isCancelled: Bool { receipt?.outcome == .cancelled }
 }

@@ -1,8 +1,9 @@
 // Decoder of terminal input: characters, and escape sequences of keys.
 // Invariant: the division of bytes into portions does not affect the keys. An unknown sequence gives no key, and its
-// letters are not taken as keys. Pasted text gives only the key `paste`, and the keys Ctrl-C and Ctrl-Z, which end
-// it.
+// letters are not taken as keys. Pasted text gives only the key `paste`. A Ctrl-C or Ctrl-Z in pasted text gives
+// that key, and ends the pasted text.
 
+/// A key that the user pressed.
 enum Key: Sendable, Equatable {
   case up, down, left, right, home, end, pageUp, pageDown, enter, escape, backspace
   /// Shift-Tab; Tab alone is Ctrl-I.
@@ -14,6 +15,7 @@ enum Key: Sendable, Equatable {
   case paste
 }
 
+/// Converts the bytes of a terminal into keys.
 struct KeyDecoder: Sendable {
   private var pending: [UInt8] = []
   private var isPasting = false
@@ -28,6 +30,7 @@ struct KeyDecoder: Sendable {
   /// True if an incomplete sequence is pending, which may also be a lone Escape.
   var isWaiting: Bool { !isPasting && !pending.isEmpty }
 
+  /// Adds input bytes, and returns the keys that are complete.
   mutating func take(_ bytes: [UInt8]) -> [Key] {
     var keys: [Key] = []
     for byte in bytes {
@@ -47,8 +50,8 @@ struct KeyDecoder: Sendable {
     return keys
   }
 
-  /// Called after a time without input: a pending escape was the key Escape, and not the start of a
-  /// sequence.
+  /// Returns the key Escape if a lone escape byte is pending, and drops any other incomplete sequence. Called after a
+  /// time without input.
   mutating func settle() -> Key? {
     guard !isPasting else { return nil }
     defer { pending = [] }
@@ -64,10 +67,10 @@ struct KeyDecoder: Sendable {
     return keys
   }
 
-  /// CSI (`ESC [`) and SS3 (`ESC O`) sequences. Source: ECMA-48, xterm ctlseqs.
+  /// The keys of a pending CSI (`ESC [`) or SS3 (`ESC O`) sequence; nil if it is incomplete. Source: ECMA-48, xterm ctlseqs.
   private func sequence() -> [Key]? {
     guard pending.count > 1 else { return nil }
-    // Two escapes: the first one was the key. Any other byte after an escape is Alt with a key, which gives no key.
+    // Two escapes give one key Escape. Any other byte after an escape is Alt with a key, which gives no key.
     guard pending[1] == UInt8(ascii: "[") || pending[1] == UInt8(ascii: "O") else {
       return pending[1] == Self.escape ? [.escape] : []
     }
@@ -99,6 +102,7 @@ struct KeyDecoder: Sendable {
     }
   }
 
+  /// The key of a pending character or control byte; nil if the character is incomplete.
   private func character(_ first: UInt8) -> [Key]? {
     switch first {
     case UInt8(ascii: "\r"), UInt8(ascii: "\n"): return [.enter]

@@ -3,6 +3,7 @@
 // colours.
 import BankModel
 
+/// Makes the text lines about the stock and the juices.
 struct MenuRenderer {
   let assortment: Assortment
   let picture: StockSnapshot
@@ -10,11 +11,13 @@ struct MenuRenderer {
   let palette: Palette
   var columns: Int?
 
+  /// Title, stock and juices.
   var lines: [String] {
     Screen.sentence(messages.phrases.juiceTitle, columns: columns).map { palette.paint($0, .heading) } + [""]
       + shelves + [""] + juices
   }
 
+  /// The stock: one line for each item with its amount.
   var shelves: [String] {
     var table = TextTable([.left, .right, .left])
     for (name, quantity, id) in items {
@@ -26,6 +29,7 @@ struct MenuRenderer {
     return table.lines(palette, within: columns)
   }
 
+  /// The stock in one line.
   var shelvesInOneLine: String {
     items.map { "\($0.name) \(MessageCatalog.grouped($0.quantity))" }.joined(separator: " · ")
   }
@@ -43,6 +47,7 @@ struct MenuRenderer {
       + picture.items.filter { !known.contains($0.item) }.map { ($0.item.name, $0.quantity, $0.item) }
   }
 
+  /// One line for each juice: recipe, and whether it can be made.
   private var juices: [String] {
     var table = TextTable([.left, .left, .left])
     for juice in assortment.juices {
@@ -60,5 +65,6 @@ struct MenuRenderer {
     return table.lines(palette, within: columns)
   }
 
+  /// Display name of an item.
   private func name(of item: ItemID) -> String { assortment.name(of: item, in: messages.language) }
 }

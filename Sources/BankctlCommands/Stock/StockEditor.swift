@@ -4,12 +4,15 @@ import BankModel
 import StockClient
 import Wire
 
+/// State of the stock editor.
 struct StockEditor {
+  /// What a key requests.
   enum UserCommand: Sendable, Equatable {
     case change(ItemID, Quantity)
     case close
   }
 
+  /// A line that the user can select.
   enum Line: Sendable, Equatable {
     case fruit(Fruit, Quantity)
     case close
@@ -29,8 +32,10 @@ struct StockEditor {
     notice = ServiceNotice(absence: messages.editorWaits, refusedKey: messages.editorIgnoredKey)
   }
 
+  /// The lines that the user can select, in order.
   var lines: [Line] { assortment.fruits.map { .fruit($0, picture?.quantity(of: $0.id) ?? 0) } + [.close] }
 
+  /// Applies a snapshot or changes from the stock.
   mutating func handle(_ news: StockUpdate) {
     switch news {
     case .snapshot(let picture): self.picture = picture
@@ -40,6 +45,7 @@ struct StockEditor {
     notice.forgetAbsence()
   }
 
+  /// Shows the error of a requested change.
   mutating func handle(_ result: Result<StockResult, StockClientError>) {
     switch result {
     case .success(.failure(let failure)): notice.say(messages.commandFailure(about: failure).message)
@@ -50,6 +56,7 @@ struct StockEditor {
     }
   }
 
+  /// Applies a key. Returns a request if the key makes one.
   mutating func press(_ key: Key) -> UserCommand? {
     notice.clear()
     switch key {
@@ -58,7 +65,7 @@ struct StockEditor {
     case .home: chosen = 0
     case .end: chosen = lines.count - 1
     case .enter, .character(" "): return lines[chosen] == .close ? .close : nil
-    // The second character of each pair is the same key with a Korean keyboard layout, or without Shift.
+    // Further characters of a case are the same key with a Korean layout or another Shift state, or the minus sign.
     case .escape, .control("d"), .character("q"), .character("ㅂ"): return .close
     case .character("+"), .character("="): return change(by: 1)
     case .character("-"), .character("_"), .character("\u{2212}"): return change(by: -1)
@@ -68,8 +75,10 @@ struct StockEditor {
     return nil
   }
 
+  /// Moves the selection, at most to the first or last line.
   private mutating func move(by step: Int) { chosen = min(max(0, chosen + step), lines.count - 1) }
 
+  /// The request to change the selected fruit; nil if the amount would be below 0 or is unknown.
   private mutating func change(by difference: Quantity) -> UserCommand? {
     guard case .fruit(let fruit, let present) = lines[chosen] else { return nil }
     // Before the first snapshot the amounts are unknown, not 0.

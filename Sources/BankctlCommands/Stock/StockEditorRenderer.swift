@@ -4,10 +4,12 @@ import Arguments
 import BankModel
 import Posix
 
+/// Makes the lines of the stock editor.
 struct StockEditorRenderer {
   let editor: StockEditor
   let palette: Palette
 
+  /// All lines of the screen for a terminal of this size; 80 × 24 if unknown.
   func lines(size: Terminal.Size?) -> [String] {
     let body = choices(columns: size?.columns ?? 80)
     let title = Screen.sentence(editor.messages.phrases.stockEditorTitle, columns: size?.columns)
@@ -50,6 +52,7 @@ struct StockEditorRenderer {
     }
   }
 
+  /// Emoji and display name of a fruit.
   private func label(_ fruit: Fruit) -> String {
     [fruit.emoji, fruit.name(in: editor.messages.language)].filter { !$0.isEmpty }.joined(separator: " ")
   }

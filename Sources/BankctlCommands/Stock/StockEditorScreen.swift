@@ -1,14 +1,15 @@
 // Connection of the stock editor to the stock; `StockEditor` interprets keys.
 // Invariant: the screen waits for requested changes, unless the user closes it twice or presses Ctrl-C. In
 // that case the command reports that there was no answer.
-// Errors: `CommandError`. If the stock is not running or does not answer, the screen waits until the user
-// closes it.
+// Errors: `CommandError`. If the stock stops or does not answer while the screen is open, the screen waits until the
+// user closes it.
 import BankModel
 import Posix
 import StockClient
 import Time
 import Wire
 
+/// The full screen of the stock editor.
 final class StockEditorScreen {
   private let session: Session
   private let serviceRequests: StockRequests
@@ -24,6 +25,7 @@ final class StockEditorScreen {
   /// Maximum wait for the amounts. After this time the editor opens without them.
   private static let snapshotTimeout = TimeSpan.seconds(1)
 
+  /// Opens the editor; returns when the user has closed it.
   static func run(_ session: Session) throws(CommandError) {
     guard session.environment.variable("TERM") != "dumb" else {
       return session.note(session.messages.editorNeedsTerminal)
@@ -50,6 +52,7 @@ final class StockEditorScreen {
     editor = StockEditor(assortment, session.messages)
   }
 
+  /// Runs the loop of the screen.
   private func edit() throws(CommandError) {
     serviceRequests.client.follow { [unowned self] news in
       editor.handle(news)
@@ -76,11 +79,13 @@ final class StockEditorScreen {
     if let failure = screen.failure { throw failure }
   }
 
+  /// Text of a change in messages, such as `add 1 kiwi`.
   private func name(_ change: ItemAmount) -> String {
     session.messages.added(
       editor.assortment.name(of: change.item, in: session.messages.language), change.quantity)
   }
 
+  /// Applies a key: closes the screen, or queues the requested change.
   private func press(_ key: Key) {
     guard let userCommand = editor.press(key) else { return }
     switch userCommand {
@@ -102,6 +107,7 @@ final class StockEditorScreen {
     serviceRequests.client.ask(.change(change, nil), until: deadline) { [weak self] in self?.handle($0) }
   }
 
+  /// Takes over the answer to a change and sends the next one; probes the stock after a timeout.
   private func handle(_ result: Result<StockResult, StockClientError>) {
     screen.isDirty = true
     guard case .success = result else {

@@ -7,23 +7,26 @@ import StockClient
 import Time
 import Wire
 
+/// Requests to the stock service.
 typealias StockRequests = ServiceRequests<StockCommand>
 
 extension StockCommand: PresentableCommand {
   static var role: WorkerRole { .stock }
   static var absence: ErrorCode { .stockUnavailable }
 
+  /// Message for users if the stock does not answer.
   static func silence(_ why: String, isInDoubt: Bool, _ messages: MessageCatalog) -> String {
     messages.stockSilent(why, isInDoubt)
   }
 
+  /// Error for a refusal of the stock; nil for any other answer.
   static func commandFailure(about answer: StockResult, _ messages: MessageCatalog) -> CommandFailure? {
     if case .failure(let failure) = answer { messages.commandFailure(about: failure) } else { nil }
   }
 }
 
 extension ServiceRequests where Command == StockCommand {
-  /// Connects to the stock service of the open bank.
+  /// Prepares requests to the stock service of the open bank.
   /// - Parameters:
   ///   - isSeenOpen: True if the coordinator has already answered. The check that the bank is open is then
   ///     omitted.
@@ -36,6 +39,7 @@ extension ServiceRequests where Command == StockCommand {
     try self.init(session, at: socket, within: session.stockTimeout, on: loop)
   }
 
+  /// Requests the fruits and juices that the bank knows.
   func assortment() throws(CommandError) -> Assortment {
     guard case .assortment(let assortment) = try ask(.assortment) else { throw Self.unexpected }
     return assortment
@@ -71,12 +75,13 @@ extension StockSnapshot {
 }
 
 extension Session {
-  /// Timeout of the stock, or of the stock and the juice station.
+  /// Time limit for answers of the stock: the value of `--timeout` or `--stall-timeout`, otherwise 10 s.
   var stockTimeout: TimeSpan {
     let option = ["timeout", "stall-timeout"].first(where: invocation.options.declares)
     return option.flatMap { invocation.duration($0) } ?? .seconds(10)
   }
 
+  /// The fruit with this name; throws an error with similar names if there is none.
   func fruit(named name: String, in assortment: Assortment) throws(CommandError) -> Fruit {
     if let fruit = ItemNames.fruit(named: name, in: assortment) { return fruit }
     let near = ItemNames.suggestions(for: name, among: assortment.fruits.map { ($0.id, $0.korean) })
@@ -84,6 +89,7 @@ extension Session {
     throw .commandFailure(CommandFailure(stock: .unknownItem, message))
   }
 
+  /// The juice with this name; throws an error with similar names if there is none.
   func juice(named name: String, in assortment: Assortment) throws(CommandError) -> Juice {
     if let juice = ItemNames.juice(named: name, in: assortment) { return juice }
     let near = ItemNames.suggestions(for: name, among: assortment.juices.map { ($0.id, $0.korean) })

@@ -1,11 +1,13 @@
 // State of the manager's screen of the vending machine, and the meaning of keys: selected product, filter
 // of expired drinks, request.
-// Invariant: the numbers on the screen are those that the machine has sent, or sums of them.
+// Invariant: the numbers on the screen were sent by the machine, or follow from such numbers.
 import BankModel
 import VendingClient
 import Wire
 
+/// State of the manager's screen.
 struct AdminBoard {
+  /// What a key requests.
   enum UserCommand: Sendable, Equatable {
     case add(ItemID, Quantity)
     case remove(ItemID, Quantity)
@@ -16,6 +18,7 @@ struct AdminBoard {
   let messages: MessageCatalog
   /// The machine with its lots; nil before the first snapshot.
   private(set) var picture: VendingSnapshot?
+  /// Index of the selected product; the number of products for the line that closes the screen.
   private(set) var chosen = 0
   private(set) var showsExpiredOnly = false
   var notice: ServiceNotice
@@ -25,9 +28,12 @@ struct AdminBoard {
     notice = ServiceNotice(absence: messages.machineWaits, refusedKey: messages.machineIgnoredKey)
   }
 
+  /// The shown products.
   var products: [ProductReport] { (picture?.products ?? []).filter { !showsExpiredOnly || $0.expired > 0 } }
+  /// True if the line that closes the screen is selected.
   var isCloseSelected: Bool { chosen >= products.count }
 
+  /// Applies a snapshot or news from the machine.
   mutating func handle(_ update: VendingUpdate) {
     switch update {
     case .snapshot(let picture): self.picture = picture
@@ -38,6 +44,7 @@ struct AdminBoard {
     chosen = min(chosen, products.count)
   }
 
+  /// Shows the result of a request of this screen.
   mutating func handle(_ result: Result<VendingResult, VendingClientError>, _ userCommand: UserCommand) {
     switch result {
     case .success(.stocked(let changes)):
@@ -55,6 +62,7 @@ struct AdminBoard {
     }
   }
 
+  /// Applies a key. Returns a request if the key makes one.
   mutating func press(_ key: Key) -> UserCommand? {
     notice.clear()
     switch key {
@@ -78,11 +86,13 @@ struct AdminBoard {
     return nil
   }
 
+  /// The request to add or remove drinks of the selected product.
   private mutating func change(by difference: Quantity) -> UserCommand? {
     guard let product = products[safely: chosen] else { return nil }
     return ask(difference > 0 ? .add(product.id, difference) : .remove(product.id, -difference))
   }
 
+  /// Returns the request if the machine accepts requests; otherwise nil, with a notice.
   private mutating func ask(_ userCommand: UserCommand) -> UserCommand? {
     notice.grant(userCommand, hasSnapshot: picture != nil)
   }

@@ -8,10 +8,12 @@ import BankModel
 import Posix
 import Wire
 
+/// Makes the lines of the manager's screen.
 struct AdminBoardRenderer {
   let board: AdminBoard
   let palette: Palette
 
+  /// All lines of the screen for a terminal of this size; 80 × 24 if unknown.
   func lines(size: Terminal.Size?) -> [String] {
     let (rows, columns) = (size?.rows ?? 24, size?.columns ?? 80)
     let pie = SharePie(board.picture, board.messages)
@@ -32,7 +34,8 @@ struct AdminBoardRenderer {
     return (head + shown + foot).map { Screen.cut($0, to: size?.columns) }
   }
 
-  /// With fewer rows a product takes one line, and its name is cut on a narrow terminal.
+  /// Minimum number of rows for products of several lines. With fewer rows a product takes one line, and its name is
+  /// cut on a narrow terminal.
   private static let roomForSeveralLines = 9
 
   /// The products, each in one line, or in several on a terminal too narrow for the amounts beside the names;
@@ -57,6 +60,7 @@ struct AdminBoardRenderer {
     return products + [[palette.paint(close, board.isCloseSelected ? .heading : nil)]]
   }
 
+  /// Colour of the product at this index: bold if it is selected.
   private func role(_ place: Int) -> Palette.Role? { place == board.chosen ? .heading : nil }
 
   /// Number of drinks, and number of expired ones if there are any.
@@ -65,6 +69,7 @@ struct AdminBoardRenderer {
       + (product.expired > 0 ? [board.messages.expiredPieces(product.expired)] : [])
   }
 
+  /// One product in one line: name, amounts, and the lots that fit.
   private func line(_ product: ProductReport, _ head: String, _ place: Int, _ columns: Int) -> String {
     let amounts = amounts(product)
     let expired = amounts.dropFirst().map { "  " + palette.paint($0, .alarm) }.joined()
@@ -73,7 +78,8 @@ struct AdminBoardRenderer {
     return lots.isEmpty ? text : text + palette.paint(lots, .quiet)
   }
 
-  /// Lots take a line each. Only the selected product shows them: at most three, and the number of the others.
+  /// One product in several lines. Only the selected product shows its lots, each in a line: at most three, and the
+  /// number of the others.
   private func lines(_ product: ProductReport, _ head: String, _ place: Int, _ columns: Int) -> [String] {
     let isChosen = place == board.chosen
     let lots = lots(of: product)
@@ -93,8 +99,10 @@ struct AdminBoardRenderer {
       }
   }
 
+  /// Maximum number of lots that are shown for a product.
   private static let fewLots = 3
 
+  /// Texts of the lots of a product: expiry date and amount.
   private func lots(of product: ProductReport) -> [String] {
     (product.lots ?? []).map { lot in
       (lot.dates.map { CalendarDate($0.expires).dashed } ?? "-") + " ×\(MessageCatalog.grouped(lot.quantity))"
@@ -112,6 +120,7 @@ struct AdminBoardRenderer {
     return " …"
   }
 
+  /// Puts two blocks of lines beside each other, the right one at a column.
   private func beside(_ left: [String], _ right: [String], at column: Int, _ room: Int) -> [String] {
     (0..<min(room, max(left.count, right.count))).map { row in
       let text = Screen.cut(left[safely: row] ?? "", to: column - 2)
@@ -121,6 +130,7 @@ struct AdminBoardRenderer {
   }
 }
 
+/// Pie chart and legend of the products' shares of the purchases.
 struct SharePie {
   /// Width of the pie and its legend in columns.
   var width: Int { max(40, legend(rows: slices.count).map { DisplayWidth.of($0) }.max() ?? 0) }
@@ -183,7 +193,7 @@ struct SharePie {
     return shares
   }
 
-  /// A character cell is twice as high as it is wide.
+  /// The rows of the pie. Two columns are as wide as a row is high, because a character cell is twice as high as wide.
   private var pie: [String] {
     (-Self.radius...Self.radius).map { row in
       String(
@@ -195,6 +205,7 @@ struct SharePie {
     }
   }
 
+  /// The character of the slice at an angle.
   private func sign(at angle: Double) -> Character {
     var passed: Int64 = 0
     for slice in slices {
@@ -209,7 +220,7 @@ struct SharePie {
   private static func angle(_ x: Double, _ y: Double) -> Double {
     if x == 0, y == 0 { return 0 }
     let (a, b) = (x < 0 ? -x : x, y < 0 ? -y : y)
-    // The angle is from the vertical to the horizontal, from 0 to 1 of a quarter turn.
+    // `quarter` is the angle from the vertical as a fraction of a quarter turn.
     let ratio = a <= b ? a / b : b / a
     // atan(r) within 0.3 degrees: https://doi.org/10.1109/MSP.2006.1628884
     let arc = ratio * (0.9724 - 0.1919 * ratio * ratio) / 1.5707963

@@ -1,11 +1,13 @@
 // State of the customers' screen of the vending machine, and the meaning of keys: selected product, scroll
 // offset of the purchases, request.
-// Invariant: the numbers on the screen are those that the machine has sent, or sums of them.
+// Invariant: the numbers on the screen were sent by the machine, or follow from such numbers.
 import BankModel
 import VendingClient
 import Wire
 
+/// State of the customers' screen.
 struct CustomerBoard {
+  /// What a key requests.
   enum UserCommand: Sendable, Equatable {
     case insert(Won)
     case buy(ItemID)
@@ -21,10 +23,10 @@ struct CustomerBoard {
   private(set) var chosen = 0
   /// Purchases older than those of the snapshot, oldest first.
   private(set) var older: [MoneyChange] = []
-  /// Number of purchases by which the strip is scrolled back from the latest.
+  /// Number of purchases by which the list at the bottom is scrolled back from the latest one.
   private(set) var scrollOffset = 0
   var notice: ServiceNotice
-  /// Number of products in a row; `CustomerBoardRenderer` sets it.
+  /// Number of products in a row on the terminal; `VendingScreen` sets it before each drawing.
   var columns = 5
 
   init(_ messages: MessageCatalog) {
@@ -39,6 +41,7 @@ struct CustomerBoard {
     return older.filter { $0.sequence < first } + recent
   }
 
+  /// Applies a snapshot or news from the machine.
   mutating func handle(_ update: VendingUpdate) {
     switch update {
     case .snapshot(let picture): self.picture = picture
@@ -56,13 +59,16 @@ struct CustomerBoard {
     chosen = min(chosen, max(0, (picture?.products.count ?? 1) - 1))
   }
 
+  /// Adds older purchases that were requested.
   mutating func handle(older purchases: [MoneyChange]) { keep(purchases) }
 
+  /// Adds purchases to `older`, each once.
   private mutating func keep(_ purchases: [MoneyChange]) {
     let known = Set(older.map(\.sequence))
     older = (older + purchases.filter { !known.contains($0.sequence) }).sorted { $0.sequence < $1.sequence }
   }
 
+  /// Shows the result of a request of this screen.
   mutating func handle(_ result: Result<VendingResult, VendingClientError>) {
     switch result {
     case .success(.done(let change)):
@@ -79,6 +85,7 @@ struct CustomerBoard {
     }
   }
 
+  /// Applies a key. Returns a request if the key makes one.
   mutating func press(_ key: Key) -> UserCommand? {
     notice.clear()
     let count = picture?.products.count ?? 0
@@ -105,6 +112,7 @@ struct CustomerBoard {
     return nil
   }
 
+  /// Selects a product; ignores an index out of range.
   private mutating func move(to place: Int, of count: Int) {
     if (0..<count).contains(place) { chosen = place }
   }
@@ -114,6 +122,7 @@ struct CustomerBoard {
     notice.grant(userCommand, hasSnapshot: picture != nil)
   }
 
+  /// Scrolls the purchases. Returns a request for older ones if few loaded ones are left.
   private mutating func push(by step: Int) -> UserCommand? {
     scrollOffset = min(max(0, scrollOffset + step), max(0, purchases.count - 1))
     // Load older purchases before the user reaches the end of the loaded ones.

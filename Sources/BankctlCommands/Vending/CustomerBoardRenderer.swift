@@ -1,5 +1,5 @@
 // Layout of the customers' screen of the vending machine on a terminal of any size: products with drawings,
-// marks on those that can be bought, and the strip of purchases at the bottom.
+// marks on those that can be bought, and one line with the purchases at the bottom.
 // Invariant: the lines fit the terminal in number and width. The selected product is always shown. Prices and
 // amounts are never cut, and cut or hidden text has a mark. Without room for drawings the products are a
 // list.
@@ -8,13 +8,14 @@ import BankModel
 import Posix
 import Wire
 
+/// Makes the lines of the customers' screen.
 struct CustomerBoardRenderer {
   let board: CustomerBoard
   let palette: Palette
 
   private static let cardHeight = 6
-  /// With fewer rows and two lines for each product, hardly any product would fit beside the selected one and
-  /// the marks.
+  /// Minimum number of rows for two lines for each product. With fewer rows, hardly any product would fit beside the
+  /// selected one and the marks.
   private static let roomForTwoLines = 9
 
   /// Number of products in a row on a terminal of this size.
@@ -23,7 +24,7 @@ struct CustomerBoardRenderer {
     return isRoomy(size, board) ? max(1, size.columns / cardWidth(board)) : 1
   }
 
-  /// Width of the longest name, or price and amount, with two signs and a gap; at least 16 columns.
+  /// Width of a product with its drawing: the longest name, or price and amount, with two signs and a gap; at least 16.
   private static func cardWidth(_ board: CustomerBoard) -> Int {
     let texts = (board.picture?.products ?? []).flatMap {
       [$0.name(in: board.messages.language), price(of: $0)]
@@ -31,14 +32,17 @@ struct CustomerBoardRenderer {
     return max(16, (texts.map { DisplayWidth.of($0) }.max() ?? 0) + 3)
   }
 
+  /// Price and amount of a product.
   private static func price(of product: ProductReport) -> String {
     "\(MessageCatalog.grouped(product.price)) ×\(MessageCatalog.grouped(product.stock))"
   }
 
+  /// True if the terminal has room for products with drawings.
   private static func isRoomy(_ size: Terminal.Size, _ board: CustomerBoard) -> Bool {
     size.columns >= max(32, cardWidth(board)) && size.rows >= 14
   }
 
+  /// All lines of the screen for a terminal of this size; 80 × 24 if unknown.
   func lines(size: Terminal.Size?) -> [String] {
     let (rows, columns) = (size?.rows ?? 24, size?.columns ?? 80)
     let frame = ScreenFrame(
@@ -53,6 +57,7 @@ struct CustomerBoardRenderer {
     return (head + body + foot).map { Screen.cut($0, to: size?.columns) }
   }
 
+  /// Title and balance, in one line if they fit.
   private func title(_ columns: Int) -> [String] {
     let title = board.messages.phrases.vendingTitle
     let balance = board.picture.map { board.messages.balance($0.balance) } ?? ""
@@ -63,6 +68,7 @@ struct CustomerBoardRenderer {
 
   // MARK: - Products
 
+  /// Rows of products with drawings, so that the selected product is shown.
   private func cards(_ room: Int) -> [String] {
     guard let picture = board.picture else { return [] }
     let (side, width) = (max(1, board.columns), Self.cardWidth(board))
@@ -89,6 +95,7 @@ struct CustomerBoardRenderer {
     return palette.paint("  " + marks.joined(separator: "  "), .quiet)
   }
 
+  /// The six lines of one product: drawing, name, price, empty line.
   private func card(
     _ product: ProductReport, isChosen: Bool, _ picture: VendingSnapshot, _ width: Int
   ) -> [String] {
@@ -105,6 +112,7 @@ struct CustomerBoardRenderer {
     ]
   }
 
+  /// A text cut and padded to the width of a product.
   private func place(_ text: String, _ role: Palette.Role?, _ width: Int) -> String {
     let cut = Screen.cut(text, to: width - 1)
     let gap = String(repeating: " ", count: max(0, width - DisplayWidth.of(cut)))
@@ -136,7 +144,7 @@ struct CustomerBoardRenderer {
 
   // MARK: - Purchases
 
-  /// The latest purchases on the right, or earlier ones while scrolled back.
+  /// The purchases in one line, the latest on the right, or earlier ones while scrolled back.
   private func strip(_ columns: Int) -> String {
     let all = board.purchases.dropLast(board.scrollOffset)
     let total = board.picture?.sales.reduce(0) { $0 + $1.count } ?? 0
@@ -158,13 +166,15 @@ struct CustomerBoardRenderer {
       + palette.paint(end, .quiet)
   }
 
+  /// Emoji of the bought product; `?` if it is no longer sold.
   private func emoji(_ purchase: MoneyChange) -> String {
     board.picture?.products.first { $0.id == purchase.product }?.emoji ?? "?"
   }
 }
 
+/// Drawings of products in text.
 enum ProductDrawing {
-  /// Three lines of at most ten columns.
+  /// The drawing of a product: three lines of at most ten columns.
   static func lines(_ product: ProductReport) -> [String] {
     let sign = product.emoji + String(repeating: " ", count: max(0, 2 - DisplayWidth.of(product.emoji)))
     switch product.kind {

@@ -3,16 +3,19 @@
 import BankModel
 import Wire
 
+/// Makes the text lines about the products and lots of the machine.
 struct VendingListing {
   let picture: VendingSnapshot
   let messages: MessageCatalog
   let palette: Palette
   var columns: Int?
 
+  /// Title, balance and products: the customers' view.
   var lines: [String] {
     [palette.paint(messages.phrases.vendingTitle, .heading), messages.balance(picture.balance), ""] + products
   }
 
+  /// A table of the products: price, amount, and whether the balance can buy one.
   var products: [String] {
     var table = TextTable([.left, .left, .right, .right, .left, .left])
     for product in picture.products {
@@ -41,6 +44,7 @@ struct VendingListing {
     }
   }
 
+  /// One product with its lots.
   private func lines(_ product: ProductReport) -> [String] {
     let head: [TextTable.Cell] = [
       .init("\(product.emoji) \(product.name(in: messages.language))"), .init(messages.pieces(product.stock)),
@@ -55,6 +59,7 @@ struct VendingListing {
     return record(head, indent: 2) + lots
   }
 
+  /// Cells in one line, or in several on a narrow terminal.
   private func record(_ cells: [TextTable.Cell], indent: Int) -> [String] {
     TextTable.record(cells, [], palette, indent: indent, columns: columns ?? .max)
   }

@@ -9,8 +9,10 @@ import Time
 import VendingClient
 import Wire
 
+/// Requests to the vending machine.
 typealias VendingRequests = ServiceRequests<VendingCommand>
 
+/// The two sockets of the machine, each with its own permissions.
 enum MachineSocket { case customers, manager }
 
 /// Time limit of one try to connect, during which a screen reads no keys.
@@ -20,19 +22,21 @@ extension VendingCommand: PresentableCommand {
   static var role: WorkerRole { .vending }
   static var absence: ErrorCode { .vendingUnavailable }
 
+  /// Message for users if the machine does not answer.
   static func silence(_ why: String, isInDoubt: Bool, _ messages: MessageCatalog) -> String {
     messages.machineSilent(why, isInDoubt)
   }
 
+  /// Error for a refusal of the machine; nil for any other answer.
   static func commandFailure(about answer: VendingResult, _ messages: MessageCatalog) -> CommandFailure? {
     if case .failure(let failure) = answer { messages.commandFailure(about: failure) } else { nil }
   }
 }
 
 extension ServiceRequests where Command == VendingCommand {
-  /// Connects to the machine of the open bank.
-  /// - Parameter loop: Loop of a screen that already shows the bank, or the other side of the machine. Nil for a
-  ///   command without a screen of its own, and for the first screen.
+  /// Prepares requests to the machine of the open bank.
+  /// - Parameter loop: Loop of a screen that is already open; nil for a command that opens no screen or has not opened
+  ///   one yet.
   convenience init(
     _ session: Session, _ side: MachineSocket, on loop: EventLoop? = nil
   ) throws(CommandError) {
@@ -55,21 +59,25 @@ extension ServiceRequests where Command == VendingCommand {
     try self.init(session, at: socket, within: session.stockTimeout, on: loop)
   }
 
+  /// Requests a snapshot of the machine.
   func picture(_ command: VendingCommand = .querySnapshot) throws(CommandError) -> VendingSnapshot {
     guard case .snapshot(let picture) = try ask(command) else { throw Self.unexpected }
     return picture
   }
 
+  /// Requests a change of the balance: insertion, purchase or return.
   func change(_ command: VendingCommand) throws(CommandError) -> MoneyChange {
     guard case .done(let change) = try ask(command) else { throw Self.unexpected }
     return change
   }
 
+  /// Requests a change of the drinks in the machine. Returns the changes of the stock.
   func restock(_ command: VendingCommand) throws(CommandError) -> [StockChange] {
     guard case .stocked(let changes) = try ask(command) else { throw Self.unexpected }
     return changes
   }
 
+  /// Requests at most 500 purchases after a number, the oldest first.
   func purchases(after sequence: Int64) throws(CommandError) -> [MoneyChange] {
     let page = PurchasePage(after: sequence, limit: 500)
     guard case .history(let purchases) = try ask(.history(page)) else { throw Self.unexpected }
@@ -78,7 +86,8 @@ extension ServiceRequests where Command == VendingCommand {
 }
 
 extension Session {
-  /// The product with this name in commands, in Korean or in English.
+  /// The product with this name in commands, in Korean or in English; throws an error with similar names if there is
+  /// none.
   func product(named name: String, in picture: VendingSnapshot) throws(CommandError) -> ProductReport {
     let wanted = Self.plain(name)
     if let product = picture.products.first(where: { Self.plain($0.id.name) == wanted }) { return product }
@@ -89,5 +98,6 @@ extension Session {
     throw .commandFailure(CommandFailure(vending: .unknownProduct, message))
   }
 
+  /// A name in one form, so that spaces and case make no difference.
   private static func plain(_ name: String) -> String { name.filter { !$0.isWhitespace }.lowercased() }
 }

@@ -9,6 +9,7 @@ import Time
 import VendingClient
 import Wire
 
+/// The full screen of the vending machine, with the customers' and the manager's board.
 final class VendingScreen {
   private let session: Session
   private let customers: VendingRequests
@@ -33,6 +34,7 @@ final class VendingScreen {
     /// Purchases before the first loaded one.
     case older(PurchasePage, before: Int64)
 
+    /// The request as the machine receives it.
     var command: VendingCommand {
       switch self {
       case .customer(let command), .manager(let command, _): command
@@ -41,6 +43,7 @@ final class VendingScreen {
     }
   }
 
+  /// Opens the screen; returns when the user has closed it.
   static func run(_ session: Session) throws(CommandError) {
     let customers = try VendingRequests(session, .customers)
     let screen = try FullScreen(session.output, on: customers.loop)
@@ -62,6 +65,7 @@ final class VendingScreen {
     adminBoard = AdminBoard(session.messages)
   }
 
+  /// Runs the loop of the screen.
   private func show() throws(CommandError) {
     customers.client.follow { [unowned self] notice in
       customerBoard.handle(notice)
@@ -82,6 +86,7 @@ final class VendingScreen {
     if let failure = failure ?? screen.failure { throw failure }
   }
 
+  /// Passes to both boards whether the machine is connected.
   private func noteConnections() {
     let (customer, manager) = (customers.client.isConnected, managers?.client.isConnected ?? false)
     let known = (customerBoard.notice.isConnected, adminBoard.notice.isConnected)
@@ -89,16 +94,19 @@ final class VendingScreen {
     (customerBoard.notice.isConnected, adminBoard.notice.isConnected) = (customer, manager)
   }
 
+  /// Passes to both boards whether the machine is slow or does not answer.
   private func notePace() {
     if requests.settle(at: customers.loop.listeningTime.now) { screen.isDirty = true }
     let text = session.messages.waiting(for: .vending, requests, name)
     (customerBoard.notice.silence, adminBoard.notice.silence) = (text, text)
   }
 
+  /// Text of a request in messages, such as `buy Coca-Cola`.
   private func name(_ request: Request) -> String {
     session.messages.request(request.command, customerBoard.picture)
   }
 
+  /// The lines of the shown board.
   private func lines(_ size: Terminal.Size?) -> [String] {
     let palette = session.output.palette
     customerBoard.columns = CustomerBoardRenderer.columns(size: size, of: customerBoard)
@@ -107,6 +115,7 @@ final class VendingScreen {
       : CustomerBoardRenderer(board: customerBoard, palette: palette).lines(size: size)
   }
 
+  /// Applies a key to the shown board and executes what it requests.
   private func press(_ key: Key) {
     if isManaging {
       if let userCommand = adminBoard.press(key) { grant(userCommand) }
@@ -115,6 +124,7 @@ final class VendingScreen {
     }
   }
 
+  /// Executes a request of the customers' board.
   private func grant(_ userCommand: CustomerBoard.UserCommand) {
     switch userCommand {
     case .leave:
@@ -131,6 +141,7 @@ final class VendingScreen {
     }
   }
 
+  /// Queues a request, unless the screen is closed.
   private func add(_ request: Request) {
     guard !screen.isClosed else { return }
     requests.add(request)
@@ -147,6 +158,7 @@ final class VendingScreen {
     }
   }
 
+  /// Takes over the answer to a request and sends the next one; probes the machine after a timeout.
   private func handle(_ result: Result<VendingResult, VendingClientError>, _ request: Request) {
     screen.isDirty = true
     guard case .success(let answer) = result else {
@@ -182,11 +194,13 @@ final class VendingScreen {
     }
   }
 
+  /// The notice of the shown board.
   private var notice: ServiceNotice {
     get { isManaging ? adminBoard.notice : customerBoard.notice }
     set { if isManaging { adminBoard.notice = newValue } else { customerBoard.notice = newValue } }
   }
 
+  /// Shows the manager's board, and subscribes to the manager's socket the first time.
   private func openManager() {
     isManaging = true
     guard managers == nil else { return }
@@ -203,6 +217,7 @@ final class VendingScreen {
     }
   }
 
+  /// Executes a request of the manager's board.
   private func grant(_ userCommand: AdminBoard.UserCommand) {
     let command: VendingCommand
     switch userCommand {

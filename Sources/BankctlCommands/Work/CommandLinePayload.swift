@@ -8,6 +8,7 @@ import ByteText
 import JSON
 import Posix
 
+/// A command with everything that its process needs, as a payload.
 struct CommandLinePayload {
   /// The program and its arguments.
   var argv: [String]
@@ -22,6 +23,7 @@ struct CommandLinePayload {
   /// umask and resource limits inherited by this program.
   var surroundings: InheritedLimits
 
+  /// Collects the command line, the current directory and the environment.
   /// - Throws: an error if the current directory was removed.
   init(
     _ argv: [String], _ environment: EnvironmentVariables, _ surroundings: InheritedLimits = .inherited
@@ -35,6 +37,7 @@ struct CommandLinePayload {
   /// `{"command":["make","all"],"directory":"/src","environment":{"PATH":"/bin"},"umask":"0022","limits":{"nofile":[1024,4096]}}`
   var bytes: [UInt8] {
     var fields: [JSONValue.Field] = []
+    /// Adds a field to the object.
     func add(_ name: String, _ value: JSONValue) { fields.append(JSONValue.Field(name: name, value: value)) }
     if argv.contains(where: ByteText.containsNonUTF8Bytes) {
       add("command_b64", .array(argv.map(Self.encoded)))
@@ -80,10 +83,12 @@ struct CommandLinePayload {
     return bytes
   }
 
+  /// The bytes of a text as base64.
   private static func encoded(_ text: String) -> JSONValue {
     .string(Base64.encode(ByteText.bytes(of: text)))
   }
 
+  /// A resource limit as a number; null for unlimited.
   private static func bound(_ number: UInt64) -> JSONValue {
     number == ResourceLimit.unlimited ? .null : JSONValue(number)
   }

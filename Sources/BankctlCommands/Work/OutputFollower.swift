@@ -8,10 +8,11 @@ import BankModel
 import Glibc
 import Posix
 
+/// Passes on the bytes of one output file as they are written.
 final class OutputFollower {
   private let path: String
   private let sink: (ArraySlice<UInt8>) throws(CommandError) -> Void
-  /// Called before the first byte of a later attempt.
+  /// Called before the output of a later attempt if bytes of an earlier one were passed on.
   private let onNewAttempt: () -> Void
   private var file: (number: CInt, identity: FileMetadata.Identity)?
   /// Bytes of the present attempt that were passed on.
@@ -45,7 +46,7 @@ final class OutputFollower {
 
   /// Passes on the remaining output of an ended command.
   /// - Parameter kept: The excerpt in the receipt; nil without one.
-  /// - Returns: Number of bytes that were not stored anywhere.
+  /// - Returns: Number of bytes that could not be passed on, because they were not stored or their file is gone.
   func finish(_ kept: TruncatedOutput?) throws(CommandError) -> Int64 {
     try forwardNew()
     guard let kept else { return 0 }
@@ -60,6 +61,7 @@ final class OutputFollower {
     return max(0, kept.length - count)
   }
 
+  /// Passes on the bytes between the last read and the present end of the open file.
   private func readAvailable() throws(CommandError) {
     guard let file else { return }
     var bytes = [UInt8](repeating: 0, count: 64 << 10)
@@ -71,6 +73,7 @@ final class OutputFollower {
     }
   }
 
+  /// Closes the open file, if there is one.
   private func close() {
     if let file { _ = FileDescriptor(owning: file.number) }
     file = nil

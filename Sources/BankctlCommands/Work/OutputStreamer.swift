@@ -8,7 +8,9 @@ import Posix
 import Time
 import Wire
 
+/// Prints the output of a ticket's command, and waits for the end of the ticket.
 final class OutputStreamer {
+  /// A standard stream of a command: output or errors.
   enum Stream: CaseIterable {
     case output, errors
 
@@ -66,6 +68,7 @@ final class OutputStreamer {
     }
   }
 
+  /// Passes on what is left of each stream, and prints notes about missing bytes.
   private func finish(
     _ followers: [(Stream, OutputFollower)], _ report: TicketReport
   ) throws(CommandError) {
@@ -85,6 +88,7 @@ final class OutputStreamer {
     session.note(session.messages.outputNotStored(lost, filed == 0 ? .noFile : isThere ? .bounds : .fileGone))
   }
 
+  /// The follower that prints a stream.
   private func follower(_ stream: Stream, of streams: [Stream]) -> OutputFollower {
     let session = session
     return OutputFollower(
@@ -100,7 +104,7 @@ final class OutputStreamer {
       })
   }
 
-  /// Message of `output` about an output file that was deleted by age; nil if the file exists or was deleted
+  /// Message of `output` about an output file that was deleted because of its age; nil if the file exists or was deleted
   /// for another reason.
   private static func removed(_ report: TicketReport, _ stream: Stream, _ session: Session) -> String? {
     let home = session.home.path
@@ -112,7 +116,7 @@ final class OutputStreamer {
     return session.messages.outputRemoved(report.ticket, day: session.invocation.integer("day"))
   }
 
-  /// Prints the available output of a stream, for `output`. The ticket may have ended.
+  /// Prints the output of a stream that is available now, for `output` without `--follow` and for ended tickets.
   ///
   /// - Returns: True if the printed output is complete.
   static func show(
