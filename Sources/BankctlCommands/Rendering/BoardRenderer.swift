@@ -6,6 +6,7 @@ import BankModel
 import Posix
 import Wire
 
+/// Makes the text lines of a snapshot.
 struct BoardRenderer {
   let frame: BoardFrame
   let messages: MessageCatalog
@@ -91,11 +92,13 @@ struct BoardRenderer {
     return table.lines(palette, within: columns)
   }
 
+  /// A number of bytes in megabytes, such as `13.5 MB`.
   private func memory(_ bytes: Int64) -> String {
     let kilobytes = bytes / 1_024
     return "\(kilobytes / 1_024).\(kilobytes % 1_024 * 10 / 1_024) MB"
   }
 
+  /// A title and its lines; empty without lines.
   private func section(_ title: String, _ role: Palette.Role, _ lines: [String]) -> [String] {
     lines.isEmpty ? [] : ["", palette.paint(title, role)] + lines
   }

@@ -5,6 +5,7 @@
 import Arguments
 import Wire
 
+/// Makes the text lines about the branches of a shared bank.
 struct BranchesRenderer {
   let branches: [BranchReport]
   let messages: MessageCatalog
@@ -37,12 +38,14 @@ struct BranchesRenderer {
     return table(name: name, host: room - name)
   }
 
+  /// Width of the widest text in a column, with its heading.
   private func widest(_ text: KeyPath<BranchReport, String>, _ column: MessageCatalog.Column) -> Int {
     branches.reduce(DisplayWidth.of(messages.column(column))) {
       max($0, DisplayWidth.of(messages.safe($1[keyPath: text])))
     }
   }
 
+  /// The table with names and hosts cut to these widths; nil for no limit.
   private func table(name: Int?, host: Int?) -> TextTable {
     var table = TextTable([.right, .left, .left, .right, .left, .right, .right, .right, .right, .right])
     table.addHeadings(

@@ -5,7 +5,9 @@
 import Posix
 import Time
 
+/// Estimates the rate and the remaining time from counts.
 struct ETAEstimator {
+  /// A count and its time.
   private struct Sample {
     var at: MonotonicTime
     var done: Int64
@@ -15,6 +17,7 @@ struct ETAEstimator {
   /// The last estimated end, its total, and the time of the estimate.
   private var end: (at: MonotonicTime, total: Int64, saidAt: MonotonicTime)?
 
+  /// Minimum time since the first count before a rate is returned.
   private static let silence = TimeSpan.seconds(1)
   /// Minimum progress for an estimate: share of the whole in per cent, and number of steps.
   private static let leastShare: Int64 = 2
@@ -27,6 +30,7 @@ struct ETAEstimator {
   /// Maximum number of stored counts; more would not improve the estimate.
   private static let mostSamples = 256
 
+  /// Adds a count; ignores one that has not changed.
   mutating func note(_ done: Int64, at now: MonotonicTime) {
     if let last = samples.last {
       // If the count decreases, measuring starts again.

@@ -2,6 +2,7 @@
 // Invariant: without colours a text is unchanged, so escape sequences are written only to a terminal.
 import BankModel
 
+/// Colours of a terminal; none for output without colours.
 package struct Palette: Sendable, Equatable {
   /// A meaning with a colour.
   package enum Role: Sendable, CaseIterable {
@@ -45,8 +46,8 @@ package struct Palette: Sendable, Equatable {
     depth = Self.depth(terminal: variable("TERM") ?? "", colours: variable("COLORTERM") ?? "")
   }
 
-  /// Terminals with 16 colours are recognised by their names. Nearly all others have 256, even if TERM does
-  /// not show it.
+  /// Number of colours. Terminals with 16 colours are recognised by their names. Nearly all others have 256, even if
+  /// TERM does not show it.
   private static func depth(terminal: String, colours: String) -> Depth {
     if ["truecolor", "24bit"].contains(colours) { return .full }
     let isPlain =
@@ -55,11 +56,13 @@ package struct Palette: Sendable, Equatable {
     return isPlain ? .sixteen : .palette
   }
 
+  /// The text in the colour of a meaning; unchanged without colours or meaning.
   package func paint(_ text: String, _ role: Role?) -> String {
     guard isOn, let role, !text.isEmpty else { return text }
     return "\u{1B}[\(role.parameters(depth))m\(text)\u{1B}[0m"
   }
 
+  /// The text in the colour of a service; only loans have one.
   func paint(_ text: String, of service: ServiceName) -> String {
     paint(text, service == .loan ? .loan : nil)
   }

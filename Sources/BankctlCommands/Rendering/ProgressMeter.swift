@@ -1,9 +1,10 @@
-// Progress display: nothing within the first second, then a bar on a terminal, and plain lines elsewhere.
+// Progress display: no progress within the first second, then a bar on a terminal, and plain lines elsewhere.
 // Invariant: the meter writes only to standard error, and clears its terminal line at the end.
 import Arguments
 import Posix
 import Time
 
+/// Prints the progress of a command on standard error.
 package final class ProgressMeter {
   private let messages: MessageCatalog
   private let isTerminal: Bool
@@ -36,10 +37,10 @@ package final class ProgressMeter {
     begin = now()
   }
 
-  /// Time of the first output, for a caller that must request the data before then.
+  /// Earliest time of progress output, one second after creation. A caller requests the data to show at this time.
   var isDue: MonotonicTime { begin + Self.silence }
 
-  /// Shows the progress; `total` is 0 if unknown.
+  /// Shows the progress if output is due; `total` is 0 if unknown.
   package func update(_ label: String, done: Int64, total: Int64) {
     let instant = now()
     pace.note(done, at: instant)
@@ -47,24 +48,27 @@ package final class ProgressMeter {
     show(text(label, done, total, at: instant), at: instant)
   }
 
-  /// Shows the elapsed time if the progress is unknown.
+  /// Shows the elapsed time if output is due, for a task whose progress is unknown.
   func pass(_ label: String) {
     let instant = now()
     guard isDue(at: instant) else { return }
     show("\(label) · \(messages.elapsed(instant.since(begin)))", at: instant)
   }
 
+  /// Time of the next progress output.
   var nextDue: MonotonicTime { lastShown.map { max(isDue, $0 + pause(at: now())) } ?? isDue }
 
+  /// True if the first second and the pause since the last output have passed.
   private func isDue(at instant: MonotonicTime) -> Bool {
     instant >= isDue && lastShown.map { instant >= $0 + pause(at: instant) } != false
   }
 
-  /// The interval of plain lines grows, so that a wait of ten minutes does not fill a log.
+  /// Time between two outputs. The interval of plain lines grows, so that a wait of ten minutes does not fill a log.
   private func pause(at instant: MonotonicTime) -> TimeSpan {
     isTerminal ? Self.terminalPause : max(Self.plainPause, instant.since(begin) / 10)
   }
 
+  /// Writes a progress line over the previous one, or below it without a terminal.
   private func show(_ line: String, at instant: MonotonicTime) {
     lastShown = instant
     if isTerminal {
@@ -75,16 +79,19 @@ package final class ProgressMeter {
     }
   }
 
+  /// Prints a line that stays, in place of the bar.
   func say(_ line: String) {
     finish()
     write(line + "\n")
   }
 
+  /// Clears the bar.
   package func finish() {
     if hasBar { write("\r\u{1B}[K") }
     hasBar = false
   }
 
+  /// The progress as one line: label, bar, counts, rate, remaining time, as far as they fit.
   private func text(_ label: String, _ done: Int64, _ total: Int64, at instant: MonotonicTime) -> String {
     let rate = pace.rate(at: instant).flatMap(messages.rate).map { "· " + $0 }
     guard total > 0 else {
@@ -96,6 +103,7 @@ package final class ProgressMeter {
     let left =
       total > done
       ? pace.left(of: total, at: instant).map { "· " + messages.left(messages.estimate($0)) } : nil
+    /// The parts that are not nil, separated by spaces.
     func line(_ parts: String?...) -> String { parts.compactMap(\.self).joined(separator: " ") }
     let whole = line(label, percent, counts, rate, left)
     guard isTerminal else { return whole }

@@ -3,6 +3,7 @@
 import Arguments
 import Posix
 
+/// Functions that fit text to the width and height of a terminal.
 enum Screen {
   /// A line that does not wrap, with `…` where it was cut. Escape sequences take no column and are never
   /// cut.
@@ -58,8 +59,8 @@ enum Screen {
   }
 
   /// The entries around the chosen one that fit, and the numbers of hidden ones above and below. An entry
-  /// may have several rows and is shown completely or not at all. The chosen one takes precedence over the
-  /// marks.
+  /// may have several rows and is shown completely or not at all, but the chosen one is cut if it alone is too
+  /// long. The chosen one takes precedence over the marks.
   static func window(
     _ entries: [[String]], around chosen: Int, room: Int, _ messages: MessageCatalog,
     _ palette: Palette = .none
@@ -68,6 +69,7 @@ enum Screen {
       return Array(entries.flatMap { $0 }.prefix(room))
     }
     var (shown, rows) = (chosen..<chosen + 1, entries[chosen].count)
+    /// Number of rows for the marks about hidden entries.
     func marks(_ range: Range<Int>) -> Int {
       (range.lowerBound > 0 ? 1 : 0) + (range.upperBound < entries.count ? 1 : 0)
     }
@@ -95,7 +97,7 @@ enum Screen {
       + below.map { palette.paint($0, .quiet) }
   }
 
-  /// Hints such as `q leaves · r change back`, broken between them.
+  /// Hints such as `q quits · r returns`, in several lines if they do not fit in one, broken between two hints.
   static func hints(_ text: String, columns: Int?) -> [String] {
     flow(text.split(separator: " · ").map { String($0) }, separator: " · ", columns: columns)
   }

@@ -3,7 +3,9 @@
 // lines are written. A written line replaces the former line completely.
 import Posix
 
+/// Computes the output that changes a terminal from one screen to the next.
 enum ScreenUpdate {
+  /// The text and escape sequences to write.
   /// - Parameters:
   ///   - before: present lines of the terminal; nil if unknown.
   ///   - size: size of the terminal; nil if unknown, and then all lines are written.
@@ -19,6 +21,7 @@ enum ScreenUpdate {
     return text
   }
 
+  /// Output that writes all lines and clears the rows below them.
   private static func whole(_ lines: [String], _ size: Terminal.Size?) -> String {
     let text = "\u{1B}[H" + lines.map { "\u{1B}[2K" + $0 }.joined(separator: "\r\n")
     return lines.count < size?.rows ?? .max ? text + "\r\n\u{1B}[J" : text

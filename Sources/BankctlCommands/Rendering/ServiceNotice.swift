@@ -2,9 +2,11 @@
 // service is not connected or does not answer.
 // Invariant: after the service has reconnected, no notice about its absence remains.
 
+/// Notice of a full screen: the last event, or the state of the service.
 struct ServiceNotice {
-  /// Notice while the service is not connected, and notice for a refused key.
+  /// Notice while the service is not connected.
   let absence: String
+  /// Notice for a key that was refused because the service does not answer.
   let refusedKey: String
   /// The last event; nil for none.
   private(set) var last: (text: String, isAlarm: Bool)?
@@ -20,10 +22,14 @@ struct ServiceNotice {
     self.refusedKey = refusedKey
   }
 
+  /// Shows a text until the next key.
   mutating func say(_ text: String, isAlarm: Bool = true) { last = (text, isAlarm) }
+  /// Appends a text to the shown one.
   mutating func add(_ text: String) { say([last?.text, text].compactMap { $0 }.joined(separator: " ")) }
+  /// Removes the shown text, for a new key.
   mutating func clear() { last = nil }
 
+  /// Removes a text about the absence of the service.
   mutating func forgetAbsence() {
     if let text = last?.text, [absence, refusedKey].contains(text) { last = nil }
   }
@@ -38,6 +44,7 @@ struct ServiceNotice {
     return userCommand
   }
 
+  /// The lines to show; an empty line if there is nothing to report.
   func lines(hasSnapshot: Bool, columns: Int?, _ palette: Palette) -> [String] {
     let (text, isAlarm) = last ?? (silence ?? (isConnected && hasSnapshot ? "" : absence), true)
     return Screen.sentence(text, columns: columns).map { palette.paint($0, isAlarm ? .alarm : .waiting) }

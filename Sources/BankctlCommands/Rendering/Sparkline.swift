@@ -2,9 +2,11 @@
 // Invariant: one column for each number. Only zero has the lowest bar, and the highest number has the full
 // one.
 
+/// Plots of numbers as block characters.
 enum Sparkline {
   private static let bars = Array("▁▂▃▄▅▆▇█")
 
+  /// The plot of these numbers.
   /// - Parameter values: At least 0; negative numbers count as 0.
   static func text(_ values: some Collection<Int64>) -> String {
     let highest = max(1, values.max() ?? 1)

@@ -1,10 +1,11 @@
 // Text display of a bank's status: day, numbers, services, workers.
-// Invariant: the same report gives the same lines.
+// Invariant: the same report gives the same `lines`. The single `line` for `--watch` starts with the present time.
 import Arguments
 import Posix
 import Time
 import Wire
 
+/// Makes the text lines of a status report.
 struct StatusRenderer {
   let report: StatusReport
   let messages: MessageCatalog
@@ -13,6 +14,7 @@ struct StatusRenderer {
 
   var lines: [String] { headline + numbers + branch + [""] + services + [""] + workers }
 
+  /// The status in one line, after the present time.
   var line: String {
     let now = Timestamp.utc(milliseconds: SystemClock.wall().milliseconds)
     let timer = messages.businessTime(milliseconds: report.businessMilliseconds)
@@ -53,9 +55,10 @@ struct StatusRenderer {
       .map { palette.paint($0, .quiet) }
   }
 
+  /// The numbers of a queue in one line.
   private func sum(_ queue: QueueReport) -> String { Self.terms(queue, messages).joined(separator: " ") }
 
-  /// `issued 10`, `= waiting 3`, `+ serving 3` and so on.
+  /// The numbers of a queue as terms of an equation: `issued 10`, `= waiting 3`, `+ serving 3` and so on.
   static func terms(_ queue: QueueReport, _ messages: MessageCatalog) -> [String] {
     let parts: [(String, Int64)] = [
       (messages.column(.waiting), queue.waiting), (messages.column(.serving), queue.serving),
@@ -112,6 +115,7 @@ struct StatusRenderer {
     return worker.progress?.percent.map { "\(ticket) · \($0)%" } ?? String(ticket)
   }
 
+  /// Sentences about windows and services that do not work.
   private var failures: [String] {
     let failed = report.workers.filter { $0.isFailed == true && $0.window != nil }
     let sentences =
@@ -122,11 +126,13 @@ struct StatusRenderer {
       + sentences.flatMap { Screen.sentence($0, columns: columns) }.map { palette.paint($0, .alarm) }
   }
 
+  /// The end of a process as text: signal, exit code or reason.
   private func exit(_ exit: ExitReport) -> String {
     if let signal = exit.signal { return Signals.name(signal) }
     return exit.code.map { messages.exitCode($0) } ?? exit.trouble ?? ""
   }
 
+  /// A number of kilobytes in megabytes, such as `13.5 MB`; `-` for 0.
   static func memory(_ kilobytes: Int64) -> String {
     kilobytes == 0 ? "-" : "\(kilobytes / 1024).\(kilobytes % 1024 * 10 / 1024) MB"
   }

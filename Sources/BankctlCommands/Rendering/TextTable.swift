@@ -1,14 +1,17 @@
-// Text tables: columns as wide as their widest cell, with two columns for Hangul. A table wider than the
+// Text tables: columns as wide as their widest cell; a Hangul syllable takes two terminal columns. A table wider than the
 // terminal is shown row by row, each cell with the heading of its column.
 // Invariant: colours change no width, because they are added after padding. No line ends in a space unless
 // the text of a cell does.
 import Arguments
 
+/// A table with headings and rows, printed as text.
 package struct TextTable: Sendable {
+  /// Alignment of a column.
   package enum Alignment: Sendable {
     case left, right
   }
 
+  /// Text of a cell, and its colour.
   package struct Cell: Sendable, Equatable, ExpressibleByStringLiteral {
     var text: String
     var role: Palette.Role?
@@ -26,8 +29,11 @@ package struct TextTable: Sendable {
   private var rows: [[Cell]] = []
   private var headings: [String] = []
 
+  /// An empty table with these columns.
   package init(_ alignments: [Alignment]) { self.alignments = alignments }
+  /// Adds a row.
   package mutating func add(_ cells: [Cell]) { rows.append(cells) }
+  /// Sets the headings of the columns.
   mutating func addHeadings(_ headings: [String]) { self.headings = headings }
 
   /// The lines of the table, two spaces between columns.
@@ -70,6 +76,7 @@ package struct TextTable: Sendable {
 
   private var allRows: [[Cell]] { (headings.isEmpty ? [] : [headings.map { Cell($0, .quiet) }]) + rows }
 
+  /// Width of each column.
   private func widths(of rows: [[Cell]]) -> [Int] {
     alignments.indices.map { column in
       rows.map { $0.count > column ? DisplayWidth.of($0[column].text) : 0 }.max() ?? 0
@@ -89,6 +96,7 @@ package struct TextTable: Sendable {
     }
   }
 
+  /// A cell with its padding and colour.
   private func cell(
     _ cell: Cell, _ alignment: Alignment, width: Int, isLast: Bool, _ palette: Palette
   ) -> String {

@@ -1,9 +1,10 @@
 // Text display of one customer's history: state, and all events in order of time.
-// Invariant: every event starts with its time. Lines of the present state, and the quoted reason of an attempt, are
-// indented and have none.
+// Invariant: every event starts with its time. The other lines (present state, payload, reason of an attempt) are
+// indented and have no time.
 import Posix
 import Wire
 
+/// Makes the text lines of one customer's history.
 struct TicketTimelineRenderer {
   let ticket: TicketReport
   let messages: MessageCatalog
@@ -46,6 +47,7 @@ struct TicketTimelineRenderer {
     }
   }
 
+  /// The lines about the start and the end of an attempt.
   private func timeline(of attempt: AttemptReport, _ place: Int) -> [String] {
     // For an attempt that was lost with its coordinator, start and window are unknown.
     let lines = attempt.end == .lost ? [] : [at(attempt.startedAt, messages.attemptBegan(attempt))]
@@ -75,6 +77,7 @@ struct TicketTimelineRenderer {
     return lines + [at(endedAt, palette.paint(text + detail, end == .served ? nil : .alarm))] + workerText
   }
 
+  /// A line with a time in front of the text.
   private func at(_ milliseconds: Int64, _ text: String) -> String {
     palette.paint(Timestamp.utc(milliseconds: milliseconds), .quiet) + "  " + text
   }

@@ -3,6 +3,7 @@
 import Arguments
 
 extension BankctlTable {
+  /// The command `bankctl chaos`.
   static var chaos: CommandSpec { chaos("chaos", typed: "bankctl chaos") }
 
   /// Command line of the program that `bankctl chaos` executes.
@@ -13,12 +14,12 @@ extension BankctlTable {
       exitCodes: exitCodes)
   }
 
-  /// Targets in a bank.
+  /// Targets that `--targets` accepts for a bank with its database in its home.
   package static let targets = [
     "teller", "coordinator", "guardian", "stock", "juice", "vending", "runner", "command", "descendant",
     "worker", "outside", "web",
   ]
-  /// Targets in a bank of several branches.
+  /// Targets that `--targets` accepts with `--branches`.
   package static let branchTargets = [
     "teller", "coordinator", "branch", "session", "backend", "stop", "server", "partition", "zombie",
   ]
@@ -33,6 +34,7 @@ extension BankctlTable {
       "강제 종료할 대상을 쉼표로 나눠 씁니다(\(one)). --branches와 함께 쓸 때는 \(several) 중에서 고릅니다.")
   }
 
+  /// The command with this name; `commandText` is how users type it in examples.
   private static func chaos(_ name: String, typed commandText: String) -> CommandSpec {
     CommandSpec(
       name, group: Text("Oversight", "점검"),

@@ -250,6 +250,7 @@ extension BankctlTable {
     ], operands: [numbers()],
     options: [ofDay(excluding: [])])
 
+  /// The operand for ticket numbers and ranges.
   private static func numbers(replacedBy option: String? = nil) -> OperandSpec {
     OperandSpec(
       "N", .text, .repeatingOnceOrMore, replacedBy: option,
@@ -264,6 +265,7 @@ extension BankctlTable {
       "최대 N개까지 표시합니다."),
   ]
 
+  /// The option `--day` of commands that change tickets.
   private static func ofDay(excluding others: [String]) -> OptionSpec {
     OptionSpec(
       "day", day, value: "D", default: Text("the current day", "오늘"), excludes: others,

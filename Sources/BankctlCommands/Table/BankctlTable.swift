@@ -5,6 +5,7 @@ import Arguments
 import BankModel
 
 extension CommandSpec {
+  /// A command whose summary is given in both languages.
   init(
     _ name: String, aliases: [String] = [], formerNames: [String] = [], group: Text, _ english: String,
     _ korean: String, details: Text? = nil, examples: [Example], operands: [OperandSpec] = [],
@@ -17,6 +18,7 @@ extension CommandSpec {
 }
 
 extension OperandSpec {
+  /// An operand whose summary is given in both languages.
   init(
     _ name: String, _ kind: ValueKind, offers: [String] = [], replacedBy: String? = nil,
     impliedBy: [String] = [], _ english: String, _ korean: String
@@ -35,6 +37,7 @@ extension OptionSpec {
     self.init(name, short: short, aliases: aliases, summary: Text(english, korean))
   }
 
+  /// An option with a value.
   init(
     _ name: String, short: Character? = nil, _ kind: ValueKind, value: String? = nil,
     default standard: Text? = nil, environment: String? = nil, excludes: [String] = [],
@@ -49,12 +52,15 @@ extension OptionSpec {
 }
 
 extension Example {
+  /// An example whose explanation is given in both languages.
   init(_ line: Text, _ english: String, _ korean: String) { self.init(line, Text(english, korean)) }
 }
 
+/// The command line of bankctl.
 package enum BankctlTable {
   static let version = "0.1.0"
 
+  /// All commands, options, examples and exit codes.
   package static var table: CommandTable {
     CommandTable(
       program: "bankctl",
@@ -74,6 +80,7 @@ package enum BankctlTable {
       exitCodes: exitCodes)
   }
 
+  /// Options of every command.
   static var globals: [OptionSpec] {
     [
       OptionSpec(
@@ -113,15 +120,17 @@ package enum BankctlTable {
     ]
   }
 
+  /// Services of the demo for which tickets are issued with `enqueue`, with their Korean names.
   static let ticketServices: [Choice] = [Choice("deposit", aliases: ["예금"]), Choice("loan", aliases: ["대출"])]
 
+  /// All services of the demo, with their Korean names.
   static let serviceNames = ticketServices + [Choice("juice", aliases: ["쥬스", "주스"])]
 
   static let windows: ValueKind = .integer(0...Limits.windowsPerService)
 
   static let customerCount: ValueKind = .integer(1...Limits.customersPerCommand)
 
-  /// Any 64 bits; negative numbers are valid seeds too.
+  /// The option `--seed`. It accepts any 64 bits, so negative numbers are valid, too.
   static let seed = OptionSpec(
     "seed", .integer(Int64.min...Int64.max), value: "S", default: Text("from the system", "시스템이 정함"),
     "Random seed; the same seed repeats the same choices.", "난수 시드입니다. 시드가 같으면 같은 선택을 반복합니다.")

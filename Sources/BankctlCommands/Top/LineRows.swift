@@ -1,16 +1,19 @@
 // Lists of the dashboard other than windows: services with their queues, first waiting customers, dead
 // letters, log.
-// Invariant: rows that did not fit into a snapshot are counted at the end of the list.
+// Invariant: rows are in the order in which the bank sent them. `TopRenderer` shows how many waiting customers and dead
+// letters are not in these lists.
 import BankModel
 import Posix
 import Wire
 
+/// Makes the lists of services, customers, dead letters and events.
 struct LineRows {
   let topFrame: TopFrame
   let messages: MessageCatalog
 
   // MARK: - Services
 
+  /// One row for each service.
   var services: TopList {
     TopList(columns: serviceColumns, rows: topFrame.frame.services.map(row))
   }
@@ -29,6 +32,7 @@ struct LineRows {
     ]
   }
 
+  /// The row of a service.
   private func row(_ service: BoardService) -> TopRow {
     var row = TopRow(key: "service " + service.service.text, service: service.service)
     let name = messages.phrases.service(service.service)
@@ -70,6 +74,7 @@ struct LineRows {
     return TopList(columns: customerColumns(messages.header(.waiting)), rows: rows)
   }
 
+  /// The dead letters, with the reason of each.
   func dead(_ letters: [TicketReport]) -> TopList {
     var columns = customerColumns(messages.column(.ticket))
     columns.append(
@@ -91,6 +96,7 @@ struct LineRows {
     return TopList(columns: columns, rows: rows)
   }
 
+  /// Columns of a list of customers; the first has this title.
   private func customerColumns(_ title: String) -> [TopList.Column] {
     [
       .init(title: title), .init(title: messages.column(.service), shortening: .middle),
@@ -98,6 +104,7 @@ struct LineRows {
     ]
   }
 
+  /// The start of the row of a customer: ticket, service, grade.
   private func customer(
     _ key: String, _ ticket: Int64, _ service: ServiceName, _ grade: String, _ rank: Int64
   ) -> TopRow {
@@ -111,6 +118,7 @@ struct LineRows {
 
   // MARK: - Log
 
+  /// The recent events, the oldest first.
   var log: TopList {
     let rows = topFrame.log.map { entry in
       let event = entry.event
@@ -134,6 +142,7 @@ struct LineRows {
     return TopList(columns: columns, rows: rows)
   }
 
+  /// Colour of an event.
   private static func role(_ kind: BoardEvent.Kind) -> Palette.Role? {
     switch kind {
     case .issued: .waiting

@@ -1,9 +1,10 @@
-// Selected row of a list.
+// Selection of a row of a list, which may change at any time.
 // Invariant: the selection follows its row, and keeps its index if the row was removed. A list that follows
 // its end selects its last row until the user moves away.
 
+/// Selection of one row by its key.
 struct RowCursor: Sendable, Equatable {
-  /// Key of the selected row; nil before the first row, or while following the end.
+  /// Key of the selected row; nil until the list had a row, or while the selection follows the end.
   private(set) var key: String?
   private var place = 0
   private let followsEnd: Bool

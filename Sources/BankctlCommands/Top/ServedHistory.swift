@@ -2,6 +2,7 @@
 // Invariant: a second is reported after its end, so that a plot moves once a second and not with each
 // count. A lower count means a restart from zero, as on another day or in another process.
 
+/// Numbers of served customers in the last seconds, for a plot.
 struct ServedHistory: Sendable, Equatable {
   /// Counts per second, the oldest first; the last one is the running second.
   private var counts: [Int64]
@@ -11,6 +12,7 @@ struct ServedHistory: Sendable, Equatable {
 
   init(seconds: Int) { counts = [Int64](repeating: 0, count: seconds + 1) }
 
+  /// Adds a count. The first count only sets the start.
   /// - Parameters:
   ///   - total: number of customers served so far.
   ///   - milliseconds: time of the count, since 1970.

@@ -14,7 +14,9 @@ struct RefreshSchedule: Sendable, Equatable {
 
   /// Time of the next request; nil before the next change.
   var due: MonotonicTime? { isStale && !isAsked ? earliest ?? MonotonicTime(nanoseconds: 0) : nil }
+  /// Marks the view as outdated, because the bank may have changed.
   mutating func noteChange() { isStale = true }
+  /// Records that the request was answered.
   mutating func noteAnswer() { isAsked = false }
   /// Marks the view as outdated after a lost connection, because a request on that connection is never
   /// answered.
@@ -28,6 +30,7 @@ struct RefreshSchedule: Sendable, Equatable {
   }
 }
 
+/// The history of one customer, as the dashboard shows it.
 struct TicketTimelineView: Sendable, Equatable {
   let ticket, day: Int64
   /// Nil before the first answer.
@@ -37,24 +40,29 @@ struct TicketTimelineView: Sendable, Equatable {
   init(ticket: Int64, day: Int64) { (self.ticket, self.day) = (ticket, day) }
 
   var due: MonotonicTime? { refresh.due }
+  /// Marks the history as outdated after a lost connection.
   mutating func forget() { refresh.forget() }
-  /// A customer with a receipt does not change any more.
+  /// Marks the history as outdated, unless it contains a receipt, after which nothing changes.
   mutating func noteChange() { if report?.receipt == nil { refresh.noteChange() } }
 
+  /// Returns the request for the history if it is due, and records it as sent.
   mutating func question(at now: MonotonicTime) -> ControlCommand? {
     refresh.ask(at: now) ? .ticket(number: ticket, day: day) : nil
   }
 }
 
+/// The first dead letters, as the dashboard shows them.
 struct DeadLetterList: Sendable, Equatable {
   /// The first dead letters, by ticket number.
   private(set) var shown: [TicketReport] = []
+  /// Pages of an answer whose last page has not arrived.
   private var incoming: [TicketReport] = []
   private var refresh = RefreshSchedule()
 
   static let atMost: Int64 = 500
 
   var due: MonotonicTime? { refresh.due }
+  /// Marks the list as outdated, because the bank may have changed.
   mutating func noteChange() { refresh.noteChange() }
 
   mutating func forget() {
@@ -62,10 +70,12 @@ struct DeadLetterList: Sendable, Equatable {
     refresh.forget()
   }
 
+  /// Returns the request for the list if it is due, and records it as sent.
   mutating func question(at now: MonotonicTime) -> ControlCommand? {
     refresh.ask(at: now) ? .tickets(TicketQuery(state: .dead, limit: Self.atMost)) : nil
   }
 
+  /// Adds a page of the answer; shows the list after the last page.
   mutating func handle(_ page: [TicketReport], more: Bool) {
     incoming += page.prefix(max(0, Int(Self.atMost) - incoming.count))
     guard !more else { return }

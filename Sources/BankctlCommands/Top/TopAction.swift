@@ -4,9 +4,11 @@
 import BankModel
 import Wire
 
+/// An action of a dashboard key on the selected row.
 enum TopAction: Sendable, Equatable {
   case timeline, pause, openWindow, closeWindow, requeue, cancel, kill
 
+  /// What the dashboard does for an action.
   enum Outcome: Sendable, Equatable {
     case ask(ControlCommand)
     case confirm(TopQuestion)
@@ -15,11 +17,12 @@ enum TopAction: Sendable, Equatable {
     case refuse(String)
   }
 
+  /// The action of a key; nil if the key has none.
   /// - Parameter isChaos: True if the user has allowed killing processes from the dashboard.
   init?(_ key: Key, isChaos: Bool) {
     switch key {
     case .enter: self = .timeline
-    // The second character is the same key with a Korean keyboard layout, or without Shift.
+    // Further characters of a case are the same key with a Korean layout or another Shift state, or the minus sign.
     case .character("p"), .character("ㅔ"): self = .pause
     case .character("+"), .character("="): self = .openWindow
     case .character("-"), .character("_"), .character("\u{2212}"): self = .closeWindow
@@ -30,6 +33,7 @@ enum TopAction: Sendable, Equatable {
     }
   }
 
+  /// What the action does with the selected row.
   /// - Parameter pending: Requested numbers of windows whose requests are not answered yet.
   func outcome(
     at row: TopRow?, in tab: TopTab, _ frame: BoardFrame, pending: [ServiceName: Int64],
@@ -55,6 +59,7 @@ enum TopAction: Sendable, Equatable {
     }
   }
 
+  /// The request for one window more or fewer of the service of the row.
   private func scale(
     by step: Int64, _ row: TopRow?, _ frame: BoardFrame, _ pending: [ServiceName: Int64],
     _ messages: MessageCatalog
@@ -65,6 +70,7 @@ enum TopAction: Sendable, Equatable {
     return .ask(.scale([ServiceWindows(service: service.service, count: count)]))
   }
 
+  /// The service of a row; nil if no row is selected or the row has none.
   private static func service(of row: TopRow?, _ frame: BoardFrame) -> BoardService? {
     frame.services.first { $0.service == row?.service }
   }

@@ -1,12 +1,13 @@
 // Data from the snapshots (`BoardFrame`): the latest one, and the plots and the log, which need several
 // snapshots.
-// Invariant: a moment is a value, so a frozen copy never changes. Every list is bounded.
+// Invariant: a `TopFrame` is a value, so a frozen copy never changes. Every list is bounded.
 import Posix
 import Time
 import Wire
 
+/// The latest snapshot with the plots and the log of earlier ones.
 struct TopFrame: Sendable, Equatable {
-  /// An event with the coordinator process that numbered it; each process counts from 1.
+  /// An event, and the generation of the coordinator that numbered it; each coordinator process counts from 1.
   struct LogEntry: Sendable, Equatable {
     let coordinator: Int64
     let event: BoardEvent
@@ -15,13 +16,14 @@ struct TopFrame: Sendable, Equatable {
 
   private(set) var frame: BoardFrame
   private(set) var lastMessageAt: MonotonicTime
-  /// Customers served over the last minute.
+  /// Numbers of customers served in each second of the last minute.
   private(set) var minute = ServedHistory(seconds: 60)
-  /// Customers served at each window over the last five seconds.
+  /// Numbers of customers served at each window in each of the last five seconds.
   private(set) var windows: [String: ServedHistory] = [:]
-  /// The oldest first.
+  /// Recent events, the oldest first.
   private(set) var log: [LogEntry] = []
 
+  /// Maximum number of stored events.
   static let logAtMost = 500
 
   init(_ frame: BoardFrame, at now: MonotonicTime) {
@@ -29,6 +31,7 @@ struct TopFrame: Sendable, Equatable {
     note()
   }
 
+  /// Replaces the latest snapshot, and adds the new one to plots and log.
   mutating func handle(_ frame: BoardFrame, at now: MonotonicTime) {
     (self.frame, lastMessageAt) = (frame, now)
     note()
@@ -44,6 +47,7 @@ struct TopFrame: Sendable, Equatable {
     }
   }
 
+  /// Adds the latest snapshot to the plots, and its new events to the log.
   private mutating func note() {
     minute.handle(total: frame.counts.served, at: frame.time)
     var present: [String: ServedHistory] = [:]
@@ -73,7 +77,7 @@ struct TopFrame: Sendable, Equatable {
     return isOver ? .max : time
   }
 
-  /// Time after which the display changes without a message; nil for never.
+  /// Time span after which the display changes even if no message arrives; nil for never.
   func pace(at now: MonotonicTime) -> TimeSpan? {
     if frame.isBusinessTimeRunning { return .milliseconds(100) }
     let wall = wall(at: now)

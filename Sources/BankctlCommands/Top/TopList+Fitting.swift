@@ -1,9 +1,10 @@
 // Fitting a dashboard list to a terminal: long cells are shortened, and less important columns are dropped.
-// Invariant: a long text takes only the room of its own column. A shortened cell has a mark, and a name
-// keeps its start and its end.
+// Invariant: no column is wider than its widest cell or heading. A shortened cell has a mark, and a shortened name keeps its
+// start and its end.
 import Arguments
 
 extension TopList {
+  /// How a text that is too long is shortened.
   enum Shortening {
     case never
     /// For a name, whose start and end distinguish it.
@@ -18,6 +19,7 @@ extension TopList {
       columns[place].shortening == .never ? natural[place] : min(natural[place], columns[place].comfort)
     }
     var places = Array(natural.indices)
+    /// Width of the shown columns with two spaces between them.
     func total() -> Int { places.reduce(-2) { $0 + widths[$1] + 2 } }
     let order = places.filter { columns[$0].dispensability > 0 }
       .sorted { columns[$0].dispensability > columns[$1].dispensability }
@@ -35,8 +37,7 @@ extension TopList {
     return (places, widths)
   }
 
-  /// Maximum length of a name before it is shortened: the longest service, a sign and the number of a
-  /// window.
+  /// Maximum length of a name in Unicode scalars: the longest service, a sign and the number of a window.
   static let longestName = 96
   /// Minimum width of a readable name, with the mark.
   private static let leastWidth = 8
@@ -48,6 +49,7 @@ extension TopList {
     return beginning(of: text, width - 1 - behind) + "…" + end(of: text, behind)
   }
 
+  /// The first characters of a text that fit a width.
   private static func beginning(of text: String, _ width: Int) -> String {
     var (taken, used) = ("", 0)
     for character in text {
@@ -58,6 +60,7 @@ extension TopList {
     return taken
   }
 
+  /// The last characters of a text that fit a width.
   private static func end(of text: String, _ width: Int) -> String {
     String(beginning(of: String(text.reversed()), width).reversed())
   }

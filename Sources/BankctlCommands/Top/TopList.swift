@@ -4,7 +4,9 @@ import Arguments
 import BankModel
 import Wire
 
+/// Columns and rows of one list, before the layout.
 struct TopList {
+  /// A column: heading, sorting and layout.
   struct Column {
     let title: String
     var alignment = TextTable.Alignment.left
@@ -20,6 +22,7 @@ struct TopList {
     var comfort = 16
   }
 
+  /// Sort key of a cell.
   enum Rank: Comparable {
     case number(Int64)
     case text(String)
@@ -37,7 +40,7 @@ extension TopList {
     rows.removeAll { row in !row.cells.contains { $0.text.lowercased().contains(text) } }
   }
 
-  /// Sorts by a column; the first column means the original order.
+  /// Sorts by a column; the first column (0) leaves the order in which the bank sent the rows.
   mutating func sort(by column: Int) {
     guard column > 0, columns.indices.contains(column) else { return }
     let isDescending = columns[column].isDescending
@@ -48,7 +51,7 @@ extension TopList {
     }.map(\.element)
   }
 
-  /// The lines, first the headings; the selected row has a mark.
+  /// The lines of the list on the terminal, first the headings; the selected row has a mark.
   func lines(selected: String?, sorted: Int?, _ palette: Palette, columns width: Int) -> [String] {
     let headings = columns.enumerated().map { place, column in
       let sign = place == sorted && place > 0 ? column.isDescending ? "▾" : "▴" : ""
@@ -77,6 +80,7 @@ extension TopList {
     return table.aligned(palette)
   }
 
+  /// The mark in front of the first column; empty for any other column.
   private static func margin(_ place: Int, _ mark: String) -> String { place == 0 ? mark : "" }
 }
 
@@ -91,6 +95,7 @@ struct TopRow {
   /// Ticket of the row's customer.
   var ticket: Int64?
 
+  /// Adds the cell of the next column with its sort key.
   mutating func add(_ cell: TextTable.Cell, _ rank: TopList.Rank) {
     cells.append(cell)
     ranks.append(rank)

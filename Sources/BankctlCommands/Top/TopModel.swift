@@ -9,6 +9,7 @@ import Time
 import VendingClient
 import Wire
 
+/// Pages of the dashboard; the raw value is the digit key.
 enum TopTab: Int, CaseIterable, Sendable {
   case windows = 1
   case lines, dead, stock, vending, log
@@ -20,12 +21,15 @@ enum TopQuestion: Sendable, Equatable {
   case kill(BoardWindow, pid: Int32)
 }
 
+/// State of the dashboard.
 struct TopModel {
+  /// What a key requests.
   enum UserCommand: Sendable, Equatable {
     case leave
     case ask(ControlCommand)
   }
 
+  /// What is shown instead of the page or in front of it.
   enum Mode: Sendable, Equatable {
     case list
     /// The user types a filter.
@@ -57,9 +61,9 @@ struct TopModel {
   private(set) var kill: KillTracker?
   var notice: ServiceNotice
   var shop = TopShop()
-  /// Scroll state of a text: the first visible line, the maximum of that line, and the number of rows.
-  /// `TopRenderer` sets the maximum and the number of rows.
+  /// Index of the first visible line of a text page.
   private(set) var scrollOffset = 0
+  /// Maximum of `scrollOffset`, and number of rows of a page; `TopScreen` sets both from the layout.
   var room = (push: 0, rows: 10)
   private var views: [TopTab: ListView] = [.log: ListView(cursor: RowCursor(followsEnd: true))]
   /// Requested numbers of windows whose requests are not answered yet.
@@ -70,7 +74,7 @@ struct TopModel {
     notice = ServiceNotice(absence: messages.bankWaits, refusedKey: messages.bankIgnoredKey)
   }
 
-  /// True if the bank was closing at its last message.
+  /// True if the bank was closing or closed at its last snapshot.
   var isClosing: Bool { live?.frame.state == .draining || live?.frame.state == .closed }
   /// True if the numbers are those of the branch of this home and not of the whole bank.
   var isOfThisBranchAlone: Bool {
@@ -106,6 +110,7 @@ struct TopModel {
 
   // MARK: - Messages
 
+  /// Takes over a snapshot.
   mutating func handle(_ frame: BoardFrame, at now: MonotonicTime) {
     if live == nil { live = TopFrame(frame, at: now) } else { live?.handle(frame, at: now) }
     kill?.handle(frame)
@@ -138,6 +143,7 @@ struct TopModel {
     }
   }
 
+  /// Shows the refusal of a request.
   private mutating func handle(_ failure: Failure, to command: ControlCommand) {
     switch command {
     case .killWorker: kill = nil
@@ -175,11 +181,12 @@ struct TopModel {
     return tab == .dead && frozen == nil ? letters.due : nil
   }
 
-  /// Time after which the display changes without a message; nil for never.
+  /// Time span after which the display changes even if no message arrives; nil for never.
   func pace(at now: MonotonicTime) -> TimeSpan? { frozen == nil ? live?.pace(at: now) : nil }
 
   // MARK: - Keys
 
+  /// Applies a key. Returns a request if the key makes one.
   mutating func press(_ key: Key, at now: MonotonicTime) -> UserCommand? {
     notice.clear()
     if key == .paste {
@@ -209,13 +216,14 @@ struct TopModel {
     }
   }
 
+  /// Applies a key on a page without a prompt.
   private mutating func pressInList(_ key: Key, at now: MonotonicTime) -> UserCommand? {
     if let step = step(key) {
       if [.stock, .vending].contains(tab) { push(by: step) } else { move(by: step, at: now) }
       return nil
     }
     switch key {
-    // The second character is the same key with a Korean keyboard layout, or without Shift.
+    // Further characters of a case are the same key with a Korean keyboard layout or another Shift state.
     case .control("d"), .character("q"), .character("ㅂ"): return .leave
     case .control("i"), .right: switchTab(by: 1, at: now)
     case .backTab, .left: switchTab(by: -1, at: now)
@@ -234,6 +242,7 @@ struct TopModel {
     return nil
   }
 
+  /// Executes an action on the selected row.
   private mutating func perform(_ action: TopAction, at now: MonotonicTime) -> UserCommand? {
     // Keys are refused before the first snapshot, and while the bank is not connected, so that no old key is
     // executed later.
@@ -254,6 +263,7 @@ struct TopModel {
     return nil
   }
 
+  /// The request that the user has confirmed.
   private mutating func answer(_ question: TopQuestion) -> UserCommand {
     switch question {
     case .cancel(let ticket, let day): return .ask(.cancel(ticket, day: day))
@@ -281,11 +291,13 @@ struct TopModel {
     }
   }
 
+  /// Scrolls a text page.
   private mutating func push(by step: Int) {
     let sum = scrollOffset.addingReportingOverflow(step)
     scrollOffset = sum.overflow ? (step < 0 ? 0 : room.push) : max(0, min(sum.partialValue, room.push))
   }
 
+  /// All rows of the page, over its lists.
   private func rows(at now: MonotonicTime) -> [TopRow] { lists(at: now).flatMap(\.rows) }
 
   /// The selected row among the lists of the page; nil if they are empty.
@@ -294,26 +306,31 @@ struct TopModel {
     return view.cursor.chosen(in: rows.map(\.key)).map { rows[$0] }
   }
 
+  /// Binds the selection to the row that is selected now.
   private mutating func settle(at now: MonotonicTime) {
     let keys = rows(at: now).map(\.key)
     views[tab, default: ListView()].cursor.settle(in: keys)
   }
 
+  /// Moves the selection by rows.
   private mutating func move(by step: Int, at now: MonotonicTime) {
     let keys = rows(at: now).map(\.key)
     views[tab, default: ListView()].cursor.move(by: step, in: keys)
   }
 
+  /// Shows a neighbouring page; the last one is followed by the first.
   private mutating func switchTab(by step: Int, at now: MonotonicTime) {
     let count = TopTab.allCases.count
     switchTab(to: TopTab.allCases[(tab.rawValue - 1 + step + count) % count], at: now)
   }
 
+  /// Shows a page.
   private mutating func switchTab(to tab: TopTab, at now: MonotonicTime) {
     (self.tab, scrollOffset) = (tab, 0)
     settle(at: now)
   }
 
+  /// Sorts the first list by a neighbouring column.
   private mutating func sort(by step: Int, at now: MonotonicTime) {
     guard [.windows, .lines, .dead].contains(tab), let count = lists(at: now).first?.columns.count else {
       return
@@ -322,10 +339,12 @@ struct TopModel {
     views[tab, default: ListView()].sorted = (view.sorted + step + count) % count
   }
 
+  /// Freezes the display, or unfreezes it.
   private mutating func freeze(at now: MonotonicTime) {
     frozen = frozen == nil ? live.map { ($0, now) } : nil
   }
 
+  /// Edits the filter by a key.
   private mutating func type(_ key: Key) {
     switch key {
     case .enter: mode = .list

@@ -6,6 +6,7 @@ import Posix
 import Time
 import Wire
 
+/// Makes the lines of the dashboard.
 struct TopRenderer {
   let model: TopModel
   let now: MonotonicTime
@@ -16,6 +17,7 @@ struct TopRenderer {
 
   private var messages: MessageCatalog { model.messages }
 
+  /// All lines of the screen, and the room that the page has; 80 × 24 for an unknown size.
   func lines(size: Terminal.Size?) -> (lines: [String], room: Room) {
     let (columns, rows) = (size?.columns ?? 80, size?.rows ?? 24)
     let isLow = rows < 16
@@ -35,6 +37,7 @@ struct TopRenderer {
 
   // MARK: - Header
 
+  /// State, numbers, rates and branches, above the tabs.
   private func head(_ columns: Int, isLow: Bool) -> [String] {
     guard let (topFrame, time) = model.shown(at: now) else { return [] }
     let frame = topFrame.frame
@@ -93,7 +96,7 @@ struct TopRenderer {
     return text + "  " + palette.paint(Sparkline.text(minute.suffix(room)), .waiting)
   }
 
-  /// The parts that fit, at least the first.
+  /// The parts that fit in one line, at least the first.
   private func row(_ parts: [TextTable.Cell], _ separator: String, _ columns: Int) -> String {
     var (line, width) = ("", 0)
     for part in parts {
@@ -105,7 +108,9 @@ struct TopRenderer {
     return line
   }
 
+  /// The line with the pages; without names on a narrow terminal.
   private func tabs(_ columns: Int) -> String {
+    /// Digit and name of a page, in brackets if the page is shown.
     func title(_ tab: TopTab, _ isNamed: Bool) -> TextTable.Cell {
       let dead = model.shown(at: now)?.moment.frame.counts.dead ?? 0
       let count = tab == .dead && dead > 0 ? " (\(MessageCatalog.grouped(dead)))" : ""
@@ -125,6 +130,7 @@ struct TopRenderer {
 
   // MARK: - Page
 
+  /// The lines of the page, and the maximum scroll offset.
   private func page(_ columns: Int, _ height: Int) -> (lines: [String], push: Int) {
     switch model.mode {
     case .help: return text(help(columns), height)
@@ -150,17 +156,20 @@ struct TopRenderer {
     return (Array((shown + [palette.paint(mark, .quiet)]).prefix(height)), push)
   }
 
+  /// The lines that contain the filter text.
   private func filtered(_ lines: [String]) -> [String] {
     let filter = model.view.filter.lowercased()
     return filter.isEmpty ? lines : lines.filter { $0.lowercased().contains(filter) }
   }
 
+  /// The history of a customer, folded to the width.
   private func lines(of timeline: TicketTimelineView, _ columns: Int) -> [String] {
     guard let report = timeline.report else { return [messages.doing(.ticket)] }
     return TicketTimelineRenderer(ticket: report, messages: messages, palette: palette).lines
       .flatMap { Screen.folded($0, columns: columns) }
   }
 
+  /// The keys and their meanings.
   private func help(_ columns: Int) -> [String] {
     var table = TextTable([.left, .left])
     for (key, meaning) in messages.topHelp(isChaos: model.isChaos) {
@@ -191,11 +200,12 @@ struct TopRenderer {
     return heading + shown(entries, chosen, height - heading.count)
   }
 
+  /// The entries that fit around the chosen one.
   private func shown(_ entries: [[String]], _ chosen: Int, _ room: Int) -> [String] {
     Screen.window(entries, around: chosen, room: room, messages, palette)
   }
 
-  /// Additional line about the rows of a page.
+  /// Additional line at the end of a page, such as the number of hidden rows.
   private var messageDetail: String? {
     guard let (topFrame, _) = model.shown(at: now) else { return nil }
     switch model.tab {
@@ -215,6 +225,7 @@ struct TopRenderer {
 
   // MARK: - Prompts and notices
 
+  /// Lines about the killed process.
   private func note(_ columns: Int) -> [String] {
     guard let kill = model.kill else { return [] }
     return Screen.sentence(messages.killed(kill), columns: columns).map {
@@ -222,6 +233,7 @@ struct TopRenderer {
     }
   }
 
+  /// The prompt, or the filter and the notice.
   private func notice(_ columns: Int) -> [String] {
     if case .asking(let question) = model.mode {
       return Screen.sentence(messages.ask(question), columns: columns).map { palette.paint($0, .alarm) }
@@ -234,6 +246,7 @@ struct TopRenderer {
     return filter + notice.filter { !$0.isEmpty }
   }
 
+  /// The line with the most important keys.
   private func keys(_ columns: Int) -> [String] {
     let hints =
       switch model.mode {

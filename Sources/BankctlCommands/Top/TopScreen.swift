@@ -11,6 +11,7 @@ import Time
 import VendingClient
 import Wire
 
+/// The full screen of `bankctl top`.
 final class TopScreen {
   private let session: Session
   private let loop: EventLoop
@@ -21,8 +22,9 @@ final class TopScreen {
   private var machine: VendingRequests?
   /// Requests whose last answer has not arrived.
   private var asked: [UInt32: ControlCommand] = [:]
-  /// True if messages were received since the last drawing; and the time of the next drawing.
+  /// True if messages were received since the last drawing.
   private var hasNews = false
+  /// Earliest time of the next drawing that no key or answer causes.
   private var nextDrawing = MonotonicTime(nanoseconds: 0)
   private var failure: CommandError?
 
@@ -34,6 +36,7 @@ final class TopScreen {
   /// Maximum number of open requests, more than a user makes with keys.
   private static let questionsAtMost = 64
 
+  /// Shows the dashboard until the user exits or the bank closes.
   static func run(_ session: Session) throws(CommandError) {
     let isScreen =
       session.output.isTerminal && Terminal.isTerminal(STDIN_FILENO) && !session.asJSON
@@ -60,6 +63,7 @@ final class TopScreen {
       branch: session.invocation.integer("branch"))
   }
 
+  /// Runs the loop of the screen.
   /// - Returns: True if the bank has closed.
   private func show() throws(CommandError) -> Bool {
     try screen.begin { [unowned self] key in press(key) }
@@ -78,6 +82,7 @@ final class TopScreen {
     return false
   }
 
+  /// Time at which the loop must run even if no event occurs; nil for never.
   private var wakeTime: MonotonicTime? {
     let now = SystemClock.monotonic()
     let drawing = hasNews ? nextDrawing : model.pace(at: now).map { max(nextDrawing, now + $0) }
@@ -87,6 +92,7 @@ final class TopScreen {
       machine?.client.nextDeadline)
   }
 
+  /// Draws the screen if it has changed and the pace allows it.
   private func draw() throws(CommandError) {
     let now = SystemClock.monotonic()
     if now >= nextDrawing, hasNews || model.pace(at: now) != nil { screen.isDirty = true }
@@ -102,6 +108,7 @@ final class TopScreen {
 
   // MARK: - The bank
 
+  /// Handles the messages of the bank and the state of its connection.
   /// - Returns: False if the bank has closed.
   private func handle() throws(CommandError) -> Bool {
     let wasThere = coordinator.isConnected
@@ -122,6 +129,7 @@ final class TopScreen {
     return true
   }
 
+  /// Passes a snapshot or an answer to the model.
   private func handle(_ reply: ControlReply) throws(CommandError) {
     hasNews = true
     if reply.number == coordinator.followed {
@@ -136,6 +144,7 @@ final class TopScreen {
     screen.isDirty = true
   }
 
+  /// Passes to the model which connections exist and whether the bank answers.
   private func noteConnections() {
     let before = (
       model.notice.isConnected, model.notice.silence, model.shop.isStockThere, model.shop.isMachineThere
@@ -152,16 +161,19 @@ final class TopScreen {
     if before != after { screen.isDirty = true }
   }
 
+  /// Sends the request of an outdated view if it is due.
   private func askAgain() {
     guard coordinator.isConnected, let question = model.question(at: SystemClock.monotonic()) else { return }
     ask(question)
   }
 
+  /// Sends a request and remembers it for its answer; drops it if too many are open.
   private func ask(_ command: ControlCommand) {
     guard asked.count < Self.questionsAtMost, let number = coordinator.ask(command) else { return }
     asked[number] = command
   }
 
+  /// Applies a key, and opens the service of a page that is shown for the first time.
   private func press(_ key: Key) {
     coordinator.probeCoordinator()
     switch model.press(key, at: SystemClock.monotonic()) {
@@ -175,6 +187,7 @@ final class TopScreen {
 
   // MARK: - The shop
 
+  /// Subscribes to the stock, and requests the assortment.
   private func openStock() {
     do throws(CommandError) {
       let serviceRequests = try StockRequests(session, isSeenOpen: true, on: loop)
@@ -191,6 +204,7 @@ final class TopScreen {
     } catch { failure = error }
   }
 
+  /// Subscribes to the vending machine.
   private func openMachine() {
     do throws(CommandError) {
       let serviceRequests = try VendingRequests(session, .customers, on: loop)

@@ -6,6 +6,7 @@ import StockClient
 import VendingClient
 import Wire
 
+/// The stock and the vending machine, as the dashboard shows them.
 struct TopShop {
   /// The juices and fruits; nil before the stock has sent them.
   var assortment: Assortment?
@@ -13,10 +14,12 @@ struct TopShop {
   private(set) var machine: VendingSnapshot?
   var isStockThere = false
   var isMachineThere = false
-  /// Reason why data are missing.
+  /// Refusal of the subscription by the stock; nil without one.
   private(set) var stockRefusal: StockFailure?
+  /// Refusal of the subscription by the vending machine; nil without one.
   private(set) var machineRefusal: VendingFailure?
 
+  /// Applies a snapshot or changes from the stock.
   mutating func handle(_ news: StockUpdate) {
     switch news {
     case .snapshot(let picture): (stock, stockRefusal) = (picture, nil)
@@ -25,6 +28,7 @@ struct TopShop {
     }
   }
 
+  /// Applies a snapshot or news from the vending machine.
   mutating func handle(_ update: VendingUpdate) {
     switch update {
     case .snapshot(let picture): (machine, machineRefusal) = (picture, nil)
@@ -33,6 +37,7 @@ struct TopShop {
     }
   }
 
+  /// The lines of the page for the stock.
   func stockLines(_ messages: MessageCatalog, _ palette: Palette, columns: Int) -> [String] {
     if let stockRefusal {
       return [palette.paint(messages.commandFailure(about: stockRefusal).message, .alarm)]
@@ -46,6 +51,7 @@ struct TopShop {
     return absence + menu.lines
   }
 
+  /// The lines of the page for the vending machine.
   func machineLines(_ messages: MessageCatalog, _ palette: Palette, columns: Int) -> [String] {
     if let machineRefusal {
       return [palette.paint(messages.commandFailure(about: machineRefusal).message, .alarm)]

@@ -4,6 +4,7 @@
 import BankModel
 import Wire
 
+/// Makes the list of windows.
 struct WindowRows {
   let topFrame: TopFrame
   /// Milliseconds since 1970 by the coordinator's clock.
@@ -34,6 +35,7 @@ struct WindowRows {
     ]
   }
 
+  /// The row of a window; `percent` is the progress of its customer.
   private func row(_ window: BoardWindow, _ percent: Int?) -> TopRow {
     let history = topFrame.windows[window.window]?.seconds(by: wall) ?? []
     let since = window.since.map { wall > $0 ? wall &- $0 : 0 }
@@ -57,6 +59,7 @@ struct WindowRows {
     return row
   }
 
+  /// The state of a window, with its colour.
   private func state(_ window: BoardWindow) -> TextTable.Cell {
     if window.isFailed == true { return .init(messages.failed, .alarm) }
     let role: Palette.Role? =
