@@ -2,6 +2,7 @@
 // Invariant: the sentences are members of `MessageCatalog`, like the sentences with values.
 import Arguments
 
+/// Constant sentences as members of `MessageCatalog`.
 package struct FixedMessages: Sendable {
   static let all = FixedMessages()
 
@@ -14,7 +15,7 @@ package struct FixedMessages: Sendable {
   let noReceipts = Text("There are no receipts.", "영수증이 없습니다.")
   let noEntries = Text("The ledger has no entries yet.", "원장에 아직 내역이 없습니다.")
 
-  /// Printed after the first Ctrl-C while tickets are being issued.
+  /// Printed after the first Ctrl-C or other signal while tickets are being issued.
   let withdrawing = Text(
     "Cancelling the request. Press Ctrl-C again to leave without waiting for the response.",
     "요청을 취소하는 중입니다. Ctrl-C를 한 번 더 누르면 응답을 기다리지 않고 끝냅니다.")
@@ -23,7 +24,7 @@ package struct FixedMessages: Sendable {
     "The coordinator has reached its connection limit. Try again in a moment.",
     "코디네이터의 연결 수가 한도에 이르렀습니다. 잠시 뒤 다시 시도하세요.")
 
-  // The Korean texts of the menu are exactly those of the original console program.
+  // The Korean texts of the menu are exactly those of the original console app.
   let menu = Text("1 : Open the bank\n2 : Exit\nInput : ", "1 : 은행개점\n2 : 종료\n입력 : ")
   let wrongInput = Text("That is not on the menu.", "잘못된 입력입니다.")
   let consoleNeedsTerminal = Text(

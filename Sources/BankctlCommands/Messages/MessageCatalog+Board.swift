@@ -1,4 +1,4 @@
-// Sentences about the snapshot (the board), and about the process of a window.
+// Sentences about the snapshot (in code: the board), about several tickets at once, and about killed processes.
 // Invariant: a sentence is true at the time it is printed.
 import Arguments
 import BankModel
@@ -6,12 +6,14 @@ import Posix
 import Wire
 
 extension MessageCatalog {
+  /// Sentence: the bank has no window with this name.
   func noSuchWindow(_ name: String) -> String {
     say(
       "There is no window \(quoted(name)). See 'bankctl snapshot'.",
       "\(quoted(name)) 창구는 없습니다. 창구 목록은 'bankctl snapshot'으로 확인하세요.")
   }
 
+  /// Sentence: nothing was killed, because the shown process is not at the window any more.
   /// - Parameter subject: Window, its present generation and its pid, separated by spaces; pid 0 for no
   ///   process.
   func otherProcess(_ subject: String) -> String {
@@ -29,29 +31,34 @@ extension MessageCatalog {
     )
   }
 
+  /// Sentence: an operand is neither a ticket number nor a range.
   func noTickets(_ word: String) -> String {
     say(
       "\(quoted(word)) is not a ticket number or range (write 3 or 7-12).",
       "\(quoted(word)): 번호표의 번호나 범위가 아닙니다. 3이나 7-12처럼 입력하세요.")
   }
 
+  /// Sentence: the operands have more tickets than the limit.
   func tooManyTickets(_ most: Int64) -> String {
     say(
       "At most \(Self.grouped(most)) tickets can be given at once.",
       "한 번에 번호표 \(Self.grouped(most))개까지 지정할 수 있습니다.")
   }
 
+  /// Sentence: this number of customers was cancelled.
   func cancelledSeveral(_ count: Int64) -> String {
     say(
       "\(customers(count)) cancelled.",
       "고객 \(Self.grouped(count))명을 취소했습니다.")
   }
 
+  /// Sentence: this number of dead letters returned to their lines.
   func requeuedSeveral(_ count: Int64) -> String {
     say(
       "\(customers(count)) requeued.", "고객 \(Self.grouped(count))명을 다시 줄에 세웠습니다.")
   }
 
+  /// A number of customers in English.
   private func customers(_ count: Int64) -> String {
     "\(Self.grouped(count)) \(count == 1 ? "customer" : "customers")"
   }
@@ -72,6 +79,7 @@ extension MessageCatalog {
 
   // MARK: - Killing a process
 
+  /// Question whether to kill the process of a window.
   func askKill(_ window: String, _ pid: Int32, ticket: Int64?) -> String {
     let customer = ticket.map { say(" (serving customer \($0))", ", \($0)번 고객 업무중") } ?? ""
     return say(
@@ -79,23 +87,26 @@ extension MessageCatalog {
       "\(window) 창구의 프로세스를 강제 종료할까요(pid \(pid)\(customer))?")
   }
 
+  /// Sentence: the bank has no process with this name.
   /// - Parameter known: Names of all processes.
   func noSuchProcess(_ name: String, _ known: [String]) -> String {
     say("There is no process named \(quoted(name)).", "\(quoted(name)) 프로세스가 없습니다.")
       + choice(instead: name, of: known, titled: say("Processes", "프로세스 목록"))
   }
 
-  /// The process with this name has exited, or another process has replaced it.
+  /// Sentence: nothing was killed, because the process has exited or was replaced.
   func processGone(_ name: String) -> String {
     say(
       "The process \(safe(name)) was replaced or is not running: nothing was killed. See 'bankctl status'.",
       "\(safe(name)) 프로세스가 바뀌었거나 실행 중이 아닙니다. 종료한 프로세스는 없습니다. 'bankctl status'로 확인하세요.")
   }
 
+  /// Question whether to kill a process that has no window.
   func askKill(process name: String, _ pid: Int32) -> String {
     say("Kill pid \(pid) (\(safe(name)))?", "\(safe(name)) 프로세스를 강제 종료할까요(pid \(pid))?")
   }
 
+  /// Sentence: a process was killed.
   /// - Parameter successor: Process id of the next process; nil if none was seen.
   func killed(_ name: String, _ pid: Int32, successor: Int32?) -> String {
     let process = "\(safe(name)) (pid \(pid))"
@@ -113,6 +124,7 @@ extension MessageCatalog {
 
   var lastEvents: String { say("recent events", "최근 이벤트") }
   var others: String { say("others", "그 밖") }
+  /// Number of waiting customers that are not shown.
   func moreCustomers(_ count: Int64) -> String {
     say("and \(Self.grouped(count)) more", "그 밖에 \(Self.grouped(count))명")
   }
@@ -123,6 +135,7 @@ extension MessageCatalog {
     return say("\(rates) (1 s, 10 s, 10 min)", "\(rates) (1초, 10초, 10분)")
   }
 
+  /// Text of an event of a snapshot: what, where, signal or exit code, attempt.
   func boardEvent(_ event: BoardEvent) -> String {
     let ticket = event.ticket.map(String.init) ?? ""
     let place = event.window.map { " · \(safe($0))" } ?? ""

@@ -1,23 +1,29 @@
-// Terms of a bank: states, columns, numbers, times, and sums of an audit.
-// Invariant: the Korean terms of the lists of waiting and served customers, and of the timer, are those of
-// the original console program.
+// Terms of a bank: states, outcomes, grades, times, amounts, and the terms of the ledger and of an audit.
+// Invariant: the Korean terms of the lists of waiting and serving customers, and of the timer, are those of the
+// original console app.
 import BankModel
 
 extension MessageCatalog {
+  /// Sentence: the account has no transfers, so it does not exist.
   func noSuchAccount(_ number: Int64) -> String {
     say(
       "There is no account \(number): it has no transfers.",
       "계좌 \(number): 그런 계좌는 없습니다. 이체 내역이 없습니다.")
   }
 
+  /// Text for the state of a customer.
   func state(_ state: CustomerState) -> String { phrases.state(state) }
 
+  /// Header of the list of customers in a state.
   func header(_ state: CustomerState) -> String { phrases.header(state) }
 
+  /// Text for the state of a bank.
   func state(_ state: BankState) -> String { phrases.state(state) }
 
+  /// Text for the state of a worker.
   func state(_ state: WorkerState) -> String { phrases.state(state) }
 
+  /// Text for the outcome of a receipt.
   func outcome(_ outcome: Outcome) -> String { phrases.outcome(outcome) }
 
   /// A grade, including the regular one, which tickets do not show.
@@ -45,12 +51,14 @@ extension MessageCatalog {
   package var lost: String { say("lost", "유실된 번호") }
   package var duplicated: String { say("duplicated", "중복된 번호") }
 
+  /// Sentence about the sum of all balances, which should be zero.
   func trialBalance(_ difference: WonSum) -> String {
     difference == 0
       ? say("The trial balance is zero.", "시산표가 맞습니다(차액 0).")
       : say("The trial balance is off by \(won(difference)).", "시산표가 \(won(difference)) 맞지 않습니다.")
   }
 
+  /// Display name of an account of the ledger.
   func ledgerAccount(_ name: String) -> String { phrases.ledgerAccount(name) }
 
   package var stockDifference: String { say("stock difference", "재고 차이") }

@@ -1,11 +1,11 @@
 // Sentences about branches with a shared database.
-// Invariant: a description of a branch contains its number and name, and a refusal contains the remedy.
+// Invariant: a sentence about one branch contains its number and name, and a refusal contains the remedy.
 import Arguments
 import BankModel
 import Wire
 
 extension MessageCatalog {
-  /// The request was refused because the bank has a shared database, or has none, or because the branch lost
+  /// Sentence: a request was refused because the bank has a shared database, or has none, or because the branch lost
   /// its lease.
   func branchFailure(_ failure: Failure, _ detail: String) -> String {
     let asked = failure.subject.isEmpty ? say("That", "이") : quoted(failure.subject)
@@ -37,7 +37,7 @@ extension MessageCatalog {
     }
   }
 
-  /// The build has no support for PostgreSQL.
+  /// Sentence: the build has no support for PostgreSQL.
   var noPostgres: String {
     say(
       "This build has no PostgreSQL support, so it cannot use --store. Install libpq-dev and run scripts/build; "
@@ -45,13 +45,15 @@ extension MessageCatalog {
       "이 빌드에는 PostgreSQL이 없어 --store를 쓸 수 없습니다. libpq-dev를 설치하고 scripts/build를 실행하세요. 아무것도 열지 않았습니다.")
   }
 
-  /// The address is invalid. `source` is the option or variable that contains it.
+  /// Sentence: the address of a shared database is invalid. `source` is the option or variable that contains it.
   func badAddress(_ source: String, _ fault: String) -> String {
     say("\(source) \(fault). Nothing was opened.", "\(source) \(fault). 아무것도 열지 않았습니다.")
   }
 
+  /// Text for the state of a branch.
   func state(_ state: BranchState) -> String { phrases.state(state) }
 
+  /// Number of a branch: `branch 2`.
   func branch(_ number: Int64) -> String { say("branch \(number)", "지점 \(number)") }
 
   /// `branch 2 (seoul), epoch 3, lease 3.1 s`.
@@ -98,6 +100,7 @@ extension MessageCatalog {
   /// Legend of the mark in the list of branches.
   var isThisBranch: String { say("* this branch", "* 이 지점") }
 
+  /// Sentence: the bank has no branch with this number.
   func noSuchBranch(_ number: Int64, among numbers: [Int64]) -> String {
     let list = numbers.prefix(20).map(String.init).joined(separator: ", ")
     return say(

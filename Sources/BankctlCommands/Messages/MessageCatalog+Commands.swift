@@ -5,6 +5,7 @@ import Time
 import Wire
 
 extension MessageCatalog {
+  /// Sentence: no service has this name, with near names or all names.
   func noSuchService(_ name: String, _ near: [String], _ known: [String]) -> String {
     let hint =
       known.isEmpty && near.isEmpty
@@ -17,7 +18,7 @@ extension MessageCatalog {
     return say("There is no service \(quoted(name)). ", "\(quoted(name)) 업무는 없습니다. ") + hint
   }
 
-  /// The coordinator has no service with this name. The sentence contains the nearest services, or all services if
+  /// Sentence: the coordinator has no service with this name. It contains the nearest services, or all services if
   /// none is near.
   func noSuchService(_ failure: Failure) -> String {
     let known = failure.messageDetail?.values.first?.split(separator: ", ").map(String.init) ?? []
@@ -52,8 +53,10 @@ extension MessageCatalog {
     return self.span(milliseconds: seconds * 1000)
   }
 
+  /// A remaining time: `5 s left`.
   func left(_ span: String) -> String { say("\(span) left", "\(span) 남음") }
 
+  /// Label of the progress of a request, by the phase that the coordinator reports.
   func phase(_ phase: ProgressReport.Phase) -> String {
     switch phase {
     case .enqueuing: say("enqueueing", "번호표 발급")
@@ -66,6 +69,7 @@ extension MessageCatalog {
     }
   }
 
+  /// Label of the progress of a request, by what the command waits for.
   func doing(_ task: TaskProgress.Task) -> String {
     switch task {
     case .audit: say("auditing", "점검")
@@ -84,6 +88,7 @@ extension MessageCatalog {
     }
   }
 
+  /// Sentence: the bank is open.
   func opened(_ report: StatusReport) -> String {
     let windows = report.workers.count { $0.window != nil }
     return say(
@@ -91,6 +96,7 @@ extension MessageCatalog {
       "은행이 열렸습니다. \(day(report.day)), 코디네이터 \(report.pid), 창구 \(windows)개.")
   }
 
+  /// Result of a request for tickets: new tickets, and those known by their keys.
   func enqueued(_ report: EnqueuedReport, ofList isList: Bool) -> String {
     let crowd = customers(report.count)
     let new = "\(tickets(report.first, report.last)), \(day(report.day))"
@@ -113,11 +119,12 @@ extension MessageCatalog {
       "\(crowd): \(new). \(Self.grouped(report.known))명은 이미 있습니다\(names)")
   }
 
+  /// A number of customers: `1 customer`, `1,234 customers`.
   private func customers(_ count: Int64) -> String {
     say("\(Self.grouped(count)) \(count == 1 ? "customer" : "customers")", "고객 \(Self.grouped(count))명")
   }
 
-  /// The tickets as spans, at most the first six.
+  /// Spans of tickets with their days, at most the first six.
   private func list(_ spans: [TicketSpan]) -> String {
     let shown = 6
     let names = spans.prefix(shown).map { "\(tickets($0.first, $0.last)) (\(day($0.day)))" }
@@ -155,6 +162,7 @@ extension MessageCatalog {
     ]
   }
 
+  /// Sentence: the connection was lost, and it is unknown whether the tickets were issued.
   func unknownWhetherIssued(isKeyed: Bool) -> String {
     isKeyed
       ? say(
@@ -168,13 +176,14 @@ extension MessageCatalog {
       )
   }
 
+  /// Sentence: the request for tickets was withdrawn in time.
   func withdrawn(isKeyed: Bool) -> String {
     say("Cancelled: no customers were added.", "요청을 취소했습니다. 추가된 고객이 없습니다.")
       + (isKeyed
         ? say(" The same command with the same key can be repeated.", " 같은 키로 같은 명령을 다시 실행할 수 있습니다.") : "")
   }
 
-  /// Printed after a second Ctrl-C before the result of the request was known.
+  /// Sentence after a second Ctrl-C or other signal: it is unknown whether the tickets were issued.
   func leftUnknown(isKeyed: Bool) -> String {
     say(
       "Interrupted before the bank responded, so it is not known whether the tickets were issued. ",
@@ -188,6 +197,7 @@ extension MessageCatalog {
           "발급된 수는 'bankctl status'로 확인하세요. --key를 쓰면 명령을 그대로 다시 실행할 수 있습니다."))
   }
 
+  /// Sentence after a signal: the command waits no longer, and the tickets stay queued.
   func waitAbandoned(_ spans: [TicketSpan]) -> String {
     let them = spans.map { span in
       say(
@@ -199,6 +209,7 @@ extension MessageCatalog {
       "대기를 중단했습니다. \(them)의 업무는 계속됩니다. 다시 기다리려면 'bankctl wait'를 쓰세요.")
   }
 
+  /// Sentence: the tickets are issued, but the bank closed during the wait.
   func waitLost(_ span: TicketSpan) -> String {
     say(
       "The tickets are issued (\(tickets(span.first, span.last)) of \(day(span.day))) and safe on disk, but the bank "
@@ -207,6 +218,7 @@ extension MessageCatalog {
         + "닫혔습니다. 'bankctl start'로 열고 'bankctl wait'로 이어서 기다리세요.")
   }
 
+  /// Sentence: the wait has timed out, with the number of remaining customers.
   func stillBusy(_ report: StatusReport?) -> String {
     guard let queue = report?.queue else {
       return say("Timed out: the bank is still busy.", "시간이 초과되었습니다. 아직 업무가 남아 있습니다.")

@@ -3,7 +3,7 @@
 import Configuration
 
 extension MessageCatalog {
-  /// All files are valid.
+  /// Sentence: all files of the configuration are valid.
   func configurationValid(_ files: BankFiles) -> String {
     let names = [files.configuration, files.assortment, files.products].compactMap(\.self)
     guard !names.isEmpty else {
@@ -15,7 +15,7 @@ extension MessageCatalog {
     return say("Configuration valid: \(list)", "설정이 올바릅니다: \(list)")
   }
 
-  /// The shown file and its source.
+  /// The path of the configuration file, and what has named this file.
   func shown(_ file: ChosenConfiguration?) -> String {
     guard let file else { return say("No configuration file", "설정 파일 없음") }
     let source =
@@ -28,6 +28,7 @@ extension MessageCatalog {
     return say("Configuration file", "설정 파일") + ": " + file.path + " (\(source))"
   }
 
+  /// Text for the source of a setting: a line of the file, an option, a variable or the default.
   func source(_ source: SettingSource) -> String {
     switch source {
     case .builtIn: say("built in", "기본값")
@@ -36,7 +37,7 @@ extension MessageCatalog {
     }
   }
 
-  /// The open bank uses values that differ from those in the file.
+  /// Sentence: the open bank uses values that differ from those in the file.
   func differsInUse(_ settings: [EffectiveSetting]) -> String {
     let list = settings.map { "\($0.key) \($0.value.fileText)" }.joined(separator: ", ")
     return say(

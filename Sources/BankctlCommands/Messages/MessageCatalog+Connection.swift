@@ -25,6 +25,7 @@ extension MessageCatalog {
     }
   }
 
+  /// Sentence about an error of the connection.
   func sentence(_ error: ControlError, home: String) -> String {
     switch error {
     case .notOpen: notOpen(home: home)
@@ -70,13 +71,14 @@ extension MessageCatalog {
     }
   }
 
+  /// Sentence: another process closed the bank while it was being opened.
   func closedWhileOpening(home: String) -> String {
     say(
       "The bank in \(home) was closed by another process while it was being opened. Try again.",
       "\(home)의 은행을 여는 동안 다른 프로세스가 닫았습니다. 다시 시도하세요.")
   }
 
-  /// The bank closed during a change of the stock or of the vending machine.
+  /// Sentence: the bank closed during a change of the stock or of the vending machine.
   func closedMeanwhile(home: String) -> String {
     say(
       "The bank in \(home) closed before it responded, so it is not known whether the change was made. Check when it "
@@ -97,6 +99,7 @@ extension MessageCatalog {
     }
   }
 
+  /// Sentence: the open bank uses another version of the protocol.
   private func otherVersion(_ theirs: UInt32, _ build: String) -> String {
     say(
       "The open bank (build \(build)) uses protocol \(theirs), this bankctl protocol \(protocolVersion). Use the "

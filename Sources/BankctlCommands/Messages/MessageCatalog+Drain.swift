@@ -19,7 +19,9 @@ struct FreeOptions: Equatable, Sendable {
 }
 
 extension FreeOptions {
+  /// The options that this command line could have and does not have.
   init(of invocation: Invocation) {
+    /// True if the command accepts the option and the user did not give it.
     func isFree(_ option: String) -> Bool {
       invocation.options.declares(option) && !invocation.options.has(option)
     }
@@ -30,7 +32,8 @@ extension FreeOptions {
 }
 
 extension MessageCatalog {
-  /// - Parameter free: Options that the sentence may recommend. For a bank in the foreground these are all options of
+  /// Sentence about the present step of a drain.
+  /// - Parameter free: Options that the sentence may recommend. For a bank in the foreground these are options of
   ///   `bankctl stop`, because that command can close the bank, too.
   func drain(_ report: DrainReport, _ free: FreeOptions) -> String {
     let waiting = Self.grouped(report.waiting)
@@ -130,6 +133,7 @@ extension MessageCatalog {
     return say("\(instant) (in \(span(milliseconds: left)))", "\(instant)(\(span(milliseconds: left)) 뒤)")
   }
 
+  /// What a Ctrl-C does next, if this is the next step.
   private func nextStepHint(_ step: DrainStep) -> String {
     switch step {
     case .stopAccepting, .serveWaiting: say("Ctrl-C: close the bank.", "Ctrl-C를 누르면 은행을 닫습니다.")
@@ -142,6 +146,7 @@ extension MessageCatalog {
     }
   }
 
+  /// Reply to a Ctrl-C that requests this step.
   func advanced(to step: DrainStep) -> String {
     switch step {
     case .stopAccepting, .serveWaiting: self.draining
@@ -156,6 +161,7 @@ extension MessageCatalog {
     }
   }
 
+  /// Sentence: this number of tellers was killed during the drain.
   func killed(_ count: Int64) -> String {
     say(
       "\(Self.grouped(count)) "
@@ -164,7 +170,7 @@ extension MessageCatalog {
       "워커 \(Self.grouped(count))개를 강제 종료했습니다. 해당 고객은 다음 개점 때 다시 처리됩니다.")
   }
 
-  /// The message about an event of the coordinator, or nil if the event needs no message.
+  /// Sentence about an event of a guarded coordinator; nil if the event needs no message.
   func sentence(_ event: Guardian.Event) -> String? {
     switch event {
     case .opened: nil
@@ -185,6 +191,7 @@ extension MessageCatalog {
     end.kind == .processStatusUnknown ? "has exited; its exit status is unknown" : "ended with \(end)"
   }
 
+  /// Sentence: the guardian has given up, because the coordinator exited each time.
   func reopeningFailed(_ end: CoordinatorExit) -> String {
     say(
       "The bank could not be reopened; the coordinator exited each time (\(end)). No customers are lost. See 'bankctl "
@@ -195,6 +202,7 @@ extension MessageCatalog {
 }
 
 extension MessageDetail {
+  /// How a coordinator has ended: exit code, signal or unknown.
   init(_ end: CoordinatorExit) {
     switch end {
     case .code(let code): self.init(.processCode, code)

@@ -1,4 +1,4 @@
-// Sentences for all errors but those of the command line: operation, object, reason and remedy.
+// Sentences about the refusals of the coordinator and errors of settings: operation, object, reason and remedy.
 // Invariant: every error has an error code, an exit code, and a sentence of one line in both languages.
 import Arguments
 import BankModel
@@ -19,12 +19,14 @@ extension MessageCatalog {
     }
   }
 
+  /// Sentence: `BANK_LANG` names a language that is not supported.
   func noSuchLanguage(_ name: String) -> String {
     say(
       "BANK_LANG is \(quoted(name)), which is not supported. Set it to ko or en, or unset it.",
       "BANK_LANG 값 \(quoted(name)): 지원하지 않는 언어입니다. ko나 en으로 설정하거나 지우세요.")
   }
 
+  /// Sentence about a refusal of the coordinator.
   package func sentence(_ failure: Failure, home: String) -> String {
     let detail = aside(localizedDetail(failure.detail, failure.messageDetail))
     let subject = failure.subject
@@ -107,6 +109,7 @@ extension MessageCatalog {
     }
   }
 
+  /// Sentence: the value of an option or variable is not UTF-8.
   /// - Parameter offset: Number of bytes before `byte`.
   func notText(_ name: String, _ byte: UInt8, behind offset: Int) -> String {
     let escapedByte = ByteText.escapedByte(byte)
@@ -115,6 +118,7 @@ extension MessageCatalog {
       "\(name) 값은 UTF-8 텍스트여야 하지만 \(offset + 1)번째 바이트가 \(escapedByte)입니다. UTF-8로 쓰세요.")
   }
 
+  /// Sentence: the bank is already open.
   private func alreadyOpen(home: String, coordinator: String) -> String {
     let english = coordinator.isEmpty ? "" : " (coordinator \(coordinator))"
     let korean = coordinator.isEmpty ? "" : "(코디네이터 \(coordinator))"
@@ -124,7 +128,7 @@ extension MessageCatalog {
       "\(home)의 은행은 이미 열려 있습니다\(korean). 'bankctl status'로 살펴보거나 'bankctl stop'으로 마감하세요.")
   }
 
-  /// A home whose coordinator has exited and whose guardian has not opened the bank again.
+  /// Sentence: the home is locked, because its coordinator has exited and its guardian has not reopened the bank yet.
   func heldByGuardian(home: String, coordinator: Int32, guardian: Int32, isStopped: Bool) -> String {
     guard isStopped else {
       return say(
@@ -144,6 +148,7 @@ extension MessageCatalog {
         + "\(KoreanParticle.by.on("'kill -KILL \(guardian)'")) 강제 종료한 뒤 다시 시작하세요.")
   }
 
+  /// Sentence about a database or home that cannot be used, or about a failed start.
   private func storageFailure(_ failure: Failure, _ detail: String, _ home: String) -> String {
     switch failure.code {
     case .damaged:
@@ -180,7 +185,7 @@ extension MessageCatalog {
     }
   }
 
-  /// A write-ahead log without its database: most of the bank's data was in the missing file.
+  /// Sentence: the database is missing beside its write-ahead log, and most of the bank's data was in the missing file.
   private func missing(_ database: String, log: String) -> String {
     let aside = "mv \(quoted(log)) \(quoted(log + ".old"))"
     return say(
@@ -191,7 +196,8 @@ extension MessageCatalog {
         + "뒤 'bankctl start'를 입력하세요. 빈 은행을 새로 열려면 먼저 이렇게 입력하세요: \(aside)")
   }
 
-  /// `subject` contains the ticket number and the state, separated by a space.
+  /// Sentence: the state of a ticket does not allow the request. `subject` contains the ticket number and the state,
+  /// separated by a space.
   private func wrongState(_ subject: String, _ detail: String) -> String {
     let parts = subject.split(separator: " ", maxSplits: 1)
     guard parts.count == 2, let state = CustomerState(name: parts[1]) else {
@@ -206,6 +212,7 @@ extension MessageCatalog {
         + "\(KoreanParticle.object.on("'bankctl ticket \(parts[0])'")) 보세요.")
   }
 
+  /// Sentence: the bank is not open.
   func notOpen(home: String) -> String {
     say(
       "The bank in \(home) is not open. Open it with 'bankctl start'.",

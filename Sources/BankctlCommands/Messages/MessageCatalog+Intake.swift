@@ -1,4 +1,4 @@
-// Sentences about invalid lists of customers.
+// Sentences about invalid lists of customers, due times, payloads and keys.
 // Invariant: every error of a line has a sentence in both languages.
 import Arguments
 import BankModel
@@ -7,6 +7,7 @@ import JSON
 import Posix
 
 extension MessageCatalog {
+  /// Sentence: a list of customers is refused.
   func sentence(_ refusal: CustomerList.Refusal, file: String) -> String {
     let name = nameInside(file)
     return switch refusal {
@@ -31,6 +32,7 @@ extension MessageCatalog {
     }
   }
 
+  /// Reason why a line of a list is refused.
   func sentence(_ fault: CustomerRecord.Fault) -> String {
     switch fault {
     case .tooLong(let limit):
@@ -112,6 +114,7 @@ extension MessageCatalog {
     }
   }
 
+  /// Sentence: a due time is beyond the maximum delay.
   private var tooFarAhead: String {
     let days = Self.grouped(Limits.delay / 86_400_000)
     return say(
@@ -124,14 +127,17 @@ extension MessageCatalog {
     return say(", not before \(instant)", ", \(instant) 이후")
   }
 
+  /// The option `--payload` as the start of a sentence.
   var payloadOption: String { say("The text of --payload", "--payload의 텍스트") }
   /// Name of a file within a sentence.
   private func nameInside(_ path: String) -> String {
     path == "-" ? say("standard input", "표준 입력") : quoted(path)
   }
 
+  /// Name of a file at the start of a sentence.
   func file(_ path: String) -> String { path == "-" ? say("Standard input", "표준 입력") : quoted(path) }
 
+  /// Sentence: a payload is longer than the limit.
   func payloadTooLong(_ place: String) -> String {
     let limit = Self.grouped(Limits.payloadLength)
     return say(
@@ -141,19 +147,21 @@ extension MessageCatalog {
         + "고객이 없습니다.")
   }
 
+  /// Sentence: a payload cannot be read from a file.
   func unreadablePayload(_ path: String, _ error: SystemError) -> String {
     say(
       "The payload could not be read from \(nameInside(path)): \(error). No customers were added.",
       "\(nameInside(path))에서 페이로드를 읽을 수 없습니다: \(error). 추가된 고객이 없습니다.")
   }
 
+  /// Sentence: juices are ordered with a command of their own.
   var juiceIsOrdered: String {
     say(
       "--service: juice has its own command: use 'bankctl juice order'.",
       "--service: 쥬스에는 전용 명령이 있습니다. 'bankctl juice order'를 쓰세요.")
   }
 
-  /// A list contains a service that the bank does not have.
+  /// Sentence: a line of a list names a service that the bank does not have.
   func noSuchService(_ failure: Failure, line: Int64, file: String) -> String {
     let name = file == "-" ? say("standard input", "표준 입력") : quoted(file)
     let sentence = noSuchService(failure)
@@ -162,6 +170,7 @@ extension MessageCatalog {
       "\(name)의 \(line)번째 줄: \(sentence) 추가된 고객이 없습니다.")
   }
 
+  /// Sentence: a key is empty or too long.
   func badKey(_ length: Int) -> String {
     length == 0
       ? say("the key is empty; omit it or give one.", "키가 비어 있습니다. 빼거나 키를 지정하세요.")
@@ -170,6 +179,7 @@ extension MessageCatalog {
         "키가 \(length)바이트입니다. \(Limits.keyLength)바이트까지 쓸 수 있습니다.")
   }
 
+  /// Sentence: the value of a field has another JSON type than required.
   private func wrongType(_ field: CustomerRecord.Field) -> String {
     switch field {
     case .priority, .amount, .account:
@@ -184,6 +194,7 @@ extension MessageCatalog {
     }
   }
 
+  /// Sentence: a line is not valid JSON.
   private func sentence(_ fault: JSONFault) -> String {
     switch fault.reason {
     case .badEscape, .controlCharacter:

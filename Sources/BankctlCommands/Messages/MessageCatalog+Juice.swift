@@ -1,38 +1,43 @@
 // Sentences about juices and their orders.
-// Invariant: for a juice that was not made, the sentence contains whether ingredients were used, and the
-// remedy.
+// Invariant: the sentence about a juice that was not made says that nothing was taken from the stock. The sentence
+// about a juice that is still being made names the command that shows the result.
 import Arguments
 import BankModel
 import Wire
 
 extension MessageCatalog {
+  /// Sentence: there is too little of a fruit, with needed and available pieces.
   func shortageSentence(_ shortage: Shortage, of fruit: String) -> String {
     let (needed, available) = (Self.grouped(shortage.needed), Self.grouped(shortage.available))
     return phrases.outOfStock(fruit)
       + say(" (\(needed) needed, \(available) available)", " (\(needed)개 필요, \(available)개 있음)")
   }
 
+  /// The commands that add the missing pieces to the stock.
   func restockCommands(by shortages: [Shortage]) -> String {
     let commands = shortages.map { "bankctl stock add \($0.item.name) \($0.needed - $0.available)" }
     let line = commands.joined(separator: " && ")
     return say("To restock: \(line)", "재고를 채우려면: \(line)")
   }
 
+  /// Sentence: only this number of the ordered juices was made.
   func juicesMade(_ made: Int, of count: Int) -> String {
     say("Made \(made) of \(count).", "\(count)잔 중 \(made)잔만 만들었습니다.")
   }
 
+  /// An ingredient of which there is too little: `kiwi 1 of 2`.
   func missingText(_ shortage: Shortage, of fruit: String) -> String {
     say(
       "\(fruit) \(shortage.available) of \(shortage.needed)",
       "\(fruit) \(shortage.available)/\(shortage.needed)개")
   }
 
+  /// Text for a juice that cannot be made, with its missing ingredients.
   func cannotBeMade(_ lacking: [String]) -> String {
     say("missing: ", "재료 부족: ") + lacking.joined(separator: ", ")
   }
 
-  /// True for yes, false for no, nil for another answer.
+  /// Parses the answer to a yes-or-no question: true for yes, false for no, nil for another answer.
   func parseYesNo(of answer: String) -> Bool? {
     switch answer.lowercased().filter({ !$0.isWhitespace }) {
     case "예", "네", "응", "ㅇ", "yes", "y": true
@@ -41,20 +46,24 @@ extension MessageCatalog {
     }
   }
 
+  /// Sentence: the answer was neither yes nor no.
   var neitherYesNorNo: String {
     say(
       "Please answer '\(phrases.yes)' or '\(phrases.no)'.",
       "잘못된 입력입니다. '\(phrases.yes)' 또는 '\(phrases.no)'라고 답하세요.")
   }
 
+  /// Sentence: no juice has this name, with near names or all names.
   func noSuchJuice(_ name: String, _ near: [String], _ known: [String]) -> String {
     say("There is no juice \(quoted(name)). ", "\(quoted(name)) 쥬스는 없습니다. ") + hint(near, known, "쥬스는")
   }
 
+  /// Sentence: no fruit has this name, with near names or all names.
   func noSuchFruit(_ name: String, _ near: [String], _ known: [String]) -> String {
     say("There is no fruit \(quoted(name)). ", "\(quoted(name)) 과일은 없습니다. ") + hint(near, known, "과일은")
   }
 
+  /// Near names, or all known names if none is near.
   private func hint(_ near: [String], _ known: [String], _ things: String) -> String {
     near.isEmpty
       ? say(
@@ -63,7 +72,8 @@ extension MessageCatalog {
       : say("Did you mean \(alternatives(near))?", "혹시 \(alternatives(near))인가요?")
   }
 
-  /// Of `count` ordered juices, `undone` were neither made nor refused; `order` is the first of these.
+  /// Sentence: of `count` ordered juices, `undone` were neither made nor refused for lack of ingredients. `order` is
+  /// the first of these.
   func notMade(
     _ juice: Juice, _ outcome: JuiceOrderTracker.OrderOutcome, _ order: OrderID, undone: Int, of count: Int,
     trouble: StationTrouble?
@@ -99,6 +109,7 @@ extension MessageCatalog {
     return many + end
   }
 
+  /// Reason why the juice station made no juice.
   private func reason(_ trouble: StationTrouble?) -> String {
     switch trouble {
     case .stock(let why): say("the stock service is unavailable (\(why))", "재고 서비스를 쓸 수 없습니다(\(why))")
@@ -117,6 +128,7 @@ extension MessageCatalog {
     }
   }
 
+  /// Sentence: the order is accepted, but the bank closed during the wait.
   func juiceLost(_ tickets: EnqueuedReport) -> String {
     say(
       "The order is safe on disk (\(self.tickets(tickets.first, tickets.last)) of \(day(tickets.day))), but the bank "

@@ -4,12 +4,14 @@ import Arguments
 import Logging
 
 extension MessageCatalog {
+  /// Sentence: the value of `-n` is negative.
   func noNumberOfLines(_ count: Int) -> String {
     say(
       "-n must be 0 or more, not \(count).",
       "-n \(KoreanParticle.topic.on(String(count))) 줄 수가 아닙니다. 0 이상을 입력하세요.")
   }
 
+  /// Sentence: the value of `--since` is not a time.
   func noMoment(_ text: String) -> String {
     let shown = LogPresentation.visible(text)
     return say(
@@ -19,6 +21,7 @@ extension MessageCatalog {
         + "시각(2026-11-21T08:30:00Z)을 입력하세요.")
   }
 
+  /// Error of the command for logs that cannot be read.
   func commandFailure(about failure: LogFailure) -> CommandFailure {
     switch failure {
     case .noDirectory(let path):
@@ -36,6 +39,7 @@ extension MessageCatalog {
     }
   }
 
+  /// Error: no log has this name.
   private func noSuchLog(_ name: String, _ known: [String]) -> CommandFailure {
     let shown = LogPresentation.visible(name)
     return CommandFailure(

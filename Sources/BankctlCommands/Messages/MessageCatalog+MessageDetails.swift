@@ -6,7 +6,7 @@ import Arguments
 import BankModel
 
 extension MessageCatalog {
-  /// A detail in the user's language.
+  /// Text of a detail in the user's language.
   /// - Parameter detail: The English text as received, for unknown kinds.
   func localizedDetail(_ detail: String, _ messageDetail: MessageDetail?) -> String {
     guard language == .korean, let messageDetail, let kind = messageDetail.kind else { return detail }
@@ -16,12 +16,12 @@ extension MessageCatalog {
     return (messageDetail.source.map(Self.korean) ?? "") + sentence
   }
 
-  /// A remark in the user's language.
+  /// The complete text of a detail in the user's language.
   package func localizedDetail(_ messageDetail: MessageDetail) -> String {
     localizedDetail(messageDetail.description, messageDetail)
   }
 
-  /// Findings of an audit; the received sentences if an older coordinator sends no remarks.
+  /// Findings of an audit in the user's language; the received sentences if an older coordinator sends no kinds.
   func findings(_ sentences: [String], _ messageDetails: [MessageDetail]?) -> [String] {
     guard let messageDetails, messageDetails.count == sentences.count else { return sentences }
     return zip(sentences, messageDetails).map { localizedDetail($0, $1) }
@@ -41,6 +41,7 @@ extension MessageCatalog {
     }
   }
 
+  /// The Korean text in front of a detail of a service.
   private static func korean(_ source: MessageDetail.Source) -> String {
     switch source {
     case .stock: "재고: "
@@ -50,6 +51,7 @@ extension MessageCatalog {
     }
   }
 
+  /// The Korean sentence of a kind of detail, with places for its values.
   private static func korean(_ kind: MessageDetail.Kind) -> String {
     switch kind {
     case .literal: "{0}"

@@ -5,12 +5,14 @@ import BankModel
 import Wire
 
 extension MessageCatalog {
+  /// Sentence: `--to` is missing.
   var moveNeedsAddress: String {
     say(
       "--to is missing: 'bankctl move --to postgres://USER@HOST/DATABASE'. Nothing was migrated.",
       "--to 옵션으로 옮길 곳을 지정하세요. 'bankctl move --to postgres://사용자@호스트/데이터베이스'. 아무것도 옮기지 않았습니다.")
   }
 
+  /// Sentence: a bank was not moved, or was not opened because it was moved.
   func moveFailure(_ failure: Failure, _ detail: String, home: String) -> String {
     let place = safe(failure.subject)
     guard failure.code == .databaseMoved else {
@@ -39,7 +41,7 @@ extension MessageCatalog {
   var inHome: String { say("in the home", "홈") }
   var inDatabase: String { say("in the database", "데이터베이스") }
 
-  /// The label of a kind of counted rows. `name` is its name in JSON.
+  /// Label of a kind of rows that a move has counted. `name` is its name in JSON.
   func movedRows(_ name: String) -> String {
     switch name {
     case "days": say("days", "영업일")
@@ -57,6 +59,7 @@ extension MessageCatalog {
     }
   }
 
+  /// Sentence: the bank is in the shared database, from this move or an earlier one.
   func moved(_ report: MoveReport) -> String {
     let place = safe(report.location)
     return report.isRepeated
@@ -68,6 +71,7 @@ extension MessageCatalog {
         "데이터베이스를 빠짐없이 \(KoreanParticle.by.on(place)) 옮겼습니다. \(day(report.day))입니다.")
   }
 
+  /// Sentence: how to open the bank after a move, and what stays in the home.
   func afterMove(_ report: MoveReport) -> String {
     say(
       "Open the bank with --store; 'bankctl start' alone fails while \(safe(report.note)) exists. The database in the "

@@ -1,16 +1,18 @@
-// Sentences for clients that run inside the work of a customer and would wait for the end of that work.
-// Invariant: every sentence is in both languages, and contains the alternative.
+// Sentences for clients that run inside the work of a customer, if their request would wait for that work or stop it.
+// Invariant: every sentence is in both languages, and a refusal contains its reason.
 
 import Arguments
 import Wire
 
 extension MessageCatalog {
+  /// Sentence: the bank has started to close, and the command does not wait.
   var isClosing: String {
     say(
       "The bank closes when all waiting customers have been served. This command does not wait; to wait: bankctl stop",
       "기다리는 고객을 모두 처리한 뒤 마감합니다. 이 명령은 기다리지 않습니다. 기다리려면 'bankctl stop'을 쓰세요.")
   }
 
+  /// Sentence: a request was refused, because it came from the work that it would wait for or stop.
   func fromOwnWork(_ failure: Failure) -> String {
     let place = workLocation(failure.detail)
     switch failure.subject {
@@ -45,7 +47,7 @@ extension MessageCatalog {
     }
   }
 
-  /// `run-1 12` as ` (ticket 12 at run-1)`.
+  /// The ticket and the window of the work in parentheses: `run-1 12` becomes ` (ticket 12 at run-1)`.
   private func workLocation(_ detail: String) -> String {
     let parts = detail.split(separator: " ").map { safe(String($0)) }
     switch parts.count {

@@ -29,12 +29,14 @@ extension MessageCatalog {
     }
   }
 
+  /// Sentence: this number of key presses was ignored.
   func keysIgnored(_ count: Int) -> String {
     say(
       count == 1 ? "1 key press was ignored." : "\(Self.grouped(count)) key presses were ignored.",
       "키 입력 \(Self.grouped(count))개를 무시했습니다.")
   }
 
+  /// Sentence: the service responds again.
   func answersAgain(_ role: WorkerRole, _ request: String?) -> String {
     let text = say("\(subject(role)) responds again.", "\(subject(role)) 다시 응답합니다.")
     guard let request else { return text }
@@ -42,12 +44,14 @@ extension MessageCatalog {
       + say(" See the screen for the result: \(request).", " 결과는 화면에서 확인하세요: \(request).")
   }
 
+  /// Sentence: the screen stays open until the service has answered.
   func exitWaits(_ role: WorkerRole) -> String {
     say(
       "\(subject(role)) is slow to respond. Press q again to leave immediately.",
       "\(subject(role)) 아직 응답하지 않았습니다. q를 다시 누르면 바로 나갑니다.")
   }
 
+  /// Sentence after the screen: it is unknown whether the last request was executed.
   func exitedUnanswered(_ role: WorkerRole, _ request: String) -> String {
     let how = role == .vending ? "bankctl vending history" : "bankctl stock"
     return say(
@@ -57,6 +61,7 @@ extension MessageCatalog {
 
   /// A request to the vending machine, with the product names of the screen.
   func request(_ command: VendingCommand, _ picture: VendingSnapshot?) -> String {
+    /// Display name of a product or item.
     func name(_ id: ItemID) -> String {
       picture?.products.first { $0.id == id }?.name(in: language) ?? item(id.name)
     }

@@ -2,6 +2,7 @@
 // Invariant: every column has a heading in both languages.
 
 extension MessageCatalog {
+  /// Columns of tables, and numbers of a status.
   enum Column: Sendable, CaseIterable {
     case issued, waiting, delayed, serving, served, dead, cancelled
     case service, windows, window, pid, generation, state, ticket, restarts, memory
@@ -10,6 +11,7 @@ extension MessageCatalog {
     case number, name, host, epoch, lease, rate, commits
   }
 
+  /// Heading of a column.
   func column(_ column: Column) -> String {
     switch column {
     case .issued: say("issued", "발급")
@@ -52,10 +54,15 @@ extension MessageCatalog {
 
   var paused: String { say("paused", "일시 중지") }
   var failed: String { say("failed", "실패") }
+  /// Number of a business day: `day 3`.
   func day(_ day: Int64) -> String { say("day \(day)", "영업 \(day)일차") }
+  /// Generation of a process: `generation 2`.
   func generation(_ generation: Int64) -> String { say("generation \(generation)", "\(generation)세대") }
+  /// Start time: `since 2026-11-27T08:43:06Z`.
   func since(_ instant: String) -> String { say("since \(instant)", "\(instant)부터") }
+  /// Time for which the oldest waiting customer has waited.
   func oldest(_ span: String) -> String { say("oldest wait \(span)", "맨 앞 고객 \(span) 대기") }
+  /// Sentence: a window cannot be opened, because its processes exit before they are ready.
   func failed(_ window: String, _ lastExit: String) -> String {
     say(
       "\(window) has failed: its workers exit before they are ready (last: \(lastExit)). See 'bankctl "
@@ -64,6 +71,7 @@ extension MessageCatalog {
         + "'bankctl reload'나 'bankctl scale'로 다시 시도하세요.")
   }
 
+  /// Number of hidden rows of a screen.
   func moreRows(_ count: Int) -> String {
     say("… \(count) more \(count == 1 ? "row" : "rows")", "… \(count)줄 더 있음")
   }
@@ -71,6 +79,7 @@ extension MessageCatalog {
   /// The number of hidden entries.
   func more(_ count: Int) -> String { say("+\(count) more", "외 \(count)개") }
 
+  /// Sentence: the bank does not respond, with the time of the shown data.
   func bankIsSilent(since instant: String) -> String {
     say(
       "The bank does not respond. Last data: \(instant).", "은행이 응답하지 않습니다. 아래는 \(instant) 기준입니다.")

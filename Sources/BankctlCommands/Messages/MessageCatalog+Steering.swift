@@ -5,6 +5,7 @@ import BankModel
 import Wire
 
 extension MessageCatalog {
+  /// Sentence: a service, or all for nil, is paused.
   func paused(_ service: ServiceName?) -> String {
     guard let service else {
       return say(
@@ -16,22 +17,26 @@ extension MessageCatalog {
         + "\(KoreanParticle.by.on("'bankctl resume \(service.text)'")) 다시 시작합니다.")
   }
 
+  /// Sentence: a service, or all for nil, is resumed.
   func resumed(_ service: ServiceName?) -> String {
     guard let service else { return say("All services resumed.", "모든 업무를 다시 시작했습니다.") }
     return say("Service \(service.text) resumed.", "\(phrases.service(service)) 업무를 다시 시작했습니다.")
   }
 
+  /// Sentence: a service has two numbers of windows on the command line.
   func namedTwice(_ service: ServiceName) -> String {
     say(
       "Service \(service.text) was given twice: give one number of windows.",
       "\(phrases.service(service)) 업무가 두 번 지정되었습니다. 창구 수를 한 번만 지정하세요.")
   }
 
+  /// The number of windows of each service.
   func windows(_ report: StatusReport) -> String {
     let counts = report.services.map { "\(phrases.service($0.service)) \($0.windows)" }
     return say("Windows: ", "창구: ") + counts.joined(separator: ", ")
   }
 
+  /// Sentence: the bank was reset.
   func reset(_ report: StatusReport) -> String {
     let cancelled = report.cancelledByReset ?? 0
     let count = Self.grouped(cancelled)
@@ -41,6 +46,7 @@ extension MessageCatalog {
       (cancelled > 0 ? "고객 \(count)명을 취소하고 초기화했습니다. " : "초기화했습니다. ") + "\(day(report.day)), 번호는 1부터 시작합니다.")
   }
 
+  /// Question whether to reset the bank, with the customers that would be cancelled.
   func askReset(_ report: StatusReport) -> String {
     let queue = report.queue
     let parts: [(Column, Int64)] = [
@@ -56,6 +62,7 @@ extension MessageCatalog {
         + ")을 모두 취소하고 업무시간을 0으로 돌린 뒤 \(day(report.day + 1))를 시작합니다. 계속할까요?")
   }
 
+  /// Sentence: another client has reset the bank meanwhile.
   func resetByAnother(_ report: StatusReport) -> String {
     say(
       "The bank has already been reset; it is \(day(report.day)). Nothing was changed now.",
@@ -103,7 +110,7 @@ extension MessageCatalog {
     return lines
   }
 
-  /// The day of the bank has ended, and only the count of one branch is known.
+  /// Sentence: the day has ended at all branches, and only the count of one branch is known.
   private func ended(_ branch: Int64, _ report: StoppedReport, served: Int64) -> String {
     let (ended, count) = (day(report.day), Self.grouped(served))
     return say(
@@ -113,7 +120,7 @@ extension MessageCatalog {
         + "'bankctl receipts --day \(report.day)'")
   }
 
-  /// A branch has closed, and the bank continues without it.
+  /// Sentences: a branch has closed, and the bank continues without this branch.
   private func left(_ branch: Int64, _ report: StoppedReport, served: Int64) -> [String] {
     let name = self.branch(branch)
     let closed = say(
@@ -130,12 +137,14 @@ extension MessageCatalog {
     ]
   }
 
+  /// Sentence: this number of customers was rejected for lack of stock.
   private func sentAwayToday(_ count: Int64) -> String {
     say(
       "Rejected for lack of stock: \(Self.grouped(count)).",
       "재고가 모자라 돌아간 고객은 \(Self.grouped(count))명입니다.")
   }
 
+  /// Line about an attempt that was interrupted, for `open`.
   func interrupted(_ event: AttemptEvent) -> String {
     let grade = phrases.grade(event.priority)
     return say(
@@ -144,6 +153,7 @@ extension MessageCatalog {
       "\(event.ticket)번 \(grade ?? "")고객 \(phrases.service(event.service))업무 중단(\(event.window)), 다시 대기")
   }
 
+  /// Sentence: the coordinator has ended unexpectedly.
   func coordinatorDied(_ end: MessageDetail) -> String {
     say(
       "The coordinator \(Self.exited(end)). No customers are lost: those with tickets wait for the next start. See "

@@ -1,4 +1,4 @@
-// Sentences about the stock: amounts, changes, the editor, and refusals.
+// Sentences about the stock: amounts, changes, and refusals.
 // Invariant: every refusal of the stock service has an error code, an exit code and a sentence in both
 // languages.
 import Arguments
@@ -6,10 +6,12 @@ import BankModel
 import Wire
 
 extension MessageCatalog {
+  /// Sentence: the new amount of a fruit.
   func nowInStock(_ fruit: String, _ quantity: Quantity) -> String {
     say("\(fruit): \(Self.grouped(quantity)) in stock.", "\(fruit) 재고: \(Self.grouped(quantity))개")
   }
 
+  /// Sentence: a change would make the amount of a fruit negative.
   func belowZero(_ shortage: Shortage, of fruit: String) -> String {
     say(
       "\(Self.grouped(shortage.needed)) \(fruit) cannot be removed: only \(Self.grouped(shortage.available)) in stock. "
@@ -18,6 +20,7 @@ extension MessageCatalog {
     )
   }
 
+  /// Text for the kind of a change of the stock.
   func kind(_ kind: StockChange.Kind) -> String {
     switch kind {
     case .initial: say("initial", "초기 재고")
@@ -38,6 +41,7 @@ extension MessageCatalog {
     return "\(fruit) \(before) → \(Self.grouped(change.present)) (\(kind(change.kind))\(order))"
   }
 
+  /// Sentence: the stock service does not respond.
   func stockSilent(_ why: String, _ isInDoubt: Bool) -> String {
     let fate =
       isInDoubt
@@ -50,10 +54,12 @@ extension MessageCatalog {
       "재고 서비스가 응답하지 않습니다(\(why)). \(fate) 'bankctl status'와 'bankctl logs stock'을 확인한 뒤 다시 시도하세요.")
   }
 
+  /// Error of the command for a refusal of the stock service.
   func commandFailure(about failure: StockFailure) -> CommandFailure {
     CommandFailure(stock: failure.code, sentence(failure))
   }
 
+  /// Sentence about a refusal of the stock service.
   private func sentence(_ failure: StockFailure) -> String {
     let detail = aside(localizedDetail(failure.detail, failure.messageDetail))
     let sentence =
@@ -97,6 +103,7 @@ extension MessageCatalog {
 }
 
 extension ProgramExit {
+  /// Exit code for a refusal of the stock service.
   init(_ code: StockFailure.Code) {
     self =
       switch code {

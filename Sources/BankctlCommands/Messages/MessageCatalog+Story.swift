@@ -6,15 +6,18 @@ import Posix
 import Wire
 
 extension MessageCatalog {
+  /// A customer by ticket number: `Customer 7`.
   func customer(_ number: Int64) -> String { say("Customer \(number)", "\(number)번 고객") }
+  /// An account by its number: `account 12`.
   func account(_ number: Int64) -> String { say("account \(number)", "계좌 \(number)") }
+  /// State of a waiting customer: position in line and estimated time.
   func waitingAt(_ position: Int64?, eta: String?) -> String {
     let place = position.map { say(", number \(Self.grouped($0)) in line", ", \(Self.grouped($0))번째") } ?? ""
     let time = eta.map { say(", about \($0) to go", ", 약 \($0) 뒤") } ?? ""
     return state(CustomerState.waiting) + place + time
   }
 
-  /// Payload of a customer: its length, and its first 60 characters if it is UTF-8.
+  /// Payload of a customer: its length, and its first 60 Unicode scalars if it is UTF-8.
   func payloadLine(_ payload: [UInt8]) -> String {
     let count = Self.grouped(payload.count)
     let text = payload.isEmpty ? nil : String(validating: payload, as: UTF8.self)
@@ -23,6 +26,7 @@ extension MessageCatalog {
       "페이로드 \(count)바이트\(text.map { ": " + quoted($0) } ?? "")")
   }
 
+  /// State of a delayed customer, with the due time.
   /// - Parameter isOrdered: True if the order contained this due time and no attempt was made yet.
   func delayedUntil(_ instant: String?, isOrdered: Bool) -> String {
     guard let instant else { return state(CustomerState.delayed) }
@@ -30,8 +34,10 @@ extension MessageCatalog {
       + (isOrdered ? ", " + until(instant) : say(", next attempt at \(instant)", ", 다음 시도는 \(instant)"))
   }
 
+  /// A due time: `until 2026-11-27T08:43:06Z`.
   func until(_ instant: String) -> String { say("until \(instant)", "\(instant)까지") }
 
+  /// State of a customer that is served, with the window.
   func servedAt(_ window: String?) -> String {
     state(CustomerState.serving) + (window.map { say(" at \($0)", ", \($0)") } ?? "")
   }
@@ -42,6 +48,7 @@ extension MessageCatalog {
       .joined(separator: ", ")
   }
 
+  /// State of a dead letter, with the commands that end it.
   func deadLetter(_ number: Int64) -> String {
     say(
       "dead letter; retry with 'bankctl requeue \(number)' or drop with 'bankctl cancel \(number)'",
@@ -49,6 +56,7 @@ extension MessageCatalog {
     )
   }
 
+  /// Text about the start of an attempt: window and process.
   func attemptBegan(_ attempt: AttemptReport) -> String {
     let branch = attempt.branch.map { ", " + self.branch($0) } ?? ""
     let teller =
@@ -56,11 +64,13 @@ extension MessageCatalog {
     return say("started at \(teller)", "업무 시작: \(teller)")
   }
 
+  /// End of an attempt. If its worker was lost, the text says that the customer returned to its line.
   func attemptEnded(_ end: AttemptEnd) -> String { phrases.attemptEnded(end) }
 
-  /// End of an attempt without a receipt, if the customer does not return to the queue.
+  /// End of an attempt after which the customer does not return to its line, or may not have returned.
   func attemptFailed(_ end: AttemptEnd) -> String { phrases.attemptFailed(end) }
 
+  /// Text: a customer became a dead letter.
   /// - Parameter reason: End of the last attempt.
   func becameDead(attempts: Int, _ reason: String) -> String {
     say(
@@ -80,6 +90,7 @@ extension MessageCatalog {
     amount > 0 ? won(amount) : itemName.map { service == .juice ? juice($0) : safe($0) } ?? "-"
   }
 
+  /// An exit code: `exit code 65`.
   func exitCode(_ code: Int32) -> String { phrases.exitCode(code) }
 
   /// Reason for a dead letter, in a list: `exit code 65: cannot read the snapshot`.
@@ -90,6 +101,7 @@ extension MessageCatalog {
     return [reason, line].compactMap(\.self).joined(separator: ": ")
   }
 
+  /// Text of a receipt: outcome, transfer, missing ingredients, branch.
   func receipt(_ receipt: ReceiptReport) -> String {
     let transfer =
       if let debit = receipt.debit, let credit = receipt.credit { ", \(debit) → \(credit)" } else { "" }
@@ -99,14 +111,17 @@ extension MessageCatalog {
     return say("receipt: ", "영수증: ") + outcome(receipt.outcome) + transfer + missing + branch
   }
 
+  /// Sentence: one customer was cancelled.
   func cancelled(_ number: Int64) -> String {
     say("Customer \(number) cancelled.", "\(number)번 고객을 취소했습니다.")
   }
 
+  /// Sentence: one dead letter returned to its line.
   func requeued(ticket number: Int64) -> String {
     say("Customer \(number) requeued.", "\(number)번 고객을 다시 줄 세웠습니다.")
   }
 
+  /// Sentence: this number of dead letters returned to their lines.
   func requeued(_ count: Int64) -> String {
     count == 0
       ? say("There were no dead letters.", "보류된 고객이 없었습니다.")

@@ -7,6 +7,7 @@ import JSONOutput
 import Wire
 
 extension MessageCatalog {
+  /// Name of a page of the dashboard.
   func tab(_ tab: TopTab) -> String {
     switch tab {
     case .windows: say("Windows", "창구")
@@ -22,6 +23,7 @@ extension MessageCatalog {
   var event: String { say("event", "이벤트") }
   var perSecond: String { say("served/s", "초당 완료") }
   var byGrade: String { say("by grade", "등급별 대기") }
+  /// Heading of a plot over the last seconds.
   func lastSeconds(_ count: Int) -> String { say("\(count) s", "\(count)초") }
 
   /// A rate in thousandths a second, printed with one decimal place if it is below 10.
@@ -30,6 +32,7 @@ extension MessageCatalog {
     return rate < 10_000 ? "\(rate / 1_000).\(rate / 100 % 10)" : Self.grouped(rate / 1_000)
   }
 
+  /// Served customers a second over one second, ten seconds and ten minutes.
   func servedRates(_ rates: BoardRates) -> [String] {
     [
       "\(perSecond) \(rate(thousandths: rates.servedSecond))",
@@ -40,6 +43,7 @@ extension MessageCatalog {
 
   // MARK: - Prompts and results
 
+  /// Question before an action that needs a confirmation.
   func ask(_ question: TopQuestion) -> String {
     switch question {
     case .cancel(let ticket, _):
@@ -52,6 +56,7 @@ extension MessageCatalog {
     }
   }
 
+  /// Sentence: how far the recovery from a kill has come.
   func killed(_ watch: KillTracker) -> String {
     let name = "\(safe(watch.window)) (pid \(watch.pid))"
     switch watch.stage {
@@ -80,11 +85,13 @@ extension MessageCatalog {
     }
   }
 
+  /// The line that shows the filter, or the typed text.
   func filter(_ text: String, isTyped: Bool) -> String {
     say("Filter: ", "필터: ") + safe(text)
       + (isTyped ? "▏ " + say("Enter keeps · Esc clears", "Enter 유지 · Esc 해제") : "")
   }
 
+  /// Number of shown dead letters among all.
   func deadLetters(_ shown: Int, of all: Int64) -> String {
     say("… the first \(shown) of \(Self.grouped(all))", "… \(Self.grouped(all))명 중 처음 \(shown)명")
   }
@@ -98,6 +105,7 @@ extension MessageCatalog {
   var noSuchWindows: String {
     say("A service has 0 to 256 windows.", "업무 하나의 창구는 0개에서 256개까지입니다.")
   }
+  /// Sentence: no process is at a window now.
   func noProcessAt(_ window: String) -> String {
     say("There is no process at \(safe(window)) now.", "지금 \(safe(window))에는 프로세스가 없습니다.")
   }
@@ -134,6 +142,7 @@ extension MessageCatalog {
 
   var anyKeyReturns: String { say("↑ ↓ move · any other key returns", "↑ ↓ 이동 · 다른 키는 돌아가기") }
 
+  /// The keys of the dashboard with their meanings.
   func topHelp(isChaos: Bool) -> [(key: String, meaning: String)] {
     [
       ("↑ ↓ j k", say("select row (also Home, End, PgUp, PgDn)", "줄 선택 (Home, End, PgUp, PgDn도 됨)")),

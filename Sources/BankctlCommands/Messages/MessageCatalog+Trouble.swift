@@ -56,6 +56,7 @@ extension MessageCatalog {
     return say("\(fact) The bank continues with the present file.", "\(fact) 은행은 지금 있는 파일로 계속합니다.")
   }
 
+  /// Sentence: the database of a service does not belong to that of the bank, with the remedy.
   private func mismatch(_ mismatch: DatabaseMismatch, file: String) -> String {
     let fact = self.fact(mismatch, file: file)
     guard mismatch.isProblem else { return fact }
@@ -65,6 +66,7 @@ extension MessageCatalog {
       "\(fact) 'bankctl stop'으로 은행을 닫고 맞는 파일을 되돌린 뒤 다시 시작하세요. 지금 있는 파일로 계속하려면 'bankctl reload'를 입력하세요.")
   }
 
+  /// Sentence: how the database of a service differs from what the bank expects.
   private func fact(_ mismatch: DatabaseMismatch, file: String) -> String {
     switch mismatch {
     case .newBank:
@@ -88,6 +90,7 @@ extension MessageCatalog {
     }
   }
 
+  /// Sentence: the database of a service is damaged.
   private func damaged(_ who: String, _ failure: Failure, _ isStock: Bool) -> String {
     let file = failure.subject
     let (englishWay, koreanWay) =
@@ -121,6 +124,7 @@ extension MessageCatalog {
         + "자동으로 열립니다.")
   }
 
+  /// Sentence: a service is unavailable for this reason.
   private func notWorking(_ who: String, _ trouble: String, log: String) -> String {
     let detail = aside(trouble)
     return say(

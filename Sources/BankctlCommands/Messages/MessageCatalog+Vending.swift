@@ -7,15 +7,21 @@ import Time
 import Wire
 
 extension MessageCatalog {
+  /// The balance of the machine.
   func balance(_ amount: Won) -> String { say("Balance: \(won(amount))", "잔액: \(won(amount))") }
+  /// Sentence: an amount was inserted.
   func inserted(_ amount: Won) -> String { say("Inserted \(won(amount)).", "\(won(amount))을 넣었습니다.") }
+  /// Sentence: an amount was returned.
   func returned(_ amount: Won) -> String { say("Returned \(won(amount)).", "\(won(amount))이 반환되었습니다.") }
+  /// Number of drinks that can be sold.
   func pieces(_ count: Quantity) -> String { say("\(Self.grouped(count)) left", "\(Self.grouped(count))개") }
 
+  /// Number of expired drinks.
   func expiredPieces(_ count: Quantity) -> String {
     say("\(Self.grouped(count)) expired", "유통기한 만료 \(Self.grouped(count))개")
   }
 
+  /// Reason why a product cannot be bought: expired, sold out, or too little money.
   func unavailableReason(_ product: ProductReport, _ picture: VendingSnapshot) -> String {
     if product.stock == 0 { return product.expired > 0 ? say("expired", "유통기한 만료") : say("sold out", "품절") }
     return say(
@@ -23,13 +29,16 @@ extension MessageCatalog {
       "\(won(product.price - picture.availableBalance)) 부족")
   }
 
+  /// Line about a purchase: time, product, price, expiry date.
   func purchase(_ purchase: MoneyChange, _ name: String?) -> String {
     let day = purchase.dates.map { say(", expires ", ", 유통기한 ") + CalendarDate($0.expires).dashed } ?? ""
     return "\(instant(purchase.at))  \(name ?? purchase.product?.name ?? "?")  \(won(purchase.amount))\(day)"
   }
 
+  /// A time in UTC.
   private func instant(_ time: WallTime) -> String { Timestamp.utc(milliseconds: time.milliseconds) }
 
+  /// Sentence: drinks were added or removed, with the new total.
   func restocked(_ name: String, _ difference: Quantity, _ present: Quantity) -> String {
     let count = Self.grouped(abs(difference))
     if difference >= 0 {
@@ -42,31 +51,35 @@ extension MessageCatalog {
       "\(name): \(count)개를 뺐습니다. 모두 \(Self.grouped(present))개입니다.")
   }
 
-  /// One lot: in Korean the drink's own description, as in the original program; in English the properties
+  /// Description of a lot: in Korean the drink's own description, as in the original app; in English the properties
   /// that differ between lots.
   func description(of lot: LotReport, _ product: ProductReport) -> String {
     guard !lot.description.isEmpty else { return "-" }
     return lot.description(of: product, phrases)
   }
 
+  /// Sentence: this number of expired drinks was discarded.
   func discarded(_ count: Quantity) -> String {
     say(
       "\(Self.grouped(count)) expired \(count == 1 ? "drink" : "drinks") discarded.",
       "유통기한이 지난 음료 \(Self.grouped(count))개를 폐기했습니다.")
   }
 
+  /// Sentence: the damaged database was renamed to this path.
   func setAside(_ path: String) -> String {
     say(
       "The damaged database was saved as \(path). The machine starts empty.",
       "손상된 데이터베이스는 \(path)에 보관했습니다. 자판기를 새로 시작합니다.")
   }
 
+  /// Sentence: the value of an option is not a date.
   func noSuchDay(_ text: String, _ option: String) -> String {
     say(
       "\(option) \(quoted(text)) is not a date (1970 to 9999). Write it like 2026-03-01.",
       "\(option) \(KoreanParticle.topic.on(quoted(text))) 1970년–9999년의 날짜가 아닙니다. 2026-03-01처럼 쓰세요.")
   }
 
+  /// Sentence: an expiry date is before the production date.
   func expiresBeforeMade(_ made: CalendarDate, _ expires: CalendarDate) -> String {
     say(
       "The expiry date \(expires.dashed) is before the production date \(made.dashed). Nothing was changed.",
@@ -88,6 +101,7 @@ extension MessageCatalog {
       "\(name): expired on \(date) and cannot be sold.", "\(name): 유통기한 \(date)이 이미 지나 팔 수 없습니다.")
   }
 
+  /// Sentence: no product has this name, with near names or all names.
   func noSuchProduct(_ name: String, _ near: [String], _ known: [String]) -> String {
     let hint =
       near.isEmpty
@@ -96,6 +110,7 @@ extension MessageCatalog {
     return say("There is no product \(quoted(name)). \(hint)", "\(quoted(name)) 상품은 없습니다. \(hint)")
   }
 
+  /// Sentence: the vending machine does not respond.
   func machineSilent(_ why: String, _ isInDoubt: Bool) -> String {
     let fate =
       isInDoubt
@@ -111,10 +126,12 @@ extension MessageCatalog {
       "자판기가 응답하지 않습니다(\(why)). \(fate) 'bankctl status'와 'bankctl logs vending'을 확인한 뒤 다시 시도하세요.")
   }
 
+  /// Error of the command for a refusal of the machine.
   func commandFailure(about failure: VendingFailure) -> CommandFailure {
     CommandFailure(vending: failure.code, sentence(failure))
   }
 
+  /// Sentence about a refusal of the machine.
   private func sentence(_ failure: VendingFailure) -> String {
     let detail = aside(localizedDetail(failure.detail, failure.messageDetail))
     let nothing = say(" Nothing was changed.", " 변경된 내용은 없습니다.")
@@ -165,6 +182,7 @@ extension MessageCatalog {
 }
 
 extension ProgramExit {
+  /// Exit code for a refusal of the machine.
   init(_ code: VendingFailure.Code) {
     self =
       switch code {

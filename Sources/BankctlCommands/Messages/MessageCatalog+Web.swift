@@ -3,6 +3,7 @@
 import Arguments
 
 extension MessageCatalog {
+  /// The login link and the code for the manager of the vending machine.
   func webOpen(_ url: String, managerCode: String) -> [String] {
     [
       say("Web interface (this link works once):", "웹 화면의 링크입니다. 한 번만 쓸 수 있습니다."), url,
@@ -15,13 +16,14 @@ extension MessageCatalog {
     say("Web interface stopped; start it again with 'bankctl web'.", "웹 화면을 닫았습니다. 'bankctl web'으로 다시 엽니다.")
   }
 
+  /// Sentence: the requested port is not free, so the server uses another one.
   func otherPort(asked: Int64, found: Int64) -> String {
     say(
       "Port \(asked) is not free, so port \(found) is used.",
       "\(asked)번 포트를 쓸 수 없어 \(found)번 포트에서 웹 화면을 엽니다.")
   }
 
-  /// The server has no port for browsers. The sentence contains the settings to change.
+  /// Sentence: the server has no port for browsers. It contains the settings to change.
   func webPortRefused(_ reason: String) -> String {
     say(
       "The web server cannot listen on 127.0.0.1\(aside(safe(reason))). Under systemd, allow it: PrivateNetwork=no, "
@@ -31,6 +33,7 @@ extension MessageCatalog {
         + "RestrictAddressFamilies=AF_UNIX AF_INET, IPAddressAllow=localhost를 적고 은행을 다시 시작하세요.")
   }
 
+  /// Sentence: the server is available only on its Unix socket.
   func webAtSocket(_ socket: String, managerCode: String) -> [String] {
     [
       say(
@@ -57,6 +60,7 @@ extension MessageCatalog {
       "웹 화면이 닫혀 있어 로그인한 세션이 없습니다. 'bankctl web'으로 여세요.")
   }
 
+  /// Sentence: no login session has this id.
   func noSuchSession(_ name: String) -> String {
     say(
       "There is no session \(safe(name)). See 'bankctl web sessions'.",
@@ -65,6 +69,7 @@ extension MessageCatalog {
 
   var noSessions: String { say("There are no sessions.", "로그인한 세션이 없습니다.") }
 
+  /// Sentence: this number of login sessions was ended.
   func sessionsEnded(_ count: Int) -> String {
     say("\(count) \(count == 1 ? "session" : "sessions") ended.", "세션 \(count)개를 종료했습니다.")
   }
@@ -73,6 +78,7 @@ extension MessageCatalog {
     [say("session", "세션"), say("role", "역할"), say("since", "시작"), say("last seen", "마지막 요청")]
   }
 
+  /// Sentence: the web server does not respond.
   func webFailed(_ trouble: String) -> String {
     say(
       "The web server does not respond\(aside(safe(trouble))). See 'bankctl logs web', then try again.",

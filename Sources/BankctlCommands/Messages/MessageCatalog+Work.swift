@@ -7,23 +7,27 @@ import Posix
 import Wire
 
 extension MessageCatalog {
+  /// Sentence: a command has this ticket.
   func commandEnqueued(_ ticket: Int64) -> String {
     say(
       "Ticket \(ticket). Follow its output with: bankctl output \(ticket) -f",
       "번호표 \(ticket)번입니다. 출력은 'bankctl output \(ticket) -f'로 볼 수 있습니다.")
   }
 
+  /// Sentence after a signal: the command continues to run.
   func commandContinues(_ ticket: Int64) -> String {
     say(
       "Stopped waiting; the command keeps running. To stop it: bankctl cancel \(ticket)",
       "대기를 중단했습니다. 명령은 계속 실행됩니다. 중단하려면: bankctl cancel \(ticket)")
   }
 
+  /// Sentence: the customer of a command was cancelled.
   func commandCancelled(_ ticket: Int64) -> String {
     say("Ticket \(ticket) was cancelled, and its command was stopped.", "\(ticket)번이 취소되어 명령을 중단했습니다.")
   }
 
-  /// - Parameter output: Last output lines of the command, or the reason why it did not start.
+  /// Sentence: the customer of a command became a dead letter.
+  /// - Parameter output: Last output lines of the command, or the reason why it did not start; the first line is shown.
   func commandDeadLettered(_ ticket: Int64, _ output: String) -> String {
     let last =
       output.split(whereSeparator: \.isNewline).first
@@ -34,7 +38,7 @@ extension MessageCatalog {
       "\(ticket)번이 보류되었습니다\(reason). 다시 시도하려면: bankctl requeue \(ticket)")
   }
 
-  /// Lists the largest variables, because a user can omit them.
+  /// Sentence: a command line is too long. It lists the largest environment variables, because a user can omit them.
   /// - Parameter limit: Maximum payload of the bank.
   func commandLineTooLong(_ count: Int, _ line: CommandLinePayload, limit: Int64) -> String {
     let isHighest = limit >= Int64(Limits.payloadLength)
@@ -46,6 +50,7 @@ extension MessageCatalog {
         ", or raise max_payload in the configuration, up to \(highest)",
         " 설정의 max_payload를 \(highest)까지 늘려도 됩니다.")
     let total = Self.grouped(Int64(count))
+    /// Number of bytes of a variable in the environment.
     func size(_ variable: (key: String, value: String)) -> Int {
       variable.key.utf8.count + variable.value.utf8.count + 1
     }
@@ -90,6 +95,7 @@ extension MessageCatalog {
       "현재 디렉터리가 없습니다. 삭제되었거나 더는 접근할 수 없습니다. 다른 디렉터리로 이동한 뒤(cd) 다시 실행하세요. 추가된 고객이 없습니다.")
   }
 
+  /// Sentence: a worker has paused its service.
   /// - Parameter output: Message of the worker; its first line is the reason.
   func hasPaused(_ service: ServiceName, because output: String) -> String {
     let reason =
@@ -100,7 +106,7 @@ extension MessageCatalog {
       "\(service.text) 업무가 일시 중지되었습니다: \(reason). 원인을 고친 뒤 다시 시작하세요: bankctl resume \(service.text)")
   }
 
-  /// Printed between the outputs of two attempts.
+  /// Sentence between the outputs of two attempts.
   var newAttempt: String { say("Retrying the command.", "명령을 처음부터 다시 실행합니다.") }
 
   /// Reason why a part of an output is not stored.
@@ -113,6 +119,7 @@ extension MessageCatalog {
     case fileGone
   }
 
+  /// Sentence: this number of bytes of an output is missing.
   func outputNotStored(_ count: Int64, _ loss: OutputLoss) -> String {
     let bytes = Self.grouped(count)
     return switch loss {
@@ -133,8 +140,8 @@ extension MessageCatalog {
     }
   }
 
-  /// The sentence contains the name and the host of the branch, because a user must run the command there.
-  /// The default name consists of the host and the home.
+  /// Sentence: the output of a command is in the home of another branch. It contains the name and the host of that
+  /// branch, because a user must run the command there. The default name of a branch consists of host and home.
   /// - Parameters:
   ///   - day: The value of `--day`, or nil.
   ///   - isErrors: True if standard error was requested.
@@ -154,6 +161,7 @@ extension MessageCatalog {
         + "그 지점에서: \(command)")
   }
 
+  /// Sentence: the output of a command was deleted because of its age.
   /// - Parameter day: The value of `--day`, or nil.
   func outputRemoved(_ ticket: Int64, day: Int64?) -> String {
     let command = "bankctl ticket \(ticket)" + Self.dayOption(day)
@@ -167,7 +175,7 @@ extension MessageCatalog {
   /// ticket of another day.
   private static func dayOption(_ day: Int64?) -> String { day.map { " --day \($0)" } ?? "" }
 
-  /// Output of a command, for a ticket's history.
+  /// Text about the result of a command, for a ticket's history: exit code, duration, lengths of the outputs.
   func left(_ result: WorkResult) -> String {
     var parts: [String] = []
     switch result.ending {

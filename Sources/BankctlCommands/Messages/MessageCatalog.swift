@@ -1,9 +1,10 @@
-// Chooses the language of every sentence of this program. The files `MessageCatalog+*.swift` contain the
-// sentences by topic.
+// Catalog of the sentences that the commands print, in one of two languages. The files `MessageCatalog+*.swift` contain
+// the sentences by topic.
 // Invariant: every sentence is defined in both languages at the same place, so neither can be forgotten.
 import Arguments
 import BankModel
 
+/// The sentences of bankctl in one language.
 @dynamicMemberLookup
 package struct MessageCatalog: Sendable {
   package let language: Language
@@ -11,10 +12,12 @@ package struct MessageCatalog: Sendable {
   package var phrases: StringCatalog { StringCatalog(language) }
   var textLanguage: TextLanguage { language == .korean ? .korean : .english }
 
+  /// A constant sentence of `FixedMessages`.
   package subscript(dynamicMember sentence: KeyPath<FixedMessages, Text>) -> String {
     FixedMessages.all[keyPath: sentence][textLanguage]
   }
 
+  /// Returns the text in the language of the catalog.
   package func say(_ english: @autoclosure () -> String, _ korean: @autoclosure () -> String) -> String {
     language == .korean ? korean() : english()
   }
@@ -28,7 +31,7 @@ package struct MessageCatalog: Sendable {
   /// A text in parentheses, to be appended to its subject; empty for an empty text.
   func aside(_ words: String) -> String { words.isEmpty ? "" : say(" (\(words))", "(\(words))") }
 
-  /// User input in quotes, safe to print: terminals obey control characters, so those are escaped.
+  /// User input in quotes, safe to print and cut after 60 Unicode scalars; see `safe(_:atMost:)`.
   package func quoted(_ text: String) -> String { "'\(safe(text))'" }
 
   /// Maximum length of a reason in Unicode scalars. The reason why a program cannot be run contains the paths of the
@@ -69,8 +72,8 @@ package struct MessageCatalog: Sendable {
     Assortment.standard.juices.first { $0.id == ItemID(name) }?.name(in: language) ?? safe(name)
   }
 
-  /// A brand in the language of the sentence. The original brands have names in both languages; others are
-  /// shown as configured.
+  /// A brand in the language of the sentence. The built-in brands have names in both languages; others are shown as
+  /// configured.
   func brand(_ name: String) -> String { phrases.brand(name) }
 
   /// A number with commas: `1,234,567`.

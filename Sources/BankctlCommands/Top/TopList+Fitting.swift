@@ -1,6 +1,6 @@
 // Fitting a dashboard list to a terminal: long cells are shortened, and less important columns are dropped.
-// Invariant: no column is wider than its widest cell or heading. A shortened cell has a mark, and a shortened name keeps its
-// start and its end.
+// Invariant: no column is wider than its widest cell or heading. A shortened cell has a mark, and a shortened name
+// keeps its start and its end.
 import Arguments
 
 extension TopList {
