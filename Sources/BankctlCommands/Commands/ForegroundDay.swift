@@ -42,8 +42,8 @@ final class ForegroundDay {
   }
 
   /// Runs the day over two connections. The first connection receives the events of the windows. It is open before the
-  /// windows are, so that no start is missed. Requests use the second connection. The coordinator may close the first one
-  /// if the reader of the output is slower than the bank, and the bank must still close properly.
+  /// windows are, so that no start is missed. Requests use the second connection. The coordinator may close the first
+  /// one if the reader of the output is slower than the bank, and the bank must still close properly.
   private func live() throws(CommandError) {
     try bank.send(.follow)
     try bank.send(.awaitOpen)

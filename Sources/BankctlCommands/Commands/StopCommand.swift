@@ -58,8 +58,8 @@ enum StopCommand {
     }
   }
 
-  /// Requests the drain, waits for its end, and returns the result. A Ctrl-C requests the next step. After the last step, a Ctrl-C
-  /// ends this command, and the bank continues to close.
+  /// Requests the drain, waits for its end, and returns the result. A Ctrl-C requests the next step. After the last
+  /// step, a Ctrl-C ends this command, and the bank continues to close.
   private static func stop(
     _ order: StopParameters, at coordinator: CoordinatorClient, _ session: Session
   ) throws(CommandError) -> StoppedReport {

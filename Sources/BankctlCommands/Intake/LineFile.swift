@@ -37,7 +37,7 @@ final class LineFile {
   /// Takes ownership of a seekable file.
   init(_ file: consuming FileDescriptor) { self.file = file }
 
-  /// Copies a stream to an unnamed temporary file, at most until `InputPrecheck` finds the input too long.
+  /// Copies a stream to an unnamed temporary file, at most until `InputPrecheck` shows that the input is refused.
   private static func copyToFile(_ stream: consuming FileDescriptor) throws(SystemError) -> FileDescriptor {
     let directory = Environment.value("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
     let path = Paths.join(directory, "bankctl-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())")

@@ -1,4 +1,4 @@
-// Error codes that this program detects itself, each with its exit code. A refusal of the coordinator, the
+// Codes of the errors that this program detects itself, each with its exit code. A refusal of the coordinator, the
 // stock or the vending machine has the code that its sender defines.
 // Invariant: one code means one condition and has one exit code. The command reference lists all codes.
 

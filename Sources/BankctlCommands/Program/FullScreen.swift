@@ -1,8 +1,8 @@
 // The terminal of a full-screen command: raw mode, alternate screen, keys, size, and the signals that would
 // end or stop this program.
 // Invariant: after a key, a signal or an error has ended the screen, and while Ctrl-Z or SIGTSTP has stopped the
-// program, the terminal is in the state that it had before the screen. Input after a Ctrl-C stays in the terminal, because it is meant for
-// the shell.
+// program, the terminal is in the state that it had before the screen. Input after a Ctrl-C stays in the terminal,
+// because it is meant for the shell.
 // Errors: `CommandError`. The screen ends if the terminal has hung up.
 import Glibc
 import Posix

@@ -90,7 +90,7 @@ extension EventLoop {
   }
 }
 
-/// Pauses between two tries, during which the process sleeps.
+/// Pauses between two tries, during which this program does nothing else.
 package enum Pause {
   /// Waits 50 ms.
   static func briefly() { _ = poll(nil, 0, 50) }

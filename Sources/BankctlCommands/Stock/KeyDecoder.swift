@@ -67,7 +67,8 @@ struct KeyDecoder: Sendable {
     return keys
   }
 
-  /// The keys of a pending CSI (`ESC [`) or SS3 (`ESC O`) sequence; nil if it is incomplete. Source: ECMA-48, xterm ctlseqs.
+  /// The keys of a pending CSI (`ESC [`) or SS3 (`ESC O`) sequence; nil if it is incomplete. Source: ECMA-48, xterm
+  /// ctlseqs.
   private func sequence() -> [Key]? {
     guard pending.count > 1 else { return nil }
     // Two escapes give one key Escape. Any other byte after an escape is Alt with a key, which gives no key.

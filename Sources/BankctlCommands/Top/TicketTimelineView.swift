@@ -65,6 +65,7 @@ struct DeadLetterList: Sendable, Equatable {
   /// Marks the list as outdated, because the bank may have changed.
   mutating func noteChange() { refresh.noteChange() }
 
+  /// Drops a partial answer and marks the list as outdated after a lost connection.
   mutating func forget() {
     incoming = []
     refresh.forget()

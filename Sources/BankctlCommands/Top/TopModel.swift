@@ -29,7 +29,7 @@ struct TopModel {
     case ask(ControlCommand)
   }
 
-  /// What is shown instead of the page or in front of it.
+  /// What the keys apply to: the page, its filter, a question, the help or a history.
   enum Mode: Sendable, Equatable {
     case list
     /// The user types a filter.

@@ -34,6 +34,7 @@ struct CommandLinePayload {
     self.surroundings = surroundings
   }
 
+  /// The payload as JSON, for example:
   /// `{"command":["make","all"],"directory":"/src","environment":{"PATH":"/bin"},"umask":"0022","limits":{"nofile":[1024,4096]}}`
   var bytes: [UInt8] {
     var fields: [JSONValue.Field] = []

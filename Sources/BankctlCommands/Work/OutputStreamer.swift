@@ -104,8 +104,8 @@ final class OutputStreamer {
       })
   }
 
-  /// Message of `output` about an output file that was deleted because of its age; nil if the file exists or was deleted
-  /// for another reason.
+  /// Message of `output` about an output file that was deleted because of its age; nil if the file exists or was
+  /// deleted for another reason.
   private static func removed(_ report: TicketReport, _ stream: Stream, _ session: Session) -> String? {
     let home = session.home.path
     guard let receipt = report.receipt, let kept = receipt.result.map(stream.kept), kept.filed > 0,
