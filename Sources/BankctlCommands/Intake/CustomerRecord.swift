@@ -54,7 +54,7 @@ struct CustomerRecord: Sendable, Equatable {
     case after = "in"
   }
 
-  /// Those of service, amount and account that the line omits.
+  /// Fields among service, amount and account that the line omits.
   var drawn: RandomFields {
     var parts: RandomFields = []
     if service == nil { parts.insert(.service) }

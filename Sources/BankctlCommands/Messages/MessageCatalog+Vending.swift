@@ -1,4 +1,4 @@
-// Sentences about the vending machine: money, purchases, screens, and refusals.
+// Sentences about the vending machine: money, purchases, drinks and their dates, and refusals.
 // Invariant: every refusal of the machine has an error code, an exit code and a sentence in both languages.
 import Arguments
 import BankModel

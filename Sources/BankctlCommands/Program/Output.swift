@@ -18,7 +18,8 @@ package final class Output {
   /// Number of buffered bytes at which the buffer is written.
   private static let capacity = 64 << 10
 
-  /// - Parameter sink: Writes the bytes; tests replace it.
+  /// An output with an empty buffer.
+  /// - Parameter sink: Writes the bytes; tests replace this function.
   init(
     isTerminal: Bool, palette: Palette,
     sink: @escaping ([UInt8]) throws(SystemError) -> StandardStreams.Outcome = {

@@ -106,7 +106,7 @@ package struct ProcessEnvironment {
     return locale
   }
 
-  /// The language if no home is known yet.
+  /// The language as long as home and configuration are unknown: `BANK_LANG`, otherwise the locale.
   var languageWithoutFile: Language { variable("BANK_LANG").flatMap { Language(code: $0) } ?? locale }
 
   /// The language that `LC_ALL`, `LC_MESSAGES` or `LANG` selects.
