@@ -1,8 +1,7 @@
-// Checks of the promises of a bank of several branches; `BranchQueueObserver` checks those of a branch's queue. The checker
-// stores the holder and epoch of each customer, the receipts, and the requests and answers of clients. It follows the
-// effects in the database and the answers, and queries no component for a fact that it can derive itself.
-// Invariant: the checker changes nothing but its records and the statistics. The first broken promise is the outcome of
-// the history.
+// Checks of the promises of a bank of several branches; `BranchQueueObserver` checks those of a branch's queue. The
+// checker stores the holder and epoch of each customer, the receipts, and the requests and answers of clients. It
+// follows the effects in the database and the answers, and queries no component for a fact that it can derive itself.
+// Invariant: the checker changes nothing but its records and the statistics.
 
 #if HAS_POSTGRES
   import BankModel
@@ -27,7 +26,6 @@
       var service: Service?
       var priority: Priority
       var amount: Won?
-      /// Number of customers with this account.
       var count: Int64 = 1
       /// Requested delay in milliseconds; nil for none.
       var delay: Int64?
@@ -78,10 +76,12 @@
       return (lastGroup, lastAccount + 1)
     }
 
+    /// Records what a client has requested for an account.
     func expect(_ account: AccountNumber, _ one: ExpectedCustomers) { expected[account] = one }
 
     // MARK: - Epochs
 
+    /// Records that a branch has started an epoch with this lease. The epoch must be higher than its last one.
     func joined(_ owner: BranchOwner, until end: MonotonicTime) {
       if let present = epochs[owner.branch], owner.epoch <= present {
         violate(.fence, "\(owner) starts after epoch \(present)")
@@ -91,11 +91,13 @@
       world.statistics.joins += 1
     }
 
+    /// Records the new end of a lease. Only the present epoch of a branch may renew one.
     func renewed(_ owner: BranchOwner, until end: MonotonicTime) {
       guard isPresent(owner) else { return violate(.fence, "\(owner) has ended, but its lease is renewed") }
       leases[owner] = end
     }
 
+    /// Records that another branch has ended an epoch. Its lease must have run out.
     func fenced(_ owner: BranchOwner) {
       if let end = leases[owner], end > world.clock.now {
         violate(
@@ -105,6 +107,7 @@
       epochs[owner.branch] = owner.epoch + 1
     }
 
+    /// Records that a branch has ended its own epoch.
     func left(_ owner: BranchOwner) {
       guard isPresent(owner) else { return violate(.fence, "\(owner) has ended, but leaves") }
       epochs[owner.branch] = owner.epoch + 1
@@ -115,6 +118,7 @@
       leases.contains { $0.key.branch == branch && moment < $0.value }
     }
 
+    /// Records that customers are unclaimed again. The epoch that has ended must have held them.
     func returned(_ tickets: [TicketNumber], of owner: BranchOwner) {
       for ticket in tickets {
         guard let holder = customers[ticket]?.holder else {
@@ -152,6 +156,7 @@
       keys[key] = tickets
     }
 
+    /// Checks a new customer against the request of its account, and records it.
     func issued(_ row: DatabaseServer.Row, by owner: BranchOwner?) {
       if let owner, !isPresent(owner) { violate(.fence, "\(owner) has ended, but gets ticket \(row.ticket)") }
       if customers[row.ticket] != nil || finished[row.ticket] != nil {
@@ -185,6 +190,7 @@
 
     // MARK: - Claims
 
+    /// Checks that claimed customers were unclaimed, and that a page from the front of a lane leaves out none.
     func claimed(_ tickets: [TicketNumber], by owner: BranchOwner, isNext: Bool) {
       if !tickets.isEmpty, !isPresent(owner) {
         violate(.fence, "\(owner) has ended, but claims ticket \(tickets[0])")
@@ -221,6 +227,7 @@
       fronts[line] = max(front, last)
     }
 
+    /// Checks that a due customer or a requeued dead letter may wait in its lane again.
     func customerReturned(_ ticket: TicketNumber, from state: Int64, by owner: BranchOwner, at wall: Int64) {
       guard let person = customers[ticket] else {
         return violate(.claim, "ticket \(ticket) returns, but is unknown")
@@ -245,15 +252,18 @@
       if !isPresent { world.statistics.fencedTransactions += 1 }
     }
 
+    /// Reports a commit that a branch has sent again although it is stored.
     func repeated(_ owner: BranchOwner, _ number: Int64) {
       violate(.repeatedTransaction, "transaction \(number) of \(owner) is sent again after its commit")
     }
 
+    /// Checks that a branch finishes only customers that it has held.
     func completionRequested(_ ticket: TicketNumber, by owner: BranchOwner) {
       guard !assignedEver.contains(HeldTicket(owner: owner, ticket: ticket)) else { return }
       violate(.fence, "ticket \(ticket) is finished by \(owner), which never held it")
     }
 
+    /// Checks that the holder of a customer has written its only receipt, and removes the customer.
     func finished(_ row: DatabaseServer.Row, by owner: BranchOwner, outcome: Int64, attempts: Int64) {
       if !isPresent(owner) { violate(.fence, "\(owner) has ended, but finishes ticket \(row.ticket)") }
       if let before = finished[row.ticket] {
@@ -277,6 +287,7 @@
       world.statistics.receipts += 1
     }
 
+    /// Checks that only the holder of a customer stores its attempts, defers it or makes it a dead letter.
     func changed(_ ticket: TicketNumber, by owner: BranchOwner, to state: Int64, attempts: Int64, due: Int64?)
     {
       if !isPresent(owner) { violate(.fence, "\(owner) has ended, but changes ticket \(ticket)") }
@@ -317,6 +328,7 @@
 
     // MARK: - Answers
 
+    /// Checks the tickets that a client has received for one of its requests.
     func clientReceived(first: TicketNumber, last: TicketNumber, group: Int, isList: Bool) {
       guard first > 0, first <= last else { return }
       guard last <= issuedLast else {
@@ -340,12 +352,13 @@
       violate(.notDurable, "ticket \(ticket) is reported as cancelled, but has no such receipt")
     }
 
+    /// Checks that the end of a customer is acknowledged only after its receipt is in the database.
     func acknowledged(_ ticket: TicketNumber, by branch: Int64) {
       guard finished[ticket] == nil else { return }
       violate(.notDurable, "the end of ticket \(ticket) is acknowledged, but it has no receipt")
     }
 
-    /// A branch was notified that it has finished these customers.
+    /// Checks that a branch that counts these customers as finished has written their receipts.
     func settled(_ tickets: [TicketNumber], by branch: Int64) {
       for ticket in tickets where finished[ticket]?.branch != branch || cancelledTickets.contains(ticket) {
         violate(
@@ -361,6 +374,7 @@
     var isFinished: Bool { customers.allSatisfy { world.isLost(world.server.owner(of: $0.value.line)) } }
     var deadCount: Int { customers.values.count { $0.state == 3 } }
 
+    /// Describes the unfinished customers: their number, and the first three.
     func leftovers() -> String {
       let some = customers.sorted { $0.key < $1.key }.prefix(3).map { ticket, person in
         "ticket \(ticket) in state \(person.state) held by \(person.holder.map { "\($0)" } ?? "no branch")"
@@ -368,6 +382,7 @@
       return "\(customers.count) are left: \(some.joined(separator: "; "))"
     }
 
+    /// Checks at the end that all counts are right and each ticket has a receipt, except juices of a lost branch.
     func checkEnd() {
       guard isFinished else { return violate(.notDrained, leftovers()) }
       if let message = world.server.miscounted() { violate(.dayCounters, message) }

@@ -10,7 +10,9 @@
   import Transport
   import Wire
 
+  /// A simulated client of one branch, which sends requests of customers and of operators.
   final class BranchClient {
+    /// A request that this client sends, and whether it may be sent again.
     struct PlannedRequest {
       var command: ControlCommand
       var group = 0
@@ -18,6 +20,7 @@
       var isList = false
     }
 
+    /// Not connected; connected, but without a welcome; or ready to send requests.
     private enum State {
       case away, greeting, ready
     }
@@ -28,10 +31,14 @@
     let line: ClientConnection
     private var chance: SeededGenerator
     private var state = State.away
+    /// Number of new requests that this client still sends.
     private var commandsLeft: Int64
     private var lastRequest: UInt32 = 0
+    /// Requests that were sent and have no complete answer yet.
     private var outstanding: [(number: UInt32, wish: PlannedRequest)] = []
+    /// Requests that this client sends before it chooses new ones.
     private(set) var requestsToRepeat: [PlannedRequest] = []
+    /// Tickets from the answers to this client.
     private var knownTickets: [TicketNumber] = []
 
     init(_ node: BranchNode, _ number: Int, seed: UInt64, in world: BranchSimulation) {
@@ -44,21 +51,27 @@
     }
 
     var isReady: Bool { state == .ready }
+    /// True if the client waits for no answer and has nothing more to send.
     var isSatisfied: Bool { commandsLeft == 0 && outstanding.isEmpty && requestsToRepeat.isEmpty }
+    /// True if every request that this client has sent is answered.
     var hasNothingOpen: Bool { outstanding.isEmpty }
-    /// Removes and returns the requests to be repeated, which another client sends. This client sends no new ones.
+    /// Removes and returns the requests to be repeated, for another client. This client then sends no new requests.
     func takeUnanswered() -> [PlannedRequest] {
       defer { requestsToRepeat.removeAll() }
       commandsLeft = 0
       return requestsToRepeat
     }
+    /// Removes and returns the requests to be repeated, for another client. This client continues.
     func takeAgain() -> [PlannedRequest] {
       defer { requestsToRepeat.removeAll() }
       return requestsToRepeat
     }
+    /// Makes this client send these requests, too.
     func add(_ plannedRequests: [PlannedRequest]) { requestsToRepeat += plannedRequests }
+    /// Makes this client choose and send this many more requests.
     func addCommands(_ count: Int64) { commandsLeft += count }
 
+    /// Does the next step of the client, which is to connect or to send one request, and schedules the step after it.
     func act() {
       if world.checker.dayHasEnded { (commandsLeft, requestsToRepeat) = (0, []) }
       if !line.process.isStopped {
@@ -79,12 +92,14 @@
         .client(node.index, number), at: world.clock.now + TimeSpan(nanoseconds: pause * 1_000))
     }
 
+    /// Connects to the coordinator of the branch, and sends a hello.
     private func connect() {
       guard line.connect(to: Coordinator.socket(inHome: node.home)) else { return }
       state = .greeting
       send(.hello(Hello(build: BuildIdentity.current, role: .client)))
     }
 
+    /// Sends a request to the coordinator, and waits for its answer.
     func ask(_ plannedRequest: PlannedRequest) {
       lastRequest += 1
       outstanding.append((lastRequest, plannedRequest))
@@ -92,13 +107,16 @@
       send(.request(ControlRequest(number: lastRequest, command: plannedRequest.command)))
     }
 
+    /// Sends a message to the coordinator.
     private func send(_ message: ClientMessage) {
       world.trace.line(world.clock.now, "client \(node.index).\(number) sends \(message)")
       line.send(message)
     }
 
+    /// Breaks the connection of this client, which may lose the last messages in flight.
     func breakConnection() { _ = line.breakConnection(on: node.host) }
 
+    /// Handles the end of the connection: requests without an answer are repeated if they have keys.
     private func leave() {
       guard state != .away else { return }
       state = .away
@@ -110,6 +128,7 @@
 
     // MARK: - Answers
 
+    /// Handles a message of the coordinator: its welcome, a refusal or a reply.
     private func handle(_ message: BankMessage) {
       world.trace.line(world.clock.now, "client \(node.index).\(number) receives \(message)")
       switch message {
@@ -122,6 +141,7 @@
       }
     }
 
+    /// Removes the request that is answered, and passes the answer to the checker.
     private func handle(_ reply: ControlReply) {
       guard let index = outstanding.firstIndex(where: { $0.number == reply.number }) else {
         return world.violate(.answer, "a client got a response to request \(reply.number), which is not open")
@@ -148,6 +168,7 @@
       }
     }
 
+    /// Handles a failure: a request with keys is repeated, unless the failure is final or the bank closes.
     private func failed(_ plannedRequest: PlannedRequest, _ failure: Failure) {
       switch failure.code {
       case .keyConflict:
@@ -161,6 +182,7 @@
 
     // MARK: - Choice of requests
 
+    /// Draws the next request: tickets for new customers, a list of customers, or a command of an operator.
     private func chooseRequest() -> PlannedRequest {
       if world.plan.hasJuice, chance.draw(0...3) == 0 { return juice() }
       switch chance.draw(0...99) {
@@ -185,17 +207,21 @@
       }
     }
 
+    /// Draws one of the last nine tickets that this client knows; nil if it knows none.
     private func someTicket() -> TicketNumber? {
       guard !knownTickets.isEmpty else { return nil }
       let back = Int(chance.draw(0...min(8, Int64(knownTickets.count) - 1)))
       return knownTickets[knownTickets.count - 1 - back]
     }
 
+    /// Draws the priority of a new customer: `regular` in half of the cases.
     private func somePriority() -> Priority { [.vvip, .vip, .regular, .regular][Int(chance.draw(0...3))] }
+    /// Draws a delay in milliseconds for a new customer; nil for none.
     private func delay() -> Int64? {
       world.plan.delaysCustomers && chance.draw(0...3) == 0 ? chance.draw(1...3_000) : nil
     }
 
+    /// Draws a request for 1 to 25 customers, who all have one account.
     private func enqueue() -> PlannedRequest {
       let count = chance.draw(0...4) == 0 ? chance.draw(8...25) : chance.draw(1...6)
       let (group, account) = world.checker.newAccounts(1)
@@ -214,8 +240,8 @@
       return PlannedRequest(command: .enqueue(order), group: group, isRepeated: isRepeated)
     }
 
-    /// Customers who want the same juice. The article contains their account number, because the order itself has no
-    /// account.
+    /// Draws a request for one to four customers who order the same juice. The name of the item contains their account
+    /// number, because the request itself has no account.
     private func juice() -> PlannedRequest {
       let count = chance.draw(1...4)
       let (group, account) = world.checker.newAccounts(1)
@@ -230,6 +256,7 @@
       return PlannedRequest(command: .enqueue(order), group: group, isRepeated: isRepeated)
     }
 
+    /// Draws a list of one to seven customers, each with an account and possibly a key of its own.
     private func list() -> PlannedRequest {
       let count = chance.draw(1...7)
       let (group, account) = world.checker.newAccounts(count)

@@ -1,5 +1,5 @@
 // Names of the faults between several branches and their database.
-// Invariant: reports and scripts refer to the faults by these names.
+// Invariant: the reports and the trace use these names.
 
 /// A kind of fault between several branches and their database.
 public enum BranchFault: Int, CaseIterable, Sendable, Codable {
@@ -20,8 +20,8 @@ public enum BranchFault: Int, CaseIterable, Sendable, Codable {
   case branchPartitioned, networkSlow
   /// The database is unavailable for a while, has no space, or refuses transactions because of conflicts.
   case databaseUnavailable, databaseFull, databaseConflict
-  /// The address leads to an empty database for a while. Or a standby is promoted, and the former server accepts
-  /// connections beside it.
+  /// The database's address leads to an empty database for a while. Or a standby is promoted, and the former server
+  /// also accepts connections for a while.
   case databaseReplaced, serverPromoted
   /// Notifications of new customers are lost.
   case notificationLost

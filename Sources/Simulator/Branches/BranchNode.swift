@@ -11,7 +11,9 @@
   import Time
   import Wire
 
+  /// A branch of the simulated bank with its machine, processes and clients.
   final class BranchNode {
+    /// A teller or juice station of the branch, while its process exists.
     struct Teller {
       let process: SimulatedProcess
       weak var provider: BranchProvider?
@@ -41,9 +43,9 @@
     var isLost = false
     /// True if the coordinator of the branch has exited normally.
     private(set) var hasEnded = false
-    /// The highest server timeline that its coordinator has seen; 0 for none.
+    /// The highest server timeline that the coordinator of the branch has seen; 0 for none.
     var latestTimeline: Int64 = 0
-    /// Identification of the database stored in its home; nil before it has joined.
+    /// Identification of the database that the home of the branch stores; nil before the branch has joined.
     var mark: SharedStoreProgress? {
       number.map { _ in
         SharedStoreProgress(
@@ -82,6 +84,7 @@
 
     // MARK: - Processes
 
+    /// Returns what starts a teller or a juice station at this path; nil for any other path.
     private func program(
       at path: String, _ arguments: [String]
     ) -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
@@ -123,6 +126,7 @@
       process.begin()
     }
 
+    /// Handles the exit of a process. The coordinator is started again soon, unless the branch is closed or lost.
     private func ended(_ process: SimulatedProcess) {
       tellers.removeAll { $0.process === process }
       guard process.pid == coordinator else { return }
@@ -143,6 +147,7 @@
       }
     }
 
+    /// True if the process is a client of the branch.
     private func isClient(_ process: SimulatedProcess) -> Bool {
       clients.contains { $0.line.process === process }
     }
@@ -154,6 +159,7 @@
       }
     }
 
+    /// Ends the faults of the branch: it may start at once, stopped tellers are killed, and clients read again.
     func endFaults() {
       notStartedBefore = world.clock.now
       process?.callsUntilKill = nil

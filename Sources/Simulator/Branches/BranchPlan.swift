@@ -6,22 +6,32 @@
   import QueueCore
   import Time
 
+  /// What one history of several branches contains, drawn from the seed.
   struct BranchPlan {
     let isFaultFree: Bool
+    /// Usual time between two faults.
     let interval: TimeSpan
+    /// Time after which the faults end.
     let duration: TimeSpan
     let branches: Int
+    /// Number of clients of each branch.
     let clients: Int
+    /// Number of requests that each client chooses.
     let commands: Int64
+    /// Number of customers that a branch claims at once.
     let page: Int32
+    /// Number of deposit windows and of loan windows of each branch.
     let windows: Int64
+    /// Duration of the work for one customer.
     let workMicroseconds: Int64
     let policy: QueuePolicy
+    /// How often each fault is drawn, relative to the others.
     let weights: [(fault: BranchFault, weight: Int64)]
     /// Errors of the branches' calendars in milliseconds; the last is that of the database's server.
     let calendars: [Int64]
     /// The shortest delay to the database, in nanoseconds.
     let distance: Int64
+    /// True if some customers are ordered for later.
     let delaysCustomers: Bool
     /// True if the bank may be asked to stop while customers still wait.
     let stopsEarly: Bool
@@ -88,6 +98,7 @@
       wholeBytes = chance.draw(0...1) == 0 ? Int(chance.draw(1...300)) : nil
     }
 
+    /// Draws a fault in proportion to the weights.
     func draw(_ chance: inout SeededGenerator) -> BranchFault? {
       var place = chance.draw(0...max(1, weights.reduce(0) { $0 + $1.weight }) - 1)
       for (fault, weight) in weights {

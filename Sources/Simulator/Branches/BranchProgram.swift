@@ -16,16 +16,19 @@
   import Transport
   import Wire
 
+  /// The coordinator of a simulated branch.
   final class BranchProgram: SimulatedProgram {
     unowned let process: SimulatedProcess
     private unowned let world: BranchSimulation
     private let node: BranchNode
     private let loop: EventLoop
+    /// Joins the shared database; the coordinator exists only after this has succeeded.
     private let joining: BranchJoin
     private let configuration: BankConfiguration
     private let watch: BranchQueueObserver
     private var server: ControlServer?
     private var coordinator: Coordinator?
+    /// Sends the last messages to clients, after the coordinator has finished.
     private var finalFlush: FinalFlush?
 
     init(_ node: BranchNode, of process: SimulatedProcess, in world: BranchSimulation) throws {
@@ -40,6 +43,7 @@
       joining = try BranchJoin(branch, on: loop)
     }
 
+    /// Configuration of a branch: windows for deposits and loans, and one station if juice is ordered.
     private static func configuration(of world: BranchSimulation) -> BankConfiguration {
       let plan = world.plan
       var configuration = BankConfiguration()
@@ -63,6 +67,7 @@
 
     var hasOpened: Bool { coordinator?.hasOpened ?? false }
 
+    /// Runs the event loop once: joins, works, or sends the last messages. Returns the exit code at the end.
     func runIteration() throws(SystemError) -> Int32? {
       guard let coordinator else { return try join() }
       if let finalFlush { return try finalFlush.runIteration() ? coordinator.exitCode : nil }
@@ -74,6 +79,7 @@
       return nil
     }
 
+    /// Continues to join the database, and opens the branch when that has succeeded. Returns 1 if it has failed.
     private func join() throws(SystemError) -> Int32? {
       try loop.runOnce(until: joining.nextDeadline)
       do {
@@ -87,6 +93,7 @@
       return nil
     }
 
+    /// Makes the coordinator of the joined branch, and opens it.
     private func open(_ joined: (books: any SharedQueueStore, opening: BranchJoinState)) throws {
       let server = ControlServer(loop: loop, build: BuildIdentity.current)
       let log = try LogFile(path: "/dev/null", worker: "coordinator", generation: 1, limit: 0, keep: 0)
@@ -107,7 +114,7 @@
   /// A teller or juice station of a branch: the production teller, with a provider that sometimes fails.
   final class BranchTeller: WindowProgram {
     let teller: TellerProcess
-    /// Provider of the teller, which faults cause to fail.
+    /// The teller's provider. A fault makes its next result a failure.
     let provider: BranchProvider
 
     /// - Parameter isUnservable: returns true if a customer cannot be served now.
@@ -122,19 +129,24 @@
   /// A provider that reports readiness after a short delay without providing anything, and fails on request.
   final class BranchProvider: ResourceProvider {
     var onResult: ((Lease, ProvisionResult) -> Void)?
+    /// True if the next result is a failure.
     var failsNext = false
     private let isUnservable: (AccountNumber) -> Bool
+    /// The customer for which a result is due, and the time of the result.
     private var ready: (lease: Lease, due: MonotonicTime)?
 
     init(isUnservable: @escaping (AccountNumber) -> Bool) { self.isUnservable = isUnservable }
 
+    /// Does nothing: the provider needs no settings.
     func begin(_ orders: TellerSettings) {}
+    /// Schedules the result for a customer 20 µs later.
     func provide(_ assignment: Assignment) {
       if isUnservable(assignment.account) { failsNext = true }
       ready = (assignment.lease, SystemClock.monotonic() + .microseconds(20))
     }
     var nextDeadline: MonotonicTime? { ready?.due }
 
+    /// Reports the result that is due, or a failure if a fault has requested that.
     func finishIteration() {
       guard let (lease, due) = ready, SystemClock.monotonic() >= due else { return }
       ready = nil

@@ -8,6 +8,7 @@
   import QueueCore
   import Time
 
+  /// Checks the events and effects of one branch's queue, and inserts planted bugs.
   final class BranchQueueObserver: QueueObserver {
     private unowned let world: BranchSimulation
     private unowned let process: SimulatedProcess
@@ -17,12 +18,14 @@
     private var settled: Int64 = 0
     private var underway: [[TicketNumber]] = []
     private var unsealed: [TicketNumber] = []
+    /// True from the loss of the lease until a new one.
     private var isLost = false
 
     init(of process: SimulatedProcess, _ node: BranchNode, in world: BranchSimulation) {
       (self.process, self.node, self.world) = (process, node, world)
     }
 
+    /// Applies an event to the queue, checks the effects, and kills the process if a promise is broken.
     func apply(
       _ event: QueueEvent, to machine: inout QueueMachine, at now: Moment, into effects: inout [QueueEffect]
     ) {
@@ -59,6 +62,7 @@
       process.kill()
     }
 
+    /// Checks that the queue is consistent and counts the served customers correctly.
     private func verify(_ machine: borrowing QueueMachine) {
       for messageDetail in machine.inconsistencies(ServiceDirectory()) {
         world.violate(.dayCounters, "\(messageDetail)")
@@ -69,6 +73,7 @@
       }
     }
 
+    /// Records which finished customers are in flight, committed or dropped after an event.
     private func note(_ event: QueueEvent) {
       switch event {
       case .sealed:
@@ -95,11 +100,13 @@
       }
     }
 
+    /// Counts customers whose commit was reported, and checks that their receipts are in the database.
     private func settle(_ tickets: [TicketNumber]) {
       settled += Int64(tickets.count)
       if let branch = node.number { world.checker.settled(tickets, by: branch) }
     }
 
+    /// Records and checks one effect: no customer may be assigned after the end of the lease.
     private func note(_ effect: QueueEffect, at now: Moment) {
       switch effect {
       case .stage(.finish(_, _, let receipt)) where receipt.outcome != .cancelled:
@@ -121,6 +128,7 @@
 
     // MARK: - Bugs
 
+    /// Returns the events that the queue receives in place of this one because of a planted bug.
     private func spoiled(_ event: QueueEvent) -> [QueueEvent] {
       switch (world.bug, event) {
       case (.assignsAfterLeaseEnd, .leaseExtended): [.leaseExtended(until: MonotonicTime(nanoseconds: .max))]
@@ -129,6 +137,7 @@
       }
     }
 
+    /// True if a planted bug removes this effect.
     private func isDropped(_ effect: QueueEffect, of event: QueueEvent) -> Bool {
       switch (world.bug, event, effect) {
       case (.doesNotRecallAfterLeaseLoss, .claimsLost, .recall): true

@@ -10,10 +10,12 @@
   import Wire
 
   extension BranchSimulation {
+    /// Draws one of the elements; nil if there are none.
     private func some<Element>(of elements: [Element]) -> Element? {
       elements.isEmpty ? nil : elements[Int(chance.draw(0...Int64(elements.count) - 1))]
     }
 
+    /// Injects a drawn fault at a drawn branch, and schedules the next fault.
     func injectFault() {
       guard !isFaultFree else { return }
       let interval = plan.interval.nanoseconds
@@ -100,18 +102,21 @@
       }
     }
 
+    /// Plans a fault for the next suitable transaction of a branch.
     private func armFault(
       _ node: BranchNode, _ fault: BranchFault, _ plannedFault: DatabaseNetwork.PlannedFault
     ) {
       hit(node.process, fault) { _ in network.armFault(at: node.index, plannedFault) }
     }
 
+    /// Counts the fault and applies it to its target; does nothing without a target.
     private func hit<Target>(_ target: Target?, _ fault: BranchFault, _ body: (Target) -> Void) {
       guard let target else { return }
       statistics.note(fault)
       body(target)
     }
 
+    /// Kills, stops, or stalls a drawn teller of the branch, or makes its next work fail.
     private func injectTellerFault(_ fault: BranchFault, _ node: BranchNode) {
       hit(some(of: node.tellers), fault) { teller in
         switch fault {

@@ -23,19 +23,27 @@
       public var digest: UInt64
     }
 
+    /// What the simulation has planned for a time.
     enum ScheduledEvent {
+      /// The branch of this index starts, or the client of a branch does its next step.
       case start(Int)
       case client(Int, Int)
+      /// A request in flight on this connection reaches the database.
       case arrival(DatabaseSession)
       case fault
+      /// The faults end.
       case calm
+      /// The next step of closing the bank.
       case closing
+      /// A client that did not read for a while reads again.
       case descriptorsRestored(Int, pid_t)
+      /// A planned fault hits the transaction that was just sent on this connection.
       case ambush(DatabaseSession, DatabaseNetwork.PlannedFault)
     }
 
     /// After the faults have ended, the bank must be drained and closed within this time.
     private static let maxShutdownTime = TimeSpan.seconds(120)
+    /// A history with more steps than these ends as a violation, once its faults have ended.
     private static let maxEvents: Int64 = 600_000
     /// Maximum number of times that a bank is reopened after it has closed with customers left.
     private static let maxReopenings = 4
@@ -54,8 +62,10 @@
     private(set) lazy var network = DatabaseNetwork(seed: seed &* 19 &+ 5, in: self)
     private(set) lazy var server = DatabaseServer(in: self)
     private(set) var violation: Violation?
+    /// True after the faults have ended.
     private(set) var isFaultFree = false
     private(set) var faultFreeSince = MonotonicTime(nanoseconds: 0)
+    /// True if the history has ended as planned.
     private var isOver = false
     private var stopRequestedAt: MonotonicTime?
     private var reopenings = 0
@@ -87,6 +97,7 @@
         seed: seed, violation: world.violation, statistics: world.statistics, digest: world.trace.digest)
     }
 
+    /// Runs the history until it has ended or a promise is broken.
     private func run() {
       trace.line(clock.now, "seed \(seed), \(plan.branches) branches, page \(plan.page)")
       server.calendarError = plan.calendars[plan.branches]
@@ -120,6 +131,7 @@
       trace.flush()
     }
 
+    /// Does the next step of a process or the next scheduled event. Returns false if there is none.
     private func processNext() -> Bool {
       var next = eventQueue.nextMoment
       var whose: BranchNode?
@@ -140,6 +152,7 @@
       return true
     }
 
+    /// Executes a scheduled event.
     private func process(_ scheduled: ScheduledEvent) {
       switch scheduled {
       case .start(let index): nodes[index].start()
@@ -155,6 +168,7 @@
 
     // MARK: - The end
 
+    /// Ends all faults, loses a branch if the plan says so, and starts the closing of the bank.
     private func endFaults() {
       isFaultFree = true
       faultFreeSince = clock.now
@@ -178,6 +192,7 @@
     }
 
     var clients: [BranchClient] { nodes.filter { !$0.isLost }.flatMap(\.clients) }
+    /// True if no client of a remaining branch waits for an answer or has more to send.
     private var isSatisfied: Bool { clients.allSatisfy(\.isSatisfied) }
 
     /// For each branch, the process that ran last, to find a process that never stops.
@@ -239,8 +254,8 @@
       }
     }
 
-    /// Ends the history, or reopens the bank if customers are left, because no branch had a window for them or because
-    /// all branches were asked to stop at once.
+    /// Ends the history, or reopens the bank if customers are left: no branch had a window for them, or all branches
+    /// were asked to stop at once. After `maxReopenings` reopenings the history ends in any case.
     private func reopenBank(_ there: [BranchNode]) {
       guard !checker.isFinished, reopenings < Self.maxReopenings else { return isOver = true }
       reopenings += 1
@@ -266,6 +281,7 @@
       }
     }
 
+    /// Requests of an operator after which every customer can be served.
     private var recoveryCommands: [ControlCommand] {
       let windows = [ServiceName.deposit, .loan].map { ServiceWindows(service: $0, count: plan.windows) }
       var recoveryCommands: [ControlCommand] = [.resume(nil), .scale(windows)]
@@ -273,7 +289,7 @@
       return recoveryCommands
     }
 
-    /// A branch has exited normally.
+    /// Checks that the database records the closing of a branch whose coordinator has exited normally.
     func closed(_ node: BranchNode, _ process: SimulatedProcess) {
       let lastStallEnd = process.lastStallEnd
       if let number = node.number, isFaultFree,
@@ -298,6 +314,7 @@
       others[Int(chance.draw(0...Int64(others.count) - 1))].add(recoveryCommands)
     }
 
+    /// Offset of the calendar of the branch with this name, in milliseconds; 0 if there is none.
     func calendarError(of name: String) -> Int64 { nodes.first { $0.name == name }?.calendarError ?? 0 }
 
     /// Records a broken promise. Only the first one counts.

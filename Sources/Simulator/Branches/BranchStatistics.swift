@@ -5,6 +5,7 @@
 public struct BranchStatistics: Sendable, Equatable {
   /// Histories that ended without a violation.
   package var histories: Int64 = 0
+  /// Steps of the simulation, events and effects of the queues, and writes of processes.
   package var occurrences: Int64 = 0, events: Int64 = 0, effects: Int64 = 0, messages: Int64 = 0
   /// Requests of clients, and their answers.
   package var requests: Int64 = 0, answers: Int64 = 0
@@ -12,10 +13,11 @@ public struct BranchStatistics: Sendable, Equatable {
   package var starts: Int64 = 0, connections: Int64 = 0, joins: Int64 = 0, rescues: Int64 = 0
   /// Pages claimed from the front of a lane, assigned customers, transactions of customers, and receipts.
   package var pages: Int64 = 0, assignments: Int64 = 0, commits: Int64 = 0, receipts: Int64 = 0
-  /// Transactions of epochs that had ended; requests that arrived from a lost connection; requests that had been done
-  /// before; and transactions whose customers another branch had finished in part, as counted in the database. The last
-  /// count is that of these customers, as reported to branches.
+  /// Transactions of epochs that had ended; requests that arrived from a lost connection; and requests for tickets that
+  /// had been done before.
   package var fencedTransactions: Int64 = 0, lateTransactions: Int64 = 0, repeatedRequests: Int64 = 0
+  /// Transactions of which a part had no effect, as counted in the database; and the customers of these, as
+  /// reported to branches.
   package var rejectedCompletions: Int64 = 0, reportedWithoutEffect: Int64 = 0
   /// Transactions that were refused for lack of space.
   package var refusals: Int64 = 0
@@ -26,10 +28,13 @@ public struct BranchStatistics: Sendable, Equatable {
 
   /// All counts are zero.
   public init() {}
+  /// Number of faults of all kinds.
   package var totalFaults: Int64 { faults.reduce(0, +) }
   /// Number of faults of a kind.
   public func count(of fault: BranchFault) -> Int64 { faults[fault.rawValue] }
+  /// Counts a fault.
   mutating func note(_ fault: BranchFault) { faults[fault.rawValue] += 1 }
+  /// Counts a transaction that was refused for lack of space.
   mutating func noteRefusal() { refusals += 1 }
 
   /// The counts with their names in reports.

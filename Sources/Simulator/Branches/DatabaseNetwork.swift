@@ -6,6 +6,7 @@
   import Postgres
   import Time
 
+  /// The connections of all branches to the simulated database, and the faults of the network.
   final class DatabaseNetwork {
     /// Network conditions between one branch and the database.
     struct NetworkConditions {
@@ -16,7 +17,7 @@
       var partitionedUntil = MonotonicTime(nanoseconds: 0)
     }
 
-    /// A fault that hits the next transaction of a branch that contains one of the `faultableStatements` statements.
+    /// A fault that hits the next transaction of a branch that contains one of the `faultableStatements`.
     enum PlannedFault {
       /// The connection breaks, and the server executes the transaction later.
       case late
@@ -55,6 +56,7 @@
         nanoseconds: (conditions[index].base + chance.draw(0...conditions[index].spread)) * delayFactor)
     }
 
+    /// Makes a connection of a branch. It is refused or gets no answer if the database cannot be reached now.
     func connect(_ process: SimulatedProcess, _ index: Int) -> DatabaseSession {
       lastBackend += 1
       let session = DatabaseSession(self, of: process, index, backend: lastBackend)
@@ -77,6 +79,7 @@
       return session
     }
 
+    /// Schedules the arrival of the oldest request of a connection.
     func scheduleArrival(_ session: DatabaseSession, until moment: MonotonicTime) {
       world.eventQueue.add(.arrival(session), at: moment)
     }
@@ -105,6 +108,7 @@
       if session.nextArrival == nil, session.isCut { removeClosedSessions() }
     }
 
+    /// Sends a notification to every connection that listens, except for those that a fault loses.
     func notify(_ payload: String) {
       for session in sessions where session.listens && session.isAlive && !session.isCut && !session.isStale {
         if notificationsToLose > 0 {
@@ -117,7 +121,7 @@
 
     // MARK: - Faults
 
-    /// The server ends its process for a connection.
+    /// Ends the server's process for a connection, so that the connection breaks.
     func end(_ session: DatabaseSession) {
       session.isAlive = false
       session.dropRequests()
@@ -134,14 +138,16 @@
       if kept == 0, chance.draw(0...1) == 0 { session.isAlive = false }
     }
 
+    /// Plans a fault for the next suitable transaction of a branch.
     func armFault(at index: Int, _ plannedFault: PlannedFault) { plannedFaults[index] = plannedFault }
 
+    /// Names of the statements that claim, commit, or issue tickets.
     private static let faultableStatements: Set = [
       "bank-complete", "bank-complete-results", "bank-begin-commit", "bank-claim-next", "bank-intake",
       "bank-intake-list",
     ]
 
-    /// Arms a planned fault if a branch has sent a matching transaction.
+    /// Schedules the planned fault of a branch at once, if the branch has sent a suitable transaction.
     func hasSent(_ session: DatabaseSession, _ segment: [PostgresCall]) {
       guard let plannedFault = plannedFaults[session.index],
         segment.contains(where: { Self.faultableStatements.contains($0.statement.name) })
@@ -150,6 +156,7 @@
       world.eventQueue.add(.ambush(session, plannedFault), at: now)
     }
 
+    /// Breaks the connection of a branch, and decides what happens to its requests in flight.
     func triggerFault(_ plannedFault: PlannedFault, on session: DatabaseSession) {
       guard session.isAlive, !session.isCut else { return }
       let all = session.toServer.count
@@ -179,14 +186,15 @@
       }
     }
 
+    /// The connections that the branch and the server both use.
     var open: [DatabaseSession] { sessions.filter { $0.isAlive && $0.isRead && !$0.isCut } }
 
-    /// Cuts a branch off from the database. Connections that receive nothing for too long break.
+    /// Cuts a branch off from the database. Its connections break if that lasts more than 3.4 s.
     func partition(_ index: Int, for span: TimeSpan) {
       conditions[index].partitionedUntil = max(conditions[index].partitionedUntil, now + span)
       for session in open where session.index == index {
         if span > .milliseconds(3_400) {
-          // Requests in flight are lost, and the server's process hangs for a while.
+          // Requests in flight are lost. The server keeps its process for the connection.
           session.cut(keepingRequests: 0, noticedAt: now + .milliseconds(chance.draw(3_000...4_000)))
         } else {
           session.delayRequests(until: now + span)
@@ -195,7 +203,7 @@
       }
     }
 
-    /// The server and all its processes are killed.
+    /// Kills the server with all its processes. No branch can connect before the time span has passed.
     func crashServer(for span: TimeSpan) {
       unreachableUntil = now + span
       for session in sessions where session.isAlive {
@@ -206,6 +214,7 @@
       removeClosedSessions()
     }
 
+    /// Ends all faults of the network, and forgets the planned ones.
     func endFaults() {
       (unreachableUntil, formerServerUntil) = (now, now)
       for session in sessions where session.isStale { session.isAlive = false }
@@ -217,6 +226,7 @@
       }
     }
 
+    /// Removes the connections that the branch does not read and that have nothing left to execute.
     private func removeClosedSessions() {
       sessions.removeAll { !$0.isRead && (!$0.isAlive || $0.toServer.isEmpty && $0.isCut) }
     }

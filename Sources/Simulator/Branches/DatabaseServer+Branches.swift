@@ -11,6 +11,7 @@
   extension DatabaseServer {
     // MARK: - The lease
 
+    /// Starts an epoch of a branch and its lease. Returns no row if another home holds the name.
     func join(_ call: PostgresCall, _ transaction: inout TransactionState) -> [[PostgresValue]] {
       let name = call.text(0) ?? ""
       var branch =
@@ -32,17 +33,20 @@
       return [[.integer(branch.id), .integer(branch.epoch)]]
     }
 
+    /// Returns the open branch of a name.
     func nameHolder(_ call: PostgresCall) -> [[PostgresValue]] {
       branches.filter { $0.name == call.text(0) && !$0.isClosed }.map {
         [.integer($0.epoch), .text($0.host), .integer($0.expires.nanoseconds / 1_000)]
       }
     }
 
+    /// Sets the end of a branch's lease to this many milliseconds from now.
     private func extend(_ branch: inout Branch, _ milliseconds: Int64) {
       branch.expires = now + .milliseconds(milliseconds)
       branch.expiresByCalendar = (nowMilliseconds + branch.expires.since(now).milliseconds) * 1_000
     }
 
+    /// Stores a new or changed branch.
     private func put(_ branch: Branch) {
       if let index = branches.firstIndex(where: { $0.id == branch.id }) {
         branches[index] = branch
@@ -51,6 +55,7 @@
       }
     }
 
+    /// Extends the lease of a branch, and returns the number of transactions that it stored the last time.
     func renew(_ call: PostgresCall) -> [[PostgresValue]] {
       guard var branch = branches.first(where: { $0.id == call.integer(0) && $0.epoch == call.integer(1) })
       else {
@@ -64,10 +69,12 @@
       return [[.integer(before)]]
     }
 
+    /// Returns the services that a branch has paused.
     func paused(_ call: PostgresCall) -> [[PostgresValue]] {
       branches.first { $0.name == call.text(0) }?.paused.map { [.integer($0)] } ?? []
     }
 
+    /// Stores the services that a branch has paused.
     func savePaused(_ call: PostgresCall) -> [[PostgresValue]] {
       guard var branch = branches.first(where: { $0.id == call.integer(0) && $0.epoch == call.integer(1) })
       else { return [] }
@@ -76,6 +83,7 @@
       return [[.integer(branch.id)]]
     }
 
+    /// Returns the branches whose lease has run out and that have claims or slices left.
     func expired() -> [[PostgresValue]] {
       branches.filter { branch in
         branch.expires < now
@@ -84,6 +92,7 @@
       }.map { [.integer($0.id), .integer($0.epoch), .text($0.name)] }
     }
 
+    /// Ends the epoch of a branch whose lease has run out.
     func fenceExpired(_ call: PostgresCall, _ transaction: inout TransactionState) -> [[PostgresValue]] {
       guard var branch = branches.first(where: { $0.id == call.integer(0) && $0.epoch == call.integer(1) }),
         call.integer(2) == 0 ? branch.expires < now : branch.expiresByCalendar == call.integer(2)
@@ -98,6 +107,7 @@
       return [[.integer(branch.id)]]
     }
 
+    /// Ends the branch's own epoch, and records the branch as closed.
     func leave(_ call: PostgresCall, _ transaction: inout TransactionState) -> [[PostgresValue]] {
       guard var branch = branches.first(where: { $0.id == call.integer(0) && $0.epoch == call.integer(1) })
       else {
@@ -112,6 +122,7 @@
       return [[.integer(branch.id)]]
     }
 
+    /// Returns the claims of the epoch that this transaction has ended.
     func giveBack(_ transaction: TransactionState) -> [[PostgresValue]] {
       guard let id = transaction.fencing, let branch = branches.first(where: { $0.id == id }) else {
         return []
@@ -131,6 +142,7 @@
       return rows
     }
 
+    /// Notifies all branches of the lanes with returned customers.
     func notifyReturned() -> [[PostgresValue]] {
       for lane in Set(returned.map(\.lane)).sorted() { world.network.notify("\(lane)") }
       return [[.integer(0)]]
@@ -151,6 +163,7 @@
         returned.lazy.filter { $0.lane == lane }.map(\.last).max() ?? 0)
     }
 
+    /// True if a lane has customers that a branch can claim.
     func hasUnclaimed(_ lane: Int64) -> Bool {
       if returned.contains(where: { $0.lane == lane }) { return true }
       let front = front(lane)
@@ -160,10 +173,12 @@
       }
     }
 
+    /// True if the epoch is valid, or a planted bug ignores that.
     private func mayClaim(_ owner: BranchOwner) -> Bool {
       isPresent(owner) || hasPlantedBug(.claimsWithoutEpoch)
     }
 
+    /// Claims the first returned ranges of a lane, and returns their customers.
     func claimReturned(_ call: PostgresCall) -> [[PostgresValue]] {
       guard mayClaim(call.owner) else { return [] }
       let lane = call.integer(2)
@@ -183,6 +198,7 @@
       return underLock(taken)
     }
 
+    /// Claims the next page of a lane, after all earlier claims, and returns its customers.
     func claimNext(_ call: PostgresCall) -> [[PostgresValue]] {
       guard mayClaim(call.owner) else { return [] }
       let lane = call.integer(2)
@@ -200,13 +216,15 @@
       return underLock(page)
     }
 
-    /// A page whose length is a multiple of three simulates a page that is too long to be sent under the
-    /// lane's lock.
+    /// Returns the customers of a page, or a row with the position -1 in their place, as production does for a page
+    /// that is too large to be sent under the lane's lock. Here a page is too large if its length is a multiple of
+    /// three.
     private func underLock(_ tickets: [Int64]) -> [[PostgresValue]] {
       guard !tickets.isEmpty, tickets.count % 3 == 0 else { return page(tickets) }
       return [[.integer(-1)] + Array(repeating: .integer(0), count: 7) + [.boolean(false), .null, .null]]
     }
 
+    /// Returns the rows of customers, in the columns of a page.
     private func page(_ tickets: [Int64]) -> [[PostgresValue]] {
       tickets.sorted().compactMap { customers[$0] }.map { row in
         [
@@ -219,12 +237,15 @@
       }
     }
 
+    /// Returns the claims that a branch has made under a number.
     private func claims(_ call: PostgresCall) -> [Claim] {
       claims.filter { $0.owner == call.owner && $0.number == call.integer(2) }
     }
 
+    /// True if a branch has claimed a page under a number.
     func hasClaimed(_ call: PostgresCall) -> [[PostgresValue]] { [[.boolean(!claims(call).isEmpty)]] }
 
+    /// Returns the waiting customers of the pages claimed under a number.
     func claimed(_ call: PostgresCall) -> [[PostgresValue]] {
       page(claims(call).flatMap { tickets(in: $0.lane, $0.first...$0.last) })
     }
@@ -273,6 +294,7 @@
       return [[.integer(counts.values.reduce(0, +)), .integer(0), .boolean(true)]]
     }
 
+    /// Returns the tickets that a statement returns: due ones, dead letters, or those in its parameters.
     private func returningTickets(_ kind: String, _ call: PostgresCall) -> [Int64] {
       let rows = customers.values.sorted { $0.ticket < $1.ticket }
       switch kind {
@@ -299,6 +321,7 @@
   }
 
   extension DatabaseServer.Claim {
+    /// True if the customer is within this claim.
     func holds(_ row: DatabaseServer.Row) -> Bool {
       lane == row.lane && first <= row.ticket && row.ticket <= last
     }

@@ -9,12 +9,14 @@
   import Time
 
   extension DatabaseServer {
+    /// Adds a change of a lane's counts to those of a commit, and records the commit as stored.
     func add(_ change: LaneCounts, _ owner: BranchOwner, _ commit: Int64, lane: Int64) {
       laneCounts[LaneCountsKey(owner: owner, commit: commit, day: day, lane: lane), default: LaneCounts()] +=
         change
       commits.insert(Commit(owner: owner, number: commit))
     }
 
+    /// True if the epoch is valid, or a planted bug ignores that.
     private func mayCommit(_ owner: BranchOwner) -> Bool {
       isPresent(owner) || hasPlantedBug(.completesWithoutEpoch)
     }
@@ -38,11 +40,13 @@
       return (true, true)
     }
 
+    /// Starts a commit that finishes no customer.
     func beginCommit(_ call: PostgresCall) throws(SQLError) -> [[PostgresValue]] {
       let (fence, good) = try begin(call)
       return [[.boolean(fence), .boolean(good), .null]]
     }
 
+    /// Finishes customers: each one that still exists gets its receipt. Returns the tickets of these.
     func complete(_ call: PostgresCall) throws(SQLError) -> [[PostgresValue]] {
       let (fence, good) = try begin(call)
       guard good else { return [[.boolean(fence), .boolean(false), .null]] }
@@ -79,10 +83,12 @@
       return [[.boolean(true), .boolean(true), done.isEmpty ? .null : .integers(done)]]
     }
 
+    /// True if the first statement of this commit took effect.
     private func isAttemptRunning(_ call: PostgresCall) -> Bool {
       commits.contains(Commit(owner: call.owner, number: call.integer(2)))
     }
 
+    /// Delays customers, makes them dead letters, or stores their attempts. Returns the tickets of those that exist.
     func change(_ call: PostgresCall) -> [[PostgresValue]] {
       guard isAttemptRunning(call) else { return [[.null]] }
       var changed: [Int64] = []
@@ -113,6 +119,7 @@
       return [[changed.isEmpty ? .null : .integers(changed)]]
     }
 
+    /// Records attempts that ended without a receipt.
     func record(_ call: PostgresCall) -> [[PostgresValue]] {
       guard isAttemptRunning(call) else { return [] }
       for (ticket, number) in zip(call.integers(3), call.integers(4)) {
@@ -121,11 +128,13 @@
       return []
     }
 
+    /// Returns those of the given commits that are stored.
     func commitsKept(_ call: PostgresCall) -> [[PostgresValue]] {
       let kept = call.integers(2).filter { commits.contains(Commit(owner: call.owner, number: $0)) }
       return [[kept.isEmpty ? .null : .integers(kept)]]
     }
 
+    /// Returns the tickets that the given commits have finished.
     func receiptsOfCommits(_ call: PostgresCall) -> [[PostgresValue]] {
       var tickets: [Int64: [Int64]] = [:]
       for (ticket, receipt) in receipts.sorted(by: { $0.key < $1.key })
@@ -137,6 +146,7 @@
 
     // MARK: - Requests of an operator
 
+    /// Cancels a customer, notifies all branches, and returns the state that it had; null if there is none.
     func cancel(_ call: PostgresCall) -> [[PostgresValue]] {
       guard isPresent(call.owner) else { return [[.boolean(false), .null]] }
       let ticket = call.integer(3)
@@ -153,7 +163,7 @@
       return [[.boolean(true), .integer(row.state)]]
     }
 
-    /// Cancelled customers that this branch has claimed.
+    /// Returns the cancelled tickets in the claims of this branch.
     func cancelledElsewhere(_ call: PostgresCall) -> [[PostgresValue]] {
       let tickets = receipts.values.filter { receipt in
         receipt.outcome == 2 && claims.contains { $0.owner == call.owner && $0.holds(receipt.row) }
@@ -161,6 +171,7 @@
       return [[tickets.isEmpty ? .null : .integers(tickets.map(\.row.ticket).sorted())]]
     }
 
+    /// Returns the state of a ticket's customer, and the commit that wrote its receipt.
     func ticketState(_ call: PostgresCall) -> [[PostgresValue]] {
       let state = customers[call.integer(0)].map { PostgresValue.integer($0.state) } ?? .null
       guard let receipt = receipts[call.integer(0)] else { return [[state, .null, .null, .null]] }
@@ -171,6 +182,7 @@
 
     // MARK: - The day
 
+    /// Starts the drain of the day, and notifies all branches.
     func drain(_ call: PostgresCall) -> [[PostgresValue]] {
       guard isPresent(call.owner) else { return [[.boolean(false), .integer(0)]] }
       guard call.integer(2) == day else { return [[.boolean(true), .integer(0)]] }
@@ -179,8 +191,7 @@
       return [[.boolean(true), .integer(1)]]
     }
 
-    /// Runs before a branch joins. If the bank drains and no branch is left that could end the day, the
-    /// day continues.
+    /// Ends a drain if no branch is left that could end the day, so that the day continues. Runs before a branch joins.
     func continueDay(_ call: PostgresCall) -> [[PostgresValue]] {
       let holds = branches.contains { !$0.isClosed && ($0.name == call.text(0) || $0.expires > now) }
       guard isDraining, !holds else { return [] }
@@ -188,6 +199,7 @@
       return [[.integer(day)]]
     }
 
+    /// Ends the day if no customer is left, and starts the next one.
     func endDay(_ call: PostgresCall, _ transaction: inout TransactionState) -> [[PostgresValue]] {
       let isThere = isPresent(call.owner)
       if isThere, call.integer(2) == day, customers.isEmpty && batches.isEmpty || hasPlantedBug(.endsDayEarly)
@@ -201,6 +213,7 @@
       return [[.boolean(isThere), .integer(day), .integer(0)]]
     }
 
+    /// Runs the deletion if this transaction has ended a day.
     func forget(_ transaction: TransactionState, _ body: () -> Void) -> [[PostgresValue]] {
       if transaction.hasEndedDay { body() }
       return []
@@ -208,6 +221,7 @@
 
     // MARK: - Queries
 
+    /// Returns the state of the day for the poll of a branch.
     func lookAtDay(_ call: PostgresCall) -> [[PostgresValue]] {
       let first = nowMilliseconds - call.integer(0)
       let due = customers.values.compactMap(\.due).filter { $0 > first }.min()
@@ -224,6 +238,7 @@
       ]
     }
 
+    /// Returns each lane, with true if it has customers that a branch can claim.
     func lookAtLanes() -> [[PostgresValue]] {
       lanes.map {
         [
@@ -233,6 +248,7 @@
       }
     }
 
+    /// Returns the counts of the day by branch and lane.
     func lookAtNumbers() -> [[PostgresValue]] {
       var sums = pendingCounts()
       for (key, counts) in laneCounts where key.day == day && key.lane > 0 {
@@ -244,6 +260,7 @@
       }
     }
 
+    /// Returns the last ended day with its numbers of served and of out-of-stock customers.
     func lookAtEnded() -> [[PostgresValue]] {
       var sum = LaneCounts()
       for (key, counts) in laneCounts where key.day == day - 1 && key.lane > 0 { sum += counts }
@@ -275,6 +292,7 @@
       return nil
     }
 
+    /// Returns all branches with their epochs and leases.
     func lookAtBranches() -> [[PostgresValue]] {
       branches.map { branch in
         [

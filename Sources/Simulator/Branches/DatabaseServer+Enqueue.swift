@@ -18,6 +18,7 @@
 
       init() {}
 
+      /// Adds the customers of another slice after these.
       mutating func append(_ more: CustomerColumns) {
         bases += more.bases
         amounts += more.amounts
@@ -27,6 +28,7 @@
         payloads += more.payloads
       }
 
+      /// Reads the six columns that start at this parameter of a call.
       init(_ call: PostgresCall, from index: Int) {
         (bases, amounts) = (call.integers(index), call.integers(index + 1))
         (accounts, dues) = (call.integers(index + 2), call.integers(index + 3))
@@ -34,8 +36,11 @@
       }
     }
 
+    /// The last ticket of the present day; 0 if none was issued.
     var lastTicket: Int64 { intake.lazy.filter { $0.day == self.day }.map(\.last).max() ?? 0 }
 
+    /// Adds one requested customer with its ticket to the table.
+    ///
     /// - Parameters:
     ///   - by: the branch that sent the request; nil if the branch may have left.
     ///   - owner: the branch and epoch in whose counters the customer is counted, under the number `commit`.
@@ -58,18 +63,20 @@
         lane: row.lane)
     }
 
-    /// Lanes of the new waiting customers that had no unclaimed customer before them.
+    /// Returns the lanes of new waiting customers in which a branch can claim no customer yet.
     private func empty(_ bases: [Int64]) -> [Int64] {
       Set(bases.filter { $0 >> 60 == 1 }.map { PostgresPosition.lane($0) }).filter { !hasUnclaimed($0) }
         .sorted()
     }
 
+    /// The next ticket number. A planted bug sometimes skips one.
     private func firstNumber() -> Int64 { lastTicket + 1 + (bugOccurs(.skipsNumbers) ? 1 : 0) }
     /// True while the bank drains, and after the day has ended: only one day is simulated.
     private var rejectsNewRequests: Bool {
       isDraining && !hasPlantedBug(.issuesWhileDraining) || checker.dayHasEnded
     }
 
+    /// Assigns tickets to a request that is sent whole, and adds its customers.
     func enqueueCustomers(_ call: PostgresCall) -> [[PostgresValue]] {
       enqueueCustomers(call, whole: true) { range in
         let arriving = CustomerColumns(call, from: 9)
@@ -85,7 +92,7 @@
 
     /// Assigns tickets to a request. Each row of the answer starts with a kind, as in the production statement: 0 new
     /// tickets, 1 the tickets of a known key, 2 the tickets that the same request got earlier, 3 a draining bank, 4 a
-    /// key used for another request, 5 missing slices.
+    /// key used for another request (only for a list), 5 missing slices.
     ///
     /// - Parameters:
     ///   - isWhole: true if all requested customers have arrived.
@@ -123,28 +130,34 @@
       return [row(0, range)]
     }
 
+    /// Returns a row of the answer without tickets.
     private func row(_ kind: Int64) -> [PostgresValue] {
       [.integer(kind), .integer(day), .integer(0), .integer(0), .null, .integer(0)]
     }
 
+    /// Returns a row of the answer with these tickets.
     private func row(_ kind: Int64, _ range: IssuedRange) -> [PostgresValue] {
       [.integer(kind), .integer(range.day), .integer(range.first), .integer(range.last), .null, .integer(0)]
     }
 
+    /// Returns the tickets that the same request got earlier.
     private func repeated(_ branch: Int64, _ epoch: Int64, _ number: Int64) -> [IssuedRange] {
       if hasPlantedBug(.forgetsRequests) { return [] }
       return intake.filter { $0.branch == branch && $0.epoch == epoch && $0.number == number }
     }
 
+    /// Returns the tickets of a key; nil if the key is new.
     private func known(_ key: String, _ owner: BranchOwner) -> IssuedRange? {
       intake.first { $0.key == key && !(hasPlantedBug(.forgetsKeysOfOtherEpochs) && $0.epoch != owner.epoch) }
     }
 
+    /// Assigns tickets to a list that is sent whole, and adds its customers.
     func takeInList(_ call: PostgresCall) -> [[PostgresValue]] {
       takeInList(
         call, CustomerColumns(call, from: 6), keys: call.texts(12), digests: call.integers(13), whole: true)
     }
 
+    /// Assigns tickets to the customers of a list whose keys are new or who have no key.
     func takeInList(
       _ call: PostgresCall, _ arriving: CustomerColumns, keys: [String?], digests: [Int64],
       whole isWhole: Bool

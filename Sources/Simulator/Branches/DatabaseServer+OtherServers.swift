@@ -1,6 +1,7 @@
 // The wrong server at the database's address: an empty database, or a server whose standby was promoted.
-// Invariant: a statement beyond the queries that identify the server fails. It is also a violation if it uses the
-// former server, or if it makes the schema in the empty database although the branch has joined the right one.
+// Invariant: a statement fails unless it identifies the server, ends former sessions, or listens. A failing statement
+// is also a violation if it uses the former server, or makes the schema in the empty database although the branch has
+// joined the right one.
 
 #if HAS_POSTGRES
   import BankModel
@@ -12,6 +13,7 @@
     static let number: Int64 = 7
     static let system: Int64 = 77
 
+    /// The row of `bank-begin`: start of the session, timeline, system identifier, and true if the schema exists.
     func begin(_ session: DatabaseSession, _ timeline: Int64, hasBankSchema: Bool) -> [PostgresValue] {
       [
         .integer(Int64(session.backend) * 1_000), .integer(timeline), .integer(Self.system),
@@ -37,6 +39,7 @@
       return results
     }
 
+    /// Executes one call on the empty database or on the former server.
     private func executeOnOtherServer(
       _ call: PostgresCall, _ session: DatabaseSession
     ) throws(SQLError) -> [[PostgresValue]] {
@@ -60,6 +63,7 @@
       throw SQLError(state: "42P01", message: "relation does not exist")
     }
 
+    /// Returns the epoch and the number of transactions of a branch before it joins.
     func former(_ call: PostgresCall) -> [[PostgresValue]] {
       branches.filter { $0.name == call.text(0) }.map { [.integer($0.epoch), .integer($0.commits)] }
     }

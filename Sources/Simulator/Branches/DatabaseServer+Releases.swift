@@ -22,7 +22,7 @@
       }
     }
 
-    /// Does the same as `recordRelease(_:)` with a row, for the customers that a commit has cancelled.
+    /// Records for each customer that a commit has cancelled that the stock of its branch may hold something.
     func recordRelease(_ call: PostgresCall) -> [[PostgresValue]] {
       for ticket in call.integers(3) {
         guard let receipt = receipts[ticket], receipt.owner == call.owner, receipt.commit == call.integer(2),
@@ -33,6 +33,7 @@
       return []
     }
 
+    /// Deletes the records of released tickets of a branch.
     func released(_ call: PostgresCall) -> [[PostgresValue]] {
       guard isPresent(call.owner) else { return [[.boolean(false)]] }
       for ticket in call.integers(3) where releases[ticket]?.branch == call.owner.branch {
@@ -41,6 +42,7 @@
       return [[.boolean(true)]]
     }
 
+    /// Returns the first 256 tickets for which a branch must ask its stock.
     func lookAtReleases(_ call: PostgresCall) -> [[PostgresValue]] {
       releases.filter { $0.value.branch == call.integer(0) }.sorted { $0.key < $1.key }.prefix(256).map {
         [.integer(1), .integer($0.key), .integer($0.value.issued)]

@@ -28,6 +28,7 @@
       var lanes: [Int64]
     }
 
+    /// Stores a slice of a large request, unless it is stored already.
     func arrive(_ call: PostgresCall) -> [[PostgresValue]] {
       guard isPresent(call.owner) else { return [[.boolean(false)]] }
       let name = RequestID(branch: call.owner.branch, epoch: call.integer(2), number: call.integer(3))
@@ -39,14 +40,17 @@
       return [[.boolean(true)]]
     }
 
+    /// Returns the stored slices of a request, in order.
     private func slices(_ name: RequestID) -> [RequestSlice] {
       (arriving[name] ?? [:]).sorted { $0.key < $1.key }.map(\.value)
     }
 
+    /// True if the stored slices of a request contain this many customers.
     private func isWhole(_ name: RequestID, _ count: Int64) -> Bool {
       slices(name).reduce(0) { $0 + Int64($1.arriving.bases.count) } == count
     }
 
+    /// Assigns tickets to a request whose slices have all arrived. The customers are unpacked later.
     func issue(_ call: PostgresCall) -> [[PostgresValue]] {
       let name = RequestID(branch: call.owner.branch, epoch: call.integer(7), number: call.integer(8))
       let count = call.integer(5)
@@ -59,6 +63,7 @@
       }
     }
 
+    /// Assigns tickets to a list whose slices have all arrived.
     func issueList(_ call: PostgresCall) -> [[PostgresValue]] {
       let name = RequestID(branch: call.owner.branch, epoch: call.integer(4), number: call.integer(5))
       let parts = slices(name)
@@ -69,6 +74,7 @@
         whole: isWhole(name, call.integer(6)))
     }
 
+    /// Adds the customers of the next slice of a request with tickets. Returns true if slices are left.
     func unpack(_ call: PostgresCall) -> [[PostgresValue]] {
       let name = RequestID(branch: call.integer(0), epoch: call.integer(1), number: call.integer(2))
       guard let place = batches.firstIndex(where: { $0.name == name }),
@@ -102,6 +108,8 @@
       return batches.lazy.filter { $0.lanes.contains(lane) }.map(\.next).min() ?? .max
     }
 
+    /// Returns the requests that a branch must unpack: its own, and those of branches that are closed or whose lease
+    /// has run out.
     func lookAtBatches(_ call: PostgresCall) -> [[PostgresValue]] {
       batches.filter { batch in
         batch.name.branch == call.integer(0)
@@ -109,6 +117,7 @@
       }.map { [.integer($0.name.branch), .integer($0.name.epoch), .integer($0.name.number)] }
     }
 
+    /// Deletes the slices of a branch's requests that it does not continue and that have no tickets.
     func deleteSlices(_ call: PostgresCall) -> [[PostgresValue]] {
       guard isPresent(call.owner) else { return [[.boolean(false), .integer(0)]] }
       let kept = Set(zip(call.integers(2), call.integers(3)).map { [$0, $1] })
@@ -119,6 +128,7 @@
       return [[.boolean(true), .integer(0)]]
     }
 
+    /// Deletes the slices without tickets of the branch whose epoch this transaction has ended.
     func deleteSlicesOfEndedEpoch(_ transaction: TransactionState) -> [[PostgresValue]] {
       guard let branch = transaction.fencing else { return [] }
       for name in arriving.keys where name.branch == branch && !batches.contains(where: { $0.name == name }) {

@@ -17,7 +17,9 @@
     var description: String { "branch \(branch) in epoch \(epoch)" }
   }
 
+  /// A PostgreSQL server with the tables of a shared bank, simulated in memory.
   final class DatabaseServer {
+    /// A row of the table of branches. `proof` identifies the home that holds the name.
     struct Branch {
       var id: Int64
       var name: String
@@ -33,6 +35,7 @@
       var proof = ""
     }
 
+    /// A customer as a row of its table, also kept with its receipt. The state is 1 waiting, 2 delayed, or 3 dead.
     struct Row {
       var ticket, lane, amount, account, issued: Int64
       var state: Int64
@@ -44,16 +47,19 @@
       var position: Int64 { PostgresPosition.of(state: state, lane: lane, ticket: ticket) }
     }
 
+    /// A range of a lane that a branch has claimed under a number.
     struct Claim {
       var lane, first, last: Int64
       var owner: BranchOwner
       var number: Int64
     }
 
+    /// A range of a lane that was claimed and then returned, and that any branch may claim again.
     struct ReturnedRange {
       var lane, first, last: Int64
     }
 
+    /// The receipt of a customer: outcome 1 served, 2 cancelled, 3 out of stock.
     struct StoredReceipt {
       var owner: BranchOwner
       var commit: Int64
@@ -61,6 +67,7 @@
       var row: Row
     }
 
+    /// Tickets of a request, or one ticket of a list. `request` is a digest that tells requests under one key apart.
     struct IssuedRange {
       var first, last: Int64
       var branch: Int64
@@ -70,15 +77,18 @@
       var day: Int64
     }
 
+    /// The commit, day and lane to which counts belong.
     struct LaneCountsKey: Hashable {
       var owner: BranchOwner
       var commit, day, lane: Int64
     }
 
+    /// Counts of a lane's customers, or a change of these counts.
     struct LaneCounts: Equatable {
       var issued: Int64 = 0, waiting: Int64 = 0, delayed: Int64 = 0, dead: Int64 = 0
       var served: Int64 = 0, short: Int64 = 0, cancelled: Int64 = 0
 
+      /// Adds a change to the counts.
       static func += (sum: inout LaneCounts, change: LaneCounts) {
         sum.issued += change.issued
         sum.waiting += change.waiting
@@ -90,11 +100,13 @@
       }
     }
 
+    /// A transaction of a branch, numbered within its epoch.
     struct Commit: Hashable {
       var owner: BranchOwner
       var number: Int64
     }
 
+    /// An error of a statement, with the five-character code of PostgreSQL.
     struct SQLError: Error {
       var state: String
       var message: String
@@ -119,6 +131,7 @@
     var claims: [Claim] = []
     var returned: [ReturnedRange] = []
     var receipts: [Int64: StoredReceipt] = [:]
+    /// All tickets that were issued, by request.
     var intake: [IssuedRange] = []
     /// `arriving` contains the slices of requests that have no tickets yet or are being unpacked. `batches` contains
     /// the requests that have tickets and are being unpacked.
@@ -146,14 +159,17 @@
     var checker: BranchChecker { world.checker }
     var now: MonotonicTime { world.clock.now }
     var nowMilliseconds: Int64 { world.clock.moment.wall.milliseconds + calendarError }
+    /// True if this history has the bug, which then takes effect each time.
     func hasPlantedBug(_ bug: PlantedBranchBug) -> Bool { world.bug == bug }
     /// True if an occasional bug takes effect this time.
     func bugOccurs(_ bug: PlantedBranchBug) -> Bool { world.bug == bug && world.bugChance.draw(0...2) == 0 }
 
+    /// True if this is the present epoch of the branch.
     func isPresent(_ owner: BranchOwner) -> Bool {
       branches.contains { $0.id == owner.branch && $0.epoch == owner.epoch }
     }
 
+    /// Returns service and priority of a lane; nil if there is no such lane.
     func lane(_ number: Int64) -> Line? {
       guard let lane = lanes.first(where: { $0.number == number }),
         let priority = Priority(code: lane.priority),
@@ -162,6 +178,7 @@
       return Line(service: Service(number: service), priority: priority)
     }
 
+    /// Returns the number of a new branch.
     func newBranch() -> Int64 {
       lastBranch += 1
       return lastBranch
@@ -183,6 +200,7 @@
       return results
     }
 
+    /// Names of the statements that may be refused for lack of space or as deadlocks.
     private static let writing: Set = [
       "bank-complete", "bank-complete-results", "bank-begin-commit", "bank-intake", "bank-intake-list",
       "bank-arrive", "bank-issue", "bank-issue-list", "bank-unpack",
@@ -191,6 +209,7 @@
       "bank-return-unserved",
     ]
 
+    /// Throws the error of a full disk or a deadlock, if such a fault is active and the segment writes.
     private func throwPlannedError(_ segment: [PostgresCall]) throws(SQLError) {
       guard segment.contains(where: { Self.writing.contains($0.statement.name) }) else { return }
       if fullUntil > now {
@@ -202,6 +221,7 @@
       throw SQLError(state: "40P01", message: "deadlock detected")
     }
 
+    /// Executes one statement, by its name.
     private func execute(_ call: PostgresCall, _ transaction: inout TransactionState) throws(SQLError)
       -> [[PostgresValue]]
     {
@@ -282,6 +302,7 @@
       }
     }
 
+    /// Executes a statement without a name, by its text.
     private func once(_ call: PostgresCall, _ transaction: TransactionState) -> [[PostgresValue]] {
       let text = call.statement.text
       if text.hasPrefix("LISTEN") {
@@ -295,6 +316,7 @@
       return []
     }
 
+    /// Ends the server processes of earlier connections, and returns how many of them existed.
     private func terminateFormer(_ call: PostgresCall, _ transaction: TransactionState) -> [[PostgresValue]] {
       let former = call.integers(0)
       let left = world.network.sessions.filter { $0.isAlive && former.contains(Int64($0.backend)) }
@@ -302,6 +324,7 @@
       return [[.integer(Int64(left.count))]]
     }
 
+    /// Adds the lanes that do not exist yet.
     private func addLanes(_ call: PostgresCall) -> [[PostgresValue]] {
       let owners = call.integers(2)
       for (index, (service, priority)) in zip(call.integers(0), call.integers(1)).enumerated()
@@ -317,26 +340,32 @@
   // MARK: - Parameters of a call
 
   extension PostgresCall {
+    /// Returns an integer parameter; 0 if it is null.
     func integer(_ index: Int) -> Int64 {
       if case .integer(let number) = values[index] { number } else { 0 }
     }
 
+    /// Returns an integer parameter; nil if it is null.
     func optional(_ index: Int) -> Int64? {
       if case .integer(let number) = values[index] { number } else { nil }
     }
 
+    /// Returns an array of integers; empty if the parameter is null.
     func integers(_ index: Int) -> [Int64] {
       if case .integers(let numbers) = values[index] { numbers } else { [] }
     }
 
+    /// Returns a text parameter; nil if it is null.
     func text(_ index: Int) -> String? {
       if case .text(let text) = values[index] { text } else { nil }
     }
 
+    /// Returns an array of texts; empty if the parameter is null.
     func texts(_ index: Int) -> [String?] {
       if case .texts(let texts) = values[index] { texts } else { [] }
     }
 
+    /// Returns an array of byte strings; empty if the parameter is null.
     func manyBytes(_ index: Int) -> [[UInt8]?] {
       if case .manyBytes(let contents) = values[index] { contents } else { [] }
     }

@@ -8,6 +8,7 @@
   import Postgres
   import Time
 
+  /// A connection of a branch to the simulated database.
   final class DatabaseSession: SimulatedPostgresSession, RemotePeer {
     unowned let network: DatabaseNetwork
     unowned let process: SimulatedProcess
@@ -15,6 +16,7 @@
     private weak var sender: SimulatedProcess?
     /// Index of the branch of this session.
     let index: Int
+    /// Identifier of the server's process for this session.
     let backend: Int32
     private(set) var descriptor: Int32 = -1
     /// True while the server has a process for this session.
@@ -23,6 +25,7 @@
     private(set) var isRead = true
     /// True after the session was cut: the branch sends and receives nothing more.
     private(set) var isCut = false
+    /// True if the session receives notifications.
     var listens = false
     /// True if the server is a former one, whose standby was promoted.
     var isStale = false
@@ -30,6 +33,7 @@
     var waitsForEpochEnd = false
     private(set) var toServer: [(due: MonotonicTime, segment: [PostgresCall])] = []
     private var toBranch: [(due: MonotonicTime, word: SimulatedServerMessage)] = []
+    /// Arrival times of the last messages to the server and to the branch; no later message arrives before them.
     private var lastUp = MonotonicTime(nanoseconds: 0), lastDown = MonotonicTime(nanoseconds: 0)
 
     init(_ network: DatabaseNetwork, of process: SimulatedProcess, _ index: Int, backend: Int32) {
@@ -40,11 +44,12 @@
     /// True if the given process has made this session and still exists.
     func isOf(_ process: SimulatedProcess?) -> Bool { process.map { $0 === sender } ?? false }
 
-    /// Stores the number under which the branch's process has this session open.
+    /// Stores the descriptor under which the branch's process has this session open.
     func take(_ descriptor: Int32) { self.descriptor = descriptor }
 
     // MARK: - Seen from the branch
 
+    /// Sends the statements of one transaction to the server.
     func send(_ segment: [PostgresCall]) {
       guard process.survives(), !isCut, isRead else { return }
       lastUp = max(lastUp, process.clock + network.delay(at: index))
@@ -53,6 +58,7 @@
       network.hasSent(self, segment)
     }
 
+    /// Returns the next message that has reached the branch; nil if there is none.
     func receive() -> SimulatedServerMessage? {
       guard isRead, !process.isMarkedForTermination, let first = toBranch.first, first.due <= process.clock
       else {
@@ -62,17 +68,21 @@
       return first.word
     }
 
+    /// Closes the session from the branch, with its descriptor.
     func close() {
       guard isRead else { return }
       if process.isAlive, !process.isMarkedForTermination { process.release(descriptor, at: process.clock) }
       closeLocally()
     }
 
+    /// True if a message has reached the branch by this time.
     func isReady(at moment: MonotonicTime) -> Bool { toBranch.first.map { $0.due <= moment } ?? false }
+    /// Arrival time of the next message, if that is after this time.
     func nextDue(after moment: MonotonicTime) -> MonotonicTime? {
       toBranch.first.flatMap { $0.due > moment ? $0.due : nil }
     }
 
+    /// Ends the reading of this session at the branch, without a system call.
     func closeLocally() {
       isRead = false
       toBranch.removeAll()
@@ -88,12 +98,13 @@
       process.host.wake(process, at: lastDown)
     }
 
-    /// Takes the oldest request, which has reached the server.
+    /// Removes and returns the oldest request, which has reached the server.
     func dequeueArrival() -> [PostgresCall]? {
       guard !toServer.isEmpty else { return nil }
       return toServer.removeFirst().segment
     }
 
+    /// Time at which the oldest request in flight reaches the server; nil if none is in flight.
     var nextArrival: MonotonicTime? { toServer.first?.due }
 
     /// Delays the requests in flight to the server.
@@ -124,11 +135,12 @@
       isCut = true
     }
 
-    /// The server's process has exited: requests in flight are lost.
+    /// Removes the requests in flight, because the server's process for this session has exited.
     func dropRequests() { toServer.removeAll() }
   }
 
   extension SimulatedProcess: SimulatedPostgres {
+    /// Opens a session with the simulated database.
     func connect() -> any SimulatedPostgresSession {
       guard let remote = host.connectRemote?(self) as? DatabaseSession else {
         preconditionFailure("no simulated branch connects to a missing server")
