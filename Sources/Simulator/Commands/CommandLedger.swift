@@ -12,6 +12,7 @@ final class CommandTree {
   let root: pid_t
   /// The process that started the command.
   let runner: SimulatedProcess?
+  /// The customer for whom the command works.
   let name: TicketID
   let service: ServiceName
   let attempt: Int32
@@ -34,8 +35,10 @@ final class CommandTree {
     stillRunning = [process.pid]
   }
 
+  /// Adds bytes that a process of the tree has written to a stream.
   func recordOutput(_ bytes: [UInt8], on stream: CInt) { output[stream, default: []] += bytes }
 
+  /// Records the exit of the command itself, and how much was written before it.
   func end(_ end: ProcessEnd, at moment: MonotonicTime) {
     ending = (end, moment)
     outputAtExit = output.mapValues(\.count)
@@ -61,18 +64,23 @@ final class CommandTree {
   }
 }
 
+/// The commands of a history, by customer and by process, with the keys of their customers.
 struct CommandLedger {
   /// All commands of a customer, oldest first.
   private(set) var trees: [TicketID: [CommandTree]] = [:]
   private var treeByProcess: [pid_t: CommandTree] = [:]
+  /// The `BANK_KEY` that the commands of each customer have received.
   private(set) var keys: [TicketID: String] = [:]
+  /// The customer who had each key first.
   private(set) var names: [String: TicketID] = [:]
   /// Results in the stored receipts of commands.
   var results: [TicketID: WorkResult] = [:]
   /// Time of each customer's cancellation.
   var cancelledAt: [TicketID: MonotonicTime] = [:]
 
+  /// The latest command of a customer; nil if there was none.
   func last(of name: TicketID) -> CommandTree? { trees[name]?.last }
+  /// The command to which a running process belongs; nil for none.
   subscript(pid: pid_t) -> CommandTree? { treeByProcess[pid] }
   /// Commands of a customer with a running process.
   func stillRunning(of name: TicketID) -> [CommandTree] {
@@ -91,11 +99,13 @@ struct CommandLedger {
     return (found.0 == key ? nil : found.0, found.1 == name ? nil : found.1)
   }
 
+  /// Adds a command that has started.
   mutating func begin(_ tree: CommandTree) {
     trees[tree.name, default: []].append(tree)
     treeByProcess[tree.root] = tree
   }
 
+  /// Adds a process to the command that has started it.
   mutating func join(_ pid: pid_t, _ tree: CommandTree) {
     tree.stillRunning.insert(pid)
     treeByProcess[pid] = tree

@@ -1,19 +1,23 @@
 // A command in the simulated world: a user's program that reads its input, writes output, starts children, and exits or
 // runs until it is killed. It shares no code with the bank.
-// Invariant: it follows its script. It reports its output to the checker when the output is written, and its input when
-// it has read the input to the end.
+// Invariant: a command follows its script. It reports its output to the checker when the output is written, and its
+// input when it has read the input to the end.
 import BankModel
 import Glibc
 import Posix
 import Time
 
+/// The program of one command: what it does until it exits, according to a drawn script.
 final class CommandProgram: SimulatedProgram {
   private unowned let process: SimulatedProcess
   private unowned let world: Simulation
   private let loop: EventLoop
   private var script: CommandScript
+  /// Time at which the command ends by itself; nil if it never does.
   private var due: MonotonicTime?
+  /// The processes that the command still has to start, with the times of their starts.
   private var children: [(at: MonotonicTime, child: CommandScript.Child)] = []
+  /// Output that the command could not write yet.
   private var mouth: PendingOutput
   private var input: FileDescriptor?
   private var inputRegistration: Registration?
@@ -39,6 +43,7 @@ final class CommandProgram: SimulatedProgram {
     }
   }
 
+  /// Runs the command once: reads, writes, starts children or ends. Returns its exit code at the end.
   func runIteration() throws(SystemError) -> Int32? {
     if let fatalSignal {
       process.kill(by: fatalSignal)
@@ -52,6 +57,7 @@ final class CommandProgram: SimulatedProgram {
     return fatalSignal == nil ? exitCode : nil
   }
 
+  /// Time of the next start of a child or of the end; nil if only input or output can wake the command.
   private var nextMoment: MonotonicTime? {
     var moment: MonotonicTime? = fatalSignal == nil ? nil : process.clock
     for (at, _) in children { moment = .earlier(moment, at) }
@@ -61,6 +67,7 @@ final class CommandProgram: SimulatedProgram {
     return moment
   }
 
+  /// Starts the children that are due, and ends the command if its time has come.
   private func act(at now: MonotonicTime) {
     while let place = children.firstIndex(where: { $0.at <= now }) {
       start(children.remove(at: place).child)
@@ -89,6 +96,7 @@ final class CommandProgram: SimulatedProgram {
     }
   }
 
+  /// Reads the available input, and reports all of it to the checker at its end.
   private func read() {
     guard !hasReadInput else { return }
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_024, alignment: 8)
@@ -106,6 +114,7 @@ final class CommandProgram: SimulatedProgram {
     }
   }
 
+  /// Starts a process of the command as a copy of it.
   private func start(_ child: CommandScript.Child) {
     let files: [OpenFile?] = child.speaks ? [nil, process.descriptors[1], process.descriptors[2]] : []
     let forked = process.startCopy(leavesGroup: child.leavesGroup, keeping: files) {
@@ -115,12 +124,13 @@ final class CommandProgram: SimulatedProgram {
     if let forked { world.commandStarted(forked, of: process) }
   }
 
+  /// Reacts to a signal as the script says: ignores it, exits with a code, or is killed.
   func handle(signal: Int32) {
     guard !script.ignoresTerm || signal != SIGTERM else { return }
     if let code = script.exitCodeAtTerm, signal == SIGTERM { exitCode = code } else { fatalSignal = signal }
   }
 
-  /// The faults have ended: makes the command exit soon, and with code 0 if it would never exit or would pause its
+  /// Makes the command exit soon, because the faults have ended: with code 0 if it would never exit or would pause its
   /// service.
   func calm() {
     switch script.ending {
@@ -134,8 +144,8 @@ final class CommandProgram: SimulatedProgram {
   }
 }
 
-/// A process that a command has started, and that may outlive it. It runs for a while, ignores SIGTERM or not, and may
-/// start another process.
+/// A process that a command has started, and that may outlive the command. It runs for a while, ignores SIGTERM or not,
+/// and may start another process.
 final class CommandChild: SimulatedProgram {
   private unowned let process: SimulatedProcess
   private unowned let world: Simulation
@@ -154,6 +164,7 @@ final class CommandChild: SimulatedProgram {
     mouth = PendingOutput(of: process, in: world)
   }
 
+  /// Runs the process once: writes in the middle of its life, may start another process, and exits at the end.
   func runIteration() throws(SystemError) -> Int32? {
     if let fatalSignal {
       process.kill(by: fatalSignal)
@@ -179,6 +190,7 @@ final class CommandChild: SimulatedProgram {
     return 0
   }
 
+  /// Time at which the process writes its output, in the middle of its life.
   private var half: MonotonicTime { due - script.lives / 2 }
 
   func handle(signal: Int32) { if !script.ignoresTerm || signal != SIGTERM { fatalSignal = signal } }
@@ -194,6 +206,7 @@ struct PendingOutput {
   init(of process: SimulatedProcess, in world: Simulation) { (self.process, self.world) = (process, world) }
 
   var hasMore: Bool { !unsent.isEmpty }
+  /// Adds bytes to what is still to be written to a stream.
   mutating func append(_ bytes: [UInt8], on stream: CInt) {
     if !bytes.isEmpty { unsent[stream, default: []] += bytes }
   }
@@ -225,6 +238,7 @@ struct PendingOutput {
 
 /// Output of commands: a repeated identification, so that every part of it can be recognized.
 enum CommandOutput {
+  /// This many bytes of output, which repeat the ticket and the pid of the process.
   static func of(_ process: SimulatedProcess, _ count: Int) -> [UInt8] {
     let word = Array("\(process.environment["BANK_TICKET"] ?? "")/\(process.pid) ".utf8)
     return (0..<count).map { word[$0 % word.count] }

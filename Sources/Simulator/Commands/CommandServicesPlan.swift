@@ -1,21 +1,23 @@
 // Services of a history whose work is done by commands: their windows, time limits, and the stored part of their
 // output.
-// Invariant: the plan draws from a generator of its own, so that histories without commands do not change. The salt was
-// chosen so that no recorded seed has commands.
+// Invariant: the plan draws from a generator of its own, so that histories without commands do not change. The constant
+// in its seed was chosen so that no recorded seed has commands.
 import BankModel
 import CommandRunner
 import QueueCore
 import Time
 
+/// What one history has of services with commands, drawn from the seed.
 struct CommandServicesPlan {
   /// Service whose commands have a timeout.
   static let timed = ServiceName("mill")!
   /// Service whose commands have no timeout, and some of whose exit codes have a configured meaning.
   static let patient = ServiceName("press")!
   static let services = [timed, patient]
-  /// Services that get numbers in a history with commands. Those of concurrent workers come first, but have neither
-  /// customers nor windows.
+  /// Services that get numbers in a history with commands. Those of `ExternalWorkerPlan` come first, but have neither
+  /// customers nor windows here.
   static let numbered = ExternalWorkerPlan.services + services
+  /// Indices of the services with commands.
   static let indices =
     ServiceName.branch.count + ExternalWorkerPlan.services.count..<ServiceName.branch.count + numbered.count
   /// Path of the commands' program.
@@ -23,18 +25,24 @@ struct CommandServicesPlan {
   /// Time that a runner may take beyond its command, as set by the coordinator.
   static let runnerTimeout = TimeSpan.seconds(30)
 
+  /// True if this history has commands.
   let isEnabled: Bool
+  /// Number of windows of each service.
   let windows: [Int64]
+  /// Timeout of the commands of `timed`, and the grace between SIGTERM and SIGKILL.
   let timeout: TimeSpan
   let grace: TimeSpan
+  /// Number of customers that a runner of `patient` may hold.
   let prefetch: Int64
+  /// Maximum bytes of a result in the database, and of the output that is kept in a file.
   let resultBytes: Int64
   let outputBytes: Int64
+  /// Number of the database, from which the keys of customers are made.
   let databaseNumber: Int64
 
   init(seed: UInt64, besides stock: StockPlan, _ externalWorkers: ExternalWorkerPlan) {
     var chance = SeededGenerator(seed: seed ^ 0x223B_0000)
-    // The checks of the stock expect the order IDs of a bank without a database number, which commands need.
+    // Commands need a database number, but the checks of the stock expect the order IDs of a bank without one.
     isEnabled = chance.draw(0...1) == 0 && !stock.isEnabled && !externalWorkers.isEnabled
     windows = [chance.draw(1...3), chance.draw(1...2)]
     timeout = .milliseconds(chance.draw(80...1_500))
@@ -72,7 +80,7 @@ struct CommandServicesPlan {
       """
   }
 
-  /// Meaning of a command's own exit for its customer.
+  /// What the exit of a command means for its customer, by the table of the service.
   func verdict(of service: ServiceName, _ ending: ProcessEnd) -> CommandVerdict {
     switch ending {
     case .signal: .crash
@@ -96,6 +104,7 @@ extension Service {
 
 /// Behaviour of one command, drawn when it starts.
 struct CommandScript {
+  /// How the command ends by itself.
   enum Ending {
     case code(Int32)
     case signal(Int32)
@@ -105,9 +114,12 @@ struct CommandScript {
 
   /// A process that the command starts, and that may outlive it.
   struct Child {
+    /// Time from the start of the command to that of the process.
     var begins: TimeSpan
+    /// Time from the start of the process to its exit.
     var lives: TimeSpan
     var ignoresTerm: Bool
+    /// True if the process gets a process group of its own.
     var leavesGroup: Bool
     /// True if the process inherits the pipes and writes to them.
     var speaks: Bool
@@ -127,6 +139,7 @@ struct CommandScript {
   var exitCodeAtTerm: Int32?
   var children: [Child]
 
+  /// Draws a command. Without faults it ends by itself, and does not pause its service.
   init(_ chance: inout SeededGenerator, isTimed: Bool, timeout: TimeSpan, isFaultFree: Bool) {
     readsInput = chance.draw(0...7) > 0
     output = Int(

@@ -47,7 +47,7 @@ final class RunnerProgram: WindowProgram {
 extension Simulation {
   var hasCommands: Bool { plan.commandServices.isEnabled }
 
-  /// Creates the program file of the commands.
+  /// Creates the program file of the commands, and plans their first fault.
   func installCommands() {
     guard hasCommands else { return }
     host.killableBeforeStart = [Paths.lastPart(of: CommandServicesPlan.program)]
@@ -55,6 +55,7 @@ extension Simulation {
     planCommandFault()
   }
 
+  /// Creates the program file of the commands, with its directory.
   private func createProgramFile() {
     host.files.makeDirectories(Paths.directory(of: CommandServicesPlan.program))
     _ = host.files.make(CommandServicesPlan.program, isDirectory: false, mode: 0o755)
@@ -80,7 +81,7 @@ extension Simulation {
     }
   }
 
-  /// A process of a command has started another process.
+  /// Adds a process that a process of a command has started to the tree of the command.
   func commandStarted(_ process: SimulatedProcess, of parent: SimulatedProcess) {
     guard let tree = checker.commands[parent.pid] else { return }
     statistics.commandProcesses += 1
@@ -88,15 +89,18 @@ extension Simulation {
     checker.commands.join(process.pid, tree)
   }
 
+  /// Records bytes that a process of a command has written.
   func commandWroteOutput(_ process: SimulatedProcess, _ bytes: [UInt8], on stream: CInt) {
     checker.commands[process.pid]?.recordOutput(bytes, on: stream)
   }
 
+  /// Passes the whole input that a command has read to the checker.
   func commandReadInput(_ process: SimulatedProcess, _ bytes: [UInt8]) {
     guard !process.isMarkedForTermination else { return }
     checker.commandReadInput(process.pid, bytes)
   }
 
+  /// Passes the exit of a process to the checker, which knows whether it belongs to a command.
   func commandEnded(_ process: SimulatedProcess) {
     guard hasCommands, let ending = process.ending else { return }
     commands.programs.removeAll { $0.process === process }
@@ -105,10 +109,12 @@ extension Simulation {
 
   // MARK: - Faults
 
+  /// Schedules the next fault of commands and runners.
   func planCommandFault() {
     if hasCommands { planFault(.commandFault, &commands.chance) { $0 / 3...$0 * 2 } }
   }
 
+  /// Injects a drawn fault into a command, its runner or its program file, and plans the next one.
   func injectCommandFault() {
     guard !isFaultFree else { return }
     planCommandFault()
@@ -150,13 +156,14 @@ extension Simulation {
     }
   }
 
+  /// Draws a running command; nil if there is none.
   private func someCommand() -> SimulatedProcess? {
     let processes = commands.programs.map(\.process)
     guard !processes.isEmpty else { return nil }
     return processes[Int(commands.chance.draw(0...Int64(processes.count) - 1))]
   }
 
-  /// An operator resumes the services that were paused because their program was missing.
+  /// Lets a client resume the paused services of commands, as an operator does.
   private func resumePausedCommandServices() {
     guard let client = clients.first(where: { $0.state == .ready }), !client.line.process.isStopped else {
       return
@@ -167,6 +174,7 @@ extension Simulation {
     }
   }
 
+  /// Lets a client cancel a customer whose command is running.
   private func cancelCommandCustomer() {
     let holders = checker.holders.filter { $0.window.service.isForCommands }
     guard !holders.isEmpty, let client = clients.first(where: { $0.state == .ready }),
@@ -183,6 +191,7 @@ extension Simulation {
     client.ask(SimulatedClient.PlannedRequest(command: .cancel(holder.lease.ticket, day: checker.view.day)))
   }
 
+  /// Ends the faults of commands: their program file exists again, and every running command exits soon.
   func endCommandFaults() {
     guard hasCommands else { return }
     if host.files[CommandServicesPlan.program] == nil { createProgramFile() }
@@ -193,7 +202,8 @@ extension Simulation {
     }
   }
 
-  /// True if no exit in flight would still pause a service. After the stop, no client would resume that service.
+  /// True if the faults ended over a second ago, and no exit of a command that its runner still has to report would
+  /// pause the service. The bank may stop only then, because after the stop no client would resume that service.
   var areCommandsHeard: Bool {
     guard hasCommands else { return true }
     guard clock.now.since(faultFreeSince) > .seconds(1) else { return false }
@@ -206,6 +216,6 @@ extension Simulation {
     }
   }
 
-  /// True if a service is paused until a client resumes it.
+  /// True if this history has commands, and a service is paused until a client resumes it.
   var isServicePaused: Bool { hasCommands && checker.paused.contains(true) }
 }
