@@ -5,17 +5,21 @@
 import CSQLite
 import Glibc
 
+/// A file of a simulated volume that an SQLite connection has open.
 final class OpenVolumeFile {
   /// Offset of the reference to this object in SQLite's file structure: after SQLite's own fields.
   static let place = MemoryLayout<sqlite3_file>.stride
   private let volume: SimulatedVolume
   private let file: VolumeFile
+  /// Name that is removed when the file is closed; nil to keep it.
   private let transientName: String?
+  /// True if the next sync must also make the names of files durable.
   private var mustSyncNames: Bool
   /// The file grows by multiples of this number of bytes; 0 for any size. See SQLITE_FCNTL_CHUNK_SIZE.
   private var step = 0
   private var lastError: Int32 = 0
 
+  /// Opens a file, or creates it if the flags allow that. Returns nil if neither is possible.
   init?(_ volume: SimulatedVolume, _ name: String?, _ flags: Int32) {
     self.volume = volume
     let isJournal = flags & (SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL | SQLITE_OPEN_SUPER_JOURNAL) != 0
@@ -38,22 +42,26 @@ final class OpenVolumeFile {
     }
   }
 
+  /// Stores this object and its methods in the file structure of SQLite, which then owns it.
   func settle(in target: UnsafeMutablePointer<sqlite3_file>) {
     UnsafeMutableRawPointer(target).storeBytes(
       of: Unmanaged.passRetained(self).toOpaque(), toByteOffset: Self.place, as: UnsafeMutableRawPointer.self)
     target.pointee.pMethods = Self.methods
   }
 
+  /// The object that `settle(in:)` has stored in a file structure.
   private static func object(in target: UnsafeMutablePointer<sqlite3_file>?) -> Unmanaged<OpenVolumeFile> {
     guard let target else { preconditionFailure("SQLite calls a method on an open file.") }
     return Unmanaged.fromOpaque(
       UnsafeRawPointer(target).load(fromByteOffset: place, as: UnsafeMutableRawPointer.self))
   }
 
+  /// The open file of a file structure of SQLite.
   private static func of(_ target: UnsafeMutablePointer<sqlite3_file>?) -> OpenVolumeFile {
     object(in: target).takeUnretainedValue()
   }
 
+  /// Address of the table of methods, which all open files share and which is never freed.
   private static let sharedMethods: UInt = {
     let place = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
     place.initialize(to: newMethods)
@@ -62,8 +70,8 @@ final class OpenVolumeFile {
 
   private static var methods: UnsafePointer<sqlite3_io_methods>? { UnsafePointer(bitPattern: sharedMethods) }
 
-  /// Version 1, without shared memory: the stores lock their files permanently, and the index of the log is
-  /// then in memory.
+  /// The table of methods in version 1, without shared memory: the stores lock their files permanently, and the index
+  /// of the log is then in memory.
   private static var newMethods: sqlite3_io_methods {
     var methods = sqlite3_io_methods()
     methods.iVersion = 1
@@ -99,6 +107,7 @@ final class OpenVolumeFile {
     return methods
   }
 
+  /// Reads bytes; missing ones are zeros, and SQLite receives the code of a short read.
   private func read(_ buffer: UnsafeMutableRawBufferPointer, _ offset: Int) -> Int32 {
     guard !volume.isDead else { return fail(EIO, SQLITE_IOERR | 1 << 8) }
     let count = file.read(into: buffer, at: offset)
@@ -108,6 +117,7 @@ final class OpenVolumeFile {
     return SQLITE_IOERR | 2 << 8
   }
 
+  /// Writes bytes, unless the volume is full or a fault makes the call fail.
   private func write(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> Int32 {
     guard volume.passes(), !volume.fails(.write) else { return fail(EIO, SQLITE_IOERR | 3 << 8) }
     let needed = volume.copiesOnWrite && volume.isFull ? bytes.count : offset + bytes.count - file.size
@@ -116,6 +126,7 @@ final class OpenVolumeFile {
     return SQLITE_OK
   }
 
+  /// Truncates or extends the file to a size, rounded up to a multiple of `step`.
   private func resize(to size: Int) -> Int32 {
     let size = step > 0 ? (size + step - 1) / step * step : size
     guard volume.passes(), Int64(size - file.size) <= volume.free || size <= file.size else {
@@ -125,23 +136,27 @@ final class OpenVolumeFile {
     return SQLITE_OK
   }
 
+  /// Makes the file durable, and the names of files if this is the first sync of a new journal or log.
   private func sync() -> Int32 {
     guard volume.sync(file, names: mustSyncNames) else { return fail(EIO, SQLITE_IOERR | 4 << 8) }
     mustSyncNames = false
     return SQLITE_OK
   }
 
+  /// Releases the lock, and removes the name of a temporary file.
   private func close() {
     file.locks[ObjectIdentifier(self)] = nil
     if let transientName, !volume.isDead { volume.give(transientName, nil) }
   }
 
+  /// Stores the error number for later queries, and returns the error code of SQLite.
   private func fail(_ reason: Int32, _ code: Int32) -> Int32 {
     lastError = reason
     volume.lastError = reason
     return code
   }
 
+  /// Executes a file control of SQLite; `SQLITE_NOTFOUND` for those that are not simulated.
   private func control(_ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     guard let argument else { return SQLITE_NOTFOUND }
     switch operation {
@@ -153,6 +168,7 @@ final class OpenVolumeFile {
     return SQLITE_OK
   }
 
+  /// Extends the file before SQLite writes, if it grows by steps.
   private func grow(to size: Int) -> Int32 {
     let wanted = step > 0 ? (size + step - 1) / step * step : 0
     guard wanted > file.size else { return SQLITE_OK }
@@ -162,11 +178,13 @@ final class OpenVolumeFile {
     return SQLITE_OK
   }
 
+  /// The strongest lock of another connection on this file.
   private var highestOther: Int32 {
     file.locks.filter { $0.key != ObjectIdentifier(self) }.values.max() ?? SQLITE_LOCK_NONE
   }
 
-  /// See https://sqlite.org/lockingv3.html.
+  /// Takes a lock or makes it stronger; busy if another connection prevents that. See
+  /// https://sqlite.org/lockingv3.html.
   private func lock(_ wanted: Int32) -> Int32 {
     guard !volume.isDead else { return SQLITE_IOERR | 15 << 8 }
     let other = highestOther
@@ -184,6 +202,7 @@ final class OpenVolumeFile {
     return SQLITE_OK
   }
 
+  /// Makes the lock of this connection weaker, or releases it.
   private func unlock(_ wanted: Int32) -> Int32 {
     let own = file.locks[ObjectIdentifier(self)] ?? SQLITE_LOCK_NONE
     if wanted < own { file.locks[ObjectIdentifier(self)] = wanted == SQLITE_LOCK_NONE ? nil : wanted }

@@ -1,14 +1,16 @@
 // Queries to the queue's disk.
-// Invariant: if there is a production store, both it and the model are queried, and must give the same answer. The
-// exceptions concern arrivals: the first arrival, and keys while the removal of arrivals is in doubt.
+// Invariant: if there is a production store, both it and the model are queried, and must give the same answer.
+// Exceptions concern customers of a request that has no tickets yet: the first of them, and keys while it is uncertain
+// which of these customers were removed.
 import BankModel
 import QueueCore
 import Storage
 import Time
 
+/// A store that answers each query by asking one or two other stores.
 protocol QueryingStore: LocalQueueStore {
-  /// Runs a query on each store that has the answer. `comparable` returns the part of an answer that must be
-  /// equal.
+  /// Runs a query on each store that can answer it, and compares the answers. `comparable` brings an answer into the
+  /// form in which they must be equal.
   func ask<Answer: Equatable>(
     _ question: @autoclosure () -> String, _ body: (any LocalQueueStore) throws(StoreError) -> Answer,
     comparable: (Answer) -> Answer
@@ -16,26 +18,31 @@ protocol QueryingStore: LocalQueueStore {
 }
 
 extension QueryingStore {
+  /// Runs a query whose answers must be equal as they are.
   func ask<Answer: Equatable>(
     _ question: @autoclosure () -> String, _ body: (any LocalQueueStore) throws(StoreError) -> Answer
   ) throws(StoreError) -> Answer { try ask(question(), body, comparable: { $0 }) }
 
+  /// The next waiting customers of a line after a ticket.
   func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer] {
     try ask("a page of \(line)") { store throws(StoreError) in
       try store.page(of: line, after: after, limit: limit)
     }
   }
 
+  /// The next delayed customers after a position, by due time.
   func delayed(after place: DuePosition, limit: Int) throws(StoreError) -> [DelayedCustomer] {
     try ask("the delayed after \(place)") { store throws(StoreError) in
       try store.delayed(after: place, limit: limit)
     }
   }
 
+  /// The customer with this ticket, as long as it has no receipt.
   func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer? {
     try ask("ticket \(ticket)") { store throws(StoreError) in try store.find(ticket) }
   }
 
+  /// The next customers in a state, line by line.
   func customers(
     in state: CustomerState, after cursor: TicketCursor?, limit: Int
   ) throws(StoreError) -> [StoredCustomer] {
@@ -48,6 +55,7 @@ extension QueryingStore {
     try ask("the payload of ticket \(ticket)") { store throws(StoreError) in try store.payload(of: ticket) }
   }
 
+  /// Number of waiting or delayed customers in a range of tickets.
   func countUnfinished(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 {
     try ask("the unfinished of \(tickets)") { store throws(StoreError) in try store.countUnfinished(tickets) }
   }
@@ -68,12 +76,14 @@ extension QueryingStore {
     }
   }
 
+  /// Number of receipts of a day with the outcome `out_of_stock`.
   func countOutOfStock(on day: BusinessDay) throws(StoreError) -> Int64 {
     try ask("the customers rejected on day \(day)") { store throws(StoreError) in
       try store.countOutOfStock(on: day)
     }
   }
 
+  /// Number of waiting customers of a line between two tickets.
   func countWaiting(
     in line: Line, after first: TicketNumber, below last: TicketNumber
   ) throws(StoreError) -> Int64 {
@@ -82,10 +92,12 @@ extension QueryingStore {
     }
   }
 
+  /// The request that was stored under an idempotency key.
   func request(forKey key: String) throws(StoreError) -> KeyedRequest? {
     try ask("the key \(key)") { store throws(StoreError) in try store.request(forKey: key) }
   }
 
+  /// The next receipts of a day, or of all days, in the order of their storage.
   func receipts(day: BusinessDay?, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt] {
     try ask("the receipts after \(sequence)") { store throws(StoreError) in
       try store.receipts(day: day, after: sequence, limit: limit)
@@ -94,6 +106,7 @@ extension QueryingStore {
     }
   }
 
+  /// The next receipts of a service.
   func receipts(
     of service: Service, after sequence: Int64, through last: Int64, limit: Int
   ) throws(StoreError) -> [Receipt] {
@@ -104,6 +117,7 @@ extension QueryingStore {
     }
   }
 
+  /// Cancelled tickets for which the stock may still have reservations.
   func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay] {
     try ask("the reservations to be returned") { store throws(StoreError) in
       try store.unreleased(after: ticket, limit: limit)
@@ -118,22 +132,26 @@ extension QueryingStore {
     }
   }
 
+  /// The attempts at a ticket that ended without a receipt.
   func attempts(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Attempt] {
     try ask("the attempts at ticket \(ticket)") { store throws(StoreError) in
       try store.attempts(day: day, ticket: ticket)
     }
   }
 
+  /// Sums of the ledger over all days.
   func trialBalance() throws(StoreError) -> TrialBalance {
     try ask("the trial balance") { store throws(StoreError) in try store.trialBalance() }
   }
 
+  /// The sums of an account over all days, and its latest receipts.
   func statement(of account: AccountNumber, limit: Int) throws(StoreError) -> AccountStatement {
     try ask("the account \(account)") { store throws(StoreError) in
       try store.statement(of: account, limit: limit)
     }
   }
 
+  /// What the audit of the store has found.
   func audit() throws(StoreError) -> StoreAudit {
     try ask("the audit") { store throws(StoreError) in try store.audit() }
   }
@@ -150,6 +168,7 @@ extension Receipt {
 }
 
 extension QueueDisk: QueryingStore {
+  /// Queries the production store and the model, and reports a difference of their answers.
   func ask<Answer: Equatable>(
     _ question: @autoclosure () -> String, _ body: (any LocalQueueStore) throws(StoreError) -> Answer,
     comparable: (Answer) -> Answer
@@ -166,6 +185,8 @@ extension QueueDisk: QueryingStore {
     store == nil ? model.firstUnissuedTicket : store?.firstUnissuedTicket
   }
 
+  /// The request under a key. While it is uncertain which customers without tickets were removed, only the production
+  /// store is asked.
   func request(forKey key: String) throws(StoreError) -> KeyedRequest? {
     if let store, isWithdrawalUncertain { return try store.request(forKey: key) }
     return try ask("the key \(key)") { store throws(StoreError) in try store.request(forKey: key) }
@@ -177,6 +198,7 @@ extension QueueDisk: QueryingStore {
     return try ask("the audit") { store throws(StoreError) in try store.audit() }
   }
 
+  /// Everything that a store contains, for the comparison of two stores.
   private struct Contents: Equatable {
     var stored: StoredQueue
     var firstUnissuedTicket: TicketNumber?
@@ -189,6 +211,7 @@ extension QueueDisk: QueryingStore {
     var requests: [KeyedRequest?]
   }
 
+  /// Reads everything from a store.
   private func contents(of store: any LocalQueueStore, _ stored: StoredQueue) throws(StoreError) -> Contents {
     var contents = Contents(
       stored: stored, firstUnissuedTicket: isWithdrawalUncertain ? nil : store.firstUnissuedTicket,
@@ -233,7 +256,7 @@ extension QueueDisk: QueryingStore {
     } catch {
       return disagree("the state at the start is impossible: \(error)")
     }
-    // The store may have removed the last arrivals already, but still has to check that none is left.
+    // The store may have removed the last customers without tickets already, but still has to check that none is left.
     mustWithdraw =
       model.firstUnissuedTicket == nil && store.firstUnissuedTicket != nil && withdraws(doubt.changes)
     if try contents(of: store, stored) != contents(of: model, model.load(now: now)) {
@@ -243,10 +266,12 @@ extension QueueDisk: QueryingStore {
     try followWithdrawal(of: store, stored.dayCounters)
   }
 
+  /// True if the changes remove customers of a request without tickets.
   func withdraws(_ changes: [Change]) -> Bool {
     changes.contains { if case .withdrawal = $0 { true } else { false } }
   }
 
+  /// Stores the ticket or key of a change that later comparisons have to query.
   private func remember(_ change: Change) {
     switch change {
     case .change(.record(let attempt)):
@@ -256,6 +281,7 @@ extension QueueDisk: QueryingStore {
     }
   }
 
+  /// Queries the customers, attempts and keys that a commit has changed, which compares both stores.
   func check(_ changes: [Change]) throws(StoreError) {
     for change in changes {
       remember(change)

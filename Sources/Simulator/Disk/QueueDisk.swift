@@ -8,7 +8,9 @@ import QueueCore
 import Storage
 import Time
 
+/// The store of the queue in one history, and the faults of its disk.
 final class QueueDisk {
+  /// A change of the queue, or the removal of customers of a request that has no tickets.
   enum Change {
     case change(StoreChange)
     case withdrawal(limit: Int)
@@ -25,6 +27,7 @@ final class QueueDisk {
   let model = MemoryStore()
   /// The volume of the production store; nil in a history without one.
   let volume: SimulatedVolume?
+  /// The production store, while a process has it open; nil without a volume.
   private(set) var store: SQLiteStore?
   /// The store that the current process reads if transactions can be in flight; nil otherwise. Injected failures of
   /// calls other than the commit happen in this store.
@@ -35,21 +38,24 @@ final class QueueDisk {
   private var chance: SeededGenerator
   /// The log is copied after one of `logCopyInterval + 1` commits on average; never if this is 0.
   private let logCopyInterval: Int64
+  /// The changes that were staged in the production store since the last commit.
   private(set) var staged: [Change] = []
+  /// The commit in flight when the last process ended; nil if its outcome is known.
   var doubt: UncertainCommit?
   /// True if a sync was made to fail since the last power loss, under the current process or an earlier one: written
   /// data may not be durable.
   private var hasFailedToSync = false
+  /// True if a sync failed under an earlier process, and the power has not failed since.
   private(set) var isSuspect = false
   /// Tickets with attempts, and keys, recorded in this history: a comparison has to query them one by one.
   var attempted: Set<TicketOfDay> = []
   var keys: Set<String> = []
-  /// True if the production store must still be asked to withdraw arrivals although the model has none left: the
-  /// production store checks once more.
+  /// True if the production store must still be asked to remove customers without tickets although the model has none
+  /// left: the production store checks once more.
   var mustWithdraw = false
 
-  /// True if the production store may have fewer arrivals left to withdraw than the model. A withdrawal was
-  /// in doubt, and customers without a ticket cannot be counted.
+  /// True if the production store may have fewer customers without tickets left to remove than the model. The outcome
+  /// of such a removal was unknown, and these customers cannot be counted.
   private(set) var mayHaveWithdrawnMore = false
   var isWithdrawalUncertain: Bool { mustWithdraw || mayHaveWithdrawnMore }
 
@@ -60,6 +66,7 @@ final class QueueDisk {
     volume?.plantedBug = plantedBug
   }
 
+  /// Opens the production store, compares it with the model, and returns what the queue starts from.
   func load(now: WallTime) throws(StoreError) -> StoredQueue {
     guard let volume else { return try model.load(now: now) }
     if !isFaultFree, chance.draw(0...5) == 0 {
@@ -78,6 +85,7 @@ final class QueueDisk {
     return stored
   }
 
+  /// True if the volume explains an error of the store: it is full, or its process is dead.
   func isToBlame(for error: StoreError) -> Bool {
     guard let volume else { return false }
     return switch error {
@@ -87,7 +95,7 @@ final class QueueDisk {
     }
   }
 
-  /// The process that had the store open has exited, by itself or not. Its staged changes are lost.
+  /// Ends the process that had the store open. Its staged changes are lost, and sometimes the power fails too.
   func processEnded(isDone: Bool) {
     model.crash()
     staged.removeAll()
@@ -104,6 +112,7 @@ final class QueueDisk {
 
   var services: ServiceDirectory { store?.services ?? model.services }
 
+  /// Assigns a number to each new service, the same in both stores.
   func assignNumbers(to names: [ServiceName]) throws(StoreError) {
     try store?.assignNumbers(to: names)
     try model.assignNumbers(to: names)
@@ -112,6 +121,7 @@ final class QueueDisk {
     }
   }
 
+  /// Counts a start of a coordinator, and returns its number.
   func recordStart(at now: WallTime) throws(StoreError) -> Int64 {
     guard let store else { return try model.recordStart(at: now) }
     let number = try store.recordStart(at: now)
@@ -125,18 +135,21 @@ final class QueueDisk {
   var hasStagedChanges: Bool { model.hasStagedChanges }
   var commits: Int { model.commits }
 
+  /// Stages a change of the queue.
   func stage(_ change: StoreChange) throws(StoreError) {
     // A store short of space drops the bytes of results. The model cannot detect that, so drop them here.
     let change = store?.isLowOnSpace == true ? change.withoutBytes : change
     try stage(.change(change), { store throws(StoreError) in try store.stage(change) })
   }
 
+  /// Stages the removal of customers of a request without tickets.
   func removeUnissuedCustomers(limit: Int) throws(StoreError) {
     try stage(
       .withdrawal(limit: limit),
       { store throws(StoreError) in try store.removeUnissuedCustomers(limit: limit) })
   }
 
+  /// Stages a change in both stores; a failure of one rolls both back.
   private func stage(
     _ change: Change, _ body: (any LocalQueueStore) throws(StoreError) -> Void
   ) throws(StoreError) {
@@ -151,12 +164,14 @@ final class QueueDisk {
     staged.append(change)
   }
 
+  /// Drops the staged changes of both stores.
   func rollBack() {
     store?.rollBack()
     model.rollBack()
     staged.removeAll()
   }
 
+  /// Commits the staged changes in the production store and then in the model, and compares the two.
   @discardableResult
   func commit(_ dayCounters: DayCounters, arriving: InProgressEnqueue?) throws(StoreError) -> CommitProgress {
     guard let store, let volume else { return try model.commit(dayCounters, arriving: arriving) }
@@ -184,6 +199,7 @@ final class QueueDisk {
     return .onDisk
   }
 
+  /// Lets the store do its deferred work, and sometimes copies the log while another process audits.
   func runDeferredWork() throws(StoreError) {
     guard let store, let volume else { return }
     try? store.runDeferredWork()
@@ -196,10 +212,13 @@ final class QueueDisk {
     store.thaw()
   }
 
+  /// Progress of a reset of the queue in the production store; nil if none is in progress.
   var resetProgress: ResetProgress? { store?.resetProgress }
+  /// Writes the next piece of a reset.
   func continueReset() throws(StoreError) { try store?.continueReset() }
 
-  /// True if no space is free. The store in memory ignores this; ``fail(_:with:)`` makes its calls fail.
+  /// True while a fault keeps the volume from growing. The store in memory ignores this; ``fail(_:with:)`` makes its
+  /// calls fail.
   var isFull: Bool {
     get { volume?.isFull ?? false }
     set { volume?.isFull = newValue }
@@ -226,17 +245,22 @@ final class QueueDisk {
     set { if volume == nil { model.isLowOnSpace = newValue } else if !newValue { store?.refreshDiskSpace() } }
   }
 
+  /// Checks again whether enough space is free.
   func refreshDiskSpace() { store?.refreshDiskSpace() }
+  /// Sets how much space is reserved for the shortages in the receipt of a juice.
   func holdBack(forJuicesOf assortment: Assortment) { store?.holdBack(forJuicesOf: assortment) }
+  /// True if this number of customers can be moved in one transaction.
   func hasRoom(toMove customers: Int64) -> Bool { store?.hasRoom(toMove: customers) ?? true }
+  /// Reports a difference between the production store and the model.
   func disagree(_ message: String) { onDisagreement?(message) }
 
-  /// The commit in doubt seems to be lost. A part of its withdrawal may be stored, which no query can show.
+  /// Records that the commit in doubt seems to be lost. If it removed customers without tickets, a part of that may be
+  /// stored, which no query can show.
   func noteWithdrawalInDoubt(_ changes: [Change]) {
     if withdraws(changes) { mayHaveWithdrawnMore = true }
   }
 
-  /// Withdraws the model's arrivals once the production store has none left.
+  /// Removes the customers without tickets from the model once the production store has none left.
   func followWithdrawal(of store: SQLiteStore, _ dayCounters: DayCounters) throws(StoreError) {
     guard mayHaveWithdrawnMore, store.firstUnissuedTicket == nil else { return }
     if model.firstUnissuedTicket != nil {

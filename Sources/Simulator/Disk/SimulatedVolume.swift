@@ -7,7 +7,9 @@ import Glibc
 import Storage
 import Time
 
+/// A file system for SQLite in memory, which loses what was not synced when the power fails.
 final class SimulatedVolume: Volume {
+  /// A call that a fault can make fail.
   enum Call {
     /// None of the bytes are written.
     case write
@@ -26,9 +28,11 @@ final class SimulatedVolume: Volume {
   private var durableNames: [String: VolumeFile] = [:]
   /// Names that were given or removed (nil) since the directory was synced.
   private var unsyncedNames: [(name: String, file: VolumeFile?)] = []
+  /// Bytes that each reserve file occupies.
   private var reserves: [String: Int64] = [:]
   private var chance: SeededGenerator
   private var registration: VolumeRegistration?
+  /// Connections of SQLite that their stores have dropped, and that are closed with the process.
   private var abandonedConnections: [OpaquePointer] = []
   var plantedBug: String?
   /// True after the process was killed or the power has failed: no call has any effect until the next start.
@@ -37,11 +41,14 @@ final class SimulatedVolume: Volume {
   var callsUntilKill: Int?
   /// The next failing call: its kind, and its number among the calls of that kind, 1 for the next.
   private var failing: (call: Call, number: Int)?
+  /// True while a fault keeps the volume from growing. Only space that was freed since the start of the fault is free.
   var isFull = false { didSet { if isFull != oldValue { fullAt = isFull ? used : nil } } }
+  /// Used bytes at the moment when the volume became full; nil if it is not full.
   private var fullAt: Int64?
   /// Duration of the next sync, which is reported to ``onSlowSync``.
   var slowSync: TimeSpan?
   var onSlowSync: ((TimeSpan) -> Void)?
+  /// Number of successful syncs of files.
   private(set) var syncs = 0
   var lastError: Int32 = 0
 
@@ -56,13 +63,16 @@ final class SimulatedVolume: Volume {
 
   deinit { registration?.remove() }
   var vfs: String? { registration?.name }
+  /// True if no file has this name.
   func isMissing(_ path: String) -> Bool { names[path] == nil }
   func length(of path: String) -> Int64 { names[path].map { Int64($0.size) } ?? 0 }
+  /// The reserve file of this name.
   func reserve(at path: String) -> any SpaceReserve { SimulatedReserve(path, on: self) }
   func hasPlantedBug(_ plantedBug: StaticString) -> Bool {
     self.plantedBug.map { $0 == "\(plantedBug)" } ?? false
   }
 
+  /// Creates an empty file, unless it exists. Returns 0 or the error number.
   func create(_ path: String) -> Int32 {
     if names[path] != nil { return 0 }
     guard passes() else { return EIO }
@@ -71,15 +81,18 @@ final class SimulatedVolume: Volume {
     return 0
   }
 
+  /// Extends a file with zeros, if there is space.
   func extend(_ path: String, by bytes: Int64) {
     guard let file = names[path], bytes <= free, passes() else { return }
     file.resize(to: file.size + Int(bytes))
   }
 
-  /// SQLite frees the connection after the files are unreachable: see ``endProcess(losingPower:_:)``.
+  /// Keeps a connection that its store has dropped. It is closed when its files cannot be reached any more: see
+  /// ``endProcess(losingPower:_:)``.
   func abandoned(_ connection: OpaquePointer) { abandonedConnections.append(connection) }
   func file(_ name: String) -> VolumeFile? { names[name] }
 
+  /// Gives a name to a file, or removes the name (nil). The change is durable after a sync of the names.
   func give(_ name: String, _ file: VolumeFile?) {
     names[name] = file
     unsyncedNames.append((name, file))
@@ -93,8 +106,10 @@ final class SimulatedVolume: Volume {
 
   private var used: Int64 { names.values.reduce(0) { $0 + Int64($1.size) } + reserves.values.reduce(0, +) }
   var free: Int64 { max(0, (fullAt ?? capacity) - used) }
+  /// Makes a call of this kind fail: the next one, or the one of this number from now on.
   func fail(_ call: Call, number: Int = 1) { failing = (call, number) }
 
+  /// Ends all faults of the volume.
   func calm() {
     failing = nil
     callsUntilKill = nil
@@ -102,6 +117,7 @@ final class SimulatedVolume: Volume {
     isFull = false
   }
 
+  /// Counts a change or a sync, at which the process may be killed. Returns false if the process is dead.
   func passes() -> Bool {
     guard !isDead else { return false }
     guard let left = callsUntilKill else { return true }
@@ -112,6 +128,7 @@ final class SimulatedVolume: Volume {
     return false
   }
 
+  /// Counts a call, and returns true if it is the one that has to fail.
   func fails(_ call: Call) -> Bool {
     guard let failing, failing.call == call else { return false }
     self.failing = failing.number > 1 ? (call, failing.number - 1) : nil
@@ -135,8 +152,8 @@ final class SimulatedVolume: Volume {
     return true
   }
 
-  /// The process that had files of this volume open has exited or was killed; `forget` drops its stores. A power loss
-  /// also discards a random part of the unsynced data.
+  /// Ends the process that had files of this volume open; `forget` drops its stores. A power loss also discards a
+  /// random part of the unsynced data.
   func endProcess(losingPower: Bool, _ forget: () -> Void) {
     isDead = true
     forget()
@@ -149,6 +166,7 @@ final class SimulatedVolume: Volume {
     failing = nil
   }
 
+  /// Loses unsynced names and bytes, as the generator decides.
   private func losePower() {
     let count = Int(chance.draw(0...Int64(unsyncedNames.count)))
     for (name, file) in unsyncedNames.prefix(count) { durableNames[name] = file }
@@ -157,6 +175,7 @@ final class SimulatedVolume: Volume {
     for name in names.keys.sorted() { names[name]?.losePower(sector: sector, &chance) }
   }
 
+  /// A file that only occupies space, and is cut when space runs out.
   private final class SimulatedReserve: SpaceReserve {
     private let path: String
     private let volume: SimulatedVolume
@@ -166,6 +185,7 @@ final class SimulatedVolume: Volume {
     var isPossible: Bool { true }
     var room: (capacity: Int64, free: Int64)? { (volume.capacity, volume.free) }
 
+    /// Makes the reserve larger, if there is space.
     func grow(to wanted: Int64) -> Bool {
       guard wanted > size else { return true }
       guard wanted - size <= volume.free, volume.passes() else { return false }
@@ -173,6 +193,7 @@ final class SimulatedVolume: Volume {
       return true
     }
 
+    /// Makes the reserve smaller.
     func cut(to wanted: Int64) { if wanted <= size, volume.passes() { volume.reserves[path] = wanted } }
   }
 }

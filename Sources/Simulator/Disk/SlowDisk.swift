@@ -7,6 +7,7 @@ import QueueCore
 import Storage
 import Time
 
+/// The transactions of one coordinator that are in flight to the disk.
 final class SlowDisk {
   /// A transaction in flight.
   struct Transaction {
@@ -19,7 +20,9 @@ final class SlowDisk {
 
   /// The store that the coordinator sees.
   let shown: MemoryStore
+  /// The transactions in flight, oldest first.
   private(set) var underway: [Transaction] = []
+  /// The changes that were staged after the last transaction was handed over.
   private var open: [(staged: StoreChange?, written: QueueDisk.Change)] = []
   private var chance: SeededGenerator
   private let latency: ClosedRange<Int64>
@@ -33,16 +36,20 @@ final class SlowDisk {
 
   var hasStagedChanges: Bool { shown.hasStagedChanges }
 
+  /// Stages a change in the visible store.
   func stage(_ change: StoreChange) throws(StoreError) {
     try forgetting { () throws(StoreError) in try shown.stage(change) }
     open.append((change, .change(shown.isLowOnSpace ? change.withoutBytes : change)))
   }
 
+  /// Stages the removal of customers of a request without tickets.
   func removeUnissuedCustomers(limit: Int) throws(StoreError) {
     try forgetting { () throws(StoreError) in try shown.removeUnissuedCustomers(limit: limit) }
     open.append((nil, .withdrawal(limit: limit)))
   }
 
+  /// Hands the staged changes over to the disk as one transaction.
+  ///
   /// - Parameter slow: duration of a delayed transaction; nil to draw it.
   func submit(
     _ dayCounters: DayCounters, arriving: InProgressEnqueue?, at now: MonotonicTime, _ slow: TimeSpan?
@@ -70,6 +77,7 @@ final class SlowDisk {
     for place in underway.indices { underway[place].due = min(underway[place].due, moment) }
   }
 
+  /// Drops the staged changes and all transactions in flight.
   func rollBack() {
     shown.rollBack()
     forget()
@@ -78,11 +86,13 @@ final class SlowDisk {
   /// Draws the number of transactions in flight that reach the disk although the process was killed.
   func drawKept() -> Int { Int(chance.draw(0...Int64(underway.count))) }
 
+  /// Empties the records of transactions in flight and of staged changes.
   private func forget() {
     underway.removeAll()
     open.removeAll()
   }
 
+  /// Runs a call of the visible store. If it fails, the transactions in flight are dropped.
   private func forgetting(_ body: () throws(StoreError) -> Void) throws(StoreError) {
     do throws(StoreError) { try body() } catch {
       forget()

@@ -4,20 +4,25 @@
 // Each sector has its old bytes or its new ones, and no byte outside the writes changes.
 import BankModel
 
+/// The bytes of one file, as processes see them and as they are durable.
 final class VolumeFile {
+  /// A change of the file that was not synced yet.
   enum Change {
     case write([UInt8], at: Int)
     case resize(Int)
   }
 
+  /// The bytes that processes read, those that a power loss leaves, and the changes between the two.
   private(set) var seen: [UInt8] = []
   private var durable: [UInt8] = []
   private var unsynced: [Change] = []
   /// The lock of each connection that has one. See `sqlite3_io_methods.xLock`.
   var locks: [ObjectIdentifier: Int32] = [:]
   var size: Int { seen.count }
+  /// True if every byte that processes read is durable.
   var isSynced: Bool { unsynced.isEmpty && seen == durable }
 
+  /// Reads bytes at an offset, and returns their number; 0 at the end of the file.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
     let count = min(buffer.count, max(0, seen.count - offset))
     guard count > 0 else { return 0 }
@@ -45,18 +50,20 @@ final class VolumeFile {
     unsynced.append(.resize(size))
   }
 
+  /// Makes all changes durable.
   func sync() {
     for change in unsynced { Self.apply(change, to: &durable) }
     unsynced.removeAll(keepingCapacity: true)
   }
 
-  /// A sync has failed: an unknown part of the changes is durable now. A kernel that forgets marks the rest as clean,
-  /// as Linux does. Processes can still read the rest, but no later sync makes it durable.
+  /// Makes an unknown part of the changes durable, because a sync has failed. A kernel that forgets marks the rest as
+  /// clean, as Linux does. Processes can still read the rest, but no later sync makes it durable.
   func failToSync(sector: Int, forgets: Bool, _ chance: inout SeededGenerator) {
     keepSome(sector, &chance)
     if forgets { unsynced.removeAll() }
   }
 
+  /// Keeps a random part of the changes, and loses the others and all locks.
   func losePower(sector: Int, _ chance: inout SeededGenerator) {
     keepSome(sector, &chance)
     unsynced.removeAll()
@@ -88,6 +95,7 @@ final class VolumeFile {
     }
   }
 
+  /// Splits a write at the sectors; another change is one piece.
   private static func pieces(of change: Change, _ sector: Int) -> [Change] {
     guard case .write(let bytes, let offset) = change else { return [change] }
     var pieces: [Change] = []
@@ -100,6 +108,7 @@ final class VolumeFile {
     return pieces
   }
 
+  /// Applies a change to the bytes of a file.
   private static func apply(_ change: Change, to image: inout [UInt8]) {
     switch change {
     case .resize(let size) where size <= image.count: image.removeLast(image.count - size)

@@ -5,6 +5,7 @@ import BankModel
 import CSQLite
 import Glibc
 
+/// A simulated volume that SQLite knows by the name of its VFS.
 final class VolumeRegistration {
   let name: String
   private let vfs: UnsafeMutablePointer<sqlite3_vfs>
@@ -28,12 +29,14 @@ final class VolumeRegistration {
     precondition(code == SQLITE_OK, "SQLite accepts every VFS with a name.")
   }
 
+  /// Removes the VFS from SQLite, and frees its memory.
   func remove() {
     sqlite3_vfs_unregister(vfs)
     Glibc.free(UnsafeMutablePointer(mutating: vfs.pointee.zName))
     vfs.deallocate()
   }
 
+  /// Ends the statements of a connection, and closes it.
   static func close(_ connection: OpaquePointer) {
     while let statement = sqlite3_next_stmt(connection, nil) { sqlite3_finalize(statement) }
     sqlite3_close_v2(connection)
@@ -43,6 +46,7 @@ final class VolumeRegistration {
   /// registration of a VFS, which initializes SQLite.
   private static let settings: Void = { _ = sqlite_leave_out_memory_statistics() }()
 
+  /// The table of the methods that SQLite calls to open, delete and look up files.
   private static var methods: sqlite3_vfs {
     var vfs = sqlite3_vfs()
     vfs.iVersion = 2
@@ -97,6 +101,7 @@ final class VolumeRegistration {
     return vfs
   }
 
+  /// The registration whose VFS SQLite has called.
   static func of(_ vfs: UnsafeMutablePointer<sqlite3_vfs>?) -> VolumeRegistration {
     guard let data = vfs?.pointee.pAppData else { preconditionFailure("A VFS has a volume.") }
     return Unmanaged<VolumeRegistration>.fromOpaque(data).takeUnretainedValue()
