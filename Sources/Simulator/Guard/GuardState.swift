@@ -9,7 +9,9 @@ import Time
 struct GuardState {
   /// Limit on the time that a condition may last while the process that has to end it is working.
   struct TimeLimit {
+    /// The longest time that is allowed.
     let bound: TimeSpan
+    /// True if the time until the next call counts.
     private var counts = false
     private var time = TimeSpan.zero
 
@@ -41,7 +43,7 @@ struct GuardState {
   var mayBeClosed = false
   /// True if the bank has been open since the operator's last start.
   var hasOpened = false
-  /// The history ends; the bank is not opened again.
+  /// True at the end of the history: the bank is not opened again.
   var isOver = false
   /// Time of the last check.
   var checkedAt = MonotonicTime(nanoseconds: 0)

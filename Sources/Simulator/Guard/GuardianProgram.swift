@@ -17,6 +17,8 @@ final class GuardianProgram: SimulatedProgram {
   /// Outcome of the guardian's work; nil while it runs.
   private(set) var end: GuardianOutcome?
 
+  /// Starts the guardian's work: it takes over the coordinator that its arguments name, or starts one.
+  ///
   /// - Returns: nil if the guardian was to take over a coordinator and cannot take the home with it.
   init?(_ words: [String], in process: SimulatedProcess) throws {
     let options = try GuardianOptions(words)

@@ -1,5 +1,5 @@
 // The guarded bank of the simulated world: its guardian and its coordinator, which start each other, the
-// operator who opens it when both are gone, and their faults. See Simulation+GuardPromises for the checks.
+// operator who opens it when both are gone, and their faults. See Simulation+GuardInvariants for the checks.
 // Invariant: the world starts a guardian only if no guardian and no coordinator is left. A guardian starts every
 // coordinator, and a coordinator starts every other guardian.
 
@@ -17,6 +17,7 @@ extension Simulation {
     host.processes.values.filter { $0.outlivesParent && $0.isAlive }.sorted { $0.pid < $1.pid }
   }
 
+  /// Running guardians in the order of their starts.
   var guardians: [SimulatedProcess] { guardedProcesses.filter { $0.executable == GuardianProgram.path } }
 
   // MARK: - Processes
@@ -30,6 +31,7 @@ extension Simulation {
     for process in processes { process.kill() }
   }
 
+  /// Starts a guardian, as the operator does, which then starts the coordinator.
   private func openGuardedBank() {
     trace.line(clock.now, "the operator opens the bank")
     (guardState.isClosed, guardState.mayBeClosed, guardState.hasOpened) = (false, false, false)
@@ -73,13 +75,14 @@ extension Simulation {
     }
   }
 
-  /// A process has exited. The operator checks later whether a working process is left.
+  /// Checks the exit of a guardian or a coordinator. The operator looks later whether a working process is left.
   func guardedProcessEnded(_ process: SimulatedProcess) {
     guard guardState.isEnabled, process.outlivesParent else { return }
     verifyExit(of: process)
     scheduleOperator()
   }
 
+  /// Schedules the next look of the operator: soon without processes, else after 3 to 8 s.
   private func scheduleOperator() {
     let patience: TimeSpan =
       guardedProcesses.isEmpty

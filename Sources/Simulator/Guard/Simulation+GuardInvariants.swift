@@ -26,7 +26,7 @@ extension Simulation {
     }
   }
 
-  /// True if a coordinator that holds the lock may start.
+  /// True if a coordinator that holds the lock may start. A second one, or one in a closed bank, is a violation.
   func mayStart(_ process: SimulatedProcess) -> Bool {
     guard !process.isMarkedForTermination, violation == nil else { return false }
     if let coordinator {
@@ -120,14 +120,14 @@ extension Simulation {
     }
   }
 
-  /// True if there is a coordinator that could start a guardian, and that does not wait for its disk.
+  /// True if there is a coordinator that could start a guardian: it is not stalled and does not wait for its disk.
   private var isCoordinatorWorking: Bool {
     guard let process = coordinator?.process else { return false }
     let isAwaited = process.clock <= clock.now + .milliseconds(5)
     return isAwaited && !process.isStalled(at: clock.now)
   }
 
-  /// The history is over: no working guardian or coordinator of a closed bank may be left.
+  /// Checks at the end of a history that no working guardian or coordinator of the closed bank is left.
   func checkGuardianIsGone() {
     guard guardState.isEnabled, let left = guardedProcesses.first(where: { !$0.isStalled(at: clock.now) })
     else {
