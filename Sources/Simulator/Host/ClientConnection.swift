@@ -4,6 +4,7 @@ import Posix
 import Transport
 import Wire
 
+/// The connection of a simulated client to the coordinator.
 final class ClientConnection {
   private typealias Channel = MessageChannel<BankMessage, ClientMessage>
   var onMessage: ((BankMessage) -> Void)?
@@ -17,6 +18,7 @@ final class ClientConnection {
     program = process.begin() as? ClientProgram<Channel>
   }
 
+  /// Connects to the control socket of the coordinator. Returns false if that is impossible now.
   func connect(to path: String) -> Bool {
     process.call {
       guard let program else { return false }
@@ -36,6 +38,7 @@ final class ClientConnection {
     }
   }
 
+  /// Sends a message, as far as the connection accepts it.
   func send(_ message: ClientMessage) {
     process.call {
       program?.client?.send(message)
@@ -43,6 +46,7 @@ final class ClientConnection {
     }
   }
 
+  /// Breaks the connection, and returns the number of lost chunks.
   func breakConnection(on host: SimulatedHost) -> Int {
     process.streams.first?.breakConnection(at: host.now, on: host) ?? 0
   }

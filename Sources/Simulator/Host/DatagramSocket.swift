@@ -7,6 +7,7 @@ import Glibc
 import Posix
 import Time
 
+/// A Unix datagram socket, with the datagrams that its process has not read.
 final class DatagramSocket {
   /// Maximum number of unread datagrams; net.unix.max_dgram_qlen of Linux.
   static let capacity = 10
@@ -18,7 +19,9 @@ final class DatagramSocket {
 
   init(owner: SimulatedProcess) { self.owner = owner }
 
+  /// True if the socket is not closed at this time.
   func isOpen(at moment: MonotonicTime) -> Bool { closedAt.map { $0 > moment } ?? true }
+  /// Always ready for writing; for reading if a datagram has arrived.
   func readiness(at moment: MonotonicTime) -> Readiness {
     waiting.first.map { $0.due <= moment } ?? false ? [.read, .write] : .write
   }
@@ -34,8 +37,10 @@ final class DatagramSocket {
 }
 
 extension SimulatedProcess {
+  /// Makes a datagram socket, and returns its descriptor.
   func makeDatagramSocket() -> CInt { give(.datagrams(DatagramSocket(owner: self))) }
 
+  /// Gives a socket a name under which it receives datagrams. `bind(2)`
   func bind(_ socket: CInt, to path: String) -> CInt {
     guard survives() else { return 0 }
     guard case .datagrams(let receiver)? = descriptors[socket] else { return fail(EINVAL) }
@@ -47,6 +52,7 @@ extension SimulatedProcess {
     return 0
   }
 
+  /// Sends a datagram to the socket of this name. `sendto(2)`
   func send(_ datagram: [UInt8], to path: String) -> CInt {
     guard survives() else { return 0 }
     guard let receiver = host.receivers[path] else { return fail(ENOENT) }
@@ -65,12 +71,14 @@ extension SimulatedProcess {
     return receiver.isOpen(at: clock) ? 0 : fail(ECONNREFUSED)
   }
 
+  /// Takes or releases the lock of an open file. `flock(2)`
   func lock(_ descriptor: CInt, _ operation: CInt) -> CInt {
     guard survives() else { return 0 }
     guard case .file(let file)? = descriptors[descriptor] else { return fail(EBADF) }
     return file.lock(operation) ? 0 : fail(EWOULDBLOCK)
   }
 
+  /// Sends a signal to the process of a process descriptor. `pidfd_send_signal(2)`
   func signal(through descriptor: CInt, _ signal: CInt) -> CInt {
     guard case .process(let process)? = descriptors[descriptor] else { return fail(EBADF) }
     guard process.ending.map({ $0.at > clock }) ?? true else { return fail(ESRCH) }
@@ -78,6 +86,7 @@ extension SimulatedProcess {
   }
 }
 
+/// The locks on one file, each held by an open file.
 final class FileLocks {
   private struct Holder {
     weak var file: OpenedFile?

@@ -6,6 +6,7 @@ import Posix
 import Time
 import Transport
 
+/// A simulated process with a client of the stock or the vending machine.
 final class ServiceClientHost<Command: ServiceCommand> {
   /// Receives the answer; nil if there was none before the deadline.
   typealias Completion = (Command.Answer?) -> Void
@@ -26,6 +27,7 @@ final class ServiceClientHost<Command: ServiceCommand> {
 
   var pid: Int32 { process.pid }
 
+  /// Sends a request to the service, and passes on the answer, or nil after the deadline.
   func ask(
     _ command: Command, as order: OrderID? = nil, until deadline: MonotonicTime,
     _ completion: @escaping Completion
@@ -48,10 +50,12 @@ final class ServiceClientHost<Command: ServiceCommand> {
     }
   }
 
+  /// Subscribes to the changes of the service after those that were seen.
   func follow(_ seen: Command.Cursor, _ handle: @escaping (Command.Cursor.Update) -> Void) {
     use { $0.follow(seen, handle) }
   }
 
+  /// Runs code with the client in its process.
   private func use(_ body: (ServiceClient<Command>) -> Void) {
     guard let client = program?.client else { return }
     process.call {
@@ -60,7 +64,9 @@ final class ServiceClientHost<Command: ServiceCommand> {
     }
   }
 
+  /// Kills the process of the client.
   func close() { process.kill() }
+  /// Stops the process of the client, or lets it continue.
   func stall(_ isStalled: Bool) { if isStalled { process.stop() } else { process.resume() } }
 }
 
@@ -79,6 +85,7 @@ final class ClientProgram<Client>: SimulatedProgram {
     loop = try EventLoop()
   }
 
+  /// Waits for an event once, and lets the client handle it.
   func runIteration() throws(SystemError) -> Int32? {
     try loop.runOnce(until: client.flatMap(nextDeadline))
     client.map(finishIteration)

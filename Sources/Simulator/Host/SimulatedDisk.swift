@@ -7,7 +7,9 @@ import Storage
 import Time
 import VendingCore
 
+/// The store of a simulated service, with faults and the duration of commits.
 protocol SimulatedDisk: EntryStore where Failure == StoreError {
+  /// The store in memory that keeps what is on disk.
   associatedtype Memory: EntryStore<Entry, StoreError>
 
   var world: Simulation { get }
@@ -16,23 +18,29 @@ protocol SimulatedDisk: EntryStore where Failure == StoreError {
   /// True while a planted bug has reported a commit that is not on disk yet.
   var owesCommit: Bool { get set }
   static var name: String { get }
+  /// Planted bugs: to report a commit before it is on disk, and to take a full disk for a success.
   static var bugs: (answersTooEarly: PlantedBug, believesAFullDisk: PlantedBug) { get }
 
+  /// Duration of the next commit.
   func commitDuration() -> TimeSpan
+  /// Makes the next commit fail, if a fault is active.
   func applyCommitFault()
+  /// Notifies the checker of a commit.
   func noteCommit()
+  /// Notifies the checker that the staged changes were dropped.
   func noteLoss()
 }
 
 extension SimulatedDisk {
   var hasStagedChanges: Bool { memory.hasStagedChanges }
 
-  /// The store in memory. Throws if the process was killed, so that its calls have no effect.
+  /// Returns the store in memory. Throws if the process was killed, so that its calls have no effect.
   func alive() throws(StoreError) -> Memory {
     guard process.survives() else { throw .failed(path: Self.name, detail: "the process is dead") }
     return memory
   }
 
+  /// Spends the duration of a commit, and then commits. A planted bug puts the commit off until the answers are sent.
   func commit() throws(StoreError) {
     _ = try alive()
     process.spend(commitDuration())
@@ -40,6 +48,7 @@ extension SimulatedDisk {
     if !owesCommit { try commitNow() }
   }
 
+  /// Commits in the store in memory, and notifies the checker.
   private func commitNow() throws(StoreError) {
     do throws(StoreError) {
       applyCommitFault()
@@ -65,6 +74,7 @@ extension SimulatedDisk {
     try? commitNow()
   }
 
+  /// Drops the staged changes.
   func rollBack() {
     memory.rollBack()
     noteLoss()
@@ -90,8 +100,10 @@ final class SimulatedStockStore: StockStore, SimulatedDisk {
     (self.onProgress, self.process, self.world) = (onProgress, process, world)
   }
 
+  /// Returns what the stock starts from.
   func load(newLedger ledger: Int64) throws(StoreError) -> StoredStock { try memory.load(newLedger: ledger) }
 
+  /// Stages an entry of the stock, and passes it to the checker.
   func stage(_ entry: StockEntry) throws(StoreError) {
     try alive().stage(entry)
     world.checker.stock.staged(entry)
@@ -106,16 +118,20 @@ final class SimulatedStockStore: StockStore, SimulatedDisk {
     world.checker.stock.committed()
   }
 
+  /// The stored order with this ID.
   func order(_ id: OrderID) throws(StoreError) -> StoredOrder? { try alive().order(id) }
 
+  /// The next orders that the stock has answered, by ID.
   func orders(after id: OrderID?, limit: Int) throws(StoreError) -> [OrderRecord] {
     try alive().orders(after: id, limit: limit)
   }
 
+  /// The next rows of the stock's ledger.
   func changes(after sequence: Int64, limit: Int) throws(StoreError) -> [StockChange] {
     try alive().changes(after: sequence, limit: limit)
   }
 
+  /// Audits the stock, which takes the drawn time and reports progress meanwhile.
   func audit() throws(StoreError) -> StockAudit {
     _ = try alive()
     let end = process.clock + world.stockAuditDuration()
@@ -144,10 +160,12 @@ final class SimulatedVendingStore: VendingStore, SimulatedDisk {
 
   init(of process: SimulatedProcess, in world: Simulation) { (self.process, self.world) = (process, world) }
 
+  /// Returns what the machine starts from.
   func load(newMachine machine: Int64) throws(StoreError) -> StoredVending {
     try memory.load(newMachine: machine)
   }
 
+  /// Stages an entry of the machine, and passes it to the checker. A full disk may refuse it.
   func stage(_ entry: VendingEntry) throws(StoreError) {
     _ = try alive()
     world.applyVendingDiskFault(isCommit: false)
@@ -164,16 +182,20 @@ final class SimulatedVendingStore: VendingStore, SimulatedDisk {
     world.checker.vending.committed()
   }
 
+  /// The stored request with this order ID.
   func request(_ id: OrderID) throws(StoreError) -> StoredRequest? { try alive().request(id) }
 
+  /// The next completed purchases after a row of the ledger.
   func purchases(after sequence: Int64, limit: Int) throws(StoreError) -> [MoneyChange] {
     try alive().purchases(after: sequence, limit: limit)
   }
 
+  /// The latest completed purchases.
   func latestPurchases(limit: Int) throws(StoreError) -> [MoneyChange] {
     try memory.latestPurchases(limit: limit)
   }
 
+  /// Number of purchases of each product.
   func sales() throws(StoreError) -> [ProductSales] { try memory.sales() }
   func audit() throws(StoreError) -> VendingAudit { try alive().audit() }
 }

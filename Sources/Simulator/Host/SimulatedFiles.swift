@@ -5,6 +5,7 @@
 import Glibc
 import Posix
 
+/// A file or directory, under any number of names.
 final class SimulatedFile {
   let inode: UInt64
   let isDirectory: Bool
@@ -40,6 +41,7 @@ final class OpenedFile {
     return part.count
   }
 
+  /// Writes at the position, at an offset, or at the end if the file is open for appending.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64? = nil) {
     // As on Linux, where a file opened for appending ignores the offset.
     let start = flags & O_APPEND != 0 ? file.bytes.count : offset.map { Int($0) } ?? position
@@ -49,12 +51,14 @@ final class OpenedFile {
     if offset == nil { position = end }
   }
 
+  /// Cuts the file at a size, or extends it with zeros.
   func truncate(to size: Int) {
     if file.bytes.count > size { file.bytes.removeSubrange(size...) }
     file.bytes.append(contentsOf: repeatElement(0, count: size - file.bytes.count))
   }
 }
 
+/// The files and directories of a host, by path.
 struct SimulatedFiles {
   private var names: [String: SimulatedFile] = [:]
   private var lastInode: UInt64 = 2
@@ -68,6 +72,7 @@ struct SimulatedFiles {
     return above.isDirectory ? nil : ENOTDIR
   }
 
+  /// Creates an empty file or directory, and replaces what had the name.
   mutating func make(_ path: String, isDirectory: Bool, mode: mode_t) -> SimulatedFile {
     lastInode += 1
     let made = SimulatedFile(inode: lastInode, isDirectory: isDirectory, mode: mode & 0o7777)
@@ -75,11 +80,13 @@ struct SimulatedFiles {
     return made
   }
 
+  /// Replaces the content of a file, and creates the file if necessary.
   mutating func write(_ bytes: [UInt8], to path: String) {
     let file = names[path] ?? make(path, isDirectory: false, mode: 0o600)
     file.bytes = bytes
   }
 
+  /// Creates a directory with those above it, unless they exist.
   mutating func makeDirectories(_ path: String) {
     guard names[path] == nil else { return }
     makeDirectories(Paths.directory(of: path))
@@ -123,6 +130,7 @@ struct SimulatedFiles {
     return nil
   }
 
+  /// Names in a directory, in order.
   func entries(of path: String) -> [String] {
     names.keys.filter { $0 != "/" && Paths.directory(of: $0) == path }.map(Paths.lastPart(of:)).sorted()
   }

@@ -7,13 +7,16 @@ import Glibc
 import Posix
 import Time
 
+/// The program of a simulated process, which runs in turns.
 protocol SimulatedProgram: AnyObject {
   /// Runs one turn of the loop. The first wait of a turn may throw, which puts the process to sleep. Returns
   /// the exit code if the process has ended.
   func runIteration() throws(SystemError) -> Int32?
+  /// Handles a signal other than SIGKILL, SIGABRT, SIGSTOP and SIGCONT.
   func handle(signal: Int32)
 }
 
+/// A machine in virtual time, with its processes, sockets and files.
 final class SimulatedHost {
   /// Time up to which the processes have run. A process that is working may be ahead of it.
   private(set) var now: MonotonicTime
@@ -25,8 +28,10 @@ final class SimulatedHost {
   /// Maximum number of bytes in one direction of a connection that are in flight or unread; net.core.wmem_default of
   /// Linux.
   var streamCapacity = 212_992
+  /// The files of the host, and the time until which every write to them fails.
   var files = SimulatedFiles()
   var diskFullUntil = MonotonicTime(nanoseconds: 0)
+  /// Listening sockets by name.
   var names: [String: ListeningSocket] = [:]
   /// Datagram sockets by name.
   var receivers: [String: DatagramSocket] = [:]
@@ -44,7 +49,9 @@ final class SimulatedHost {
   var onWrite: ((SimulatedProcess, StreamEnd, [UInt8]) -> Void)?
   /// Called when a process sends a signal to another, before the signal has an effect.
   var onSignal: ((_ sender: SimulatedProcess, _ target: SimulatedProcess, _ signal: CInt) -> Void)?
+  /// The name of the bug that `Kernel.makes` reports as planted; nil for none.
   var plantedBug: String?
+  /// Called when a process has exited.
   var onEnd: ((SimulatedProcess) -> Void)?
   private var eventQueue = EventQueue<pid_t>()
   private var lastProcess: pid_t = 100
@@ -57,7 +64,7 @@ final class SimulatedHost {
     self.now = now
   }
 
-  /// Starts a process, with files as descriptors 0, 1, 2, …; its first turn follows after a short delay.
+  /// Starts a process with these files as its descriptors from 0 on. Its first turn follows after a short delay.
   @discardableResult
   func start(
     by parent: SimulatedProcess? = nil, files: [OpenFile?] = [], openFiles: Int = 1024,
@@ -81,8 +88,10 @@ final class SimulatedHost {
     eventQueue.add(process.pid, at: moment)
   }
 
+  /// Time of the next turn of a process; nil if every process sleeps without a deadline.
   var nextMoment: MonotonicTime? { eventQueue.nextMoment }
 
+  /// Runs the next turn of a process. Returns false if none is scheduled.
   @discardableResult
   func runNext() -> Bool {
     guard let (moment, pid) = eventQueue.next() else { return false }
@@ -94,13 +103,16 @@ final class SimulatedHost {
     return true
   }
 
+  /// Runs processes until a time, or until a condition holds.
   func run(until end: MonotonicTime, _ isEnough: () -> Bool = { false }) {
     while !isEnough(), let next = nextMoment, next <= end { runNext() }
     if !isEnough() { advance(to: end) }
   }
 
+  /// Advances the time of the host. No process runs.
   func advance(to moment: MonotonicTime) { now = max(now, moment) }
 
+  /// Returns an unused number for the end of a stream.
   func nextStream() -> Int {
     lastStream += 1
     return lastStream
@@ -147,6 +159,7 @@ final class SimulatedHost {
     return nil
   }
 
+  /// Kills and removes all processes at the end of a history.
   func shutDown() {
     (onEnd, onSignal) = (nil, nil)
     for process in processes.values.sorted(by: { $0.pid < $1.pid }) { process.kill() }

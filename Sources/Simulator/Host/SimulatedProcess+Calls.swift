@@ -11,6 +11,7 @@ extension SimulatedProcess: SystemCalls {
   }
   var monotonic: MonotonicTime { clock }
   var wall: WallTime { WallTime(milliseconds: (host.calendarOrigin + clock.nanoseconds) / 1_000_000) }
+  /// Returns a random number from the generator of the host.
   func random() -> UInt64 { host.chance.next() }
 
   func close(_ descriptor: CInt) -> CInt {
@@ -21,6 +22,7 @@ extension SimulatedProcess: SystemCalls {
     return 0
   }
 
+  /// Reads from a file, a connection, a pipe or a datagram socket. `read(2)`
   func read(_ descriptor: CInt, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     guard survives() else { return fail(EAGAIN) }
     switch descriptors[descriptor] {
@@ -39,6 +41,7 @@ extension SimulatedProcess: SystemCalls {
     }
   }
 
+  /// Writes to a file, a connection or a pipe. `write(2)`
   func write(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer) -> Int {
     guard survives() else { return bytes.count }
     switch descriptors[descriptor] {
@@ -64,6 +67,7 @@ extension SimulatedProcess: SystemCalls {
     descriptors[descriptor] == nil ? fail(EBADF) : 0
   }
 
+  /// Makes another descriptor for the same file. `fcntl(2)`
   func duplicate(_ descriptor: CInt, atLeast lowest: CInt) -> CInt {
     guard let file = descriptors[descriptor] else { return fail(EBADF) }
     let number = give(file, atLeast: lowest)
@@ -74,10 +78,12 @@ extension SimulatedProcess: SystemCalls {
   var openFileLimit: UInt64 { UInt64(openFiles) }
   func makeEpoll() -> CInt { give(.epoll(ReadyList())) }
 
+  /// The members of an epoll descriptor; nil for any other descriptor.
   private func list(_ epoll: CInt) -> ReadyList? {
     if case .epoll(let list)? = descriptors[epoll] { list } else { nil }
   }
 
+  /// Registers a descriptor with an epoll descriptor. `epoll_ctl(2)`
   func add(_ descriptor: CInt, to epoll: CInt, interest: Interest, token: UInt64) -> CInt {
     guard let list = list(epoll), descriptors[descriptor] != nil else { return fail(EBADF) }
     guard list.members[descriptor] == nil else { return fail(EEXIST) }
@@ -90,6 +96,7 @@ extension SimulatedProcess: SystemCalls {
     return 0
   }
 
+  /// Changes the interest in a registered descriptor. `epoll_ctl(2)`
   func modify(_ descriptor: CInt, in epoll: CInt, interest: Interest, token: UInt64) -> CInt {
     guard let list = list(epoll) else { return isMarkedForTermination ? 0 : fail(EBADF) }
     guard list.members[descriptor] != nil else { return fail(ENOENT) }
@@ -97,19 +104,23 @@ extension SimulatedProcess: SystemCalls {
     return 0
   }
 
+  /// Ends the registration of a descriptor. `epoll_ctl(2)`
   func remove(_ descriptor: CInt, from epoll: CInt) -> CInt {
     guard let list = list(epoll) else { return fail(EBADF) }
     return list.members.removeValue(forKey: descriptor) == nil ? fail(ENOENT) : 0
   }
 
+  /// Waits for ready descriptors. `epoll_wait(2)`
   func ready(in epoll: CInt, atMost limit: Int, until deadline: MonotonicTime?) -> [(UInt64, Readiness)]? {
     guard survives(), let list = list(epoll) else { return [] }
     return pollReady(list, atMost: limit, until: deadline)
   }
 
+  /// Spends 25 µs, as if other processes had run.
   func yieldProcessor() { spend(TimeSpan(nanoseconds: 25_000)) }
   func makeSocket(nonBlocking: Bool) -> CInt { give(.unconnected(nonBlocking: nonBlocking)) }
 
+  /// Makes a socket accept connections under a name.
   func listen(_ socket: CInt, at path: String, backlog: CInt, mode: mode_t) -> CInt {
     guard survives() else { return 0 }
     guard case .unconnected? = descriptors[socket] else { return fail(EINVAL) }
@@ -123,6 +134,7 @@ extension SimulatedProcess: SystemCalls {
     return 0
   }
 
+  /// Connects a socket with the listening socket of this name.
   func connect(_ socket: CInt, to path: String) -> CInt {
     guard survives() else { return fail(ECONNREFUSED) }
     if case .datagrams? = descriptors[socket] { return connectDatagrams(to: path) }
@@ -145,6 +157,7 @@ extension SimulatedProcess: SystemCalls {
     return 0
   }
 
+  /// Accepts the next connection, and returns its descriptor. `accept(2)`
   func accept(_ socket: CInt) -> CInt {
     guard survives() else { return fail(EAGAIN) }
     guard case .listener(let listener)? = descriptors[socket] else { return fail(EINVAL) }
@@ -156,6 +169,7 @@ extension SimulatedProcess: SystemCalls {
     return give(.stream(first.end))
   }
 
+  /// Makes two connected sockets. `socketpair(2)`
   func makePair(nonBlocking: Bool) -> (CInt, CInt)? { makeEnds(isPipe: false) }
 
   /// Makes two descriptors that are the ends of one stream.
@@ -175,6 +189,7 @@ extension SimulatedProcess: SystemCalls {
     return (first, second)
   }
 
+  /// Returns the process at the other end of a connection, as in SO_PEERCRED.
   func peer(of socket: CInt) -> UnixSocket.Peer? {
     guard case .stream(let end)? = descriptors[socket] else { return none(ENOTSOCK) }
     return UnixSocket.Peer(uid: effectiveUser, gid: 0, pid: end.peer?.creator ?? end.creator)
@@ -185,6 +200,7 @@ extension SimulatedProcess: SystemCalls {
     shutdown(socket) { $0.stopReceiving(at: clock, on: host) }
   }
 
+  /// Ends one direction of a connection.
   private func shutdown(_ socket: CInt, _ body: (StreamEnd) -> Void) -> CInt {
     guard survives() else { return 0 }
     guard case .stream(let end)? = descriptors[socket] else { return fail(ENOTSOCK) }
@@ -196,6 +212,7 @@ extension SimulatedProcess: SystemCalls {
   var parentID: pid_t { parent ?? 1 }
   var effectiveUser: uid_t { 1000 }
 
+  /// Starts a program as a child. Returns its process id, or -1 with `errno`.
   func spawn(
     _ path: String, arguments: [String], environment: [String], descriptors sources: [CInt],
     leadsSession: Bool
@@ -216,11 +233,13 @@ extension SimulatedProcess: SystemCalls {
     return child.pid
   }
 
+  /// Opens a process descriptor. `pidfd_open(2)`
   func openProcess(_ pid: pid_t) -> CInt {
     guard let process = host.processes[pid] else { return fail(ESRCH) }
     return give(.process(process))
   }
 
+  /// Sends a signal to a process, or to a group if the number is negative. `kill(2)`
   func signal(_ pid: pid_t, _ signal: CInt) -> CInt {
     guard isAlive, survives() else { return 0 }
     if pid < 0 { return self.signal(group: -pid, signal) }
@@ -235,6 +254,7 @@ extension SimulatedProcess: SystemCalls {
     return 0
   }
 
+  /// Returns the exit status of a child that has exited, and removes the child. `waitpid(2)`
   func reap(_ pid: pid_t, waiting: Bool) -> ExitStatus? {
     // A process that has exited has no children.
     let unknownExit = ExitStatus(ending: .unknown, maxResidentBytes: 0)
@@ -248,6 +268,7 @@ extension SimulatedProcess: SystemCalls {
     return ending.status
   }
 
+  /// Returns what a process is doing, as in `/proc/PID/stat`; nil if there is no such process.
   func activity(of pid: pid_t) -> ProcessTable.Activity? {
     guard let process = host.processes[pid] else { return nil }
     return ProcessTable.Activity(

@@ -20,6 +20,7 @@ final class SignalQueue {
     pending.append((moment, signal))
   }
 
+  /// Removes and returns the first pending signal; nil if there is none.
   func read(at moment: MonotonicTime) -> CInt? {
     guard let place = pending.firstIndex(where: { $0.due <= moment }) else { return nil }
     let signal = pending[place].signal
@@ -27,7 +28,9 @@ final class SignalQueue {
     return signal
   }
 
+  /// True if a signal is pending.
   func isReady(at moment: MonotonicTime) -> Bool { pending.contains { $0.due <= moment } }
+  /// Time from which the next signal is pending; nil if there is none.
   func nextDue(after moment: MonotonicTime) -> MonotonicTime? {
     pending.map(\.due).filter { $0 > moment }.min()
   }
@@ -38,14 +41,16 @@ extension SimulatedProcess {
 
   func makePipe() -> (CInt, CInt)? { makeEnds(isPipe: true) }
 
+  /// Makes a descriptor from which these signals are read. `signalfd(2)`
   func makeSignalDescriptor(_ signals: [CInt]) -> CInt { give(.signals(SignalQueue(signals))) }
 
+  /// Reads the next signal from a descriptor; nil if none is pending.
   func readSignal(_ descriptor: CInt) -> CInt? {
     guard survives(), case .signals(let queue)? = descriptors[descriptor] else { return nil }
     return queue.read(at: clock)
   }
 
-  /// A child has exited, or this process has inherited an exited one.
+  /// Sends SIGCHLD to this process, because a child has exited, or because it has inherited an exited one.
   func notifyChildExit(at moment: MonotonicTime) {
     for case .signals(let queue) in descriptors.values { queue.take(SIGCHLD, at: moment) }
     host.wake(self, at: moment + host.delay())
@@ -53,6 +58,7 @@ extension SimulatedProcess {
 
   // MARK: - Parents, children and groups
 
+  /// Makes this process inherit the children of its exited descendants. `prctl(2)`
   func becomeSubreaper() { isSubreaper = true }
 
   var children: [pid_t] {
@@ -60,6 +66,7 @@ extension SimulatedProcess {
     return host.processes.values.filter { $0.parent == pid }.map(\.pid).sorted()
   }
 
+  /// True if this process has started the other one, and is still its parent.
   func hasStarted(_ pid: pid_t) -> Bool {
     host.processes[pid].map { $0.parent == self.pid && $0.starter == self.pid } ?? false
   }
@@ -68,6 +75,7 @@ extension SimulatedProcess {
   var processes: [pid_t] { host.processes.keys.sorted() }
   func parent(of pid: pid_t) -> pid_t? { host.processes[pid].map { $0.parent ?? 1 } }
 
+  /// Sends a signal to all processes of a group. `killpg(3)`
   func signal(group: pid_t, _ signal: CInt) -> CInt {
     let members = host.processes.values.filter { $0.group == group }.sorted { $0.pid < $1.pid }
     for member in members { _ = self.signal(member.pid, signal) }

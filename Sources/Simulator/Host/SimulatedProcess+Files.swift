@@ -6,6 +6,7 @@ import Posix
 import Time
 
 extension SimulatedProcess {
+  /// Opens or creates a file. `open(2)`
   func open(_ path: String, flags: CInt, mode: mode_t) -> CInt {
     guard survives() else { return fail(EMFILE) }
     if path == "/dev/null" { return give(.nothing) }
@@ -19,6 +20,7 @@ extension SimulatedProcess {
     }
   }
 
+  /// Reads at an offset, and leaves the position of the file as it is. `pread(2)`
   func read(_ descriptor: CInt, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int {
     guard survives() else { return fail(EIO) }
     guard case .file(let file)? = descriptors[descriptor] else { return misuse(descriptor) }
@@ -26,11 +28,13 @@ extension SimulatedProcess {
     return read(file, buffer, at: offset)
   }
 
+  /// Reads from an open file, unless it is a directory or was opened for writing only.
   func read(_ file: OpenedFile, _ buffer: UnsafeMutableRawBufferPointer, at offset: Int64? = nil) -> Int {
     if file.file.isDirectory { return fail(EISDIR) }
     return file.isReadable ? file.read(into: buffer, at: offset) : fail(EBADF)
   }
 
+  /// Writes at an offset, and leaves the position of the file as it is. `pwrite(2)`
   func write(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer, at offset: Int64) -> Int {
     guard survives() else { return bytes.count }
     guard case .file(let file)? = descriptors[descriptor] else { return misuse(descriptor) }
@@ -38,6 +42,7 @@ extension SimulatedProcess {
     return write(file, bytes, at: offset)
   }
 
+  /// Writes to an open file, unless the disk is full or it was opened for reading only.
   func write(_ file: OpenedFile, _ bytes: UnsafeRawBufferPointer, at offset: Int64? = nil) -> Int {
     guard file.isWritable else { return fail(EBADF) }
     guard host.diskFullUntil <= clock else { return fail(ENOSPC) }
@@ -48,6 +53,7 @@ extension SimulatedProcess {
   /// Error of a positioned call: EBADF if the descriptor is not open, and ESPIPE if it is not a file.
   private func misuse(_ descriptor: CInt) -> Int { fail(descriptors[descriptor] == nil ? EBADF : ESPIPE) }
 
+  /// Spends the time of a sync. `fsync(2)`
   func sync(_ descriptor: CInt) -> CInt {
     guard survives() else { return 0 }
     switch descriptors[descriptor] {
@@ -69,8 +75,10 @@ extension SimulatedProcess {
     return 0
   }
 
+  /// True if a socket has this name.
   private func isSocket(_ path: String) -> Bool { host.names[path] != nil || host.receivers[path] != nil }
 
+  /// Returns size, owner and kind of what has this name. `stat(2)`
   func metadata(of path: String) -> FileMetadata? {
     if let file = host.files[path] { return metadata(of: file) }
     if isSocket(path) { return metadata(isSocket: true) }
@@ -78,6 +86,7 @@ extension SimulatedProcess {
     return none(host.files.objection(to: path) ?? ENOENT)
   }
 
+  /// Returns size, owner and kind of an open file. `fstat(2)`
   func metadata(of descriptor: CInt) -> FileMetadata? {
     switch descriptors[descriptor] {
     case nil: return none(EBADF)
@@ -87,12 +96,14 @@ extension SimulatedProcess {
     }
   }
 
+  /// Returns size, owner and kind of a file or directory.
   private func metadata(of file: SimulatedFile) -> FileMetadata {
     FileMetadata(
       owner: effectiveUser, group: 0, mode: file.mode, size: Int64(file.bytes.count), device: 2,
       inode: file.inode, isDirectory: file.isDirectory, isFile: !file.isDirectory, isSocket: false)
   }
 
+  /// Returns owner and kind of a socket or a device.
   private func metadata(isSocket: Bool) -> FileMetadata {
     FileMetadata(
       owner: effectiveUser, group: 0, mode: 0o600, size: 0, device: 1, inode: isSocket ? 2 : 1,
@@ -121,6 +132,7 @@ extension SimulatedProcess {
     return 0
   }
 
+  /// Returns the names in a directory in random order, as `readdir(3)` may.
   func entries(of path: String) -> [String]? {
     guard let file = host.files[path] else { return none(host.files.objection(to: path) ?? ENOENT) }
     guard file.isDirectory else { return none(ENOTDIR) }
@@ -129,11 +141,12 @@ extension SimulatedProcess {
     return (host.files.entries(of: path) + sockets.sorted()).shuffled(using: &host.chance)
   }
 
+  /// Returns the target of `/proc/self/exe`, which is the only symbolic link. `readlink(2)`
   func target(ofLink path: String) -> String? {
     if path == "/proc/self/exe" { return executable }
     return none(metadata(of: path) == nil ? ENOENT : EINVAL)
   }
 
-  /// Not simulated: no process removes files that another one uses.
+  /// Fails with ENOSYS: a watch of files is not simulated, because no process removes files that another one uses.
   func makeWatch() -> CInt { fail(ENOSYS) }
 }

@@ -7,6 +7,7 @@ import Glibc
 import Posix
 import Time
 
+/// What a descriptor refers to.
 enum OpenFile {
   /// /dev/null
   case nothing
@@ -24,20 +25,25 @@ enum OpenFile {
 
 /// The end of a connection to another machine.
 protocol RemotePeer: AnyObject {
+  /// True if something can be read.
   func isReady(at moment: MonotonicTime) -> Bool
+  /// Time of the next arrival after this one; nil if none is in flight.
   func nextDue(after moment: MonotonicTime) -> MonotonicTime?
-  /// The last descriptor on this machine was closed.
+  /// Handles that the last descriptor on this machine was closed.
   func closeLocally()
 }
 
+/// The descriptors that are registered with an epoll descriptor, with their interests and tokens.
 final class ReadyList {
   var members: [CInt: (interest: Interest, token: UInt64)] = [:]
 }
 
+/// A process: the system calls of the simulated kernel are its methods.
 final class SimulatedProcess {
   let pid: pid_t
   var parent: pid_t?
   unowned let host: SimulatedHost
+  /// Maximum number of open descriptors. A fault lowers it.
   var openFiles: Int
   var descriptors: [CInt: OpenFile] = [:]
   var executable = "/bank/bin/program"
@@ -53,8 +59,11 @@ final class SimulatedProcess {
   var isForked = false
   /// True if any signal kills the process before it has started.
   var isKillableBeforeStart = false
+  /// Process group.
   var group: pid_t
+  /// Makes the program when the process starts to run; nil afterwards.
   var make: ((SimulatedProcess) -> (any SimulatedProgram)?)?
+  /// The program; nil before the process starts to run, and after its exit.
   private(set) var body: (any SimulatedProgram)?
   /// Clock of the process: the host's time when its turn started, plus the time that it has spent since.
   private(set) var clock: MonotonicTime
@@ -74,10 +83,13 @@ final class SimulatedProcess {
   var callsUntilKill: Int?
   /// True if the process was killed within the current turn.
   private(set) var isMarkedForTermination = false
+  /// The signal that ends the process at the end of the current turn.
   private var pendingSignal: CInt = SIGKILL
   /// True if no signal but SIGKILL has an effect.
   private(set) var isStuck = false
+  /// True during a turn.
   private var isRunning = false
+  /// Number of waits in the current turn.
   private var waits = 0
 
   init(pid: pid_t, parent: pid_t?, host: SimulatedHost, openFiles: Int, files: [OpenFile?]) {
@@ -90,6 +102,7 @@ final class SimulatedProcess {
 
   // MARK: - Running
 
+  /// Runs one turn: until the program sleeps, exits, fails or is killed.
   func run(at moment: MonotonicTime) {
     guard !isStopped else { return }
     if let until = stalledUntil {
@@ -126,6 +139,7 @@ final class SimulatedProcess {
     worksUntil = clock
   }
 
+  /// Makes the program, unless that was done, and returns it.
   @discardableResult
   func begin() -> (any SimulatedProgram)? {
     Kernel.run(on: self) {
@@ -145,9 +159,12 @@ final class SimulatedProcess {
     return Kernel.run(on: self, body)
   }
 
+  /// Stops the process as SIGSTOP does, until `resume`.
   func stop() { isStopped = true }
+  /// Stops the process until SIGKILL ends it.
   func hangForever() { (isStopped, isStuck) = (true, true) }
 
+  /// Lets a stopped process continue, unless it hangs forever.
   func resume() {
     guard isStopped, !isStuck else { return }
     isStopped = false
@@ -174,15 +191,18 @@ final class SimulatedProcess {
   /// parent.
   var connections: [StreamEnd] { streams.filter { $0.isServerSide || $0.peer?.isServerSide == true } }
 
+  /// Lowers the limit of descriptors to the number of open ones, or to up to `missing` less.
   func exhaustDescriptors(byAtMost missing: Int) {
     openFiles = max(0, descriptors.count - Int(host.chance.draw(0...Int64(missing))))
   }
 
+  /// Restores the limit of descriptors, and lets a stopped process continue.
   func restoreDescriptors() {
     openFiles = 1_024
     resume()
   }
 
+  /// Lets the process do nothing until a time.
   func stall(until moment: MonotonicTime) {
     stalledUntil = max(stalledUntil ?? moment, moment)
     host.wake(self, at: moment)
@@ -196,7 +216,7 @@ final class SimulatedProcess {
     isMarkedForTermination = true
   }
 
-  /// Records the exit of the process: unsent bytes are lost.
+  /// Records the exit of the process, and closes its descriptors. Bytes that it has not written are lost.
   func end(_ how: ExitStatus.Termination, at moment: MonotonicTime) {
     guard isAlive else { return }
     ending = (ExitStatus(ending: how, maxResidentBytes: 0), moment + host.delay())
@@ -208,6 +228,7 @@ final class SimulatedProcess {
     Kernel.run(on: self) { (body, make) = (nil, nil) }
   }
 
+  /// Passes a signal to the program. A stopped process does not receive it.
   func handle(signal: Int32) {
     guard isAlive, !isStopped else { return }
     if body == nil, isKillableBeforeStart { return kill(by: signal) }
@@ -229,12 +250,14 @@ final class SimulatedProcess {
     return earliest
   }
 
+  /// The descriptors that are registered with any epoll descriptor.
   private func registered() -> Set<CInt> {
     var numbers: Set<CInt> = []
     for case .epoll(let list) in descriptors.values { numbers.formUnion(list.members.keys) }
     return numbers
   }
 
+  /// Time at which a descriptor becomes ready; nil if that is not scheduled.
   private func nextDue(of number: CInt) -> MonotonicTime? {
     switch descriptors[number] {
     case .stream(let end)?: end.nextDue.flatMap { $0 > clock ? $0 : nil }
@@ -277,6 +300,7 @@ final class SimulatedProcess {
 
   private static let alwaysReported = Readiness.hangUp.rawValue | Readiness.error.rawValue
 
+  /// What can be done with a descriptor now.
   private func readiness(of number: CInt) -> Readiness {
     switch descriptors[number] {
     case .stream(let end)?: end.readiness(at: clock, on: host)
@@ -291,6 +315,7 @@ final class SimulatedProcess {
 
   // MARK: - Descriptors
 
+  /// Adds a descriptor with the lowest free number. Returns -1 if the process has too many.
   func give(_ file: OpenFile, atLeast lowest: CInt = 3) -> CInt {
     guard descriptors.count < openFiles else { return fail(EMFILE) }
     var number = lowest
@@ -304,6 +329,7 @@ final class SimulatedProcess {
     descriptors[number] == nil ? nil : FileDescriptor(owning: number)
   }
 
+  /// Closes a descriptor; the last one of a stream closes the stream.
   func release(_ number: CInt, at moment: MonotonicTime) {
     guard let file = descriptors.removeValue(forKey: number) else { return }
     for case .epoll(let list) in descriptors.values { list.members[number] = nil }
@@ -326,11 +352,13 @@ final class SimulatedProcess {
     descriptors.values.contains { if case .process(let held) = $0 { held === other } else { false } }
   }
 
+  /// Sets `errno` and returns -1.
   func fail<Number: SignedInteger>(_ code: CInt) -> Number {
     errno = code
     return -1
   }
 
+  /// Sets `errno` and returns nil.
   func none<Answer>(_ code: CInt) -> Answer? {
     errno = code
     return nil

@@ -7,13 +7,15 @@ import Glibc
 import Posix
 import Time
 
+/// One end of a connection or pipe, with the bytes in flight to it.
 final class StreamEnd {
+  /// Bytes, or the end of the stream.
   enum Arrival {
     case bytes([UInt8])
     case end
   }
 
-  /// The process to wake when something arrives; nil until a process has accepted the connection.
+  /// The process to wake when something arrives; nil until a process has accepted the connection, and after the close.
   weak var owner: SimulatedProcess?
   let number: Int
   /// Process id that the peer sees, as in SO_PEERCRED.
@@ -24,9 +26,11 @@ final class StreamEnd {
   /// The other end. Both retain each other while one is open.
   private(set) var peer: StreamEnd?
   private var arrivals: [(due: MonotonicTime, arrival: Arrival)] = []
+  /// Index of the first arrival that was not read, and number of its bytes that were read.
   private var head = 0
   private var taken = 0
   private var lastDue = MonotonicTime(nanoseconds: 0)
+  /// Bytes that are in flight to this end or that it has not read.
   private(set) var unreadBytes = 0
   /// Number of descriptors for this end, in all processes.
   var references = 1
@@ -43,15 +47,18 @@ final class StreamEnd {
     self.isPipe = isPipe
   }
 
+  /// Connects two ends with each other.
   static func pair(_ first: StreamEnd, _ second: StreamEnd) {
     first.peer = second
     second.peer = first
   }
 
+  /// The next arrival, if it is visible at this time.
   private func first(at moment: MonotonicTime) -> Arrival? {
     head < arrivals.count && arrivals[head].due <= moment ? arrivals[head].arrival : nil
   }
 
+  /// Time of the next unread arrival; nil if there is none.
   var nextDue: MonotonicTime? { head < arrivals.count ? arrivals[head].due : nil }
 
   /// Reads the available bytes; nil if none has arrived.
@@ -72,6 +79,7 @@ final class StreamEnd {
     return done
   }
 
+  /// Removes the first arrival.
   private func drop() {
     head += 1
     taken = 0
@@ -80,7 +88,9 @@ final class StreamEnd {
     head = 0
   }
 
+  /// True if the end of the stream is the next arrival.
   func isAtEnd(at moment: MonotonicTime) -> Bool { if case .end? = first(at: moment) { true } else { false } }
+  /// Number of bytes that can be written now.
   func room(on host: SimulatedHost) -> Int { max(0, host.streamCapacity - (peer?.unreadBytes ?? 0)) }
 
   /// True if the peer does not read any more.
@@ -89,6 +99,7 @@ final class StreamEnd {
     return [peer.closedAt, peer.readClosedAt].compactMap { $0 }.contains { $0 <= moment }
   }
 
+  /// Sends bytes to the other end, sometimes in two pieces.
   func send(_ bytes: [UInt8], at moment: MonotonicTime, on host: SimulatedHost) {
     guard let peer, !isWriteClosed, peer.readClosedAt == nil else { return }
     var rest = bytes[...]
@@ -101,6 +112,7 @@ final class StreamEnd {
     peer.push(.bytes(Array(rest)), at: moment, on: host)
   }
 
+  /// Schedules an arrival at this end, and wakes its process then.
   private func push(_ arrival: Arrival, at moment: MonotonicTime, on host: SimulatedHost) {
     let delay =
       isPipe ? .zero : TimeSpan(nanoseconds: host.chance.draw(5_000...120_000) * delayFactor)
@@ -110,6 +122,7 @@ final class StreamEnd {
     if let owner { host.wake(owner, at: lastDue) }
   }
 
+  /// Ends the direction to the other end, which then reads the end of the stream.
   func shut(at moment: MonotonicTime, on host: SimulatedHost) {
     guard !isWriteClosed else { return }
     isWriteClosed = true
@@ -126,6 +139,7 @@ final class StreamEnd {
     if let owner { host.wake(owner, at: moment) }
   }
 
+  /// Closes this end: the other end reads the end of the stream, and nothing can be sent here any more.
   func close(at moment: MonotonicTime, on host: SimulatedHost) {
     guard closedAt == nil else { return }
     shut(at: moment, on: host)
@@ -151,6 +165,7 @@ final class StreamEnd {
     return lost
   }
 
+  /// Loses at least one of the unread chunks, the last ones first. Returns their number.
   private func loseTail(on host: SimulatedHost) -> Int {
     let unread = arrivals.count - head - (taken > 0 ? 1 : 0)
     guard unread > 0 else { return 0 }
@@ -164,6 +179,7 @@ final class StreamEnd {
     return lost
   }
 
+  /// What can be done with this end now.
   func readiness(at moment: MonotonicTime, on host: SimulatedHost) -> Readiness {
     var ready: Readiness = []
     let isGone = isPeerReadClosed(at: moment)
@@ -176,6 +192,7 @@ final class StreamEnd {
   }
 }
 
+/// A socket that accepts connections under a name.
 final class ListeningSocket {
   weak var owner: SimulatedProcess?
   let backlog: Int
@@ -189,5 +206,6 @@ final class ListeningSocket {
     openedAt = moment
   }
 
+  /// True if the socket accepts connections at this time.
   func isOpen(at moment: MonotonicTime) -> Bool { openedAt <= moment && closedAt.map { $0 > moment } ?? true }
 }

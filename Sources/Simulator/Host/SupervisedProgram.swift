@@ -1,5 +1,5 @@
-// Start of a service's process in the simulated world, as in `ServiceProcess`: hello to the coordinator, its
-// orders, and then the service.
+// Start of a service's process in the simulated world, as in `ServiceProcess`: the process sends a hello to the
+// coordinator, receives its orders, and opens the service.
 // Invariant: nothing is opened before the orders were received.
 // Errors: a service that cannot be opened exits with 1, and its supervisor starts it again.
 import Logging
@@ -13,11 +13,13 @@ import VendingCore
 import VendingMachine
 import Wire
 
+/// The process of the stock or of the vending machine, from its start.
 final class SupervisedProgram: SimulatedProgram {
   private let loop: EventLoop
   private let supervisor: SupervisorConnection
   private(set) var service: (any SimulatedProgram)?
   private var endedBySignal: Int32?
+  /// Opens the service after the orders have arrived; nil if that has failed.
   private let open: (EventLoop, SupervisorConnection) -> (any SimulatedProgram)?
 
   init(
@@ -28,6 +30,7 @@ final class SupervisedProgram: SimulatedProgram {
     self.open = open
   }
 
+  /// Runs the loop once: waits for the orders, opens the service, or lets it work.
   func runIteration() throws(SystemError) -> Int32? {
     if let service { return try service.runIteration() }
     if let endedBySignal { return endedBySignal }
@@ -42,12 +45,14 @@ final class SupervisedProgram: SimulatedProgram {
     }
   }
 
+  /// Passes a signal to the service; before it is open, any signal ends the process.
   func handle(signal: Int32) {
     if let service { service.handle(signal: signal) } else { endedBySignal = 128 + signal }
   }
 }
 
-/// An opened service: the production server, and the disk to which a planted bug may owe a commit.
+/// An opened service: the production server and its disk. With a planted bug, the server reports a commit that the disk
+/// makes only afterwards.
 final class ServiceProgram<Handler: ServiceHandler, Disk: SimulatedDisk>: SimulatedProgram {
   private let server: ServiceServer<Handler>
   private let disk: Disk
@@ -57,6 +62,7 @@ final class ServiceProgram<Handler: ServiceHandler, Disk: SimulatedDisk>: Simula
     try server.open(in: home)
   }
 
+  /// Runs the server once, and makes a commit that a planted bug has put off.
   func runIteration() throws(SystemError) -> Int32? {
     if server.isRunning {
       try server.runIteration()
@@ -76,6 +82,7 @@ final class ServiceProgram<Handler: ServiceHandler, Disk: SimulatedDisk>: Simula
 enum StockProgram {
   static let home = ServiceHome(path: "/bank", name: "stock")
 
+  /// Opens the service, with the limits and the planted bug of this history.
   static func open(
     _ stored: StoredStock, of process: SimulatedProcess, _ loop: EventLoop,
     _ supervisor: SupervisorConnection,
@@ -102,6 +109,7 @@ enum StockProgram {
 enum VendingProgram {
   static let home = ServiceHome(path: "/bank", name: "vending")
 
+  /// Opens the machine, with the timeouts and the planted bug of this history.
   static func open(
     _ stored: StoredVending, of process: SimulatedProcess, _ loop: EventLoop,
     _ supervisor: SupervisorConnection,

@@ -6,6 +6,7 @@ import QueueCore
 import Time
 import Wire
 
+/// Decodes what is written to the connections of services and clients, and passes it to the checker.
 final class WireTap {
   private struct StockConnection {
     var requests: [UInt32: StockRequest] = [:]
@@ -16,10 +17,13 @@ final class WireTap {
   weak var world: Simulation?
   private var decoders: [Int: FrameDecoder] = [:]
   private var stock: [Int: StockConnection] = [:]
+  /// Requests to the machine by connection, each with the state of its disk when the request was sent.
   private var vending: [Int: [UInt32: (request: VendingRequest, moment: Int)]] = [:]
+  /// Time of the hello on each connection.
   private var greetings: [Int: MonotonicTime] = [:]
   private var boards = BoardChecker()
 
+  /// Reads bytes that a process has just written to a connection.
   func handle(_ bytes: [UInt8], by process: SimulatedProcess, on end: StreamEnd) {
     guard let world, let peer = end.peer, !world.isExternalWorkerConnection(end),
       !world.isExternalWorkerConnection(peer)
@@ -62,6 +66,7 @@ final class WireTap {
     }
   }
 
+  /// Passes the requests and replies in these bytes of a service's connection to the closures.
   private func handle<Request: Codable & Sendable & Equatable, Result: Codable & Sendable & Equatable>(
     _ bytes: [UInt8], on end: StreamEnd, _ connection: Int, requests: (Request) -> Void,
     replies: (NumberedReply<Result>) -> Void
@@ -115,6 +120,7 @@ final class WireTap {
     }
   }
 
+  /// Returns the complete frames at the end of what was written to a connection.
   private func bodies(of bytes: [UInt8], on end: StreamEnd) -> [[UInt8]] {
     let wire = end.number
     var decoder = decoders[wire] ?? FrameDecoder(maximumBodyLength: FrameLimits.control)
@@ -127,6 +133,7 @@ final class WireTap {
     return bodies
   }
 
+  /// Decodes a message; a message that cannot be decoded is a violation.
   private func decode<Message: Decodable>(_ type: Message.Type, _ body: [UInt8]) -> Message? {
     do { return try CBORDecoder().decode(type, from: body[...]) } catch {
       world?.violate(.protocolViolation, "a message cannot be decoded: \(error)")
@@ -134,8 +141,8 @@ final class WireTap {
     }
   }
 
-  /// A service refuses a client because no hello has arrived. The refusal is wrong if the hello was sent early enough
-  /// to arrive on a slow connection.
+  /// Checks the refusal of a client from which no hello has arrived. It is wrong if the hello was sent early enough to
+  /// arrive on a slow connection.
   private func handle(_ refusal: Refusal, on connection: Int) {
     guard let world, refusal.reason == .hello, let greeted = greetings[connection],
       world.clock.now.since(greeted) > Self.maxTransitTime
@@ -146,6 +153,7 @@ final class WireTap {
   /// Upper bound of a message's time in flight.
   private static let maxTransitTime = TimeSpan.milliseconds(2_500)
 
+  /// Records a request to the stock, and notifies the checker of it.
   private func handle(_ request: StockRequest, by process: SimulatedProcess, on connection: Int) {
     stock[connection, default: StockConnection()].requests[request.number] = request
     if case .follow(let place) = request.command {
@@ -162,6 +170,7 @@ final class WireTap {
     }
   }
 
+  /// Checks an answer of the stock, or an update for a subscriber.
   private func handle(_ reply: StockReply, on connection: Int) {
     guard let world, let request = stock[connection]?.requests[reply.number] else {
       world?.violate(.protocolViolation, "the stock responds to request \(reply.number), which was not sent")
@@ -192,6 +201,7 @@ final class WireTap {
     }
   }
 
+  /// Records a request to the vending machine.
   private func handle(_ request: VendingRequest, on connection: Int) {
     guard let world else { return }
     vending[connection, default: [:]][request.number] = (request, world.checker.vending.moment)
@@ -199,6 +209,7 @@ final class WireTap {
     world.checker.vending.managerRequestArrived(name)
   }
 
+  /// Passes an answer of the vending machine to the checker.
   private func handle(_ reply: VendingReply, on connection: Int) {
     guard let (request, moment) = vending[connection]?[reply.number] else {
       world?.violate(
