@@ -6,6 +6,7 @@ import Storage
 import Time
 import Wire
 
+/// The core of the stock, which reports its orders and answers to the checker.
 struct InstrumentedStock: StockServiceMachine {
   private let world: Simulation
   private let process: SimulatedProcess
@@ -22,6 +23,7 @@ struct InstrumentedStock: StockServiceMachine {
   var ledger: Int64 { machine.ledger }
   var picture: StockSnapshot { machine.picture }
 
+  /// Applies an event to the core, and reports the order in it and the answers to the checker.
   mutating func apply(_ event: StockEvent, at now: WallTime, into effects: inout [StockEffect]) {
     // Decisions of a killed process have no effect.
     guard !process.isMarkedForTermination, world.violation == nil else { return }
@@ -61,6 +63,7 @@ struct MutantStock {
     former = Set(((try? store.orders(after: nil, limit: .max)) ?? []).map(\.id))
   }
 
+  /// Applies an event to the core, changed by the bug, and changes the effects.
   func apply(
     _ event: StockEvent, to machine: inout StockMachine, at now: WallTime, into effects: inout [StockEffect]
   ) {
@@ -69,6 +72,7 @@ struct MutantStock {
     effects += wanted.map { corrupt($0, machine.picture) }
   }
 
+  /// Returns the event as the bug changes it.
   private func corrupt(_ event: StockEvent, _ picture: StockSnapshot) -> StockEvent {
     switch (bug, event) {
     case (.takesStockTwice, .found(let id, let known?)) where known.outcome == .done && known.returned == nil:
@@ -93,12 +97,13 @@ struct MutantStock {
     }
   }
 
-  /// The items with a sufficient amount; all of them if there is none.
+  /// The items of an order of which enough is present; all items of the order if there is no such item.
   private static func present(of amounts: [ItemAmount], _ picture: StockSnapshot) -> [ItemAmount] {
     let there = amounts.filter { picture.quantity(of: $0.item) >= $0.quantity }
     return there.isEmpty ? amounts : there
   }
 
+  /// Returns the effect as the bug changes it.
   private func corrupt(_ effect: StockEffect, _ picture: StockSnapshot) -> StockEffect {
     guard case .stage(var entry) = effect else { return effect }
     switch (bug, entry.name) {
@@ -126,9 +131,11 @@ struct MutantStock {
     return row
   }
 
+  /// The order as it is on disk; nil if it is not.
   private func kept(_ id: OrderID) -> StoredOrder? { (try? store.order(id)) ?? nil }
 }
 
 extension StockSnapshot {
+  /// Amount of an item in the snapshot.
   fileprivate func quantity(of item: ItemID) -> Quantity { items.first { $0.item == item }?.quantity ?? 0 }
 }

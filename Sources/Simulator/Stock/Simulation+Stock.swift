@@ -9,14 +9,20 @@ import Time
 import Transport
 import Wire
 
+/// The stock's process, disk and clients in the simulated world, and its planned faults.
 struct StockState {
   let disk = MemoryStockStore()
   var service: SimulatedProcess?
+  /// Number of services that were started.
   var services = 0
+  /// Clients that change the stock, and clients that subscribe to it.
   var keepers: [StockOperator] = []
   var viewers: [StockSubscriber] = []
+  /// Time until which the stock's disk is full.
   var fullUntil = MonotonicTime(nanoseconds: 0)
+  /// Duration of the next commit; nil for a usual one.
   var slowCommit: TimeSpan?
+  /// Duration of the next audit; nil for a usual one.
   var longAudit: TimeSpan?
   /// The next commit fails: true if the staged changes are on disk nevertheless.
   var failingCommit: Bool?
@@ -30,9 +36,11 @@ struct StockState {
 
 extension Simulation {
   var stockDisk: MemoryStockStore { stockState.disk }
+  /// Number of the ledger that a new stock gets.
   var stockLedger: Int64 { Int64(seed >> 1) }
   var hasStock: Bool { plan.stock.isEnabled }
 
+  /// Makes the subscribers and the operators of the stock, and schedules their first steps.
   func startStockOperators() {
     guard hasStock else { return }
     for number in 0..<plan.stock.viewers {
@@ -47,6 +55,7 @@ extension Simulation {
     }
   }
 
+  /// Returns a closure that creates the program of the stock service; nil in a history without a stock.
   func stockProgram() -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
     guard hasStock else { return nil }
     return { [unowned self] process in
@@ -77,6 +86,7 @@ extension Simulation {
     }
   }
 
+  /// Handles the exit of the stock service: staged changes are lost.
   func stockAskedToExit(_ ended: SimulatedProcess) {
     trace.line(clock.now, "stock \(ended.pid) has ended: \(ended.ending.map { "\($0.status)" } ?? "")")
     if ended.callsUntilKill != nil { statistics.note(.stockKilled) }
@@ -86,6 +96,7 @@ extension Simulation {
     stockState.service = nil
   }
 
+  /// Makes the commit of the stock fail, if that is planned or its disk is full.
   func applyStockDiskFault() {
     guard stockDisk.hasStagedChanges else { return }
     if let failing = stockState.failingCommit {
@@ -97,11 +108,13 @@ extension Simulation {
     }
   }
 
+  /// Duration of the next commit of the stock.
   func stockCommitDuration() -> TimeSpan {
     defer { stockState.slowCommit = nil }
     return stockState.slowCommit ?? plan.stock.gather + TimeSpan(nanoseconds: chance.draw(10_000...200_000))
   }
 
+  /// Duration of the next audit of the stock.
   func stockAuditDuration() -> TimeSpan {
     guard let span = stockState.longAudit else { return TimeSpan(nanoseconds: chance.draw(20_000...400_000)) }
     stockState.longAudit = nil
@@ -109,6 +122,7 @@ extension Simulation {
     return span
   }
 
+  /// Makes a process with a client of the stock.
   func newStockClient() -> ServiceClientHost<StockCommand> {
     ServiceClientHost(socket: StockProgram.home.socket, world: self)
   }
@@ -134,8 +148,8 @@ extension Simulation {
     fullUntil = clock.now + .milliseconds(chance.draw(1...700))
   }
 
-  /// A station requests its fruit. Sometimes its customer is cancelled before the stock answers, and the next customer
-  /// is assigned.
+  /// Called when a station requests its fruit. Sometimes delays the stock and cancels the customer before the stock
+  /// answers, so that the next customer is assigned.
   func stationRequestsFruit() {
     guard stockState.recalls > 0, let service = stockState.service else { return }
     stockState.recalls -= 1
@@ -147,6 +161,7 @@ extension Simulation {
     }
   }
 
+  /// Injects a fault of this kind into the stock, its disk or a client.
   func injectStockFault(_ kind: FaultKind) {
     guard hasStock else { return }
     switch kind {
@@ -200,12 +215,15 @@ extension Simulation {
     return limits
   }
 
+  /// Draws a connection of a process; nil if it has none.
   func someStream(of process: SimulatedProcess?) -> StreamEnd? { some(of: process?.connections ?? []) }
 
+  /// Draws one of the elements; nil if there are none.
   func some<Element>(of elements: [Element]) -> Element? {
     elements.isEmpty ? nil : elements[Int(chance.draw(0...Int64(elements.count) - 1))]
   }
 
+  /// Breaks a connection, and counts the lost chunks.
   func cut(_ stream: StreamEnd) {
     statistics.note(.messageLost, stream.breakConnection(at: clock.now, on: host))
   }
@@ -217,6 +235,7 @@ extension Simulation {
     body(victim)
   }
 
+  /// Ends all faults of the stock, planned ones too.
   func endStockFaults() {
     stockState.fullUntil = clock.now
     (stockState.failingCommit, stockState.slowCommit, stockState.longAudit) = (nil, nil, nil)
@@ -225,6 +244,7 @@ extension Simulation {
     for stream in stockState.service?.streams ?? [] { stream.slow(by: 1) }
   }
 
+  /// True if the stock has nothing left to do: all fruit was returned, and every client has what it waits for.
   var isStockSatisfied: Bool {
     guard hasStock else { return true }
     let left = (try? disk.unreleased(after: nil, limit: 1)) ?? []

@@ -8,6 +8,7 @@ import StockCore
 import Storage
 import Wire
 
+/// Checks every change and every answer of the stock.
 final class StockChecker {
   /// Effects of one order so far, according to the ledger.
   struct OrderEffects {
@@ -16,13 +17,16 @@ final class StockChecker {
     /// Sequence number of its last change.
     var last: Int64 = 0
 
+    /// True if the order has taken something and returned nothing.
     var isHolding: Bool { !taken.isEmpty && returned.isEmpty }
   }
 
   unowned let checker: InvariantChecker
+  /// The rows of the ledger on disk, oldest first.
   private(set) var rows: [StockChange] = []
   /// Number of rows before the last commit.
   private var olderRows = 0
+  /// The lots on disk.
   private(set) var present = StockLots()
   /// The lots including everything staged.
   private var drafted = StockLots()
@@ -39,8 +43,10 @@ final class StockChecker {
   init(_ checker: InvariantChecker) { self.checker = checker }
   private var store: MemoryStockStore { checker.world.stockDisk }
   func violate(_ kind: Violation.Kind, _ text: @autoclosure () -> String) { checker.violate(kind, text()) }
+  /// Records what a keeper requests under an order ID.
   func expect(_ command: StockCommand, as order: OrderID) { changes[order] = command }
 
+  /// Records the day of a request for an order.
   func requestReceived(_ action: StockAction, of order: OrderID) {
     if case .take(_, let today) = action { days[order] = today }
   }
@@ -57,8 +63,10 @@ final class StockChecker {
     }
   }
 
+  /// Drops everything staged.
   func rolledBack() { drafted = present }
 
+  /// Checks the outcome of an order against the lots at the time of the decision.
   private func verify(_ order: OrderID, _ content: String, _ outcome: StoredOrder.Outcome) {
     var wanted = StockAction.amounts(inContent: content) ?? []
     if checker.vending.owns(order) {
@@ -102,6 +110,7 @@ final class StockChecker {
     drafted = present
   }
 
+  /// Applies a row to the lots and to the effects of its order, and checks the amounts in it.
   private func follow(_ row: StockChange) {
     rows.append(row)
     let (lot, there) = present.apply(row)
@@ -122,6 +131,7 @@ final class StockChecker {
     }
   }
 
+  /// Checks the effects of an order after a commit: its juice, purchase or manual change.
   private func verify(_ order: OrderID, _ fresh: [StockChange]) {
     guard let effects = effectsByOrder[order] else { return }
     if checker.vending.owns(order) {
@@ -174,6 +184,7 @@ final class StockChecker {
 
   // MARK: - Answers
 
+  /// Checks an answer: what it reports is on disk, and a repeated order gets the same answer.
   func answered(_ order: OrderID, _ action: StockAction, _ result: StockResult) {
     switch result {
     case .done(let changes):
@@ -206,19 +217,21 @@ final class StockChecker {
     return effects.returned.isEmpty || effects.last > olderRows
   }
 
+  /// Checks that the fruit of a ticket is returned only after its cancellation is on disk.
   func asked(for ticket: TicketOfDay) {
     if checker.outcomes[TicketID(day: ticket.day, ticket: ticket.ticket)] != .cancelled {
       violate(.stockOrder, "ticket \(ticket.ticket) is to be returned, but is not cancelled on disk")
     }
   }
 
-  /// Called when the record of an owed return was removed from the disk.
+  /// Checks that the stock has confirmed a return whose record the coordinator has removed from its disk.
   func released(_ ticket: TicketOfDay) {
     if !givenBack.contains(OrderID(day: ticket.day, ticket: ticket.ticket)) {
       violate(.stockOrder, "ticket \(ticket.ticket) counts as returned, but the stock has not confirmed it")
     }
   }
 
+  /// Checks that an order that is reported as returned holds nothing, and that its ticket is cancelled.
   private func checkGivenBack(_ order: OrderID) {
     if checker.vending.owns(order) {
       return checker.vending.checkGivenBack(order, isHolding: effectsByOrder[order]?.isHolding == true)
@@ -233,6 +246,7 @@ final class StockChecker {
     }
   }
 
+  /// Checks that a snapshot has the amounts of its change, which must be on disk.
   func shown(_ picture: StockSnapshot) {
     var there: [ItemID: Quantity] = [:]
     guard picture.sequence <= rows.count else {
@@ -245,6 +259,7 @@ final class StockChecker {
     }
   }
 
+  /// Checks that a subscriber receives the next change, as it is on disk.
   func sent(_ change: StockChange, seen: Int) {
     guard change.sequence <= rows.count else {
       return violate(.notDurable, "change \(change.sequence) was reported but is not on disk")
@@ -254,7 +269,7 @@ final class StockChecker {
     }
   }
 
-  /// A juice's receipt is on disk: its fruit must be taken, or its shortages must be those that the stock has
+  /// Checks the receipt of a juice: its fruit must be taken, or its shortages must be those that the stock has
   /// reported.
   func check(_ receipt: Receipt, _ name: TicketID) {
     guard receipt.service.usesStock else { return }
@@ -276,7 +291,7 @@ final class StockChecker {
 
   // MARK: - The end
 
-  /// A service has started, or the bank has closed: the lots must be the sum of the ledger.
+  /// Checks at the start of a service and at the end that the lots are the sum of the ledger.
   func checkShelves(_ shelves: [ItemStock]) {
     committed()
     for shelf in shelves where shelf.lots != present.lots[shelf.item] ?? [] {
@@ -326,6 +341,7 @@ struct StockLots {
   private(set) var lots: [ItemID: [Lot]] = [:]
   private var totals: [ItemID: Quantity] = [:]
 
+  /// Pieces of an item, in all its lots.
   func total(of item: ItemID) -> Quantity { totals[item, default: 0] }
 
   /// Pieces of an item that may be sold on a day; all of them if there is no day.

@@ -7,6 +7,7 @@ import StockClient
 import Time
 import Wire
 
+/// A client that changes and queries the stock.
 final class StockOperator {
   private unowned let world: Simulation
   private let number: Int
@@ -14,7 +15,9 @@ final class StockOperator {
   private let asker: ServiceClientHost<StockCommand>
   private var changesLeft: Int64
   private var changes = 0
+  /// The change that is sent again until it is answered; nil if there is none.
   private var requestToRepeat: (order: OrderID, command: StockCommand)?
+  /// True while a request has no answer.
   private var isWaiting = false
 
   init(number: Int, seed: UInt64, changes: Int64, world: Simulation) {
@@ -24,9 +27,12 @@ final class StockOperator {
     asker = world.newStockClient()
   }
 
+  /// True if the operator waits for nothing and has nothing more to send.
   var isSatisfied: Bool { changesLeft <= 0 && !isWaiting && requestToRepeat == nil }
+  /// True if the next request is an audit.
   var mustAudit = false
 
+  /// Sends the next request unless one is unanswered, and schedules the next step.
   func act() {
     guard !isSatisfied else { return }
     if !isWaiting {
@@ -37,6 +43,7 @@ final class StockOperator {
       .stockOperatorActs(number), at: world.clock.now + TimeSpan(nanoseconds: pause * 1_000))
   }
 
+  /// Draws and sends the next request: a change or a query.
   private func chooseRequest() {
     changesLeft -= 1
     if mustAudit {
@@ -58,6 +65,7 @@ final class StockOperator {
     ask(command, as: order)
   }
 
+  /// Requests a snapshot or an audit.
   private func querySnapshot() {
     isWaiting = true
     if chance.draw(0...3) == 0 { return audit() }
@@ -67,6 +75,7 @@ final class StockOperator {
     }
   }
 
+  /// Requests an audit, which must find nothing.
   private func audit() {
     asker.ask(.audit, until: world.clock.now + .seconds(chance.draw(1...60))) { [unowned self] result in
       isWaiting = false
@@ -78,6 +87,7 @@ final class StockOperator {
 
   private var deadline: MonotonicTime { world.clock.now + .milliseconds(chance.draw(1...400)) }
 
+  /// Sends a change. It is sent again if it is not answered, and sometimes although it is.
   private func ask(_ command: StockCommand, as order: OrderID) {
     isWaiting = true
     requestToRepeat = (order, command)
@@ -101,6 +111,7 @@ final class StockSubscriber {
   private unowned let world: Simulation
   private let asker: ServiceClientHost<StockCommand>
   private var quantities: [ItemID: Quantity] = [:]
+  /// Number of the last change that the subscriber has received.
   private(set) var seen = 0
 
   init(number: Int, world: Simulation) {
@@ -112,6 +123,7 @@ final class StockSubscriber {
   var pid: Int32 { asker.pid }
   func stop() { asker.stall(true) }
 
+  /// Applies an update to the amounts, and checks it.
   private func handle(_ news: StockUpdate) {
     switch news {
     case .snapshot(let picture):
