@@ -5,6 +5,7 @@ import Storage
 import Time
 import VendingCore
 
+/// The core of the vending machine, which counts the arrivals of requests for the checker.
 struct InstrumentedVending: VendingServiceMachine {
   private let world: Simulation
   private let process: SimulatedProcess
@@ -24,6 +25,7 @@ struct InstrumentedVending: VendingServiceMachine {
   var durableAvailableBalance: Won { rules.durableAvailableBalance }
   func stockOrder(of purchase: PurchaseNumber) -> OrderID? { rules.stockOrder(of: purchase) }
 
+  /// Applies an event to the core, changed by the planted bug if there is one.
   mutating func apply(_ event: VendingEvent, at now: WallTime, into effects: inout [VendingEffect]) {
     // Decisions of a killed process have no effect.
     guard !process.isMarkedForTermination, world.violation == nil else { return }
@@ -52,12 +54,14 @@ struct MutantVending {
 
   init(_ bug: PlantedBug, _ store: MemoryVendingStore) { (self.bug, self.store) = (bug, store) }
 
+  /// Returns what the machine reads from its disk, as the bug changes it.
   func corrupt(_ stored: StoredVending) -> StoredVending {
     var stored = stored
     if bug == .forgetsOpenPurchases { stored.unfinished = [] }
     return stored
   }
 
+  /// Applies an event to the core, changed by the bug, and changes the effects.
   mutating func apply(
     _ event: VendingEvent, to rules: inout VendingStateMachine, at now: WallTime,
     into effects: inout [VendingEffect]
@@ -67,6 +71,7 @@ struct MutantVending {
     for effect in wanted { effects += corrupt(effect, of: &rules, at: now) }
   }
 
+  /// Returns the event as the bug changes it.
   private func corrupt(_ event: VendingEvent) -> VendingEvent {
     switch (bug, event) {
     case (.insertsMoneyTwice, .found(let id, .done(let change)?)) where change.kind == .inserted:
@@ -79,6 +84,7 @@ struct MutantVending {
     }
   }
 
+  /// Returns the effects that take the place of this one.
   private mutating func corrupt(
     _ effect: VendingEffect, of rules: inout VendingStateMachine, at now: WallTime
   ) -> [VendingEffect] {
@@ -118,5 +124,6 @@ struct MutantVending {
     entry.change?.request = name
   }
 
+  /// True if a request with this order ID is on disk.
   private func isKept(_ id: OrderID) -> Bool { ((try? store.request(id)) ?? nil) != nil }
 }

@@ -7,14 +7,18 @@ import Storage
 import Time
 import Wire
 
+/// The machine's process, disk and users in the simulated world, and its planned faults.
 struct VendingState {
   let disk = MemoryVendingStore()
   var machine: SimulatedProcess?
+  /// Number of machines that were started.
   var machines = 0
   var visitors: [VendingUser] = []
   /// Duration of a full disk that starts at the next answer of the stock; nil if none is planned.
   var fullAfterAnswer: TimeSpan?
+  /// Time until which the machine's disk is full.
   var fullUntil = MonotonicTime(nanoseconds: 0)
+  /// Duration of the next commit; nil for a usual one.
   var slowCommit: TimeSpan?
   /// The next commit fails: true if the staged changes are on disk nevertheless.
   var failingCommit: Bool?
@@ -26,9 +30,12 @@ struct VendingState {
 
 extension Simulation {
   var hasVending: Bool { plan.vending.isEnabled }
+  /// Number that a new machine gets.
   var machineName: Int64 { Int64(seed >> 2) &+ 1 }
+  /// Day of the calendar, counted from 1970.
   var today: DayNumber { clock.moment.wall.milliseconds / 86_400_000 }
 
+  /// Makes the manager and the shoppers, and schedules their first steps.
   func startVendingUsers() {
     guard hasVending else { return }
     for number in 0...plan.vending.shoppers {
@@ -39,6 +46,7 @@ extension Simulation {
     }
   }
 
+  /// Returns a closure that creates the program of the machine; nil in a history without one.
   func vendingProgram() -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
     guard hasVending else { return nil }
     return { [unowned self] process in
@@ -64,6 +72,7 @@ extension Simulation {
     }
   }
 
+  /// Handles the exit of the machine: staged changes are lost.
   func vendingAskedToExit(_ ended: SimulatedProcess) {
     trace.line(clock.now, "vending \(ended.pid) has ended: \(ended.ending.map { "\($0.status)" } ?? "")")
     if ended.callsUntilKill != nil { statistics.note(.vendingKilled) }
@@ -73,6 +82,7 @@ extension Simulation {
     vending.machine = nil
   }
 
+  /// Makes the machine's next commit or staging fail, if that is planned or its disk is full.
   func applyVendingDiskFault(isCommit: Bool) {
     guard isCommit else {
       guard vending.fullUntil > clock.now, chance.draw(0...1) == 0 else { return }
@@ -88,11 +98,13 @@ extension Simulation {
     }
   }
 
+  /// Duration of the next commit of the machine.
   func vendingCommitDuration() -> TimeSpan {
     defer { vending.slowCommit = nil }
     return vending.slowCommit ?? TimeSpan(nanoseconds: chance.draw(10_000...200_000))
   }
 
+  /// Checks a request of the machine to the stock, and kills the stock if that is planned.
   func machineRequestsStock(_ command: StockCommand, as order: OrderID) {
     switch command {
     case .take(_, let day):
@@ -108,7 +120,7 @@ extension Simulation {
     }
   }
 
-  /// The stock answers an order of the machine. Some planned faults are injected at this moment.
+  /// Injects planned faults at the moment when the stock answers an order of the machine.
   func stockAnswered(_ order: OrderID, _ result: StockResult) {
     guard let machine = vending.machine, order.text.hasPrefix("v") else { return }
     fillVendingDisk()
@@ -119,6 +131,7 @@ extension Simulation {
     machine.callsUntilKill = Int(chance.draw(0...12))
   }
 
+  /// Injects a fault of this kind into the machine, its disk or a connection.
   func injectVendingFault(_ kind: FaultKind) {
     guard hasVending else { return }
     switch kind {
@@ -152,6 +165,7 @@ extension Simulation {
     vending.fullUntil = clock.now + span
   }
 
+  /// Ends all faults of the machine, planned ones too.
   func endVendingFaults() {
     vending.fullUntil = clock.now
     (vending.fullAfterAnswer, vending.failingCommit, vending.slowCommit) = (nil, nil, nil)
@@ -160,6 +174,7 @@ extension Simulation {
     for stream in vending.machine?.streams ?? [] { stream.slow(by: 1) }
   }
 
+  /// True if the machine has nothing left to do: every purchase has ended, and every user has its answers.
   var isVendingSatisfied: Bool {
     guard hasVending else { return true }
     return vending.visitors.allSatisfy(\.isSatisfied) && !vending.disk.hasStagedChanges

@@ -9,8 +9,10 @@ import VendingCore
 import Wire
 
 extension VendingChecker {
+  /// True if an order of the stock belongs to the vending machine or its manager.
   func owns(_ order: OrderID) -> Bool { order.text.hasPrefix("v") || order.text.hasPrefix("m-") }
 
+  /// Checks that the machine asks for a drink only for a purchase that is open on disk.
   func takeRequested(as order: OrderID) {
     askedOn[order, default: []].append(world.today)
     guard let place = purchaseByOrder[order], purchases[place].isUnfinished else {
@@ -18,21 +20,24 @@ extension VendingChecker {
     }
   }
 
+  /// Checks that the machine returns a drink only for a purchase that is abandoned on disk.
   func releaseRequested(_ order: OrderID) {
     guard let place = purchaseByOrder[order], purchases[place].state == .releasing else {
       return violate(.purchase, "order \(order) is to be returned, but is not abandoned on disk")
     }
   }
 
+  /// Records the day on which the machine sends an order of the manager to the stock.
   func managerOrderSent(_ order: OrderID) { askedOn[order, default: []].append(world.today) }
 
-  /// A manager's request was sent to the machine. Its day is the day of its arrival.
+  /// Records a request of the manager that was sent to the machine, with the present day.
   func managerRequestArrived(_ request: OrderID) {
     let order = OrderID("m-" + request.text)
     askedOn[order, default: []].append(world.today)
     requestByOrder[order] = request
   }
 
+  /// Checks that the stock blocks an order only if its purchase is abandoned.
   func decided(_ order: OrderID, _ outcome: StoredOrder.Outcome) {
     guard outcome == .void else { return }
     guard let place = purchaseByOrder[order], purchases[place].state == .releasing else {
@@ -62,6 +67,7 @@ extension VendingChecker {
     }
   }
 
+  /// Checks what an order of the machine has taken and returned, after a commit of the stock.
   func verify(_ order: OrderID, _ effects: StockChecker.OrderEffects, _ fresh: [StockChange]) {
     guard let place = purchaseByOrder[order] else { return verifyManagerOrder(order, fresh) }
     let purchase = purchases[place]
@@ -69,13 +75,14 @@ extension VendingChecker {
     if effects.taken != one || !(effects.returned.isEmpty || effects.returned == one) {
       violate(.purchase, "order \(order) has taken \(effects.taken) and returned \(effects.returned)")
     }
-    // Only an open purchase takes a drink, and only a releasing one returns it.
+    // Only an unfinished purchase takes a drink, and only a releasing one returns it.
     let isRight = effects.returned.isEmpty ? purchase.isUnfinished : purchase.state == .releasing
     if !isRight {
       violate(.purchase, "order \(order) changes the stock, but its purchase is \(purchase.state.text)")
     }
   }
 
+  /// Checks that an order of the manager changes the stock once, and exactly as requested.
   private func verifyManagerOrder(_ order: OrderID, _ fresh: [StockChange]) {
     guard let name = requestByOrder[order], let command = wanted[name],
       order == OrderID("m-" + name.text), doneManagerOrders.insert(order).inserted
@@ -94,12 +101,14 @@ extension VendingChecker {
     if !isRight { violate(.drinks, "\(name) requests \(command), but changed \(fresh.map(\.difference))") }
   }
 
+  /// True if added drinks have the requested dates, or those that follow from the day of the request.
   private func isDated(_ row: StockChange, _ order: OrderID, _ drinks: AddedDrinks) -> Bool {
     guard let dates = row.dates, let product = world.plan.vending.table[drinks.product] else { return false }
     let days = drinks.made.map { [$0] } ?? askedOn[order] ?? []
     return days.contains(dates.made) && dates.expires == drinks.expires ?? (dates.made + product.shelfLife)
   }
 
+  /// Checks that an order that is reported as returned holds no drink and is abandoned.
   func checkGivenBack(_ order: OrderID, isHolding: Bool) {
     guard let place = purchaseByOrder[order], !isHolding, !purchases[place].isOpen else {
       return violate(
@@ -107,6 +116,7 @@ extension VendingChecker {
     }
   }
 
+  /// Checks that the changes in an answer to the manager are on the stock's disk.
   func checkStocked(_ request: VendingRequest, _ changes: [StockChange]) {
     let rows = checker.stock.rows
     for change in changes where change.sequence > rows.count || rows[Int(change.sequence) - 1] != change {
@@ -115,6 +125,7 @@ extension VendingChecker {
     }
   }
 
+  /// Checks that a request of the manager was refused for a valid reason.
   func checkRefusedManager(_ name: OrderID, _ command: VendingCommand, _ failure: VendingFailure) {
     let order = OrderID("m-" + name.text)
     let isDone = doneManagerOrders.contains(order)
@@ -130,6 +141,7 @@ extension VendingChecker {
     if !isRight { violate(.refusal, "\(name) for \(command) was refused for \(failure.code.name)") }
   }
 
+  /// True if the meaning of a request depends on the day of its arrival.
   func dependsOnDay(_ command: VendingCommand) -> Bool {
     switch command {
     case .add(let drinks): drinks.made == nil
@@ -140,7 +152,7 @@ extension VendingChecker {
 }
 
 extension StoredPurchase {
-  /// True if the purchase was started and has no outcome yet.
+  /// True if the purchase waits for an answer of the stock and was not abandoned.
   fileprivate var isOpen: Bool { state == .open }
 }
 
@@ -153,7 +165,7 @@ extension LotDates? {
 /// Invariant: money inserted = balance + price of purchases + money returned, and drinks added = present + sold +
 /// removed + discarded, both computed from the answers that users received.
 extension VendingChecker {
-  /// The bank has closed: every purchase has an outcome, and no user has received a wrong answer.
+  /// Checks after the bank has closed that every purchase has an outcome and that no user has received a wrong answer.
   func checkEnd() throws(StoreError) {
     guard world.hasVending else { return }
     world.vending.disk.crash()
@@ -182,11 +194,13 @@ extension VendingChecker {
     }
   }
 
+  /// Describes the unfinished purchases, and the users that wait.
   func leftovers() -> [String] {
     purchases.filter(\.isUnfinished).map { "purchase \($0.number) is \($0.state.text)" }
       + world.vending.visitors.filter { !$0.isSatisfied }.map { "visitor \($0.number) waits for the machine" }
   }
 
+  /// Adds the money in a user's answer to the sum, and compares the answer with the machine's row.
   private func add(
     _ name: OrderID, _ history: VendingUser.RequestRecord, to reportedAccount: inout MoneyAccount
   ) {
@@ -209,6 +223,7 @@ extension VendingChecker {
     }
   }
 
+  /// Adds the drinks in an answer to the manager to the sums.
   private func add(
     _ name: OrderID, _ history: VendingUser.RequestRecord, to brought: inout [ItemID: Quantity]
   ) throws(StoreError) {

@@ -11,6 +11,7 @@ import Storage
 import VendingCore
 import Wire
 
+/// Checks every change and every answer of the vending machine.
 final class VendingChecker {
   /// A state of the money on disk.
   private struct State: Equatable {
@@ -20,10 +21,12 @@ final class VendingChecker {
   }
 
   unowned let checker: InvariantChecker
+  /// The rows of the machine's ledger on disk, oldest first, and the money that they add up to.
   private(set) var rows: [MoneyChange] = []
   private(set) var account = MoneyAccount()
   /// The purchases on disk, by number from 1.
   private(set) var purchases: [StoredPurchase] = []
+  /// Index of the row of each request, and of the purchase of each request and of each stock order.
   private(set) var rowByRequest: [OrderID: Int] = [:]
   private(set) var purchaseByRequest: [OrderID: Int] = [:]
   private(set) var purchaseByOrder: [OrderID: Int] = [:]
@@ -33,6 +36,7 @@ final class VendingChecker {
   private var states = [State(sequence: 0, balance: 0, reserved: 0)]
   /// The balance and the reserved amount, including everything staged.
   private var drafted: (balance: Won, reserved: Won) = (0, 0)
+  /// What users have requested, by order ID.
   private(set) var wanted: [OrderID: VendingCommand] = [:]
   /// Days on which the machine has sent or received each order.
   var askedOn: [OrderID: [DayNumber]] = [:]
@@ -48,14 +52,18 @@ final class VendingChecker {
   var world: Simulation { checker.world }
   private var store: MemoryVendingStore { world.vending.disk }
   func violate(_ kind: Violation.Kind, _ text: @autoclosure () -> String) { checker.violate(kind, text()) }
+  /// Records a request before it is sent.
   func expect(_ command: VendingCommand, as name: OrderID) { wanted[name] = command }
+  /// Price of a product; nil if the machine does not sell it.
   func price(of product: ItemID) -> Won? { world.plan.vending.table[product]?.price }
+  /// True if a purchase on disk has no outcome.
   var hasUnfinished: Bool { purchases.contains { $0.isUnfinished } }
   /// The current state's index, for ``answered(_:askedAt:_:)``.
   var moment: Int { states.count - 1 }
 
   // MARK: - Decisions
 
+  /// Checks a staged change: only free money is returned, and open purchases stay covered.
   func staged(_ entry: VendingEntry) {
     if let change = entry.change, change.kind == .returned {
       let availableBalance = drafted.balance - drafted.reserved
@@ -72,17 +80,19 @@ final class VendingChecker {
     }
   }
 
-  /// True if a changed purchase has reserved its price until now: it is open on disk, because the stock is
-  /// not asked before.
+  /// True if a purchase that changes now is open on disk, and so has reserved its price. It cannot be open among the
+  /// staged changes only, because the stock is asked after the commit.
   private func isOpen(_ purchase: StoredPurchase) -> Bool {
     let place = Int(purchase.number) - 1
     return purchases.indices.contains(place) && purchases[place].state == .open
   }
 
+  /// Drops everything staged.
   func rolledBack() { drafted = (account.balance, reserved) }
 
   // MARK: - The disk
 
+  /// Follows what has reached the disk, and checks it.
   func committed() {
     for row in store.committedChanges[rows.count...] { follow(row) }
     var touched: [Int] = []
@@ -106,7 +116,7 @@ final class VendingChecker {
     rolledBack()
   }
 
-  /// A machine has read its disk. Everything that was answered must be on the disk.
+  /// Checks what a machine has read from its disk at its start: everything that was answered must be there.
   func restarted(with stored: StoredVending) {
     committed()
     if stored.account != account || stored.sequence != Int64(rows.count) {
@@ -119,6 +129,7 @@ final class VendingChecker {
     }
   }
 
+  /// Adds a row, and checks that it is the first one of its request and does what was requested.
   private func follow(_ row: MoneyChange) {
     rows.append(row)
     account.apply(row)
@@ -148,6 +159,7 @@ final class VendingChecker {
     }
   }
 
+  /// Adds a purchase that is new on disk, and checks that it was requested.
   private func begin(_ purchase: StoredPurchase, at place: Int) {
     purchases.append(purchase)
     let order = VendingStateMachine.stockOrder(machine: world.machineName, purchase: purchase)
@@ -163,6 +175,7 @@ final class VendingChecker {
     }
   }
 
+  /// Replaces a purchase that has changed on disk, and checks that the change is possible.
   private func end(_ purchase: StoredPurchase, at place: Int) {
     let before = purchases[place]
     purchases[place] = purchase
@@ -209,11 +222,13 @@ final class VendingChecker {
     }
   }
 
+  /// The stock's record of a purchase; nil if the stock has none.
   func order(of purchase: StoredPurchase) -> StoredOrder? {
     let name = VendingStateMachine.stockOrder(machine: world.machineName, purchase: purchase)
     return (try? world.stockDisk.order(name)) ?? nil
   }
 
+  /// What a purchase has taken from the stock and returned; nil if nothing.
   private func effects(of purchase: StoredPurchase) -> StockChecker.OrderEffects? {
     checker.stock.effectsByOrder[
       VendingStateMachine.stockOrder(machine: world.machineName, purchase: purchase)]
@@ -259,6 +274,7 @@ final class VendingChecker {
     }
   }
 
+  /// Checks that a purchase was refused for a valid reason.
   private func checkRefusal(_ request: VendingRequest, _ failure: VendingFailure) {
     guard case .buy(let product) = request.command, let name = request.order else {
       return checkNothing(request, failure)
@@ -305,6 +321,7 @@ final class VendingChecker {
 }
 
 extension StoredPurchase {
+  /// True if the purchase is open, or if its drink may still have to be returned.
   var isUnfinished: Bool { state == .open || state == .releasing }
 }
 

@@ -7,17 +7,20 @@ import Time
 import VendingClient
 import Wire
 
+/// A shopper or the manager of the vending machine.
 final class VendingUser {
+  /// A request that the user sends or repeats.
   struct PlannedRequest {
     /// The order ID of a change; nil for a query.
     var name: OrderID?
     var command: VendingCommand
   }
 
+  /// What a user knows of one of its requests: how often it was sent, and its answer.
   struct RequestRecord {
     var command: VendingCommand
     var asked = 0
-    /// The first answer that a repeated request must get again, or else the latest one; nil before any.
+    /// The first answer that every repetition must get too. Without such an answer, the latest one; nil before any.
     var result: VendingResult?
   }
 
@@ -26,9 +29,11 @@ final class VendingUser {
   unowned let world: Simulation
   var chance: SeededGenerator
   private let asker: ServiceClientHost<VendingCommand>
+  /// Number of requests without an answer.
   private var outstanding = 0
   private var requestsToRepeat: [PlannedRequest] = []
   private var requestsLeft: Int64
+  /// Number of changes that were requested; the next order ID is made from it.
   var changes = 0
   private(set) var history: [OrderID: RequestRecord] = [:]
 
@@ -42,8 +47,10 @@ final class VendingUser {
     requestsLeft = isManager ? world.plan.vending.orders : world.plan.vending.requestCount
   }
 
+  /// True if the user waits for no answer and has nothing more to send.
   var isSatisfied: Bool { requestsLeft <= 0 && outstanding == 0 && requestsToRepeat.isEmpty }
 
+  /// Sends the next requests if fewer than three are unanswered, and schedules the next step.
   func act() {
     guard !isSatisfied else { return }
     if outstanding < 3 {
@@ -64,6 +71,7 @@ final class VendingUser {
     world.eventQueue.add(.vendingUserActs(number), at: world.clock.now + TimeSpan(nanoseconds: pause * 1_000))
   }
 
+  /// Sends a request, with a drawn deadline for its answer.
   private func ask(_ plannedRequest: PlannedRequest) {
     outstanding += 1
     if let name = plannedRequest.name {
@@ -88,6 +96,7 @@ final class VendingUser {
     if chance.draw(0...7) == 0 { requestsToRepeat.append(plannedRequest) }
   }
 
+  /// Stores an answer, which must equal the first one if that is binding.
   private func remember(_ result: VendingResult, of name: OrderID) {
     guard let first = history[name]?.result, first.isRemembered, first != result else {
       history[name]?.result = result
@@ -120,6 +129,7 @@ extension VendingResult {
 /// Choice of a user's next request.
 /// Invariant: the checker receives every change before the machine does.
 extension VendingUser {
+  /// Draws the next request.
   func chooseRequest() -> PlannedRequest {
     if isManager { return change(managerCommand()) }
     // A shopper inserts money first, so that something can be bought.
@@ -136,13 +146,16 @@ extension VendingUser {
     }
   }
 
+  /// Makes a request for another purchase.
   func extraPurchase() -> PlannedRequest { change(.buy(someProduct())) }
 
+  /// Draws a product of the machine.
   private func someProduct() -> ItemID {
     let products = world.plan.vending.table.products
     return products[Int(chance.draw(0...Int64(products.count) - 1))].id
   }
 
+  /// Draws a request of the manager; the first one adds drinks.
   private func managerCommand() -> VendingCommand {
     // An empty machine is filled first.
     switch changes == 0 ? 0 : chance.draw(0...15) {
@@ -153,6 +166,7 @@ extension VendingUser {
     }
   }
 
+  /// Draws drinks to be added, with or without dates.
   private func drinks() -> AddedDrinks {
     var drinks = AddedDrinks(product: someProduct(), quantity: chance.draw(1...5))
     guard chance.draw(0...2) > 0 else { return drinks }
@@ -162,6 +176,7 @@ extension VendingUser {
     return drinks
   }
 
+  /// Gives a request an order ID of its own, and announces it to the checker.
   private func change(_ command: VendingCommand) -> PlannedRequest {
     changes += 1
     let name = OrderID((isManager ? "manager-" : "shopper-\(number)-") + "\(changes)")
