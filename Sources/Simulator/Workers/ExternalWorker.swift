@@ -1,20 +1,23 @@
 // A worker in the simulated world that is a separate program. It connects or is started at a window, holds several
 // customers, works on each for a random time, and answers in any order. It shares no code with the bank's workers.
-// Invariant: apart from answers to leases of an earlier connection, it violates the protocol only if the simulation
-// requests that. It reports a broken promise if it receives more customers than its capacity, one lease twice, a wrong
-// payload, or an undecodable message.
+// Invariant: apart from answers to leases of an earlier connection, the worker violates the protocol only if the
+// simulation requests that. It reports a broken promise if it receives more customers than its capacity, one lease
+// twice, a wrong payload or key, or an undecodable message.
 import BankModel
 import Posix
 import Time
 
+/// A worker as a user would write it: at a window, or connected from outside.
 final class ExternalWorker: SimulatedProgram {
   /// A customer that the worker holds.
   private struct WorkItem {
     let order: ExternalAssignment
     /// Number of the coordinator to which the worker was connected when it received the customer.
     let coordinator: Int
+    /// Time of the answer, and of the next beat before it.
     let due: MonotonicTime
     var nextBeat: MonotonicTime
+    /// True if the worker has stopped working for this customer, because of a fault.
     var isHung = false
     var isRecalled = false
   }
@@ -24,21 +27,26 @@ final class ExternalWorker: SimulatedProgram {
   /// The window at which the worker was started; nil for an outside worker.
   private let window: String?
   private let services: [ServiceName]
+  /// Number of customers that the worker offers to hold.
   private let inFlight: Int32
   private var chance: SeededGenerator
   private let loop: EventLoop
   private var connection: FileDescriptor?
   private var registration: Registration?
   private var speech: ExternalWorkerCodec
+  /// Bytes that the connection has not accepted yet.
   private var unsent: [UInt8] = []
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 8)
+  /// True if the bank has accepted the worker.
   private var isReady = false
+  /// True if the bank has asked the worker to close.
   private var isClosing = false
   private var coordinator = 0
   private var beatInterval = TimeSpan.seconds(1)
   private var items: [WorkItem] = []
   /// Customers that the worker held when its connection was lost, and on which it continues to work.
   private var lost: [WorkItem] = []
+  /// Time of the next attempt to connect; nil while connected.
   private var connectsAt: MonotonicTime?
   private var exitCode: Int32?
 
@@ -62,6 +70,7 @@ final class ExternalWorker: SimulatedProgram {
 
   // MARK: - Turns
 
+  /// Waits for an event once, and does what is due. Returns the exit code at the end.
   func runIteration() throws(SystemError) -> Int32? {
     if let exitCode { return exitCode }
     try loop.runOnce(until: nextMoment)
@@ -71,6 +80,7 @@ final class ExternalWorker: SimulatedProgram {
 
   func handle(signal: Int32) { exitCode = 128 + signal }
 
+  /// Time of the next answer, beat or connection; nil if only the bank can wake the worker.
   private var nextMoment: MonotonicTime? {
     var moment = connectsAt
     for work in items where !work.isHung { moment = .earlier(moment, min(work.due, work.nextBeat)) }
@@ -78,6 +88,7 @@ final class ExternalWorker: SimulatedProgram {
     return moment
   }
 
+  /// Does what is due: connects, answers, and sends beats.
   private func act(at now: MonotonicTime) {
     if let due = connectsAt, due <= now {
       connectsAt = nil
@@ -101,6 +112,7 @@ final class ExternalWorker: SimulatedProgram {
 
   // MARK: - Connection
 
+  /// Connects to the bank's socket for workers, and sends a hello. Retries later if that fails.
   private func connectAndGreet(at now: MonotonicTime) {
     do throws(SystemError) {
       guard
@@ -113,6 +125,7 @@ final class ExternalWorker: SimulatedProgram {
     }
   }
 
+  /// Uses a connection from now on, and sends a hello.
   private func take(_ socket: consuming FileDescriptor) throws(SystemError) {
     try socket.setNonBlocking(true)
     let number = socket.rawValue
@@ -127,6 +140,7 @@ final class ExternalWorker: SimulatedProgram {
     flush()
   }
 
+  /// Reads and handles all messages that have arrived.
   private func read() {
     while connection != nil {
       let result: ReadResult
@@ -148,6 +162,7 @@ final class ExternalWorker: SimulatedProgram {
     }
   }
 
+  /// Handles the end of the connection: a worker at a window exits, and an outside worker connects again.
   private func leave() {
     guard window == nil else { return exitCode = isClosing ? 0 : 1 }
     drop(for: .milliseconds(chance.draw(1...600)))
@@ -166,8 +181,10 @@ final class ExternalWorker: SimulatedProgram {
     connectsAt = process.clock + pause
   }
 
+  /// Appends a message to the bytes that are written next.
   private func send(_ message: ExternalWorkerMessage) { unsent += speech.bytes(of: message) }
 
+  /// Writes as many of the unsent bytes as the connection accepts.
   private func flush() {
     while connection != nil, !unsent.isEmpty {
       do throws(SystemError) {
@@ -187,6 +204,7 @@ final class ExternalWorker: SimulatedProgram {
 
   // MARK: - Messages from the bank
 
+  /// Handles a message of the bank.
   private func handle(_ message: BankToWorkerMessage) {
     switch message {
     case .welcome(let beat):
@@ -212,6 +230,7 @@ final class ExternalWorker: SimulatedProgram {
     }
   }
 
+  /// Checks an assigned customer, and starts to work on it.
   private func take(_ order: ExternalAssignment) {
     let now = process.clock
     if items.count >= Int(inFlight) {
@@ -231,10 +250,12 @@ final class ExternalWorker: SimulatedProgram {
     items.append(work)
   }
 
+  /// The result of the work for a customer, which identifies the attempt.
   private func result(of work: WorkItem) -> String {
     ExternalWorkerResult(work.coordinator, day: work.order.day, work.order.lease).text
   }
 
+  /// Ends the work for a customer with a drawn answer, or returns the customer.
   private func answer(_ work: WorkItem) {
     items.removeAll { $0.order == work.order }
     let lease = work.order.lease
@@ -282,6 +303,7 @@ final class ExternalWorker: SimulatedProgram {
   /// Disconnects for a while.
   func disconnect(for pause: TimeSpan) { process.call { drop(for: pause) } }
 
+  /// Sends bytes that need not be a message.
   func send(raw bytes: [UInt8]) {
     process.call {
       unsent += bytes

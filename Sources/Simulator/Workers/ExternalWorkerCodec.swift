@@ -1,4 +1,4 @@
-// The two encodings of a concurrent worker, as the page for worker authors describes them (Wire, Workers):
+// The two encodings of an external worker, as the page for authors of workers (`Workers.md` in `Wire`) describes them:
 // lines of JSON, and the frames of the protocol. The lines are encoded here independently of the bank's
 // encoder.
 // Invariant: every encoded message obeys that page. Only the callers make violations.
@@ -36,19 +36,21 @@ enum ExternalWorkerMessage {
   case beat(Lease, percent: Int64?)
 }
 
+/// Encodes the messages of a worker, and decodes those of the bank.
 struct ExternalWorkerCodec {
   let speaksFrames: Bool
   private var frames = FrameDecoder(maximumBodyLength: FrameLimits.teller)
   private var line: [UInt8] = []
   private var receivedLines: [[UInt8]] = []
-  /// True if the bank sends frames; nil before its first byte. The bank may refuse the worker before it has received
-  /// any byte. It then does not know the encoding, and sends a line.
+  /// True if the bank sends frames; nil before its first byte. If the bank refuses the worker before the first
+  /// byte of the worker has arrived, the bank does not know the encoding, and sends a line.
   private var receivesFrames: Bool?
 
   init(speaksFrames: Bool) { self.speaksFrames = speaksFrames }
 
   // MARK: - Receiving
 
+  /// Adds bytes that the bank has sent.
   mutating func append(_ bytes: some Collection<UInt8>) {
     if receivesFrames == nil { receivesFrames = speaksFrames && bytes.first != UInt8(ascii: "{") }
     guard receivesFrames == false else { return frames.append(bytes) }
@@ -81,6 +83,7 @@ struct ExternalWorkerCodec {
     return .success(message)
   }
 
+  /// Converts a message of the protocol; a failure if it is for tellers only.
   private static func message(_ message: MessageToTeller) -> Result<BankToWorkerMessage, UndecodableMessage> {
     switch message {
     case .workerAccepted(let terms): .success(.welcome(beatMilliseconds: terms.beatMilliseconds))
@@ -98,6 +101,7 @@ struct ExternalWorkerCodec {
     }
   }
 
+  /// Converts a line of JSON; nil if it is not a message to a worker.
   private static func message(_ node: JSONNode) -> BankToWorkerMessage? {
     guard case .object(let kinds) = node.content, kinds.count == 1, let kind = kinds.first,
       case .object(let members) = kind.value.content
@@ -137,6 +141,7 @@ struct ExternalWorkerCodec {
 
   // MARK: - Sending
 
+  /// Returns a message in the encoding of the worker.
   func bytes(of message: ExternalWorkerMessage) -> [UInt8] {
     guard speaksFrames else { return Array((Self.line(of: message) + "\n").utf8) }
     var bytes: [UInt8] = []
@@ -144,6 +149,7 @@ struct ExternalWorkerCodec {
     return bytes
   }
 
+  /// Returns a message as the protocol has it in frames.
   private static func message(of message: ExternalWorkerMessage) -> TellerMessage {
     switch message {
     case .hello(let services, let inFlight):
@@ -165,6 +171,7 @@ struct ExternalWorkerCodec {
     }
   }
 
+  /// Returns a message as a line of JSON.
   private static func line(of message: ExternalWorkerMessage) -> String {
     func lease(_ lease: Lease, _ more: String = "") -> String {
       #"{"ticket":\#(lease.ticket),"attempt":\#(lease.attempt),"generation":\#(lease.generation)\#(more)}"#

@@ -1,11 +1,12 @@
-// Concurrent workers of a history, which are separate programs: their services, the windows and outside workers, and
-// the rules of the services.
-// Invariant: the plan draws from a generator of its own, so that histories without concurrent workers do not change.
-// The salt was chosen so that no recorded seed has concurrent workers.
+// External workers of a history, which are programs as a user writes them: their services, the windows and outside
+// workers, and the rules of the services.
+// Invariant: the plan draws from a generator of its own, so that histories without external workers do not change.
+// The constant in its seed was chosen so that no recorded seed has external workers.
 import BankModel
 import QueueCore
 import Time
 
+/// What one history has of external workers, drawn from the seed.
 struct ExternalWorkerPlan {
   /// A service with a worker at each window.
   static let windowService = ServiceName("post")!
@@ -15,9 +16,10 @@ struct ExternalWorkerPlan {
   /// Path of the workers' program.
   static let program = "/bank/bin/worker"
 
+  /// True if this history has external workers.
   let isEnabled: Bool
   let windows: Int32
-  /// Services of each outside worker; the first one serves all of them.
+  /// Services of each outside worker; the first worker serves all services of outside workers.
   let offers: [[ServiceName]]
   /// True if the work may take several leases, which beats extend.
   let isSlow: Bool
@@ -37,7 +39,7 @@ struct ExternalWorkerPlan {
     }
     self.offers = offers
     isSlow = chance.draw(0...2) == 0
-    // The salt was chosen so that no recorded seed counts attempts.
+    // The constant was chosen so that no recorded seed counts attempts.
     var counted = SeededGenerator(seed: seed ^ 0xA9E9_FFF7)
     maxAttempts = counted.draw(0...2) == 0 ? Int16(counted.draw(1...3)) : nil
     var moved = SeededGenerator(seed: seed ^ 0x1ED6_E400)
@@ -76,7 +78,7 @@ struct ExternalWorkerPlan {
   }
 }
 
-/// A running concurrent worker: its process, its window and its program.
+/// A running external worker: its process, its window and its program.
 final class ExternalWorkerHandle {
   let process: SimulatedProcess
   /// The window at which the worker was started; nil for an outside worker.
@@ -91,15 +93,16 @@ final class ExternalWorkerHandle {
   }
 }
 
-/// State of the concurrent workers in the simulated world.
+/// State of the external workers in the simulated world.
 struct ExternalWorkerState {
   var chance: SeededGenerator
   /// Running workers, in the order in which they started.
   var workers: [ExternalWorkerHandle] = []
-  /// All process ids that concurrent workers have ever had, to identify their connections.
+  /// All process ids that external workers have ever had, to identify their connections.
   var pids: Set<Int32> = []
   /// The key that workers have received for each ticket.
   var keys: [TicketID: String] = [:]
+  /// Number of starts of each customer, as the workers count them.
   var startedAttempts = StartCounts()
 
   init(seed: UInt64) { chance = SeededGenerator(seed: seed &* 43 &+ 0x30A4) }

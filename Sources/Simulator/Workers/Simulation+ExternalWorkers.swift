@@ -1,6 +1,6 @@
-// Concurrent workers of the simulated world: their starts, their reconnections, their faults, and the check of each
+// External workers of the simulated world: their starts, their reconnections, their faults, and the check of each
 // customer sent to them.
-// Invariant: all draws come from a separate generator, so that histories without concurrent workers do not change.
+// Invariant: all draws come from a separate generator, so that histories without external workers do not change.
 import BankModel
 import Glibc
 import Posix
@@ -22,6 +22,7 @@ extension Simulation {
     planExternalWorkerFault()
   }
 
+  /// Starts an outside worker, which then connects to the bank.
   func foreignerComes(_ number: Int) {
     let seed = externalWorkers.chance.next()
     host.start { [unowned self] process in
@@ -29,7 +30,7 @@ extension Simulation {
     }
   }
 
-  /// Returns a closure that creates the program at the workers' path; nil in a history without concurrent workers.
+  /// Returns a closure that creates the program at the workers' path; nil in a history without external workers.
   func externalWorkerProgram() -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
     guard hasForeignWorkers else { return nil }
     let seed = externalWorkers.chance.next()
@@ -40,6 +41,7 @@ extension Simulation {
     }
   }
 
+  /// Makes the program of a worker, and adds it to the running workers.
   private func begin(
     _ process: SimulatedProcess, window: String?, _ number: Int, _ services: [ServiceName], seed: UInt64
   ) -> (any SimulatedProgram)? {
@@ -51,6 +53,7 @@ extension Simulation {
     return worker
   }
 
+  /// Handles the exit of a worker. An outside worker is started again after a pause.
   func externalWorkerEnded(_ process: SimulatedProcess) {
     guard let place = externalWorkers.workers.firstIndex(where: { $0.process === process }) else { return }
     let worker = externalWorkers.workers.remove(at: place)
@@ -82,10 +85,12 @@ extension Simulation {
 
   // MARK: - Faults
 
+  /// Schedules the next fault of the external workers.
   func planExternalWorkerFault() {
     if hasForeignWorkers { planFault(.externalWorkerFault, &externalWorkers.chance) { $0 / 3...$0 * 2 } }
   }
 
+  /// Injects a drawn fault into a drawn worker, and plans the next one.
   func injectExternalWorkerFault() {
     guard !isFaultFree else { return }
     planExternalWorkerFault()
@@ -144,11 +149,13 @@ extension Simulation {
     }
   }
 
+  /// Draws one of the workers; nil if there are none.
   private func some(ofForeign workers: [ExternalWorkerHandle]) -> ExternalWorkerHandle? {
     guard !workers.isEmpty else { return nil }
     return workers[Int(externalWorkers.chance.draw(0...Int64(workers.count) - 1))]
   }
 
+  /// Ends all faults of the external workers.
   func endExternalWorkerFaults() {
     for worker in externalWorkers.workers {
       worker.process.callsUntilKill = nil
@@ -166,12 +173,12 @@ extension Simulation {
     }
   }
 
-  /// True for a connection between the bank and a concurrent worker.
+  /// True for a connection between the bank and an external worker.
   func isExternalWorkerConnection(_ end: StreamEnd) -> Bool { externalWorkers.pids.contains(end.creator) }
 }
 
 extension Service {
-  /// True if concurrent workers serve this service, in a history with them.
+  /// True if external workers serve this service, in a history with them.
   var isForForeigners: Bool {
     (ServiceName.branch.count..<ServiceName.branch.count + ExternalWorkerPlan.services.count).contains(index)
   }
