@@ -4,7 +4,9 @@
 import BankModel
 import Wire
 
+/// What one connection does to the attacked process.
 struct Attack {
+  /// What happens to the connection after its bytes were sent.
   enum AttackKind: Int64, CaseIterable {
     /// Closed at once, with messages in flight.
     case cut
@@ -16,14 +18,17 @@ struct Attack {
     case neverReads
   }
 
+  /// The bytes to send, one array for each call of `send`.
   let portions: [[UInt8]]
   let attackKind: AttackKind
+  /// Number of frames or HTTP requests before they were changed.
   let messages: Int
 
   init(portions: [[UInt8]], attackKind: AttackKind, messages: Int) {
     (self.portions, self.attackKind, self.messages) = (portions, attackKind, messages)
   }
 
+  /// Makes the attack of a number on a coordinator.
   init(seed: UInt64, number: UInt64, hello: [UInt8]) {
     var chance = SeededGenerator(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ number)
     var frames: [[UInt8]] = []
@@ -47,6 +52,7 @@ struct Attack {
     attackKind = AttackKind(rawValue: [0, 0, 0, 1, 1, 1, 1, 2, 2, 3][Int(chance.draw(0...9))]) ?? .cut
   }
 
+  /// Draws one frame of this kind: valid, changed, arbitrary, or random bytes.
   private static func frame(_ kind: Int64, _ chance: inout SeededGenerator) -> [UInt8]? {
     switch kind {
     case 0: return noise(&chance)
@@ -58,6 +64,7 @@ struct Attack {
     }
   }
 
+  /// Draws a frame with a valid request; nil if it exceeds the limit of a frame.
   private static func valid(_ chance: inout SeededGenerator) -> [UInt8]? {
     var frame: [UInt8] = []
     let message = ClientMessage.request(RequestGenerator.draw(&chance))
@@ -79,10 +86,12 @@ struct Attack {
     return Mutation.header(body.count) + body
   }
 
+  /// Draws up to 600 random bytes.
   private static func noise(_ chance: inout SeededGenerator) -> [UInt8] {
     (0..<chance.draw(1...600)).map { _ in UInt8(truncatingIfNeeded: chance.next()) }
   }
 
+  /// Divides bytes into portions, mostly into a single one.
   static func cut(_ bytes: [UInt8], _ chance: inout SeededGenerator) -> [[UInt8]] {
     var portions: [[UInt8]] = []
     var rest = bytes[...]

@@ -7,7 +7,9 @@ import Glibc
 import Posix
 import Time
 
+/// Makes the connections of attacks, and keeps some of them open.
 final class Attackers {
+  /// A connection that stays open after its attack.
   private final class AttackClient {
     let socket: FileDescriptor
     let neverReads: Bool
@@ -27,6 +29,7 @@ final class Attackers {
   init(path: String) { self.path = path }
   deinit { buffer.deallocate() }
 
+  /// Makes one attack, and reads from one of the open connections.
   func run(_ attack: Attack, _ chance: inout SeededGenerator) throws {
     let socket = try connect()
     guard send(attack.portions, on: socket) else { return }
@@ -46,8 +49,10 @@ final class Attackers {
     }
   }
 
+  /// Closes all connections that were kept open.
   func disconnect() { clients.removeAll() }
 
+  /// Connects to the attacked socket, and retries for up to 30 s while it is busy.
   private func connect() throws -> FileDescriptor {
     let deadline = SystemClock.monotonic() + Self.timeout
     while true {
@@ -66,6 +71,7 @@ final class Attackers {
     }
   }
 
+  /// Sends the portions until one is not accepted whole. Returns false if the connection was closed.
   private func send(_ portions: [[UInt8]], on socket: borrowing FileDescriptor) -> Bool {
     for portion in portions {
       let result = portion.withUnsafeBytes { bytes in try? socket.send(bytes) }

@@ -9,10 +9,12 @@ import Posix
 import Time
 import Wire
 
+/// A bank in a scratch directory, whose coordinator is attacked.
 final class FuzzBank {
   let home: BankHome
   /// The coordinator, with a connection from before the attacks, which must survive them.
   private let launched: LaunchedBank
+  /// Number of open descriptors of the coordinator before the attacks.
   private var descriptors = 0
   private static let windows = [
     ServiceWindows(service: .deposit, count: 2), ServiceWindows(service: .loan, count: 1),
@@ -34,6 +36,7 @@ final class FuzzBank {
     guard case .status = try ask(.awaitOpen) else { throw FuzzFailure.harmed("it did not open") }
   }
 
+  /// Stores how many descriptors the coordinator has open before the attacks.
   func recordBaseline() { descriptors = openDescriptors }
   var pid: pid_t { launched.process.pid }
 
@@ -47,11 +50,13 @@ final class FuzzBank {
     }
   }
 
+  /// Sends a request on the connection from before the attacks, and returns the answer.
   @discardableResult
   func ask(_ command: ControlCommand) throws -> ControlAnswer {
     try Self.ask(command, on: launched.connection)
   }
 
+  /// Sends a request, and returns its answer. Throws if none arrives within 60 s.
   static func ask(_ command: ControlCommand, on connection: ControlConnection) throws -> ControlAnswer {
     let deadline = SystemClock.monotonic() + timeout
     let number = try connection.send(command)
@@ -61,6 +66,7 @@ final class FuzzBank {
     throw FuzzFailure.requestNotServed("no answer to \(command) within \(timeout)")
   }
 
+  /// Checks after the attacks that the coordinator serves all customers and that an audit finds nothing.
   func checkAudit(acknowledged: Int64) throws -> AuditReport {
     // The attackers' requests are still read after they have left, and one of them may pause a service.
     try awaitBaseline()
@@ -84,6 +90,7 @@ final class FuzzBank {
     return audit
   }
 
+  /// Stops the bank, and checks that its coordinator exits successfully.
   func close() throws {
     guard case .stopped = try ask(.stop(StopParameters(now: true, timeoutMilliseconds: nil))) else {
       throw FuzzFailure.harmed("it did not close")
@@ -92,6 +99,7 @@ final class FuzzBank {
     guard let status, status.isSuccess else { throw FuzzFailure.harmed("it did not exit successfully") }
   }
 
+  /// Sends a request that must not fail.
   private func require(_ command: ControlCommand) throws {
     if case .failure(let failure) = try ask(command) {
       throw FuzzFailure.harmed("\(command) failed: \(failure)")
@@ -112,6 +120,7 @@ final class FuzzBank {
     }
   }
 
+  /// Number of descriptors that the coordinator has open now.
   private var openDescriptors: Int { (try? Directory.entries(of: "/proc/\(pid)/fd"))?.count ?? 0 }
 
   /// What the coordinator has written to standard error, such as a failed precondition; empty in normal operation.
@@ -131,6 +140,7 @@ final class FuzzBank {
 final class NormalClient {
   private let connection: ControlConnection
   private var chance: SeededGenerator
+  /// Number of requests that were answered, of customers that were added, and of refusals by a full queue.
   private(set) var commands = 0
   private(set) var customers: Int64 = 0
   private(set) var refusals = 0
@@ -140,6 +150,7 @@ final class NormalClient {
     chance = SeededGenerator(seed: ~seed)
   }
 
+  /// Adds one to five customers, unless the queue is full.
   func enqueue() throws {
     let count = chance.draw(1...5)
     let order = EnqueueParameters(
@@ -155,6 +166,7 @@ final class NormalClient {
     }
   }
 
+  /// Resumes all services, because an attack may have paused one.
   func resume() throws {
     guard case .status = try FuzzBank.ask(.resume(nil), on: connection) else {
       throw FuzzFailure.requestNotServed("the services were not resumed")

@@ -1,13 +1,17 @@
-// Command line of the program that fuzzes a real coordinator through its real socket. Users run it as
-// `scripts/fuzz --socket`, which builds it, makes the scratch directory, and cleans up in any case.
+// Command line of the program that fuzzes a real coordinator, or the web server, through its real socket. Users run
+// `scripts/fuzz --socket` or `--web`, which builds the program and makes the scratch directory. The script keeps the
+// directory if the attacked process was harmed.
 // Invariant: all values are in range.
 import Arguments
 import BankctlCommands
 import Posix
 import Time
 
+/// The arguments of `bank-fuzz`.
 struct FuzzOptions {
+  /// Scratch directory of the run.
   let scratch: String
+  /// Duration of the attacks.
   let span: TimeSpan
   let seed: UInt64
   /// True if the server of the web page is attacked instead of the coordinator.

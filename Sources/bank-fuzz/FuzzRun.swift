@@ -1,6 +1,7 @@
 // The run: attacks, a normal client in between, and the verdict.
 // Invariant: the attacks depend on the seed; only their number depends on the machine.
-// Errors: FuzzFailure, or the error of the system or the client library. The latest attacks before it can be saved.
+// Errors: FuzzFailure, or the error of the system or the client library. The latest attacks before the error can be
+// saved.
 import BankModel
 import ControlClient
 import Glibc
@@ -8,8 +9,10 @@ import Posix
 import Time
 import Wire
 
+/// Attacks a coordinator for the requested time.
 final class FuzzRun {
   private let options: FuzzOptions
+  /// The latest attacks, with their numbers.
   private var last: [(number: UInt64, attack: Attack)] = []
   private var connections: UInt64 = 0
   private var messages = 0
@@ -21,6 +24,7 @@ final class FuzzRun {
 
   init(_ options: FuzzOptions) { self.options = options }
 
+  /// Opens a bank, attacks it, checks it, and returns the report.
   func run() throws -> String {
     let bank = try FuzzBank(in: options.scratch)
     do { return try attack(bank) } catch {
@@ -34,6 +38,7 @@ final class FuzzRun {
     }
   }
 
+  /// Attacks an open bank for the requested time, and closes it after the checks.
   private func attack(_ bank: FuzzBank) throws -> String {
     let client = try NormalClient(bank, seed: options.seed)
     bank.recordBaseline()
@@ -72,6 +77,7 @@ final class FuzzRun {
       """
   }
 
+  /// Writes the latest attacks to the file `found`, and returns a line that names it; empty if that is impossible.
   func saveEvidence() -> String {
     guard !last.isEmpty else { return "" }
     let path = Paths.join(options.scratch, "found")
@@ -85,6 +91,7 @@ final class FuzzRun {
     return "\nbank-fuzz: the last \(last.count) attacks, the newest at the end, are in \(path)"
   }
 
+  /// The frame with which a client starts its connection.
   private static func hello() throws -> [UInt8] {
     var frame: [UInt8] = []
     let message = ClientMessage.hello(Hello(build: ControlConnection.build, role: .client))
@@ -94,8 +101,10 @@ final class FuzzRun {
     return frame
   }
 
+  /// A number of seconds with one decimal.
   private static func rounded(_ seconds: Double) -> String { "\((seconds * 10).rounded() / 10)" }
 
+  /// The two hexadecimal digits of a byte.
   private static func hexadecimal(_ byte: UInt8) -> String {
     let text = String(byte, radix: 16)
     return byte < 16 ? "0" + text : text
@@ -117,6 +126,7 @@ enum FuzzFailure: Error, CustomStringConvertible {
     }
   }
 
+  /// This failure, with an error that was noticed before it if the coordinator has exited.
   func after(_ first: any Error) -> any Error {
     guard case .coordinatorEnded(let how) = self else { return self }
     if case FuzzFailure.coordinatorEnded = first { return first }

@@ -2,16 +2,19 @@
 // Invariant: the same generator state makes the same change.
 import BankModel
 
+/// Changes of a valid frame that make it invalid or unusual.
 enum Mutation {
   /// Frame lengths at the limits of the protocol and of arithmetic.
   private static let lengths: [Int] = [
     0, 1, 3, 4, 5, 255, 65_536, 1 << 20, 1 << 20 + 1, 1 << 31, 1 << 32 - 1,
   ]
 
+  /// The head of a frame with this number of bytes.
   static func header(_ count: Int) -> [UInt8] {
     (0..<4).map { UInt8(truncatingIfNeeded: count >> (24 - 8 * $0)) }
   }
 
+  /// Returns a frame with one to four random changes.
   static func change(_ frame: [UInt8], _ chance: inout SeededGenerator) -> [UInt8] {
     var bytes = frame
     for _ in 0..<chance.draw(1...4) { changeOnce(&bytes, &chance) }
@@ -22,6 +25,7 @@ enum Mutation {
     return bytes
   }
 
+  /// Flips, replaces, removes, repeats or inserts bytes, or replaces the length of the frame.
   private static func changeOnce(_ bytes: inout [UInt8], _ chance: inout SeededGenerator) {
     guard !bytes.isEmpty else { return }
     let place = Int(chance.draw(0...Int64(bytes.count - 1)))

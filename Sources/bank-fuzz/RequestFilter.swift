@@ -4,11 +4,13 @@
 import BankModel
 import Wire
 
+/// Decides which requests an attack may not contain.
 enum RequestFilter {
   /// Maximum number of waiting customers in the attacked bank; larger requests are refused.
   static let maxWaiting: Int64 = 400
   /// Maximum number of customers of one request, so that a run stays small.
   private static let customers: Int64 = 200
+  /// Maximum number of windows that a request may open for a service.
   private static let windows: Int64 = 3
 
   /// True if these bytes contain a harmful request. They must be all bytes that a client sends.
@@ -22,11 +24,13 @@ enum RequestFilter {
     return false
   }
 
+  /// Decodes the body of a frame; nil if it is not a message.
   private static func read(_ body: ArraySlice<UInt8>) -> ClientMessage? {
     if let message = body.withUnsafeBufferPointer({ ClientMessage.readDirectly($0) }) { return message }
     return try? CBORDecoder().decode(ClientMessage.self, from: body)
   }
 
+  /// True for a request that stops the bank, opens many windows, or adds many customers.
   private static func isHarmful(_ command: ControlCommand) -> Bool {
     switch command {
     case .stop(let order): order.timeoutMilliseconds.map { $0 >= 0 } ?? true

@@ -3,13 +3,16 @@
 import BankModel
 import Wire
 
+/// Draws requests for the coordinator.
 enum RequestGenerator {
+  /// Draws a request with a number.
   static func draw(_ chance: inout SeededGenerator) -> ControlRequest {
     ControlRequest(
       number: UInt32(truncatingIfNeeded: chance.next() >> UInt64(chance.draw(0...32))),
       command: command(&chance))
   }
 
+  /// Draws a command with its parameters.
   private static func command(_ chance: inout SeededGenerator) -> ControlCommand {
     // Expensive requests are rare, because they would dominate the run.
     if chance.draw(0...39) == 0 {
@@ -62,6 +65,7 @@ enum RequestGenerator {
     }
   }
 
+  /// Draws the parameters of a request for tickets.
   private static func order(_ chance: inout SeededGenerator, _ service: ServiceName?) -> EnqueueParameters {
     EnqueueParameters(
       count: number(&chance), service: service,
@@ -70,6 +74,7 @@ enum RequestGenerator {
       account: chance.draw(0...1) == 0 ? nil : number(&chance), seed: chance.next(), key: key(&chance))
   }
 
+  /// Draws a list of up to 20 customers.
   private static func list(_ chance: inout SeededGenerator) -> ControlCommand {
     let entries = (0..<chance.draw(0...20)).map { _ in
       EnqueueEntry(
@@ -81,6 +86,7 @@ enum RequestGenerator {
     return .enqueueList(EnqueueList(entries: entries, isLast: chance.draw(0...3) > 0))
   }
 
+  /// Draws an idempotency key, long or short; nil for none.
   private static func key(_ chance: inout SeededGenerator) -> String? {
     switch chance.draw(0...5) {
     case 0: String(repeating: "열", count: Int(chance.draw(0...100)))
@@ -104,6 +110,7 @@ enum RequestGenerator {
 /// A CBOR value that is encoded as it is, valid or not.
 indirect enum RawValue {
   case number(Int64)
+  /// A text of this many letters.
   case text(Int)
   case flag(Bool)
   case list([RawValue])
@@ -111,6 +118,7 @@ indirect enum RawValue {
   /// A head without the contents that it announces.
   case head(UInt8, UInt64)
 
+  /// Draws a value, with nested lists and maps down to depth 5.
   static func draw(_ chance: inout SeededGenerator, depth: Int = 0) -> RawValue {
     switch chance.draw(0...(depth > 4 ? 4 : 7)) {
     case 0: return .number(chance.draw(-2...12))
@@ -123,6 +131,7 @@ indirect enum RawValue {
     }
   }
 
+  /// Appends the encoded value.
   func append(to bytes: inout [UInt8]) {
     switch self {
     case .number(let number) where number < 0: Self.append(1, UInt64(bitPattern: -1 - number), to: &bytes)
@@ -144,6 +153,7 @@ indirect enum RawValue {
     }
   }
 
+  /// Appends the head of an item: its major type and its argument.
   private static func append(_ kind: UInt8, _ argument: UInt64, to bytes: inout [UInt8]) {
     let (more, width): (UInt8, Int) =
       switch argument {

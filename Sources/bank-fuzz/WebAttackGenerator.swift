@@ -1,8 +1,9 @@
 // Attacks on the server of the web page: valid, nearly valid and invalid requests.
-// Invariant: an attack depends only on the seed, its number and the port of the server. None empties the queue, which
-// would invalidate the answers to the normal client.
+// Invariant: an attack depends only on the seed, its number and the port of the server. None contains the word `reset`,
+// because a reset would remove all customers.
 import BankModel
 
+/// Draws attacks on the web server.
 enum WebAttackGenerator {
   /// Returns the attack with this number.
   static func attack(seed: UInt64, number: UInt64, port: Int64) -> Attack {
@@ -22,6 +23,7 @@ enum WebAttackGenerator {
     return Attack(portions: Attack.cut(bytes, &chance), attackKind: attackKind, messages: Int(count))
   }
 
+  /// Paths of GET and HEAD requests, valid or not.
   private static let paths = [
     "/", "/kiosk", "/lobby", "/juice", "/juice/stock", "/vending", "/vending/admin", "/windows", "/services",
     "/dead",
@@ -33,6 +35,7 @@ enum WebAttackGenerator {
     "/api/v1/stock", "/api/v1/vending", "/api/v1/vending/history", "/api/v1/ledger", "/api/v1/accounts/1",
   ]
 
+  /// Paths and bodies of POST requests, valid or not.
   private static let orders: [(path: String, body: String)] = [
     ("/api/v1/customers", #"{"count":2,"service":"deposit"}"#), ("/api/v1/customers", #"{"count":-1}"#),
     ("/api/v1/customers", #"{"payload":"x","service":"loan","grade":"vip"}"#),
@@ -52,6 +55,7 @@ enum WebAttackGenerator {
     ("/windows/end", "window=deposit-1&generation=1&pid=1"), ("/links", ""),
   ]
 
+  /// Draws one HTTP request.
   private static func request(_ chance: inout SeededGenerator, _ port: Int64) -> [UInt8] {
     let host = ["127.0.0.1:\(port)", "127.0.0.1:\(port)", "localhost", "evil.example.org"][
       Int(chance.draw(0...3))]
@@ -80,6 +84,7 @@ enum WebAttackGenerator {
     return Array("POST \(order.path) HTTP/1.1\r\n\(head.joined(separator: "\r\n"))\r\n\r\n\(order.body)".utf8)
   }
 
+  /// Header lines that are unusual or invalid.
   private static let oddities = [
     "Host: other", "Host : x", "Content-Length: 99999999999999999999", "Content-Length: -1",
     "Transfer-Encoding: gzip",
@@ -88,6 +93,7 @@ enum WebAttackGenerator {
     "\tfolded: a", "Range: bytes=0-1",
   ]
 
+  /// Returns the bytes with one to four random changes.
   private static func changed(_ bytes: [UInt8], _ chance: inout SeededGenerator) -> [UInt8] {
     var bytes = bytes
     for _ in 0..<chance.draw(1...4) where !bytes.isEmpty {

@@ -9,6 +9,7 @@ import Posix
 import Time
 import Wire
 
+/// Attacks the web server of a bank for the requested time.
 final class WebFuzzRun {
   private let options: FuzzOptions
   private var requests = 0
@@ -20,6 +21,7 @@ final class WebFuzzRun {
 
   init(_ options: FuzzOptions) { self.options = options }
 
+  /// Opens a bank with a web server, attacks the server, checks it, and returns the report.
   func run() throws -> String {
     let bank = try FuzzBank(in: options.scratch)
     try bank.ask(.web(WebServerSettings(port: 0)))
@@ -62,6 +64,7 @@ final class WebFuzzRun {
     }
   }
 
+  /// Checks after the attacks that the same server runs, has closed all connections, and answers.
   private func checkAudit(_ bank: FuzzBank, _ pid: Int32, _ baseline: Int, _ socket: String) throws {
     guard try Self.pid(bank) == pid else {
       throw FuzzFailure.coordinatorEnded("the web server is no longer process \(pid)")
@@ -83,11 +86,13 @@ final class WebFuzzRun {
     }
   }
 
+  /// Process id of the web server; nil while it does not run.
   private static func pid(_ bank: FuzzBank) throws -> Int32? {
     guard case .status(let report) = try bank.ask(.status) else { return nil }
     return report.workers.first { $0.role == .web && $0.pid > 0 }?.pid
   }
 
+  /// The port of the web server, from the file `run/web.port`; nil if there is none.
   private static func port(_ home: BankHome) -> Int64? {
     guard let file = try? FileDescriptor.open(Paths.join(home.path, "run", "web.port"), .readOnly),
       let bytes = try? file.readAll(limit: 64)
@@ -95,6 +100,7 @@ final class WebFuzzRun {
     return String(decoding: bytes, as: UTF8.self).split(separator: " ").last.flatMap { Int64($0) }
   }
 
+  /// Number of descriptors that a process has open.
   private static func descriptors(of pid: Int32) -> Int {
     (try? Directory.entries(of: "/proc/\(pid)/fd"))?.count ?? 0
   }
