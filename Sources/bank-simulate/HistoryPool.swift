@@ -6,7 +6,7 @@ import Glibc
 import Simulator
 import Synchronization
 
-/// Counts over several histories.
+/// Counts of what happened in histories, which add up over several of them.
 protocol HistoryCounts: Sendable {
   init()
   static func += (left: inout Self, right: Self)
@@ -23,10 +23,12 @@ struct FailedHistory: Sendable {
   var violation: Violation
 }
 
+/// Histories of consecutive seeds, which several threads run.
 final class HistoryPool<Counted: HistoryCounts>: Sendable {
   /// Runs the history of a seed; its violation is nil if no promise was broken.
   typealias HistoryRunner = @Sendable (_ seed: UInt64) -> (statistics: Counted, violation: Violation?)
 
+  /// The next history, counted from 0, the counts so far, and the broken history with the lowest seed.
   struct Progress: Sendable {
     var next: UInt64
     var statistics = Counted()
@@ -67,6 +69,7 @@ final class HistoryPool<Counted: HistoryCounts>: Sendable {
     return current
   }
 
+  /// Runs the next history. Returns false if none is left, or if a promise is broken.
   private func simulateNext() -> Bool {
     let seed: UInt64? = progress.withLock { progress in
       guard progress.next < count, progress.failed == nil else { return nil }

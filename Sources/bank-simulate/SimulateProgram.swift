@@ -9,7 +9,9 @@ import Posix
 import Simulator
 import Time
 
+/// The program `bank-simulate`.
 enum SimulateProgram {
+  /// Runs the requested histories, of one bank or of branches, and prints the report.
   static func run(_ invocation: Invocation, _ words: MessageCatalog) throws(CommandError) -> ProgramExit {
     let name = invocation.text("bug")
     let branchBug = name.flatMap { name in PlantedBranchBug.allCases.first { $0.name == name } }
@@ -37,6 +39,7 @@ enum SimulateProgram {
     #endif
   }
 
+  /// Runs one history or a range of seeds, and prints the report.
   private static func run<Counted: HistoryCounts>(
     _ invocation: Invocation, _ words: MessageCatalog,
     _ runHistory: @escaping @Sendable (UInt64, ((String) -> Void)?) -> (Counted, Violation?),
@@ -65,6 +68,7 @@ enum SimulateProgram {
     return printReport(report(progress.statistics, progress.failed, seconds))
   }
 
+  /// Runs all histories of a pool, and prints the progress if standard error is a terminal.
   private static func simulate<Counted>(
     _ pool: HistoryPool<Counted>, jobs: Int
   ) -> (HistoryPool<Counted>.Progress, seconds: Double) {
@@ -84,6 +88,7 @@ enum SimulateProgram {
 
   /// Prints text. Errors, such as a closed output, are ignored.
   private static func say(_ words: String) { _ = try? StandardStreams.write(words, to: .output) }
+  /// Writes text to standard error, as `say` does to standard output.
   private static func printError(_ words: String) { _ = try? StandardStreams.write(words, to: .error) }
 }
 

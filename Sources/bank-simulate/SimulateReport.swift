@@ -2,11 +2,12 @@
 // Invariant: a broken promise is reported with its seed and the command that reproduces it.
 import Simulator
 
+/// The outcome of a run: counts, durations, and the broken history if there is one.
 struct SimulateReport {
   var failed: FailedHistory?
   /// Options of the command that reproduces a history.
   private let options: String
-  /// Duration of the run; nil if it is not meaningful.
+  /// Duration of the run; nil for a single history.
   private let seconds: Double?
   /// The counts, each with its name in the text and its JSON field; nil if a count does not appear there.
   private let counts: [(words: String?, field: String?, number: Int64)]
@@ -34,6 +35,7 @@ struct SimulateReport {
       } + [("faults", nil, statistics.totalFaults)]
   }
 
+  /// The counts with their names in the text and in JSON, in the order of the report.
   private static func counts(
     of statistics: Statistics
   ) -> [(words: String?, field: String?, number: Int64)] {
@@ -79,6 +81,7 @@ struct SimulateReport {
     ]
   }
 
+  /// The report for people.
   var text: String {
     var lines: [String] = []
     for count in counts { if let label = count.words { lines.append(row(label, count.number)) } }
@@ -94,6 +97,7 @@ struct SimulateReport {
     return lines.joined(separator: "\n") + "\n"
   }
 
+  /// The report as a JSON document.
   var json: String {
     var fields = ["\"version\":1"]
     for count in counts { if let field = count.field { fields.append("\"\(field)\":\(count.number)") } }
@@ -115,10 +119,12 @@ struct SimulateReport {
     return "{\(fields.joined(separator: ","))}\n"
   }
 
+  /// The command that repeats the history of a seed.
   private func command(_ seed: UInt64) -> String {
     "scripts/simulate --seed \(seed)\(options) --trace"
   }
 
+  /// One line of the report: a name, a count, and the count per second.
   private func row(_ name: String, _ count: Int64) -> String {
     let padded = name + String(repeating: " ", count: max(1, 28 - name.count))
     let number = String(repeating: " ", count: max(0, 12 - String(count).count)) + String(count)
@@ -127,15 +133,18 @@ struct SimulateReport {
     return padded + number + String(repeating: " ", count: max(1, 12 - perSecond.count)) + perSecond + "/s"
   }
 
+  /// A count per second.
   private func rate(_ count: Int64, _ seconds: Double) -> Int64 {
     seconds > 0 ? Int64(Double(count) / seconds) : 0
   }
 
+  /// A number of seconds, rounded to hundredths.
   private func hundredths(_ seconds: Double) -> String {
     let all = Int64(seconds * 100 + 0.5)
     return "\(all / 100).\(all % 100 < 10 ? "0" : "")\(all % 100)"
   }
 
+  /// A text for a JSON string; control characters become spaces.
   private func escaped(_ label: String) -> String {
     var text = ""
     for character in label.unicodeScalars {
