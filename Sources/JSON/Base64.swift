@@ -1,6 +1,7 @@
 // Base64 with padding (RFC 4648, section 4), for byte strings in JSON.
-// Invariant: every sequence of bytes has exactly one text. Any other text is refused, with the position of its
-// first invalid character or, if only its length is wrong, the position after its end.
+// Invariant: every sequence of bytes has exactly one text. Any other text is refused, with the position of its first
+// invalid character or, if its length is wrong and each character is one of the alphabet or padding, the position
+// after its end.
 
 /// Base64 encoder and decoder.
 public enum Base64 {
@@ -8,7 +9,8 @@ public enum Base64 {
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
   private static let padding = UInt8(ascii: "=")
 
-  /// Position of the first invalid character; the position after the end if only the length is wrong.
+  /// Error of a text that is not valid base64, with the position of its first invalid character; the position after the
+  /// end if only the length is wrong.
   public struct Fault: Error, Equatable {
     /// Position in bytes, from 1.
     public let place: Int
@@ -77,10 +79,12 @@ public enum Base64 {
     return bytes
   }
 
+  /// Position from 1 of the first character that is neither of the alphabet nor padding; nil if there is none.
   private static func firstInvalidPosition(in letters: UnsafeBufferPointer<UInt8>) -> Int? {
     letters.firstIndex { value(of: $0) == nil && $0 != padding }.map { $0 + 1 }
   }
 
+  /// The six bits of a character; nil if it is not of the alphabet.
   private static func value(of letter: UInt8) -> UInt32? {
     switch letter {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(letter) - 65

@@ -5,11 +5,12 @@
 
 /// Parser of a whole JSON document.
 public struct JSONReader {
+  /// Maximum number of arrays and objects that may be nested.
   private static let maximumDepth = 32
 
   private var scanner: JSONScanner
 
-  /// Parses bytes in UTF-8.
+  /// Parses a document in UTF-8.
   public static func read(_ bytes: [UInt8]) throws(JSONFault) -> JSONNode {
     // Some editors write a byte order mark first, which a parser may ignore (RFC 8259, section 8.1).
     let hasMark = bytes.starts(with: [0xef, 0xbb, 0xbf])
@@ -19,6 +20,7 @@ public struct JSONReader {
     return node
   }
 
+  /// Parses the next value of any kind.
   private mutating func value(depth: Int) throws(JSONFault) -> JSONNode {
     scanner.skipSpace()
     let begin = scanner.line
@@ -33,6 +35,7 @@ public struct JSONReader {
     return JSONNode(content: content, line: begin)
   }
 
+  /// Parses an object, which is next.
   private mutating func object(depth: Int) throws(JSONFault) -> [JSONNode.Member] {
     guard depth <= Self.maximumDepth else { throw scanner.fault(.tooDeep) }
     try scanner.take(UInt8(ascii: "{"))
@@ -43,6 +46,7 @@ public struct JSONReader {
     return members
   }
 
+  /// Parses an array, which is next.
   private mutating func array(depth: Int) throws(JSONFault) -> [JSONNode] {
     guard depth <= Self.maximumDepth else { throw scanner.fault(.tooDeep) }
     try scanner.take(UInt8(ascii: "["))

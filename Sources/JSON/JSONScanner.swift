@@ -52,6 +52,7 @@ public struct JSONScanner {
   /// Current byte; nil at the end.
   public var next: UInt8? { position < bytes.endIndex ? bytes[position] : nil }
 
+  /// Fault for a broken rule at the current position.
   func fault(_ reason: JSONFault.Reason) -> JSONFault {
     JSONFault(reason, line: line, column: position - lineStart + 1)
   }
@@ -159,6 +160,7 @@ public struct JSONScanner {
     return String(decoding: bytes[begin..<position], as: UTF8.self)
   }
 
+  /// Consumes digits, and returns their number.
   private mutating func digits() -> Int {
     let begin = position
     while let byte = next, byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") { position += 1 }
@@ -199,6 +201,7 @@ extension JSONScanner {
     return string
   }
 
+  /// Decodes the escape at the current position, and appends it to the content.
   private mutating func escape(into content: inout [UInt8]) throws(JSONFault) {
     position += 1
     guard let kind = next else { throw fault(.unexpectedEnd) }
@@ -218,6 +221,7 @@ extension JSONScanner {
     content.append(contentsOf: String(try escapedScalar()).utf8)
   }
 
+  /// Decodes the digits after `\u`, with a second escape if they are half of a surrogate pair.
   private mutating func escapedScalar() throws(JSONFault) -> Unicode.Scalar {
     let first = try codeUnit()
     if let scalar = Unicode.Scalar(first) { return scalar }
@@ -229,6 +233,7 @@ extension JSONScanner {
     return scalar
   }
 
+  /// Consumes four hexadecimal digits.
   private mutating func codeUnit() throws(JSONFault) -> UInt32 {
     let digits = bytes[position...].prefix(4)
     // A sign is not a hex digit, although `UInt32(_:radix:)` would accept it.

@@ -22,5 +22,6 @@ public enum JSONText {
     bytes.append(UInt8(ascii: "\""))
   }
 
+  /// Hexadecimal digits.
   private static let digits = Array("0123456789abcdef".utf8)
 }
