@@ -47,6 +47,7 @@ extension JSONValue {
     ]
   }
 
+  /// The counts of a bank or a branch.
   private static func counts(_ counts: BoardCounts) -> JSONValue {
     [
       "issued": .init(counts.issued), "waiting": .init(counts.waiting), "delayed": .init(counts.delayed),
@@ -64,6 +65,7 @@ extension JSONValue {
     ]
   }
 
+  /// One service: its pause, its windows and its counts.
   private static func service(_ service: BoardService) -> JSONValue {
     [
       "name": .string(service.service.text), "paused": .bool(service.paused),
@@ -78,6 +80,7 @@ extension JSONValue {
     ]
   }
 
+  /// One customer that is being served.
   private static func serving(_ customer: BoardServing) -> JSONValue {
     let shape: JSONValue = [
       "ticket": .init(customer.ticket), "service": .string(customer.service.text),
@@ -87,6 +90,7 @@ extension JSONValue {
     return customer.progress.map { shape.adding(["progress": progress($0)]) } ?? shape
   }
 
+  /// One window with its process.
   private static func window(_ window: BoardWindow) -> JSONValue {
     [
       "window": .string(window.window), "service": .string(window.service.text), "pid": .init(window.pid),
@@ -98,6 +102,7 @@ extension JSONValue {
     ]
   }
 
+  /// One event; `last` equals `ticket` if the event is for a single ticket.
   private static func event(_ event: BoardEvent) -> JSONValue {
     [
       "sequence": .init(event.sequence), "time": .instant(event.time), "kind": .string(event.kind.name),

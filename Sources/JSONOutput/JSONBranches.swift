@@ -9,6 +9,7 @@ extension JSONValue {
     ["version": 1, "branches": .array(branches.map(branch))]
   }
 
+  /// One branch, as in `branches`, `status` and `stop`.
   static func branch(_ branch: BranchReport) -> JSONValue {
     let shape: JSONValue = [
       "branch": .init(branch.number), "host": .string(branch.host), "epoch": .init(branch.epoch),

@@ -34,6 +34,7 @@ extension JSONValue {
     return shape.adding(["branch": JSONValue.branch(branch).adding(own)])
   }
 
+  /// The day's counters, and the wait of the oldest customer.
   private static func queue(_ queue: QueueReport) -> JSONValue {
     let shape: JSONValue = [
       "issued": .init(queue.issued), "waiting": .init(queue.waiting), "delayed": .init(queue.delayed),
@@ -43,6 +44,7 @@ extension JSONValue {
     return queue.delayedUntil.map { shape.adding(["delayed_until": .instant($0)]) } ?? shape
   }
 
+  /// One service with its windows and counts.
   private static func service(_ service: ServiceReport) -> JSONValue {
     let shape: JSONValue = [
       "name": .string(service.service.text), "windows": .init(service.windows),
@@ -52,6 +54,7 @@ extension JSONValue {
     return service.pauseReason.map { shape.adding(["pause_reason": .string($0)]) } ?? shape
   }
 
+  /// One process, with its last exit and its error if there is one.
   private static func worker(_ worker: WorkerReport) -> JSONValue {
     var shape: JSONValue = [
       "name": .string(worker.name), "role": .string(worker.role.name), "service": .init(worker.service?.text),
@@ -65,6 +68,7 @@ extension JSONValue {
     return worker.failure.map { shape.adding(["error": error($0)]) } ?? shape
   }
 
+  /// Why a worker cannot work: code, file and detail.
   private static func error(_ failure: Failure) -> JSONValue {
     [
       "code": .string(failure.code.name), "file": .string(ByteText.shown(failure.subject)),
@@ -72,6 +76,7 @@ extension JSONValue {
     ]
   }
 
+  /// How a process ended: exit code, signal, or the error of its start.
   package static func exit(_ exit: ExitReport) -> JSONValue {
     ["code": .init(exit.code), "signal": .init(exit.signal), "spawn_error": .init(exit.trouble)]
   }
@@ -104,7 +109,7 @@ extension JSONValue {
       .adding(field(ofBranch: receipt.branch))
   }
 
-  /// Fields that only some customers have: an article, which replaces the payload, and missing ingredients.
+  /// Fields that only some customers have: the ordered item, as the payload, and missing ingredients.
   private static func itemFields(_ itemName: String?, _ shortages: [Shortage]?) -> JSONValue {
     var shape: JSONValue = [:]
     if let itemName { shape = shape.adding(["payload": .string(itemName)]) }
@@ -112,6 +117,7 @@ extension JSONValue {
     return shape
   }
 
+  /// Shortages: each item with the needed and the available amount.
   package static func missing(_ shortages: [Shortage]) -> JSONValue {
     .array(
       shortages.map {
@@ -126,6 +132,7 @@ extension JSONValue {
     return row(ticket).adding(["last_attempt": attempt(last)])
   }
 
+  /// The fields that `tickets` and `ticket` have in common.
   private static func row(_ ticket: TicketReport) -> JSONValue {
     let shape: JSONValue = [
       "day": .init(ticket.day), "ticket": .init(ticket.ticket), "service": .string(ticket.service.text),
@@ -166,11 +173,13 @@ extension JSONValue {
     return shape.adding(["attempts": .array(ticket.attempts.map(attempt))])
   }
 
+  /// The progress that a worker has reported, in percent and with its text if there is one.
   package static func progress(_ progress: WorkProgress) -> JSONValue {
     let shape: JSONValue = ["percent": .init(progress.percent)]
     return progress.text.isEmpty ? shape : shape.adding(["text": .string(progress.text)])
   }
 
+  /// One attempt, with its end and its reason if there is one.
   private static func attempt(_ attempt: AttemptReport) -> JSONValue {
     let shape: JSONValue = [
       "window": attempt.window.isEmpty ? .null : .string(attempt.window),
@@ -221,6 +230,7 @@ extension JSONValue {
     ]
   }
 
+  /// One account with its sums.
   private static func ledgerRow(_ row: LedgerRow) -> JSONValue {
     [
       "account": .string(row.account), "debit": .init(row.debit), "credit": .init(row.credit),
@@ -250,6 +260,7 @@ extension JSONValue {
     ]
   }
 
+  /// The document that a command prints if it fails.
   package static func error(code: String, message: String) -> JSONValue {
     let message = ByteText.shown(message)
     return ["version": 1, "error": ["code": .string(code), "message": .string(message)]]

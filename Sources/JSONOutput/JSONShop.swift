@@ -28,6 +28,7 @@ extension JSONValue {
     ]
   }
 
+  /// JSON of `stock` and its changes: each item with its amount.
   package static func stock(_ picture: StockSnapshot) -> JSONValue {
     ["version": 1, "items": items(picture)]
   }
@@ -50,6 +51,7 @@ extension JSONValue {
     ]
   }
 
+  /// Each item with its amount.
   private static func items(_ picture: StockSnapshot) -> JSONValue {
     .array(picture.items.map { ["item": .string($0.item.name), "quantity": .integer($0.quantity)] })
   }
@@ -59,6 +61,7 @@ extension JSONValue {
     JSONValue.balance(picture.balance).adding(["products": list(picture)])
   }
 
+  /// The products without the balance, as the lists of `vending` print them.
   package static func products(_ picture: VendingSnapshot) -> JSONValue {
     ["version": 1, "products": list(picture)]
   }
@@ -75,6 +78,7 @@ extension JSONValue {
     ]
   }
 
+  /// One lot: its amount, its dates, and true if it has expired.
   package static func lot(_ dates: LotDates?, _ quantity: Quantity, today: DayNumber) -> JSONValue {
     [
       "quantity": .integer(quantity), "made": .init(dates.map { CalendarDate($0.made).dashed }),
@@ -83,6 +87,7 @@ extension JSONValue {
     ]
   }
 
+  /// The products with prices and amounts, and with their lots if these are included.
   private static func list(_ picture: VendingSnapshot) -> JSONValue {
     .array(
       picture.products.map { product in

@@ -19,18 +19,21 @@ package enum JSONValue: Sendable, Equatable {
   case array([JSONValue])
   case object([Field])
 
+  /// A name with its value in an object.
   package struct Field: Sendable, Equatable {
     package var name: String
     package var value: JSONValue
     package init(name: String, value: JSONValue) { (self.name, self.value) = (name, value) }
   }
 
+  /// A number; null if there is none.
   package init(_ number: (some BinaryInteger)?) {
     self =
       number.map { number in Int64(exactly: number).map { .integer($0) } ?? .wide(Int128(clamping: number)) }
       ?? .null
   }
 
+  /// A string; null if there is none.
   package init(_ text: String?) { self = text.map { .string($0) } ?? .null }
   package init(_ truth: Bool) { self = .bool(truth) }
 
@@ -46,7 +49,7 @@ package enum JSONValue: Sendable, Equatable {
     ])
   }
 
-  /// Customers a second; a negative rate becomes 0, and a rate above 32 bits the maximum.
+  /// Makes a number of customers a second. A negative rate becomes 0, and one that exceeds 32 bits the maximum.
   ///
   /// - Parameter thousandths: the rate in thousandths; nil if it is unknown.
   package static func rate(_ thousandths: (some BinaryInteger)?) -> JSONValue {
@@ -66,6 +69,7 @@ package enum JSONValue: Sendable, Equatable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// Appends the document on one line.
   package func append(to bytes: inout [UInt8]) {
     switch self {
     case .null: bytes.append(contentsOf: "null".utf8)
@@ -85,6 +89,7 @@ package enum JSONValue: Sendable, Equatable {
     }
   }
 
+  /// Appends elements between brackets, with commas.
   private static func append<Element>(
     _ elements: [Element], between brackets: (Unicode.Scalar, Unicode.Scalar), to bytes: inout [UInt8],
     _ each: (Element, inout [UInt8]) -> Void

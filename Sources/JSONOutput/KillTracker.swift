@@ -7,6 +7,7 @@ import Wire
 
 /// Observes one process after the kill request.
 package struct KillTracker: Sendable, Equatable {
+  /// What is known of the process and of its customer.
   package enum Stage: Sendable, Equatable {
     /// The kill was requested.
     case ordered
@@ -42,10 +43,12 @@ package struct KillTracker: Sendable, Equatable {
   private var hasNoSuccessor = false
   /// The last observation of the running process; nil if no frame has shown it.
   private var lastObservation: Observation?
+  /// Number of the event of the exit, or of the last one before it; later events concern the next process.
   private var exitSequence: Int64 = 0
+  /// True if the event of the exit was in a frame.
   private var isExitObserved = false
-  /// The generation of the coordinator and the business day at the last observation, or at the exit. Another
-  /// coordinator reuses event numbers, and another day reuses ticket numbers.
+  /// The generation of the coordinator and the business day at the last observation, or at the exit. After the exit the
+  /// generation is that of the newest frame. Another coordinator reuses event numbers, and another day ticket numbers.
   private var coordinator: Int64 = 0
   private var day: Int64 = 0
 
@@ -60,6 +63,7 @@ package struct KillTracker: Sendable, Equatable {
   /// True if `other` observes the same process.
   package func isOf(_ other: KillTracker) -> Bool { window == other.window && pid == other.pid }
 
+  /// True if nothing more can become known of the customer.
   package var isOver: Bool {
     switch stage {
     case .ordered, .died: false
@@ -87,6 +91,7 @@ package struct KillTracker: Sendable, Equatable {
     if case .served(_, _, let after, true) = stage { after } else { nil }
   }
 
+  /// Follows a new snapshot.
   package mutating func handle(_ frame: BoardFrame) {
     if stage == .ordered { findExit(in: frame) }
     guard stage != .ordered else { return observe(in: frame) }
@@ -104,6 +109,7 @@ package struct KillTracker: Sendable, Equatable {
     }
   }
 
+  /// Records time and customer of the process, if the frame shows it.
   private mutating func observe(in frame: BoardFrame) {
     guard let row = frame.windows.first(where: { $0.window == window && $0.pid == pid }) else { return }
     lastObservation = Observation(
@@ -117,12 +123,14 @@ package struct KillTracker: Sendable, Equatable {
     frame.windows.first { $0.window == window && ($0.generation > generation || $0.pid != pid) }
   }
 
+  /// Looks for the next process of the window, or for a sign that there will be none.
   private mutating func findSuccessor(in frame: BoardFrame) {
     let next = next(in: frame)
     if let next, next.isReady { successor = next.pid }
     hasNoSuccessor = next?.isFailed == true || !frame.windows.contains { $0.window == window }
   }
 
+  /// Looks for the exit of the process, and for the customer that it had.
   private mutating func findExit(in frame: BoardFrame) {
     let death = frame.events.first { $0.kind == .died && $0.window == window && $0.pid == pid }
     if let death {
@@ -153,6 +161,7 @@ package struct KillTracker: Sendable, Equatable {
       }
   }
 
+  /// Looks for the next start or the end of the customer.
   private mutating func findCustomer(_ ticket: Int64, in frame: BoardFrame, since moment: Int64) {
     func servedAgain(_ window: String?, at time: Int64, isExact: Bool) -> Stage {
       .served(
@@ -189,6 +198,7 @@ package struct KillTracker: Sendable, Equatable {
     stage = servedAgain(nil, at: frame.time, isExact: false)
   }
 
+  /// Difference of two times, at least 0 and without overflow.
   private static func span(from: Int64, to: Int64) -> Int64 {
     let (span, isOver) = to.subtractingReportingOverflow(from)
     return isOver ? .max : max(0, span)
@@ -196,5 +206,6 @@ package struct KillTracker: Sendable, Equatable {
 }
 
 extension BoardWindow {
+  /// True if the process of the window can serve or is serving.
   fileprivate var isReady: Bool { state == .idle || state == .serving }
 }
