@@ -165,20 +165,23 @@ struct TopModel {
     }
   }
 
+  /// True while the dead letters are on the screen and follow the bank, so they are requested after a change.
+  private var showsDeadLetters: Bool { tab == .dead && mode != .help && frozen == nil }
+
   /// Returns the request that updates an outdated view, once.
   mutating func question(at now: MonotonicTime) -> ControlCommand? {
     if case .timeline(var timeline) = mode, let question = timeline.question(at: now) {
       mode = .timeline(timeline)
       return question
     }
-    guard tab == .dead, mode != .help, frozen == nil else { return nil }
+    guard showsDeadLetters else { return nil }
     return letters.question(at: now)
   }
 
   /// Time at which ``question(at:)`` returns a request; nil before the next change.
   var due: MonotonicTime? {
     if case .timeline(let timeline) = mode { return timeline.due }
-    return tab == .dead && frozen == nil ? letters.due : nil
+    return showsDeadLetters ? letters.due : nil
   }
 
   /// Time span after which the display changes even if no message arrives; nil for never.
