@@ -34,7 +34,7 @@ import Wire
     (Array("+\u{1B}[200~b5\r\u{1B}[A\u{1A}".utf8), [.character("+"), .control("z")]),
     (Array("\u{1B}[200~b5\r\u{1B}[A가\u{1B}[201~+".utf8), [.paste, .character("+")]),
     (Array("\u{1B}[200~\u{1B}[201~\u{1B}[200~1\u{3}+".utf8), [.paste, .control("c"), .character("+")]),
-    (Array("\u{1B}\u{1B}".utf8), [.escape]),
+    (Array("\u{1B}\u{1B}".utf8), [.escape]), (Array("\u{1B}\u{1B}[A".utf8), [.escape, .up]),
     (Array("\u{1B}xq".utf8), [.character("q")]), ([0xFF, 0x80, 0xC3, 0x28, 0x71], [.character("q")]),
     ([0, 0x1C], []), ([0x7F], [.backspace]),
     (Array("\u{1B}[5~\u{1B}[6~\u{1B}[Z".utf8), [.pageUp, .pageDown, .backTab]),
@@ -54,6 +54,7 @@ import Wire
     var keys = KeyDecoder()
     #expect(keys.take([0x1B]) == [] && keys.isWaiting)
     #expect(keys.settle() == .escape && !keys.isWaiting)
+    #expect(keys.take([0x1B, 0x1B]) == [.escape] && keys.settle() == .escape, "the key was pressed twice")
     #expect(keys.take(Array("\u{1B}[1;".utf8)) == [] && keys.isWaiting)
     #expect(keys.settle() == nil && !keys.isWaiting)
     #expect(keys.take(Array("A".utf8)) == [.character("A")])

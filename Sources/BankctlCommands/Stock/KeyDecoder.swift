@@ -63,7 +63,8 @@ struct KeyDecoder: Sendable {
     guard let first = pending.first else { return nil }
     let keys = first == Self.escape ? sequence() : character(first)
     isPasting = pending == Self.pasteBegin
-    if keys != nil { pending = [] }
+    // The second of two escapes may begin a sequence.
+    if keys != nil { pending = keys == [.escape] ? [Self.escape] : [] }
     return keys
   }
 
@@ -71,7 +72,7 @@ struct KeyDecoder: Sendable {
   /// ctlseqs.
   private func sequence() -> [Key]? {
     guard pending.count > 1 else { return nil }
-    // Two escapes give one key Escape. Any other byte after an escape is Alt with a key, which gives no key.
+    // The first of two escapes is the key Escape. Any other byte after an escape is Alt with a key, which gives no key.
     guard pending[1] == UInt8(ascii: "[") || pending[1] == UInt8(ascii: "O") else {
       return pending[1] == Self.escape ? [.escape] : []
     }
