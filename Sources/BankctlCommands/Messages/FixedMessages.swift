@@ -55,7 +55,7 @@ package struct FixedMessages: Sendable {
     "마감합니다. 기다리는 고객을 모두 처리합니다. 한 번 더 누르면 업무중인 고객만 마칩니다.")
   let endedAtOnce = Text(
     "Stopped immediately. Customers with tickets wait for the next start.",
-    "바로 끝냈습니다. 유실된 고객은 없습니다. 번호표가 있는 고객은 다음 개점을 기다립니다.")
+    "바로 끝냈습니다. 번호표가 있는 고객은 다음 개점을 기다립니다.")
 
   let nothingToAdd = Text(
     "stock add: an amount of 0 changes nothing. Give the number to add; a negative number removes.",
