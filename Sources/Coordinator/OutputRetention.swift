@@ -20,19 +20,24 @@ final class OutputRetention: CoordinatorComponent {
   /// customers.
   private static let atOnce = 64
 
+  /// One round over all output files.
   private struct RetentionSweep {
     /// Files last written before this time are removed.
     let horizon: WallTime
+    /// Days whose directories remain to be checked.
     var days: ArraySlice<BusinessDay>
     var names: DirectoryStream?
     var files: Int64 = 0
     var bytes: Int64 = 0
+    /// True after the time limit of this round was written to the marker file.
     var isRecorded = false
     var firstError: SystemError?
   }
 
+  /// Round in progress; nil between two rounds.
   private var sweep: RetentionSweep?
   private var nextSweepAt: MonotonicTime
+  /// Business day at the last check, to detect the end of a day.
   private var day: BusinessDay
 
   override init(_ dependencies: CoordinatorComponent) {
@@ -41,11 +46,13 @@ final class OutputRetention: CoordinatorComponent {
     super.init(dependencies)
   }
 
+  /// Time for which output files are kept; 0 keeps them permanently.
   private var retention: TimeSpan { context.configuration.outputRetention }
   private var output: String { context.home.output }
 
   var nextDeadline: MonotonicTime? { retention > .zero ? nextSweepAt : nil }
 
+  /// Starts a round or continues the present one, if that is due.
   func runTimers() {
     if queue.machine.dayCounters.day != day {
       day = queue.machine.dayCounters.day
@@ -61,6 +68,7 @@ final class OutputRetention: CoordinatorComponent {
     nextSweepAt = context.now.monotonic + (sweep == nil ? Self.rest : Self.pause)
   }
 
+  /// New round; nil if the directory with the output files cannot be read.
   private func begin() -> RetentionSweep? {
     let (horizon, overflow) = context.now.wall.milliseconds.subtractingReportingOverflow(
       retention.milliseconds)
@@ -91,6 +99,7 @@ final class OutputRetention: CoordinatorComponent {
     return false
   }
 
+  /// Removes an output file that is older than the time limit and whose customer is not at a window.
   private func check(
     at name: String, of day: BusinessDay, in directory: String, _ sweep: inout RetentionSweep
   ) throws(SystemError) {
@@ -113,6 +122,7 @@ final class OutputRetention: CoordinatorComponent {
     sweep.bytes += facts.size
   }
 
+  /// True if the customer with this ticket is at a window.
   private func isAtWork(_ ticket: TicketNumber, of day: BusinessDay) -> Bool {
     day == queue.machine.dayCounters.day
       && queue.machine.servingCustomers.contains { $0.customer.ticket == ticket }
@@ -128,6 +138,7 @@ final class OutputRetention: CoordinatorComponent {
     try Directory.rename(path + ".new", to: path)
   }
 
+  /// Logs what a finished round has removed, and its last error.
   private func logSweep(_ sweep: RetentionSweep) {
     if sweep.files > 0 {
       context.write(event: "output_removed") {

@@ -1,6 +1,6 @@
 // Server of outside workers: programs that connect to serve customers, and the leases that each of them holds.
-// Invariants: this server starts and kills no process. A worker can answer only for leases that it holds. A worker that
-// violates this or another rule of the protocol is disconnected with a reason, and other workers serve its customers.
+// Invariants: this server starts and kills no process. A worker can answer only for leases that it holds. The server
+// disconnects a worker that violates a rule of the protocol, with a reason, and other workers serve its customers.
 
 import BankModel
 import Configuration
@@ -15,6 +15,7 @@ import Wire
 final class WorkerSession: ClientSession<TellerMessage, MessageToTeller> {
   /// Services named in the worker's hello; empty before the hello.
   var services: [Service] = []
+  /// Largest number of customers that the worker takes at once.
   var inFlight = 1
   /// Generation in the leases of this worker; 0 before it is ready.
   var generation: Generation = 0
@@ -23,6 +24,7 @@ final class WorkerSession: ClientSession<TellerMessage, MessageToTeller> {
   var pid: Int32 = 0
   /// Leases that the worker holds, with their windows, including recalled leases that it has not returned yet.
   var holding: [Lease: Window] = [:]
+  /// Counter of the worker's progress reports.
   var beats = BeatCount()
 
   var isReady: Bool { generation != 0 }
@@ -30,7 +32,9 @@ final class WorkerSession: ClientSession<TellerMessage, MessageToTeller> {
   var servedWindows: [Window] { services.map { .outside($0, number: number) } }
 }
 
+/// Server at the socket to which outside workers connect.
 final class WorkerServer: ClientServer<TellerMessage, MessageToTeller, WorkerSession> {
+  /// Called with each message of a worker.
   var onMessage: (TellerMessage, WorkerSession) -> Void = { _, _ in }
 
   init(loop: EventLoop) {
@@ -41,6 +45,7 @@ final class WorkerServer: ClientServer<TellerMessage, MessageToTeller, WorkerSes
 
   override func handle(_ message: TellerMessage, from session: WorkerSession) { onMessage(message, session) }
 
+  /// Accepts the hello of a worker, and sends the timeouts that apply to the worker.
   func accept(_ session: WorkerSession, on terms: WorkerTimeouts) {
     session.isGreeted = true
     send(.workerAccepted(terms), to: session)
@@ -61,6 +66,7 @@ final class OutsideWorkers: CoordinatorComponent {
   private let workers: WorkerServer
   /// Number of workers that became ready since this process started.
   private var count: Int64 = 0
+  /// Ready workers by their numbers.
   private var byNumber: [Int32: WorkerSession] = [:]
 
   override init(_ dependencies: CoordinatorComponent) {
@@ -93,8 +99,10 @@ final class OutsideWorkers: CoordinatorComponent {
     try workers.listen(at: context.home.workerSocket)
   }
 
+  /// True while outside workers can connect.
   private(set) var isListening = false
 
+  /// Disconnects all workers and stops listening, because the bank closes.
   func close() {
     isListening = false
     workers.close()
@@ -102,6 +110,7 @@ final class OutsideWorkers: CoordinatorComponent {
 
   func flush() { workers.writeAll() }
   var nextDeadline: MonotonicTime? { workers.nextAccept }
+  /// Next timeout of a silent worker, in listening time; see `ListeningClock`.
   var nextJudgement: MonotonicTime? { workers.nextCheck }
   func runTimers(_ now: Moment) { workers.runTimers(now.monotonic, listeningTime: now.listeningTime) }
 
@@ -110,6 +119,7 @@ final class OutsideWorkers: CoordinatorComponent {
 
   // MARK: - Effects of the queue
 
+  /// Performs an effect of the queue for an outside worker.
   private func perform(_ command: OutsideWorkerCommand, at window: Window) {
     guard let number = window.outsideNumber, let session = byNumber[number] else { return }
     switch command {
@@ -121,6 +131,7 @@ final class OutsideWorkers: CoordinatorComponent {
     }
   }
 
+  /// Logs a violation of the protocol and disconnects the worker.
   private func expel(_ session: WorkerSession, _ reason: String) {
     context.write(event: "protocol_violation", level: .warn) {
       $0.field(
@@ -133,6 +144,7 @@ final class OutsideWorkers: CoordinatorComponent {
 
   // MARK: - Messages of workers
 
+  /// Handles a message of a worker.
   private func handle(_ message: TellerMessage, from session: WorkerSession) {
     switch message {
     case .hello(let hello): greet(hello, session)
@@ -153,6 +165,7 @@ final class OutsideWorkers: CoordinatorComponent {
     if !session.channel.isMidFrame, !context.isHalted { workers.writeAll() }
   }
 
+  /// Checks the hello of a worker, and accepts or refuses the worker.
   private func greet(_ hello: Hello, _ session: WorkerSession) {
     guard !session.isGreeted else { return workers.refuse(session, .malformed, "a second hello") }
     guard hello.version == protocolVersion else {
@@ -173,6 +186,7 @@ final class OutsideWorkers: CoordinatorComponent {
     workers.accept(session, on: context.configuration.workerTerms(of: names))
   }
 
+  /// Assigns a number and a generation to a worker that is ready, and reports it to the queue.
   private func admit(_ session: WorkerSession) {
     guard !context.isEnding else { return workers.refuse(session, .closing, "the bank is closing") }
     var number: Int32 = 1
@@ -203,12 +217,14 @@ final class OutsideWorkers: CoordinatorComponent {
     return Generation(truncatingIfNeeded: (incarnation & 0x7fff) << 16 | ((count - 1) % 0xffff + 1))
   }
 
+  /// Passes a worker's answer for a lease to the queue; the worker then no longer holds the lease.
   private func answered(_ lease: Lease, _ session: WorkerSession, _ answer: (Window) -> TellerAnswer) {
     guard let window = holding(lease, session) else { return }
     session.holding[lease] = nil
     queue.process(.tellerAnswered(window, session.generation, lease, answer(window)))
   }
 
+  /// Passes a worker's progress report to the queue, and disconnects a worker that sends too many.
   private func progressed(_ lease: Lease, _ session: WorkerSession) {
     guard let window = holding(lease, session) else { return }
     if session.beats.isTooMany() {
@@ -232,6 +248,7 @@ final class OutsideWorkers: CoordinatorComponent {
     return nil
   }
 
+  /// Reports a disconnected worker to the queue, which returns its customers.
   private func forget(_ session: WorkerSession) {
     guard session.isReady, byNumber[session.number] === session else { return }
     byNumber[session.number] = nil

@@ -7,6 +7,7 @@ import BankModel
 import Posix
 
 enum PauseMarkerFile {
+  /// Largest size in bytes of a file that is read.
   private static let longest = 1 << 22
 
   /// Stores the reasons, or removes the file if there are none.
@@ -23,7 +24,7 @@ enum PauseMarkerFile {
     return parse(bytes) ?? [:]
   }
 
-  /// Each reason follows a line with its service and its length in bytes; the last line is `end`.
+  /// Contents of the file: each reason follows a line with its service and its length in bytes; the last line is `end`.
   static func bytes(of reasons: [ServiceName: String]) -> [UInt8] {
     var bytes: [UInt8] = []
     for (service, reason) in reasons.sorted(by: { $0.key < $1.key }) {
@@ -32,6 +33,7 @@ enum PauseMarkerFile {
     return bytes + Array("end\n".utf8)
   }
 
+  /// Reasons in the contents of a file; nil if the contents are invalid.
   static func parse(_ bytes: [UInt8]) -> [ServiceName: String]? {
     var rest = bytes[...]
     var reasons: [ServiceName: String] = [:]

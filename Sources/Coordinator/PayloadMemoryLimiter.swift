@@ -1,12 +1,13 @@
 // Count of payload bytes in memory for requests that wait for admission, of all clients together and of each client.
 // Admitted payloads belong to the store and are not counted.
-// Invariant: a share counts until it is deallocated, so no path on which a request ends can forget to release it. A
-// client above its limit is not read, and a request without capacity is refused; see `EnqueueHandler`.
+// Invariant: the bytes of a reservation count until the reservation is deallocated, however its request ends. A client
+// above its limit is not read, and a request that exceeds the common limit is refused; see `EnqueueHandler`.
 
 import BankModel
 import QueueCore
 import Wire
 
+/// Payload bytes of all requests that wait for admission, and their limit.
 final class PayloadMemoryLimiter {
   /// Limit for all clients together, in bytes.
   static let limit = 64 << 20
@@ -14,12 +15,13 @@ final class PayloadMemoryLimiter {
   /// limit.
   static let ofClient = 4 << 20
 
+  /// Bytes counted at present.
   fileprivate(set) var bytes = 0
 
-  /// True if this many more bytes fit.
+  /// True if this many more bytes stay within the limit.
   func hasRoom(for more: Int) -> Bool { bytes + more <= Self.limit }
 
-  /// Failure for a request with this many more bytes.
+  /// Failure for a request whose additional bytes would exceed the limit.
   func refusal(of more: Int) -> Failure {
     Failure(
       .queueFull, subject: String(Self.limit),
@@ -27,7 +29,7 @@ final class PayloadMemoryLimiter {
   }
 }
 
-/// Bytes counted for one request.
+/// Payload bytes counted for one request.
 final class PayloadReservation {
   private let room: PayloadMemoryLimiter
   private weak var session: ControlSession?
@@ -41,17 +43,19 @@ final class PayloadReservation {
     didSet { count(bytes - oldValue) }
   }
 
-  /// True if the share may grow to this size.
+  /// True if the reservation may grow to this size.
   func hasRoom(for wanted: Int) -> Bool { room.hasRoom(for: wanted - bytes) }
+  /// Failure for a request whose reservation may not grow to this size.
   func refusal(of wanted: Int) -> Failure { room.refusal(of: wanted - bytes) }
 
+  /// Adds a difference to the counts of all clients and of this client.
   private func count(_ difference: Int) {
     room.bytes += difference
     session?.payloadBytes += difference
   }
 }
 
-/// Payload of some customers of one slice.
+/// One payload, and the customers of a slice that carry it.
 struct SlicePayload {
   var payload: [UInt8]
   var tickets: ClosedRange<TicketNumber>
@@ -66,7 +70,7 @@ struct SliceAttachments {
 }
 
 extension InProgressEnqueue.TicketPlacement {
-  /// Ranges of consecutive numbers for this many customers.
+  /// Ranges of consecutive ticket numbers for this many customers.
   func runs(of count: Int64) -> [ClosedRange<TicketNumber>] {
     [(first, min(inGap, count)), (behind, count - min(inGap, count))]
       .filter { $0.1 > 0 }.map { $0.0...$0.0 + $0.1 - 1 }

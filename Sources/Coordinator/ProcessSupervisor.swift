@@ -12,6 +12,7 @@ import Time
 import Transport
 import Wire
 
+/// Limits of the channels and timeouts of supervised processes of one kind.
 struct ProcessLimits {
   var frame = FrameLimits.teller
   var unread: Int
@@ -39,21 +40,24 @@ protocol ProcessSupervisor: AnyObject {
   /// Function that starts workers without processes; nil if each worker has a process.
   var inProcessWorkers: InProcessWorkerFactory? { get }
 
-  /// Log field that identifies a post.
+  /// Log field that identifies a slot.
   func name(of slot: Slot) -> (key: StaticString, value: String)
+  /// Program of this build that runs at the slot, and its arguments.
   func command(for slot: Slot) -> (program: String, arguments: [String])
   /// Foreign program, which does not belong to this build, to start instead of ``command(for:)``; nil for a
   /// program of this build.
   func foreignProgram(for slot: Slot) throws(SystemError) -> ChildProcess.Program?
   /// Descriptor for the output that a foreign program writes outside its channel.
   func workerOutput(of slot: Slot) throws(SystemError) -> FileDescriptor
+  /// Generation of the next process at the slot.
   func nextGeneration(at slot: Slot) -> Generation
   /// Longest line of a process that may send lines; nil for a process that sends frames.
   func lineLimit(for slot: Slot) -> Int?
-  /// True if a process may start at this post now. If not, the supervisor sets the time of the next check.
+  /// True if a process may start at this slot now. If not, the supervisor sets the time of the next check.
   func mayStart(_ slot: Slot, at now: Moment) -> Bool
   /// Called after a process was started, to set its deadlines.
   func began(_ slot: Slot, at now: Moment)
+  /// Called with each message of the present process.
   func handle(_ message: Incoming, from slot: Slot)
   /// Called when a running process has closed or broken its channel.
   func channelEnded(_ slot: Slot, _ end: CloseReason)
@@ -61,10 +65,10 @@ protocol ProcessSupervisor: AnyObject {
   func hasNoOrphans(_ slot: Slot, at now: Moment) -> Bool
   /// Called after a process has exited, before its successor starts.
   func ended(_ slot: Slot, _ status: ExitStatus)
-  /// Decides what happens to a post whose process has exited or could not start. Implementations call
+  /// Decides what happens to a slot whose process has exited or could not start. Implementations call
   /// ``startSuccessor(_:at:shouldGiveUp:)``, unless a rule of their own applies.
   func decide(_ slot: Slot, at now: Moment, couldNotStart: Bool)
-  /// Called when a post was given up; see ``giveUp(_:at:)``.
+  /// Called when a slot was given up; see ``giveUp(_:at:)``.
   func gaveUp(_ slot: Slot)
 }
 
@@ -78,6 +82,7 @@ extension ProcessSupervisor {
   func mayStart(_ slot: Slot, at now: Moment) -> Bool { true }
   func lineLimit(for slot: Slot) -> Int? { nil }
 
+  /// Starts the next process at a slot, if the slot permits a start now.
   func start(_ slot: Slot, at now: Moment) {
     guard mayStart(slot, at: now) else { return }
     let isRestart = slot.startedAt != nil
@@ -112,7 +117,7 @@ extension ProcessSupervisor {
     began(slot, at: now)
   }
 
-  /// Registers a started process. On an error the post is unchanged.
+  /// Registers a started process. On an error the slot is unchanged.
   private func watch(
     _ child: ChildProcess?, _ descriptor: consuming FileDescriptor, at slot: Slot
   ) throws(SystemError) {
@@ -121,7 +126,7 @@ extension ProcessSupervisor {
       descriptor: descriptor, loop: loop, incomingLimit: limits.frame, backlogLimit: limits.unread,
       lineLimit: lineLimit(for: slot))
     let generation = slot.generation
-    // The closures retain the post until its channel and child have ended, which always happens. A weak
+    // The closures retain the slot until its channel and child have ended, which always happens. A weak
     // reference would permanently make all other references to the object slower: 8 % of the coordinator's CPU
     // time (measured with perf).
     channel.onMessage = { [unowned self] message in
@@ -148,11 +153,13 @@ extension ProcessSupervisor {
       ? .version : hello.build != BuildIdentity.current ? .build : hello.role != role ? .hello : nil
   }
 
+  /// Sends a message to the present process at once.
   func send(_ message: Outgoing, to slot: Slot) {
     slot.channel?.send(message)
     slot.channel?.flush()
   }
 
+  /// Sends a refusal to a process, and then closes its channel.
   func refuse(_ slot: Slot, _ refused: Outgoing) {
     slot.channel?.send(refused)
     slot.channel?.closeAfterFlush()
@@ -193,6 +200,7 @@ extension ProcessSupervisor {
     decide(slot, at: now, couldNotStart: false)
   }
 
+  /// Logs the exit of a process.
   private func report(_ status: ExitStatus, of pid: Int32, at slot: Slot, _ now: Moment) {
     write("exit", status.isSuccess ? .info : .warn, about: slot, at: now) {
       $0.field("child", pid)
@@ -223,7 +231,7 @@ extension ProcessSupervisor {
     }
   }
 
-  /// Gives up a post: no process is started at this post automatically any more.
+  /// Gives up a slot: no process is started at this slot automatically any more.
   func giveUp(_ slot: Slot, at now: Moment) {
     slot.isGivenUp = true
     write("restarts_stopped", .error, about: slot, at: now) {
@@ -244,6 +252,7 @@ extension ProcessSupervisor {
 
   // MARK: - Deadlines
 
+  /// Earliest deadline of these slots on the monotonic clock.
   func nextDeadline(of slots: some Collection<Slot>) -> MonotonicTime? {
     slots.reduce(nil) { .earlier($0, $1.nextDeadline) }
   }
@@ -254,6 +263,7 @@ extension ProcessSupervisor {
     slots.reduce(nil) { .earlier($0, $1.nextJudgement) }
   }
 
+  /// Starts the successor at a slot if its pause is over.
   func restartIfDue(_ slot: Slot, at now: Moment) {
     guard let due = slot.restartAt, due <= now.monotonic else { return }
     slot.restartAt = nil
@@ -272,6 +282,7 @@ extension ProcessSupervisor {
 
   // MARK: - Log
 
+  /// Writes a log entry about a slot.
   func write(
     _ event: StaticString, _ level: LogLevel = .info, about slot: Slot, at now: Moment = SystemClock.moment(),
     _ fields: (inout LogFields) -> Void = { _ in }
@@ -296,7 +307,7 @@ enum ProcessPhase: Equatable {
   case leaving
 }
 
-/// Post for a process, and the process running at it: its channel on descriptor 3 and its history of exits.
+/// Slot for a process, and the process running in it: its channel on descriptor 3 and its history of exits.
 /// Invariant: `channel` and `child` are of the same generation.
 package class SupervisedProcess<Incoming: FrameMessage, Outgoing: FrameMessage> {
   typealias Channel = MessageChannel<Incoming, Outgoing>
@@ -304,30 +315,37 @@ package class SupervisedProcess<Incoming: FrameMessage, Outgoing: FrameMessage> 
   final var phase = ProcessPhase.empty
   package final var generation: Generation = 0
   final var child: ChildProcess?
-  /// Process id of the last process started at this post, even if it has exited; 0 for none.
+  /// Process id of the last process started at this slot, even if it has exited; 0 for none.
   final var lastPid: Int32 = 0
   final var childRegistration: Registration?
   final var channel: Channel?
+  /// False after the slot was closed: no successor starts.
   final var isWanted = true
   /// Start time of the successor; nil while a process runs or none is to start.
   final var restartAt: MonotonicTime?
   /// Time by which the process must be ready. This deadline and the next two are in listening time; see
   /// `ListeningClock`.
   final var readyDeadline: MonotonicTime?
+  /// Time at which a process that was to exit is killed.
   final var killAt: MonotonicTime?
+  /// Time at which the channel of an exited process is closed.
   final var drainDeadline: MonotonicTime?
   /// Exit status of a reaped process, until its exit is reported.
   final var exitStatus: ExitStatus?
   final var startedAt: MonotonicTime?
   final var history: RestartHistory
+  /// Number of processes started at this slot after the first one.
   final var restarts: Int64 = 0
+  /// True after too many exits: no successor starts automatically.
   final var isGivenUp = false
-  /// Exit of the last process at this post, or the reason why none could start.
+  /// Exit of the last process at this slot, or the reason why none could start.
   final var lastExitReason: MessageDetail?
 
   init(history: RestartHistory) { self.history = history }
 
+  /// Process id of the running process; 0 if there is none.
   final var pid: Int32 { child.map { $0.isReaped ? 0 : $0.pid } ?? 0 }
+  /// Next deadline on the monotonic clock.
   var nextDeadline: MonotonicTime? { restartAt }
   /// Next timeout, in listening time; see `ListeningClock`.
   var nextJudgement: MonotonicTime? { .earlier(readyDeadline, .earlier(killAt, drainDeadline)) }

@@ -18,7 +18,7 @@ extension QueueDriver {
     send(of: customer, lease, at: window, kind)
   }
 
-  /// Sends the order of a customer to its worker.
+  /// Sends the message that assigns a customer, with the payload, to its worker.
   private func send(of customer: Customer, _ lease: Lease, at window: Window, _ kind: ServiceKind) {
     var payload: [UInt8]?
     if kind.takesPayload {
@@ -83,6 +83,7 @@ extension QueueDriver {
     }
   }
 
+  /// Renews the lease of a customer whose order is held back for a worker program.
   private func renew(_ order: DeferredAssignments.Order) {
     guard context.kinds[order.window.service].isForeign else { return }
     apply(.tellerProgressed(order.window, order.lease.generation, order.lease))

@@ -14,8 +14,8 @@ extension QueueDriver {
   /// Deadline of the next commit; nil if there is nothing to commit or the limit of transactions in flight is
   /// reached.
   /// - Parameter isImmediate: True to commit in this iteration although no client waits. This applies to a slice
-  ///   of a large request that was staged while other customers are served: the commit then counts as work of
-  ///   the intake.
+  ///   of a large request that was staged while other customers are served: the time of the commit then counts
+  ///   as time for that request.
   func commitDue(isImmediate: Bool) -> MonotonicTime? {
     guard machine.hasRoomUnderway else { return nil }
     return engine.due(
@@ -52,6 +52,7 @@ extension QueueDriver {
     updateDiskSpace()
   }
 
+  /// Records that the store has started a commit whose result arrives later.
   private func startCommit() {
     subscriptions.sealEvents()
     if !Kernel.hasPlantedBug("settlesUnsealedChanges") { apply(.sealed) }
@@ -91,7 +92,7 @@ extension QueueDriver {
 
   /// Notifies waiting clients before any effect is performed, and so before anything is staged. If no other
   /// transaction is in flight, the store now contains only what is on disk. A notified part may cause more
-  /// effects, for example an audit that receives released stock; these are performed after the others.
+  /// effects, which are performed after the others.
   private func notifyWaiters() {
     isNotifying = true
     onCommitted()

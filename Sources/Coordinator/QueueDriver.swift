@@ -49,6 +49,7 @@ final class QueueDriver {
   /// Latest progress reports of workers, for customers in flight.
   private(set) var progress: [TicketNumber: WorkProgress] = [:]
 
+  /// Observer that applies the events, for checks in simulations; nil if the driver applies them itself.
   var witness: (any QueueObserver)?
 
   /// Log entries for workers that keep no log of their own.
@@ -60,8 +61,7 @@ final class QueueDriver {
   let inFlightTable: InFlightTable?
   /// Orders for workers that have not read earlier messages.
   var deferredAssignments = DeferredAssignments()
-  /// Returns the number of bytes that are queued for the outside worker with this number and not yet written to its
-  /// socket.
+  /// Bytes that are queued for the outside worker with this number and not yet written to its socket.
   var outsideBacklog: (Int32) -> Int = { _ in 0 }
   let subscriptions: Subscriptions
   private let releases: ReleaseQueue
@@ -126,9 +126,7 @@ final class QueueDriver {
 
   // MARK: - Effects
 
-  /// Performs all pending effects.
-  ///
-  /// An effect can cause events with more effects; these are appended and performed in order.
+  /// Performs all pending effects in order, including those of events that these effects cause.
   func perform() {
     guard !isPerforming, !isNotifying else { return }
     isPerforming = true
@@ -153,13 +151,14 @@ final class QueueDriver {
       .first
   }
 
-  /// Fault injection in simulations only: stages a change after its successor.
+  /// Fault injection in simulations only: swaps a change with the next one, so that it is staged later.
   private func swapStages(from index: Int) {
     guard case .stage = effects[index] else { return }
     let next = effects[(index + 1)...].firstIndex { if case .stage = $0 { true } else { false } }
     if let next { effects.swapAt(index, next) }
   }
 
+  /// Performs one effect.
   private func perform(_ effect: QueueEffect) {
     switch effect {
     case .stage(let change):
@@ -173,8 +172,7 @@ final class QueueDriver {
       }
       entrust(customer, lease, at: window)
     case .acknowledge(let window, let lease):
-      // A worker program, which need not be of this build, receives only the messages of the worker protocol, in either
-      // encoding.
+      // A worker program receives only the messages of the worker protocol.
       guard !window.isOutside, !context.kinds[window.service].isForeign else { break }
       tellerSupervisor.send(
         window, .acknowledged(lease), canBeDelayed: machine.numbers(of: window)?.lease != nil)
@@ -229,6 +227,7 @@ final class QueueDriver {
     }
   }
 
+  /// Stages a change in the store, and reports it to the parts that count changes.
   func stage(_ change: StoreChange) {
     guard !isNotifying else { return effects.append(.stage(change)) }
     let isRepeated = repeats > 0
@@ -394,6 +393,7 @@ final class QueueDriver {
   /// Lets a store that is short of disk space check again if the pause is over.
   func checkDiskSpaceIfDue() { if engine.checkDiskSpaceIfDue() { updateDiskSpace() } }
   var nextDeadline: MonotonicTime? { .earlier(nextRetry, engine.nextDeadline) }
+  /// Time at which the next delayed customer in memory is due; nil for none.
   var nextRetry: MonotonicTime? { Kernel.hasPlantedBug("neverRunsTimers") ? nil : machine.nextRetry }
   /// Earliest end of a lease, in listening time; see `ListeningClock`.
   var nextLeaseEnd: MonotonicTime? { Kernel.hasPlantedBug("neverRunsTimers") ? nil : machine.nextLeaseEnd }

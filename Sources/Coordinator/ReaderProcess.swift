@@ -23,6 +23,7 @@ final class ReaderQuery {
   /// Called with each part of the answer, and with true if more parts follow.
   fileprivate let onAnswer: (ControlAnswer, Bool) -> Void
   fileprivate var isAnswered = false
+  /// Number of exits and timeouts of a process while it worked on this query.
   fileprivate var deaths = 0
 
   init(
@@ -33,6 +34,7 @@ final class ReaderQuery {
   }
 }
 
+/// Process that answers queries to a shared database, one at a time.
 final class ReaderProcess {
   private typealias Channel = MessageChannel<BankMessage, ClientMessage>
 
@@ -55,7 +57,9 @@ final class ReaderProcess {
   private var child: ChildProcess?
   private var registration: Registration?
   private var channel: Channel?
+  /// Queries that are not sent yet, in order.
   private var waiting: [ReaderQuery] = []
+  /// Query in flight, with its request number and the time of its timeout; nil if there is none.
   private var current: (question: ReaderQuery, number: UInt32, until: MonotonicTime)?
   private var lastNumber: UInt32 = 0
   /// Earliest start time of a successor.
@@ -77,6 +81,7 @@ final class ReaderProcess {
 
   // MARK: - Queries
 
+  /// Queues a query. The query fails at once if no process can be started soon.
   func ask(_ question: ReaderQuery) {
     guard !isClosed else { return fail(question, MessageDetail(.readerExited)) }
     if let restartAt, restartAt > SystemClock.monotonic() + Self.longestWait {
@@ -95,6 +100,7 @@ final class ReaderProcess {
     end("reader_ended", isWanted: false)
   }
 
+  /// Sends the next query if none is in flight. Starts the process if it is not running.
   private func continueWork() {
     guard current == nil, !waiting.isEmpty else { return }
     guard let channel else { return start() }
@@ -108,6 +114,7 @@ final class ReaderProcess {
     channel.flush()
   }
 
+  /// Handles a message of the process.
   private func handle(_ message: BankMessage) {
     switch message {
     case .welcome: history.becameReady(at: SystemClock.monotonic())
@@ -128,12 +135,14 @@ final class ReaderProcess {
     }
   }
 
+  /// Answers a query with a failure.
   private func fail(_ question: ReaderQuery, _ messageDetail: MessageDetail) {
     question.onAnswer(.failure(Failure(.system, messageDetail: messageDetail)), false)
   }
 
   // MARK: - Process
 
+  /// Starts the process, unless it is running or its pause is not over.
   private func start() {
     guard child == nil, !isClosed else { return }
     if let restartAt, restartAt > SystemClock.monotonic() { return }
@@ -153,6 +162,7 @@ final class ReaderProcess {
     continueWork()
   }
 
+  /// Registers a started process and its channel.
   private func watch(_ child: ChildProcess, _ descriptor: consuming FileDescriptor) throws(SystemError) {
     let channel = try Channel(
       descriptor: descriptor, loop: loop, incomingLimit: FrameLimits.control, backlogLimit: Self.backlogLimit)
@@ -167,7 +177,7 @@ final class ReaderProcess {
     self.channel = channel
   }
 
-  /// Stops reading from the process and kills it; its query in flight stays for the successor.
+  /// Stops reading from the process and kills it. A query that is still in flight stays for the successor.
   private func end(_ event: StaticString, isWanted: Bool = true) {
     guard let channel else { return }
     self.channel = nil
@@ -178,6 +188,7 @@ final class ReaderProcess {
     onEvent?(event, child?.pid ?? 0, isWanted ? unavailableReason : "")
   }
 
+  /// Reaps the exited process after its last messages were handled.
   private func reapChild() {
     guard let status = child?.reap(), let registration else { return }
     loop.deregister(registration)
@@ -189,6 +200,7 @@ final class ReaderProcess {
     if isEnding { continueWork() } else { died() }
   }
 
+  /// Sets the time of the next start, and retries or fails the query in flight.
   private func died() {
     let now = SystemClock.monotonic()
     switch history.died(at: now) {

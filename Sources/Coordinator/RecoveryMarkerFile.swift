@@ -1,5 +1,5 @@
-// Files that a coordinator stores for its successor in case it is killed, including a copy of its configuration: a user
-// may be editing the original when the successor starts.
+// Files that a coordinator stores for its successor, for the case that the coordinator is killed. One of them is a copy
+// of the configuration, because a user may be editing the original when the successor starts.
 // Invariant: a file is replaced as a whole, so it contains the state of one moment. The files are needed after the
 // death of the process, but not of the machine, so they are not synced.
 // Errors: a file that cannot be written is removed: no file is better than an outdated one.
@@ -14,6 +14,7 @@ enum RecoveryMarkerFile {
   /// Longest configuration that is copied, in bytes; longer ones are refused when they are read.
   private static let longest = 1 << 20
 
+  /// Replaces a file as a whole, or removes the file if it cannot be written.
   static func write(_ bytes: [UInt8], at path: String) {
     let fresh = path + ".new"
     do throws(SystemError) {
@@ -51,6 +52,7 @@ enum RecoveryMarkerFile {
     return kept.map { read.keeping($0) } ?? read
   }
 
+  /// Configuration in the file or, after a crash with an invalid file, in the previous copy.
   private static func read(
     _ options: CoordinatorOptions, _ home: BankHome, fileError: inout Failure?
   ) throws(Failure) -> BankConfiguration {
@@ -88,11 +90,13 @@ enum WindowsMarkerFile {
     return parse(String(decoding: bytes, as: UTF8.self))
   }
 
+  /// Contents of the file: one line for each service, and the last line `end`.
   static func text(_ windows: [ServiceName: Int32]) -> String {
     let others = windows.keys.filter { !ServiceName.branch.contains($0) }.sorted()
     return (ServiceName.branch + others).map { "\($0) \(windows[$0] ?? 0)\n" }.joined() + "end\n"
   }
 
+  /// Numbers in the contents of a file; nil if the contents are invalid.
   static func parse(_ text: String) -> [ServiceName: Int32]? {
     guard text.hasSuffix("\n") else { return nil }
     var lines = text.split(separator: "\n")

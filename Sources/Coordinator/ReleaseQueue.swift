@@ -1,8 +1,8 @@
 // Release of stock held by cancelled tickets: reads the store's records and asks the stock to release the order of each
 // ticket.
-// Invariant: a record is removed only after the stock has answered, and repeating the request releases once. So no
+// Invariant: a record is removed only after the stock has answered, and a repeated request releases nothing more. So no
 // crash loses or repeats a release. A stock that does not answer is asked again later. A refusal does not block other
-// records: the walk continues with the next record, and refused ones are retried after a longer pause.
+// records: the walk through them continues, and refused ones are retried after a longer pause.
 
 import BankModel
 import Posix
@@ -21,16 +21,20 @@ package final class ReleaseQueue {
   private let stock: StockClient
   private let bankID: BankID
   private let patience: TimeSpan
+  /// Tickets whose release was requested and not answered yet.
   private var inFlight: Set<TicketOfDay> = []
   /// True if there may be records that no walk has covered.
   private var isDue = true
   /// Position of the present walk through the records; nil if there is none.
   private var scan: ReleaseScan?
+  /// Time of the next walk after the stock did not answer; nil for none.
   private var retryAt: MonotonicTime?
   /// Refused tickets, with the stock's message.
   private(set) var refused: [TicketOfDay: String] = [:]
+  /// Time of the next walk that retries refused tickets; nil for none.
   private var refusedAt: MonotonicTime?
 
+  /// Walk through the records of the store.
   private struct ReleaseScan {
     /// Last record covered.
     var position: TicketOfDay?
@@ -52,10 +56,11 @@ package final class ReleaseQueue {
     self.patience = patience
   }
 
+  /// Makes the next ``advance(_:now:)`` start a walk, because there may be new records.
   package func requestScan() { isDue = true }
 
-  /// Postpones the walk because the disk is full and releases cannot be recorded. The walk continues after a
-  /// pause: without a pause, a release whose record the store has discarded would be requested again at once,
+  /// Ends the walk because the disk is full and releases cannot be recorded. Another walk starts after a pause:
+  /// without a pause, a release whose record the store has discarded would be requested again at once,
   /// repeatedly.
   package func postpone() {
     isDue = false
@@ -104,6 +109,7 @@ package final class ReleaseQueue {
     }
   }
 
+  /// Asks the stock to release the order of a ticket.
   private func ask(for ticket: TicketOfDay, as order: OrderID) {
     stock.ask(.returnItems, as: order, until: SystemClock.monotonic() + patience) { [weak self] result in
       guard let self else { return }
@@ -126,7 +132,7 @@ package final class ReleaseQueue {
     }
   }
 
-  /// Refused releases: at most `limit` of them, and the number of the others.
+  /// Refused releases as problems for an audit: at most `limit` of them, and the number of the others.
   func problems(limit: Int = 100) -> [MessageDetail] {
     let tickets = refused.keys.sorted { ($0.day, $0.ticket) < ($1.day, $1.ticket) }
     let reported = tickets.prefix(limit).map {
@@ -136,11 +142,13 @@ package final class ReleaseQueue {
     return unreported > 0 ? reported + [MessageDetail(.moreNotReturned, unreported)] : reported
   }
 
+  /// Reports that the stock has released the order of a ticket.
   private func released(_ ticket: TicketOfDay) {
     refused[ticket] = nil
     onReleased?(ticket)
   }
 
+  /// Records and reports that the stock has refused a release.
   private func refused(_ ticket: TicketOfDay, _ message: String) {
     if refusedAt == nil { refusedAt = SystemClock.monotonic() + Self.longPause }
     guard refused[ticket] == nil else { return }

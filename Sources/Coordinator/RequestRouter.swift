@@ -1,7 +1,8 @@
 // Router of client commands to the parts of the coordinator, and of the queue's answers back to clients. It also pauses
 // clients that have requested too much at once.
 // Invariant: a request gets at most one final answer. It can stay without one only if it is a subscription or a
-// withdrawal, its client disconnects, or the process is cut off. All parts of a list together are one request.
+// withdrawal, its client disconnects, or the coordinator is halted (`BankContext.isHalted`). All parts of a list
+// together are one request.
 
 import BankModel
 import Posix
@@ -24,9 +25,9 @@ final class RequestRouter: CoordinatorComponent {
   private let webServer: WebServerProcess
   private let selections: Selections
   private let selfWaitGuard: SelfWaitGuard
-  /// Reader of a shared database for clients; nil if the bank has its own.
+  /// Reader of a shared database for clients; nil if the database is in the home.
   let reader: SharedStoreReader?
-  /// Waits for tickets of a shared database; nil if the bank has its own.
+  /// Clients that wait for tickets of a shared database; nil if the database is in the home.
   let waits: SharedTicketWaiters?
   /// Clients that are not read for a while; see ``isOverLimit(_:)``.
   private var throttled: [ControlSession] = []
@@ -75,9 +76,9 @@ final class RequestRouter: CoordinatorComponent {
   }
 
   /// Returns true if the request is to be processed. If not, the request was answered or needs no answer of its own, or
-  /// the process is cut off.
+  /// the coordinator is halted.
   private func isHeard(_ request: ControlRequest, from session: ControlSession) -> Bool {
-    // After a cut-off this process sends nothing.
+    // A halted coordinator sends nothing.
     guard !context.isHalted, !opening.refuses(request, session) else { return false }
     guard context.exitCode != nil else { return true }
     // The bank has already ended, for example by a request that was read together with this one.
@@ -85,6 +86,7 @@ final class RequestRouter: CoordinatorComponent {
     return false
   }
 
+  /// Processes a request, unless the client has too many open answers.
   private func serve(_ request: ControlRequest, for session: ControlSession) {
     let requester = RequestHandle(session: session, number: request.number)
     guard openAnswers(of: session) < ClientLimits.openAnswers else {
@@ -100,6 +102,7 @@ final class RequestRouter: CoordinatorComponent {
     }
   }
 
+  /// Number of open answers of a client: lists, subscriptions and waits.
   private func openAnswers(of session: ControlSession) -> Int {
     session.requesters + session.streams.count + shutdownController.count(of: session)
       + audits.count(of: session)
@@ -108,6 +111,7 @@ final class RequestRouter: CoordinatorComponent {
       + (waits?.count(of: session) ?? 0)
   }
 
+  /// Passes a request to the part that answers it.
   private func route(_ request: ControlRequest, _ requester: RequestHandle) {
     if let refusal = selfWaitGuard.refusal(of: request.command, from: requester.session) {
       return server.answer(requester, .failure(refusal))
@@ -182,6 +186,7 @@ final class RequestRouter: CoordinatorComponent {
     server.answer(requester, .failure(Failure(.requiresSharedStore, subject: asked)))
   }
 
+  /// Starts or stops the web server, and answers with the status.
   private func web(_ order: WebServerSettings?, _ requester: RequestHandle) {
     do throws(Failure) {
       try webServer.receive(order, requester)
@@ -214,6 +219,7 @@ final class RequestRouter: CoordinatorComponent {
       || SystemClock.monotonic() >= context.now.monotonic + ClientLimits.timeLimit
   }
 
+  /// Resumes reading the clients that are below their limits again.
   func readThrottled() {
     guard !throttled.isEmpty else { return }
     let share = server.share
@@ -222,6 +228,7 @@ final class RequestRouter: CoordinatorComponent {
     for session in ready { session.channel.resumeReading() }
   }
 
+  /// True if a client that is not read is below its limits again.
   var canReadThrottled: Bool { throttled.contains { $0.canBeRead(within: server.share) } }
 
   /// Continues long requests for a while, and serves the requests that were waiting for them.
@@ -248,6 +255,7 @@ final class RequestRouter: CoordinatorComponent {
 
   // MARK: - Answers
 
+  /// Answers the client of a request with the answer of the queue.
   func finish(_ request: RequestNumber, with answer: QueueAnswer) {
     guard request > 0 else { return }
     let cancelled = queue.takeCancelledCount(by: request)
@@ -280,6 +288,7 @@ final class RequestRouter: CoordinatorComponent {
     server.answer(requester, controlAnswer(to: entry, answer, cancelled))
   }
 
+  /// Answer for the client, made from the answer of the queue and the purpose of the request.
   private func controlAnswer(
     to entry: RequestTable.Entry, _ answer: QueueAnswer, _ cancelled: Int64?
   ) -> ControlAnswer {
@@ -300,6 +309,7 @@ final class RequestRouter: CoordinatorComponent {
     }
   }
 
+  /// Requests from the queue a change of one ticket of the present day.
   private func change(
     _ ticket: TicketNumber, of day: BusinessDay?, _ requester: RequestHandle, cancels: Bool = false,
     _ event: (RequestNumber) -> QueueEvent
@@ -337,13 +347,14 @@ final class RequestRouter: CoordinatorComponent {
     return .failure(Failure(refusal: refusal, context.services.directory))
   }
 
+  /// Answers when no ticket of a range waits, is delayed or is served any more.
   private func awaitTickets(_ day: Int64, _ first: Int64, _ last: Int64, _ requester: RequestHandle) {
     guard first >= 1, first <= last else {
       return server.answer(
         requester,
         .failure(Failure(.badRequest, messageDetail: MessageDetail(.ticketRangeInvalid, first, last))))
     }
-    // From now on the watch counts staged changes, so the count must start when nothing is staged.
+    // From now on `TicketWaiters` counts staged changes, so the count must start when nothing is staged.
     durableReads.whenDurable(requester, mustMatchMemory: true) {
       [queue, server, subscriptions] store throws(StoreError) in
       guard day == queue.engine.durableCounters.day else {

@@ -7,13 +7,15 @@ import QueueCore
 import Wire
 
 final class RequestTable {
+  /// What a request asks for, which determines the form of the answer.
   enum Purpose {
     /// Issue of tickets. Customers of a list whose keys are known keep their earlier tickets.
     case enqueue(known: Int64, AlreadyIssuedTickets)
+    /// Any request that is answered with the status of the bank.
     case status
     /// Change of one ticket; `cancels` is true for a cancellation.
     case ticket(TicketNumber, BusinessDay, cancels: Bool)
-    /// State of the bank after a reset, and the number of cancelled customers.
+    /// Reset: the answer is the status of the bank, with the number of cancelled customers.
     case reset
     case requeueDead
     /// Drain of all branches of the bank; no client waits for an answer.
@@ -22,6 +24,7 @@ final class RequestTable {
     case selected(TicketNumber, ActiveSelection)
   }
 
+  /// An open request: its client and its purpose.
   struct Entry {
     var requester: RequestHandle
     var purpose: Purpose
@@ -29,10 +32,12 @@ final class RequestTable {
 
   private let server: ControlServer
   private var entries: [RequestNumber: Entry] = [:]
+  /// Number of the latest request.
   private var last: RequestNumber = 0
 
   init(_ server: ControlServer) { self.server = server }
 
+  /// Adds a request, and returns the number under which the queue will answer it.
   func open(_ requester: RequestHandle, for purpose: Purpose) -> RequestNumber {
     last += 1
     requester.session.openRequests += 1
@@ -47,11 +52,13 @@ final class RequestTable {
     return entry
   }
 
+  /// Records which customers of an enqueue request already have tickets, for the answer.
   func setKnown(_ known: Int64, _ tickets: AlreadyIssuedTickets, for request: RequestNumber) {
     guard known > 0 else { return }
     entries[request]?.purpose = .enqueue(known: known, tickets)
   }
 
+  /// Entry of an open request; nil if it was answered, or if its client has disconnected.
   func entry(_ request: RequestNumber) -> Entry? { entries[request] }
 
   /// A client's open enqueue request; nil if it was answered or is a request of another kind. If two requests

@@ -20,6 +20,7 @@ enum ResultStream {
   /// Customers of several states by ticket number.
   case numbered(NumberedTickets)
 
+  /// True if the answer has no end, because it includes future receipts.
   var isFollowing: Bool { if case .receipts(let stream) = self { stream.follows } else { false } }
 
   /// Entries per page.
@@ -40,8 +41,10 @@ struct ReceiptStream {
 
 /// Remaining part of an answer with customers by number.
 struct NumberedTickets {
+  /// States of the customers in the list.
   var states: [CustomerState]
   var service: Service?
+  /// The remaining customers have higher numbers than this one.
   var after: TicketNumber
   /// Largest number of further entries.
   var left: Int64
@@ -70,8 +73,10 @@ final class ResultStreams: CoordinatorComponent {
   var isDue: Bool { !ready.isEmpty && due <= context.now.monotonic }
   /// Time of the next page; nil if no client waits for one, or while changes are staged.
   var nextDeadline: MonotonicTime? { !ready.isEmpty && queue.engine.isDurable ? due : nil }
+  /// Records that a commit may have added receipts.
   func noteCommit() { hasNewReceipts = true }
 
+  /// Starts a long answer.
   func begin(_ stream: ResultStream, _ requester: RequestHandle) {
     requester.session.streams[requester.number] = stream
     ready.insert(requester.session.id)
@@ -123,6 +128,7 @@ final class ResultStreams: CoordinatorComponent {
   /// States in a list without a state filter, in this order.
   private static let listedStates: [CustomerState] = [.serving, .waiting, .delayed, .dead]
 
+  /// Service of this name; nil for no name. Throws `noSuchService` if there is none.
   private func service(_ name: ServiceName?) throws(Failure) -> Service? {
     guard let name else { return nil }
     return try context.services.known(name)
@@ -137,6 +143,7 @@ final class ResultStreams: CoordinatorComponent {
     return limit
   }
 
+  /// Sends further pages to the clients, one client after the other, within a limited time.
   func pump() {
     if hasNewReceipts {
       hasNewReceipts = false
@@ -182,6 +189,7 @@ final class ResultStreams: CoordinatorComponent {
     for session in server.sessions.values { session.streams.removeAll() }
   }
 
+  /// Sends pages of one answer until the time is over or the client has too much unread output.
   private func pump(_ requester: RequestHandle, until: MonotonicTime) {
     let (session, number) = (requester.session, requester.number)
     while session.isOpen, let stream = session.streams[number] {
@@ -259,6 +267,7 @@ final class ResultStreams: CoordinatorComponent {
     requester.session.streams[requester.number] = more ? .numbered(next) : nil
   }
 
+  /// Sends one page of customers of the first of these states.
   private func sendTickets(
     _ states: [CustomerState], _ cursor: TicketCursor?, _ requester: RequestHandle
   ) throws(StoreError) {

@@ -10,10 +10,11 @@ import QueueCore
 import Time
 import Wire
 
-/// Action on each ticket.
+/// Operation on each selected ticket.
 enum SelectionAction {
   case cancel, requeue
 
+  /// Event with which the queue performs the operation on a ticket.
   func event(_ request: RequestNumber, _ ticket: TicketNumber) -> QueueEvent {
     switch self {
     case .cancel: .cancel(request, ticket)
@@ -22,7 +23,7 @@ enum SelectionAction {
   }
 }
 
-/// Selection in progress.
+/// Request about several tickets that is in progress.
 final class ActiveSelection {
   let requester: RequestHandle
   let action: SelectionAction
@@ -31,8 +32,11 @@ final class ActiveSelection {
   fileprivate var left: [TicketNumber]
   /// Number of tickets sent to the queue and not answered yet.
   fileprivate var open = 0
+  /// Number of tickets for which the queue has performed the operation.
   fileprivate var done: Int64 = 0
+  /// Tickets for which the queue has refused the operation.
   fileprivate var refused: [(ticket: TicketNumber, refusal: QueueRefusal)] = []
+  /// True if the day has ended, so that the remaining tickets are refused.
   fileprivate var isOutdated = false
 
   fileprivate init(
@@ -44,6 +48,7 @@ final class ActiveSelection {
 
 final class Selections: CoordinatorComponent {
   private let durableReads: DurableReads
+  /// Selections with unprocessed tickets, oldest first.
   private var active: [ActiveSelection] = []
 
   init(_ dependencies: CoordinatorComponent, _ durableReads: DurableReads) {
@@ -53,9 +58,10 @@ final class Selections: CoordinatorComponent {
 
   /// True if there is work that no message will trigger.
   var hasWork: Bool { !active.isEmpty && !context.isHalted && !queue.engine.isResetting }
+  /// Number of a client's selections in progress.
   func count(of session: ControlSession) -> Int { active.count { $0.requester.session === session } }
 
-  /// Starts a selection or refuses it. The client receives `selection` at the end.
+  /// Starts a selection or refuses it. At the end the client receives a `SelectionReport`.
   ///
   /// - Parameter day: The present day, to which the selection applies.
   func begin(
@@ -121,10 +127,12 @@ final class Selections: CoordinatorComponent {
     finishIfDone(selection)
   }
 
+  /// Sends the report if every ticket was answered, or if the day has ended.
   private func finishIfDone(_ selection: ActiveSelection) {
     if selection.open == 0, selection.left.isEmpty || selection.isOutdated { sendReport(selection) }
   }
 
+  /// Answers the client with the number of successes and all refusals, when these facts are on disk.
   private func sendReport(_ selection: ActiveSelection) {
     // An answer about a ticket, even a refusal, may depend on staged changes.
     durableReads.whenDurable(selection.requester, mustMatchMemory: !queue.machine.isDiskFull) {
@@ -139,6 +147,7 @@ final class Selections: CoordinatorComponent {
     }
   }
 
+  /// Refused ticket in the form for the client.
   private static func report(
     _ ticket: TicketNumber, _ refusal: QueueRefusal, on day: BusinessDay, _ store: any QueueReader
   ) throws(StoreError) -> RefusedTicket {

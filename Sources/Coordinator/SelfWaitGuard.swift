@@ -11,6 +11,7 @@ import Posix
 import QueueCore
 import Wire
 
+/// Refuses requests that would wait for the work of which their client is a part.
 final class SelfWaitGuard: CoordinatorComponent {
   /// Work of which a client is a part.
   struct EnclosingWork: Equatable {
@@ -55,6 +56,7 @@ final class SelfWaitGuard: CoordinatorComponent {
   /// Removes a client that no longer waits for tickets.
   func forget(_ session: ControlSession) { waiters.removeAll { $0.session === session } }
 
+  /// Refusal of a request because its client is part of this work; nil if there is no such work.
   private func refusal(_ asked: String, _ enclosingWork: EnclosingWork?) -> Failure? {
     enclosingWork.map { Failure(.fromOwnWork, subject: asked, detail: Self.text($0)) }
   }
@@ -103,6 +105,7 @@ final class SelfWaitGuard: CoordinatorComponent {
 
   // MARK: - Location of a client
 
+  /// Work of which the process of a client is a part; nil if there is none.
   private func enclosingWork(of session: ControlSession) -> EnclosingWork? {
     let pid = session.channel.peerPid
     guard pid > 1 else { return nil }
@@ -142,6 +145,7 @@ final class SelfWaitGuard: CoordinatorComponent {
     return served.map { enclosingWork(at: $0.window) } ?? EnclosingWork(window: nil, name: "", ticket: nil)
   }
 
+  /// Work at a window, with its ticket if it has a customer.
   private func enclosingWork(at window: Window) -> EnclosingWork {
     let served = queue.machine.atWindows(limit: .max).first { $0.window == window }
     return EnclosingWork(window: window, name: context.name(of: window), ticket: served?.customer.ticket)

@@ -17,6 +17,7 @@ extension ServiceKind {
   /// True if the process at its windows starts programs that are not of this build, or is such a program.
   var mayLeaveProcesses: Bool { self == .run || self == .worker }
 
+  /// Role that the process of such a service names in its hello.
   func peerRole(of service: Service) -> PeerRole {
     switch self {
     case .work: service == .juice ? .juice : .teller
@@ -25,6 +26,7 @@ extension ServiceKind {
     }
   }
 
+  /// Role of such a worker in a status report.
   func workerRole(of service: Service) -> WorkerRole {
     switch self {
     case .work: service == .juice ? .juice : .teller

@@ -39,6 +39,7 @@ final class ServiceProcesses: CoordinatorComponent {
     super.init(dependencies)
   }
 
+  /// Starts the services.
   func open() {
     listen()
     for specification in [stockSpecification, vendingSpecification] {
@@ -46,6 +47,7 @@ final class ServiceProcesses: CoordinatorComponent {
     }
   }
 
+  /// Sets the functions that the supervisor and the release queue call.
   private func listen() {
     serviceSupervisor.orders = { [unowned self] slot in
       // The process reads its file after it has received its orders, so these are the contents that it uses, unless
@@ -112,8 +114,8 @@ final class ServiceProcesses: CoordinatorComponent {
     }
   }
 
-  /// Reason why a service cannot be queried now; nil if it can be, and during a start before which no start has
-  /// failed.
+  /// Reason why a service cannot be queried now; nil if it can be queried, and while it starts without an earlier
+  /// failure.
   func trouble(of role: WorkerRole) -> MessageDetail? {
     guard let slot = serviceSupervisor.slots.first(where: { $0.specification.workerRole == role }),
       slot.phase != .ready, slot.isGivenUp || slot.history.consecutiveDeaths > 0
@@ -121,6 +123,7 @@ final class ServiceProcesses: CoordinatorComponent {
     return slot.lastExitReason.map { MessageDetail(cannotBegin: $0) } ?? MessageDetail(.exitedAtOnce)
   }
 
+  /// Settings that a service receives with its welcome.
   private func orders(for slot: SupervisedService) -> ServiceProcessSettings {
     let configuration = context.configuration
     return ServiceProcessSettings(
@@ -129,7 +132,7 @@ final class ServiceProcesses: CoordinatorComponent {
       logLimit: configuration.log.rotateBytes, logKeep: configuration.log.keep)
   }
 
-  /// Asks the stock to release what cancelled tickets have reserved, and stores records of the databases.
+  /// Asks the stock to release what cancelled tickets have reserved, and stores identities of the services' databases.
   func advance() {
     databaseIdentities.keep()
     if queue.engine.canCommit {
@@ -159,14 +162,17 @@ final class ServiceProcesses: CoordinatorComponent {
     queue.updateDiskSpace()
   }
 
+  /// Program and arguments of the stock service.
   private var stockSpecification: SupervisedService.Specification {
     specification("stock", .stock, .stock, programs.stock, "--config", files.assortment)
   }
 
+  /// Program and arguments of the vending machine.
   private var vendingSpecification: SupervisedService.Specification {
     specification("vending", .vending, .vending, programs.vending, "--products", files.products)
   }
 
+  /// Program and arguments of a service, with the option for its configuration file.
   private func specification(
     _ name: String, _ peer: PeerRole, _ worker: WorkerRole, _ program: String, _ option: String,
     _ file: String?

@@ -12,8 +12,11 @@ import Transport
 import Wire
 
 package final class ServiceSupervisor {
+  /// Called when the state of a service process has changed.
   package var onChange: (() -> Void)?
+  /// Returns the settings that a process receives with its welcome.
   package var orders: ((SupervisedService) -> ServiceProcessSettings)?
+  /// Called when a process has reported the identity of its database.
   var onDatabase: ((SupervisedService, DatabaseIdentity) -> Void)?
   private(set) var slots: [SupervisedService] = []
 
@@ -29,6 +32,7 @@ package final class ServiceSupervisor {
 
   /// Timeout for becoming ready: a large database is checked first.
   static let patience = TimeSpan.seconds(60)
+  /// Time for an exit after a request to exit; then the process is killed.
   static let exitGrace = TimeSpan.seconds(3)
   package init(
     loop: EventLoop, log: LogFile, policy: RestartPolicy, watchdogTimeout: TimeSpan = StallDetector.patience,
@@ -72,8 +76,8 @@ package final class ServiceSupervisor {
     slot.isReplaced = true
   }
 
-  /// Restarts the processes that were given up, wait for their next start, or failed recently. A running process is
-  /// first asked to exit.
+  /// Restarts the processes that were given up, wait for their next start, or have exited before they were ready. A
+  /// running process is first asked to exit.
   package func retryFailing(at now: Moment) {
     for slot in slots where slot.isWanted && !slot.isReplaced && slot.phase != .ready {
       guard slot.isGivenUp || slot.restartAt != nil || slot.history.deathsBeforeReady > 0 else { continue }
@@ -114,6 +118,7 @@ package final class ServiceSupervisor {
 
   /// True if the stock service was given up.
   var isStockGivenUp: Bool { slots.contains { $0.specification.workerRole == .stock && $0.isGivenUp } }
+  /// Number of processes that have not been reaped.
   package var count: Int { slots.count { $0.child != nil } }
 
   /// Asks all processes to exit; they answer their open requests first.
@@ -124,6 +129,7 @@ package final class ServiceSupervisor {
     }
   }
 
+  /// Asks a process to exit, and sets the time at which it is killed otherwise.
   private func askToExit(_ slot: SupervisedService, at now: Moment) {
     slot.phase = .leaving
     slot.endChecks()
@@ -235,7 +241,7 @@ extension ServiceSupervisor: ProcessSupervisor {
       slot.history.didWork()
     case (.welcomed, .database(let mark)), (.ready, .database(let mark)): onDatabase?(slot, mark)
     case (.leaving, _): break
-    // An exited process is not aborted for earlier messages: the state of its requests is no longer known.
+    // An exited process is not aborted: its answer to a health check matches no case, because its checks have ended.
     default:
       if slot.exitStatus == nil || Kernel.hasPlantedBug("killsTheSuccessor") {
         abort(slot, reason: "sent a message out of turn", at: loop.moment())
@@ -243,6 +249,7 @@ extension ServiceSupervisor: ProcessSupervisor {
     }
   }
 
+  /// Checks the hello of a process, and sends its settings or a refusal.
   private func greet(_ hello: Hello, at slot: SupervisedService) {
     guard slot.channel != nil, let orders = orders?(slot) else { return }
     if let reason = objection(to: hello, as: slot.specification.peerRole) {
@@ -256,6 +263,7 @@ extension ServiceSupervisor: ProcessSupervisor {
     send(.welcome(orders), to: slot)
   }
 
+  /// Records that a process is ready, and starts its health checks.
   private func becomeReady(_ slot: SupervisedService) {
     let now = loop.moment()
     slot.phase = .ready
@@ -271,7 +279,7 @@ extension ServiceSupervisor: ProcessSupervisor {
     onChange?()
   }
 
-  /// A process without a channel cannot be asked to exit; it gets time to exit by itself.
+  /// Gives a process that has closed its channel time to exit by itself, because it cannot be asked to exit any more.
   func channelEnded(_ slot: SupervisedService, _ end: CloseReason) {
     guard slot.child != nil else { return }
     slot.phase = .leaving
@@ -310,8 +318,9 @@ extension ServiceSupervisor: ProcessSupervisor {
   }
 }
 
-/// Post of one service process: the stock, the vending machine or the web server.
+/// Slot of one service process: the stock, the vending machine or the web server.
 package final class SupervisedService: SupervisedProcess<ServiceProcessMessage, SupervisorMessage> {
+  /// What is started in a slot: program, arguments, and roles.
   package struct Specification {
     /// Name in reports and logs, for example `stock`.
     package var name: String
@@ -324,11 +333,13 @@ package final class SupervisedService: SupervisedProcess<ServiceProcessMessage, 
   package var specification: Specification
   /// Examination of a process that has not answered a health check; nil if all are answered.
   var stallDetector: StallDetector?
+  /// Time of the next health check; nil while the process is not ready.
   var checkAt: MonotonicTime?
   /// Number of the unanswered health check.
   var unanswered: Int64?
+  /// Number of health checks sent to processes at this slot.
   var checks: Int64 = 0
-  /// Orders that were last sent to a process at this post; nil if none were sent.
+  /// Orders that were last sent to a process at this slot; nil if none were sent.
   var sentOrders: ServiceProcessSettings?
   /// True if the present process was asked to exit so that a successor replaces it.
   var isReplaced = false
@@ -358,6 +369,7 @@ package final class SupervisedService: SupervisedProcess<ServiceProcessMessage, 
     endChecks()
   }
 
+  /// What the process is doing, for the decision whether it hangs.
   var observation: StallDetector.Observation {
     guard let activity = ProcessTable.activity(of: pid) else { return .excused }
     return switch activity.state {
@@ -369,5 +381,6 @@ package final class SupervisedService: SupervisedProcess<ServiceProcessMessage, 
     }
   }
 
+  /// Stops the health checks, because the process is exiting.
   func endChecks() { (checkAt, stallDetector, unanswered) = (nil, nil, nil) }
 }

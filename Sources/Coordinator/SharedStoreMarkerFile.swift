@@ -7,6 +7,7 @@
 import Posix
 import QueueCore
 
+/// Record of the shared database that this home has joined.
 struct SharedStoreMarkerFile: Equatable {
   /// Address of the database.
   var address: String
@@ -29,6 +30,7 @@ struct SharedStoreMarkerFile: Equatable {
     return parse(String(decoding: bytes, as: UTF8.self))
   }
 
+  /// Contents of the file.
   var text: String {
     let numbers = [
       mark.bankID, mark.system, mark.timeline, mark.day, mark.ticket, mark.epoch, mark.commits,
@@ -36,6 +38,7 @@ struct SharedStoreMarkerFile: Equatable {
     return "\(address)\n\(branch)\n\(numbers.map(String.init).joined(separator: " "))\nend\n"
   }
 
+  /// Record in the contents of a file; nil if they are invalid.
   static func parse(_ text: String) -> SharedStoreMarkerFile? {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     guard lines.count == 5, lines[3] == "end", lines[4].isEmpty else { return nil }

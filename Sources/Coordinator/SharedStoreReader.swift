@@ -32,7 +32,7 @@ final class SharedStoreReader {
   private var readers: [ReaderProcess] { [quickReader, fullScanReader] }
   private var streamedQueries: [StreamedQuery] = []
 
-  /// Timeouts for a part of a list, and for a query over all rows.
+  /// Timeouts for a query about a few rows or a part of a list, and for a query over all rows.
   private static let patience = TimeSpan.minutes(3)
   private static let longPatience = TimeSpan.minutes(60)
   /// Query interval of followers that have received everything, and interval while the database cannot be
@@ -95,6 +95,7 @@ final class SharedStoreReader {
     }
   }
 
+  /// Ends a request without an answer.
   private func withdraw(_ streamedQuery: StreamedQuery) {
     streamedQueries.removeAll { $0 === streamedQuery }
     guard let question = streamedQuery.question else { return }
@@ -102,12 +103,14 @@ final class SharedStoreReader {
     reader(for: streamedQuery).withdraw(question, killsProcess: streamedQuery.readsAllRows)
   }
 
+  /// Process that answers the queries of a request.
   private func reader(for streamedQuery: StreamedQuery) -> ReaderProcess {
     streamedQuery.readsAllRows ? fullScanReader : quickReader
   }
 
   // MARK: - Answers
 
+  /// Sends the next query of a request.
   private func ask(_ streamedQuery: StreamedQuery) {
     guard let command = streamedQuery.next else { return finish(streamedQuery, .tickets([])) }
     let patience = streamedQuery.readsAllRows ? Self.longPatience : Self.patience
@@ -119,6 +122,7 @@ final class SharedStoreReader {
     reader(for: streamedQuery).ask(question)
   }
 
+  /// Forwards a part of an answer to the client, and queries the next part.
   private func handle(_ answer: ControlAnswer, _ more: Bool, for streamedQuery: StreamedQuery) {
     // The request was withdrawn while the reader was working on it.
     guard streamedQuery.question != nil else { return }
@@ -144,11 +148,13 @@ final class SharedStoreReader {
     if more { continueQuery(streamedQuery) } else { streamedQuery.dueAt = now + Self.followPause }
   }
 
+  /// Sends the final answer to the client.
   private func finish(_ streamedQuery: StreamedQuery, _ answer: ControlAnswer) {
     streamedQueries.removeAll { $0 === streamedQuery }
     server.answer(streamedQuery.requester, decorate(answer))
   }
 
+  /// Queries the next part, unless the client has too much unread output. Withdraws the request of a lost client.
   private func continueQuery(_ streamedQuery: StreamedQuery) {
     let session = streamedQuery.requester.session
     // The channel drops output to a peer that does not read any more, so its backlog never fills. Withdraw its
@@ -168,7 +174,7 @@ final class SharedStoreReader {
   }
 
   /// Continues lists whose clients have read enough, repeats queries of followers that are due, starts processes
-  /// that are due, and gives up processes that do not answer.
+  /// that are due, and kills processes that do not answer in time.
   func finishIteration() {
     for streamedQuery in streamedQueries where streamedQuery.isWaitingForReader {
       continueQuery(streamedQuery)

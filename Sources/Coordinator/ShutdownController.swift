@@ -15,6 +15,7 @@ final class ShutdownController: CoordinatorComponent {
 
   private struct State {
     var drain: Drain
+    /// Clients that wait until the bank has closed.
     var requesters: [RequestHandle] = []
     var reportedAt = MonotonicTime(nanoseconds: 0)
     /// True after the final commit was started, when all processes had exited.
@@ -64,6 +65,7 @@ final class ShutdownController: CoordinatorComponent {
 
   // MARK: - Requests
 
+  /// Handles the request of a client to stop the bank.
   /// - Parameter status: Answer to a client that does not wait.
   func stop(_ order: StopParameters, _ requester: RequestHandle, _ status: () -> StatusReport) {
     if let timeout = order.timeoutMilliseconds, timeout < 0 {
@@ -111,8 +113,8 @@ final class ShutdownController: CoordinatorComponent {
     advance()
   }
 
-  /// Handles a signal. A bank first serves all customers. If the signal is urgent, and in a branch of a shared bank
-  /// that is not draining, only the customers at windows are served. Each further signal skips to the next step.
+  /// Handles a signal to close. The bank first serves all customers. It serves only those at windows if the signal is
+  /// urgent, or in a branch of a shared bank that is not draining. Each further signal skips to the next step.
   func stopBySignal(now isUrgent: Bool) {
     if state != nil {
       state?.drain.requestNextStep(at: context.now.monotonic)
@@ -136,6 +138,7 @@ final class ShutdownController: CoordinatorComponent {
     context.end(with: 1)
   }
 
+  /// Starts the drain, unless it has started.
   private func begin(now isUrgent: Bool) {
     guard state == nil else { return }
     state = State(drain: Drain(at: context.now.monotonic), servedBefore: queue.machine.dayCounters.served)
@@ -190,6 +193,7 @@ final class ShutdownController: CoordinatorComponent {
     }
   }
 
+  /// Performs an action that the drain has decided.
   private func perform(_ action: DrainAction) {
     switch action {
     case .begin(let step): begin(step)
@@ -210,6 +214,7 @@ final class ShutdownController: CoordinatorComponent {
     }
   }
 
+  /// Records, logs and reports the start of a step.
   private func begin(_ step: DrainStep) {
     state?.total = customersLeft(in: step)
     context.write(event: "drain") {
@@ -260,6 +265,7 @@ final class ShutdownController: CoordinatorComponent {
       state.drain.nextDeadline, state.isReportingProgress ? state.reportedAt + Self.progressPause : nil)
   }
 
+  /// Number of customers for which a step of the drain still waits.
   private func customersLeft(in step: DrainStep) -> Int64 {
     switch step {
     case .stopAccepting, .serveWaiting:
@@ -269,6 +275,7 @@ final class ShutdownController: CoordinatorComponent {
     }
   }
 
+  /// Report of the current step for waiting clients; nil without a drain.
   private func progress() -> ProgressReport? {
     guard let state else { return nil }
     let step = state.drain.step
@@ -294,6 +301,7 @@ final class ShutdownController: CoordinatorComponent {
     for requester in requesters { server.answer(requester, .progress(report), more: true) }
   }
 
+  /// Reports the progress to waiting clients, if the last report is old enough.
   func sendProgress() {
     guard let state, state.isReportingProgress,
       context.now.monotonic.since(state.reportedAt) >= Self.progressPause
@@ -371,6 +379,7 @@ final class ShutdownController: CoordinatorComponent {
     server.stopListening()
   }
 
+  /// Closes the store and logs an exit without a drain.
   func leave() {
     context.bindings.close()
     context.write(event: "stopped_without_drain") {

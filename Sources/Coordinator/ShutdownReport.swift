@@ -49,8 +49,8 @@ final class ShutdownReport: CoordinatorComponent {
     return report
   }
 
-  /// Report of the whole bank while its day is being ended, from its last counts: whether the day is closed,
-  /// and the customers that were not served.
+  /// Report of the whole bank while its day is being ended: its last counts, whether the day is closed, and the
+  /// branches with customers that no other branch can serve.
   private func wholeBank(_ shared: SharedStoreSession, _ own: StoppedReport) -> StoppedReport {
     guard shared.numbers.day <= own.day else { return ended(shared, own) }
     var report = own
@@ -85,6 +85,7 @@ final class ShutdownReport: CoordinatorComponent {
     return try? store.countOutOfStock(on: dayCounters.day)
   }
 
+  /// Status of the closed bank.
   func finalStatus() -> StatusReport {
     var finalStatus = reports.status()
     finalStatus.close()

@@ -9,12 +9,14 @@ import QueueCore
 import Wire
 
 struct StockReconciliation {
+  /// What is queried next.
   private enum Stage: Equatable {
     case greeting, ledger, end
     case receipts(after: Int64)
     case orders(after: OrderID?)
   }
 
+  /// A suspicious ticket, and the name of its order.
   private struct Mismatch {
     var ticket: TicketOfDay
     var order: OrderID
@@ -30,21 +32,24 @@ struct StockReconciliation {
   /// Number of receipts of all services that one page covers at most. The stock is queried even if a page has no juice,
   /// so that other work runs in between.
   private let stride: Int64
-  /// Largest number of reported problems; further ones are counted.
+  /// Largest number of problems that are reported one by one; further ones are only counted.
   private static let told = 100
 
   private var stage = Stage.greeting
+  /// Receipts whose orders are being queried, and the position of the last covered receipt.
   private var page: [Receipt] = []
   private var pageEnd: Int64 = 0
   /// Suspicious tickets that are checked a second time.
   private var possibleMismatches: [Mismatch] = []
   /// Number of orders that belong to another bank's tickets.
   private var foreign: Int64 = 0
+  /// Pieces of stock that the problems concern.
   private var difference: Int64 = 0
   private var problems: [MessageDetail] = []
   private var unreported = 0
   private var isIncomplete = false
 
+  /// Next command for the stock; nil at the end of the audit.
   mutating func question(from store: any QueueReader) throws(StoreError) -> StockCommand? {
     if !possibleMismatches.isEmpty { return .known(possibleMismatches.map(\.order)) }
     switch stage {
@@ -64,6 +69,7 @@ struct StockReconciliation {
     }
   }
 
+  /// Checks the answer of the stock to the last command.
   mutating func handle(_ result: StockResult, _ store: any QueueReader, day: BusinessDay) throws(StoreError) {
     let presentDay = day
     switch (stage, result) {
@@ -110,6 +116,7 @@ struct StockReconciliation {
     }
   }
 
+  /// Ends the audit with a finding, because the stock could not be queried.
   mutating func fail(_ reason: MessageDetail) {
     guard stage != .end else { return }
     note(reason.of(.unauditedStock))
@@ -118,6 +125,7 @@ struct StockReconciliation {
     stage = .end
   }
 
+  /// Adds the findings to a report.
   func complete(_ report: inout AuditReport) {
     report.stockDifference = isIncomplete ? nil : difference
     report.add(problems)
@@ -125,6 +133,7 @@ struct StockReconciliation {
     if unreported > 0 { report.add(MessageDetail(.andMoreOfStock, unreported)) }
   }
 
+  /// Checks the suspicious tickets a second time, and records those that are still suspicious.
   private mutating func recheck(
     _ known: [OrderRecord], _ store: any QueueReader, _ day: BusinessDay
   ) throws(StoreError) {
@@ -183,6 +192,7 @@ struct StockReconciliation {
     return bankID.order(day: ticket.day, ticket: ticket.ticket, issuedAt: customer.issuedAt) == name
   }
 
+  /// Records a problem, or counts it if there are too many.
   private mutating func note(_ problem: MessageDetail) {
     if problems.count < Self.told { problems.append(problem) } else { unreported += 1 }
   }
@@ -190,6 +200,8 @@ struct StockReconciliation {
 
 extension OrderRecord {
   fileprivate var amounts: [ItemAmount] { StockAction.amounts(inContent: content) ?? [] }
+  /// Number of pieces that the order has taken.
   fileprivate var pieces: Int64 { amounts.reduce(0) { $0 &+ $1.quantity } }
+  /// Items that the order has taken, as text for a message.
   fileprivate var held: String { amounts.map { "\($0.quantity) \($0.item)" }.joined(separator: " and ") }
 }

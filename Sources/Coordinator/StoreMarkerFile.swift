@@ -11,8 +11,8 @@ import Posix
 enum StoreMarkerFile {
   private static let longest = 1 << 14
 
-  /// Stores the setting. The file is needed after the death of the process, but not of the machine, so it is
-  /// not synced.
+  /// Stores the setting `store` of the open bank. The file is needed after the death of the process, but not of the
+  /// machine, so it is not synced.
   static func write(_ store: BankConfiguration.Store, at path: String) {
     RecoveryMarkerFile.write(Array(text(store).utf8), at: path)
   }
@@ -25,10 +25,12 @@ enum StoreMarkerFile {
     return parse(String(decoding: bytes, as: UTF8.self))
   }
 
+  /// Contents of the file.
   static func text(_ store: BankConfiguration.Store) -> String {
     "\(store.address?.description ?? "")\n\(store.page)\n\(store.branch ?? "")\nend\n"
   }
 
+  /// Setting in the contents of a file; nil if they are invalid.
   static func parse(_ text: String) -> BankConfiguration.Store? {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     guard lines.count == 5, lines[3] == "end", lines[4].isEmpty, let page = Int32(lines[1]), page > 0 else {

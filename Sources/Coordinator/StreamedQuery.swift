@@ -6,6 +6,7 @@ import BankModel
 import Time
 import Wire
 
+/// One client's request to a shared database.
 final class StreamedQuery {
   let requester: RequestHandle
   /// Query in flight; nil if there is none.
@@ -17,6 +18,7 @@ final class StreamedQuery {
   /// Time of the next query for a follower that has received everything; nil while a query is in flight.
   var dueAt: MonotonicTime?
 
+  /// What is still to be queried.
   private enum Remaining {
     case receipts(ReceiptQuery)
     /// Receipts of all branches, including future ones.

@@ -1,5 +1,5 @@
-// Delivery of changes to subscribers, in a limited share of the coordinator's time, however many subscribers there are,
-// so that customers do not wait. Each subscriber receives one piece in turn.
+// Delivery of changes to subscribers. It has a limited share of the coordinator's time, however many subscribers there
+// are, so that customers do not wait. Each subscriber receives one piece in turn.
 // Invariant: a subscriber to events receives them without a gap. One that reads too slowly receives
 // `slow_consumer` and nothing more.
 
@@ -38,6 +38,7 @@ final class SubscriptionSender: CoordinatorComponent {
     return true
   }
 
+  /// Publishes the changes since the last call, and sends pieces to the subscribers that have not received them.
   func notify() {
     subscriptions.publishEvents(all: !queue.machine.hasUncommittedChanges)
     publishStateIfDue()
@@ -84,6 +85,7 @@ final class SubscriptionSender: CoordinatorComponent {
     return .sent
   }
 
+  /// Ends a subscription whose client reads too slowly, with a failure.
   private func endSlow(_ view: SubscriptionTable.Subscription) {
     subscriptions.views.end(view)
     server.answer(

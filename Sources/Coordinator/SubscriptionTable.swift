@@ -18,7 +18,9 @@ struct SubscriptionTable {
     let requester: RequestHandle
     let topic: Topic
     var isForEvents: Bool { topic == .events }
+    /// Position in the feed after the last event that was sent.
     fileprivate(set) var place: ReplayBuffer.Position
+    /// Number of the last snapshot that was sent.
     fileprivate(set) var snapshot: UInt64
     fileprivate(set) var isEnded = false
 
@@ -34,7 +36,9 @@ struct SubscriptionTable {
 
   /// All subscriptions, and their share of the coordinator's time.
   let scheduler = SubscriberScheduler<Subscription>()
+  /// Events that some subscription has not received yet.
   private(set) var feed = ReplayBuffer(frame: ClientLimits.frame)
+  /// Number of subscriptions to events.
   private(set) var followerCount = 0
   private var boardCount = 0
 
@@ -63,6 +67,7 @@ struct SubscriptionTable {
     requester.session.requesters += 1
   }
 
+  /// Removes a subscription. Its client is not answered.
   mutating func end(_ view: Subscription) {
     guard !view.isEnded else { return }
     view.isEnded = true
@@ -73,10 +78,12 @@ struct SubscriptionTable {
     if followerCount == 0 { feed.dropAll() }
   }
 
+  /// Removes the subscriptions of a client that has disconnected.
   mutating func forget(_ session: ControlSession) {
     for view in scheduler.all where view.requester.session === session { end(view) }
   }
 
+  /// Adjusts the count of subscriptions to a topic.
   private mutating func change(_ topic: Topic, by count: Int) {
     switch topic {
     case .events: followerCount += count
@@ -85,9 +92,10 @@ struct SubscriptionTable {
     }
   }
 
+  /// Latest snapshot of a topic.
   private func snapshot(of topic: Topic) -> EncodedSnapshot { topic == .board ? board : state }
 
-  /// Ends all subscriptions to a topic and returns their seats.
+  /// Ends all subscriptions to a topic and returns their requests.
   mutating func takeAll(of topic: Topic) -> [RequestHandle] {
     let views = scheduler.all.filter { $0.topic == topic }
     for view in views { end(view) }
@@ -106,18 +114,21 @@ struct SubscriptionTable {
     scheduler.markPending()
   }
 
+  /// Publishes a status to the subscribers to the state.
   mutating func show(_ report: StatusReport) {
     guard let tail = try? AnswerTail.bytes(of: .status(report)) else { return }
     state = EncodedSnapshot(tail: tail, number: state.number + 1)
     scheduler.markPending()
   }
 
+  /// Publishes a snapshot to the dashboards.
   mutating func show(_ frame: BoardFrame) {
     guard let tail = try? AnswerTail.bytes(of: .board(frame)) else { return }
     board = EncodedSnapshot(tail: tail, number: board.number + 1)
     scheduler.markPending()
   }
 
+  /// True if a subscription has not received the latest event or snapshot.
   func isBehind(_ view: Subscription) -> Bool {
     guard !view.isEnded else { return false }
     return view.isForEvents ? view.place != feed.end : view.snapshot != snapshot(of: view.topic).number

@@ -16,7 +16,7 @@ struct IdleWaiter {
 }
 
 final class Subscriptions {
-  /// Subscriptions to events or state.
+  /// Subscriptions to events, to the state or to the dashboard.
   var views = SubscriptionTable()
   /// Clients that wait until some tickets are finished.
   var tickets = TicketWaiters()
@@ -32,12 +32,15 @@ final class Subscriptions {
   let events = EventRing()
   /// Called when a rare change is staged for the first time.
   var onRareChange: (StoreChange) -> Void = { _ in }
+  /// Time of the last status that was sent to the subscribers to the state.
   var reportedAt = MonotonicTime(nanoseconds: 0)
 
+  /// Shortest time between two status reports for the same subscriber.
   static let watchPause = TimeSpan.milliseconds(100)
 
-  /// Announced events that are on disk, followed by those that are not on disk yet.
+  /// Announced events that are on disk and were not sent yet.
   private var durableEvents: [AttemptEvent] = []
+  /// Announced events that are not on disk yet, oldest first.
   private var pendingEvents: [AttemptEvent] = []
   /// Number of pending events per transaction in flight, oldest first.
   private var sealedEvents: [Int] = []
@@ -54,11 +57,13 @@ final class Subscriptions {
     return earliest
   }
 
+  /// Adds a client that waits for an idle bank.
   func awaitIdle(_ requester: RequestHandle, since now: MonotonicTime, leavesDelayed: Bool) {
     idleWaiters.append(IdleWaiter(requester: requester, since: now, leavesDelayed: leavesDelayed))
     requester.session.requesters += 1
   }
 
+  /// Adds a client that waits until the windows are settled.
   func awaitWindows(_ requester: RequestHandle) {
     windowWaiters.append(requester)
     requester.session.requesters += 1
@@ -75,14 +80,17 @@ final class Subscriptions {
     idleWaiters.removeAll(where: isMeant)
     return take(&told)
   }
+  /// Removes and returns the clients that wait until the windows are settled.
   func takeWindowWaiters() -> [RequestHandle] { take(&windowWaiters) }
 
+  /// Empties a list of waiting clients and returns its contents.
   private func take(_ requesters: inout [RequestHandle]) -> [RequestHandle] {
     defer { requesters.removeAll() }
     for requester in requesters { requester.session.requesters -= 1 }
     return requesters
   }
 
+  /// Removes a client that has disconnected.
   func forget(_ session: ControlSession) {
     guard session.requesters > 0 else { return }
     views.forget(session)
@@ -92,6 +100,7 @@ final class Subscriptions {
     session.requesters = 0
   }
 
+  /// Records the start or the end of an attempt, for dashboards and for subscribers to events.
   func announce(
     _ phase: CustomerEvent, _ window: Window, _ lease: Lease, _ customer: Customer, day: BusinessDay,
     in context: BankContext
@@ -164,6 +173,7 @@ final class Subscriptions {
     if !tickets.isEmpty { tickets.note(change) }
   }
 
+  /// Records a rare change as an event for dashboards.
   private func noteRare(_ change: StoreChange, at now: WallTime) {
     onRareChange(change)
     var event = EventRing.Event(kind: .reset, time: now.milliseconds)
@@ -229,8 +239,8 @@ extension StoreChange {
 }
 
 extension BoardEvent.Kind {
-  /// Kind of event for the end of an attempt; nil if the attempt ended with a receipt, and if the exit of the process
-  /// is reported as an event.
+  /// Kind of event for the end of an attempt; nil if the attempt ended with a receipt, or with the exit of the process,
+  /// which is an event of its own.
   fileprivate init?(endOfAttempt end: AttemptEnd) {
     switch end {
     case .failed, .leaseExpired, .lost: self = .failed

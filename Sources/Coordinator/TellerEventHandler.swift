@@ -2,8 +2,8 @@
 // replacement after a number of customers or above a memory limit. This replacement happens between two customers, one
 // window at a time.
 // Invariants: the queue receives the events of each teller in the order in which the supervisor reported them. A teller
-// is replaced for its age only while idle, so that the replacement ends no attempt. No teller is replaced for its age
-// while the bank closes.
+// that has reached such a limit is replaced only while idle, so that the replacement ends no attempt, and not while the
+// bank closes.
 
 import BankModel
 import Posix
@@ -16,8 +16,10 @@ final class TellerEventHandler: CoordinatorComponent {
   /// Called when a window was given up, with the exit of the last teller or the reason why none could start.
   var onGivenUp: (Window, MessageDetail) -> Void = { _, _ in }
 
+  /// Windows whose tellers are to be replaced because of a limit, one window at a time.
   private var recycling = RecycleQueue<Window>()
 
+  /// Sets the functions that the supervisor calls.
   func listen() {
     tellerSupervisor.orders = { [unowned self] window, generation in orders(for: window, generation) }
     tellerSupervisor.onEvent = { [unowned self] window, generation, event in
@@ -35,6 +37,7 @@ final class TellerEventHandler: CoordinatorComponent {
   /// Ignores all further events of tellers.
   func stopListening() { tellerSupervisor.onEvent = nil }
 
+  /// Handles an event of a window.
   private func handle(_ event: TellerSupervisor.WindowEvent, from window: Window, _ generation: Generation) {
     switch event {
     case .ready(let pid): becameReady(.tellerReady(window, generation, pid: pid), at: window, generation, pid)
@@ -68,6 +71,7 @@ final class TellerEventHandler: CoordinatorComponent {
     }
   }
 
+  /// Reports a ready teller to the queue.
   private func becameReady(
     _ event: QueueEvent, at window: Window, _ generation: Generation, _ pid: Int32
   ) {
@@ -82,6 +86,7 @@ final class TellerEventHandler: CoordinatorComponent {
     subscriptions.changed = true
   }
 
+  /// Passes a message of a teller to the queue.
   private func handle(_ message: TellerMessage, from window: Window, _ generation: Generation) {
     switch message {
     case .done(let lease): answered(lease, .done, window, generation)
@@ -98,11 +103,13 @@ final class TellerEventHandler: CoordinatorComponent {
     }
   }
 
+  /// Counts an answer of a teller, and passes it to the queue.
   private func answered(_ lease: Lease, _ answer: TellerAnswer, _ window: Window, _ generation: Generation) {
     recycleIfDue(window)
     queue.process(.tellerAnswered(window, generation, lease, answer))
   }
 
+  /// Settings that a teller receives with its welcome.
   private func orders(for window: Window, _ generation: Generation) -> TellerSettings {
     let configuration = context.configuration
     let service = context.services.directory[window.service]
@@ -135,8 +142,8 @@ final class TellerEventHandler: CoordinatorComponent {
     }
   }
 
-  /// Counts an answer and checks the teller's age. Called before the queue handles the answer: afterwards the
-  /// teller would already hold its next customer.
+  /// Counts an answer, and replaces the teller if it has reached a limit. Called before the queue handles the answer:
+  /// afterwards the teller would already hold its next customer.
   private func recycleIfDue(_ window: Window) {
     guard let slot = tellerSupervisor.slots[window] else { return }
     slot.customers += 1
@@ -161,6 +168,7 @@ final class TellerEventHandler: CoordinatorComponent {
     }
   }
 
+  /// Limit that a teller has reached, so that it is to be replaced; nil if it has reached none.
   private func isDue(_ slot: SupervisedTeller) -> RecyclePolicy.Reason? {
     let policy = context.configuration.recycling
     var resident: Int64?
@@ -174,6 +182,7 @@ final class TellerEventHandler: CoordinatorComponent {
     return policy.reason(customers: slot.customers, residentBytes: resident)
   }
 
+  /// Requests the replacement of a teller that has reached a limit.
   private func recycle(_ slot: SupervisedTeller) {
     slot.recycledGeneration = slot.generation
     context.write(event: "recycling") {

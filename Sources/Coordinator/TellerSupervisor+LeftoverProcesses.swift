@@ -28,7 +28,7 @@ extension TellerSupervisor {
     return groups
   }
 
-  /// True while processes left by a runner are being killed.
+  /// True while processes left by a runner or a worker program are being killed.
   var isReaping: Bool { !processTreesToKill.isEmpty }
 
   /// Removes the groups when the bank has closed.
@@ -64,8 +64,8 @@ extension TellerSupervisor {
     if slot.pid > 0 { holdUp(slot, [slot.pid], at: now) }
   }
 
-  /// True if no process of a dead runner's commands remains. Orphans are reparented to this process, the
-  /// nearest subreaper. They are killed before the runner's customers return to their line.
+  /// True if no process remains that a dead runner or worker program has started. Orphans are reparented to this
+  /// process, the nearest subreaper. They are killed before the customers of the window return to their line.
   func hasNoOrphans(_ slot: SupervisedTeller, at now: Moment) -> Bool {
     // Kills the whole group at once, including processes that fork during a search. The code below reaps the
     // processes.
@@ -100,6 +100,7 @@ extension TellerSupervisor {
     return false
   }
 
+  /// Continues the exits that wait until the processes left by a runner or worker program are killed.
   func continueReaping(at now: Moment) {
     for slot in inOrder where processTreesToKill[slot.window] != nil { settleExit(of: slot) }
   }

@@ -13,6 +13,7 @@ import Transport
 import Wire
 
 extension TellerSupervisor {
+  /// Handles a message of the process at a window, if it is allowed in the present phase.
   func handle(_ message: TellerMessage, from slot: SupervisedTeller) {
     switch (slot.phase, message) {
     case (.starting, .hello(let hello)): greet(hello, at: slot)
@@ -43,6 +44,7 @@ extension TellerSupervisor {
     }
   }
 
+  /// Checks the hello of a process, and sends its settings or a refusal.
   private func greet(_ hello: Hello, at slot: SupervisedTeller) {
     if slot.kind == .worker { return acceptWorkerProgram(hello, at: slot) }
     let role = slot.kind.peerRole(of: slot.window.service)
@@ -85,9 +87,11 @@ final class SupervisedTeller: SupervisedProcess<TellerMessage, MessageToTeller> 
   var inFlight: Int32?
   /// True if messages are to be flushed at the end of the iteration.
   var isUnflushed = false
+  /// Counter of the progress reports of the present process.
   var beats = BeatCount()
   /// True if the teller's settings have changed since the present process received them in its welcome.
   var isOutdated = false
+  /// Exit of the last process; nil if none has exited, or if the last one could not start.
   var lastExit: ProcessEnd?
   /// Output of a worker program outside its channel; nil for a teller.
   var workerOutput: WorkerOutputReader?
@@ -99,6 +103,7 @@ final class SupervisedTeller: SupervisedProcess<TellerMessage, MessageToTeller> 
   /// Time at which a process that has still not exited after the kill is logged.
   var unkillableAt: MonotonicTime? { killedAt.map { $0 + .seconds(10) } }
   override var nextJudgement: MonotonicTime? { .earlier(super.nextJudgement, unkillableAt) }
+  /// Number of customers that the present process has answered.
   var customers: Int64 = 0
   /// Generation that is being replaced because it has reached a limit of `RecyclePolicy`.
   var recycledGeneration: Generation = 0

@@ -15,6 +15,7 @@ import Transport
 import Wire
 
 package final class TellerSupervisor {
+  /// Called with each event of a window.
   package var onEvent: ((Window, Generation, WindowEvent) -> Void)?
 
   /// A line that a worker program wrote, or the number of its dropped lines, for the log.
@@ -42,7 +43,7 @@ package final class TellerSupervisor {
   /// Returns the orders that a teller receives with its welcome.
   package var orders: ((Window, Generation) -> TellerSettings)?
   private(set) var slots = WindowTable<SupervisedTeller>()
-  /// Posts in window order, for periodic work.
+  /// Slots in window order, for periodic work.
   var inOrder: [SupervisedTeller] = []
   /// Last generation at each window, including removed windows. A reopened window continues the count, because
   /// the queue accepts no generation twice.
@@ -65,7 +66,7 @@ package final class TellerSupervisor {
   var onOutput: ((Window, Generation, _ pid: Int32, OutputLine) -> Void)?
   /// Terms for a worker program at a window.
   var workerTerms: ((Window) -> WorkerTimeouts)?
-  /// Process trees left by dead runners, to be killed before a new runner starts.
+  /// Process trees left by dead runners and worker programs, to be killed before a successor starts.
   var processTreesToKill: [Window: ProcessTree] = [:]
   let environment: EnvironmentVariables
   /// Marks that identify commands and workers of this bank.
@@ -109,6 +110,7 @@ package final class TellerSupervisor {
     }
   }
 
+  /// Creates the slot of a window.
   func add(_ window: Window) -> SupervisedTeller {
     let slot = SupervisedTeller(window: window, history: RestartHistory(policy: policy, seed: chance.next()))
     slots[window] = slot
@@ -116,6 +118,7 @@ package final class TellerSupervisor {
     return slot
   }
 
+  /// Removes the slot and the control group of a closed window.
   func remove(_ window: Window) {
     groups?.remove(services.name(of: window))
     slots[window] = nil
@@ -222,6 +225,7 @@ package final class TellerSupervisor {
     }
   }
 
+  /// Sends the messages that were not sent yet.
   package func flush() {
     // A channel that closes during its flush can cause messages to other tellers.
     while !unflushed.isEmpty {
@@ -240,14 +244,17 @@ package final class TellerSupervisor {
     inOrder.allSatisfy { $0.isWanted && ($0.phase == .ready && !$0.isOutdated || $0.holdUp != nil) }
   }
 
+  /// Starts a teller at each window that was given up, at the request of an operator.
   package func retryGivenUp(at now: Moment) {
     for slot in inOrder where slot.isGivenUp && slot.isWanted { open(slot.window, at: now) }
   }
 
+  /// True if no teller process exists.
   package var isEmpty: Bool { inOrder.allSatisfy { $0.child == nil } }
   package func closeAll() { for slot in inOrder { close(slot.window) } }
   package func killAll() { for slot in inOrder { slot.child?.kill(SIGKILL) } }
 
+  /// Registers a teller whose messages are sent at the end of the iteration.
   private func flushLater(_ slot: SupervisedTeller) {
     guard !slot.isUnflushed else { return }
     slot.isUnflushed = true
@@ -263,7 +270,7 @@ extension TellerSupervisor: ProcessSupervisor {
   typealias Outgoing = MessageToTeller
   typealias Slot = SupervisedTeller
 
-  /// Number of exits of a teller before it was ready, after which the bank does not open.
+  /// Number of consecutive failed starts of a teller after which the bank does not open.
   static let openingPatience = 3
   static let limits = ProcessLimits(frame: TellerLimits.frame, unread: TellerLimits.unread)
 

@@ -1,5 +1,5 @@
-// History of a ticket, assembled from the store of an open or a closed bank. It changes nothing. For an open bank, call
-// it only while nothing is staged.
+// History of a ticket, assembled from the store of an open or a closed bank. The reader changes nothing. For an open
+// bank, it may be used only while nothing is staged.
 
 import BankModel
 import QueueCore
@@ -16,6 +16,7 @@ struct TicketHistoryReader {
   /// Attempt in progress for a ticket of the present day; nil if there is none.
   var currentAttempt: (TicketNumber) -> AttemptReport? = { _ in nil }
 
+  /// Report of a ticket. Throws `noSuchDay` or `noSuchTicket` if it does not exist.
   func history(of ticket: TicketNumber, day: BusinessDay?) throws(Failure) -> TicketReport {
     let day = day ?? presentDay
     guard (1...presentDay).contains(day) else {
@@ -50,6 +51,7 @@ struct TicketHistoryReader {
     } catch { throw Failure(store: error) }
   }
 
+  /// Report of a ticket with a receipt; nil if it has no receipt.
   private func finished(_ ticket: TicketNumber, day: BusinessDay) throws(StoreError) -> TicketReport? {
     guard let receipt = try store.receipt(day: day, ticket: ticket) else { return nil }
     let attempts = try store.attempts(day: day, ticket: ticket).map { AttemptReport($0, store.services) }

@@ -1,5 +1,5 @@
-// Clients that wait until some tickets of the present day are finished or dead letters, with the number of the other
-// tickets for each client.
+// Clients that wait until some tickets of the present day are finished or dead letters, with the number of tickets for
+// which each client still waits.
 // Invariant: no client is answered while changes are uncounted, and changes before a client's request are not counted
 // for it. For few clients each change is counted at once. For many, changes are counted in batches with pauses, so that
 // the cost of a served customer does not grow with the number of clients.
@@ -11,6 +11,7 @@ import Time
 import Wire
 
 struct TicketWaiters {
+  /// A waiting client, with the counts of its tickets.
   struct TicketWaiter {
     var requester: RequestHandle
     var tickets: ClosedRange<TicketNumber>
@@ -19,6 +20,7 @@ struct TicketWaiters {
     var cancelled: Int64 = 0
   }
 
+  /// Change of one ticket, as differences of the counts.
   private struct Change {
     var ticket: TicketNumber
     var remaining: Int64 = 0
@@ -26,12 +28,14 @@ struct TicketWaiters {
     var cancelled: Int64 = 0
   }
 
+  /// Largest number of clients for which each change is counted at once.
   static let few = 16
   /// Largest number of uncounted changes.
   private static let longest = 1 << 16
   /// Pause after a batch, as a multiple of the duration of that batch.
   private static let rest: Int64 = 9
 
+  /// Number of updates of the counts of a client so far, for tests.
   private(set) var counts = 0
   private var waiters: [TicketWaiter] = []
   private var changes: [Change] = []
@@ -58,6 +62,7 @@ struct TicketWaiters {
     if waiter.remaining <= 0 { hasUnreportedCompletion = true }
   }
 
+  /// Records a staged change of a ticket.
   mutating func note(_ change: StoreChange) {
     switch change {
     case .finish(let customer, let state, let receipt):
@@ -79,6 +84,7 @@ struct TicketWaiters {
     }
   }
 
+  /// Counts a change at once for few clients, or adds it to the batch.
   private mutating func note(_ change: Change) {
     guard waiters.count > Self.few else { return count([change]) }
     changes.append(change)
@@ -94,6 +100,7 @@ struct TicketWaiters {
     due = end + end.since(begin) * Self.rest
   }
 
+  /// Counts the batch.
   private mutating func countAll() {
     count(changes.sorted { $0.ticket < $1.ticket })
     changes.removeAll(keepingCapacity: true)
@@ -126,6 +133,7 @@ struct TicketWaiters {
     }
   }
 
+  /// Counts one change for all clients.
   private mutating func count(_ change: Change) {
     counts += waiters.count
     for index in waiters.indices where waiters[index].tickets.contains(change.ticket) {
@@ -157,6 +165,7 @@ struct TicketWaiters {
     return ended
   }
 
+  /// Removes a client that has disconnected.
   mutating func forget(_ session: ControlSession) {
     waiters.removeAll { $0.requester.session === session }
     if waiters.isEmpty { (changes, hasUnreportedCompletion) = ([], false) }

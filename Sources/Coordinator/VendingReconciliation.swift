@@ -9,6 +9,7 @@ import VendingCore
 import Wire
 
 struct VendingReconciliation {
+  /// Query to the vending machine or to the stock.
   enum Query: Equatable {
     case machine
     case stock(StockCommand)
@@ -25,7 +26,9 @@ struct VendingReconciliation {
   private let checks: Int
   private var stage = Stage.before
   private var check = 1
+  /// Report of the machine from before the orders were queried; nil before the first report.
   private var before: VendingAuditReport?
+  /// Number of drinks that the stock has recorded as taken for the machine.
   private var taken: Int64 = 0
   private var difference: Int64 = 0
   private var problems: [MessageDetail] = []
@@ -34,6 +37,7 @@ struct VendingReconciliation {
   /// - Parameter checks: Number of checks; 1 if no service is running, so that nothing changes meanwhile.
   init(checks: Int = 3) { self.checks = checks }
 
+  /// Next query; nil at the end of the audit.
   var question: Query? {
     switch stage {
     case .before, .after: .machine
@@ -42,6 +46,7 @@ struct VendingReconciliation {
     }
   }
 
+  /// Compares a report of the machine with the orders of the stock, or starts the first comparison.
   mutating func handle(_ report: VendingAuditReport) {
     guard let before else { return requestOrders(since: report) }
     let most = report.purchases &+ report.unfinished
@@ -59,12 +64,14 @@ struct VendingReconciliation {
     stage = .end
   }
 
+  /// Starts another walk through the orders of the machine at the stock.
   private mutating func requestOrders(since report: VendingAuditReport) {
     before = report
     taken = 0
     stage = .orders(after: OrderID(VendingStateMachine.beginningOfOrders(of: report.machine)))
   }
 
+  /// Counts a page of the stock's orders.
   mutating func handle(_ result: StockResult) {
     guard case .orders(let page) = result, let machine = before?.machine else {
       return fail(MessageDetail(.unexpectedReply))
@@ -75,6 +82,7 @@ struct VendingReconciliation {
     stage = if let last = page.last, own.count == page.count { .orders(after: last.id) } else { .after }
   }
 
+  /// Ends the audit with a finding, because a service could not be queried.
   mutating func fail(_ reason: MessageDetail) {
     guard stage != .end else { return }
     problems.append(reason.of(.unauditedMachine))
@@ -82,6 +90,7 @@ struct VendingReconciliation {
     stage = .end
   }
 
+  /// Adds the findings to a report.
   func complete(_ report: inout AuditReport) {
     report.moneyDifference = isIncomplete ? nil : difference
     report.add(problems)

@@ -12,6 +12,7 @@ import Wire
 
 final class WebServerProcess: CoordinatorComponent {
   private let programs: ProgramPaths
+  /// Settings with which the web server was started; nil if it is stopped.
   private var order: WebServerSettings?
   private var slot: SupervisedService?
 
@@ -54,6 +55,7 @@ final class WebServerProcess: CoordinatorComponent {
     begin(wanted)
   }
 
+  /// Starts the web server with these settings, after the running one has exited.
   private func begin(_ order: WebServerSettings) {
     let specification = SupervisedService.Specification(
       name: "web", peerRole: .web, workerRole: .web, program: programs.web, arguments: arguments(of: order))
@@ -65,6 +67,7 @@ final class WebServerProcess: CoordinatorComponent {
     }
   }
 
+  /// Command-line arguments of the web server.
   private func arguments(of order: WebServerSettings) -> [String] {
     var words = ["--home", context.home.path]
     if let port = order.port { words += ["--port", String(port)] }
@@ -76,8 +79,10 @@ final class WebServerProcess: CoordinatorComponent {
 
   // MARK: - Across coordinators
 
+  /// Path of the file with the order.
   private var note: String { Paths.join(context.home.path, "run", "web.order") }
 
+  /// Stores the order for the next coordinator.
   private func remember(_ order: WebServerSettings) {
     let text =
       "\(order.port.map { String($0) } ?? "-") \(order.isReadOnly) \(order.hasChaos) \(order.host ?? "-")"
@@ -93,6 +98,7 @@ final class WebServerProcess: CoordinatorComponent {
     try? Directory.unlink(Paths.join(context.home.path, "run", "web.sessions"))
   }
 
+  /// Order that an earlier coordinator has stored; nil if there is none, or if the file is invalid.
   private func remembered() -> WebServerSettings? {
     guard let file = try? FileDescriptor.open(note, .readOnly), let bytes = try? file.readAll(limit: 256),
       let text = String(validating: bytes, as: UTF8.self)

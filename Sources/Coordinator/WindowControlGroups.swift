@@ -14,7 +14,7 @@ package final class WindowControlGroups {
   /// Group of the home, above those of the windows.
   let all: ControlGroup
 
-  /// Groups of this home; nil without support on this machine. Call after the groups of earlier coordinators
+  /// Creates the group of this home; nil without support on this machine. Call after the groups of earlier coordinators
   /// are empty.
   init?(_ processIdentity: HomeProcessIdentity?) {
     guard let processIdentity, let own = ControlGroup.delegated(),

@@ -73,7 +73,7 @@ final class WindowPlan: CoordinatorComponent {
 
   /// Reloads the configuration. The client waits until the windows are settled.
   ///
-  /// - Parameter isAskedFromWithin: See ``scale(_:_:isFromOwnWork:)``.
+  /// - Parameter isAskedFromWithin: See ``scale(_:_:isAskedFromWithin:)``.
   func reload(_ requester: RequestHandle, isAskedFromWithin: (ControlSession) -> Bool) {
     if refusesWhileEnding(requester) { return }
     // Read before services are retried: the operator has not seen the mismatches that are found afterwards.
@@ -83,6 +83,7 @@ final class WindowPlan: CoordinatorComponent {
     awaitWindows(requester, unless: isAskedFromWithin)
   }
 
+  /// Adds a client that waits until the windows are settled, unless the bank is closing.
   func awaitOpen(_ requester: RequestHandle) { if !refusesWhileEnding(requester) { awaitWindows(requester) } }
 
   /// Reloads after SIGHUP, without accepting database mismatches: log rotation and service managers send this
@@ -95,6 +96,7 @@ final class WindowPlan: CoordinatorComponent {
     if reload() == nil { databaseIdentities.retainMismatches() }
   }
 
+  /// Refuses the request and returns true if the bank is closing.
   private func refusesWhileEnding(_ requester: RequestHandle) -> Bool {
     if context.isEnding { server.answer(requester, .failure(Failure(.draining))) }
     return context.isEnding
@@ -107,6 +109,7 @@ final class WindowPlan: CoordinatorComponent {
     server.answer(requester, .status(reports.status()))
   }
 
+  /// Adds a client that waits until the windows are settled.
   private func awaitWindows(_ requester: RequestHandle) {
     subscriptions.awaitWindows(requester)
     subscriptions.changed = true
@@ -141,6 +144,7 @@ final class WindowPlan: CoordinatorComponent {
     subscriptions.changed = true
   }
 
+  /// True if a customer of the service waits, in this branch or in the shared database.
   private func hasWaitingCustomers(_ service: Service) -> Bool {
     queue.machine.numbers(of: service).waiting > 0
       || shared.map { $0.counts(of: service).waiting > 0 } == true

@@ -27,14 +27,18 @@ final class WorkerOutputReader {
   var onOmitted: (Int64) -> Void = { _ in }
 
   private let loop: EventLoop
+  /// Number of the descriptor of the pipe.
   private let number: CInt
   private var pipe: FileDescriptor?
   private var registration: Registration?
+  /// Stored bytes of the line that has not ended yet.
   private var line: [UInt8] = []
+  /// Number of dropped lines that were not reported yet.
   private var omitted: Int64 = 0
   /// Last lines, and how many of them, counted from the end, were dropped.
   private var lastOutput: [[UInt8]] = []
   private var unreportedCount = 0
+  /// Lines and bytes that may still be passed on in the present second.
   private var budget = (lines: linesInASecond, bytes: bytesInASecond)
   private var second = MonotonicTime(nanoseconds: 0)
 
@@ -67,6 +71,7 @@ final class WorkerOutputReader {
     return lines.isEmpty ? nil : lines.joined(separator: " | ")
   }
 
+  /// True if a character may appear in a message.
   private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned, .privateUse: false
@@ -74,6 +79,7 @@ final class WorkerOutputReader {
     }
   }
 
+  /// Reads up to this number of bytes, as long as the pipe contains any.
   private func read(atMost most: Int) {
     withUnsafeTemporaryAllocation(byteCount: Self.pieceSize, alignment: 16) { piece in
       var done = 0
@@ -97,6 +103,7 @@ final class WorkerOutputReader {
     }
   }
 
+  /// Splits read bytes into lines.
   private func receive(_ bytes: UnsafeRawBufferPointer) {
     var rest = bytes
     while let base = rest.baseAddress, let feed = memchr(base, 0x0a, rest.count) {
@@ -108,11 +115,13 @@ final class WorkerOutputReader {
     append(rest)
   }
 
+  /// Appends bytes to the present line, up to the limit.
   private func append(_ bytes: UnsafeRawBufferPointer) {
     // One byte beyond the limit makes the log mark the line as shortened.
     line.append(contentsOf: bytes.prefix(Self.longestLine + 1 - line.count))
   }
 
+  /// Passes on the finished line, or drops it if too much was passed on in this second.
   private func endLine() {
     defer { line.removeAll(keepingCapacity: true) }
     if lastOutput.count == Self.lastLines { lastOutput.removeFirst() }
@@ -129,17 +138,20 @@ final class WorkerOutputReader {
     onLine(line)
   }
 
+  /// Permits the full number of lines and bytes again after a second.
   private func renewBudget() {
     let now = SystemClock.monotonic()
     guard now.since(second) >= .seconds(1) else { return }
     (second, budget) = (now, (Self.linesInASecond, Self.bytesInASecond))
   }
 
+  /// Reports the number of dropped lines.
   private func reportOmitted() {
     onOmitted(omitted)
     (omitted, unreportedCount) = (0, 0)
   }
 
+  /// Closes the pipe after passing on what remains.
   private func close() {
     guard let registration else { return }
     loop.deregister(registration)
