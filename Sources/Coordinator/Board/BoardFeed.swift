@@ -11,6 +11,7 @@ import Time
 import Wire
 
 final class BoardFeed: CoordinatorComponent {
+  /// Shortest pause between two snapshots.
   static let pause = TimeSpan.milliseconds(50)
   /// Pause if at least `fullSpeed` customers were served since the last snapshot. Each snapshot costs time that
   /// serving needs, and at this speed its lists change completely each time anyway.
@@ -20,7 +21,9 @@ final class BoardFeed: CoordinatorComponent {
   private static let patience = TimeSpan.milliseconds(5)
 
   private let boardSnapshots: BoardSnapshots
+  /// Latest snapshot; nil without viewers.
   private var shown: BoardFrame?
+  /// Time of the latest snapshot.
   private var shownAt = MonotonicTime(nanoseconds: .min)
   /// Pause before the next snapshot.
   private(set) var pause = BoardFeed.pause
@@ -60,6 +63,7 @@ final class BoardFeed: CoordinatorComponent {
     if before.map({ frame.showsSameState(as: $0) }) != true { subscriptions.views.show(frame) }
   }
 
+  /// True while a due snapshot waits for a commit, so that it includes the uncommitted changes.
   private func waitsForCommit() -> Bool {
     guard queue.machine.hasUncommittedChanges else { return false }
     let since = waitsSince ?? context.now.monotonic
@@ -67,10 +71,12 @@ final class BoardFeed: CoordinatorComponent {
     return context.now.monotonic < since + Self.patience
   }
 
+  /// True if the pause after the latest snapshot is over.
   private var isDue: Bool {
     context.now.monotonic >= shownAt + pause || Kernel.hasPlantedBug("sendsSnapshotsUnthrottled")
   }
 
+  /// Makes a snapshot, and determines when the next one is due.
   private func make() -> BoardFrame {
     let frame = boardSnapshots.frame()
     let before = shown.map { $0.day == frame.day ? $0.counts.served : 0 } ?? frame.counts.served
@@ -84,6 +90,7 @@ final class BoardFeed: CoordinatorComponent {
     return frame
   }
 
+  /// Stops making snapshots, after the last viewer has left.
   private func end() {
     guard shown != nil else { return }
     subscriptions.events.isWatched = false

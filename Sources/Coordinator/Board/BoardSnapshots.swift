@@ -1,4 +1,5 @@
-// Snapshots of the bank for dashboards. Its only state is the rates of arrival and service, and cached query results.
+// Snapshots of the bank for dashboards. Between two snapshots only the rates of arrival and service, and cached query
+// results, are stored.
 // Invariant: a snapshot has bounded size. It names only customers and events that are on disk. Counts may include
 // changes that are not on disk yet, as in every report of a running bank.
 
@@ -10,9 +11,12 @@ import Wire
 
 final class BoardSnapshots: CoordinatorComponent {
   private let reports: BankReports
+  /// Reader of the first waiting customers.
   private let waiting: WaitingCustomersReader
+  /// Number of dead letters of each service.
   private let dead: DeadLetterCounts
   private var memory = MemorySamples()
+  /// Rates of arrival and service.
   private(set) var throughput: Throughput
 
   init(_ dependencies: CoordinatorComponent, _ reports: BankReports) {
@@ -44,6 +48,7 @@ final class BoardSnapshots: CoordinatorComponent {
     memory = MemorySamples()
   }
 
+  /// Makes a snapshot of the present state.
   func frame() -> BoardFrame {
     poll()
     dead.prepare()
@@ -80,6 +85,7 @@ final class BoardSnapshots: CoordinatorComponent {
     return frame
   }
 
+  /// Counters of the day.
   private func counts() -> BoardCounts {
     BoardCounts(
       issued: queue.machine.issuedCount, waiting: queue.machine.waitingCount,
@@ -88,6 +94,7 @@ final class BoardSnapshots: CoordinatorComponent {
       dead: queue.machine.dayCounters.dead)
   }
 
+  /// One row for each service.
   private func services() -> [BoardService] {
     let today = queue.machine.dayCounters.servedByService
     let served = throughput.servedTenMinutes(of: today)
@@ -115,7 +122,7 @@ final class BoardSnapshots: CoordinatorComponent {
       })
   }
 
-  /// Returns one entry for each of the first priorities, and one entry for all others together.
+  /// Rows of a service: one for each of the first priorities, and one for all others together.
   static func grades(_ all: [(priority: Priority, count: Int64)]) -> [BoardGrade] {
     var grades = all.prefix(BoardService.gradesAtMost).map {
       BoardGrade(priority: $0.priority, count: $0.count)
@@ -125,6 +132,7 @@ final class BoardSnapshots: CoordinatorComponent {
     return grades
   }
 
+  /// The first customers at windows.
   private func serving() -> [BoardServing] {
     let directory = context.services.directory
     return queue.machine.atWindows(limit: BoardFrame.servingAtMost).map {
@@ -136,6 +144,7 @@ final class BoardSnapshots: CoordinatorComponent {
     }
   }
 
+  /// One row for each window and each outside worker.
   private func windows() -> [BoardWindow] {
     reports.windows(memory: { self.memory.bytes(of: $0) }).map { report, servedWindows in
       var tickets: [TicketNumber] = []
@@ -151,6 +160,7 @@ final class BoardSnapshots: CoordinatorComponent {
     }
   }
 
+  /// Last events that are on disk.
   private func events() -> [BoardEvent] {
     if !queue.machine.hasUncommittedChanges { subscriptions.events.confirm() }
     let directory = context.services.directory

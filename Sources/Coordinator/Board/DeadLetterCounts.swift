@@ -1,5 +1,5 @@
-// Number of dead letters per service, which the day's counters do not contain. It is counted on the first request and
-// updated from then on.
+// Number of dead letters per service, which the day's counters do not contain. The letters are counted on the first
+// request, and the numbers are updated from then on.
 // Invariant: if the sum differs from the day's counter, the letters are counted again. While there are viewers this
 // happens at most once a second, and not while the store must not be queried.
 
@@ -8,9 +8,11 @@ import QueueCore
 import Time
 
 final class DeadLetterCounts: CoordinatorComponent {
+  /// Shortest time between two counts.
   private static let pause = TimeSpan.seconds(1)
 
   private var counts: [Service: Int64] = [:]
+  /// Time of the last count; nil before the first one.
   private var countedAt: MonotonicTime?
 
   subscript(service: Service) -> Int64 { counts[service] ?? 0 }

@@ -15,6 +15,7 @@ final class EventRing {
     var time: Int64
     /// 0 for none.
     var ticket: TicketNumber = 0
+    /// Last of several ticket numbers; 0 for none.
     var last: TicketNumber = 0
     var service: Service?
     var window: Window?
@@ -33,6 +34,7 @@ final class EventRing {
   private static let size: Int64 = 64
 
   private var events: [Event]
+  /// Sequence number of the last event.
   private var count: Int64 = 0
   /// Sequence number of the last event on disk.
   private var durableSequence: Int64 = 0
@@ -48,6 +50,7 @@ final class EventRing {
 
   init() { events = Array(repeating: Event(kind: .reset, time: 0), count: Int(Self.size)) }
 
+  /// Adds an event, which overwrites the oldest one.
   func append(_ event: consuming Event) {
     count += 1
     event.sequence = count
@@ -87,6 +90,7 @@ final class EventRing {
     if isWatched { copyDurableEvents() }
   }
 
+  /// Copies the last events on disk for the viewers, before later events overwrite them.
   private func copyDurableEvents() {
     let first = max(0, durableSequence - Int64(BoardFrame.eventsAtMost), count - Self.size) + 1
     guard first <= durableSequence else { return }

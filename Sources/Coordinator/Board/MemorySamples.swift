@@ -9,8 +9,10 @@ struct MemorySamples {
   /// Time for which a measurement is valid, and largest number of measurements per snapshot.
   private static let (lifetime, perSnapshot) = (TimeSpan.seconds(1), 16)
 
+  /// Last measurement of each process. `isWanted` is true if the present snapshot has used it.
   private var samples: [Int32: (bytes: Int64?, at: MonotonicTime, isWanted: Bool)] = [:]
   private var now = MonotonicTime(nanoseconds: 0)
+  /// Number of measurements for the present snapshot.
   private var made = 0
   private let read: (Int32) -> Int64?
 

@@ -8,6 +8,7 @@ import BankModel
 import Time
 import Wire
 
+/// Rates of issued tickets and of served customers, over the last second, ten seconds and ten minutes.
 struct Throughput {
   /// Totals that only grow.
   private struct Sums: Equatable {
@@ -23,6 +24,7 @@ struct Throughput {
 
   private let openedAt: MonotonicTime
   private var now: MonotonicTime
+  /// Totals up to the last sample.
   private var sums = Sums()
   /// Steps of a tenth of a second, for ten seconds.
   private var short: StepRing<Sums>
@@ -34,6 +36,7 @@ struct Throughput {
   private var day: BusinessDay
   private var served: Int64
   private var issued: Int64
+  /// Customers served today up to the last long step, by service index.
   private var byService: [Int64]
 
   /// Starts with the present counters of the day.
@@ -75,6 +78,7 @@ struct Throughput {
     (self.day, served, issued, byService) = (day, 0, 0, [])
   }
 
+  /// Adds the differences of a sample to the totals.
   private mutating func add(served: Int64, issued: Int64) {
     guard served > 0 || issued > 0 else { return }
     sums.served += served
@@ -94,6 +98,7 @@ struct Throughput {
       issuedTenMinutes: rate(sums.issued - tenMinutes.value.sums.issued, since: tenMinutes.at))
   }
 
+  /// Totals of ten minutes ago, and the time of that step.
   private var oldestLongStep: (value: (sums: Sums, byService: [Int64]), at: MonotonicTime) {
     long.back(Self.longSteps)
   }
@@ -170,6 +175,7 @@ private struct StepRing<Value> {
     passed = now.nanoseconds / self.step
   }
 
+  /// True if at least one step has passed since the last one.
   func isDue(at now: MonotonicTime) -> Bool { now.nanoseconds - passed * step >= step }
 
   /// Stores the value for all steps up to now.
@@ -182,6 +188,7 @@ private struct StepRing<Value> {
     passed = max(passed, new)
   }
 
+  /// Replaces each stored value by the result of a function.
   mutating func mapAll(_ change: (Value) -> Value) {
     for index in values.indices { values[index] = change(values[index]) }
   }

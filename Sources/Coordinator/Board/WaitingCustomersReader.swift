@@ -9,6 +9,7 @@ import Posix
 import QueueCore
 
 final class WaitingCustomersReader: CoordinatorComponent {
+  /// Cached first customers of a line that are only in the store.
   private struct Page {
     var beyond: QueueMachine.UnloadedRange
     var numbers: [TicketNumber] = []
@@ -27,6 +28,7 @@ final class WaitingCustomersReader: CoordinatorComponent {
   /// customers to the list.
   private static let (firstPage, nextPage) = (32, 200)
 
+  /// Cached pages by index of the line.
   private var pages: [Int: Page] = [:]
   private var day: BusinessDay = 0
   /// Tickets of customers at windows, which the store also returns as waiting; nil until the first read.
@@ -55,6 +57,7 @@ final class WaitingCustomersReader: CoordinatorComponent {
   /// Drops the cache: after the last viewer has left, and on a new day.
   func forget() { pages = [:] }
 
+  /// Numbers of customers of a line after this ticket, from the cache or else from the store.
   private func numbers(
     of beyond: QueueMachine.UnloadedRange, after: TicketNumber
   ) throws(StoreError) -> [TicketNumber] {
@@ -69,6 +72,7 @@ final class WaitingCustomersReader: CoordinatorComponent {
     return Array(rest)
   }
 
+  /// Reads more customers of a line into its page.
   private func read(into page: inout Page) throws(StoreError) {
     let limit = page.numbers.isEmpty ? Self.firstPage : Self.nextPage
     var last = page.numbers.last ?? page.beyond.after
