@@ -1,6 +1,6 @@
 // Submission of enqueue requests to a database shared by several branches. One transaction issues all tickets of a
-// request. So the coordinator gathers the whole request first, and the database compares its idempotency keys with
-// those of earlier requests.
+// request. So the coordinator gathers the whole request first, and the database compares the idempotency keys of the
+// request with those of earlier requests.
 // Invariant: no part of a request is submitted before the whole request was gathered, so a request withdrawn or
 // refused earlier leaves no data.
 
@@ -84,7 +84,7 @@ extension EnqueueHandler {
     return true
   }
 
-  /// Handles the answer of the database.
+  /// Answers the client of an enqueue request, as the database has decided.
   func finish(_ request: RequestNumber, _ answer: SharedStoreReply) {
     guard let entry = requests.close(request) else { return }
     let result: ControlAnswer
@@ -98,6 +98,7 @@ extension EnqueueHandler {
     server.answer(entry.requester, result)
   }
 
+  /// Answer to an enqueue request whose tickets the database has issued or had issued before.
   private func report(
     of tickets: IssuedTickets?, known: [IssuedTickets], _ purpose: RequestTable.Purpose
   ) -> EnqueuedReport {

@@ -38,6 +38,7 @@ extension RequestRouter {
     read(.receipts(query), requester)
   }
 
+  /// Refuses a request that a shared bank does not support.
   private func refuseHere(_ asked: String, _ requester: RequestHandle) {
     server.answer(requester, .failure(Failure(.unsupportedWithSharedStore, subject: asked)))
   }

@@ -6,6 +6,7 @@ import BankModel
 import QueueCore
 import Time
 
+/// Store of a branch, for the queries that the coordinator answers without a reader process.
 final class SharedStoreCache: QueueReader {
   private let bank: SharedStoreSession
 
@@ -67,6 +68,7 @@ final class SharedStoreCache: QueueReader {
 }
 
 extension StoreError {
+  /// Error of a query that only a reader process answers.
   fileprivate static var elsewhere: StoreError {
     .failed(path: "the shared database", detail: MessageDetail(quoting: "only its reader answers this"))
   }

@@ -11,6 +11,7 @@ final class SharedStoreEventHandler: CoordinatorComponent {
   private let enqueueHandler: EnqueueHandler
   private let router: RequestRouter
   private let shutdownController: ShutdownController
+  /// Number of windows and issue time that were last reported to the database.
   private var lastReported: (windows: Int64, oldest: WallTime?) = (-1, nil)
 
   init(
@@ -32,6 +33,7 @@ final class SharedStoreEventHandler: CoordinatorComponent {
     }
   }
 
+  /// Handles one event of the shared database.
   private func handle(_ event: SharedStoreEvent, of shared: SharedStoreSession) {
     switch event {
     case .answered(let request, .queue(let answer)): router.finish(request, with: answer)
@@ -101,6 +103,7 @@ final class SharedStoreEventHandler: CoordinatorComponent {
     }
   }
 
+  /// Adds the branch and its epoch to a log entry.
   private func note(_ identity: BranchIdentity, in fields: inout LogFields) {
     fields.field("branch", identity.number)
     fields.field("name", identity.name)

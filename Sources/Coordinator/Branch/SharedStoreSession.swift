@@ -30,6 +30,7 @@ final class SharedStoreSession {
   /// Customers served by each branch as of an earlier query, and the time of that query. Rates are computed
   /// from them.
   private var before: (served: [Int64: Int64], at: MonotonicTime)?
+  /// Customers that each branch serves per second, by branch number.
   private var rates: [Int64: Double] = [:]
 
   init(_ store: any SharedQueueStore, _ opening: BranchJoinState, address: String?) {
@@ -39,6 +40,7 @@ final class SharedStoreSession {
     numbers = BankCounters(day: opening.dayCounters.day)
   }
 
+  /// Stores the counts of the whole bank, and computes the rate of each branch at most every 0.9 s.
   func handle(_ numbers: BankCounters, at now: MonotonicTime) {
     self.numbers = numbers
     let served = Dictionary(
@@ -53,6 +55,7 @@ final class SharedStoreSession {
     self.before = (served, now)
   }
 
+  /// Records that the counts are at least as recent as a query that was sent at this time.
   func countersConfirmed(askedAt: MonotonicTime) {
     polledAt = askedAt
     if let confirmEmptyAfter, askedAt >= confirmEmptyAfter { self.confirmEmptyAfter = nil }
@@ -61,6 +64,7 @@ final class SharedStoreSession {
   func handle(_ mark: SharedStoreProgress) {
     note = address.map { SharedStoreMarkerFile(address: $0, branch: identity.name, mark: mark) }
   }
+  /// Stores the cancelled tickets whose reservations the stock has to release.
   func handle(_ releases: [OwedRelease]) { self.releases = releases }
   /// Removes a ticket whose reservation the stock has released.
   func released(_ ticket: TicketOfDay) { releases.removeAll { $0.ticket == ticket } }
@@ -82,11 +86,13 @@ final class SharedStoreSession {
   func recordStoredDrain(at now: MonotonicTime) { if confirmEmptyAfter != nil { confirmEmptyAfter = now } }
   /// Records the identity after the store has joined the bank again, by itself, with a new epoch.
   func joined(_ identity: BranchIdentity) { self.identity = identity }
+  /// Records that the branch has left the bank.
   func left() { hasLeft = true }
 
   /// Customers that a branch serves per second; nil if unknown.
   func rate(of branch: Int64) -> Double? { rates[branch] }
 
+  /// Last known counts of a service in all branches.
   func counts(of service: Service) -> BankCounters.ServiceCounts {
     service.index < numbers.services.count ? numbers.services[service.index] : .init()
   }

@@ -7,6 +7,7 @@ import Time
 import Wire
 
 final class SharedTicketWaiters: CoordinatorComponent {
+  /// Request of a client that waits for tickets.
   private struct Wait {
     let requester: RequestHandle
     let day: BusinessDay
@@ -17,7 +18,9 @@ final class SharedTicketWaiters: CoordinatorComponent {
   private static let pause = TimeSpan.milliseconds(100)
 
   private let reader: SharedStoreReader?
+  /// Waiting requests; the first one is queried next.
   private var waits: [Wait] = []
+  /// True while a query is in flight.
   private var isQueryPending = false
   private var dueAt = MonotonicTime(nanoseconds: 0)
 
@@ -26,6 +29,7 @@ final class SharedTicketWaiters: CoordinatorComponent {
     super.init(dependencies)
   }
 
+  /// Adds a client that waits for tickets, or refuses its request.
   func add(_ day: BusinessDay, _ first: TicketNumber, _ last: TicketNumber, _ requester: RequestHandle) {
     guard first >= 1, first <= last else {
       return server.answer(
@@ -37,6 +41,7 @@ final class SharedTicketWaiters: CoordinatorComponent {
     dueAt = context.now.monotonic
   }
 
+  /// Number of requests of a client that wait for tickets.
   func count(of session: ControlSession) -> Int { waits.count { $0.requester.session === session } }
   func forget(_ session: ControlSession) { waits.removeAll { $0.requester.session === session } }
 
@@ -51,6 +56,7 @@ final class SharedTicketWaiters: CoordinatorComponent {
     reader?.poll(command) { [weak self] answer in self?.handle(answer, of: next) }
   }
 
+  /// Answers the client, or queues its request for another query.
   private func handle(_ answer: ControlAnswer, of wait: Wait) {
     isQueryPending = false
     dueAt = context.now.monotonic + Self.pause

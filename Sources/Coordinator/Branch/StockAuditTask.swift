@@ -22,9 +22,10 @@ struct StockAuditTask {
   /// Timeout of a service for an answer, and for counting all its rows.
   private static let patience = TimeSpan.seconds(10)
   private static let longestCount = TimeSpan.minutes(5)
-  /// All receipts in one step: no other work waits for this process.
+  /// Number of receipts per step: all of them, because no other work waits for this process.
   static let stride: Int64 = 1 << 60
 
+  /// Adds the findings about this home's stock and vending machine to a report.
   func audit(_ inspectedStore: any InspectedStore, into report: inout AuditReport) throws(StoreError) {
     // A home that has never joined the bank has nothing to compare.
     guard let reading = try inspectedStore.stockReading(ofBranch: branch) else { return }
@@ -52,6 +53,7 @@ struct StockAuditTask {
     auditVending(stock, into: &report)
   }
 
+  /// Audits the vending machine of an open branch.
   private func auditVending(_ stock: StockClient, into report: inout AuditReport) {
     let machine = VendingClient(socket: VendingClient.managersSocket(inHome: home.path), loop: loop)
     defer { machine.close() }
