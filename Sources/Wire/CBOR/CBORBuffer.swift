@@ -3,8 +3,11 @@
 // writing to an outer one closes the containers inside it permanently. The first failure is stored and empties
 // the stack, so that every later call that adds an entry to a container throws the same failure.
 
+/// Bytes of an encoding in progress, with its open containers.
 struct CBORBuffer {
+  /// An open container.
   private struct Level {
+    /// Offset of the container's head.
     let head: Int
     /// ``CBORMajor/array`` or ``CBORMajor/map``.
     let major: UInt8
@@ -13,7 +16,9 @@ struct CBORBuffer {
   }
 
   var bytes: [UInt8] = []
+  /// Open containers, the outermost first.
   private var levels: [Level] = []
+  /// The first failure of the encoding; nil if there is none.
   private(set) var failure: CBOREncodingError?
 
   @inline(__always) mutating func append(unsigned value: UInt64) {
@@ -29,6 +34,7 @@ struct CBORBuffer {
     }
   }
 
+  /// Appends an integer of any width. Throws `integerOutOfRange` if it does not fit the profile.
   mutating func append(wide value: some BinaryInteger) throws(CBOREncodingError) {
     if let signed = Int64(exactly: value) {
       append(signed: signed)
@@ -55,6 +61,7 @@ struct CBORBuffer {
     bytes.append(contentsOf: value)
   }
 
+  /// Writes the head of an empty container, unless the same container is open at this position.
   mutating func openContainer(_ major: UInt8, in slot: CBORSlot) {
     guard failure == nil else { return }
     guard bytes.count == slot.start else {
@@ -82,21 +89,25 @@ struct CBORBuffer {
     bytes.appendHead(CBORMajor.unsigned, UInt64(key))
   }
 
+  /// Appends the key and the value of a field.
   mutating func append(signed value: Int64, for number: Int, in slot: CBORSlot) throws(CBOREncodingError) {
     try beginField(number, in: slot)
     append(signed: value)
   }
 
+  /// Appends the key and the value of a field.
   mutating func append(unsigned value: UInt64, for number: Int, in slot: CBORSlot) throws(CBOREncodingError) {
     try beginField(number, in: slot)
     append(unsigned: value)
   }
 
+  /// Increments the number of elements in the array's head. The caller has to write the element next.
   mutating func beginElement(in slot: CBORSlot) throws(CBOREncodingError) {
     try enter(slot)
     countEntry(at: slot.level)
   }
 
+  /// Number of entries of an open container; 0 if it is not open.
   func count(of slot: CBORSlot) -> Int {
     guard slot.level < levels.count, levels[slot.level].head == slot.start else { return 0 }
     return Int(levels[slot.level].count)
@@ -123,6 +134,7 @@ struct CBORBuffer {
     }
   }
 
+  /// Writes a number of entries from 24 into the head of a container, which becomes longer if necessary.
   private mutating func patchLongHead(at head: Int, major: UInt8, count: UInt32) {
     switch count {
     case 24:

@@ -3,13 +3,16 @@
 
 /// Major type: the high three bits of the first byte of a head, not shifted (RFC 8949, section 3.1).
 enum CBORMajor {
+  /// Integers from 0.
   static let unsigned: UInt8 = 0x00
+  /// Integers below 0: the argument n stands for −1 − n.
   static let negative: UInt8 = 0x20
   static let bytes: UInt8 = 0x40
   static let text: UInt8 = 0x60
   static let array: UInt8 = 0x80
   static let map: UInt8 = 0xA0
   static let tag: UInt8 = 0xC0
+  /// Simple values, such as true and null, and floating-point numbers.
   static let simple: UInt8 = 0xE0
 }
 
@@ -61,6 +64,7 @@ struct CBORKeySet {
     }
   }
 
+  /// Sets a bit. Returns false if it was set before.
   @inline(__always) private static func set(_ bit: UInt64, in word: inout UInt64) -> Bool {
     guard word & bit == 0 else { return false }
     word |= bit

@@ -9,6 +9,7 @@ extension CBORInput {
     guard end == count else { throw CBORDecodingError(.trailingBytes, at: end) }
   }
 
+  /// Checks one data item, with all items in it, and returns the offset of its end.
   private func validateItem(at offset: Int, depth: Int, maximumDepth: Int) throws(CBORDecodingError) -> Int {
     let head = try head(at: offset)
     switch head.major {
@@ -32,6 +33,7 @@ extension CBORInput {
     }
   }
 
+  /// Checks a string, and returns the offset of its end.
   private func validateString(_ head: CBORHead, at offset: Int) throws(CBORDecodingError) -> Int {
     guard head.argument <= UInt64(count - head.end) else {
       throw CBORDecodingError(.lengthExceedsInput(head.argument), at: offset)
@@ -43,6 +45,7 @@ extension CBORInput {
     return head.end + length
   }
 
+  /// Checks the elements of an array, and returns the offset of its end.
   private func validateArray(
     _ head: CBORHead, depth: Int, maximumDepth: Int
   ) throws(CBORDecodingError) -> Int {
@@ -67,6 +70,7 @@ extension CBORInput {
     return offset
   }
 
+  /// Reads the key of a field.
   @inline(__always) func fieldNumber(at offset: Int) throws(CBORDecodingError) -> (number: UInt8, end: Int) {
     let head = try head(at: offset)
     guard head.major == CBORMajor.unsigned, let number = UInt8(exactly: head.argument) else {
@@ -75,6 +79,7 @@ extension CBORInput {
     return (number, head.end)
   }
 
+  /// True if these bytes of the input are well-formed UTF-8.
   private func isUTF8(from offset: Int, length: Int) -> Bool {
     let content = slice(from: offset, length: length)
     guard let firstBeyondASCII = content.firstIndex(where: { $0 >= 0x80 }) else { return true }

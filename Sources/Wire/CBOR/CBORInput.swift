@@ -2,8 +2,10 @@
 // bounds whether or not the input was validated before; offsets count from 0. A broken rule is thrown as a
 // `CBORDecodingError` with the offset of the data item.
 
+/// Bytes of one input, with functions that decode single data items.
 final class CBORInput {
   private let bytes: ArraySlice<UInt8>
+  /// Index of the first byte in the slice.
   private let base: Int
   let count: Int
 
@@ -13,11 +15,13 @@ final class CBORInput {
     count = bytes.count
   }
 
+  /// Byte at an offset. Throws `truncated` at the end of the input.
   @inline(__always) func byte(at offset: Int) throws(CBORDecodingError) -> UInt8 {
     guard offset < count else { throw CBORDecodingError(.truncated, at: offset) }
     return bytes[base + offset]
   }
 
+  /// Bytes from an offset. The caller has checked that the input has them.
   func slice(from offset: Int, length: Int) -> ArraySlice<UInt8> {
     bytes[(base + offset)..<(base + offset + length)]
   }
@@ -34,6 +38,7 @@ final class CBORInput {
     return try longHead(at: offset, major: major, information: information)
   }
 
+  /// Reads a head that is longer than one byte, or has the major type of tags and simple values.
   private func longHead(
     at offset: Int, major: UInt8, information: UInt8
   ) throws(CBORDecodingError) -> CBORHead {
@@ -59,6 +64,7 @@ final class CBORInput {
     return try withinProfile(head, at: offset)
   }
 
+  /// Returns the head, unless its tag or simple value is outside the profile.
   private func withinProfile(_ head: CBORHead, at offset: Int) throws(CBORDecodingError) -> CBORHead {
     switch (head.major, head.argument) {
     case (CBORMajor.tag, 2...3): throw CBORDecodingError(.bignum, at: offset)
@@ -107,6 +113,7 @@ final class CBORInput {
     Array(try stringContent(major: CBORMajor.bytes, expected: .byteString, at: offset))
   }
 
+  /// Content of a text string or a byte string.
   private func stringContent(
     major: UInt8, expected: CBORKind, at offset: Int
   ) throws(CBORDecodingError) -> ArraySlice<UInt8> {
@@ -131,6 +138,7 @@ final class CBORInput {
     return (entries, head.end)
   }
 
+  /// Decodes a value of any type at an offset.
   func value<T: Decodable>(_ type: T.Type, at offset: Int) throws(CBORDecodingError) -> T {
     if T.self == [UInt8].self, let byteString = try byteString(at: offset) as? T { return byteString }
     do { return try T(from: CBORValueDecoder(input: self, offset: offset)) } catch {
@@ -151,7 +159,7 @@ final class CBORInput {
     return String(message.prefix(200))
   }
 
-  /// Offset of the first byte after the data item at `offset`. Needs no recursion and does not scan strings.
+  /// Offset of the first byte after the data item at `offset`. The function does not recurse or scan strings.
   func end(of offset: Int) throws(CBORDecodingError) -> Int {
     var offset = offset
     var pending = 1

@@ -2,13 +2,14 @@
 // field and a null are both nil. The error for a missing field has the offset of the map; the error for an
 // invalid value has the offset of the value.
 
+/// The container from which a type decodes its fields.
 struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let map: CBORMap
 
   var codingPath: [any CodingKey] { [] }
 
-  /// A plain loop, because every message uses this property, and a chain of generic collection methods would
-  /// cost more than all other work on the map.
+  /// The known keys of the map. This is a plain loop, because every message uses this property, and a chain of generic
+  /// collection methods would cost more than all other work on the map.
   var allKeys: [Key] {
     var keys: [Key] = []
     for number in map.fieldNumbers { if let key = Key(intValue: number) { keys.append(key) } }
@@ -80,10 +81,12 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
   func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try find(key) }
   func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try find(key) }
 
+  /// Reads a required integer field.
   @inline(__always) private func need<I: FixedWidthInteger>(_ key: Key) throws(CBORDecodingError) -> I {
     try input.integer(I.self, at: offset(of: key))
   }
 
+  /// Reads an optional integer field; nil if it is missing or null.
   @inline(__always) private func find<I: FixedWidthInteger>(_ key: Key) throws(CBORDecodingError) -> I? {
     guard let offset = try offsetIfPresent(of: key) else { return nil }
     return try input.integer(I.self, at: offset)
@@ -105,6 +108,7 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
 
   func superDecoder(forKey key: Key) throws -> any Decoder { try superDecoder() }
 
+  /// Field number of a coding key. Throws `keyWithoutFieldNumber` if it has none.
   @inline(__always) private func number(of key: Key) throws(CBORDecodingError) -> Int {
     guard let number = key.intValue else {
       throw CBORDecodingError(.keyWithoutFieldNumber(key.stringValue), at: map.offset)
@@ -112,6 +116,7 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     return number
   }
 
+  /// Offset of the value of a field. Throws `missingField` if the map does not have it.
   @inline(__always) func offset(of key: Key) throws(CBORDecodingError) -> Int {
     let number = try number(of: key)
     guard let offset = map.valueOffset(number) else {
@@ -120,6 +125,7 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     return offset
   }
 
+  /// Offset of the value of a field; nil if it is missing or null.
   @inline(__always) func offsetIfPresent(of key: Key) throws(CBORDecodingError) -> Int? {
     guard let offset = map.valueOffset(try number(of: key)) else { return nil }
     return try input.isNull(at: offset) ? nil : offset

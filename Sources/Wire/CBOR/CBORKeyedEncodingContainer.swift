@@ -2,6 +2,7 @@
 // value, or nothing for a nil of `encodeIfPresent`; no value is boxed. Calls that cannot throw, such as those
 // for nested containers, store their failure in the writer, and the next call throws it.
 
+/// The container in which a type encodes its fields.
 struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let slot: CBORSlot
 
@@ -57,14 +58,17 @@ struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
   func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try put(value.map(UInt64.init), key) }
   func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try put(value, key) }
 
+  /// Writes an integer field; nil writes nothing.
   @inline(__always) private func put(_ value: Int64?, _ key: Key) throws(CBOREncodingError) {
     if let value { try writer.append(signed: value, for: key, in: slot) }
   }
 
+  /// Writes an unsigned integer field; nil writes nothing.
   @inline(__always) private func put(_ value: UInt64?, _ key: Key) throws(CBOREncodingError) {
     if let value { try writer.append(unsigned: value, for: key, in: slot) }
   }
 
+  /// Writes a field with an integer of a 128-bit type, whose value has to fit the profile.
   private func put(wide value: some BinaryInteger, _ key: Key) throws(CBOREncodingError) {
     try writer.beginField(key, in: slot)
     try writer.append(wide: value)
@@ -99,6 +103,7 @@ struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
 
   func superEncoder(forKey key: Key) -> any Encoder { superEncoder() }
 
+  /// Starts the field of a nested container, and returns the position of its value.
   private func nestedSlot(forKey key: Key) -> CBORSlot {
     // `KeyedEncodingContainerProtocol` does not let this method throw. The writer stores the failure, and a
     // later call throws it.

@@ -3,6 +3,7 @@
 // others in a short list. A duplicate or an invalid key throws an error, although the validation has already
 // refused such an input.
 
+/// The fields of one map, by field number.
 struct CBORMap {
   let input: CBORInput
   let offset: Int
@@ -11,6 +12,7 @@ struct CBORMap {
   private var low: (SIMD4<UInt32>, SIMD4<UInt32>, SIMD4<UInt32>, SIMD4<UInt32>) = (.zero, .zero, .zero, .zero)
   private var high: [(number: UInt8, offset: UInt32)] = []
 
+  /// Scans the map that starts at an offset.
   init(_ input: CBORInput, at offset: Int) throws(CBORDecodingError) {
     self.input = input
     self.offset = offset
@@ -40,6 +42,7 @@ struct CBORMap {
     return found == 0 ? nil : Int(found)
   }
 
+  /// Field numbers of the map in ascending order.
   var fieldNumbers: [Int] {
     var numbers: [Int] = []
     for number in 0..<16 where valueOffset(number) != nil { numbers.append(number) }
@@ -47,11 +50,13 @@ struct CBORMap {
     return numbers
   }
 
+  /// Offset of the value of a field from 16; nil if the map does not have it.
   private func highOffset(_ number: Int) -> Int? {
     for field in high where Int(field.number) == number { return Int(field.offset) }
     return nil
   }
 
+  /// Records the offset of a field.
   @inline(__always) private mutating func insert(_ number: UInt8, at offset: UInt32) {
     let place = Int(number & 3)
     switch number {

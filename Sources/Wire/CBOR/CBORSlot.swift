@@ -2,14 +2,17 @@
 // three words, so that `any Encoder` holds a slot without an allocation. A second value in the same position
 // fails with `secondValue`; only the same container may be requested again.
 
+/// Position of one value in the output.
 struct CBORSlot {
   let writer: CBORWriter
   /// Offset of the value's first byte; also the identity of the container that starts there.
   let start: Int
+  /// Number of enclosing containers.
   let level: Int
 
   var codingPath: [any CodingKey] { [] }
 
+  /// Throws `secondValue` if a value was already written at this position.
   @inline(__always) func expectEmpty() throws(CBOREncodingError) {
     guard writer.count == start else { throw writer.fail(.secondValue) }
   }

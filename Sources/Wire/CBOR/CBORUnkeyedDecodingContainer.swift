@@ -2,6 +2,7 @@
 // without an error; each element is read once and skipped once, so an array takes time linear in its size in
 // bytes at each depth of nesting. Reading beyond the last element throws `endOfArray`.
 
+/// The container from which a type decodes the elements of an array.
 struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
   private let input: CBORInput
   private let elements: Int
@@ -90,11 +91,13 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     throw CBORDecodingError(.superDecoderUnsupported, at: offset)
   }
 
+  /// Offset of the next element. Throws `endOfArray` after the last one.
   @inline(__always) private func current() throws(CBORDecodingError) -> Int {
     guard currentIndex < elements else { throw CBORDecodingError(.endOfArray, at: offset) }
     return offset
   }
 
+  /// Moves to the element after the present one.
   @inline(__always) private mutating func advance() throws(CBORDecodingError) {
     offset = try input.end(of: offset)
     currentIndex += 1

@@ -3,6 +3,7 @@
 // array's head becomes longer. Calls that cannot throw, such as those for nested containers, store their failure
 // in the writer, and the next call throws it.
 
+/// The container in which a type encodes the elements of an array.
 struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
   let slot: CBORSlot
 
@@ -74,6 +75,7 @@ struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
     return slot
   }
 
+  /// Starts an element for a nested container, and returns the position of its value.
   private func nestedSlot() -> CBORSlot {
     // `UnkeyedEncodingContainer` does not let this method throw. The writer stores the failure, and a later
     // call throws it.

@@ -2,6 +2,7 @@
 // has two words and no mutable state, so a type may request its containers repeatedly, and `any Decoder` holds
 // the struct without an allocation. A value that does not fit the requested type throws a `CBORDecodingError`.
 
+/// Decoder of the value at one offset of an input.
 struct CBORValueDecoder {
   let input: CBORInput
   let offset: Int

@@ -3,6 +3,7 @@
 // exclusive access once per call. No type's own `encode(to:)` runs during an access. An error from a type's own
 // `encode(to:)` is converted to a `CBOREncodingError` and stored.
 
+/// Output of one encoding, which all its containers share.
 final class CBORWriter {
   private var buffer = CBORBuffer()
 
@@ -18,21 +19,24 @@ final class CBORWriter {
   func append(text value: String) { buffer.append(text: value) }
   func appendNull() { buffer.appendNull() }
 
+  /// Writes the key of a field. The caller has to write the value next.
   @inline(__always) func beginField(_ key: some CodingKey, in slot: CBORSlot) throws(CBOREncodingError) {
     try buffer.beginField(try number(of: key), in: slot)
   }
 
-  /// Writes a whole integer field, by far the most frequent kind.
+  /// Writes the key and the value of an integer field, the most frequent kind.
   @inline(__always)
   func append(signed value: Int64, for key: some CodingKey, in slot: CBORSlot) throws(CBOREncodingError) {
     try buffer.append(signed: value, for: try number(of: key), in: slot)
   }
 
+  /// Writes the key and the value of an unsigned integer field.
   @inline(__always)
   func append(unsigned value: UInt64, for key: some CodingKey, in slot: CBORSlot) throws(CBOREncodingError) {
     try buffer.append(unsigned: value, for: try number(of: key), in: slot)
   }
 
+  /// Field number of a coding key. Throws `keyWithoutFieldNumber` if it has none.
   @inline(__always) private func number(of key: some CodingKey) throws(CBOREncodingError) -> Int {
     guard let number = key.intValue else { throw fail(.keyWithoutFieldNumber(key.stringValue)) }
     return number
@@ -53,8 +57,10 @@ final class CBORWriter {
     guard count > slot.start else { throw fail(.nothingEncoded(String(describing: T.self))) }
   }
 
+  /// Writes the head of an empty container at a position.
   func openContainer(_ major: UInt8, in slot: CBORSlot) { buffer.openContainer(major, in: slot) }
   func count(of slot: CBORSlot) -> Int { buffer.count(of: slot) }
+  /// Stores a failure; the first one is returned, and thrown by all later calls.
   func fail(_ error: CBOREncodingError) -> CBOREncodingError { buffer.fail(error) }
 
   /// Ends the encoding. A write through a container that a type has kept fails from then on.

@@ -1,4 +1,4 @@
-// Encoding and decoding of single heads, integers and texts of the profile, for messages of a fixed shape.
+// Encoding and decoding of single heads and fields of the profile, for messages of a fixed shape.
 // Invariant: only the shortest form of a head is written and read, so the bytes equal those of `CBOREncoder`,
 // and `CBORDecoder` accepts them. A reader that finds any other input fails and stays failed; `isComplete` is
 // then false.
@@ -10,6 +10,7 @@ extension [UInt8] {
     append(heads: 3) { $0.put(kind: kind, fields: fields) }
   }
 
+  /// Appends a field with an integer.
   mutating func appendField(_ key: UInt8, _ value: some FixedWidthInteger) {
     append(heads: 2) { $0.put(field: key, value) }
   }
@@ -30,6 +31,7 @@ extension [UInt8] {
     }
   }
 
+  /// Appends a field with a byte string.
   mutating func appendField(_ key: UInt8, bytes: [UInt8]) {
     precondition(key < 24, "this head is one byte long")
     append(key)
@@ -44,6 +46,7 @@ extension [UInt8] {
     append(CBORMajor.map | fields)
   }
 
+  /// Appends a field with a Boolean.
   mutating func appendField(_ key: UInt8, _ value: Bool) {
     precondition(key < 24, "this head is one byte long")
     append(key)
@@ -59,6 +62,7 @@ extension [UInt8] {
     }
   }
 
+  /// Appends a head with an argument of at least 24.
   private mutating func appendLongHead(_ major: UInt8, _ argument: UInt64) {
     append(heads: 1) { $0.put(major, argument) }
   }
@@ -91,6 +95,7 @@ struct DirectWriter {
     put(CBORMajor.map, UInt64(fields))
   }
 
+  /// Writes a field with an integer.
   @inline(__always) mutating func put(field key: UInt8, _ value: some FixedWidthInteger) {
     put(CBORMajor.unsigned, UInt64(key))
     if value < 0 {
@@ -106,6 +111,7 @@ struct DirectWriter {
     if argument < 24 { put(major | UInt8(truncatingIfNeeded: argument)) } else { putLong(major, argument) }
   }
 
+  /// Writes a head with an argument of at least 24.
   private mutating func putLong(_ major: UInt8, _ argument: UInt64) {
     let widthLog: UInt8 = argument <= 0xFF ? 0 : argument <= 0xFFFF ? 1 : argument <= 0xFFFF_FFFF ? 2 : 3
     put(major | (24 + widthLog))
@@ -126,12 +132,15 @@ struct DirectWriter {
 /// Reads a message of a fixed shape, from its first byte to its last.
 struct DirectReader {
   private let bytes: UnsafeBufferPointer<UInt8>
+  /// Offset of the next byte.
   private var position = 0
   private var hasFailed = false
 
   init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+  /// True if all bytes were read without a failure.
   var isComplete: Bool { !hasFailed && position == bytes.count }
 
+  /// Skips the start of a message of this kind with this number of fields.
   mutating func expectHeads(kind: UInt8, fields: UInt8) {
     expect(CBORMajor.map | 1)
     expect(kind)
@@ -144,6 +153,7 @@ struct DirectReader {
     expect(kind)
   }
 
+  /// Skips this byte. Any other byte is a failure.
   private mutating func expect(_ byte: UInt8) {
     if position < bytes.count, bytes[position] == byte { position += 1 } else { hasFailed = true }
   }
@@ -171,6 +181,7 @@ struct DirectReader {
     return bytes[position - 1] & 0x1F
   }
 
+  /// True if this byte is next.
   func isAt(_ key: UInt8) -> Bool { !hasFailed && position < bytes.count && bytes[position] == key }
 
   /// Reads a field with a Boolean and a key below 24. Returns the Boolean, or false after a failure.
@@ -192,6 +203,7 @@ struct DirectReader {
     }
   }
 
+  /// Reads a head; nil if it is incomplete or not in its shortest form.
   private mutating func head() -> (major: UInt8, argument: UInt64)? {
     guard !hasFailed, position < bytes.count else { return nil }
     let (major, information) = (bytes[position] & 0xE0, bytes[position] & 0x1F)
@@ -258,6 +270,7 @@ struct DirectReader {
     return field(key)
   }
 
+  /// Records a failure and returns 0.
   private mutating func fail<I: FixedWidthInteger>() -> I {
     hasFailed = true
     return 0

@@ -8,6 +8,7 @@ public enum Frame {
   /// The length of the prefix, in bytes: a big-endian unsigned 32-bit count of the bytes of the body.
   public static let headerLength = 4
 
+  /// Throws an error if a body of this length is empty or exceeds the limit.
   static func check(length: Int, limit: Int) throws(FrameError) {
     guard length > 0 else { throw .emptyBody }
     guard length <= min(limit, Int(UInt32.max)) else { throw .bodyTooLong(length: length, maximum: limit) }

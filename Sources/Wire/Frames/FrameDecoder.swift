@@ -14,6 +14,7 @@
 public struct FrameDecoder: Sendable {
   private let maximumBodyLength: Int
   private(set) var buffer: [UInt8] = []
+  /// Number of bytes at the start of the buffer that were returned.
   private var consumed = 0
   private var failure: FrameError?
 

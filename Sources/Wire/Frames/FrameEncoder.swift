@@ -38,6 +38,7 @@ public struct FrameEncoder: Sendable {
     try Self.closeFrame(at: begin, in: &buffer, limit: limit)
   }
 
+  /// Appends a frame by the slow path, which is Codable.
   private func append(
     encodable message: some Encodable, to buffer: inout [UInt8], limit: Int
   ) throws(FrameEncodingError) {

@@ -1,6 +1,6 @@
 // Splits a byte stream into lines. Invariant: a line that is too long is refused by the first `next()` after the
-// limit is exceeded. On average every byte is scanned and moved a bounded number of times, in portions of any
-// size. After a refusal the decoder stays failed: it drops its data and throws the same error again.
+// limit is exceeded. On average every byte is scanned and moved a bounded number of times, whatever the size of the
+// reads. After a refusal the decoder stays failed: it drops its data and throws the same error again.
 
 /// Reason for refusing a line before parsing it.
 public enum LineError: Error, Equatable, Sendable {
@@ -25,6 +25,7 @@ extension LineError: CustomStringConvertible {
 public struct LineDecoder: Sendable {
   private let maximumLength: Int
   private(set) var buffer: [UInt8] = []
+  /// Number of bytes at the start of the buffer that were returned.
   private var consumed = 0
   /// Position up to which the unconsumed bytes contain no newline.
   private var searched = 0
@@ -84,6 +85,7 @@ public struct LineDecoder: Sendable {
   /// Number of bytes that no call of ``next()`` has returned.
   public var bufferedByteCount: Int { buffer.count - consumed }
 
+  /// Drops all data, and returns the error that every later call throws.
   private mutating func fail() -> LineError {
     let error = LineError.tooLong(maximum: maximumLength)
     failure = error
@@ -92,6 +94,7 @@ public struct LineDecoder: Sendable {
     return error
   }
 
+  /// Position of the next newline in the buffer; nil if there is none.
   private mutating func findNewline() -> Int? {
     let begin = searched
     let position = buffer.withUnsafeBytes { Self.newline(in: $0, from: begin) }
@@ -99,6 +102,7 @@ public struct LineDecoder: Sendable {
     return position
   }
 
+  /// Position of the first newline from a position; nil if there is none.
   private static func newline(in bytes: UnsafeRawBufferPointer, from begin: Int) -> Int? {
     var position = begin
     // Each step compares eight bytes. A byte of `difference` is 0 exactly where `word` has a newline. The

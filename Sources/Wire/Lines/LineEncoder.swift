@@ -47,6 +47,7 @@ extension [UInt8] {
     text.withUTF8 { append(quoted: $0) }
   }
 
+  /// Appends an integer in decimal digits.
   private mutating func append(decimal number: some FixedWidthInteger) {
     if number < 0 { append(UInt8(ascii: "-")) }
     var rest = UInt64(number.magnitude)
@@ -74,6 +75,7 @@ extension [UInt8] {
     append(UInt8(ascii: "\""))
   }
 
+  /// Appends the escape of a character that a string must not contain.
   private mutating func append(escaped byte: UInt8) {
     append(UInt8(ascii: "\\"))
     switch byte {

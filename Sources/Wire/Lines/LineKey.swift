@@ -58,6 +58,7 @@ enum LineKey: UInt8 {
 }
 
 extension UnsafeBufferPointer<UInt8> {
+  /// True if the bytes are those of this word.
   @inline(__always) fileprivate func equals(_ word: StaticString) -> Bool {
     guard count == word.utf8CodeUnitCount else { return false }
     for place in 0..<count where self[place] != word.utf8Start[place] { return false }

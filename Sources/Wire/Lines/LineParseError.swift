@@ -22,6 +22,7 @@ public struct LineParseError: Error, Equatable, Sendable {
     case tooDeep(limit: Int)
     /// The line is not one object with exactly one key, which is the kind of the message.
     case notObject, noKind, severalKinds
+    /// The kind of the message, which is the payload, is unknown.
     case unknownKind(String)
     /// A required key is missing, or a known key occurs twice.
     case missing(String), twice(String)
@@ -63,6 +64,7 @@ extension LineParseError.Reason: CustomStringConvertible {
     }
   }
 
+  /// A byte in words: its character if it is printable.
   private static func name(of byte: UInt8) -> String {
     0x20 < byte && byte < 0x7f ? "'\(Unicode.Scalar(byte))'" : "byte \(byte)"
   }

@@ -7,6 +7,7 @@ import JSON
 struct LineText {
   /// Offsets of the content between the quotes.
   fileprivate let range: Range<Int>
+  /// True if the content has escapes.
   fileprivate let isEscaped: Bool
   /// Offset of the opening quote.
   var begin: Int { range.lowerBound - 1 }
@@ -64,6 +65,7 @@ extension LineReader {
     return (scalar, 12)
   }
 
+  /// Value of four hexadecimal digits; nil if there are others.
   private func codeUnit(at begin: Int) -> UInt32? {
     guard bytes.count - begin >= 4 else { return nil }
     var unit: UInt32 = 0
@@ -88,6 +90,7 @@ extension LineReader {
     return content(text).withUnsafeBufferPointer(body)
   }
 
+  /// Content of a string, with its escapes decoded.
   private func content(_ text: LineText) -> [UInt8] {
     var content: [UInt8] = []
     content.reserveCapacity(text.range.count)

@@ -32,6 +32,7 @@ struct LineReader {
     }
   }
 
+  /// The fault with this reason at the present position.
   func fault(_ reason: LineParseError.Reason) -> LineParseError { LineParseError(reason, at: position) }
 
   /// The fault for the unexpected byte at this position.
@@ -39,8 +40,10 @@ struct LineReader {
     fault(position < bytes.count ? .unexpected(bytes[position]) : .endsEarly)
   }
 
+  /// True if this byte is next.
   @inline(__always) func isAt(_ byte: UInt8) -> Bool { position < bytes.count && bytes[position] == byte }
 
+  /// Skips the whitespace of JSON.
   @inline(__always) mutating func skipSpace() {
     while position < bytes.count, bytes[position] <= 0x20 {
       let byte = bytes[position]
@@ -49,6 +52,7 @@ struct LineReader {
     }
   }
 
+  /// Consumes this byte. Throws a fault if another byte is next.
   @inline(__always) mutating func take(_ byte: UInt8) throws(LineParseError) {
     guard isAt(byte) else { throw unexpected() }
     position += 1
@@ -123,6 +127,7 @@ struct LineReader {
     return true
   }
 
+  /// Reads a key and its colon.
   private mutating func key() throws(LineParseError) -> LineKey {
     let text = try string()
     skipSpace()
@@ -153,6 +158,7 @@ struct LineReader {
     throw wanted(word, "true or false")
   }
 
+  /// Consumes this word and returns true, if it is next.
   private mutating func consumes(_ word: StaticString) -> Bool {
     let count = word.utf8CodeUnitCount
     guard bytes.count - position >= count else { return false }
@@ -245,6 +251,7 @@ struct LineReader {
     }
   }
 
+  /// Skips a number, and checks its form.
   private mutating func skipNumber() throws(LineParseError) {
     let begin = position
     if isAt(UInt8(ascii: "-")) { position += 1 }

@@ -1,5 +1,5 @@
-// The tail of an answer: everything after the number of the request. It is the same for all receivers of the
-// answer, so it is encoded once, and each client's frame gets the client's number and a copy of the tail.
+// The tail of an answer: everything after the number of the request. All receivers of an answer get the same tail,
+// so it is encoded once. The frame of each client gets the number of the client's request and a copy of the tail.
 // Answers of the coordinator and of the services have the same shape. Invariant: the frame has the same bytes
 // as that of `FrameEncoder`; tests compare them. Errors: FrameEncodingError.
 
@@ -41,6 +41,7 @@ public enum AnswerTail {
       tailOf: ServiceServerMessage.reply(NumberedReply(number: 0, result: result, more: true)), to: &buffer)
   }
 
+  /// Appends the bytes of a message without those that precede the tail.
   private static func append(
     tailOf message: some Encodable, to buffer: inout [UInt8]
   ) throws(FrameEncodingError) {

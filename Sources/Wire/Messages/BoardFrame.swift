@@ -18,7 +18,7 @@ public struct BoardFrame: Codable, Sendable, Equatable {
   /// Time of the snapshot, in milliseconds since 1970.
   public var time: Int64
   private var businessMilliseconds: Int64
-  /// True if a customer waits or is served now, so that the business time continues to run after ``time``.
+  /// True if a customer waits, is delayed or is served, so that the business time continues to run after ``time``.
   public var isBusinessTimeRunning: Bool
   /// Counters of the day.
   public var counts: BoardCounts

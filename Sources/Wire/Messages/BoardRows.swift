@@ -9,8 +9,8 @@ public struct BoardService: Codable, Sendable, Equatable {
   public var service: ServiceName
   /// True if the service is paused: no customers are assigned.
   public var paused: Bool
-  /// Reason why the service paused itself; nil if an operator has paused it, or if another coordinator
-  /// recorded the reason.
+  /// Reason why the service paused itself; nil if an operator has paused it, or if the file with the reason was
+  /// lost.
   public var pauseReason: String?
   /// Number of windows that are open or being opened.
   public var windows: Int
@@ -119,8 +119,8 @@ public struct BoardWindow: Codable, Sendable, Equatable {
   public var served, restarts: Int64
   /// Resident memory of the process in bytes; nil if unknown.
   public var memoryBytes: Int64?
-  /// True if no process is started at this window any more, because too many of them exited before they were
-  /// ready.
+  /// True if no process is started at this window any more, because too many of them have exited or could not
+  /// start.
   public var isFailed: Bool?
   /// Exit of the last process at the window; nil if none has exited.
   public var lastExit: ExitReport?

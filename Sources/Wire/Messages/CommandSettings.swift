@@ -13,6 +13,7 @@ public struct CommandSettings: Codable, Sendable, Equatable {
     /// Consequence for the customer; nil if the customer counts as served.
     public var consequence: WorkFailure.Consequence?
 
+    /// Meaning of one code.
     public init(code: Int32, consequence: WorkFailure.Consequence?) {
       (self.code, self.consequence) = (code, consequence)
     }
@@ -55,7 +56,7 @@ public struct CommandSettings: Codable, Sendable, Equatable {
   public var graceMilliseconds: Int64
   /// Resource limits of the command.
   public var limits: Limits
-  /// Bytes of the command's standard output that are stored with the receipt, at most ``TruncatedOutput/longest``. The
+  /// Bytes of the command's standard output that are stored with the receipt, at most `TruncatedOutput.longest`. The
   /// same limit applies to its standard error.
   public var resultBytes: Int64
   /// Bytes of the command's standard output that are written to a file. The same limit applies to its standard

@@ -3,9 +3,9 @@
 
 import BankModel
 
-/// Customers with the same properties. Service, amount and account are drawn at random if they are nil.
+/// Request to add customers with the same properties. Service, amount and account are drawn at random if they are nil.
 public struct EnqueueParameters: Codable, Sendable, Equatable {
-  /// Number of customers, 1 … ``Limits/customersPerCommand``.
+  /// Number of customers, 1 … `Limits.customersPerCommand`.
   public var count: Int64
   /// Requested service; nil draws one for each customer.
   public var service: ServiceName?
@@ -23,12 +23,12 @@ public struct EnqueueParameters: Codable, Sendable, Equatable {
   /// True if the user has chosen the seed. The seed is then part of the digest that is stored with the key. Nil
   /// for false.
   public var hasExplicitSeed: Bool?
-  /// Payload of each customer, at most ``Limits/payloadLength`` bytes; nil for none.
+  /// Payload of each customer, at most `Limits.payloadLength` bytes; nil for none.
   public var payload: [UInt8]?
   /// Due time, in milliseconds since 1970; nil if the customer waits at once, or if ``delay`` is set.
   public var dueAt: Int64?
   /// Delay until the due time, in milliseconds after the coordinator has received the request, at most
-  /// ``Limits/delay``; nil if the customer waits at once, or if ``dueAt`` is set.
+  /// `Limits.delay`; nil if the customer waits at once, or if ``dueAt`` is set.
   public var delay: Int64?
   /// True if the payload is a command line. A coordinator refuses the request unless the payloads of the
   /// service are command lines. Nil from an older build.
@@ -62,7 +62,7 @@ public struct EnqueueList: Codable, Sendable, Equatable {
   /// Maximum number of customers in one part.
   public static let partLimit = 2_000
   /// Maximum size of one part in bytes, measured by ``EnqueueEntry/weight``, so that every part fits into a
-  /// frame. A part with a single customer may exceed it.
+  /// frame. A part with a single customer may be larger.
   public static let partWeight = 1 << 20
 
   /// True if another customer fits into a part with `count` customers of this total weight.
@@ -84,18 +84,18 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
   public var priority: Priority
   /// Amount in won, and account.
   public var amount, account: Int64
-  /// Idempotency key: a known key adds no customer. The list is refused if a known key belongs to another
-  /// customer.
+  /// Idempotency key: a known key adds no customer. The list is refused if the customer of a known key has other
+  /// properties.
   public var key: String?
   /// Properties that the client has drawn at random; they are not compared when a key is repeated. Nil if
   /// unknown; a repeated key is then accepted without a comparison.
   public var drawn: RandomFields?
-  /// Payload, at most ``Limits/payloadLength`` bytes; nil for none.
+  /// Payload, at most `Limits.payloadLength` bytes; nil for none.
   public var payload: [UInt8]?
   /// Due time, in milliseconds since 1970; nil if the customer waits at once, or if ``delay`` is set.
   public var dueAt: Int64?
   /// Delay until the due time, in milliseconds after the coordinator has received the whole list, at most
-  /// ``Limits/delay``; nil if the customer waits at once, or if ``dueAt`` is set.
+  /// `Limits.delay`; nil if the customer waits at once, or if ``dueAt`` is set.
   public var delay: Int64?
 
   public init(
@@ -222,7 +222,7 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
 public struct ServiceWindows: Codable, Sendable, Equatable {
   /// Name of the service.
   public var service: ServiceName
-  /// Number of windows, 0 … ``Limits/windowsPerService``.
+  /// Number of windows, 0 … `Limits.windowsPerService`.
   public var count: Int64
   public init(service: ServiceName, count: Int64) { (self.service, self.count) = (service, count) }
   enum CodingKeys: Int, CodingKey { case service = 1, count }

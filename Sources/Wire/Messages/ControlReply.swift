@@ -75,6 +75,7 @@ public enum ControlAnswer: Sendable, Equatable {
   case progress(ProgressReport)
   /// The bank has closed; the coordinator then ends the connection.
   indirect case stopped(StoppedReport)
+  /// Result of an audit.
   indirect case audit(AuditReport)
   /// The sums of the ledger.
   case ledger([LedgerRow])

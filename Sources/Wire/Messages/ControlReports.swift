@@ -34,7 +34,7 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     case newerSchema = "newer_schema"
     /// The home directory cannot be used: permissions, owner, disk.
     case badHome = "bad_home"
-    /// Some windows did not become ready; `subject` has their names. The other windows may be open.
+    /// A window was given up, because its process did not start; `subject` is its name. Other windows may be open.
     case startFailed = "windows_failed"
     /// A system call failed.
     case system
@@ -47,8 +47,8 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     /// A file of the bank was removed or renamed while the bank was open; `subject` is the file. Or the
     /// database is missing although its log exists; `detail` is then the log.
     case removed
-    /// The request was withdrawn before its customers were added: by its client or, if there is a remark, by a
-    /// reset. Or the client has withdrawn a `board`.
+    /// The request was withdrawn before its customers were added: by its client or, if `messageDetail` is set, by
+    /// a reset. Or the client has withdrawn a `board`.
     case withdrawn
     /// The client reads events more slowly than they occur. It receives no further events.
     case slowConsumer = "too_slow"
@@ -68,8 +68,8 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     case unsupportedWithSharedStore = "not_in_shared_bank"
     /// The database was not moved, and nothing was changed; `subject` is the destination.
     case notMoved = "not_moved"
-    /// The database of the home was moved; `subject` is its location, and `detail` the marker file. If there is
-    /// a remark, it is unknown whether the move was completed.
+    /// The database of the home was moved; `subject` is its location, and `detail` the marker file. If
+    /// `messageDetail` is set, it is unknown whether the move was completed.
     case databaseMoved = "books_moved"
     /// The client is part of the work of a customer of this bank, and the request would wait for the end of
     /// that work. `subject` is the request; `detail` is the window and the ticket number of the work.

@@ -61,9 +61,9 @@ public struct ControlRequest: Codable, Sendable, Equatable {
 public enum ControlCommand: Sendable, Equatable {
   /// Returns the state of the bank, at once. Answer: `status`.
   case status
-  /// Returns the state of the bank now, after changes, and while the business time runs, at most ten times a
-  /// second. Answers: `status` with `more`, until the connection ends. A slow reader does not receive every
-  /// status.
+  /// Subscribes to the state of the bank: one status at once, and others after changes and while the business time
+  /// runs, at most ten a second. Answers: `status` with `more`, until the connection ends. A slow reader does not
+  /// receive every status.
   case watch
   /// Waits until the process of every window has reported `ready`, or cannot be started now. Answer: `status`,
   /// or `failure`.
@@ -249,16 +249,19 @@ extension ControlCommand: Codable {
   }
 }
 
+/// Content of `ticket`.
 private struct TicketName: Codable {
   var number: Int64, day: Int64?
   enum CodingKeys: Int, CodingKey { case number = 1, day }
 }
 
+/// Content of `awaitTickets`.
 private struct TicketRange: Codable {
   var day, first, last: Int64
   enum CodingKeys: Int, CodingKey { case day = 1, first, last }
 }
 
+/// Content of `killWorker`.
 private struct WindowProcess: Codable {
   var window: String, generation: Int64, pid: Int32
   enum CodingKeys: Int, CodingKey { case window = 1, generation, pid }

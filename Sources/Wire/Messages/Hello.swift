@@ -46,7 +46,7 @@ public struct Hello: Codable, Sendable, Equatable {
     (self.version, self.build, self.role) = (version, build, role)
     indirectOffer = offer.map { Indirect($0) }
   }
-  /// Text of the refusal that a sender of this hello gets if its protocol version differs.
+  /// Text of the refusal for the sender of this hello, if the sender's protocol version differs.
   public var otherVersion: String {
     "protocol version \(version) is not supported; this program uses version \(protocolVersion)"
   }

@@ -62,12 +62,14 @@ extension Lease {
     }
   }
 
+  /// Writes the three fields of a lease.
   fileprivate func put(into writer: inout DirectWriter) {
     writer.put(field: 1, ticket)
     writer.put(field: 2, attempt)
     writer.put(field: 3, generation)
   }
 
+  /// Reads a message that contains only a lease; nil if the fast path does not cover it.
   fileprivate static func read(_ body: UnsafeBufferPointer<UInt8>, kind: UInt8) -> Lease? {
     var reader = DirectReader(body)
     reader.expectHeads(kind: kind, fields: 3)
@@ -75,6 +77,7 @@ extension Lease {
     return reader.isComplete ? lease : nil
   }
 
+  /// Reads the three fields of a lease.
   fileprivate init(from reader: inout DirectReader) {
     self.init(ticket: reader.field(1), attempt: reader.field(2), generation: reader.field(3))
   }
@@ -97,6 +100,7 @@ extension Assignment {
     if let payload { buffer.appendField(11, bytes: payload) }
   }
 
+  /// Reads an assignment; nil if the fast path does not cover it.
   fileprivate static func read(_ body: UnsafeBufferPointer<UInt8>, kind: UInt8) -> Assignment? {
     var reader = DirectReader(body)
     reader.expectHeads(kind: kind)
@@ -118,6 +122,7 @@ extension Assignment {
 }
 
 extension WorkResult {
+  /// Appends a message with a lease and this result.
   fileprivate func append(to buffer: inout [UInt8], of lease: Lease, kind: UInt8) {
     buffer.appendHeads(kind: kind, fields: 2)
     buffer.appendField(1, mapOf: 3)

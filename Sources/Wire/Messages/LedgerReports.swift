@@ -7,7 +7,7 @@ import BankModel
 
 /// The sums of one account, or of all customers' accounts together.
 public struct LedgerRow: Sendable, Equatable {
-  /// `cash`, `loans`, `customers`, or `customer-12`.
+  /// Name of the account: `cash`, `loans`, `customer-12`; `customers` for those of all customers together.
   public var account: String
   /// Sums of debits and credits.
   public var debit, credit: WonSum

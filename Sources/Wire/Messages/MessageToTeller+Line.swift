@@ -46,6 +46,7 @@ extension Refusal.Reason {
 }
 
 extension WorkItem {
+  /// Appends the assignment as a line.
   fileprivate func append(to buffer: inout [UInt8]) {
     buffer.append(line: #"{"assign":{"day":"#, day)
     buffer.append(line: #","ticket":"#, ticket)
@@ -59,6 +60,7 @@ extension WorkItem {
     buffer.append(line: "}}")
   }
 
+  /// Appends the key and the value of a payload.
   private static func append(_ payload: [UInt8], to buffer: inout [UInt8]) {
     if (try? UTF8Span(validating: payload.span)) != nil {
       buffer.append(line: #","payload":"#)

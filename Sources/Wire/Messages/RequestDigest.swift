@@ -10,9 +10,12 @@ import BankModel
 struct RequestDigest {
   private var state: UInt64 = 0xCBF2_9CE4_8422_2325
 
+  /// Digest of the parts that were added.
   var value: Int64 { Int64(bitPattern: state) }
+  /// Adds one byte.
   private mutating func add(byte: UInt8) { state = (state ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
 
+  /// Adds a number, or its absence.
   mutating func add(_ number: Int64?) {
     guard let number else { return add(byte: 0) }
     add(byte: 1)
@@ -22,13 +25,14 @@ struct RequestDigest {
     }
   }
 
+  /// Adds a text and its length.
   mutating func add(_ text: String) {
     add(Int64(text.utf8.count))
     for byte in text.utf8 { add(byte: byte) }
   }
 
-  /// Without a payload nothing is added, so that requests without one keep the digest that they had before
-  /// payloads existed.
+  /// Adds a payload and its length. Without a payload nothing is added, so that requests without one keep the digest
+  /// that they had before payloads existed.
   private mutating func add(payload bytes: [UInt8]?) {
     guard let bytes else { return }
     add(Int64(bytes.count))

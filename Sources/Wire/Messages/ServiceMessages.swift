@@ -5,6 +5,7 @@ import BankModel
 
 /// Messages from a server that accepts or refuses its clients.
 public protocol AnswerMessage: RefusingMessage {
+  /// Accepts the hello of a client.
   static func welcome(_ welcome: Welcome) -> Self
 }
 
@@ -20,6 +21,7 @@ extension MessageToTeller: RefusingMessage {}
 public enum ServiceClientMessage<Request: Codable & Sendable & Equatable>: Sendable, Equatable {
   /// The first message.
   case hello(Hello)
+  /// Every message after the hello.
   case request(Request)
 
   private typealias Kind = ServiceClientMessageKind
@@ -49,6 +51,7 @@ public enum ServiceServerMessage<Result: Codable & Sendable & Equatable>: Sendab
   case welcome(Welcome)
   /// The connection ends.
   case refused(Refusal)
+  /// An answer.
   case reply(NumberedReply<Result>)
 
   private typealias Kind = ServiceServerMessageKind

@@ -19,13 +19,13 @@ public struct StatusReport: Codable, Sendable, Equatable {
   public var businessMilliseconds: Int64
   /// Counters of the day.
   public var queue: QueueReport
-  /// The configured services, and others that have customers on the current day; `run` only if it has customers.
+  /// The configured services. `run` and other services are included only with windows, or with customers today.
   public var services: [ServiceReport]
   /// All windows, outside workers and service processes.
   public var workers: [WorkerReport]
   /// Process id of the guardian that restarts the coordinator; nil if there is none.
   public var guardianPid: Int32?
-  /// Number of customers cancelled by the reset to which this is the answer; nil in any other answer.
+  /// Number of customers that the reset has cancelled, in the answer to `reset`; nil in any other answer.
   public var cancelledByReset: Int64?
   /// The branch that sent the answer; nil for a bank with a database in its home.
   public var branch: BranchReport?
@@ -98,8 +98,8 @@ public struct ServiceReport: Codable, Sendable, Equatable {
   public var waiting, serving, served: Int64
   /// True if the service is paused: no customers are assigned.
   public var paused: Bool
-  /// Reason why the service paused itself; nil if an operator has paused it, or if another coordinator
-  /// recorded the reason.
+  /// Reason why the service paused itself; nil if an operator has paused it, or if the file with the reason was
+  /// lost.
   public var pauseReason: String?
 
   public init(
@@ -136,8 +136,8 @@ public struct WorkerReport: Codable, Sendable, Equatable {
   public var served: Int64
   /// Resident memory of the process, in KiB; 0 if unknown.
   public var residentKilobytes: Int64
-  /// True if no process is started any more, because too many of them exited before they were ready. `state` is
-  /// then `stopped`.
+  /// True if no process is started any more, because too many of them have exited or could not start, or because a
+  /// service cannot use its database. `state` is then `stopped`.
   public var isFailed: Bool?
   /// Exit of the last process at this window; nil if none has exited, and for a worker without a window.
   public var lastExit: ExitReport?

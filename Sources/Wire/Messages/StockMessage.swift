@@ -15,8 +15,8 @@ public enum StockCommand: Sendable, Equatable {
   case assortment
   /// Returns a snapshot of the stock.
   case querySnapshot
-  /// Subscribes to the stock. The service sends a snapshot and every later change. With a place in the same
-  /// ledger, it sends only the changes after that place, unless there are too many.
+  /// Subscribes to the stock. The service sends a snapshot and every later change. For a position in its present
+  /// ledger, it sends only the changes after that position, unless there are too many.
   case follow(StockPosition?)
   /// Takes all amounts or nothing; needs an order name. Pieces that have expired on the day `today` are not
   /// taken; nil for the service's day.
@@ -102,16 +102,19 @@ extension StockCommand: Codable {
   }
 }
 
+/// Content of `take`.
 private struct TakeParameters: Codable {
   var amounts: [ItemAmount], today: DayNumber?
   enum CodingKeys: Int, CodingKey { case amounts = 1, today }
 }
 
+/// Content of `change`.
 private struct ChangedLot: Codable {
   var amount: ItemAmount, dates: LotDates?
   enum CodingKeys: Int, CodingKey { case amount = 1, dates }
 }
 
+/// Content of `orders`.
 private struct OrderPage: Codable {
   var after: OrderID?, limit: Int64
   enum CodingKeys: Int, CodingKey { case after = 1, limit }

@@ -23,6 +23,7 @@ public enum StockResult: Sendable, Equatable {
   case changes([StockChange])
   /// The fruits, the juices and their recipes.
   case assortment(Assortment)
+  /// Result of an audit.
   case audit(StockAuditReport)
   /// Answered orders, sorted by name; empty after the last order.
   case orders([OrderRecord])
@@ -128,7 +129,7 @@ public struct StockFailure: Codable, Sendable, Equatable, Error {
 public struct StockAuditReport: Codable, Sendable, Equatable {
   /// Number of known items, answered orders, and rows of the ledger.
   public var items, orders, changes: Int64
-  /// Difference between shelves and ledger, in pieces.
+  /// Difference between the stock and its ledger, in pieces.
   public var difference: Int64
   /// All violations of the invariants, one English sentence each.
   public var problems: [String]

@@ -44,6 +44,7 @@ private struct LeaseKeys {
     return true
   }
 
+  /// The lease. Throws a fault if a key was missing.
   func lease(in members: LineReader.Members, _ reader: LineReader) throws(LineParseError) -> Lease {
     if ticket == 0 { throw reader.missing(.ticket, in: members) }
     if attempt == 0 { throw reader.missing(.attempt, in: members) }
@@ -57,6 +58,7 @@ extension LineReader {
   /// probably used the wrong unit.
   private static let longestPause: Int64 = 365 * 86_400_000
 
+  /// The fault for a line whose first key is not a kind of message.
   fileprivate func unknownKind() -> LineParseError {
     var copy = self
     copy.position = 0
@@ -66,12 +68,14 @@ extension LineReader {
     return LineParseError(.unknownKind(keyName(at: copy.position)), at: copy.position)
   }
 
+  /// Parses the content of `ready`.
   fileprivate mutating func ready() throws(LineParseError) -> TellerMessage {
     var members = try open(.ready)
     while try next(&members) != nil { try skipValue() }
     return .ready
   }
 
+  /// Parses the content of `returned`.
   fileprivate mutating func returned() throws(LineParseError) -> Lease {
     var members = try open(.returned)
     var keys = LeaseKeys()
@@ -81,6 +85,7 @@ extension LineReader {
     return try keys.lease(in: members, self)
   }
 
+  /// Parses the content of `done`.
   fileprivate mutating func done() throws(LineParseError) -> TellerMessage {
     var members = try open(.done)
     var keys = LeaseKeys()
@@ -109,6 +114,7 @@ extension LineReader {
     }
   }
 
+  /// Parses the content of `failed`.
   fileprivate mutating func failed() throws(LineParseError) -> TellerMessage {
     var members = try open(.failed)
     var keys = LeaseKeys()
@@ -132,6 +138,7 @@ extension LineReader {
       lease, WorkFailure(words, isWorthAnother ? .again : .never, after: isWorthAnother ? after : nil))
   }
 
+  /// Parses the content of `beat`.
   fileprivate mutating func beat() throws(LineParseError) -> TellerMessage {
     var members = try open(.beat)
     var keys = LeaseKeys()
@@ -151,6 +158,7 @@ extension LineReader {
     return .progressed(lease, WorkProgress(percent: part, text: text))
   }
 
+  /// Parses the content of `hello`.
   fileprivate mutating func hello() throws(LineParseError) -> Hello {
     var members = try open(.hello)
     var version: Int64?
@@ -181,6 +189,7 @@ extension LineReader {
   /// Maximum number of bytes kept of a worker's build name.
   private static let longestBuild = 200
 
+  /// Parses the list of services in a hello.
   private mutating func services(_ word: LineKey) throws(LineParseError) -> [ServiceName] {
     let begin = position
     guard isAt(UInt8(ascii: "[")) else { throw wanted(word, "a list of names") }
@@ -198,6 +207,7 @@ extension LineReader {
     return names
   }
 
+  /// The fault for a list that is empty or too long.
   private func tooMany(_ word: LineKey, _ begin: Int) -> LineParseError {
     LineParseError(.wanted(word.name, "a list of 1 to \(WorkerOffer.longest) names"), at: begin)
   }

@@ -1,5 +1,5 @@
 // Messages from a teller or another worker to the coordinator. Rule of the conversation: every `assign` or
-// `entrust` is answered by exactly one of `done`, `worked`, `failed`, `outOfStock` and `returned`, and each of
+// `assignWork` is answered by exactly one of `done`, `worked`, `failed`, `outOfStock` and `returned`, and each of
 // these answers requests the next customer. `ready` requests the first customer.
 
 import BankModel
@@ -20,9 +20,9 @@ public enum TellerMessage: Sendable, Equatable {
   case outOfStock(Lease, [Shortage])
   /// The customer of this lease is returned after `recall` or `closing`; requests the next customer.
   case returned(Lease)
-  /// Progress of the work of this lease. Sent by the work itself, never by a timer.
+  /// The work of this lease makes progress, which renews the lease.
   case beat(Lease)
-  /// Progress of the work of this lease, with its amount.
+  /// The work of this lease makes progress, of which the worker reports a percentage or a text.
   indirect case progressed(Lease, WorkProgress)
 
   private enum Kind: Int, CodingKey {
@@ -74,6 +74,7 @@ extension TellerMessage: Codable {
   }
 }
 
+/// Content of `outOfStock`.
 private struct LeaseWithShortages: Codable {
   var lease: Lease, shortages: [Shortage]
   enum CodingKeys: Int, CodingKey { case lease = 1, shortages }

@@ -32,8 +32,8 @@ public struct TicketReport: Codable, Sendable, Equatable {
   public var receipt: ReceiptReport?
   /// Name of the ordered article; nil for none.
   public var itemName: String?
-  /// Number of customers of the service finished on the current day, without cancelled ones. It shows a waiting
-  /// client that the line advances. Nil in lists, if it is unknown, and from an older coordinator.
+  /// Number of customers of the service finished on the current day, without cancelled ones. A waiting client sees
+  /// from this number that the line advances. Nil in lists, if unknown, and from an older coordinator.
   public var servedOfService: Int64?
   /// Payload; nil if there is none, in lists, and once there is a receipt.
   public var payload: [UInt8]?

@@ -23,6 +23,7 @@ public enum VendingResult: Sendable, Equatable {
   case history([MoneyChange])
   /// Drinks were added, removed or discarded, with these changes of the stock.
   case stocked([StockChange])
+  /// Result of an audit.
   case audit(VendingAuditReport)
 
   private enum Kind: Int, CodingKey { case failure = 1, done, snapshot, news, history, stocked, audit }

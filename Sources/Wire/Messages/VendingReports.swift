@@ -17,7 +17,7 @@ public struct LotReport: Codable, Sendable, Equatable {
   }
   enum CodingKeys: Int, CodingKey { case dates = 1, quantity, description }
 
-  /// Description of the lot. In Korean it is that of the drink class; in English it is a translation.
+  /// Description of the lot: in English composed from the product and the dates, in Korean ``description``.
   public func description(of product: ProductReport, _ phrases: StringCatalog) -> String {
     guard phrases.language == .english, let dates else { return description }
     return [

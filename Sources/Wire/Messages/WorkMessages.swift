@@ -4,6 +4,7 @@
 import BankModel
 import Time
 
+/// A completed attempt: its lease and the result of the work.
 struct WorkedLease: Codable {
   var lease: Lease, result: WorkResult
   enum CodingKeys: Int, CodingKey { case lease = 1, result }
@@ -17,6 +18,7 @@ struct FailedLease: Codable {
   var afterMilliseconds: Int64?
   enum CodingKeys: Int, CodingKey { case lease = 1, reason, consequence, code, signal, afterMilliseconds }
 
+  /// Encodable form of a failure.
   init(_ lease: Lease, _ failure: WorkFailure) {
     (self.lease, reason) = (lease, failure.words)
     if failure.consequence != .again { consequence = failure.consequence }
@@ -24,6 +26,7 @@ struct FailedLease: Codable {
     afterMilliseconds = failure.after?.milliseconds
   }
 
+  /// The failure in the form for the queue. Throws an error for a negative pause.
   var failure: WorkFailure {
     get throws {
       if let afterMilliseconds, afterMilliseconds < 0 {

@@ -94,6 +94,7 @@ public struct WorkProgress: Codable, Sendable, Equatable {
   /// Maximum length of ``text`` in bytes.
   public static let longestText = 200
 
+  /// Start of a text that is too long, with an ellipsis.
   private static func cut(_ text: String) -> String {
     var rest = text.unicodeScalars.prefix(longestText)
     while rest.reduce(0, { $0 + UTF8.width($1) }) > longestText - 3 { rest.removeLast() }
@@ -101,6 +102,7 @@ public struct WorkProgress: Codable, Sendable, Equatable {
   }
 }
 
+/// Content of `progressed`.
 struct LeaseWithProgress: Codable {
   var lease: Lease, progress: WorkProgress
   enum CodingKeys: Int, CodingKey { case lease = 1, progress }
