@@ -108,10 +108,12 @@ final class OutsideWorkers: CoordinatorComponent {
     workers.close()
   }
 
+  /// Sends all queued messages.
   func flush() { workers.writeAll() }
   var nextDeadline: MonotonicTime? { workers.nextAccept }
   /// Next timeout of a silent worker, in listening time; see `ListeningClock`.
   var nextJudgement: MonotonicTime? { workers.nextCheck }
+  /// Disconnects workers that have been silent for too long, and accepts connections again.
   func runTimers(_ now: Moment) { workers.runTimers(now.monotonic, listeningTime: now.listeningTime) }
 
   /// Present workers, by number.

@@ -75,11 +75,15 @@ protocol ProcessSupervisor: AnyObject {
 extension ProcessSupervisor {
   /// Default for processes that start no children that could outlive them.
   func hasNoOrphans(_ slot: Slot, at now: Moment) -> Bool { true }
+  /// Default for supervisors whose processes all run programs of this build.
   func foreignProgram(for slot: Slot) throws(SystemError) -> ChildProcess.Program? { nil }
+  /// Default: the output is discarded.
   func workerOutput(of slot: Slot) throws(SystemError) -> FileDescriptor {
     try FileDescriptor.open("/dev/null", .writeOnly)
   }
+  /// Default: a process may always start.
   func mayStart(_ slot: Slot, at now: Moment) -> Bool { true }
+  /// Default: no process sends lines.
   func lineLimit(for slot: Slot) -> Int? { nil }
 
   /// Starts the next process at a slot, if the slot permits a start now.

@@ -238,6 +238,7 @@ final class QueueDriver {
     do throws(StoreError) { try engine.stage(change) } catch { fail(error) }
   }
 
+  /// Reads from the store what an effect requests, and applies the result as an event.
   private func read(_ effect: QueueEffect) {
     do throws(StoreError) { if let event = try engine.read(effect) { apply(event) } } catch { fail(error) }
   }
@@ -288,8 +289,7 @@ final class QueueDriver {
   /// Lets the store do deferred maintenance, after all replies of this iteration were sent.
   func runDeferredWork() { do throws(StoreError) { try engine.runDeferredWork() } catch { fail(error) } }
 
-  /// Removes some customers of requests that stayed incomplete, and commits the removal. Returns false if the store
-  /// could not stage the removal.
+  /// Removes some customers of incomplete requests and commits. Returns false if the store could not stage that.
   func removeUnissuedCustomers(limit: Int) -> Bool {
     do throws(StoreError) { try engine.removeUnissuedCustomers(limit: limit) } catch {
       fail(error)

@@ -137,6 +137,7 @@ package final class ServiceSupervisor {
     send(.close, to: slot)
   }
 
+  /// Kills all service processes.
   package func killAll() { for slot in slots { slot.child?.kill(SIGKILL) } }
 
   // MARK: - Deadlines
@@ -209,6 +210,7 @@ extension ServiceSupervisor: ProcessSupervisor {
 
   func nextGeneration(at slot: SupervisedService) -> Generation { slot.generation + 1 }
 
+  /// Sets the time by which a started process must be ready.
   func began(_ slot: SupervisedService, at now: Moment) {
     slot.readyDeadline = now.listeningTime + Self.patience
     onChange?()
@@ -287,12 +289,14 @@ extension ServiceSupervisor: ProcessSupervisor {
     if slot.killAt == nil { slot.killAt = loop.moment().listeningTime + Self.exitGrace }
   }
 
+  /// Records why a process has exited.
   func ended(_ slot: SupervisedService, _ status: ExitStatus) {
     // A reason reported by the process itself is more precise than its exit code.
     if !slot.hasReportedFailure { (slot.lastExitReason, slot.failure) = (MessageDetail(status), nil) }
     slot.hasReportedFailure = false
   }
 
+  /// Starts a successor, gives the slot up, or leaves it empty if no process is wanted.
   func decide(_ slot: SupervisedService, at now: Moment, couldNotStart: Bool) {
     defer { onChange?() }
     guard slot.isWanted else { return }

@@ -13,6 +13,7 @@ import Wire
 final class ShutdownController: CoordinatorComponent {
   private static let progressPause = TimeSpan.milliseconds(200)
 
+  /// State of a drain.
   private struct State {
     var drain: Drain
     /// Clients that wait until the bank has closed.
@@ -255,6 +256,7 @@ final class ShutdownController: CoordinatorComponent {
 
   /// Number of a client's unanswered stop requests.
   func count(of session: ControlSession) -> Int { state?.requesters.count { $0.session === session } ?? 0 }
+  /// Removes a client that has disconnected.
   func forget(_ session: ControlSession) { state?.requesters.removeAll { $0.session === session } }
   /// Time at which the drain cuts a step short. All messages received by then are handled first.
   var nextStep: MonotonicTime? { state?.drain.nextDeadline }
@@ -296,6 +298,7 @@ final class ShutdownController: CoordinatorComponent {
         delayedUntil: queue.machine.delayedUntil?.milliseconds))
   }
 
+  /// Sends a progress report to waiting clients.
   private func send(_ report: ProgressReport?, to requesters: [RequestHandle]) {
     guard let report else { return }
     for requester in requesters { server.answer(requester, .progress(report), more: true) }

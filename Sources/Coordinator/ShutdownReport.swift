@@ -92,6 +92,7 @@ final class ShutdownReport: CoordinatorComponent {
     return finalStatus
   }
 
+  /// Logs the end of the bank.
   func log(_ report: StoppedReport) {
     context.write(event: "stopped") {
       $0.field("day", report.day)
@@ -124,5 +125,6 @@ final class ShutdownReport: CoordinatorComponent {
     }
   }
 
+  /// Sends the last events to the subscribers to events.
   func sendLastEvents() { views.sendLast() }
 }

@@ -74,5 +74,6 @@ final class StartupController: CoordinatorComponent {
   }
 
   var nextDeadline: MonotonicTime? { reportUntil }
+  /// Exits if no client has asked in time why the bank cannot open.
   func runTimers() { if let due = reportUntil, due <= context.now.monotonic { context.end(with: 1) } }
 }

@@ -154,6 +154,7 @@ struct StockReconciliation {
     _ day: BusinessDay
   ) throws(StoreError) -> (remark: MessageDetail, pieces: Int64)? {
     let receipt = try receipt(of: ticket, name, store)
+    /// Problem of this ticket, without further values.
     func about(_ kind: MessageDetail.Kind) -> MessageDetail { MessageDetail(kind, ticket.ticket, ticket.day) }
     switch (receipt?.outcome, order?.state) {
     case (.served?, .done?), (.outOfStock?, .short?): return nil

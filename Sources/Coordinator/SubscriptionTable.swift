@@ -6,6 +6,7 @@ import Transport
 import Wire
 
 struct SubscriptionTable {
+  /// What a subscription receives.
   enum Topic {
     /// Starts and ends of attempts, one after the other.
     case events

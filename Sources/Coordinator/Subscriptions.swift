@@ -73,6 +73,7 @@ final class Subscriptions {
   /// - Parameter hasDelayed: True if customers are delayed: then only clients that ignore delayed customers are
   ///   returned.
   func takeIdleWaiters(since latest: MonotonicTime? = nil, hasDelayed: Bool = false) -> [RequestHandle] {
+    /// True if the client is to be removed and returned.
     func isMeant(_ waiter: IdleWaiter) -> Bool {
       (waiter.leavesDelayed || !hasDelayed) && latest.map { waiter.since <= $0 } ?? true
     }

@@ -25,6 +25,7 @@ package final class TellerSupervisor {
     case omitted(Int64)
   }
 
+  /// What happened at a window.
   package enum WindowEvent {
     case ready(pid: Int32)
     /// Ready report of a worker program, with the number of customers that it takes at once; nil leaves this
@@ -161,8 +162,7 @@ package final class TellerSupervisor {
     if !canBeDelayed { flushLater(slot) }
   }
 
-  /// Kills a teller without progress: SIGABRT first, so that a core dump shows the cause, and SIGKILL soon
-  /// after.
+  /// Kills a teller without progress: SIGABRT first, so that a core dump shows the cause, and then SIGKILL.
   package func abort(_ window: Window, _ generation: Generation, at now: Moment) {
     guard let slot = slots[window], slot.generation == generation, let child = slot.child else { return }
     log.write(event: "stuck", level: .warn, at: now) {
@@ -323,6 +323,7 @@ extension TellerSupervisor: ProcessSupervisor {
     return last + 1
   }
 
+  /// Resets the counters of a started process, and sets the time by which it must be ready.
   func began(_ slot: SupervisedTeller, at now: Moment) {
     slot.kind = kinds[slot.window.service]
     // The marker file is written before the process gets its first customer.
@@ -363,6 +364,7 @@ extension TellerSupervisor: ProcessSupervisor {
     slot.child?.kill(SIGKILL)
   }
 
+  /// Records and reports the exit of a process.
   func ended(_ slot: SupervisedTeller, _ status: ExitStatus) {
     if slot.kind.mayLeaveProcesses { groups?.remove(services.name(of: slot.window)) }
     let end: ProcessEnd =
@@ -380,6 +382,7 @@ extension TellerSupervisor: ProcessSupervisor {
     onEvent?(slot.window, slot.generation, .ended(end))
   }
 
+  /// Starts a successor or gives up the window. A closed window is removed.
   func decide(_ slot: SupervisedTeller, at now: Moment, couldNotStart: Bool) {
     if couldNotStart { slot.lastExit = nil }
     guard slot.isWanted else { return remove(slot.window) }

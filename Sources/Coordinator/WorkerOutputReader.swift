@@ -95,6 +95,7 @@ final class WorkerOutputReader {
     }
   }
 
+  /// Reads once from the pipe, and returns the result.
   private func readOnce(into piece: UnsafeMutableRawBufferPointer) -> ReadResult {
     switch pipe {
     // If reading fails, the pipe counts as ended.
