@@ -17,28 +17,34 @@ final class SharedStoreCache: QueueReader {
   var services: ServiceDirectory { bank.store.services }
   var firstUnissuedTicket: TicketNumber? { nil }
 
-  // The branch receives waiting customers by claims, not by reading pages of the store.
+  /// Always empty: the branch receives waiting customers by claims, not by reading pages of the store.
   func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer] { [] }
+  /// Always empty: the branch receives delayed customers by claims.
   func delayed(after: DuePosition, limit: Int) throws(StoreError) -> [DelayedCustomer] { [] }
+  /// Always 0, because no waiting customers are read from the store.
   func countWaiting(
     in line: Line, after first: TicketNumber, below last: TicketNumber
   ) throws(StoreError) -> Int64 { 0 }
 
-  // Keys are looked up in the transaction that issues the tickets.
+  /// Always nil: keys are looked up in the transaction that issues the tickets.
   func request(forKey key: String) throws(StoreError) -> KeyedRequest? { nil }
 
-  // Tickets whose reservations this branch's stock has to release, as of the last report of the database.
+  /// Tickets whose reservations this branch's stock has to release, as of the last report of the database.
   func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay] {
     let place = ticket.map { ($0.day, $0.ticket) } ?? (.min, .min)
     return Array(bank.releases.lazy.map(\.ticket).filter { ($0.day, $0.ticket) > place }.prefix(limit))
   }
+  /// Issue time of such a ticket; nil if it is unknown.
   func issueTime(ofUnreleased ticket: TicketOfDay) throws(StoreError) -> WallTime? {
     bank.releases.first { $0.ticket == ticket }?.issuedAt
   }
 
+  /// Dead letters of a service in all branches, as of the last report of the database.
   func countDead(of service: Service) throws(StoreError) -> Int64 { bank.counts(of: service).dead }
+  /// Customers of all branches that were sent away (out of stock), as of the last report of the database.
   func countOutOfStock(on day: BusinessDay) throws(StoreError) -> Int64 { bank.numbers.all.sentAway }
 
+  /// Payload of a customer that this branch has claimed.
   func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? { try bank.store.payload(of: ticket) }
 
   // MARK: - Queries for the reader

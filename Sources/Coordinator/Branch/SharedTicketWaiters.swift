@@ -43,6 +43,7 @@ final class SharedTicketWaiters: CoordinatorComponent {
 
   /// Number of requests of a client that wait for tickets.
   func count(of session: ControlSession) -> Int { waits.count { $0.requester.session === session } }
+  /// Removes the requests of a client that has disconnected.
   func forget(_ session: ControlSession) { waits.removeAll { $0.requester.session === session } }
 
   var nextDeadline: MonotonicTime? { waits.isEmpty || isQueryPending ? nil : dueAt }
