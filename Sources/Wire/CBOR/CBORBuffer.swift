@@ -21,10 +21,12 @@ struct CBORBuffer {
   /// The first failure of the encoding; nil if there is none.
   private(set) var failure: CBOREncodingError?
 
+  /// Appends an integer.
   @inline(__always) mutating func append(unsigned value: UInt64) {
     bytes.appendHead(CBORMajor.unsigned, value)
   }
 
+  /// Appends an integer of either sign.
   @inline(__always) mutating func append(signed value: Int64) {
     if value >= 0 {
       bytes.appendHead(CBORMajor.unsigned, UInt64(bitPattern: value))
@@ -45,10 +47,13 @@ struct CBORBuffer {
     }
   }
 
+  /// Appends a Boolean.
   @inline(__always)
   mutating func append(bool value: Bool) { bytes.append(value ? CBORSimple.true : CBORSimple.false) }
+  /// Appends a null, the simple value for an absent value.
   @inline(__always) mutating func appendNull() { bytes.append(CBORSimple.null) }
 
+  /// Appends a text string.
   mutating func append(text value: String) {
     let utf8 = value.utf8
     bytes.appendHead(CBORMajor.text, UInt64(utf8.count))
@@ -56,6 +61,7 @@ struct CBORBuffer {
     if isDone == nil { bytes.append(contentsOf: utf8) }
   }
 
+  /// Appends a byte string.
   mutating func append(byteString value: [UInt8]) {
     bytes.appendHead(CBORMajor.bytes, UInt64(value.count))
     bytes.append(contentsOf: value)

@@ -77,9 +77,11 @@ final class CBORInput {
     }
   }
 
+  /// True if the data item at an offset is null.
   @inline(__always)
   func isNull(at offset: Int) throws(CBORDecodingError) -> Bool { try byte(at: offset) == CBORSimple.null }
 
+  /// Boolean at an offset.
   func bool(at offset: Int) throws(CBORDecodingError) -> Bool {
     switch try byte(at: offset) {
     case CBORSimple.true: return true
@@ -88,6 +90,7 @@ final class CBORInput {
     }
   }
 
+  /// Integer at an offset, converted to the requested width.
   @inline(__always)
   func integer<I: FixedWidthInteger>(_ type: I.Type, at offset: Int) throws(CBORDecodingError) -> I {
     let head = try head(at: offset)
@@ -101,6 +104,7 @@ final class CBORInput {
     throw try mismatch(expected: .integer, at: offset)
   }
 
+  /// Text at an offset.
   func text(at offset: Int) throws(CBORDecodingError) -> String {
     let content = try stringContent(major: CBORMajor.text, expected: .textString, at: offset)
     guard let text = String(validating: content, as: UTF8.self) else {
@@ -109,6 +113,7 @@ final class CBORInput {
     return text
   }
 
+  /// Bytes of a byte string at an offset.
   func byteString(at offset: Int) throws(CBORDecodingError) -> [UInt8] {
     Array(try stringContent(major: CBORMajor.bytes, expected: .byteString, at: offset))
   }

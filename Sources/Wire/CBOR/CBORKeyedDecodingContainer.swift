@@ -18,6 +18,7 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
 
   var input: CBORInput { map.input }
 
+  /// True if the map has this field.
   func contains(_ key: Key) -> Bool {
     guard let number = key.intValue else { return false }
     return map.valueOffset(number) != nil
@@ -27,10 +28,12 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
   func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try input.bool(at: offset(of: key)) }
   func decode(_ type: String.Type, forKey key: Key) throws -> String { try input.text(at: offset(of: key)) }
 
+  /// Throws an error: the profile has no floating-point numbers.
   func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
     throw CBORDecodingError(.floatingPointUnsupported, at: map.offset)
   }
 
+  /// Throws an error: the profile has no floating-point numbers.
   func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
     throw CBORDecodingError(.floatingPointUnsupported, at: map.offset)
   }
@@ -102,10 +105,12 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     try CBORUnkeyedDecodingContainer(input, at: offset(of: key))
   }
 
+  /// Throws an error: message types are not classes that inherit.
   func superDecoder() throws -> any Decoder {
     throw CBORDecodingError(.superDecoderUnsupported, at: map.offset)
   }
 
+  /// Throws an error, as the other overload does.
   func superDecoder(forKey key: Key) throws -> any Decoder { try superDecoder() }
 
   /// Field number of a coding key. Throws `keyWithoutFieldNumber` if it has none.

@@ -24,7 +24,9 @@ struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
     writer.append(text: value)
   }
 
+  /// Throws an error: the profile has no floating-point numbers.
   func encode(_ value: Double, forKey key: Key) throws { throw writer.fail(.floatingPoint) }
+  /// Throws an error: the profile has no floating-point numbers.
   func encode(_ value: Float, forKey key: Key) throws { throw writer.fail(.floatingPoint) }
 
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
@@ -96,11 +98,13 @@ struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
     nestedSlot(forKey: key).unkeyedContainer()
   }
 
+  /// Stores a failure: message types are not classes that inherit.
   func superEncoder() -> any Encoder {
     _ = writer.fail(.superEncoderUnsupported)
     return slot
   }
 
+  /// Stores a failure, as the other overload does.
   func superEncoder(forKey key: Key) -> any Encoder { superEncoder() }
 
   /// Starts the field of a nested container, and returns the position of its value.

@@ -50,7 +50,9 @@ extension CBORSlot: SingleValueEncodingContainer {
     writer.append(text: value)
   }
 
+  /// Throws an error: the profile has no floating-point numbers.
   func encode(_ value: Double) throws { throw writer.fail(.floatingPoint) }
+  /// Throws an error: the profile has no floating-point numbers.
   func encode(_ value: Float) throws { throw writer.fail(.floatingPoint) }
 
   func encode<T: Encodable>(_ value: T) throws {
@@ -73,16 +75,19 @@ extension CBORSlot: SingleValueEncodingContainer {
   func encode(_ value: Int128) throws { try append(wide: value) }
   func encode(_ value: UInt128) throws { try append(wide: value) }
 
+  /// Writes an integer as the value of this position.
   @inline(__always) private func append(signed value: Int64) throws(CBOREncodingError) {
     try expectEmpty()
     writer.append(signed: value)
   }
 
+  /// Writes an unsigned integer as the value of this position.
   @inline(__always) private func append(unsigned value: UInt64) throws(CBOREncodingError) {
     try expectEmpty()
     writer.append(unsigned: value)
   }
 
+  /// Writes an integer of a 128-bit type as the value of this position.
   private func append(wide value: some BinaryInteger) throws(CBOREncodingError) {
     try expectEmpty()
     try writer.append(wide: value)

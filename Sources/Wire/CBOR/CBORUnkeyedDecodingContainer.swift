@@ -18,6 +18,7 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
   var count: Int? { elements }
   var isAtEnd: Bool { currentIndex >= elements }
 
+  /// Skips the element and returns true, if it is null.
   mutating func decodeNil() throws -> Bool {
     guard try input.isNull(at: current()) else { return false }
     try advance()
@@ -36,10 +37,12 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     return value
   }
 
+  /// Throws an error: the profile has no floating-point numbers.
   mutating func decode(_ type: Double.Type) throws -> Double {
     throw CBORDecodingError(.floatingPointUnsupported, at: try current())
   }
 
+  /// Throws an error: the profile has no floating-point numbers.
   mutating func decode(_ type: Float.Type) throws -> Float {
     throw CBORDecodingError(.floatingPointUnsupported, at: try current())
   }
@@ -87,6 +90,7 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     return container
   }
 
+  /// Throws an error: message types are not classes that inherit.
   mutating func superDecoder() throws -> any Decoder {
     throw CBORDecodingError(.superDecoderUnsupported, at: offset)
   }

@@ -26,7 +26,9 @@ struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
     writer.append(text: value)
   }
 
+  /// Throws an error: the profile has no floating-point numbers.
   func encode(_ value: Double) throws { throw writer.fail(.floatingPoint) }
+  /// Throws an error: the profile has no floating-point numbers.
   func encode(_ value: Float) throws { throw writer.fail(.floatingPoint) }
 
   func encode<T: Encodable>(_ value: T) throws {
@@ -49,16 +51,19 @@ struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
   func encode(_ value: Int128) throws { try append(wide: value) }
   func encode(_ value: UInt128) throws { try append(wide: value) }
 
+  /// Appends an element that is an integer.
   @inline(__always) private func append(signed value: Int64) throws(CBOREncodingError) {
     try writer.beginElement(in: slot)
     writer.append(signed: value)
   }
 
+  /// Appends an element that is an unsigned integer.
   @inline(__always) private func append(unsigned value: UInt64) throws(CBOREncodingError) {
     try writer.beginElement(in: slot)
     writer.append(unsigned: value)
   }
 
+  /// Appends an element that is an integer of a 128-bit type.
   private func append(wide value: some BinaryInteger) throws(CBOREncodingError) {
     try writer.beginElement(in: slot)
     try writer.append(wide: value)
@@ -70,6 +75,7 @@ struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
 
   func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { nestedSlot().unkeyedContainer() }
 
+  /// Stores a failure: message types are not classes that inherit.
   func superEncoder() -> any Encoder {
     _ = writer.fail(.superEncoderUnsupported)
     return slot

@@ -25,14 +25,17 @@ extension CBORValueDecoder: Decoder {
 }
 
 extension CBORValueDecoder: SingleValueDecodingContainer {
+  /// True if the value is null.
   func decodeNil() -> Bool { (try? input.isNull(at: offset)) ?? false }
   func decode(_ type: Bool.Type) throws -> Bool { try input.bool(at: offset) }
   func decode(_ type: String.Type) throws -> String { try input.text(at: offset) }
 
+  /// Throws an error: the profile has no floating-point numbers.
   func decode(_ type: Double.Type) throws -> Double {
     throw CBORDecodingError(.floatingPointUnsupported, at: offset)
   }
 
+  /// Throws an error: the profile has no floating-point numbers.
   func decode(_ type: Float.Type) throws -> Float {
     throw CBORDecodingError(.floatingPointUnsupported, at: offset)
   }

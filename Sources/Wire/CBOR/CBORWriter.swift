@@ -12,11 +12,17 @@ final class CBORWriter {
   func swapBytes(with bytes: inout [UInt8]) { swap(&buffer.bytes, &bytes) }
   /// Number of bytes, including those that were in the caller's buffer before this encoding.
   var count: Int { buffer.bytes.count }
+  /// Writes an integer.
   func append(signed value: Int64) { buffer.append(signed: value) }
+  /// Writes an unsigned integer.
   func append(unsigned value: UInt64) { buffer.append(unsigned: value) }
+  /// Writes an integer of a 128-bit type, whose value has to fit the profile.
   func append(wide value: some BinaryInteger) throws(CBOREncodingError) { try buffer.append(wide: value) }
+  /// Writes a Boolean.
   func append(bool value: Bool) { buffer.append(bool: value) }
+  /// Writes a text.
   func append(text value: String) { buffer.append(text: value) }
+  /// Writes a null, the simple value for an absent value.
   func appendNull() { buffer.appendNull() }
 
   /// Writes the key of a field. The caller has to write the value next.
@@ -42,6 +48,7 @@ final class CBORWriter {
     return number
   }
 
+  /// Increments the number of elements in the array's head. The caller has to write the element next.
   func beginElement(in slot: CBORSlot) throws(CBOREncodingError) { try buffer.beginElement(in: slot) }
 
   /// Writes a value of any type; `level` is the number of enclosing containers.
@@ -59,6 +66,7 @@ final class CBORWriter {
 
   /// Writes the head of an empty container at a position.
   func openContainer(_ major: UInt8, in slot: CBORSlot) { buffer.openContainer(major, in: slot) }
+  /// Number of entries of an open container; 0 if it is not open.
   func count(of slot: CBORSlot) -> Int { buffer.count(of: slot) }
   /// Stores a failure; the first one is returned, and thrown by all later calls.
   func fail(_ error: CBOREncodingError) -> CBOREncodingError { buffer.fail(error) }

@@ -122,6 +122,7 @@ struct DirectWriter {
     }
   }
 
+  /// Writes one byte.
   @inline(__always) private mutating func put(_ byte: UInt8) {
     precondition(count < room.count, "there is room for every head")
     room[count] = byte

@@ -12,6 +12,7 @@ public enum BankMessage: Sendable, Equatable {
   /// An answer.
   case reply(ControlReply)
 
+  /// Field number of each kind of message.
   private enum Kind: Int, CodingKey { case welcome = 1, refused, reply }
 }
 
@@ -90,6 +91,7 @@ public enum ControlAnswer: Sendable, Equatable {
   /// Result of a move of the database.
   indirect case moved(MoveReport)
 
+  /// Field number of each kind of answer.
   private enum Kind: Int, CodingKey {
     case failure = 1, status, enqueued, tickets, ticket, receipts, event, ended, requeued, progress, stopped,
       audit, ledger, account, board, selection, branches, moved

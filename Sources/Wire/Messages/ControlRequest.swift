@@ -10,6 +10,7 @@ public enum ClientMessage: Sendable, Equatable {
   /// Every message after the hello.
   case request(ControlRequest)
 
+  /// Field number of each kind of message.
   private enum Kind: Int, CodingKey { case hello = 1, request }
 }
 
@@ -139,6 +140,7 @@ public enum ControlCommand: Sendable, Equatable {
   /// Moves the database of a closed bank. Answers: `progress` with `more`, then `moved`; or `failure`.
   case move(MoveParameters)
 
+  /// Field number of each kind of request.
   private enum Kind: Int, CodingKey {
     case status = 1
     case watch, awaitOpen, enqueue, enqueueList, tickets, ticket, receipts, follow, awaitIdle, awaitTickets,

@@ -52,6 +52,7 @@ public struct Hello: Codable, Sendable, Equatable {
   }
 
   enum CodingKeys: Int, CodingKey { case version = 1, build, role, indirectOffer }
+  /// Field numbers of a hello without an offer.
   private enum BaseKeys: Int, CodingKey { case version = 1, build, role }
 
   /// Only a worker's hello contains an offer. All other hellos keep their original shape.

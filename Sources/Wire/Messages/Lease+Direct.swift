@@ -55,6 +55,7 @@ extension MessageToTeller: FrameMessage {
 }
 
 extension Lease {
+  /// Appends a message that contains only this lease.
   fileprivate func append(to buffer: inout [UInt8], kind: UInt8) {
     buffer.append(heads: 9) {
       $0.put(kind: kind, fields: 3)
@@ -84,6 +85,7 @@ extension Lease {
 }
 
 extension Assignment {
+  /// Appends a message that contains this assignment.
   fileprivate func append(to buffer: inout [UInt8], kind: UInt8) {
     let fields: UInt8 = 8 + (itemName == nil ? 0 : 1) + (order == nil ? 0 : 1) + (payload == nil ? 0 : 1)
     buffer.append(heads: 19) {
@@ -140,6 +142,7 @@ extension WorkResult {
     errors.append(to: &buffer, 5)
   }
 
+  /// Reads a message with a lease and a result; nil if the fast path does not cover it.
   fileprivate static func read(
     _ body: UnsafeBufferPointer<UInt8>, kind: UInt8
   ) -> (Lease, WorkResult)? {

@@ -25,6 +25,7 @@ public enum MessageToTeller: Sendable, Equatable {
   /// A customer for a worker to serve.
   indirect case assignWork(WorkItem)
 
+  /// Field number of each kind of message.
   private enum Kind: Int, CodingKey {
     case welcome = 1, refused, assign, acknowledged, recall, close, closing, workerAccepted, assignWork
   }

@@ -18,6 +18,7 @@ public enum ServiceProcessMessage: Sendable, Equatable {
   /// database sends this before `ready`, and after it has stored the opening of ``SupervisorMessage/bank(_:)``.
   case database(DatabaseIdentity)
 
+  /// Field number of each kind of message.
   private enum Kind: Int, CodingKey {
     case hello = 1, ready
     case failed = 4
@@ -62,6 +63,7 @@ public enum SupervisorMessage: Sendable, Equatable {
   /// The service's database belongs to this bank. The service stores this opening in it.
   case bank(BankIdentity)
 
+  /// Field number of each kind of message.
   private enum Kind: Int, CodingKey {
     case welcome = 1, refused, check
     case close = 6, bank

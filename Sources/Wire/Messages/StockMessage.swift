@@ -38,6 +38,7 @@ public enum StockCommand: Sendable, Equatable {
   /// Adds those of these items that are unknown, with no pieces.
   case introduce([ItemID])
 
+  /// Field number of each kind of request.
   private enum Kind: Int, CodingKey {
     case assortment = 1, querySnapshot, follow, take, returnItems, set, change, discardExpired, audit, orders,
       known,

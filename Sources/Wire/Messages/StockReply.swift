@@ -28,6 +28,7 @@ public enum StockResult: Sendable, Equatable {
   /// Answered orders, sorted by name; empty after the last order.
   case orders([OrderRecord])
 
+  /// Field number of each kind of answer.
   private enum Kind: Int, CodingKey {
     case failure = 1, done, short, snapshot, changes, assortment, audit, orders
   }

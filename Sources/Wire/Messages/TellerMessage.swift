@@ -25,6 +25,7 @@ public enum TellerMessage: Sendable, Equatable {
   /// The work of this lease makes progress, of which the worker reports a percentage or a text.
   indirect case progressed(Lease, WorkProgress)
 
+  /// Field number of each kind of message.
   private enum Kind: Int, CodingKey {
     case hello = 1, ready, done, failed, returned, beat, outOfStock, worked, progressed
   }

@@ -48,6 +48,7 @@ public enum VendingCommand: Sendable, Equatable {
   /// Checks all invariants.
   case audit
 
+  /// Field number of each kind of request.
   private enum Kind: Int, CodingKey {
     case querySnapshot = 1, follow, history, insert, buy, giveChange, balance
     case add = 33, remove, stock, expired, discardExpired, audit

@@ -26,6 +26,7 @@ public enum VendingResult: Sendable, Equatable {
   /// Result of an audit.
   case audit(VendingAuditReport)
 
+  /// Field number of each kind of answer.
   private enum Kind: Int, CodingKey { case failure = 1, done, snapshot, news, history, stocked, audit }
 }
 
