@@ -32,7 +32,7 @@ extension QueueDriver {
     send(window, assignment(of: customer, lease, payload, kind: kind))
   }
 
-  /// Holds an order back if too many bytes wait for the worker, or if an earlier order for the worker is held back.
+  /// Holds an assignment back if too many bytes wait for the worker, or if an earlier one is held back.
   ///
   /// - Returns: True if it was held back.
   private func defersAssignment(of customer: Customer, _ lease: Lease, at window: Window) -> Bool {
@@ -47,9 +47,9 @@ extension QueueDriver {
     return true
   }
 
-  /// Sends orders that were held back, up to the limit of bytes that may wait for a worker.
+  /// Sends assignments that were held back, up to the limit of bytes that may wait for a worker.
   ///
-  /// - Returns: True if an order was sent.
+  /// - Returns: True if an assignment was sent.
   func sendDeferredAssignments() -> Bool {
     guard !deferredAssignments.isEmpty, !context.isHalted, engine.isWorking else { return false }
     var hasSent = false
@@ -61,8 +61,8 @@ extension QueueDriver {
         deferredAssignments.removeFirst(of: peer)
         guard isHeld else { continue }
         hasSent = true
-        // The lease of a worker program starts when its order is sent: the program cannot make progress with a customer
-        // that it has not received.
+        // The lease of a worker program starts when the assignment is sent: the program cannot make progress with a
+        // customer that it has not received.
         renew(order)
         send(of: order.customer, order.lease, at: order.window, context.kinds[order.window.service])
         guard !context.isHalted, engine.isWorking else { break }
@@ -72,8 +72,9 @@ extension QueueDriver {
     return hasSent
   }
 
-  /// Renews the leases of customers whose orders are held back for a worker program, as long as the program reads,
-  /// because the bank causes the delay. A worker that reads nothing for the duration of a lease loses these customers.
+  /// Renews the leases of customers whose assignments are held back for a worker program, as long as the program
+  /// reads, because the bank causes the delay. A worker that reads nothing for the duration of a lease loses these
+  /// customers.
   private func renewDeferredLeases(of peer: DeferredAssignments.Peer) {
     guard let first = deferredAssignments.first(of: peer),
       deferredAssignments.hasRead(peer, backlog: backlog(at: first.window))
@@ -83,13 +84,13 @@ extension QueueDriver {
     }
   }
 
-  /// Renews the lease of a customer whose order is held back for a worker program.
+  /// Renews the lease of a customer whose assignment is held back for a worker program.
   private func renew(_ order: DeferredAssignments.Order) {
     guard context.kinds[order.window.service].isForeign else { return }
     apply(.tellerProgressed(order.window, order.lease.generation, order.lease))
   }
 
-  /// Recalls a customer. If its order was never sent, the customer counts as returned at once.
+  /// Recalls a customer. If the assignment was never sent, the customer counts as returned at once.
   func recall(_ lease: Lease, from window: Window) {
     guard !deferredAssignments.isEmpty,
       deferredAssignments.remove(lease, of: DeferredAssignments.Peer(window))

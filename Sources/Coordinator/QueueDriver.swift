@@ -28,7 +28,7 @@ final class QueueDriver {
 
   /// Called with an effect for an outside worker.
   var onOutsideCommand: (OutsideWorkerCommand, Window) -> Void = { _, _ in }
-  /// Called with an order for customers whom this branch has not claimed; the shared database executes it.
+  /// Called with an operator's command for customers that this branch has not claimed; the database executes it.
   var onForward: (OperatorCommand, RequestNumber) -> Void = { _, _ in }
   /// Called when the queue has paused a service.
   var onPaused: () -> Void = {}
@@ -59,7 +59,7 @@ final class QueueDriver {
   let tellerSupervisor: TellerSupervisor
   /// Customers in flight at commands and workers, stored for the next coordinator; nil if there is no table.
   let inFlightTable: InFlightTable?
-  /// Orders for workers that have not read earlier messages.
+  /// Assignments that are held back, because their workers have not read earlier messages.
   var deferredAssignments = DeferredAssignments()
   /// Bytes that are queued for the outside worker with this number and not yet written to its socket.
   var outsideBacklog: (Int32) -> Int = { _ in 0 }

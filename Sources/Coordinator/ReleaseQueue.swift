@@ -2,7 +2,7 @@
 // ticket.
 // Invariant: a record is removed only after the stock has answered, and a repeated request releases nothing more. So no
 // crash loses or repeats a release. A stock that does not answer is asked again later. A refusal does not block other
-// records: the walk through them continues, and refused ones are retried after a longer pause.
+// records: the scan through them continues, and refused ones are retried after a longer pause.
 
 import BankModel
 import Posix
@@ -23,15 +23,15 @@ package final class ReleaseQueue {
   private let patience: TimeSpan
   /// Tickets whose release was requested and not answered yet.
   private var inFlight: Set<TicketOfDay> = []
-  /// True if there may be records that no walk has covered.
+  /// True if there may be records that no scan has covered.
   private var isDue = true
-  /// Position of the present walk through the records; nil if there is none.
+  /// Position of the present scan through the records; nil if there is none.
   private var scan: ReleaseScan?
-  /// Time of the next walk after the stock did not answer; nil for none.
+  /// Time of the next scan after the stock did not answer; nil for none.
   private var retryAt: MonotonicTime?
   /// Refused tickets, with the stock's message.
   private(set) var refused: [TicketOfDay: String] = [:]
-  /// Time of the next walk that retries refused tickets; nil for none.
+  /// Time of the next scan that retries refused tickets; nil for none.
   private var refusedAt: MonotonicTime?
 
   /// Walk through the records of the store.
@@ -44,7 +44,7 @@ package final class ReleaseQueue {
 
   /// Largest number of requests in flight.
   static let limit = 64
-  /// Largest number of refused tickets in memory; the releases of others are requested again in each walk.
+  /// Largest number of refused tickets in memory; the releases of others are requested again in each scan.
   static let maxRefused = 4_096
   /// Pauses after the stock did not answer or had a full disk, and after it has refused a release.
   private static let pause = TimeSpan.seconds(1)
@@ -56,10 +56,10 @@ package final class ReleaseQueue {
     self.patience = patience
   }
 
-  /// Makes the next ``advance(_:now:)`` start a walk, because there may be new records.
+  /// Makes the next ``advance(_:now:)`` start a scan, because there may be new records.
   package func requestScan() { isDue = true }
 
-  /// Ends the walk because the disk is full and releases cannot be recorded. Another walk starts after a pause:
+  /// Ends the scan because the disk is full and releases cannot be recorded. Another scan starts after a pause:
   /// without a pause, a release whose record the store has discarded would be requested again at once,
   /// repeatedly.
   package func postpone() {
@@ -87,12 +87,12 @@ package final class ReleaseQueue {
     try continueScan(store)
   }
 
-  /// Continues the walk within the limit of requests in flight.
+  /// Continues the scan within the limit of requests in flight.
   private func continueScan(_ store: any QueueReader) throws(StoreError) {
     while inFlight.count < Self.limit, let scan {
       let page = try store.unreleased(after: scan.position, limit: Self.limit)
       for ticket in page where inFlight.count < Self.limit {
-        // An immediate answer may have ended the walk.
+        // An immediate answer may have ended the scan.
         guard self.scan != nil else { return }
         self.scan?.position = ticket
         guard scan.retriesRefused || refused[ticket] == nil else { continue }
@@ -156,7 +156,7 @@ package final class ReleaseQueue {
     onReleaseRefused?(ticket, message)
   }
 
-  /// Ends the walk and starts another one after a pause.
+  /// Ends the scan and starts another one after a pause.
   private func tryLater() {
     scan = nil
     retryAt = retryAt ?? SystemClock.monotonic() + Self.pause

@@ -130,7 +130,7 @@ final class SelfWaitGuard: CoordinatorComponent {
       above = parent
     }
     guard Orphans.belongs(pid, toKeysFrom: context.bankID.prefix) else {
-      // A process whose parents have exited and whose environment was cleared still has the mark.
+      // A process whose parents have exited and whose environment was cleared still has the mark of this home.
       let isMarked = tellerSupervisor.processIdentity.map { processIdentity in
         ProcessMark.marks(of: pid).contains { $0.sharesOwner(of: processIdentity.mark) }
       }

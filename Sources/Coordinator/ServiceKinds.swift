@@ -1,4 +1,4 @@
-// Kinds of workers per service: the role of a program in its hello and in a status, the orders for commands, and the
+// Kinds of workers per service: the role of a program in its hello and in a status, the settings for commands, and the
 // queue rules. `ProgramPaths` contains the paths of the programs.
 
 import BankModel
@@ -57,7 +57,7 @@ struct ServiceKinds: Sendable {
 }
 
 extension BankConfiguration {
-  /// Orders of a runner for the commands of a service; nil if the service runs no commands.
+  /// Settings of a runner for the commands of a service; nil if the service runs no commands.
   func commandOrders(of service: ServiceName, outputDirectory: String) -> CommandSettings? {
     let settings = self[service]
     guard let words = settings.command else { return nil }
@@ -116,7 +116,7 @@ extension BankConfiguration {
     return Int(max(1, min(wanted, most ?? wanted, Int32(BankModel.Limits.customersPerWorker))))
   }
 
-  /// Terms for a worker of these services: the strictest of all.
+  /// Timeouts for a worker of these services: the strictest of all.
   func workerTerms(of services: [ServiceName]) -> WorkerTimeouts {
     let strictest = services.map { self[$0].lease ?? lease }.min() ?? lease
     return WorkerTimeouts(

@@ -1,7 +1,7 @@
 // Service processes of this bank, such as the stock: their settings (`ServiceProcessSettings`), their files, and the
 // coordinator's own connections to them.
 // Invariant: the bank opens and serves even if a service process fails; the status contains the reason. The
-// coordinator reads the file of a service when it sends the orders, directly before the service reads the file. So
+// coordinator reads the file of a service when it sends the settings, directly before the service reads the file. So
 // the recorded contents are those in use, unless the file changes between the two reads.
 
 import BankModel
@@ -50,7 +50,7 @@ final class ServiceProcesses: CoordinatorComponent {
   /// Sets the functions that the supervisor and the release queue call.
   private func listen() {
     serviceSupervisor.orders = { [unowned self] slot in
-      // The process reads its file after it has received its orders, so these are the contents that it uses, unless
+      // The process reads its file after it has received its settings, so these are the contents that it uses, unless
       // the file changes in between.
       switch slot.specification.workerRole {
       case .stock:
@@ -99,7 +99,7 @@ final class ServiceProcesses: CoordinatorComponent {
     return ((try? FileMetadata.inspect(context.home.log(of: name)))?.size ?? 0) > 0
   }
 
-  /// Replaces the stock and the vending machine if their orders or files have changed, after a reload.
+  /// Replaces the stock and the vending machine if their settings or files have changed, after a reload.
   func renew(_ assortment: Assortment, _ products: ProductTable) {
     serviceSupervisor.policy = context.configuration.restarts
     for slot in serviceSupervisor.slots where slot.specification.workerRole != .web {

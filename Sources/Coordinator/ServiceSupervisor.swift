@@ -91,7 +91,7 @@ package final class ServiceSupervisor {
     }
   }
 
-  /// Replaces a process, for example because its specification or orders have changed. The running process answers its
+  /// Replaces a process, for example because its program or settings have changed. The running process answers its
   /// open requests first.
   func replace(_ slot: SupervisedService, at now: Moment) {
     guard slot.isWanted, !slot.isReplaced else { return }
@@ -343,7 +343,7 @@ package final class SupervisedService: SupervisedProcess<ServiceProcessMessage, 
   var unanswered: Int64?
   /// Number of health checks sent to processes at this slot.
   var checks: Int64 = 0
-  /// Orders that were last sent to a process at this slot; nil if none were sent.
+  /// Settings that were last sent to a process at this slot; nil if none were sent.
   var sentOrders: ServiceProcessSettings?
   /// True if the present process was asked to exit so that a successor replaces it.
   var isReplaced = false

@@ -1,5 +1,5 @@
 // Delivery of changes to subscribers. It has a limited share of the coordinator's time, however many subscribers there
-// are, so that customers do not wait. Each subscriber receives one piece in turn.
+// are, so that customers do not wait. Subscribers receive one piece, a snapshot or some events, in turn.
 // Invariant: a subscriber to events receives them without a gap. One that reads too slowly receives
 // `slow_consumer` and nothing more.
 

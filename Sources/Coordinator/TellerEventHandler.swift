@@ -1,4 +1,4 @@
-// Link between tellers and the queue: the orders that a teller receives, the queue events for its messages, and its
+// Link between tellers and the queue: the settings that a teller receives, the queue events for its messages, and its
 // replacement after a number of customers or above a memory limit. This replacement happens between two customers, one
 // window at a time.
 // Invariants: the queue receives the events of each teller in the order in which the supervisor reported them. A teller

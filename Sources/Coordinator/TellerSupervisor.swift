@@ -41,7 +41,7 @@ package final class TellerSupervisor {
 
   /// True after the bank has opened. Before that a failing window is given up early, because a client waits.
   package var hasOpened = false
-  /// Returns the orders that a teller receives with its welcome.
+  /// Returns the settings that a teller receives with its welcome.
   package var orders: ((Window, Generation) -> TellerSettings)?
   private(set) var slots = WindowTable<SupervisedTeller>()
   /// Slots in window order, for periodic work.
@@ -61,11 +61,11 @@ package final class TellerSupervisor {
   package var services: ServiceDirectory
   /// Kind of worker of each service.
   var kinds = ServiceKinds()
-  /// Program of a window that is served by a configured worker program.
+  /// Returns the configured worker program of a window.
   var workerAt: ((Window) throws(SystemError) -> ChildProcess.Program)?
   /// Called with a line that the worker program at a window has written to its output, outside its channel.
   var onOutput: ((Window, Generation, _ pid: Int32, OutputLine) -> Void)?
-  /// Terms for a worker program at a window.
+  /// Returns the timeouts that apply to a worker program at a window.
   var workerTerms: ((Window) -> WorkerTimeouts)?
   /// Process trees left by dead runners and worker programs, to be killed before a successor starts.
   var processTreesToKill: [Window: ProcessTree] = [:]
@@ -98,7 +98,7 @@ package final class TellerSupervisor {
     environment = ServiceNotifier.strip(Environment.all())
   }
 
-  // MARK: - Orders from the queue
+  // MARK: - Effects of the queue
 
   /// Opens a window: from now on a teller runs at it, and is replaced when it exits.
   package func open(_ window: Window, at now: Moment) {
@@ -238,7 +238,7 @@ package final class TellerSupervisor {
     }
   }
 
-  /// True if every window has a ready teller with the current orders, and all closed windows are gone. A
+  /// True if every window has a ready teller with the current settings, and all closed windows are gone. A
   /// window that waits for the end of earlier processes counts as settled.
   package var isSettled: Bool {
     inOrder.allSatisfy { $0.isWanted && ($0.phase == .ready && !$0.isOutdated || $0.holdUp != nil) }

@@ -64,7 +64,7 @@ struct VendingReconciliation {
     stage = .end
   }
 
-  /// Starts another walk through the orders of the machine at the stock.
+  /// Starts another query of the machine's orders at the stock, page by page.
   private mutating func requestOrders(since report: VendingAuditReport) {
     before = report
     taken = 0

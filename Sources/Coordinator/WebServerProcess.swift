@@ -1,8 +1,8 @@
-// Web server process of this bank, and the order with which it was started. The supervisor manages the process.
+// Web server process of this bank, and the settings with which it was started. The supervisor manages the process.
 // Invariant: at most one web server exists. It runs until it is stopped, the supervisor gives it up, or the bank
-// closes. If the coordinator is killed, the next one starts it again, because the order is stored in a file. The bank
-// opens and serves even if the web server fails.
-// Errors: an order that cannot be fulfilled is refused; an invalid file counts as no order.
+// closes. If the coordinator is killed, the next one starts it again, because the settings are stored in a file. The
+// bank opens and serves even if the web server fails.
+// Errors: settings that cannot be used are refused; an invalid file counts as missing.
 
 import BankModel
 import Configuration
@@ -30,7 +30,7 @@ final class WebServerProcess: CoordinatorComponent {
     begin(order)
   }
 
-  /// Starts a web server, or stops it if there is no order.
+  /// Starts a web server with these settings, or stops it for nil.
   func receive(_ wanted: WebServerSettings?, _ requester: RequestHandle) throws(Failure) {
     guard let wanted else {
       order = nil
@@ -79,26 +79,26 @@ final class WebServerProcess: CoordinatorComponent {
 
   // MARK: - Across coordinators
 
-  /// Path of the file with the order.
+  /// Path of the file with the settings.
   private var note: String { Paths.join(context.home.path, "run", "web.order") }
 
-  /// Stores the order for the next coordinator.
+  /// Stores the settings for the next coordinator.
   private func remember(_ order: WebServerSettings) {
     let text =
       "\(order.port.map { String($0) } ?? "-") \(order.isReadOnly) \(order.hasChaos) \(order.host ?? "-")"
     RecoveryMarkerFile.write(Array(text.utf8), at: note)
   }
 
-  /// Writes the file of the order again after it was removed.
+  /// Writes the file with the settings again after it was removed.
   func restoreMarkerFile() { if let order { remember(order) } }
 
-  /// Removes the order, and all stored sessions of the web server.
+  /// Removes the stored settings, and all stored sessions of the web server.
   private func forget() {
     try? Directory.unlink(note)
     try? Directory.unlink(Paths.join(context.home.path, "run", "web.sessions"))
   }
 
-  /// Order that an earlier coordinator has stored; nil if there is none, or if the file is invalid.
+  /// Settings that an earlier coordinator has stored; nil if there are none, or if the file is invalid.
   private func remembered() -> WebServerSettings? {
     guard let file = try? FileDescriptor.open(note, .readOnly), let bytes = try? file.readAll(limit: 256),
       let text = String(validating: bytes, as: UTF8.self)
