@@ -183,12 +183,12 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
   public var service: ServiceName?
   /// Maximum number of receipts, 1 … ``TicketQuery/limitAtMost``; nil for all. Must be nil with `follow`.
   public var limit: Int64?
-  /// With `follow` in a shared bank, replaces `after`: marks of the last receipts received from each branch,
+  /// With `follow` in a shared bank, replaces `after`: positions of the last receipts received from each branch,
   /// one for customers finished by workers and one for cancelled customers. At most ``positionsAtMost``; nil for
   /// none.
   public var positions: [ReceiptPosition]?
 
-  /// Maximum number of marks in ``positions``.
+  /// Maximum number of positions in ``positions``.
   public static let positionsAtMost = 10_000
 
   public init(

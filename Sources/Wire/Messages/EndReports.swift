@@ -46,7 +46,7 @@ public struct DrainReport: Codable, Sendable, Equatable {
   public var leftMilliseconds: Int64?
   /// Number of delayed customers among the waiting ones; nil for none.
   public var delayed: Int64?
-  /// Due time of the first delayed customer, in milliseconds since 1970; nil if unknown.
+  /// Due time of the first delayed customer, in milliseconds since 1970; nil if there is none, or if unknown.
   public var delayedUntil: Int64?
 
   public init(

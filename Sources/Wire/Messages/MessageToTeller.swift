@@ -5,7 +5,7 @@ import BankModel
 
 /// Messages from the coordinator to a teller or another worker.
 public enum MessageToTeller: Sendable, Equatable {
-  /// The coordinator accepted the hello; these are the teller's orders.
+  /// The coordinator accepted the hello; these are the teller's settings.
   case welcome(TellerSettings)
   /// The coordinator refused the hello, and ends the connection.
   case refused(Refusal)
@@ -20,7 +20,7 @@ public enum MessageToTeller: Sendable, Equatable {
   /// The coordinator will assign no more customers. A teller returns (`returned`) a customer whose work cannot
   /// start because a resource is unavailable, such as the stock.
   case closing
-  /// The coordinator accepted the hello of a worker; these are its terms.
+  /// The coordinator accepted the hello of a worker; these are its timeouts.
   case workerAccepted(WorkerTimeouts)
   /// A customer for a worker to serve.
   indirect case assignWork(WorkItem)
@@ -89,7 +89,7 @@ public struct TellerSettings: Codable, Sendable, Equatable {
   /// Path of the stock service's socket, for a worker that uses the stock; nil for others.
   public var stockSocket: String?
   /// Description of each customer's command; nil if there is none. It is stored by reference, because a teller
-  /// copies its orders for every customer.
+  /// copies its settings for every customer.
   public var command: CommandSettings? {
     get { commandSettings?.value }
     set { commandSettings = newValue.map { Indirect($0) } }

@@ -52,7 +52,7 @@ extension ServiceProcessMessage: FrameMessage {
 
 /// Messages from the coordinator to a service.
 public enum SupervisorMessage: Sendable, Equatable {
-  /// The coordinator accepted the hello; these are the service's orders.
+  /// The coordinator accepted the hello; these are the service's settings.
   case welcome(ServiceProcessSettings)
   /// The coordinator refused the hello, and ends the connection.
   case refused(Refusal)

@@ -141,7 +141,7 @@ public struct WorkerReport: Codable, Sendable, Equatable {
   public var isFailed: Bool?
   /// Exit of the last process at this window; nil if none has exited, and for a worker without a window.
   public var lastExit: ExitReport?
-  /// Reason why a service process is out of order, or why no process is started at a window now, in English; nil
+  /// Reason why a service process does not work, or why no process is started at a window now, in English; nil
   /// for none.
   public var trouble: String?
   /// The failure that a service process has reported; nil if it has reported none.

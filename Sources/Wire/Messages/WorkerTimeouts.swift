@@ -1,4 +1,4 @@
-// Contents of messages to and from a worker, which may be of any build: offer, terms, assignment, progress.
+// Contents of messages to and from a worker, which may be of any build: offer, timeouts, assignment, progress.
 // Invariant: an assignment contains everything that a worker needs about a customer, and nothing of the bank's
 // configuration.
 
@@ -20,7 +20,7 @@ public struct WorkerOffer: Codable, Sendable, Equatable {
   public static let longest = 1_000
 }
 
-/// Terms of a worker: the answer to an accepted hello.
+/// Timeouts that apply to a worker: the answer to an accepted hello.
 public struct WorkerTimeouts: Codable, Sendable, Equatable {
   /// Maximum time without progress with a customer, in milliseconds.
   public var leaseMilliseconds: Int64
