@@ -34,7 +34,7 @@ package final class ReleaseQueue {
   /// Time of the next scan that retries refused tickets; nil for none.
   private var refusedAt: MonotonicTime?
 
-  /// Walk through the records of the store.
+  /// A scan through the records of the store.
   private struct ReleaseScan {
     /// Last record covered.
     var position: TicketOfDay?

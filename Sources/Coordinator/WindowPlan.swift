@@ -102,7 +102,8 @@ final class WindowPlan: CoordinatorComponent {
     return context.isEnding
   }
 
-  /// Answers a client inside the work at a window at once: the window may be waiting for the client.
+  /// Adds a client that waits until the windows are settled. A client inside the work at a window is answered at once,
+  /// because its window may be waiting for the client.
   private func awaitWindows(_ requester: RequestHandle, unless isAskedFromWithin: (ControlSession) -> Bool) {
     guard isAskedFromWithin(requester.session) else { return awaitWindows(requester) }
     subscriptions.changed = true

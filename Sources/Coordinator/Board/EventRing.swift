@@ -45,7 +45,7 @@ final class EventRing {
   /// True while there are viewers.
   var isWatched = false { didSet { if isWatched, !oldValue { copyDurableEvents() } } }
 
-  /// Provider of the present business day, which is stored with each event.
+  /// Returns the present business day, which is stored with each event.
   var presentDay: () -> BusinessDay = { 0 }
 
   init() { events = Array(repeating: Event(kind: .reset, time: 0), count: Int(Self.size)) }

@@ -102,7 +102,7 @@ public struct LineDecoder: Sendable {
     return position
   }
 
-  /// Position of the first newline from a position; nil if there is none.
+  /// Position of the first newline at or after `begin`; nil if there is none.
   private static func newline(in bytes: UnsafeRawBufferPointer, from begin: Int) -> Int? {
     var position = begin
     // Each step compares eight bytes. A byte of `difference` is 0 exactly where `word` has a newline. The
