@@ -1,7 +1,7 @@
 // Reading of all rows for an audit, in a separate process. Meanwhile the coordinator keeps the database file unchanged
 // and continues to serve. The process changes nothing and exits with the coordinator.
-// Invariant: the caller receives the complete result or nil, exactly once. Without a result the caller reads the rows
-// itself, and then reports any error.
+// Invariant: the caller receives the complete result or nil, exactly once. Without a result the caller starts another
+// process, or reads the rows itself and then reports any error.
 
 import Glibc
 import Posix
@@ -11,14 +11,16 @@ import Transport
 import Wire
 
 final class AuditReaderProcess {
+  /// Connection between the coordinator and the process.
   private typealias Channel = MessageChannel<BankMessage, BankMessage>
 
   private let loop: EventLoop
   private var child: ChildProcess?
   private var channel: Channel?
   private var registration: Registration?
-  /// Nil after it was called. Its parameter is nil if there is no result.
+  /// Called once, with the result or with nil if there is none; nil after the call.
   private var onEnd: ((AuditReport?) -> Void)?
+  /// Limit in bytes of the output buffered for the process.
   private static let backlogLimit = 1 << 20
 
   /// Process id, until the process is reaped. Until then the process belongs to the bank and is not reported as
@@ -39,6 +41,7 @@ final class AuditReaderProcess {
     ) { child, descriptor throws(SystemError) in try watch(child, descriptor) }
   }
 
+  /// Watches the process for its result and its exit.
   private func watch(_ child: ChildProcess, _ descriptor: consuming FileDescriptor) throws(SystemError) {
     let channel = try Channel(
       descriptor: descriptor, loop: loop, incomingLimit: FrameLimits.control, backlogLimit: Self.backlogLimit)
@@ -53,6 +56,7 @@ final class AuditReaderProcess {
     self.channel = channel
   }
 
+  /// Kills the process. If it has sent no result, `onEnd` is called with nil.
   func stop() { finish(nil) }
 
   /// Ends the process after its result, or without one.
@@ -64,6 +68,7 @@ final class AuditReaderProcess {
     onEnd?(report)
   }
 
+  /// Reaps the process if it has exited, and stops watching it.
   private func reapChild() {
     guard child?.reap() != nil, let registration else { return }
     loop.deregister(registration)
@@ -72,10 +77,11 @@ final class AuditReaderProcess {
     child = nil
   }
 
+  /// Runs as the reader process: audits the rows and sends the report. Returns the exit code.
   static func run(_ home: BankHome, for coordinator: Int32, on descriptor: CInt?) -> Int32 {
     guard let descriptor else { return 1 }
     let channel = FileDescriptor(owning: descriptor)
-    // Customers have priority.
+    // The audit gets less processor time than the processes that serve customers.
     _ = nice(10)
     guard ParentDeath.dieWithParent(expectedParent: coordinator) else { return 0 }
     do throws(StoreError) {

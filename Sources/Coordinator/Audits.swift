@@ -35,19 +35,21 @@ final class Audits: CoordinatorComponent {
     super.init(dependencies)
   }
 
+  /// Adds a client to the next audit, which starts now if none is running.
   func ask(_ requester: RequestHandle) {
     requesters.append(requester)
     begin()
   }
 
+  /// Number of requests of this client that wait for an audit.
   func count(of session: ControlSession) -> Int {
     requesters.count { $0.session === session } + (current?.requesters.count { $0.session === session } ?? 0)
   }
 
+  /// Drops the requests of a client that has disconnected.
   func forget(_ session: ControlSession) {
     requesters.removeAll { $0.session === session }
     current?.requesters.removeAll { $0.session === session }
-    // No client waits for the audit any more.
     if current?.requesters.isEmpty == true { current?.count?.stop() }
   }
 
@@ -70,6 +72,7 @@ final class Audits: CoordinatorComponent {
     }
   }
 
+  /// Processes of this home that this coordinator does not know.
   private var unknownProcesses: Set<HomeAudit.UnknownProcess> {
     HomeAudit(home: context.home).unknownProcesses(known: knownProcesses)
   }
@@ -86,11 +89,10 @@ final class Audits: CoordinatorComponent {
     return HomeAudit(home: context.home).missing(of: owners)
   }
 
-  /// Largest number of checks while a service starts; together they take ten seconds.
+  /// Largest number of checks while a service starts; with their pauses they take ten seconds.
   private static let maxStartingChecks = 50
 
-  /// True while the stock or the vending machine starts or restarts. A start takes only moments, so a missing answer
-  /// is not a finding yet.
+  /// True while the stock or the vending machine starts, so that a missing answer is not a finding yet.
   private var isStarting: Bool {
     guard context.bindings.hasHome, !context.isEnding else { return false }
     return serviceSupervisor.slots.contains { slot in
@@ -188,8 +190,9 @@ final class Audits: CoordinatorComponent {
 
   // MARK: - Stock
 
-  /// Timeout for an answer of the stock, and for the stock or the vending machine to count all rows.
+  /// Timeout for an answer of the stock other than that to an audit.
   private static let patience = TimeSpan.seconds(10)
+  /// Timeout for the stock or the vending machine to audit all its rows.
   private static let longestCount = TimeSpan.minutes(5)
 
   /// True if the stock can be queried. After the services were dismissed it cannot be queried. This is not a
@@ -198,6 +201,7 @@ final class Audits: CoordinatorComponent {
   var canContinue: Bool { canQueryStock && current?.canContinue == true }
   var nextDeadline: MonotonicTime? { current?.nextCheck }
 
+  /// Continues the current audit, if nothing is staged and no answer is pending.
   func advance() {
     guard queue.engine.isDurable, canContinue, let audit = current else { return }
     do throws(StoreError) {
@@ -210,6 +214,7 @@ final class Audits: CoordinatorComponent {
     }
   }
 
+  /// Ends the current audit, and starts the next one if clients wait for it.
   private func end() {
     current?.count?.stop()
     current = nil
@@ -218,6 +223,7 @@ final class Audits: CoordinatorComponent {
     if current == nil { services.vending.close() }
   }
 
+  /// Performs the next step of an audit: the rows, then the stock, then the vending machine.
   private func advance(_ audit: AuditRun) throws(StoreError) {
     if audit.hasFinishedStock { return try advanceVending(audit) }
     if !audit.hasBegun { guard try examine(audit) else { return } }
@@ -239,6 +245,7 @@ final class Audits: CoordinatorComponent {
     ask(question, for: audit)
   }
 
+  /// Sends a query to the stock. The audit continues with its answer.
   private func ask(_ question: StockCommand, for audit: AuditRun) {
     audit.wait()
     let patience = question == .audit ? Self.longestCount : Self.patience
@@ -275,8 +282,7 @@ final class Audits: CoordinatorComponent {
     }
   }
 
-  /// Processes known to this coordinator: itself, its guardian, the processes at its windows, its services, and
-  /// readers of audits.
+  /// Processes known to this coordinator: itself, its guardian, and those of windows, services and audits.
   var knownProcesses: Set<Int32> {
     Set(
       [CurrentProcess.pid, context.bindings.guardianSupervisor?.pid ?? 0]
@@ -285,10 +291,10 @@ final class Audits: CoordinatorComponent {
   }
 }
 
-/// State of one audit: its findings and the pending answer, from the reader of the rows, the stock, the vending
-/// machine, or the check for unknown processes.
+/// State of one audit: its findings, and the pending answer of the reader process, the stock or the vending machine.
 /// Invariant: the audit waits for one answer at a time, and takes each answer once.
 final class AuditRun {
+  /// Answer of a service to the audit, or the reason why there is none.
   enum Answer {
     case stock(StockResult)
     case machine(VendingResult)
@@ -317,10 +323,11 @@ final class AuditRun {
   }
 
   var requesters: [RequestHandle]
-  /// Unknown processes that every check so far has found. `nextCheck` is the time of the next check.
+  /// Unknown processes that every check so far has found.
   var unknownProcesses: Set<HomeAudit.UnknownProcess>
   /// Files of the home that were missing at every check so far.
   var missing: Set<HomeFile>
+  /// Time of the next check; nil after the last one.
   var nextCheck: MonotonicTime?
   var checks = 0
   /// Findings so far; set after the rows were examined.
@@ -335,6 +342,7 @@ final class AuditRun {
   }
   var hasBegun: Bool { examined != nil }
   private var examined: AuditReport?
+  /// Process that reads the rows; nil while there is none.
   var count: AuditReaderProcess?
   /// Number of starts of a reader process, including failed ones.
   var counts = 0
@@ -362,7 +370,9 @@ final class AuditRun {
   }
 
   var canContinue: Bool { !isWaiting && nextCheck == nil }
+  /// Records that an answer is pending.
   func wait() { isWaiting = true }
+  /// Stores the pending answer, which has arrived.
   func handle(_ answer: Answer) {
     self.answer = answer
     isWaiting = false
@@ -375,6 +385,7 @@ final class AuditRun {
     isWaiting = false
   }
 
+  /// Returns the result of the reader process once, or nil if there is none.
   func takeRows() -> AuditReport? {
     defer { rows = nil }
     return rows

@@ -1,9 +1,8 @@
 // State that all parts of the coordinator share: identity of the bank, configuration, log, time of the present
-// iteration, and whether and how the process exits.
-// Invariant: all parts use the time of this class. It is read in every iteration, and again after work that takes
-// long, such as a commit. Only functions of this class set the exit code of the process and cut it off. After a
-// cut-off nothing more is staged or stored. Only a bank whose database is gone still sends the reason to its
-// clients.
+// iteration, and whether and how the process exits. The clock is read in every iteration, and again after work that
+// takes long, such as a commit.
+// Invariant: only functions of this class set the exit code of the process and cut it off. After a cut-off nothing more
+// is staged or stored. Only a bank whose database is gone still sends the reason to its clients.
 
 import BankModel
 import Configuration
@@ -29,8 +28,9 @@ final class BankContext {
   private(set) var configuration: BankConfiguration
   /// Service names, and the set of configured services.
   private(set) var services: OfferedServices
-  /// Reading of all clocks, as of the start of this iteration or the last call of ``updateTime()``.
+  /// Reading of all clocks, as of the last call of ``updateTime()`` or ``updateTimeToWakeup()``.
   private(set) var now: Moment
+  /// True from the start of a drain.
   private(set) var isEnding = false
   /// Exit code of the process; nil until it is to exit.
   private(set) var exitCode: Int32?
@@ -64,18 +64,21 @@ final class BankContext {
 
   func name(of window: Window) -> String { services.directory.name(of: window) }
 
+  /// Language of texts: that of the command line, or else that of the configuration.
   var language: Language { options.language ?? configuration.language ?? .english }
+  /// Sets the time to the present moment.
   func updateTime() { now = loop.moment() }
   /// Sets the time to the moment at which the loop woke up with events.
   func updateTimeToWakeup() { now = loop.momentOfLastPoll() }
 
-  /// Limits how much of a lease or of a service's timeout one iteration can use up, however long the iteration
-  /// takes.
+  /// Limits how much listening time one iteration counts: at most a quarter of the lease and of the watchdog timeout,
+  /// however long the iteration takes.
   func limitIterationShare() {
     let shortest = min(configuration.lease, configuration.watchdogTimeout)
     loop.trackListening(inStepsOf: min(shortest / 4, .seconds(1)))
   }
 
+  /// Replaces the configuration after a reload, with the services of the directory.
   func adopt(_ configuration: BankConfiguration, _ directory: ServiceDirectory) {
     self.configuration = configuration
     services = OfferedServices(directory, offering: configuration.services)
@@ -83,10 +86,12 @@ final class BankContext {
     limitIterationShare()
   }
 
+  /// Writes an event to the coordinator's log.
   func write(event: StaticString, level: LogLevel = .info, _ fill: (inout LogFields) -> Void = { _ in }) {
     log.write(event: event, level: level, at: now, fill)
   }
 
+  /// Records that the bank is closing.
   func beginEnding() { isEnding = true }
   /// Lets the process exit after this iteration. No effect after a cut-off.
   func end(with code: Int32) { if !isHalted { exitCode = code } }
@@ -118,7 +123,7 @@ struct HomeResources {
   var retakeLock: () -> Bool = { true }
   /// Allocates the disk reserve again after it was removed.
   var renewReserve: () -> Void = {}
-  /// Writes the marker file again that names the opened database.
+  /// Writes again the marker file that names the opened database.
   var restoreStoreMarkerFile: () -> Void = {}
   /// Redirects standard error again after the log directory was removed and created again.
   var reopenLogs: () -> Void = {}

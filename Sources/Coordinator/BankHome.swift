@@ -16,17 +16,22 @@ struct BankHome: Sendable {
   init(_ path: String) { self.path = path }
 
   var database: String { Paths.join(path, "bank.db") }
+  /// Lock file, which the coordinator and its guardian share.
   var lock: String { Paths.join(path, "bank.lock") }
+  /// Directory of the sockets and of most marker files.
   var run: String { Paths.join(path, "run") }
+  /// Control socket, for clients.
   var socket: String { Paths.join(run, "bank.sock") }
   /// Socket on which the guardian's answers to heartbeats arrive.
   var heartbeatReplies: String { Paths.join(run, "answers.sock") }
   var stockSocket: String { Paths.join(run, "stock.sock") }
+  /// Marker file with the numbers of windows, for a coordinator that starts after a crash.
   var windows: String { Paths.join(run, "windows") }
   /// Marker file with the reasons of paused services.
   var pauses: String { Paths.join(run, "pauses") }
   /// Table of customers in flight at commands and workers.
   var inFlightTable: String { Paths.join(run, "hands") }
+  /// Copy of the configuration file, for a coordinator that starts after a crash.
   var configurationCopy: String { Paths.join(run, "configuration.json") }
   /// Marker file that names the opened database.
   var storeMarkerFile: String { Paths.join(run, "store") }
@@ -36,6 +41,7 @@ struct BankHome: Sendable {
   /// Output of commands, in one directory per day.
   var output: String { Paths.join(path, "output") }
   var logs: String { Paths.join(path, "logs") }
+  /// Path of the log of a process, by its name.
   func log(of worker: String) -> String { Paths.join(logs, worker + ".log") }
 
   /// Default name of this home's branch in a shared database.
@@ -121,6 +127,7 @@ struct BankHome: Sendable {
     throw Failure(.damaged, subject: database, messageDetail: MessageDetail(.emptyAfterOpening))
   }
 
+  /// Failure that states why the home cannot be used.
   private func failure(_ error: SystemError) -> Failure {
     let messageDetail =
       switch (error.call, error.code) {

@@ -16,6 +16,7 @@ final class BankReports: CoordinatorComponent {
     super.init(dependencies)
   }
 
+  /// Returns the report that `bankctl status` shows: counters, services, windows and services' processes.
   func status() -> StatusReport {
     let dayCounters = queue.machine.dayCounters
     let issued = queue.machine.issuedCount
@@ -51,6 +52,7 @@ final class BankReports: CoordinatorComponent {
     return status
   }
 
+  /// State of the bank: open, paused or draining.
   var state: BankState { context.isEnding ? .draining : queue.machine.isPaused ? .paused : .open }
 
   /// Services in a status report, with their numbers.
@@ -66,6 +68,7 @@ final class BankReports: CoordinatorComponent {
     }
   }
 
+  /// Reason of a paused service; nil if the service is not paused.
   func pauseReason(of service: Service, _ numbers: QueueMachine.ServiceCounters) -> String? {
     numbers.isPaused ? queue.pauseReasons[service] : nil
   }
@@ -97,6 +100,7 @@ final class BankReports: CoordinatorComponent {
     return oldest
   }
 
+  /// Report of a window and its process.
   private func report(on slot: SupervisedTeller, _ memory: (Int32) -> Int64?) -> WorkerReport {
     let numbers = queue.machine.numbers(of: slot.window)
     let lease = numbers?.generation == slot.generation ? numbers?.lease : nil
@@ -129,6 +133,7 @@ final class BankReports: CoordinatorComponent {
     return report
   }
 
+  /// Report with the data that windows and services have in common.
   private func report<Incoming, Outgoing>(
     on slot: SupervisedProcess<Incoming, Outgoing>, _ name: String, _ role: WorkerRole, atWork: WorkerState,
     _ memory: (Int32) -> Int64?
@@ -146,6 +151,7 @@ final class BankReports: CoordinatorComponent {
       isFailed: slot.isGivenUp ? true : nil)
   }
 
+  /// Exit of the previous process at a window; nil if there was none.
   private func lastExit(at slot: SupervisedTeller) -> ExitReport? {
     switch slot.lastExit {
     case .code(let code): ExitReport(code: code, signal: nil)
@@ -154,6 +160,7 @@ final class BankReports: CoordinatorComponent {
     }
   }
 
+  /// Report of the process of a service.
   private func report(on slot: SupervisedService) -> WorkerReport {
     var report = report(
       on: slot, slot.specification.name, slot.specification.workerRole, atWork: .idle,

@@ -34,11 +34,12 @@ final class ClosedBank: InspectedStore {
   /// Row-by-row export of the store, for a move.
   var export: any QueueExport { store }
 
-  /// The numbers stay valid, because the lock of the home keeps other processes from changing the database.
+  /// Returns the identity and the day of the bank. They stay valid, because the lock of the home keeps other processes
+  /// from changing the database.
   func refresh() -> InspectedState { numbers }
 
-  /// Audits the bank. An unknown process may be exiting, so the audit waits for it; the wait delays no other client.
-  /// Returns nil if a process may be opening the bank, because that process waits for this one to exit.
+  /// Audits the bank. An unknown process may be exiting, so the audit waits for its exit; the wait delays no other
+  /// client. Returns nil if a process may be opening the bank, because that process waits for this one to exit.
   func audit() throws(StoreError) -> AuditReport? {
     let outside = HomeAudit(home: home)
     var unknownProcesses = outside.unknownProcesses(known: [CurrentProcess.pid])

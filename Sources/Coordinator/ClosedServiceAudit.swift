@@ -27,7 +27,8 @@ struct ClosedServiceAudit {
   /// Queries of the bank's database.
   let reading: any QueueReader
 
-  /// A shared database is read in one step, because no other work waits for this process.
+  /// Number of receipts of the bank that one step covers. A shared database is read in one step, because no other work
+  /// waits for this process.
   private var stride: Int64 { bank == nil ? StockAuditTask.stride : 20_000 }
 
   /// Time for which an exiting service may keep its lock.
@@ -36,6 +37,7 @@ struct ClosedServiceAudit {
   private var stockHome: ServiceHome { ServiceHome(path: home.path, name: "stock") }
   private var vendingHome: ServiceHome { ServiceHome(path: home.path, name: "vending") }
 
+  /// Audits the stock, and compares its orders with the juice customers of the bank.
   func auditStock(into report: inout AuditReport) throws(StoreError) {
     var reconciliation = StockReconciliation(bankID, stride: stride)
     if isThere(stockHome) {
@@ -56,6 +58,7 @@ struct ClosedServiceAudit {
     reconciliation.complete(&report)
   }
 
+  /// Audits the vending machine, and compares its purchases with the orders of the stock.
   func auditVending(into report: inout AuditReport) throws(StoreError) {
     guard isThere(vendingHome) else { return }
     var reconciliation = VendingReconciliation(checks: 1)
@@ -83,15 +86,18 @@ struct ClosedServiceAudit {
     reconciliation.complete(&report)
   }
 
+  /// True if the service has a database.
   private func isThere(_ service: ServiceHome) -> Bool {
     (try? FileMetadata.inspect(service.database)) != nil
   }
 
+  /// Path of a service's database. An empty file is an error.
   private func database(of service: ServiceHome) throws(StoreError) -> String {
     guard (try? FileMetadata.inspect(service.database))?.size == 0 else { return service.database }
     throw .damaged(path: service.database, detail: MessageDetail(.fileEmpty))
   }
 
+  /// Compares the identity of a service's database with the bank's record, and adds a mismatch.
   private func compare(
     _ store: DatabaseStore, named name: String, identity: Int64, into report: inout AuditReport
   ) throws(StoreError) {
@@ -121,6 +127,7 @@ struct ClosedServiceAudit {
     throw .inUse(path: service.database)
   }
 
+  /// Answers a query of the audit from the stock's database, as the stock service would.
   private func answer(_ question: StockCommand, _ stock: SQLiteStockStore) throws(StoreError) -> StockResult {
     switch question {
     case .audit:

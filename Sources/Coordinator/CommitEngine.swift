@@ -18,6 +18,7 @@ final class CommitEngine {
   /// Longest time for which queries of the store wait because some transaction is always in flight.
   static let longestUndurable = TimeSpan.milliseconds(250)
 
+  /// Day counters of the last transaction that is on disk.
   private(set) var durableCounters: DayCounters
   /// Time of the next retry after a full disk; nil if the disk is not full.
   private(set) var retryAt: MonotonicTime?
@@ -33,7 +34,7 @@ final class CommitEngine {
   private var underway: [DayCounters] = []
   /// Number of store queries whose results are pending.
   private var openQueries = 0
-  /// Time since which the store contains changes that are not on disk.
+  /// Time since which the store has contained changes that are not on disk.
   private var undurableSince = MonotonicTime(nanoseconds: 0)
   /// Effects that wait for disk space, mostly reads that were requested or failed while the disk was full.
   private var blockedReads: [QueueEffect] = []
@@ -55,6 +56,7 @@ final class CommitEngine {
   var isDurable: Bool { !context.isHalted && !store.hasStagedChanges }
   /// True while a reset is written; staged changes stay in the open transaction until it is complete.
   var isResetting: Bool { store.resetProgress != nil }
+  /// Progress of the reset that is being written; nil if there is none.
   var resetProgress: ResetProgress? { store.resetProgress }
 
   /// Adds a change to the open transaction. While the disk is full the change is not staged; the queue keeps
@@ -65,6 +67,7 @@ final class CommitEngine {
     if stagedSince == nil { noteStaged() }
   }
 
+  /// Records the time of the first staged change of the open transaction.
   private func noteStaged() {
     stagedSince = context.now.monotonic
     if underway.isEmpty { undurableSince = context.now.monotonic }
@@ -108,6 +111,7 @@ final class CommitEngine {
     }
   }
 
+  /// Query of the store for a read of the queue.
   private func question(of effect: QueueEffect) -> StoreQuery {
     switch effect {
     case .loadPage(let line, let after, let limit): .page(line, after: after, limit: limit)
@@ -118,8 +122,10 @@ final class CommitEngine {
     }
   }
 
+  /// True if reads were deferred to a later iteration and can run now.
   var hasPostponed: Bool { isWorking && !postponed.isEmpty }
 
+  /// Returns and forgets the reads that were deferred to a later iteration.
   func takePostponed() -> [QueueEffect] {
     defer { postponed.removeAll() }
     return postponed
@@ -133,7 +139,7 @@ final class CommitEngine {
   /// True if the staged changes may be committed now. False while a reset is written. False while the disk is
   /// full: the store has discarded the staged changes, and the counters would be stored without them. Customers
   /// of a partly admitted request may be committed, but do not count before the last slice of the request; see
-  /// ``QueueMachine/arriving``.
+  /// `QueueMachine.arriving`.
   var canCommit: Bool {
     (isWorking || Kernel.hasPlantedBug("commitsCountersOnFullDisk") && !context.isHalted) && !isResetting
   }
@@ -171,6 +177,7 @@ final class CommitEngine {
   /// True if a transaction is in flight.
   var isUnderway: Bool { !underway.isEmpty }
 
+  /// True if ``takeResult()`` may return a result: one is pending, or the store is on a remote server.
   var mayHaveResults: Bool { isUnderway || openQueries > 0 || isRemote }
 
   /// Next result of a transaction or query, or the next change by another branch of a shared database; nil if there
@@ -188,6 +195,7 @@ final class CommitEngine {
     return event
   }
 
+  /// Forgets the open transaction, those in flight, and pending queries.
   private func discardUncommitted() {
     stagedSince = nil
     underway.removeAll()
@@ -202,19 +210,20 @@ final class CommitEngine {
     context.updateTime()
   }
 
-  /// True if the store has contained changes that are not on disk for too long. With transactions in immediate
-  /// succession this state would never end by itself, and clients that query the store would wait forever.
+  /// True if for too long there was no moment at which all changes in the store were on disk. With transactions in
+  /// immediate succession this state would never end by itself, and clients that query the store would wait forever.
   var isDurableTooRarely: Bool {
     isUnderway && !isRemote && undurableSince + Self.longestUndurable <= context.now.monotonic
   }
 
   /// Payload of a customer of the present day.
   func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? { try store.payload(of: ticket) }
+  /// Names and numbers of all services that ever had a number.
   var services: ServiceDirectory { store.services }
 
   /// Assigns numbers to services that have none.
   ///
-  /// - Throws: `.diskFull` also if staged changes could not be committed just now.
+  /// - Throws: `.diskFull` also while changes are staged or in flight, and after a cut-off.
   func assignNumbers(to names: [ServiceName]) throws(StoreError) {
     guard isWorking, !store.hasStagedChanges else {
       throw .diskFull(detail: MessageDetail(quoting: "not now"))
@@ -223,6 +232,7 @@ final class CommitEngine {
     durableCounters.know(services: store.services.count)
   }
 
+  /// Lets the store do its deferred work, unless the disk is full.
   func runDeferredWork() throws(StoreError) { if isWorking { try store.runDeferredWork() } }
 
   /// Discards staged changes and transactions in flight, after a full disk. The store has freed what space it
@@ -234,10 +244,12 @@ final class CommitEngine {
     retryAt = isFirst ? context.now.monotonic : context.now.monotonic + Self.diskPause
   }
 
+  /// Ends the wait for disk space: changes can be staged and committed again.
   func beginRetry() { retryAt = nil }
   /// Defers an effect until the disk has free space.
   func holdBack(_ effect: QueueEffect) { blockedReads.append(effect) }
 
+  /// Returns and forgets the effects that waited for disk space.
   func takeHeldBack() -> [QueueEffect] {
     defer { blockedReads.removeAll() }
     return blockedReads
@@ -268,6 +280,7 @@ final class CommitEngine {
 
   /// Returns true if the disk has space for the receipts of this many customers in one transaction.
   func hasRoom(toMove customers: Int64) -> Bool { store.hasRoom(toMove: customers) }
+  /// Sets the disk space that the store reserves for each customer that draws on the stock.
   func holdBack(forJuicesOf assortment: Assortment) { store.holdBack(forJuicesOf: assortment) }
 }
 
@@ -282,8 +295,10 @@ struct CommitPacing {
   static let longestPause = TimeSpan.milliseconds(25)
 
   private var lastCommit = MonotonicTime(nanoseconds: 0)
+  /// Pause after the last commit.
   private var pause = TimeSpan.zero
 
+  /// Records the duration of a commit, from which the next pause follows.
   mutating func committed(from begin: MonotonicTime, to end: MonotonicTime) {
     lastCommit = end
     let wanted = end.since(begin).nanoseconds.multipliedReportingOverflow(by: Self.rest)

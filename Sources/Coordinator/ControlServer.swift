@@ -9,9 +9,11 @@ import Transport
 import Wire
 
 package final class ControlServer: ClientServer<ClientMessage, BankMessage, ControlSession> {
+  /// Called with each request of a client that has sent its hello.
   package var onCommand: ((ControlSession, ControlRequest) -> Void)?
   /// True if answers may quote the store, because what they quote is on disk.
   var mayQuote: () -> Bool = { true }
+  /// Requests that were refused, so that a list of several parts gets one answer.
   private var refusedRequests: Set<ClientRequestID> = []
 
   package init(loop: EventLoop, build: String) {
@@ -52,6 +54,7 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
     answer(session, request.number, .failure(refusal))
   }
 
+  /// Number of a request together with its client.
   private struct ClientRequestID: Hashable {
     let session: UInt64
     let number: UInt32
@@ -68,10 +71,12 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
     send(.reply(ControlReply(number: number, answer: answer, more: more)), to: session)
   }
 
+  /// Answers a request; see ``answer(_:_:_:more:)``.
   func answer(_ requester: RequestHandle, _ answer: ControlAnswer, more: Bool = false) {
     self.answer(requester.session, requester.number, answer, more: more)
   }
 
+  /// Sends the queued messages of all clients.
   package func flush() { writeAll() }
 
   /// Time at which the server accepts connections again, after the process had no free descriptor.
@@ -80,6 +85,7 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
   /// Next timeout of a silent client, in listening time; see `ListeningClock`.
   package var nextJudgement: MonotonicTime? { nextCheck.map { MonotonicTime(nanoseconds: $0.nanoseconds) } }
 
+  /// Disconnects clients whose hello, or the rest of a message, is overdue.
   package func runTimers(_ now: Moment) {
     let listeningTime =
       Kernel.hasPlantedBug("countsOwnStallAgainstClients") ? now.monotonic : now.listeningTime
@@ -93,9 +99,9 @@ package final class ControlSession: ClientSession<ClientMessage, BankMessage> {
   var list: EnqueueListSpool?
   /// Long answers being sent page by page, by request.
   var streams: [UInt32: ResultStream] = [:]
-  /// Requests waiting in `Subscriptions`, including subscriptions.
+  /// Number of requests that wait in `Subscriptions`, including the subscriptions themselves.
   var requesters = 0
-  /// Queries waiting until the store contains only what is on disk.
+  /// Number of queries that wait until the store contains only what is on disk.
   var openReads = 0
   /// Payload bytes of requests that are not admitted yet.
   var payloadBytes = 0
@@ -107,6 +113,7 @@ package final class ControlSession: ClientSession<ClientMessage, BankMessage> {
   }
 }
 
+/// A client's request: its session, and the number that each of its answers contains.
 struct RequestHandle {
   var session: ControlSession
   var number: UInt32
@@ -129,8 +136,7 @@ package final class FinalFlush {
     server.close()
   }
 
-  /// Waits for the next event.
-  /// - Returns: True if everything was sent, or the time is over.
+  /// Waits for the next event. Returns true if everything was sent, or the time is over.
   package func runIteration() throws(SystemError) -> Bool {
     guard !server.sessions.isEmpty, SystemClock.monotonic() < until else { return true }
     try loop.runOnce(until: until)

@@ -59,9 +59,12 @@ extension Coordinator {
       bankID: openedStore.name, programs: programs, now: openedStore.openedAt, policy: policy, limits: limits)
   }
 
+  /// Path of the control socket in a home.
   package static func socket(inHome path: String) -> String { BankHome(path).socket }
+  /// State of the queue, for reading.
   package var machine: QueueMachine { _read { yield queue.machine } }
 
+  /// Observer that applies the queue's events in place of the coordinator; nil for none.
   package var witness: (any QueueObserver)? {
     get { queue.witness }
     set { queue.witness = newValue }
@@ -74,12 +77,15 @@ extension Coordinator {
     )
   }
 
+  /// Passes an event to the queue, with the present time.
   package func process(_ event: QueueEvent) {
     context.updateTime()
     queue.process(event)
   }
 
+  /// Exit code of the process; nil while it runs.
   package var exitCode: Int32? { context.exitCode }
+  /// True after the coordinator has asked its service processes to exit.
   package var hasDismissedServices: Bool { services.isDismissed }
   /// True after the bank has opened: all windows and services were settled; see ``TellerSupervisor/isSettled``.
   package var hasOpened: Bool { tellerSupervisor.hasOpened }

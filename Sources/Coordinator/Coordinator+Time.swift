@@ -40,6 +40,7 @@ extension Coordinator {
   var nextDeadline: MonotonicTime? {
     if hasOwnWork { return context.now.monotonic }
     var earliest = queue.nextDeadline
+    /// Includes a deadline in the earliest one.
     func consider(_ moment: MonotonicTime?) { earliest = .earlier(earliest, moment) }
     consider(nextJudgement.map { context.loop.wakeTime(for: $0) })
     consider(queue.commitDue(isImmediate: enqueueHandler.isShared))

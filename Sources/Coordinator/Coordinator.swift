@@ -1,10 +1,9 @@
 // Composition of the coordinator's parts, and its event loop, which serves the queue, the store, the tellers and the
 // clients. One iteration: handle received messages, perform effects, send assignments, commit, send replies.
 // Assignments are sent before the commit because they need no disk write, except for services that count attempts
-// (`max_attempts`). Replies are sent after the commit.
+// (`max_attempts`).
 // Invariant: a part refers only to parts created before it. Calls in the other direction use closures, most of which
-// `connect()` sets. If a store error leaves the state of the disk unknown, the process exits, and a new one reads
-// the disk again.
+// `connect()` sets. If a store error leaves the state of the disk unknown, the process exits.
 
 import BankModel
 import Configuration
@@ -50,16 +49,15 @@ package final class Coordinator {
   let router: RequestRouter
   let branch: SharedStoreEventHandler
 
-  /// Time for which the coordinator polls after a message, about as long as an idle teller takes to answer.
-  /// With tellers that block between messages, polling raised throughput from 36,000 to 38,000 customers a
-  /// second. The polling of the tellers relies on it; see `TellerProcess`.
+  /// Time for which the coordinator polls after a message, about as long as an idle teller takes to answer. With
+  /// tellers that block between messages, polling raised throughput from 36,000 to 38,000 customers a second.
   private static let spinDuration = TimeSpan.microseconds(50)
   static let periodicWorkPause = TimeSpan.milliseconds(1)
   /// True if the database is one that several branches can share.
   let sharesStore: Bool
   /// True after a message, because the next one may follow soon.
   private var expectsMessage = false
-  /// True if no message was handled since the last round; see ``runIteration()``.
+  /// True if no message was handled since the last round of periodic work; see ``runIteration()``.
   private var periodicWorkIsDone = true
   private var periodicWorkDue = MonotonicTime(nanoseconds: 0)
 
@@ -141,6 +139,7 @@ package final class Coordinator {
     connect()
   }
 
+  /// Sets the closures through which a part calls parts created after it.
   private func connect() {
     let shared = branch.shared
     reader?.decorate = { [unowned reports] in reports.addingLocalAttempt($0) }
@@ -172,6 +171,7 @@ package final class Coordinator {
 
   // MARK: - From opening to exit
 
+  /// Starts the windows and services, and listens for clients.
   package func open() throws(SystemError) {
     context.loop.onWake = { [unowned context] in context.updateTimeToWakeup() }
     context.limitIterationShare()
@@ -194,6 +194,7 @@ package final class Coordinator {
     home.begin()
   }
 
+  /// Runs iterations until the process is to exit. Returns the exit code.
   func run() throws(SystemError) -> Int32 {
     while context.exitCode == nil { try runIteration() }
     return leave()
@@ -219,16 +220,14 @@ package final class Coordinator {
   /// Exits without a drain, as after a kill, but ends the child processes.
   func exitImmediately() {
     shutdownController.breakOff()
-    // While the final messages are sent, killed processes exit and other processes may still answer. Ignore
-    // both.
+    // While the final messages are sent, killed processes exit and other processes may still answer. Ignore both.
     tellers.stopListening()
     services.stopListening()
     home.stop()
     shutdownController.leave()
   }
 
-  /// Reports a store error that leaves the state of the disk unknown, so this process exits and the next one
-  /// reads the disk again.
+  /// Reports a store error that leaves the state of the disk unknown. The next process reads the disk again.
   private func failFatally(_ error: StoreError) {
     context.write(event: "store_failed", level: .error) { $0.field("msg", error.description) }
     context.log.flush()
@@ -246,6 +245,7 @@ package final class Coordinator {
     }
   }
 
+  /// Ends the bank, because the process that opened it in its foreground has exited.
   package func handleOpenerExit() { if mayBegin { shutdownController.handleOpenerExit() } }
   /// True while new work may start: the process is neither about to exit nor cut off.
   private var mayBegin: Bool { context.exitCode == nil && !context.isHalted }
@@ -255,8 +255,7 @@ package final class Coordinator {
   /// Runs one iteration: handles messages, serves customers and commits. If the iteration includes a round, all
   /// other parts also do their periodic work.
   ///
-  /// After a cut-off (see ``BankContext/isHalted``) nothing more is sent, not even messages that are already queued.
-  /// Only the reason for the loss of the database is still sent.
+  /// After a cut-off (see ``BankContext/isHalted``) nothing is sent but the reason for the loss of the database.
   package func runIteration() throws(SystemError) {
     if context.isHalted { return home.flushAndExit() }
     let includesPeriodicWork = try handle()
@@ -291,6 +290,7 @@ package final class Coordinator {
     enqueueHandler.finishIteration()
   }
 
+  /// Does the periodic work of a round that follows the commit.
   private func runPeriodicWork() {
     windows.openForCommandLines()
     if sharesStore {
@@ -306,12 +306,10 @@ package final class Coordinator {
     periodicWorkDue = context.now.monotonic + Self.periodicWorkPause
   }
 
-  /// Waits for messages and handles them.
+  /// Waits for messages and handles them. Returns true if this iteration includes a round.
   ///
-  /// In a burst only messages are handled, with one round per millisecond: a round in each iteration took a
-  /// fifth of the coordinator's CPU time (measured with perf). After the last message there is always a round
-  /// before the loop sleeps.
-  /// - Returns: True if this iteration includes a round.
+  /// In a burst only messages are handled, with one round per millisecond. A round in each iteration took a fifth of
+  /// the coordinator's CPU time (measured with perf). After the last message a round precedes the sleep of the loop.
   private func handle() throws(SystemError) -> Bool {
     if expectsMessage, try context.loop.spin(for: hasOwnWork ? .zero : Self.spinDuration) > 0 {
       periodicWorkIsDone = false
@@ -327,6 +325,7 @@ package final class Coordinator {
     return true
   }
 
+  /// Applies the deadlines of all parts that have passed.
   private func runTimers() throws(SystemError) {
     if isSilenceCheckDue {
       // Handle everything received so far before silence is taken for a hang.
@@ -352,6 +351,7 @@ package final class Coordinator {
     context.bindings.guardianSupervisor?.runTimers(context.now)
   }
 
+  /// Answers waiting clients and sends subscribers what has changed.
   func reportProgress() {
     opening.answerWaitingClients()
     boardSnapshots.poll()
@@ -368,8 +368,7 @@ package final class Coordinator {
       !queue.machine.hasUncommittedChanges,
       enqueueHandler.isEmpty
     {
-      // Other branches may have admitted customers that this branch has not seen yet: the shared database must
-      // be queried first.
+      // Other branches may have admitted customers unknown to this branch, so the shared database is queried first.
       if !sharesStore || branch.shared?.polledAt != nil {
         let requesters = subscriptions.takeIdleWaiters(
           since: branch.shared?.polledAt, hasDelayed: !queue.machine.isIdle)
@@ -391,6 +390,7 @@ package final class Coordinator {
     streams.pump()
   }
 
+  /// Answers the clients whose awaited tickets have all ended.
   private func answerTicketWaiters() {
     for watch in subscriptions.tickets.takeEnded() {
       server.answer(

@@ -54,7 +54,9 @@ enum ClientLimits {
 
 /// Counter of a worker's progress reports, which detects more than ``TellerLimits/beats`` in a second.
 struct BeatCount {
+  /// Number of reports since the start of the count.
   private var count = 0
+  /// Start of the count.
   private var since = MonotonicTime(nanoseconds: 0)
 
   /// Counts one report. Returns true if there were too many within a second. The clock is read only once per

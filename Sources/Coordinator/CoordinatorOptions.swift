@@ -28,6 +28,7 @@ struct CoordinatorOptions: Sendable, Equatable {
   var language: Language?
   /// Requested numbers of windows, which replace the configured ones.
   var windows: [ServiceName: Int64] = [:]
+  /// Speed of simulated work, as text; nil for that of the configuration.
   var speed: String?
   /// True to answer queries on descriptor 3, about the database of a closed bank or about a shared one.
   var isInspection = false
@@ -106,6 +107,7 @@ struct CoordinatorOptions: Sendable, Equatable {
     return false
   }
 
+  /// Applies an option that every coordinator of this bank is started with.
   private mutating func applyPersistent(_ option: String, _ value: String) throws(Failure) {
     switch option {
     case "--home": home = value
@@ -130,6 +132,7 @@ struct CoordinatorOptions: Sendable, Equatable {
     }
   }
 
+  /// Number of windows of a service, from the value of an option.
   private static func windows(_ option: String, _ value: some StringProtocol) throws(Failure) -> Int64 {
     guard let count = Int64(value), (0...Limits.windowsPerService).contains(count) else {
       throw Failure(.badRequest, subject: option, detail: "0 to \(Limits.windowsPerService), not \(value)")
@@ -137,6 +140,7 @@ struct CoordinatorOptions: Sendable, Equatable {
     return count
   }
 
+  /// Process id, from the value of an option.
   private static func process(_ option: String, _ value: String) throws(Failure) -> Int32 {
     guard let pid = Int32(value), pid > 0 else {
       throw Failure(.badRequest, subject: option, detail: "a process ID, not \(value)")
@@ -187,7 +191,7 @@ extension CoordinatorOptions {
 }
 
 extension BankConfiguration {
-  /// Rules of the queue.
+  /// Rules of the queue that follow from this configuration.
   ///
   /// - Parameter directory: Numbers of the services.
   func policy(_ directory: ServiceDirectory) -> QueuePolicy {
@@ -216,10 +220,12 @@ extension BankConfiguration {
     return policy
   }
 
+  /// Limits after which a healthy teller is replaced.
   var recycling: RecyclePolicy {
     RecyclePolicy(afterCustomers: maxCustomersPerTeller, aboveBytes: maxTellerMegabytes << 20)
   }
 
+  /// True if the tellers need new settings after a change from the other configuration to this one.
   func tellerOrdersDiffer(from other: BankConfiguration) -> Bool {
     work != other.work || speed != other.speed || language != other.language || log != other.log
       || lease != other.lease || services.contains { self[$0] != other[$0] }

@@ -56,7 +56,7 @@ public enum CoordinatorProcess {
     return 3
   }
 
-  /// Descriptor 4, if it is open: a guardian shares the home's lock by it. Call only if there is a guardian.
+  /// Descriptor 4, if it is open: the home's lock, shared by the guardian. Call only if there is a guardian.
   private static func inheritedLock() -> FileDescriptor? {
     guard fcntl(4, F_GETFD) != -1 else { return nil }
     _ = fcntl(4, F_SETFD, FD_CLOEXEC)
@@ -65,6 +65,7 @@ public enum CoordinatorProcess {
 
   // MARK: - An open bank
 
+  /// Opens the bank and runs it until it has closed. Returns the exit code.
   private static func open(
     _ options: CoordinatorOptions, _ opener: (any SharedStoreOpener)?, _ starter: CInt?,
     _ shared: consuming FileDescriptor?, _ loop: EventLoop, _ server: ControlServer
@@ -190,6 +191,7 @@ public enum CoordinatorProcess {
     }
   }
 
+  /// Path of another program in the directory of this one.
   private static func sibling(_ name: String) throws(SystemError) -> String {
     Paths.join(Paths.directory(of: try Paths.executable()), name)
   }
@@ -227,6 +229,7 @@ public enum CoordinatorProcess {
 
   // MARK: - Inspection of a closed bank
 
+  /// Answers the queries of one client about a closed bank or a shared database. Returns the exit code.
   private static func inspect(
     _ options: CoordinatorOptions, _ opener: (any SharedStoreOpener)?, _ starter: CInt?, _ loop: EventLoop,
     _ server: ControlServer
@@ -261,6 +264,7 @@ public enum CoordinatorProcess {
       from: bank, starter, loop, server, opener.map { HomeMove(home, bank, $0).run } ?? HomeMove.unavailable)
   }
 
+  /// Serves the client on descriptor 3 from this database until it has disconnected.
   private static func answer(
     from inspectedStore: any InspectedStore, _ starter: CInt?, _ loop: EventLoop, _ server: ControlServer,
     stock: StockAuditTask? = nil, _ move: @escaping HomeMove.Handler

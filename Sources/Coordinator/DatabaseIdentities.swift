@@ -1,7 +1,7 @@
 // Check that the databases of the services are those that the bank has recorded, and the records about these databases.
 // Invariant: a database records the present opening only if it matches, if the mismatch can be intended, or if the
 // operator has accepted the mismatch by `reload`. The bank stores its own record after that, as soon as nothing is
-// staged. The record is omitted if the disk is full then.
+// staged. If the disk turns out to be full then, the record is omitted.
 
 import BankModel
 import QueueCore
@@ -18,8 +18,8 @@ final class DatabaseIdentities: CoordinatorComponent {
     BankIdentity(bankID: context.bankID.number, opening: context.incarnation, openedAt: context.openedAt.wall)
   }
 
-  /// Handles the mark of a service's database. Called before the service is ready, and again after its database
-  /// has recorded this opening.
+  /// Compares a service's database with the bank's records and reports a mismatch. Called before the service is
+  /// ready, and again after its database has recorded this opening.
   func handle(_ database: DatabaseIdentity, from slot: SupervisedService) {
     guard let databaseRecords = context.bindings.databaseRecords, !context.isHalted else { return }
     let name = slot.specification.name
@@ -30,14 +30,15 @@ final class DatabaseIdentities: CoordinatorComponent {
       }
       let mismatch = try DatabaseMismatch.find(database, of: name, bankID: context.bankID, databaseRecords)
       let isProblem = mismatch?.isProblem == true && !slot.isAccepted
-      // The status and audits contain no mismatch for a new database of a restarted service: the file was moved away
-      // while the bank was open.
+      // If a restarted service has a new database, the file was moved away while the bank was open. The status and
+      // audits do not report this as a mismatch.
       slot.mismatch = mismatch == .newDatabase && slot.generation > 1 || slot.isAccepted ? nil : mismatch
       if let mismatch { write(mismatch, of: name) }
       if !isProblem { serviceSupervisor.send(.bank(mark), to: slot) }
     } catch { queue.fail(error) }
   }
 
+  /// Services whose database is not the one that the bank has recorded, as far as this is a problem.
   var mismatched: [SupervisedService] { serviceSupervisor.slots.filter { $0.mismatch?.isProblem == true } }
 
   /// Logs the mismatches again after a reload by a signal, whose sender receives no answer.
@@ -47,6 +48,7 @@ final class DatabaseIdentities: CoordinatorComponent {
     }
   }
 
+  /// Accepts the mismatched databases of these services, which then record this opening.
   func accept(_ slots: [SupervisedService]) {
     for slot in slots where slot.mismatch?.isProblem == true {
       slot.mismatch = nil
@@ -74,6 +76,7 @@ final class DatabaseIdentities: CoordinatorComponent {
     }
   }
 
+  /// Logs a mismatch.
   private func write(_ mismatch: DatabaseMismatch, of name: String) {
     context.write(event: "database_mismatch", level: mismatch.isProblem ? .error : .warn) {
       $0.field("worker_name", name)
@@ -81,12 +84,14 @@ final class DatabaseIdentities: CoordinatorComponent {
     }
   }
 
+  /// Adds the mismatches of all services to an audit.
   func addMismatches(to report: inout AuditReport) {
     for slot in serviceSupervisor.slots { report.add(slot.mismatch, of: slot.specification.name) }
   }
 }
 
 extension DatabaseMismatch {
+  /// Compares a service's database with the bank's records. Returns nil if they match.
   static func find(
     _ database: DatabaseIdentity, of name: String, bankID: BankID, _ databaseRecords: SQLiteStore
   ) throws(StoreError) -> DatabaseMismatch? {
@@ -96,6 +101,7 @@ extension DatabaseMismatch {
       database, bankID: bankID.number, known: try databaseRecords.knownDatabase(of: name), moment: moment)
   }
 
+  /// Description of the mismatch for an audit or a log.
   func messageDetail(on name: String) -> MessageDetail {
     switch self {
     case .newBank: MessageDetail(.newBank, name)

@@ -29,6 +29,7 @@ struct DeferredAssignments {
     var window: Window
   }
 
+  /// Orders held back, by connection, each list in the order of assignment.
   private var waiting: [Peer: [Order]] = [:]
   /// Unread bytes of each reader at its last check.
   private var backlogs: [Peer: Int] = [:]
@@ -42,15 +43,19 @@ struct DeferredAssignments {
     .map(\.key)
   }
 
+  /// Orders held back for a connection.
   func orders(of peer: Peer) -> [Order] { waiting[peer] ?? [] }
 
-  /// - Returns: True if the reader has read something since the last check.
+  /// Records the number of unread bytes. Returns true if the reader has read something since the last check.
   mutating func hasRead(_ peer: Peer, backlog: Int) -> Bool {
     backlog < backlogs.updateValue(backlog, forKey: peer) ?? 0
   }
 
+  /// True if orders are held back for the connection.
   func holds(_ peer: Peer) -> Bool { waiting[peer] != nil }
+  /// Next order for a connection; nil if none is held back.
   func first(of peer: Peer) -> Order? { waiting[peer]?.first }
+  /// Holds back an order, behind those already held back for its connection.
   mutating func add(_ order: Order) { waiting[Peer(order.window), default: []].append(order) }
   mutating func removeFirst(of peer: Peer) { change(peer) { $0.removeFirst() } }
 
@@ -59,13 +64,14 @@ struct DeferredAssignments {
     change(peer) { $0.removeAll { !isHeld($0) } }
   }
 
-  /// - Returns: True if the order was held back.
+  /// Removes the order of a lease. Returns true if that order was held back.
   mutating func remove(_ lease: Lease, of peer: Peer) -> Bool {
     guard waiting[peer]?.contains(where: { $0.lease == lease }) == true else { return false }
     change(peer) { $0.removeAll { $0.lease == lease } }
     return true
   }
 
+  /// Changes the orders of a connection, and forgets the connection if none is left.
   private mutating func change(_ peer: Peer, _ body: (inout [Order]) -> Void) {
     guard var orders = waiting.removeValue(forKey: peer) else { return }
     body(&orders)

@@ -1,10 +1,11 @@
 // Answers that quote the store: tickets, receipts, accounts, lists, audits. A client may receive only facts that are on
 // disk, but the store's connection also returns staged changes and transactions in flight. So a query is answered at
-// once only if there are no such changes. If there are, it is answered right after the commit after which no such
-// change remains, before anything else is staged.
+// once only if there are no such changes. If there are, the query waits for the commit that leaves none, and is
+// answered right after that commit, before anything else is staged.
 // Invariant: no answer that quotes the store is sent while changes are staged or in flight. The exception is the
-// queue's reply to its own request, which has its own transaction. `ControlServer` traps on a violation, except in a
-// shared bank. A query neither commits nor hurries a commit, so queries do not slow down customers.
+// reply of the queue to a request, whose facts are on disk even if other changes are not. `ControlServer` traps on a
+// violation, except in a shared bank. A query neither causes a commit nor makes one due earlier, so queries do not slow
+// down customers.
 
 import BankModel
 import QueueCore
@@ -36,6 +37,7 @@ final class DurableReads: CoordinatorComponent {
     requester.session.openReads += 1
   }
 
+  /// Sends a client the answer that the closure returns, once the store contains only what is on disk.
   func answerWhenDurable(
     _ requester: RequestHandle, _ answer: @escaping (any QueueReader) throws(StoreError) -> ControlAnswer
   ) {
@@ -68,6 +70,7 @@ final class DurableReads: CoordinatorComponent {
     }
   }
 
+  /// Drops the waiting queries of a client that has disconnected.
   func forget(_ session: ControlSession) {
     guard session.openReads > 0 else { return }
     waiting.removeAll { $0.requester.session === session }
@@ -80,11 +83,13 @@ final class DurableReads: CoordinatorComponent {
     server.answer(requester, .failure(Failure(store: error)))
   }
 
+  /// True if the query need not wait any longer.
   private func canAnswer(_ question: PendingRead) -> Bool {
     guard queue.engine.isDurable else { return false }
     return !question.mustMatchMemory || (queue.engine.isWorking && !queue.machine.isDiskFull)
   }
 
+  /// Runs a query, unless its client has disconnected.
   private func answer(_ question: PendingRead) {
     guard question.requester.session.isOpen else { return }
     do throws(StoreError) { try question.read(store) } catch { failed(error, question.requester) }
@@ -109,10 +114,12 @@ extension ControlAnswer {
 
 /// Ledger reports to clients, for an open bank and for a closed one. Sums may exceed 64 bits and are reported exactly.
 extension QueueReader {
+  /// Answer with the sums of the ledger.
   func ledgerAnswer() throws(StoreError) -> ControlAnswer {
     .ledger(try trialBalance().rows)
   }
 
+  /// Answer with the sums and the latest receipts of one account.
   func accountAnswer(_ number: Int64) throws(StoreError) -> ControlAnswer {
     guard (0...BankModel.Limits.account).contains(number) else {
       return .failure(

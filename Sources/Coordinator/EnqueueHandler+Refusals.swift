@@ -6,6 +6,7 @@ import QueueCore
 import Wire
 
 extension EnqueueHandler {
+  /// Ends a request whose slice could not be made, and reports the error to its client.
   func refuse(_ order: EnqueueQueue.Order, _ error: SliceError) {
     switch error {
     case .store(let error): return handleLookupFailure(error, order)
@@ -26,8 +27,8 @@ extension EnqueueHandler {
   ///
   /// Other staged changes are committed first. Customers of the request that are on disk have unassigned
   /// numbers, and are removed before these numbers are assigned.
-  /// - Returns: True if a request was given up. False also if a full disk refused the request during the
-  ///   commit, which has already notified its client.
+  /// - Returns: True if a request was given up. False also if the disk was full in the commit, because the queue
+  ///   has then refused the request and notified its client.
   @discardableResult
   func giveUp(because failure: Failure) -> Bool {
     guard queue.machine.isTakingIn else { return false }
@@ -47,6 +48,7 @@ extension EnqueueHandler {
     for request in abandonAll() { requests.fail(request, failure) }
   }
 
+  /// Empties the line of requests. Returns the requests, which are still unanswered.
   private func abandonAll() -> [RequestNumber] {
     gathered = nil
     return line.abandonAll()

@@ -23,9 +23,11 @@ final class EnqueueHandler: CoordinatorComponent {
   private(set) var pacing = EnqueuePacing()
   /// True if time ran out before every small request beside a large one was admitted.
   private var hasMoreConcurrent = false
+  /// Limit on the payloads in memory, for all clients together and for each one.
   private let payloads = PayloadMemoryLimiter()
   /// Part read so far of the request that is submitted to the shared database next.
   var gathered: EnqueueRequest?
+  /// Payload bytes staged since the last commit.
   private var stagedBytes = 0
 
   init(_ dependencies: CoordinatorComponent, _ durableReads: DurableReads, _ limits: CoordinatorLimits) {
@@ -36,6 +38,7 @@ final class EnqueueHandler: CoordinatorComponent {
 
   // MARK: - Requests
 
+  /// Checks a request for equal customers, and adds it to the line of requests or refuses it.
   func receive(_ order: EnqueueParameters, _ requester: RequestHandle) {
     if let fault = order.fault(maxPayload: context.configuration.maxPayload, now: context.now.wall) {
       return server.answer(requester, .failure(Failure(.badRequest, messageDetail: fault)))
@@ -77,10 +80,12 @@ final class EnqueueHandler: CoordinatorComponent {
     return readsPayload(service) ? nil : MessageDetail(.payloadNotAllowed, name.text)
   }
 
+  /// True if customers of this service may carry a payload.
   private func readsPayload(_ service: Service) -> Bool {
     context.kinds[service].takesPayload || limits.storesUnreadPayloads
   }
 
+  /// Adds a part of a list to the list; the last part completes the request.
   func receive(_ part: EnqueueList, _ requester: RequestHandle) {
     let session = requester.session
     if let list = session.list, list.number != requester.number {
@@ -105,6 +110,7 @@ final class EnqueueHandler: CoordinatorComponent {
     append(.list(SlicedList(list, heldBackLimit: gap)), list.count, requester)
   }
 
+  /// Opens a checked request and adds it to the line of requests.
   private func append(
     _ source: EnqueueQueue.Source, key: String? = nil, digest: Int64? = nil, _ total: Int64,
     _ requester: RequestHandle
@@ -144,7 +150,9 @@ final class EnqueueHandler: CoordinatorComponent {
   /// Request being admitted, with its progress.
   var current: EnqueueQueue.Order? { line.current }
   var isEmpty: Bool { line.isEmpty }
+  /// True if requests wait or customers are to be removed, and the queue permits it now.
   var hasWork: Bool { queue.mayAdmitOrRemove && (!line.isEmpty || isWithdrawing) }
+  /// True if that work need not wait for the end of a rest; see `EnqueuePacing`.
   var hasWorkNow: Bool { hasWork && (isDue || hasMoreConcurrent) }
   var nextDeadline: MonotonicTime? { hasWork ? pacing.restsUntil : nil }
 
@@ -160,6 +168,7 @@ final class EnqueueHandler: CoordinatorComponent {
 
   /// True if the customers of ``remains`` are to be removed now; false while the disk is full.
   private var isWithdrawing: Bool { queue.engine.isWorking && remains != nil }
+  /// True if a large request does not rest now.
   private var isDue: Bool { pacing.isDue(at: context.now.monotonic) }
   /// True if customers of a large request were admitted or removed in this iteration while other customers
   /// are served or admitted.
@@ -167,6 +176,7 @@ final class EnqueueHandler: CoordinatorComponent {
 
   // MARK: - One loop iteration
 
+  /// Admits customers of waiting requests, and removes those of a request that was given up.
   func advance() {
     guard hasWork else { return }
     if !queue.engine.hasStaged { stagedBytes = 0 }
@@ -208,6 +218,7 @@ final class EnqueueHandler: CoordinatorComponent {
 
   /// Suspends admission and removal for a large request until this moment; nil to resume.
   func rest(until moment: MonotonicTime?) { pacing.rest(until: moment) }
+  /// Records that this iteration works for a large request.
   private func beginIteration() {
     if pacing.began == nil { pacing.begin(at: SystemClock.moment().monotonic) }
   }
@@ -268,6 +279,7 @@ final class EnqueueHandler: CoordinatorComponent {
     line.current = order
   }
 
+  /// Passes the next slice of a request to the queue, and stages its payloads and keys.
   private func admitSlice(of order: EnqueueQueue.Order) {
     let before = order
     var order = order
@@ -314,6 +326,7 @@ final class EnqueueHandler: CoordinatorComponent {
     sendProgress(of: order)
   }
 
+  /// Returns the customers of the next slice, and adds their payloads and keys to `attachments`.
   /// - Parameter arriving: Numbers of the customers admitted so far; nil before the first slice.
   /// - Parameter issued: The highest assigned number.
   func nextSlice(
@@ -337,10 +350,12 @@ final class EnqueueHandler: CoordinatorComponent {
     }
   }
 
+  /// Access to the parts of lists, with the present store and day.
   private var slices: ListSlices {
     ListSlices(store: store, services: context.services.directory, day: queue.machine.dayCounters.day)
   }
 
+  /// Reports to the client how many customers were admitted, if the last report is old enough.
   private func sendProgress(of order: EnqueueQueue.Order) {
     guard var current = line.current, current.request == order.request,
       let entry = requests.entry(order.request)

@@ -15,12 +15,15 @@ final class EnqueueListSpool {
   /// Number of parts from the start that are checked for repeated keys.
   static let checkedParts = 32
 
+  /// Number of the client's request.
   let number: UInt32
+  /// Number of customers received so far.
   private(set) var count: Int64 = 0
   /// Reason for refusing the list, sent as the answer to its last part.
   private(set) var failure: Failure?
+  /// True if at least one customer has a key.
   private(set) var hasKeys = false
-  /// True if a key of the watched parts may repeat in the list: another key has the same hash.
+  /// True if a key of the first ``checkedParts`` parts may repeat in the list: another key has the same hash.
   private(set) var mayRepeat = false
 
   let partLimit: Int
@@ -30,12 +33,15 @@ final class EnqueueListSpool {
   private let directory: String
   /// Entries that are not in the file.
   private var unspooled: [EnqueueEntry] = []
+  /// File of the stored parts; nil before the first one.
   private var file: FileDescriptor?
   /// End offset of each part in the file.
   private var ends: [Int64] = []
   /// Number of entries of each part in the file.
   private var counts: [Int] = []
+  /// Sum of the weights of the entries in memory; see `EnqueueList`.
   private var unspooledWeight = 0
+  /// Hashes of the keys in the first ``checkedParts`` parts.
   private var checkedKeyHashes: Set<Int> = []
 
   /// - Parameters:
@@ -51,9 +57,11 @@ final class EnqueueListSpool {
     self.partLimit = partLimit
   }
 
+  /// Number of parts, including the last one, which is in memory.
   var parts: Int { ends.count + 1 }
   var hasSeveralParts: Bool { !ends.isEmpty }
 
+  /// Checks received entries and adds them. If one is invalid, ``failure`` is set and the list is discarded.
   /// - Parameters:
   ///   - services: Services that accept customers.
   ///   - policy: Rules that define which services post amounts.
@@ -97,6 +105,7 @@ final class EnqueueListSpool {
     share.bytes = held
   }
 
+  /// Adds one entry, and first writes the entries in memory to the file if they fill a part.
   private func appendEntry(_ entry: EnqueueEntry) {
     if !EnqueueList.hasRoom(for: entry, beside: unspooled.count, weighing: unspooledWeight, limit: partLimit)
     {
@@ -112,12 +121,15 @@ final class EnqueueListSpool {
   /// Number of customers in a part.
   func count(ofPart part: Int) -> Int { part < counts.count ? counts[part] : unspooled.count }
 
+  /// Records that the list is complete.
   func end() {
     if hasSeveralParts { watch(unspooled) }
     checkedKeyHashes = []
   }
 
+  /// Keys of the entries in memory, which are all keys of a list with one part.
   var unspooledKeys: [String] { unspooled.compactMap(\.key) }
+  /// True if an entry in memory has this key.
   func hasUnspooledKey(_ key: String) -> Bool {
     unspooled.contains { $0.key?.utf8.elementsEqual(key.utf8) ?? false }
   }
@@ -129,6 +141,7 @@ final class EnqueueListSpool {
     return hasher.finalize()
   }
 
+  /// Looks for repetitions of the keys of the first ``checkedParts`` parts.
   private func watch(_ entries: [EnqueueEntry]) {
     guard hasKeys, !mayRepeat else { return }
     for entry in entries {
@@ -143,8 +156,10 @@ final class EnqueueListSpool {
     if mayRepeat { checkedKeyHashes = [] }
   }
 
+  /// Discards the list because of an invalid entry.
   private func refuse(_ reason: MessageDetail) { give(up: Failure(.badRequest, messageDetail: reason)) }
 
+  /// Discards the list because of a failure.
   private func give(up failure: Failure) {
     self.failure = failure
     unspooled = []
@@ -161,6 +176,7 @@ final class EnqueueListSpool {
     return file
   }
 
+  /// Appends a full part to the file. If that fails, the list is discarded.
   private func write(_ entries: [EnqueueEntry]) {
     do throws(SystemError) {
       if file == nil { file = try Self.unnamedFile(in: directory) }
@@ -178,6 +194,7 @@ final class EnqueueListSpool {
     }
   }
 
+  /// Returns the entries of a part, counted from 0, from the file or from memory.
   func part(_ number: Int) throws(Failure) -> [EnqueueEntry] {
     guard number < ends.count else { return unspooled }
     var offset = number == 0 ? 0 : ends[number - 1]

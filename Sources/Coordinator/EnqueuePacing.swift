@@ -19,11 +19,14 @@ struct EnqueuePacing {
   /// True if a small request was admitted since the last iteration of the large one.
   private var hasConcurrentAdmission = false
 
+  /// True if a large request does not rest at this time.
   func isDue(at now: MonotonicTime) -> Bool { restsUntil.map { $0 <= now } ?? true }
   /// True if customers of a large request were admitted or removed in this iteration while others are admitted or
   /// served.
   func isShared(serving: Int64) -> Bool { began != nil && (serving > 0 || hasConcurrentAdmission) }
+  /// Records that the iteration admits or removes customers of a large request.
   mutating func begin(at moment: MonotonicTime) { began = began ?? moment }
+  /// Records that a small request was admitted beside the large one.
   mutating func recordConcurrentAdmission() { hasConcurrentAdmission = true }
 
   /// Ends an iteration in which customers were admitted and possibly committed, and starts the rest.

@@ -1,7 +1,7 @@
 // Waiting line of enqueue requests. Requests are admitted one after the other: large ones in slices, so that customers
 // are served in between, and small ones between these slices.
 // Invariant: of two large requests the second starts only after the last slice of the first. No request
-// overtakes another request of its client, or an earlier request with the same key.
+// overtakes an earlier request of the same connected client, or an earlier request with the same key.
 
 import BankModel
 import QueueCore
@@ -9,12 +9,14 @@ import Time
 import Wire
 
 final class EnqueueQueue {
+  /// Customers of a request: equal ones, or those of a list.
   enum Source {
     /// One draw of equal customers, with the payload that each of them carries.
     case drawn(CustomerSliceGenerator, ([UInt8], PayloadReservation)?)
     case list(SlicedList)
   }
 
+  /// Enqueue request in the line, with its progress.
   struct Order {
     let request: RequestNumber
     var source: Source
@@ -28,8 +30,11 @@ final class EnqueueQueue {
     let isSliced: Bool
     /// Customers taken so far, new or known.
     var taken: Int64 = 0
+    /// Number of customers whose keys were known, so that they are not added.
     var known: Int64 = 0
+    /// Tickets of the customers whose keys were known.
     var alreadyIssuedTickets = AlreadyIssuedTickets()
+    /// Time of the last progress report; nil before the first.
     var reportedAt: MonotonicTime?
 
     /// - Parameter source: A list must be complete.
@@ -102,10 +107,13 @@ final class EnqueueQueue {
   /// Number of requests at the head of the line that are examined for admission beside a large one.
   private static let lookahead = 64
 
+  /// Requests in order of arrival. Those before index `head` have left the line.
   private var waiting: [Order] = []
   private var head = 0
+  /// Request whose customers are being admitted; nil if there is none.
   var current: Order?
 
+  /// Adds a request to the end of the line.
   func append(_ order: Order) { waiting.append(order) }
 
   /// Makes the next request the current one if there is no current one, and returns the current request. Nil if
@@ -145,6 +153,7 @@ final class EnqueueQueue {
     return nil
   }
 
+  /// Removes the first waiting request.
   private func dropFirst() {
     head += 1
     if head > 1_024 || head == waiting.count {
@@ -153,6 +162,7 @@ final class EnqueueQueue {
     }
   }
 
+  /// True if a request is being admitted, or the first waiting one is larger than a slice.
   var isLarge: Bool { current != nil || head < waiting.count && waiting[head].isSliced }
   var isEmpty: Bool { current == nil && head == waiting.count }
   /// Ends the request if it is the current one: none of its remaining customers is admitted.
@@ -169,6 +179,7 @@ final class EnqueueQueue {
     return true
   }
 
+  /// Empties the line. Returns the numbers of the requests that were in it.
   func abandonAll() -> [RequestNumber] {
     let requests = (current.map { [$0] } ?? []).map(\.request) + waiting[head...].map(\.request)
     current = nil
@@ -186,6 +197,7 @@ final class EnqueueQueue {
 struct AlreadyIssuedTickets {
   private var spans: [TicketSpan] = []
 
+  /// Adds tickets with consecutive numbers.
   mutating func add(_ tickets: IssuedTickets) {
     let new = TicketSpan(day: tickets.day, first: tickets.first, last: tickets.last)
     // A repeated list usually has the original order, so the next customer has the next number.

@@ -10,6 +10,7 @@ import QueueCore
 import Time
 
 final class ExternalWorkerLog {
+  /// Log of one worker.
   private struct Entry {
     var file: LogFile
     var generation: Generation
@@ -72,6 +73,7 @@ final class ExternalWorkerLog {
     for place in servedWindows { entries[place] = nil }
   }
 
+  /// Logs that an attempt has started or was completed, if customers are to be logged.
   func announce(
     _ phase: CustomerEvent, _ window: Window, _ lease: Lease, _ customer: Customer, day: BusinessDay
   ) {
@@ -125,9 +127,12 @@ final class ExternalWorkerLog {
   func flushIfDue(_ now: MonotonicTime) { for entry in entries.values { entry.file.flushIfDue(now) } }
   func flush() { for entry in entries.values { entry.file.flush() } }
 
+  /// Name of the service of a window.
   private func name(of window: Window) -> ServiceName { context.services.directory[window.service] }
+  /// Name of the service of a window, as text.
   private func service(of window: Window) -> String { name(of: window).text }
 
+  /// Adds the fields that every log line about a customer has.
   private func fill(
     _ fields: inout LogFields, _ day: BusinessDay, _ lease: Lease, _ priority: Priority, _ window: Window
   ) {

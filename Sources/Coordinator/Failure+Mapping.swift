@@ -8,6 +8,7 @@ import Time
 import Wire
 
 extension Failure {
+  /// Failure for a refusal of the queue.
   /// - Parameter services: Names of the services.
   init(refusal: QueueRefusal, _ services: ServiceDirectory) {
     switch refusal {
@@ -45,9 +46,10 @@ extension Failure {
   }
 }
 
-/// Checks of an enqueue request that need no other state: every limit of a customer. The result is a remark, so that it
-/// can be reported in any language.
+/// Checks of an enqueue request that need no other state: every limit of a customer. The result is a `MessageDetail`,
+/// so that it can be reported in any language.
 extension EnqueueParameters {
+  /// Reason why the request is invalid; nil if it is valid.
   /// - Parameter now: Wall-clock time.
   func fault(maxPayload: Int64, now: WallTime) -> MessageDetail? {
     if !(1...BankModel.Limits.customersPerCommand).contains(count) {
@@ -92,6 +94,7 @@ extension EnqueueParameters {
 }
 
 extension EnqueueEntry {
+  /// Reason why the entry of a list is invalid; nil if it is valid.
   /// - Parameters:
   ///   - now: Wall-clock time.
   ///   - position: Position in the list, from 1.
@@ -111,8 +114,8 @@ extension EnqueueEntry {
   }
 }
 
-/// Checks that customers carry the amount and account that their service posts, or neither if the service posts
-/// nothing. Missing values of a deposit or loan are drawn at random.
+/// Reason why an amount or account does not suit a service; nil if it does. Customers carry both if their service posts
+/// amounts, and neither if it posts nothing. Missing values of a deposit or loan are drawn at random.
 ///
 /// - Parameters:
 ///   - rule: Posting rule of the service.
@@ -134,12 +137,12 @@ func moneyFault(
 extension ServiceName {
   /// True if customers of the service order an article by its name. Without a name no station could serve them.
   fileprivate var ordersByName: Bool { self == .juice }
-  /// True if its customers may carry a payload. An order by name needs none.
+  /// True if customers of the service may carry a payload. An order by name needs none.
   fileprivate var carriesPayload: Bool { !ordersByName }
 }
 
-/// Checks a due time. A customer with a past time is due at once. A time more than ten years ahead is refused, because
-/// it is more likely a mistake.
+/// Reason why a due time is invalid; nil if it is valid. A customer with a past time is due at once. A time more than
+/// ten years ahead is refused, because it is more likely a mistake.
 private func dueFault(_ dueAt: Int64?, _ delay: Int64?, now: WallTime, position: Int64?) -> MessageDetail? {
   if dueAt != nil, delay != nil { return MessageDetail(.dueTwice) }
   let (ahead, overflow) = (dueAt ?? now.milliseconds).subtractingReportingOverflow(now.milliseconds)
@@ -149,6 +152,7 @@ private func dueFault(_ dueAt: Int64?, _ delay: Int64?, now: WallTime, position:
   return position.map { MessageDetail(.dueOfEntry, days, $0) } ?? MessageDetail(.dueRange, days)
 }
 
+/// Reason why an idempotency key is invalid: it is empty or too long; nil if it is valid.
 func keyFault(_ key: String) -> MessageDetail? {
   let isGood = !key.isEmpty && key.utf8.count <= BankModel.Limits.keyLength
   return isGood ? nil : MessageDetail(.keyLength, BankModel.Limits.keyLength, key.utf8.count)

@@ -26,6 +26,7 @@ final class GuardianSupervisor {
   private static let errorThreshold = 10
   /// Time between SIGABRT and SIGKILL for a stuck guardian.
   private static let abortGrace = TimeSpan.milliseconds(200)
+  /// Time after which a started guardian counts as working, so that earlier deaths are forgotten.
   private static let stabilityTime = TimeSpan.seconds(1)
   /// Field of the final report to the guardian: `1` if everything is stored, or `lost` if the database is gone.
   private static let closedField = "X_BANK_CLOSED"
@@ -43,16 +44,20 @@ final class GuardianSupervisor {
   private var phase = Phase.opening
   private var watched: WatchedProcess?
   private var history: RestartHistory
+  /// Time at which the next guardian is started; nil if none is to be started later.
   private var startAt: MonotonicTime?
   /// Message that no guardian has received, and the time at which it is sent again.
   private var undelivered: (message: ServiceMessage, repeatAt: MonotonicTime)?
+  /// Time at which the present guardian counts as working; nil before its start and after this time.
   private var stableAt: MonotonicTime?
   private let heartbeat: Heartbeat
   /// Examination of a guardian that has not answered a heartbeat; nil if all are answered.
   private var stallDetector: StallDetector?
   /// True if the present guardian has ever answered a heartbeat. A guardian of an older build cannot answer.
   private var hasAnswered = false
+  /// True after it was logged that job control has stopped the present guardian.
   private var isSuspended = false
+  /// Time of SIGKILL for a stuck guardian, in listening time; nil if it was not found stuck.
   private var killAt: MonotonicTime?
 
   init(
@@ -93,6 +98,7 @@ final class GuardianSupervisor {
     }
   }
 
+  /// True if a guardian has started this process. Without one, no guardian is started later.
   var isGuarded: Bool { options.guardian != nil }
 
   /// Starts to watch the guardian that started this process, if there is one.
@@ -105,12 +111,14 @@ final class GuardianSupervisor {
 
   // MARK: - Reports
 
+  /// Reports that the bank is open.
   func opened(windows: Int, day: Int64) {
     guard phase == .opening else { return }
     phase = .open
     report(.ready(status: "Day \(day), \(windows) windows are open."))
   }
 
+  /// Reports that the bank is closing.
   func stopping() {
     guard phase == .opening || phase == .open else { return }
     phase = .stopping
@@ -144,11 +152,13 @@ final class GuardianSupervisor {
     undelivered = isSent ? nil : (message, loop.moment().monotonic + Self.repetition)
   }
 
+  /// Sends a message to the guardian. Returns false if no guardian has received it.
   @discardableResult
   private func send(_ message: ServiceMessage) -> Bool {
     notifier?.tell(message.with("MAINPID", "\(CurrentProcess.pid)")) ?? true
   }
 
+  /// Applies a reloaded timeout of heartbeats.
   func adopt(_ patience: TimeSpan) { heartbeat.patience = patience }
 
   // MARK: - Deadlines
@@ -182,6 +192,7 @@ final class GuardianSupervisor {
 
   // MARK: - Guardians
 
+  /// Counts the present guardian as working, so that earlier deaths are forgotten.
   private func hasBegun(at now: MonotonicTime) {
     history.becameReady(at: now)
     history.didWork()
@@ -204,6 +215,7 @@ final class GuardianSupervisor {
     killAt = now.listeningTime + Self.abortGrace
   }
 
+  /// State of the guardian for the judgement whether it hangs.
   private func observation(of pid: Int32) -> StallDetector.Observation {
     guard let activity = ProcessTable.activity(of: pid) else { return .excused }
     switch activity.state {
@@ -219,6 +231,7 @@ final class GuardianSupervisor {
     }
   }
 
+  /// Sends a signal to the guardian, if there is one.
   private func signal(_ signal: CInt) {
     switch watched {
     case .parent(let process, _): process.kill(signal)
@@ -227,6 +240,7 @@ final class GuardianSupervisor {
     }
   }
 
+  /// Watches a guardian that has started this process. Returns false if that fails.
   private func watch(_ process: ProcessHandle) -> Bool {
     let registration = try? loop.register(fd: process.fd, interest: .read) { [unowned self] _ in
       handleGuardianExit()
@@ -237,6 +251,7 @@ final class GuardianSupervisor {
     return true
   }
 
+  /// Stops watching the guardian, which has exited, and replaces it.
   private func handleGuardianExit() {
     switch watched {
     case .parent(let process, let registration):
@@ -252,6 +267,7 @@ final class GuardianSupervisor {
     }
   }
 
+  /// Starts the next guardian, at once or after a pause, unless the bank has closed.
   private func guardianEnded(_ who: String?) {
     (stableAt, killAt, stallDetector) = (nil, nil, nil)
     (hasAnswered, isSuspended) = (false, false)

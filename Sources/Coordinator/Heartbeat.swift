@@ -10,6 +10,7 @@ import Time
 final class Heartbeat {
   /// Called with the process id that an answer contains.
   var onAnswer: ((Int32) -> Void)?
+  /// Called after each heartbeat was sent.
   var onBeat: (() -> Void)?
   /// Time without heartbeats after which the guardian examines whether this process is stuck; see `StallDetector`.
   var patience: TimeSpan
@@ -18,7 +19,9 @@ final class Heartbeat {
   private let isGuarded: Bool
   private let path: String
   private let loop: EventLoop
+  /// Number of the last heartbeat, which the guardian repeats in its answer.
   private var number: Int64 = 0
+  /// Time of the next heartbeat.
   private var dueAt: MonotonicTime
   private var socket: FileDescriptor?
   private var registration: Registration?
@@ -35,7 +38,7 @@ final class Heartbeat {
   /// Time of the next heartbeat; nil if none are wanted.
   var nextDeadline: MonotonicTime? { pause == nil ? nil : dueAt }
 
-  /// Interval of heartbeats: the guardian and the service manager receive two heartbeats within their timeouts. Each
+  /// Interval of heartbeats: the guardian and the service manager receive at least two within their timeouts. Each
   /// heartbeat wakes two processes twice. So with the default timeout an idle bank wakes once a second in total.
   private var pause: TimeSpan? {
     let guardians = isGuarded ? patience / 5 * 2 : nil
@@ -59,6 +62,7 @@ final class Heartbeat {
     onBeat?()
   }
 
+  /// Removes the socket for answers.
   func close() {
     if let registration { loop.deregister(registration) }
     registration = nil
@@ -77,6 +81,7 @@ final class Heartbeat {
     registration = try? loop.register(fd: number, interest: .read) { [unowned self] _ in handle() }
   }
 
+  /// Reads the answers that have arrived.
   private func handle() {
     // The number of messages is limited, because any process of this user may write to the socket.
     for _ in 0..<64 {

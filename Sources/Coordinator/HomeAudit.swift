@@ -10,13 +10,15 @@ import Wire
 struct HomeAudit {
   let home: BankHome
 
-  /// Pause before an unknown process is checked again, and number of checks. A process that is exiting may
-  /// need a while on a busy machine. A process that remains is reported.
+  /// Pause before an unknown process is checked again.
   static let nextCheck = TimeSpan.milliseconds(200)
+  /// Number of checks after which a process that remains is reported. A process that is exiting may need a while on a
+  /// busy machine.
   private static let checks = 15
   /// Largest number of checks if a process may be exiting or opening a bank.
   private static let maxChecks = 150
 
+  /// Process of the home that its coordinator does not know.
   struct UnknownProcess: Hashable {
     var pid: Int32
     var name: String
@@ -36,7 +38,7 @@ struct HomeAudit {
     }
   }
 
-  /// Longest time for opening a bank that is being inspected.
+  /// Age up to which a coordinator or guardian may still be waiting for the lock of a bank that is being inspected.
   private static let opening = TimeSpan.seconds(12)
 
   /// True if processes that remain after this many checks are to be reported.
@@ -96,7 +98,8 @@ struct HomeAudit {
     missing.sorted { $0.path < $1.path }.map { MessageDetail(.homeFileMissing, $0.path, $0.owner.rawValue) }
   }
 
-  /// Findings about files that other users own, could enter, read or write, and about files that cannot be examined.
+  /// Findings about files that belong to other users or that other users could enter, read or write, and about files
+  /// that cannot be examined.
   func permissions() -> [MessageDetail] {
     var found: [MessageDetail] = []
     let shared = sharedWithCustomers
@@ -125,6 +128,7 @@ struct HomeAudit {
     return [home.path: 0o010, home.run: 0o010, socket: 0o060]
   }
 
+  /// Finding about the owner and the permissions of one file; nil if there is none.
   private func problem(_ path: String, isHome: Bool, _ shared: [String: UInt32]) -> MessageDetail? {
     let facts: FileMetadata
     do throws(SystemError) {
@@ -143,6 +147,7 @@ struct HomeAudit {
 }
 
 extension AuditReport {
+  /// Adds several findings.
   mutating func add(_ problems: [MessageDetail]) { for problem in problems { add(problem) } }
 }
 

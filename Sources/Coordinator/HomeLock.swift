@@ -39,6 +39,7 @@ final class HomeLock {
     lock = try Self.lock(outcome, home)
   }
 
+  /// Returns the acquired lock, or throws the reason why another process excludes this one.
   private static func lock(_ outcome: consuming LockFile.Outcome, _ home: BankHome) throws(Failure)
     -> LockFile
   {
@@ -50,7 +51,7 @@ final class HomeLock {
     }
   }
 
-  /// Joins the guardian's lock. If the lock file was removed meanwhile, that lock is useless; then this takes
+  /// Joins the guardian's lock. If the lock file was removed meanwhile, that lock is useless, so the function takes
   /// the lock on the file that has the name now.
   private static func join(
     _ inherited: consuming FileDescriptor, _ path: String

@@ -10,7 +10,7 @@ import QueueCore
 import Time
 import Wire
 
-/// Move of a home's database to a shared one.
+/// Source and destination of the move of a home's database to a shared one.
 public struct MoveInput {
   /// Data to be moved.
   public var source: any QueueExport
@@ -85,12 +85,15 @@ final class HomeMove: MoveObserver {
       }, ledger: moved.balance.rows, isRepeated: moved.isRepeated, note: home.moveMarkerFile)
   }
 
+  /// Sends the client the progress of the move. Returns false if the client has cancelled the move.
   func moved(_ done: Int64, of total: Int64) -> Bool {
     onProgress?(ProgressReport(phase: .moving, done: done, total: total)) ?? true
   }
 
+  /// Writes the marker file before the commit.
   func willCommit() throws { try write(MoveMarkerFile(address: address, isDone: false)) }
 
+  /// Writes the marker file with the new place.
   private func write(_ note: MoveMarkerFile) throws(Failure) {
     do throws(SystemError) { try note.write(at: home.moveMarkerFile) } catch {
       throw Failure(.badHome, subject: home.path, detail: error.description)
@@ -137,6 +140,7 @@ extension BankHome {
     if let note = MoveMarkerFile.read(from: moveMarkerFile) { throw booksMoved(note) }
   }
 
+  /// Failure that names the database to which this home's data were moved, or may have been moved.
   func booksMoved(_ note: MoveMarkerFile) -> Failure {
     note.isDone
       ? Failure(.databaseMoved, subject: note.address, detail: moveMarkerFile)

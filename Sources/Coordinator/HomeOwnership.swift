@@ -1,4 +1,5 @@
-// Ties of a coordinator to its home and guardian: the lock of the home, the heartbeats and the guardian.
+// Objects that tie a coordinator to its home and guardian: the lock of the home, the heartbeats, and the watch on the
+// guardian.
 // Invariant: the lock is taken before the store is opened, and released after the guardian was notified that everything
 // is stored.
 
@@ -7,7 +8,7 @@ import Posix
 import Time
 import Wire
 
-/// Ties of a coordinator that holds the lock of its home.
+/// Lock, heartbeats and guardian of a coordinator that holds its home.
 package final class HomeOwnership {
   let options: CoordinatorOptions
   private let home: BankHome
@@ -43,8 +44,8 @@ package final class HomeOwnership {
     try self.init(try CoordinatorOptions(arguments), lock: inherited, guardian: executable)
   }
 
-  /// Throws the obstacle that a guardian has found. Obstacles that this process can detect itself were checked
-  /// before.
+  /// Throws the obstacle that a guardian has found, if there is one. An obstacle that `BankHome.prepare()`
+  /// detects was thrown before.
   private static func refuse(
     _ startBlocker: CoordinatorOptions.StartBlocker?, _ home: BankHome
   ) throws(Failure) {
@@ -65,7 +66,7 @@ package final class HomeOwnership {
     return heartbeat
   }
 
-  /// Bindings of the coordinator to its home.
+  /// Resources that tie the coordinator to its home: its guardian, its lock, and the closing of its store.
   ///
   /// - Parameter closeStore: Called before the guardian is notified that everything is stored.
   func homeResources(

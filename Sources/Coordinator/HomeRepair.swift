@@ -22,8 +22,9 @@ final class HomeRepair: CoordinatorComponent {
   private let webServer: WebServerProcess
   /// Watch on the files of the home; nil if the system has no free watch.
   private var watch: HomeFileWatcher?
-  /// Recent losses, and losses that could not be repaired at once: the lock and the database's log.
+  /// Losses reported since the last call of ``handleMissingFiles()``.
   private var newlyMissing: [HomeFileWatcher.MissingFile] = []
+  /// Losses that could not be repaired at once: of the lock and of the write-ahead log.
   private var unrepaired: Set<HomeFileWatcher.MissingFile> = []
   /// Files that were lost and are not known to be restored.
   private var lostPaths: Set<String> = []
@@ -41,6 +42,7 @@ final class HomeRepair: CoordinatorComponent {
 
   private var home: BankHome { context.home }
 
+  /// Starts to watch the files of the home. A failure is logged, and the bank works without the watch.
   func begin() {
     do throws(SystemError) {
       let watch = try HomeFileWatcher(home, on: context.loop)
@@ -53,6 +55,7 @@ final class HomeRepair: CoordinatorComponent {
   func stop() { watch?.onMissingFiles = nil }
   var nextDeadline: MonotonicTime? { watch?.repairAt }
 
+  /// Reacts at once to the loss of the database or of its write-ahead log.
   func handleMissingFiles() {
     guard !newlyMissing.isEmpty else { return }
     let missingFiles = newlyMissing
@@ -139,6 +142,7 @@ final class HomeRepair: CoordinatorComponent {
     do throws(StoreError) { try context.bindings.files?.handleLogLoss() } catch { queue.fail(error) }
   }
 
+  /// Creates the write-ahead log again. Returns false if that has to be retried later.
   private func renewLog() -> Bool {
     guard let files = context.bindings.files, queue.engine.isWorking else { return false }
     if !queue.engine.isDurable {
@@ -152,6 +156,7 @@ final class HomeRepair: CoordinatorComponent {
     }
   }
 
+  /// Logs that a repair failed.
   private func logError(_ message: String) {
     context.write(event: "home_repair_failed", level: .error) { $0.field("msg", message) }
   }
@@ -193,8 +198,9 @@ final class HomeRepair: CoordinatorComponent {
 }
 
 /// Watch on the coordinator's files in the home, as listed in `HomeFileTable`; reports removed and renamed files.
-/// Invariant: a file is identified by its inode, so another file with its name counts as missing. Marker files, logs
-/// and the output directory are replaced in regular operation, and count as missing only if the name does not exist.
+/// Invariant: a file is identified by its inode, so it counts as missing even if another file has its name. Marker
+/// files, logs and the output directory are replaced in regular operation. They count as missing only if the name does
+/// not exist.
 /// Errors: SystemError if the kernel has no free watch; a bank works without one.
 final class HomeFileWatcher {
   /// Entries of `HomeFileTable` that are lost and restored together.
@@ -203,6 +209,7 @@ final class HomeFileWatcher {
       markerFiles, logs,
       standardError
 
+    /// Files of the table that belong to this case.
     var entries: [HomeFile] { Self.table[self] ?? [] }
 
     private static let table: [MissingFile: [HomeFile]] = Dictionary(
@@ -235,6 +242,7 @@ final class HomeFileWatcher {
       }
     }
 
+    /// Requirement on the file that has the name: the same file as before, or any file.
     fileprivate var expectation: FileIdentityWatcher.Expectation {
       switch self {
       case .markerFiles, .output, .logs: .any
@@ -260,18 +268,23 @@ final class HomeFileWatcher {
     try names.remember()
   }
 
+  /// Time at which lost files should be restored; nil if there is no loss.
   var repairAt: MonotonicTime? { names.repairAt.map { MonotonicTime(nanoseconds: $0.nanoseconds) } }
+  /// Returns the kinds of files that are missing now.
   func missingFiles() -> [MissingFile] { missingFiles(in: names.missingFiles()) }
   /// Records the present files as the expected ones.
   func remember() throws(SystemError) { try names.remember() }
   /// Postpones the repair, because it failed.
   func postpone() { names.postpone() }
+  /// Returns the paths of the files that are missing now.
   func missingPaths() -> [String] { names.missingFiles() }
 
+  /// Paths of the files that belong to a kind.
   static func paths(of loss: MissingFile, _ home: BankHome) -> [String] {
     loss.entries.map { Paths.join(home.path, $0.path) }
   }
 
+  /// Kinds to which at least one of these paths belongs.
   private func missingFiles(in paths: [String]) -> [MissingFile] {
     MissingFile.allCases.filter { loss in Self.paths(of: loss, home).contains(where: paths.contains) }
   }

@@ -12,11 +12,14 @@ import QueueCore
 package final class InFlightTable {
   /// Power of two. Consecutive ticket numbers are in different buckets.
   private static let buckets = 1_024
+  /// Number of words in a bucket.
   private static let ways = 8
+  /// Number of words before the first bucket.
   private static let header = 8
   /// Size in words of 64 bits.
   package static let wordCount = header + buckets * ways
 
+  /// Indices of the words that describe the table.
   private enum Head {
     static let format = 0, boot = 1, bankID = 2, day = 3, isClosed = 4
   }
@@ -34,10 +37,12 @@ package final class InFlightTable {
       get { Int(word >> 40 & 0xff) }
       set { word = word & ~(0xff << 40) | UInt64(min(newValue, Self.crashCountLimit)) << 40 }
     }
+    /// True while a worker holds the customer.
     var isInFlight: Bool {
       get { word >> 48 & 1 == 1 }
       set { word = newValue ? word | 1 << 48 : word & ~(1 << 48) }
     }
+    /// True from a crash until the queue has recorded the attempt that was lost in the crash.
     var isUnrecorded: Bool {
       get { word >> 49 & 1 == 1 }
       set { word = newValue ? word | 1 << 49 : word & ~(1 << 49) }
@@ -45,6 +50,7 @@ package final class InFlightTable {
   }
 
   private let words: UnsafeMutableBufferPointer<UInt64>
+  /// Digest of the boot's identifier; 0 if it is unknown.
   private let boot: UInt64
   private let owner: AnyObject?
   /// True if the simulated process is dead, so that its writes have no effect. Simulation only.
@@ -100,10 +106,11 @@ package final class InFlightTable {
     return takeOver(wasClosed: wasClosed)
   }
 
+  /// Counts a crash for each customer that was in flight. Returns the customers with such crashes.
   private func takeOver(wasClosed: Bool) -> [TicketNumber: CoordinatorCrashes] {
     let positions = (Self.header..<Self.wordCount).filter { words[$0] != 0 }
-    // A crash with no customer in flight has another cause, which may also explain earlier crashes: reset the
-    // counts.
+    // A crash with no customer in flight has another cause, which may also explain earlier crashes. So the counts
+    // are reset, except for a customer whose lost attempt is not recorded yet.
     let noCustomerAtFault = !wasClosed && !positions.contains { Entry(word: words[$0]).isInFlight }
     var coordinatorCrashes: [TicketNumber: CoordinatorCrashes] = [:]
     count = 0
@@ -141,6 +148,7 @@ package final class InFlightTable {
     words[Head.day] = UInt64(bitPattern: day)
   }
 
+  /// Removes all customers.
   private func clear() {
     for position in Self.header..<Self.wordCount { words[position] = 0 }
     count = 0
@@ -191,22 +199,26 @@ package final class InFlightTable {
     }
   }
 
+  /// Changes the entry at an index of the table.
   private func change(_ position: Int, _ body: (inout Entry) -> Void) {
     var entry = Entry(word: words[position])
     body(&entry)
     words[position] = entry.word
   }
 
+  /// Removes the customer at an index of the table.
   private func free(_ position: Int) {
     words[position] = 0
     count -= 1
   }
 
+  /// Indices of the words that may contain a customer.
   private func bucket(of ticket: TicketNumber) -> Range<Int> {
     let first = Self.header + Int(truncatingIfNeeded: ticket) & (Self.buckets - 1) * Self.ways
     return first..<first + Self.ways
   }
 
+  /// Index of the word with a customer; nil if the customer is not in the table.
   private func position(of ticket: TicketNumber) -> Int? {
     bucket(of: ticket).first { words[$0] != 0 && Entry(word: words[$0]).ticket == ticket }
   }

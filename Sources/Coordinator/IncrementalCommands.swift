@@ -20,6 +20,7 @@ final class IncrementalCommands: CoordinatorComponent {
   private var deferred: [(request: ControlRequest, session: ControlSession)] = []
   /// Requests whose clients receive progress, with the total of each.
   private var progressTotals: [RequestNumber: Int64] = [:]
+  /// Time of the last progress reports.
   private var reportedAt = MonotonicTime(nanoseconds: 0)
 
   init(_ dependencies: CoordinatorComponent, _ enqueueHandler: EnqueueHandler) {
@@ -52,6 +53,7 @@ final class IncrementalCommands: CoordinatorComponent {
     queue.process(.reset(request))
   }
 
+  /// Returns all dead letters to their lines, and sends the client the result.
   func requeueDead(_ requester: RequestHandle, reportsProgress: Bool) {
     let request = requests.open(requester, for: .requeueDead)
     if reportsProgress { progressTotals[request] = queue.machine.dayCounters.dead }
@@ -65,15 +67,18 @@ final class IncrementalCommands: CoordinatorComponent {
     return true
   }
 
+  /// Number of requests of this client that wait for the end of a reset.
   func count(of session: ControlSession) -> Int { deferred.count { $0.session === session } }
   /// Stops progress reports of an answered request.
   func forget(_ request: RequestNumber) { progressTotals[request] = nil }
 
+  /// True if a reset, a deferred read or a request that waited can continue now.
   var hasWork: Bool {
     queue.engine.isWorking && (queue.engine.isResetting || queue.engine.hasPostponed || !deferred.isEmpty)
   }
 
-  /// - Returns: The requests that have waited, in order of arrival, when they can run.
+  /// Continues the reset and the requeue. Returns the requests that have waited for a reset, in order of arrival, once
+  /// they can run.
   func advance() -> [(request: ControlRequest, session: ControlSession)] {
     guard hasWork else { return [] }
     let until = SystemClock.monotonic() + Self.timeLimit
@@ -85,6 +90,7 @@ final class IncrementalCommands: CoordinatorComponent {
     return deferred
   }
 
+  /// Sends each client its progress, if the last reports are old enough.
   private func sendProgress() {
     guard !progressTotals.isEmpty else { return }
     let moment = SystemClock.monotonic()

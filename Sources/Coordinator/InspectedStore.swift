@@ -25,11 +25,12 @@ public protocol InspectedStore: AnyObject {
 }
 
 extension InspectedStore {
-  /// A database in a home has no branches.
+  /// Nil, because a database in a home has no branches.
   public func stockReading(ofBranch name: String) throws(StoreError) -> (any QueueReader)? { nil }
 }
 
 extension InspectedStore {
+  /// Nil, because a database in a home has a single order of commits.
   func receipts(
     from day: BusinessDay, behind marks: [ReceiptPosition], of service: Service?, limit: Int
   ) throws(StoreError) -> MergedReceipts? { nil }
@@ -57,7 +58,7 @@ public protocol SharedStoreOpener {
   /// - Parameters:
   ///   - language: Language of error messages.
   ///   - known: Returns the home's present record of the database at this address, to recognize it.
-  /// - Throws: ``Wire/Failure`` or ``QueueCore/StoreError``, for the process that started this one.
+  /// - Throws: `Failure` or `StoreError`, for the process that started this one.
   func inspect(
     _ address: String, in language: Language, knowing known: @escaping () -> SharedStoreProgress?
   ) throws -> any InspectedStore
@@ -65,20 +66,20 @@ public protocol SharedStoreOpener {
   /// Moves all data into an unused shared database. Blocks.
   ///
   /// - Returns: Contents of the shared database after this move or an identical earlier one.
-  /// - Throws: ``Wire/Failure`` `move_refused` if no data was moved. After any other ``Wire/Failure`` or
-  ///   ``QueueCore/StoreError`` the result may be unknown.
+  /// - Throws: `Failure` with the code `move_refused` if no data was moved. After any other `Failure` or
+  ///   `StoreError` the result may be unknown.
   func move(_ input: MoveInput, observer watch: any MoveObserver) throws -> MoveResult
 
   /// Joins the bank with this database as a branch. Blocks, and reports progress meanwhile.
   ///
   /// - Parameter progressed: Called repeatedly while the call blocks.
-  /// - Throws: ``Wire/Failure`` or ``QueueCore/StoreError``, for the process that started this one.
+  /// - Throws: `Failure` or `StoreError`, for the process that started this one.
   func join(
     _ branch: BranchJoinRequest, on loop: EventLoop, progressed: () -> Void
   ) throws -> (books: any SharedQueueStore, opening: BranchJoinState)
 }
 
-/// Branch that joins a shared bank.
+/// Request of a branch to join a shared bank.
 public struct BranchJoinRequest: Sendable {
   /// Address of the database.
   public var address: String

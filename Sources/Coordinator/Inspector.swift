@@ -1,4 +1,5 @@
-// Answers to one client on descriptor 3 about a database: the queries of an open bank, and the move of a database.
+// Answers to one client on descriptor 3 about a database: to the queries that an open bank answers, and to a request to
+// move a database.
 // The process inspects a closed bank, or reads a shared database for the coordinator's clients. It may block,
 // because it serves no customers. It does not change the database; a move copies the data to a shared one.
 
@@ -34,6 +35,7 @@ final class Inspector {
 
   private var store: any QueueReader { inspectedStore.reading }
 
+  /// Serves the client until it has disconnected.
   func run() throws(SystemError) {
     server.onCommand = { [unowned self] session, request in
       pendingRequests.append((request, session))
@@ -49,6 +51,7 @@ final class Inspector {
     }
   }
 
+  /// Answers the received requests, in order of arrival.
   private func answerAll() {
     while !pendingRequests.isEmpty {
       let (request, session) = pendingRequests.removeFirst()
@@ -58,6 +61,7 @@ final class Inspector {
     }
   }
 
+  /// Answers one request, with a failure if the store cannot be read.
   private func serve(_ request: ControlRequest, _ requester: RequestHandle) {
     do throws(StoreError) {
       switch request.command {
@@ -122,6 +126,7 @@ final class Inspector {
     }
   }
 
+  /// Sends the receipts that match a query, in pages, or one page of them.
   private func sendReceipts(
     _ query: ReceiptQuery, _ numbers: InspectedState, _ requester: RequestHandle, onePart: Bool
   ) throws(StoreError) {
@@ -226,6 +231,7 @@ final class Inspector {
     }
   }
 
+  /// Sends the unfinished customers that match a query, in pages.
   private func sendTickets(
     _ query: TicketQuery, _ numbers: InspectedState, _ requester: RequestHandle
   ) throws(StoreError) {

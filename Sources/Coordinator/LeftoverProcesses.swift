@@ -8,13 +8,14 @@ import Glibc
 import Posix
 import Time
 
-/// Processes left by earlier attempts.
+/// Processes of earlier attempts that could not be killed and may still exist.
 struct LeftoverProcesses {
   /// Pause between two checks.
   static let pause = TimeSpan.seconds(1)
 
   private var processes: [Orphans.LeftoverProcess] = []
 
+  /// Adds processes that could not be killed.
   mutating func add(_ others: [Orphans.LeftoverProcess]) {
     for process in others where !processes.contains(process) { processes.append(process) }
   }

@@ -9,6 +9,7 @@ import QueueCore
 import Time
 import Wire
 
+/// Idempotency key of a new customer of a list, with the digest and the ticket of that customer.
 struct SliceKey {
   var key: String
   var digest: Int64?
@@ -18,6 +19,7 @@ struct SliceKey {
   func isRepeated(by other: Int64?) -> Bool { digest == nil || other == nil || digest == other }
 }
 
+/// Reason why a slice of a request could not be made.
 enum SliceError: Error {
   /// The request itself is invalid.
   case request(Failure)
@@ -75,13 +77,14 @@ struct ListSlices {
     order.source = .list(list)
     let slice = try newcomers(
       among: entries, of: &order, with: &attachments, at: place, countsKnownAlready: expected != nil)
-    // Keys known during the count can vanish only by the rollback after a full disk. Admission of this part
-    // would leave unassigned numbers.
+    // Keys known during the count can vanish only by the rollback after a full disk. The admission of this part
+    // would then leave numbers unassigned.
     guard expected == nil || expected == Int64(slice.count) else { throw .request(Failure(.diskFull)) }
     order.taken += Int64(entries.count)
     return slice
   }
 
+  /// Orders for the entries without a known key, whose payloads and keys are added to `attachments`.
   private func newcomers(
     among entries: [EnqueueEntry], of order: inout EnqueueQueue.Order,
     with attachments: inout SliceAttachments,
@@ -96,7 +99,7 @@ struct ListSlices {
         let digest = entry.digest(for: service(of: entry))
         let bytes = Array(key.utf8)
         if let first = fresh[bytes] {
-          // A repeated entry gets the ticket of its first occurrence in this list.
+          // A repeated entry gets the ticket of its first occurrence in this part.
           guard attachments.keys[first].isRepeated(by: digest) else { throw .request(.conflict(key)) }
           order.known += 1
           let ticket = attachments.keys[first].ticket
@@ -134,10 +137,12 @@ struct ListSlices {
     return service
   }
 
+  /// Reads a part of the list. An error of the spool is thrown as `SliceError.spool`.
   private func read(_ part: () throws(Failure) -> [EnqueueEntry]) throws(SliceError) -> [EnqueueEntry] {
     do throws(Failure) { return try part() } catch { throw .spool(error) }
   }
 
+  /// Earlier request under a key; nil if the key is unknown.
   private func request(under key: String) throws(SliceError) -> KeyedRequest? {
     do throws(StoreError) { return try store.request(forKey: key) } catch { throw .store(error) }
   }
@@ -149,17 +154,19 @@ extension Failure { static func conflict(_ key: String) -> Failure { Failure(.ke
 /// numbers of the other parts is free for other requests until the list is complete; see `InProgressEnqueue`.
 /// Invariant: each part is admitted once, and `heldBack` is exactly the number of tickets still to be issued to
 /// held-back customers. So all held-back customers with known keys are counted before the first admission. If a key of
-/// the watched parts may repeat in the list, no part is held back: the count would be known too late.
+/// the checked parts may repeat in the list, no part is held back, because the count would be known too late.
 struct SlicedList {
   let list: EnqueueListSpool
   /// Number of new customers that are held back: they precede the admitted ones in list order.
   private(set) var heldBack: Int64 = 0
+  /// Number of held-back parts, which are the first ones of the list.
   private let begin: Int
   /// Number of new customers in each counted part.
   private var fresh: [Int64] = []
   /// Hashes of the keys of held-back new customers; no other request may use these keys before the list is
   /// complete.
   private var keysHeldBack: Set<Int> = []
+  /// Number of parts that were admitted.
   private var taken = 0
 
   /// Holds back at most half of the parts. Of a list with keys at most `EnqueueListSpool.checkedParts` parts are held
@@ -198,8 +205,10 @@ struct SlicedList {
 
   /// Number of new customers in the next part if that part is held back; nil if it is not.
   var expected: Int64? { taken < list.parts - begin ? nil : fresh[nextPart] }
+  /// Index of the part that is admitted next.
   private var nextPart: Int { taken < list.parts - begin ? begin + taken : list.parts - 1 - taken }
 
+  /// Returns the entries of the part that is admitted next; nil after the last part.
   mutating func next() throws(Failure) -> [EnqueueEntry]? {
     precondition(uncounted == nil, "all customers held back are counted before one is added")
     guard taken < list.parts else { return nil }

@@ -10,7 +10,7 @@
 import Glibc
 import Posix
 
-/// File of words in memory. At most one exists per process. See `mmap(2)`.
+/// Array of 64-bit words in a file that is mapped into memory. At most one exists per process. See `mmap(2)`.
 final class MemoryMappedFile {
   /// Valid while this object is retained.
   let words: UnsafeMutableBufferPointer<UInt64>
@@ -73,6 +73,7 @@ final class MemoryMappedFile {
     return file
   }
 
+  /// Handles SIGBUS: replaces an unavailable page of the words by zeroed memory.
   private static func installSIGBUSHandler() {
     var action = sigaction()
     action.__sigaction_handler.sa_sigaction = { signal, info, _ in
@@ -93,6 +94,7 @@ final class MemoryMappedFile {
   }
 }
 
+/// Addresses of the mapped words, in which the handler of SIGBUS replaces unavailable pages.
 private struct GuardedRange {
   var first: UInt = 0
   var end: UInt = 0

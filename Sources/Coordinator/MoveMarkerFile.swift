@@ -1,7 +1,7 @@
 // Marker file in a home whose database was moved to a shared one. It contains the address of the shared database.
 // Without the file, a bank that is opened without this address would continue with the abandoned database.
 // Invariant: the file contains "moving" before the data can be at the new place, and "moved" after they were moved. The
-// file is on disk when ``write(_:at:)`` returns. Addresses contain no passwords.
+// file is on disk when `write(at:)` returns. Addresses contain no passwords.
 // Errors: if "moving" cannot be written, the move is cancelled. If "moved" cannot be written, the move fails although
 // the data were moved. A file that cannot be read, or is invalid, counts as "moving".
 
@@ -35,8 +35,10 @@ struct MoveMarkerFile: Equatable {
     return parse(String(decoding: bytes ?? [], as: UTF8.self))
   }
 
+  /// Contents of the file: `moved` or `moving`, and the address.
   var text: String { "\(isDone ? "moved" : "moving")\n\(address)\n" }
 
+  /// Marker file with these contents. Invalid contents count as `moving` to an unknown address.
   static func parse(_ text: String) -> MoveMarkerFile {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     guard lines.count == 3, lines[2].isEmpty, ["moved", "moving"].contains(lines[0]),

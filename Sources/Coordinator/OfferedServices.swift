@@ -14,8 +14,8 @@ struct OfferedServices: Sendable {
   /// Service for command lines, which every bank offers; nil before it has a number.
   let commandLines: Service?
   private let offered: [ServiceName: Service]
-  /// Offered services among the built-in ones. Their names are compared without hashing, because nearly all
-  /// customers use one of them.
+  /// Offered services among the built-in ones. Their names are few, and comparing them takes less time than
+  /// hashing.
   private let branch: [(name: ServiceName, service: Service)]
 
   /// - Parameter names: Configured services. One without a number is not offered.
@@ -50,11 +50,13 @@ struct OfferedServices: Sendable {
     return service
   }
 
+  /// Largest number of services that a failure lists.
   private static let maxListedNames = 40
 
   /// Failure that lists the configured services, up to a limit.
   private func unknown(_ name: ServiceName) -> Failure { Self.unknown(name, among: names) }
 
+  /// Failure for an unknown service, which lists these services, up to a limit.
   static func unknown(_ name: ServiceName, among names: [ServiceName]) -> Failure {
     var known = names.prefix(maxListedNames).map(\.text).joined(separator: ", ")
     if names.count > maxListedNames { known += ", …" }

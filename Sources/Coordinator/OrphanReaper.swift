@@ -1,4 +1,4 @@
-// Search and kill of processes that commands and workers of a dead coordinator have left running, before their
+// Finds and kills the processes that commands and workers of a dead coordinator have left running, before their
 // customers are assigned again. The processes are in the control groups of the home's windows, if the windows have
 // control groups. They are also recognized by their mark, their environment or their new parent. A marker file in the
 // home records that there may be such processes, and in which group. The waiting customers do not show this: a customer
@@ -15,14 +15,14 @@ import Posix
 import QueueCore
 import Time
 
-/// First step of a coordinator that may have had a predecessor.
+/// Finds and kills the processes that commands and workers of an earlier coordinator have left running.
 package final class OrphanReaper {
   private let context: BankContext
   /// Search by marks and environments; nil if no search is needed, and after the search.
   private var orphans: Orphans?
   /// Groups whose processes were killed and have not exited yet.
   private var groups: [ControlGroup] = []
-  /// Time until which the exit of processes in control groups is waited for.
+  /// Time until which the search waits for the exit of processes in control groups.
   private let giveUpAt: MonotonicTime
   /// Processes that could not be killed. The list is complete when ``isDone`` is true.
   private(set) var remainingProcesses: [Orphans.LeftoverProcess] = []
@@ -61,6 +61,7 @@ package final class OrphanReaper {
     settle(at: now)
   }
 
+  /// Ends the search if all found processes have exited or the time is over, and logs what is left.
   private func settle(at now: MonotonicTime) {
     groups.removeAll { !$0.isPopulated && $0.remove() }
     guard orphans?.areGone != false, groups.isEmpty || giveUpAt <= now else { return }
@@ -104,6 +105,7 @@ package final class OrphanReaper {
     if let groups { try? note.writeAll(Array(groups.all.path.utf8)) }
   }
 
+  /// True if processes of commands or workers may be left, so that a search is needed.
   private static func isWanted(_ context: BankContext, _ dayCounters: DayCounters) -> Bool {
     if (try? FileMetadata.inspect(context.home.commandsMarkerFile)) != nil { return true }
     let kinds = context.kinds
