@@ -1,11 +1,13 @@
-// Decision logic for closing a bank: four named steps in a fixed order, each with a time limit if one was requested.
-// The input is the state of the bank with a time, the output is the list of actions.
+// Decision logic for closing a bank: four named steps in a fixed order. The last one always has a time limit, and the
+// others have one if it was requested. The input is the state of the bank with a time, the output is the list of
+// actions.
 //
-// close door -> serve waiting -> finish serving -> kill -> end
+// stop accepting -> serve waiting -> finish serving -> kill -> end
 //
-// A step ends when its work is done, when its time limit is reached, or when a later step is requested. In the last two
-// cases customers of the step are left, and they are treated more strictly: requests are refused, waiting customers
-// stay for the next start, and customers at a window return to the queue.
+// Each of the first three steps ends when its work is done, when its time limit is reached, or when a later step is
+// requested. In the last two cases its customers are not finished: requests are refused, waiting customers stay for the
+// next start, and customers at a window return to the queue. The last step ends when all processes have exited; those
+// that are left at its time limit are killed.
 // Invariant: a drain that reaches its end has started every step exactly once and in this order, however fast the bank
 // passes through the steps. No state of the bank makes a drain return to an earlier step.
 
@@ -16,6 +18,7 @@ import Time
 public enum DrainAction: Sendable, Equatable {
   /// A step starts: notify all subscribers.
   case begin(DrainStep)
+  /// Accept no new customers.
   case stopAccepting
   /// Refuse the requests that are partly admitted: none of their tickets was reported to a client.
   case turnAway
@@ -23,7 +26,9 @@ public enum DrainAction: Sendable, Equatable {
   case stopAssigning
   /// Kill the tellers that serve a customer: these customers return to the head of the line.
   case returnServing
+  /// Ask all tellers and services to exit.
   case dismiss
+  /// Kill the processes that have not exited within the time limit of the last step.
   case killRemaining
   /// No process is left: end the bank, and close the day if no customer is left.
   case end
@@ -66,7 +71,9 @@ public struct Drain: Sendable {
   public private(set) var nextDeadline: MonotonicTime?
 
   private var began: MonotonicTime
+  /// Requested time limit of each step; nil for none.
   private var bound: TimeSpan?
+  /// Latest step that was requested; the drain does not wait in an earlier one.
   private var wanted = DrainStep.stopAccepting
   private var hasBegun = false
   private var hasEnded = false
@@ -135,6 +142,7 @@ public struct Drain: Sendable {
     }
   }
 
+  /// Time limit of the last step: the requested limit, within ``exitGrace``.
   private var exitTimeLimit: TimeSpan {
     min(max(bound ?? Self.exitGrace.upperBound, Self.exitGrace.lowerBound), Self.exitGrace.upperBound)
   }

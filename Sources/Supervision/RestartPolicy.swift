@@ -29,13 +29,15 @@ public struct RestartPolicy: Sendable, Equatable {
 
 /// Decision about a worker that has exited.
 public enum RestartDecision: Sendable, Equatable {
+  /// Start the successor now.
   case atOnce
+  /// Start the successor after this pause.
   case after(TimeSpan)
   /// Start no worker until an operator requests it.
   case giveUp
 }
 
-/// History of exits at one window.
+/// History of the exits of one supervised process and its predecessors, for example at one window.
 public struct RestartHistory: Sendable {
   /// Consecutive exits before ready.
   public private(set) var deathsBeforeReady = 0
@@ -92,8 +94,8 @@ public struct RestartHistory: Sendable {
     (readySince, hasWorked) = (nil, false)
   }
 
-  /// Pauses double with each exit. Their upper half is random jitter, so that many windows do not restart at the same
-  /// time.
+  /// Decision after this number of consecutive exits: a pause that doubles with each exit, or giving up. The upper half
+  /// of a pause is random jitter, so that many windows do not restart at the same time.
   private mutating func decision(after deaths: Int) -> RestartDecision {
     guard deaths < policy.patience else { return .giveUp }
     let doublings = min(deaths - 1, 30)

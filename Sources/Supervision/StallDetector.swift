@@ -13,13 +13,14 @@ import Time
 public struct StallDetector: Sendable {
   /// State of a process that was silent for long.
   public enum Observation: Sendable, Equatable {
+    /// The process was stopped by a signal.
     case stopped
     /// The process sleeps; `processorTicks` is its total processor time.
     case asleep(processorTicks: UInt64)
     /// The process runs, or is ready to run; `processorTicks` is its total processor time.
     case running(processorTicks: UInt64)
-    /// The process waits for a disk, is held by a debugger, or has exited: it cannot or must not be
-    /// killed.
+    /// The process cannot or must not be killed. For example, it waits for a disk, is held by a debugger, or has
+    /// exited.
     case excused
   }
 
@@ -47,7 +48,7 @@ public struct StallDetector: Sendable {
     nextCheckAt = now + patience
   }
 
-  /// Records progress of the process. `patience` replaces the current one.
+  /// Records progress of the process. A `patience` that is not nil replaces the current one.
   public mutating func heard(at now: MonotonicTime, patience: TimeSpan? = nil) {
     if let patience { self.patience = patience }
     lastProgressAt = max(lastProgressAt, now)
@@ -75,6 +76,7 @@ public struct StallDetector: Sendable {
     }
   }
 
+  /// True if at least `times` times the patience has passed since a time.
   private func isLong(_ since: MonotonicTime, _ times: Int64, _ now: MonotonicTime) -> Bool {
     let (bound, overflow) = patience.nanoseconds.multipliedReportingOverflow(by: times)
     return now.since(since).nanoseconds >= (overflow ? .max : bound)
