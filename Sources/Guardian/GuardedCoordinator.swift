@@ -6,12 +6,14 @@ import Supervision
 import Time
 
 struct GuardedCoordinator {
+  /// The coordinator's process, with the descriptor that reports its exit.
   enum Process {
     /// Started by this guardian, which can read its exit status.
     case started(ChildProcess)
     /// Started before this guardian, which sees its exit, but not its exit status.
     case adopted(ProcessHandle)
 
+    /// The pidfd, readable when the process has exited.
     var fd: CInt {
       switch self {
       case .started(let child): child.fd
@@ -26,15 +28,17 @@ struct GuardedCoordinator {
   var stallDetector: StallDetector
   /// True after the first progress report of the coordinator. A coordinator of an older build sends none.
   var hasReported = false
-  /// Time of SIGKILL, set when the process was found hanging. It is listening time, like the times in ``stallDetector``;
-  /// see ``EventLoop/listeningTime``.
+  /// Time of SIGKILL, set when the process was found hanging. It is listening time, like the times in
+  /// ``stallDetector``; see `EventLoop.listeningTime`.
   var killAt: MonotonicTime?
 
   /// Time between SIGABRT and SIGKILL for a hanging process.
   static let abortGrace = TimeSpan.milliseconds(200)
 
+  /// Time, in listening time, at which silence is examined or the process is killed.
   var nextJudgement: MonotonicTime { killAt ?? stallDetector.nextCheckAt }
 
+  /// State of the process for the judgement whether it hangs.
   var observation: StallDetector.Observation {
     guard let activity = ProcessTable.activity(of: pid) else { return .excused }
     return switch activity.state {

@@ -1,5 +1,5 @@
 // Files of a guardian in the home directory: the lock, its socket and its log. If the home is unusable, the
-// coordinator reports that to the client that starts the bank, in the protocol's terms.
+// coordinator reports that to the client that starts the bank, by the control protocol.
 // Invariant: nothing is written into a home of another user. In a home that is in use, only directories and
 // the lock are created.
 import Glibc
@@ -21,15 +21,18 @@ struct GuardedHome {
   private var controlSocket: String { Paths.join(path, "run", "bank.sock") }
   private var log: String { Paths.join(path, "logs", "guardian.log") }
 
+  /// Result of an attempt to take the home.
   enum Outcome {
     case taken(GuardianResources)
     /// Another coordinator or guardian holds the lock, or a coordinator without the lock serves the home.
     case occupied(pid: Int32?)
     /// An inspection of the closed bank did not end in time.
     case inspected
+    /// The files could not be created.
     case unusable(reason: String)
   }
 
+  /// Identity of a directory, independent of its name.
   fileprivate struct FileID: Equatable {
     let device: UInt64
     let inode: UInt64
@@ -55,8 +58,10 @@ struct GuardedHome {
   /// Size in bytes at which the log is rotated. A guardian logs little.
   private static let logLimit: Int64 = 1 << 20
 
+  /// Time to wait for an inspection of the closed bank, and for a coordinator that still answers.
   private static let patience = TimeSpan.seconds(5)
 
+  /// Takes the lock of the home, and creates the socket and the log of the guardian.
   /// - Parameter inherited: the lock, if the coordinator that is to be guarded holds it already.
   func acquire(_ inherited: consuming FileDescriptor?) -> Outcome {
     do throws(SystemError) {
@@ -125,6 +130,7 @@ struct GuardedHome {
     return true
   }
 
+  /// Starts to watch for the removal of the guardian's socket and log.
   func watch(on loop: EventLoop) throws(SystemError) -> FileIdentityWatcher {
     let directories = [path, Paths.directory(of: socket), Paths.directory(of: log)]
     let watch = try FileIdentityWatcher(in: directories, on: loop)
@@ -146,10 +152,12 @@ struct GuardedHome {
     do throws(SystemError) { return try fileID() != equipment.fileID } catch { return false }
   }
 
+  /// Identity of the directory that has the name of the home; nil if there is none.
   private func fileID() throws(SystemError) -> FileID? {
     try FileMetadata.inspect(path).map { FileID(device: $0.device, inode: $0.inode) }
   }
 
+  /// Creates the home and its directories, and refuses a home of another user.
   private func createDirectories() throws(SystemError) {
     try Directory.create(path: path)
     if let facts = try FileMetadata.inspect(path), facts.owner != CurrentProcess.uid {

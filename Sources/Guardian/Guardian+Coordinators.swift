@@ -20,8 +20,8 @@ extension Guardian {
   /// Adopts a coordinator that already runs.
   public func adopt(_ other: GuardianOptions.GuardedCoordinator) {
     do throws(SystemError) {
-      // An open pidfd always refers to the same process. The parent's id, read after it was opened, confirms that this
-      // process is the coordinator.
+      // An open pidfd always refers to the same process. The parent's id, read after the pidfd was opened, confirms
+      // that it is the process of the coordinator.
       guard let process = try ProcessHandle(pid: other.pid), CurrentProcess.parentPid == other.pid else {
         note("adopted_too_late")
         handleCoordinatorEnd(.unknown, pid: other.pid)
@@ -37,12 +37,14 @@ extension Guardian {
     }
   }
 
+  /// Starts the next coordinator after the exit of the previous one.
   func restart() {
     do throws(SystemError) { try spawn(channel: nil) } catch { return couldNotStart(error) }
     note("restarted")
     if let pid = coordinator?.pid { onEvent?(.restarted(pid: pid)) }
   }
 
+  /// Starts a coordinator with the lock and the variables that tie it to this guardian.
   private func spawn(channel: consuming FileDescriptor?) throws(SystemError) {
     var words = order.words + refusal
     var environment = ServiceNotifier.strip(Environment.all())
@@ -77,13 +79,14 @@ extension Guardian {
     try listen()
   }
 
+  /// Starts to watch the guardian's files. A failure is logged, and the guardian works without the watch.
   func watchHome() {
     do throws(SystemError) { watch = try home.watch(on: loop) } catch {
       log?.write(event: "home_watch_failed", level: .warn) { $0.field("msg", error.description) }
     }
   }
 
-  /// Restores the socket and the log if they were removed. While a coordinator runs, it restores the lock itself.
+  /// Restores the socket and the log if they were removed. A running coordinator restores the lock itself.
   func repairHome(_ now: MonotonicTime) {
     guard let watch, let due = watch.repairAt, due <= now, let equipment else { return }
     // Without its home there is no bank to guard, and the coordinator ends by itself.
@@ -98,7 +101,7 @@ extension Guardian {
     } catch { watch.postpone() }
   }
 
-  /// - Returns: true if there is a new socket.
+  /// Binds and registers the socket again if it was removed. Returns true if there is a new socket.
   @discardableResult
   private func renewSocket(_ equipment: GuardedHome.GuardianResources) throws(SystemError) -> Bool {
     guard try home.renewSocket(equipment) else { return false }
@@ -139,6 +142,7 @@ extension Guardian {
     return (try? renewSocket(equipment)) == true
   }
 
+  /// Registers the socket for messages of the coordinator with the loop.
   func listen() throws(SystemError) {
     guard let equipment else { return }
     socketRegistration = try loop.register(fd: equipment.socket.rawValue, interest: .read) {
@@ -147,6 +151,7 @@ extension Guardian {
     }
   }
 
+  /// Watches a coordinator for its exit and for hanging.
   private func watch(_ process: GuardedCoordinator.Process, patience: TimeSpan? = nil) throws(SystemError) {
     let registration = try loop.register(fd: process.fd, interest: .read) { [unowned self] _ in
       handleCoordinatorExit()
@@ -158,7 +163,7 @@ extension Guardian {
       process: process, registration: registration, since: now.monotonic, stallDetector: stallDetector)
   }
 
-  /// The pidfd is readable: the coordinator has exited.
+  /// Handles the exit of the coordinator, after the messages that it has sent before.
   private func handleCoordinatorExit() {
     guard let coordinator else { return }
     let end: CoordinatorExit
@@ -188,6 +193,7 @@ extension Guardian {
     handleCoordinatorEnd(end, pid: coordinator.pid)
   }
 
+  /// Logs that no coordinator could be started, which counts as an exit.
   private func couldNotStart(_ error: SystemError) {
     log?.write(event: "spawn_failed", level: .error) { $0.field("msg", error.description) }
     if !hasHome || !policy.hasOpened {
@@ -196,6 +202,7 @@ extension Guardian {
     handleCoordinatorEnd(.unknown, pid: 0)
   }
 
+  /// Applies the decision of the policy about a coordinator that has exited: restart it or end.
   private func handleCoordinatorEnd(_ end: CoordinatorExit, pid: Int32) {
     coordinator = nil
     lastExit = end
@@ -228,12 +235,14 @@ extension Guardian {
     }
   }
 
+  /// Logs an event with the process id of the coordinator.
   private func note(_ event: StaticString) {
     log?.write(event: event) { $0.field("child", coordinator?.pid ?? 0) }
   }
 
   // MARK: - Messages of the coordinator
 
+  /// Handles the messages that wait in the socket, at most 64 of them.
   func receiveFromCoordinator() {
     // Bounded, because any process of this user can send datagrams.
     for _ in 0..<64 {
@@ -242,6 +251,7 @@ extension Guardian {
     }
   }
 
+  /// Handles a message of the coordinator, and forwards it to the service manager.
   private func handle(_ message: ServiceMessage) {
     guard let coordinator, message.mainPid == coordinator.pid else { return }
     let now = loop.moment().monotonic
@@ -275,11 +285,11 @@ extension Guardian {
     if !passedOn.fields.isEmpty { order.manager?.tell(passedOn) }
   }
 
-  /// The stride is longer than the coordinator's pause between two reports, so that in an idle bank only the reports
-  /// wake the guardian.
+  /// Adapts the listening time to the coordinator's patience. Its stride is longer than the coordinator's pause between
+  /// two reports, so that in an idle bank only the reports wake the guardian.
   private func trackListening(for patience: TimeSpan) { loop.trackListening(inStepsOf: patience / 2) }
 
-  /// Records progress. Any message counts, and the message contains the permitted time of silence.
+  /// Records that a message has arrived. Any message counts as progress; a numbered report is also answered.
   private func handleProgress(_ message: ServiceMessage) {
     coordinator?.stallDetector.heard(at: loop.moment().listeningTime, patience: message.patience)
     guard let number = message.heartbeat, let coordinator else { return }

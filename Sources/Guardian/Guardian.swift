@@ -46,8 +46,11 @@ public final class Guardian {
   public enum Event: Sendable, Equatable {
     /// The bank is open, for the first time or again.
     case opened
+    /// A coordinator has exited.
     case ended(CoordinatorExit, pid: Int32)
+    /// The next coordinator is started after this pause.
     case pausing(TimeSpan)
+    /// The next coordinator was started.
     case restarted(pid: Int32)
   }
 
@@ -67,17 +70,25 @@ public final class Guardian {
   let home: GuardedHome
   var policy: GuardianPolicy
   var coordinator: GuardedCoordinator?
+  /// End of the guardian's work; nil while it continues.
   var end: GuardianOutcome?
+  /// Lock, socket and log of the guardian; nil if it could not take the home.
   var equipment: GuardedHome.GuardianResources?
+  /// Arguments that tell the coordinator why the home could not be taken; empty if it was taken.
   var refusal: [String] = []
   var socketRegistration: Registration?
   /// Watch for the removal of the guardian's own files; nil if the system has no watch left.
   var watch: FileIdentityWatcher?
+  /// Time at which the next coordinator is started; nil if none is to be started later.
   var restartAt: MonotonicTime?
   var lastExit = CoordinatorExit.unknown
+  /// Number of requests to end so far.
   private var stopRequests = 0
+  /// True if the first request to end waits until the coordinator has opened the bank.
   var isStopRequestPending = false
+  /// True if a reload waits until the coordinator has opened the bank.
   var isReloadPending = false
+  /// Time of the guardian's own next progress report; nil while a coordinator runs, and if no reports are wanted.
   private var heartbeatAt: MonotonicTime?
 
   /// Takes the home. If that fails, the coordinator that is started next reports the reason, and does nothing else.
@@ -154,6 +165,7 @@ public final class Guardian {
     return moments.min()
   }
 
+  /// Applies deadlines that have passed.
   private func runTimers(_ now: MonotonicTime) {
     if let due = restartAt, due <= now {
       restartAt = nil
@@ -177,7 +189,7 @@ public final class Guardian {
     if heartbeatAt == nil { heartbeatAt = now + interval / 2 }
   }
 
-  /// Handles a signal.
+  /// Handles a signal: SIGHUP as a reload, or as a request to end from the terminal, and any other as a request to end.
   public func handle(signal: CInt) {
     if signal == SIGHUP, !order.endsOnHangUp {
       // SIGHUP would kill a coordinator that is still starting, as a request to end would.
@@ -200,7 +212,7 @@ public final class Guardian {
   }
 
   /// Forwards the current request, if necessary by a signal. On SIGINT the coordinator serves all waiting customers, on
-  /// SIGTERM only those at a window.
+  /// SIGTERM only those at a window. A branch of a shared bank that does not drain handles both like SIGTERM.
   func deliverStopRequest(to coordinator: GuardedCoordinator) {
     if forwardStopRequest?(stopRequests) == true {
       isStopRequestPending = false
@@ -209,6 +221,7 @@ public final class Guardian {
     }
   }
 
+  /// Records the end of the guardian's work. The first end is kept.
   func finish(_ end: GuardianOutcome) {
     guard self.end == nil else { return }
     self.end = end

@@ -1,14 +1,17 @@
 // Decision about a bank whose coordinator has exited. The inputs are the coordinator's messages, its exit and times.
 // Invariant: a bank that was closed, or that the guardian was asked to close, is not opened again. A bank that never
-// opened is left to the client that started it. A bank whose database is gone is given up. Any other bank is opened
-// again, also after a crash during a drain, with growing pauses while opening fails and up to a number of failures.
+// opened is not opened again; the client that started it has the reason. A bank whose database is gone is given up.
+// Any other bank is opened again, also after a crash during a drain, with growing pauses while opening fails and up to
+// a number of failures.
 import Posix
 import Supervision
 import Time
 
 /// Exit of a coordinator, as far as its guardian can see it.
 public enum CoordinatorExit: Sendable, Equatable {
+  /// Exit code of the coordinator.
   case code(Int32)
+  /// Signal that has killed the coordinator.
   case signal(Int32)
   /// The coordinator has exited and only its parent could read the status, or no coordinator could be started.
   case unknown
@@ -31,6 +34,7 @@ public enum GuardianOutcome: Sendable, Equatable {
   /// The bank was to be closed, and its coordinator exited before it had closed the bank. No customer is lost: the next
   /// coordinator reads them from the database.
   case diedWhileClosing(CoordinatorExit)
+  /// The bank could not be opened again, or its database is gone.
   case givenUp(CoordinatorExit)
 
   /// Exit code of the guardian's process.
@@ -45,12 +49,15 @@ public enum GuardianOutcome: Sendable, Equatable {
 
 /// Action after the exit of a coordinator.
 public enum GuardianDecision: Sendable, Equatable {
+  /// Start the next coordinator now.
   case restart
+  /// Start the next coordinator after this pause.
   case restartAfter(TimeSpan)
+  /// Start no coordinator: the work of the guardian has ended.
   case end(GuardianOutcome)
 }
 
-/// State of a guarded bank.
+/// State of a guarded bank, and the decision about it after the exit of its coordinator.
 public struct GuardianPolicy: Sendable {
   /// Phase of the bank.
   public enum Phase: String, Sendable, CaseIterable { case opening, open, stopping, closed }
@@ -87,7 +94,7 @@ public struct GuardianPolicy: Sendable {
     hasWorked(at: now)
   }
 
-  /// A successful opening is the purpose of a coordinator, so failures before and after it do not count as consecutive.
+  /// Records a successful opening, which is the purpose of a coordinator: failures before it are forgotten.
   private mutating func hasWorked(at now: MonotonicTime) {
     history.becameReady(at: now)
     history.didWork()
@@ -118,8 +125,8 @@ public struct GuardianPolicy: Sendable {
     }
   }
 
-  /// True if a pause is needed: a coordinator that opens the bank and crashes repeatedly would fill the disk with logs.
-  /// It is restarted without limit, but not in a tight loop.
+  /// Counts an exit during work. Returns true if the restart needs a pause, because there were many such exits in a
+  /// short time. A coordinator that opens the bank and crashes each time would otherwise fill the disk with logs.
   private mutating func isStorm(at now: MonotonicTime) -> Bool {
     deathsAtWork.append(now)
     guard deathsAtWork.count > Self.crashLoopCount else { return false }

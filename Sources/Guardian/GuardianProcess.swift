@@ -32,6 +32,7 @@ public enum GuardianProcess {
     }
   }
 
+  /// Guards a bank with a coordinator that is started or adopted. Returns the exit code.
   private static func guardBank(
     _ order: Guardian.Order, _ coordinator: GuardianOptions.GuardedCoordinator?,
     _ channel: consuming FileDescriptor?, _ lock: consuming FileDescriptor?
@@ -53,6 +54,7 @@ public enum GuardianProcess {
     return try guardian.run().exitCode
   }
 
+  /// The descriptor with this number, if the process that started this one has passed it.
   private static func inherited(_ number: CInt) -> FileDescriptor? {
     guard fcntl(number, F_GETFD) != -1 else { return nil }
     _ = fcntl(number, F_SETFD, FD_CLOEXEC)
@@ -68,8 +70,8 @@ public enum GuardianProcess {
   }
 }
 
-/// `bank-guardian --home DIR [--adopt PID --phase opening|open|stopping [--opened] [--patience MS]] -- WORDS
-/// FOR BANKD…`
+/// Command line of a guardian: `bank-guardian --home DIR [--adopt PID --phase opening|open|stopping [--opened]
+/// [--patience MS]] -- WORDS FOR BANKD…`
 /// Errors: a sentence for standard error.
 public struct GuardianOptions: Sendable, Equatable {
   /// Error in a command line.
