@@ -21,6 +21,7 @@ public struct ServiceEndpoint: Sendable {
 }
 
 final class ListeningSockets<Command: Codable & Sendable & Equatable, Reply: Codable & Sendable & Equatable> {
+  /// Socket of one endpoint.
   typealias Socket = ServiceCall<Command, Reply>.Socket
 
   let all: [Socket]
@@ -35,6 +36,7 @@ final class ListeningSockets<Command: Codable & Sendable & Equatable, Reply: Cod
     }
   }
 
+  /// Paths of the sockets, in the order of the endpoints.
   func paths(in home: ServiceHome) -> [String] { endpoints.map { Paths.join(home.run, $0.name + ".sock") } }
 
   /// Starts to listen. The first socket is bound last, so that a client that can connect to it can connect to all
@@ -43,6 +45,7 @@ final class ListeningSockets<Command: Codable & Sendable & Equatable, Reply: Cod
     for path in paths(in: home).reversed() { try listen(at: path, home) }
   }
 
+  /// Binds the socket with this path again if it exists, and grants its group access.
   func listen(at path: String, _ home: ServiceHome) throws {
     for (index, present) in paths(in: home).enumerated() where present == path {
       all[index].stopListening()
@@ -56,6 +59,7 @@ final class ListeningSockets<Command: Codable & Sendable & Equatable, Reply: Cod
     }
   }
 
+  /// True if no client is connected.
   var isEmpty: Bool { all.allSatisfy { $0.sessions.isEmpty } }
   var nextDeadline: MonotonicTime? {
     var earliest: MonotonicTime?
@@ -63,8 +67,11 @@ final class ListeningSockets<Command: Codable & Sendable & Equatable, Reply: Cod
     return earliest
   }
 
+  /// Applies the deadlines of all sockets that have passed.
   func runTimers(_ moment: MonotonicTime) { for socket in all { socket.runTimers(moment) } }
   func flush() { for socket in all { socket.flush() } }
+  /// Stops reading requests of clients.
   func stopReceiving() { for socket in all { socket.stopReceiving() } }
+  /// Disconnects each client after its last message was sent.
   func closeAfterFlush() { for socket in all { socket.closeAfterFlush() } }
 }

@@ -38,7 +38,8 @@ public protocol ServicePersistence: AnyObject {
   func committed(_ entries: [Entry])
 }
 
-/// A machine and its store. Not Sendable: everything happens on the loop's thread.
+/// Applies events to a state machine, performs their effects and commits changes to the store. Not Sendable: everything
+/// happens on the loop's thread.
 public final class MachineDriver<Machine: PureStateMachine, Persistence: ServicePersistence>
 where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
   /// Number of entries at which a commit does not wait for the end of the iteration. The entries of one event are not
@@ -47,7 +48,7 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
   /// Pause before changes for which the disk had no space are written again.
   private var retryPause: TimeSpan { .milliseconds(500) }
 
-  /// Called with each answer.
+  /// Called with the number of a request and the machine's answer to it.
   public var onReply: ((UInt64, Persistence.Answer) -> Void)?
   /// Called with each effect that the service performs itself.
   public var onEffect: ((Machine.Effect) -> Void)?
@@ -63,9 +64,12 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
   public let persistence: Persistence
 
   private let store: any EntryStore<Persistence.Entry, StoreError>
+  /// Entries of the open transaction.
   private var staged: [Persistence.Entry] = []
+  /// Time at which the first entry of the open transaction was staged.
   private var stagedSince: MonotonicTime?
   private var groupCommit = GroupCommit()
+  /// Time at which refused changes that no client can repeat are written again.
   private var retryAt: MonotonicTime?
   private var isFull = false
   /// Number of times that a full disk has refused the staged entries.
@@ -95,6 +99,7 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
     if staged.count >= longestCommit { commit(at: now) }
   }
 
+  /// Performs one effect of an event. `isRolledBack` is true if the machine has undone the event.
   private func perform(_ effect: Machine.Effect, isRolledBack: Bool, at now: Moment) {
     do throws(StoreError) {
       switch try persistence.step(for: effect) {
@@ -143,6 +148,7 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
     noteDiskSpace(at: now)
   }
 
+  /// Forgets the staged entries, which are on disk or were rolled back.
   private func discardStaged() {
     staged.removeAll(keepingCapacity: true)
     stagedSince = nil
@@ -172,6 +178,7 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
   /// Makes the driver ignore all later events, because the store is damaged or unusable. The first error is kept.
   public func end(because error: StoreError) { if failure == nil { failure = error } }
 
+  /// Rolls back the staged changes after a full disk. After any other error, ends the service.
   private func storeFailed(_ error: StoreError, at now: Moment) {
     switch error {
     case .diskFull: break
@@ -219,8 +226,10 @@ struct GroupCommit {
   /// Longest delay, however slow the disk is.
   static let longest = TimeSpan.milliseconds(2)
 
+  /// Number of entries of the last commit.
   private var answered = 0
   private var ended = MonotonicTime(nanoseconds: 0)
+  /// Average duration of commits.
   private var took = TimeSpan.zero
 
   /// Records a commit of this number of entries.

@@ -8,7 +8,7 @@ import Wire
 public struct ServiceCall<Command: Codable & Sendable & Equatable, Reply: Codable & Sendable & Equatable> {
   /// Socket that receives requests.
   public typealias Socket = ServiceSocket<ServiceRequest<Command>, Reply>
-  /// Subscriptions.
+  /// Subscriptions of all clients.
   public typealias Views = ServiceSubscriptions<ServiceRequest<Command>, Reply>
 
   /// Number that is unique among all calls of this process. The machine's answer contains it.

@@ -1,4 +1,4 @@
-// Reaction of a running service to the removal of its files, according to ``HomeFileTable``. Sockets are bound again,
+// Reaction of a running service to the removal of its files, according to `HomeFileTable`. Sockets are bound again,
 // the lock is taken again, the log is reopened, the database's log is rescued, and the reserve is allocated again. If
 // the database is removed, the service ends.
 // Invariant: the loss of the database is reported before the commit of the iteration in which it was noticed. The
@@ -11,6 +11,7 @@ import Transport
 import Wire
 
 final class ServiceFileWatcher {
+  /// Actions of the service with which lost files are restored.
   struct RepairActions {
     /// Copies the contents of the database's log after its file was removed.
     var rescueLog: () -> Void
@@ -22,7 +23,9 @@ final class ServiceFileWatcher {
     var retakeLock: () -> Bool
     /// Reopens the service's log under its name.
     var restoreLog: () -> Void
+    /// Binds the socket with this path again.
     var listen: (_ path: String) throws -> Void
+    /// Ends the service, because its database was removed.
     var end: (Failure) -> Void
     /// Logs a loss, a repair, a failed repair or a failed watch, in English.
     var note: (_ event: StaticString, _ words: String) -> Void
@@ -32,6 +35,7 @@ final class ServiceFileWatcher {
   private let sockets: [String]
   private let repairActions: RepairActions
   private var names: FileIdentityWatcher?
+  /// Paths that were reported as lost and not handled yet.
   private var lost: Set<String> = []
   private var needsLogRepair = false
   private var needsLockRepair = false
@@ -86,6 +90,7 @@ final class ServiceFileWatcher {
     if needsLogRepair || needsLockRepair { names.postpone() }
   }
 
+  /// Reacts at once to the loss of the database or of its write-ahead log.
   private func handle(_ missingFiles: Set<String>) {
     lost.removeAll()
     if missingFiles.contains(home.database) {

@@ -1,5 +1,5 @@
-// The part of a service that differs between services: its requests and their effects. `ServiceServer` and `ServiceProcess`
-// have all other parts, from the sockets to the exit code.
+// The part of a service that differs between services: its requests and their effects. `ServiceServer` and
+// `ServiceProcess` have all other parts, from the sockets to the exit code.
 
 import BankModel
 import Logging
@@ -22,7 +22,7 @@ public protocol ServiceHandler: AnyObject {
 
   /// A request that still needs an answer.
   typealias Call = ServiceCall<Command, Reply>
-  /// Subscriptions.
+  /// Subscriptions of all clients.
   typealias Views = ServiceSubscriptions<ServiceRequest<Command>, Reply>
 
   /// Name of the executable, as `ps` shows it, such as `bank-stockd`.
@@ -31,11 +31,13 @@ public protocol ServiceHandler: AnyObject {
   static var lowSpaceNotice: String { get }
   /// The query that reads every row. All pending queries of this kind share one answer.
   static var audit: Command { get }
+  /// Driver of the state machine and its store.
   var driver: MachineDriver<Machine, Persistence> { get }
   /// Clock that is read before and after the handlers of an iteration.
   var clock: IterationClock { get }
   /// The sockets; the first has the name of the service.
   var endpoints: [ServiceEndpoint] { get }
+  /// Subscriptions of the clients.
   var views: Views { get }
 
   /// Continues unfinished work, before the first client can connect.
@@ -72,7 +74,7 @@ public protocol ServiceHandler: AnyObject {
 extension ServiceHandler {
   /// True: every query can be answered.
   public func isReady(for query: Command) -> Bool { true }
-  /// Never called.
+  /// Never called, because every query can be answered.
   public func timeoutReply(for query: Command) -> Reply {
     preconditionFailure("every question can be answered")
   }
@@ -90,8 +92,8 @@ public enum ServiceReaction<Event, Reply> {
   case answer(Reply)
   /// An event for the machine, whose answer contains the number of the call.
   case event(Event)
-  /// A query of committed data, which is answered when nothing is staged and the service is ready. A service that is
-  /// not ready within this time sends its excuse.
+  /// A query of committed data, which is answered when nothing is staged and the service is ready. If the service is
+  /// not ready within this time, it answers with `timeoutReply(for:)`.
   case query(within: TimeSpan = .zero)
   /// The service keeps the call and answers it later.
   case later
@@ -106,5 +108,6 @@ public final class IterationClock {
 
   public init() {}
 
+  /// Reads the clock.
   func runIteration() { now = SystemClock.moment() }
 }

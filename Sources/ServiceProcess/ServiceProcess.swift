@@ -15,7 +15,7 @@ import Wire
 /// A service as a process of its own.
 public enum ServiceProcess<Program: ServiceProgram> {
   /// Runs until the end. Returns the exit code: 0 ended as requested or because the coordinator has ended, 1 failed,
-  /// 2 started with invalid arguments. A task of `Program/runInstead(_:)` has its own exit codes.
+  /// 2 started with invalid arguments. A task of `Program.runInstead(_:)` has its own exit codes.
   public static func run(arguments: [String]) -> Int32 {
     ProcessStart.prepare(as: .service)
     let options: ServiceOptions
@@ -35,6 +35,7 @@ public enum ServiceProcess<Program: ServiceProgram> {
     }
   }
 
+  /// Connects to the coordinator, if there is one, and serves. Returns the exit code.
   private static func run(_ options: ServiceOptions) throws(SystemError) -> Int32 {
     let loop = try EventLoop()
     let supervisor: SupervisorConnection?
@@ -50,6 +51,7 @@ public enum ServiceProcess<Program: ServiceProgram> {
     return 1
   }
 
+  /// Takes the lock of the service, opens its database and serves clients until the end.
   private static func serve(
     _ options: ServiceOptions, _ loop: EventLoop, _ supervisor: SupervisorConnection?
   ) throws -> Int32 {
@@ -78,6 +80,7 @@ public enum ServiceProcess<Program: ServiceProgram> {
     return code
   }
 
+  /// Opens the database and creates the service.
   private static func open(
     _ program: Program, _ home: ServiceHome, _ loop: EventLoop, _ supervisor: SupervisorConnection?
   ) throws(Failure) -> (DatabaseStore, Program.Handler) {
@@ -91,6 +94,7 @@ public enum ServiceProcess<Program: ServiceProgram> {
     } catch { throw Failure(error, of: home) }
   }
 
+  /// Log of the service, with the settings of the coordinator or the default ones.
   private static func log(_ home: ServiceHome, _ supervisor: SupervisorConnection?) throws -> LogFile {
     let settings =
       supervisor?.settings
@@ -103,10 +107,12 @@ public enum ServiceProcess<Program: ServiceProgram> {
       limit: isLogging ? settings.logLimit : 0, keep: settings.logKeep)
   }
 
+  /// Failure with the text of any error.
   private static func failure(_ error: any Error) -> Failure {
     error as? Failure ?? Failure(.system, detail: (error as? SystemError)?.description ?? "\(error)")
   }
 
+  /// Prints a failure on standard error.
   private static func complain(_ failure: Failure) {
     SupervisorConnection.complain(failure, as: Program.Handler.executable)
   }
@@ -129,6 +135,7 @@ extension Failure {
   }
 }
 
+/// Lock of a service's files in its home.
 private final class ServiceLock {
   private let home: ServiceHome
   private var lock: LockFile?
@@ -148,5 +155,6 @@ private final class ServiceLock {
     return true
   }
 
+  /// Frees the lock.
   func unlock() { if let lock = lock.take() { lock.unlock() } }
 }

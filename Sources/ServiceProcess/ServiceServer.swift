@@ -15,10 +15,11 @@ import Wire
 
 /// Serves the clients of one service. Not Sendable: everything happens on the loop's thread.
 public final class ServiceServer<Handler: ServiceHandler> {
+  /// Query of committed data that waits for its answer.
   private struct PendingQuery {
     var call: Handler.Call
     var command: Handler.Command
-    /// Deadline in listening time of the loop. After it, a service that is not ready answers with its excuse.
+    /// Deadline in listening time of the loop. After it, a service that is not ready answers with `timeoutReply(for:)`.
     var deadline: MonotonicTime
   }
 
@@ -34,6 +35,7 @@ public final class ServiceServer<Handler: ServiceHandler> {
   /// Queries of committed data, which wait until nothing is staged.
   private var queries: [PendingQuery] = []
   private var isStopRequested = false
+  /// True after the last request was received.
   private var isEnding = false
   private var watch: ServiceFileWatcher?
   /// Loss of a file that cannot be repaired and that ends the service.
@@ -43,7 +45,7 @@ public final class ServiceServer<Handler: ServiceHandler> {
   /// Stores a bank's opening (see `BankIdentity`) in the database of the service.
   public var storeBankIdentity: ((BankIdentity) throws(StoreError) -> Void)?
 
-  /// Creates a server that does not listen yet. Without a link, no coordinator supervises the process.
+  /// Creates a server that does not listen yet. If `supervisor` is nil, no coordinator supervises the process.
   public init(
     _ service: Handler, on loop: EventLoop, log: LogFile, supervisor: SupervisorConnection?,
     clients: ServiceLimits = ServiceLimits()
@@ -83,6 +85,7 @@ public final class ServiceServer<Handler: ServiceHandler> {
     finishIteration()
   }
 
+  /// Sets the handlers of the driver, the sockets and the subscriptions.
   private func connect() {
     loop.onWake = { [unowned self] in service.clock.runIteration() }
     driver.onReply = { [unowned self] id, answer in
@@ -160,7 +163,7 @@ public final class ServiceServer<Handler: ServiceHandler> {
   }
 
   private var nextDeadline: MonotonicTime? {
-    // A question is due if, for example, the kernel has accepted the last part of a long answer. The next part can be
+    // A query is due if, for example, the kernel has accepted the last part of a long answer. The next part can be
     // sent without waiting for an event.
     if !driver.machine.hasUncommittedChanges, queries.contains(where: isDue) {
       return service.clock.now.monotonic
@@ -178,6 +181,7 @@ public final class ServiceServer<Handler: ServiceHandler> {
       driver.commitDue, driver.spaceCheckDue)
   }
 
+  /// Commits if a commit is due, answers queries, and publishes.
   private func finishIteration() {
     service.beforeCommit()
     // While the service ends, no client can send further requests, so the commit does not wait for them.
@@ -197,6 +201,7 @@ public final class ServiceServer<Handler: ServiceHandler> {
 
   // MARK: - Requests
 
+  /// Handles a request as the service decides.
   private func serve(_ request: ServiceRequest<Handler.Command>, _ call: Handler.Call) {
     switch service.react(to: request, call) {
     case .answer(let reply): call.answer(reply)
@@ -210,12 +215,13 @@ public final class ServiceServer<Handler: ServiceHandler> {
     }
   }
 
-  /// True if a query can be answered or excused now.
+  /// True if a query can be answered now, if only with `timeoutReply(for:)`.
   private func isDue(_ query: PendingQuery) -> Bool {
     query.call.hasRoom
       && (service.isReady(for: query.command) || query.deadline <= loop.listeningTime.now)
   }
 
+  /// Answers the queries that are due, after a commit of the staged changes.
   private func answerQueries() {
     guard queries.contains(where: isDue) else { return }
     if driver.machine.hasUncommittedChanges { driver.commit(at: now) }
@@ -290,11 +296,13 @@ public final class ServiceServer<Handler: ServiceHandler> {
       })
   }
 
+  /// Logs that the disk is full, or has space again.
   private func noteDisk(_ error: StoreError?) {
     guard let error else { return log.write(event: "disk_available", at: now) }
     log.write(event: "disk_full", level: .error, at: now) { $0.field("msg", error.description) }
   }
 
+  /// Logs that the store uses its disk reserve, or uses it no longer.
   private func noteDiskSpace(_ isLowOnSpace: Bool) {
     log.write(
       event: isLowOnSpace ? "disk_reserve_in_use" : "disk_reserve_free", level: isLowOnSpace ? .error : .info,
