@@ -2,7 +2,7 @@
 // that apply before its first instruction, and its own session.
 // Invariant: the child has descriptors 0, 1 and 2, and 3 if a channel was passed, and no others. Every signal
 // has its default action and none is blocked. The kernel kills the child when the thread that started it exits.
-// Errors: SystemError. If the child could not be started, its call is the step that failed: `chdir` for the
+// Errors: SystemError. If the child could not be started, `call` names the step that failed: `chdir` for the
 // directory, `execve` for the program.
 import ByteText
 import CLinux
@@ -96,6 +96,7 @@ extension ChildProcess {
     return try start(program, variables, sources)
   }
 
+  /// Starts a program on Linux with these variables and these sources of descriptors 0 to 3.
   private static func start(
     _ program: Program, _ variables: [[UInt8]], _ sources: (CInt, CInt, CInt, CInt)
   ) throws(SystemError) -> ChildProcess {
@@ -132,7 +133,9 @@ extension ChildProcess {
     return ChildProcess(pid: pid, pidDescriptor: FileDescriptor(owning: watch))
   }
 
+  /// The environment as `NAME=VALUE`. Throws EINVAL for a text that execve cannot pass.
   private static func settings(of program: Program) throws(SystemError) -> [[UInt8]] {
+    /// The error for a text that execve cannot pass.
     func refusal(_ subject: String) -> SystemError {
       SystemError(call: "execve", subject: subject, code: EINVAL)
     }
@@ -152,6 +155,7 @@ extension ChildProcess {
     return settings
   }
 
+  /// Error of the step that failed.
   private static func failure(
     of step: linux_step, of program: Program, _ code: CInt
   ) -> SystemError {
@@ -199,6 +203,7 @@ private func withCStrings<Result>(
   }
 }
 
+/// Calls `body` with a C string, or with null for nil.
 private func withOptionalCString<Result>(
   _ string: String?, _ body: (UnsafePointer<CChar>?) -> Result
 ) -> Result {

@@ -14,12 +14,15 @@ extension ChildProcess {
   public enum Input: Sendable, Hashable {
     /// The null device, /dev/null: always at end of file.
     case null
+    /// The same stream as that of this process.
     case inherit
   }
 
   /// Destination of the child's standard output or standard error.
   public enum Output: Sendable, Hashable {
+    /// The same stream as that of this process.
     case inherit
+    /// The null device, /dev/null: the output is discarded.
     case null
     /// Appends to this file, which is created with mode 0600 if it is missing.
     case append(path: String)
@@ -101,6 +104,7 @@ extension ChildProcess {
     return try watching(pid)
   }
 
+  /// The started child with this process id, with its pidfd.
   static func watching(_ pid: pid_t) throws(SystemError) -> ChildProcess {
     do throws(SystemError) {
       let watch = try FileDescriptor("pidfd_open", on: "process \(pid)") { Kernel.openProcess(pid) }
@@ -118,7 +122,7 @@ extension ChildProcess {
     }
   }
 
-  // This process opens the file, not the child, so that an error contains the path.
+  /// Descriptor that becomes the child's standard input; nil to inherit that of this process.
   private static func source(of input: Input) throws(SystemError) -> FileDescriptor? {
     switch input {
     case .inherit: nil
@@ -126,6 +130,8 @@ extension ChildProcess {
     }
   }
 
+  /// Descriptor that becomes an output of the child; nil to inherit that of this process. This process opens the file,
+  /// so that an error contains the path.
   private static func source(of output: Output) throws(SystemError) -> FileDescriptor? {
     switch output {
     case .inherit: nil
@@ -144,6 +150,7 @@ extension ChildProcess {
       ? descriptor : try descriptor.duplicate(atLeast: CInt(LINUX_SPAWN_SOURCES))
   }
 
+  /// Number of a descriptor; -1 for nil.
   static func number(of descriptor: borrowing FileDescriptor?) -> CInt {
     switch descriptor {
     case .some(let open): open.rawValue
@@ -187,6 +194,7 @@ private func withCStrings<Result>(
   return pointers.withUnsafeMutableBufferPointer { body(UnsafePointer($0.baseAddress!)) }
 }
 
+/// Calls `body` with a C string, or with null for nil.
 private func withOptionalCString<Result>(
   _ string: String?, _ body: (UnsafePointer<CChar>?) -> Result
 ) -> Result {

@@ -70,6 +70,7 @@ public final class ChildProcess {
     _ = wait()
   }
 
+  /// Reaps the child if it has exited; with `waiting`, waits for its exit. Nil while it runs.
   private func collect(waiting: Bool) -> ExitStatus? {
     if let kernel = Kernel.simulated {
       exitStatus = kernel.reap(pid, waiting: waiting)
@@ -93,6 +94,7 @@ public struct ExitStatus: Sendable, Hashable, CustomStringConvertible {
   public enum Termination: Sendable, Hashable {
     /// The child called exit (or returned from main) with this code, 0 to 255.
     case code(Int32)
+    /// A signal has killed the child.
     case signal(Int32, coreDumped: Bool)
     /// The child has exited, but its exit status is not available to this process.
     case unknown

@@ -10,7 +10,7 @@ import ByteText
 import CLinux
 import Glibc
 
-/// A group of processes below that of a service manager. `cgroups(7)`
+/// A control group of this machine, by the path of its directory. `cgroups(7)`
 public struct ControlGroup: Sendable, Hashable {
   /// The `call` of a SystemError that reports that a process could not start in its group.
   public static let call = "clone3"
@@ -36,6 +36,7 @@ public struct ControlGroup: Sendable, Hashable {
   public static func delegated() -> ControlGroup? {
     guard Kernel.simulated == nil, Environment.value(variable) != "no", let group = own() else { return nil }
     let members = Paths.join(group.path, "cgroup.procs")
+    /// True if this process may write to the file or directory.
     func mayWrite(_ path: String) -> Bool { path.withByteString { linux_may_write($0) } == 0 }
     return mayWrite(group.path) && mayWrite(members) ? group : nil
   }
@@ -77,7 +78,7 @@ public struct ControlGroup: Sendable, Hashable {
       return point + name.dropFirst(root.count)
     }
 
-    /// In mountinfo, space, tab, newline and backslash are written as a backslash and three octal digits.
+    /// Decodes a field, in which space, tab, newline and backslash are written as a backslash and three octal digits.
     private static func unescaped(_ field: Substring) -> String {
       let parts = field.split(separator: "\\", omittingEmptySubsequences: false)
       return parts.dropFirst().reduce(String(parts[0])) { text, part in

@@ -53,6 +53,7 @@ public enum Datagrams {
   /// process can still send when no more descriptors are available.
   private static let sender = Mutex<CInt?>(nil)
 
+  /// The socket for all sent datagrams, which is made at the first call.
   private static func sendingSocket(for address: String) throws(SystemError) -> CInt {
     try sender.withLock { (sender: inout CInt?) throws(SystemError) in
       if let sender { return sender }
@@ -65,6 +66,7 @@ public enum Datagrams {
   /// Sends one datagram to a path, or to an abstract address if it starts with `@`.
   public static func send(_ bytes: [UInt8], to address: String) throws(SystemError) -> SendOutcome {
     let number = Kernel.simulated == nil ? try sendingSocket(for: address) : -1
+    /// Sends the datagram to an address that fits into a socket address.
     func transmit(_ target: UnsafePointer<CChar>) -> CInt {
       if let simulated = Kernel.simulated { return simulated.send(bytes, to: String(cString: target)) }
       return bytes.withUnsafeBytes { linux_unix_send_to(number, target, $0.baseAddress, $0.count) } < 0

@@ -44,7 +44,7 @@ public enum CurrentProcess {
   /// `execve(2)`, even if the environment was moved or `/proc` is missing.
   public static let arguments: [String] = {
     let count = linux_argument_count()
-    // The C library passes the arguments to constructors; only libraries other than glibc do not.
+    // glibc passes the arguments to constructors. With another C library the count may be -1.
     guard count >= 0 else { return ProcessTable.arguments(of: getpid()) }
     return (0..<count).compactMap { place in linux_argument(place).map { ByteText.text(of: $0) } }
   }()
@@ -64,6 +64,7 @@ public enum ResourceLimits {
     return try limits().soft
   }
 
+  /// Soft and hard limit of open descriptors.
   private static func limits() throws(SystemError) -> (soft: UInt64, hard: UInt64) {
     var (soft, hard): (UInt64, UInt64) = (0, 0)
     try systemCall("getrlimit", on: "RLIMIT_NOFILE") { linux_open_file_limit(&soft, &hard) }

@@ -13,6 +13,7 @@ extension EventLoop {
   /// Returns the monotonic time of the last poll for events, the present wall time, and the listening time.
   public func momentOfLastPoll() -> Moment { moment(at: wokeAt) }
 
+  /// The present wall and listening time, with this monotonic time.
   private func moment(at now: MonotonicTime) -> Moment {
     Moment(monotonic: now, wall: SystemClock.wall(), listeningTime: listeningTime.now)
   }

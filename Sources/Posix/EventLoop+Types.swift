@@ -49,5 +49,6 @@ public struct Registration: Sendable, Hashable {
     generation = UInt32(truncatingIfNeeded: token >> 32)
   }
 
+  /// Data that epoll returns with an event of this registration.
   var token: UInt64 { UInt64(generation) << 32 | UInt64(UInt32(bitPattern: fd)) }
 }

@@ -1,4 +1,4 @@
-// The epoll descriptor and the handlers of its registrations. Services wait for events only in this class.
+// The epoll descriptor and the handlers of its registrations.
 // Invariant: a handler is called only for its own registration. Each registration has a generation, so an event
 // is ignored if its descriptor was closed and opened again in the same batch. Errors: SystemError.
 // Deregistering a stale registration is not an error.
@@ -11,6 +11,7 @@ import Time
 /// Not Sendable: call it only from the thread that runs the loop, which includes its handlers. It is
 /// level-triggered: a handler that does not read all data is called again. Source: `epoll(7)`.
 public final class EventLoop {
+  /// Registration of one descriptor; the handler is nil if the descriptor is not registered.
   private struct Slot {
     var generation: UInt32 = 0
     var interest: Interest = []
@@ -23,17 +24,18 @@ public final class EventLoop {
   /// Time of the last poll for events.
   public private(set) var wokeAt = MonotonicTime(nanoseconds: 0)
 
-  /// Time in which this loop polled for input. Use it for the timeouts of peers, so that no peer is blamed for
-  /// time in which this process was stopped or waited for a disk.
+  /// Time in which this loop polled for input. Use it for the timeouts of peers, so that the time in which this
+  /// process was stopped or waited for a disk does not count as silence of a peer.
   public private(set) var listeningTime = ListeningClock(at: SystemClock.monotonic())
   private let epoll: FileDescriptor
   private let batch: UnsafeMutablePointer<linux_event>
   // Indexed by descriptor. Descriptors are small and dense numbers, so an array needs no hashing.
   private var slots: [Slot] = []
+  /// True while a handler is called, which must not run the loop.
   private var isDelivering = false
-  /// Number of consecutive full polls of ``spin(for:polling:)`` that found no event, at most 5. `skippedSpins` is
-  /// the number of following calls that poll only once because of them.
+  /// Number of consecutive full polls of ``spin(for:polling:)`` that found no event, at most 5.
   private var emptyPolls = 0
+  /// Number of following calls of ``spin(for:polling:)`` that poll only once because of ``emptyPolls``.
   private var skippedSpins = 0
   /// Number of registrations.
   public private(set) var count = 0
@@ -107,7 +109,7 @@ public final class EventLoop {
       && slots[index].handler != nil
   }
 
-  /// Advances ``listeningTime`` to a reading of the monotonic clock. The loop has not polled since the last reading.
+  /// Advances ``listeningTime`` to a reading of the monotonic clock, for time that has passed without a poll.
   public func trackListening(until moment: MonotonicTime) { listeningTime.advance(to: moment) }
   /// Sets the maximum time that one iteration adds to ``listeningTime``: a fraction of the shortest timeout that is
   /// measured by this clock.
@@ -140,6 +142,7 @@ public final class EventLoop {
     return Int(fetched)
   }
 
+  /// Records the time of a poll, which ``listeningTime`` counts.
   private func recordPoll() {
     wokeAt = SystemClock.monotonic()
     listeningTime.recordPoll(at: wokeAt)
@@ -202,6 +205,7 @@ public final class EventLoop {
     return span > .zero
   }
 
+  /// Calls the handlers of the fetched events.
   private func deliver(_ fetched: CInt) {
     isDelivering = true
     defer { isDelivering = false }
@@ -209,6 +213,7 @@ public final class EventLoop {
     for index in 0..<Int(fetched) { deliver(batch[index]) }
   }
 
+  /// Calls the handler of an event, if its registration is still active.
   private func deliver(_ event: linux_event) {
     let registration = Registration(token: event.token)
     // Kept in a local variable, because the handler may deregister itself while it runs.

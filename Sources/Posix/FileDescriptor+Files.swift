@@ -126,8 +126,10 @@ extension FileDescriptor {
 
   /// The size of the file in bytes. `fstat(2)`
   public borrowing func size() throws(SystemError) -> Int64 { try metadata().size }
+  /// Waits until this descriptor is writable.
   private borrowing func waitUntilWritable() throws(SystemError) { try Self.waitUntilWritable(rawValue) }
 
+  /// Waits until the descriptor with this number is writable. `poll(2)`
   static func waitUntilWritable(_ number: CInt) throws(SystemError) {
     var item = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
     try systemCall("poll", on: number) { _ in Glibc.poll(&item, 1, -1) }

@@ -47,6 +47,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
     return number
   }
 
+  /// Name of the descriptor in a SystemError.
   var subject: String { "descriptor \(rawValue)" }
 }
 
@@ -89,6 +90,7 @@ extension FileDescriptor {
     return try readResult(uninterrupted { Kernel.receive(number, buffer) }, by: "recv")
   }
 
+  /// Result of a read that has returned `count`.
   private borrowing func readResult(_ count: Int, by call: String) throws(SystemError) -> ReadResult {
     if count > 0 { return .bytes(count) }
     if count == 0 { return .endOfFile }
@@ -121,6 +123,7 @@ extension FileDescriptor {
     return try writeResult(count, by: "write")
   }
 
+  /// Result of a write that has returned `count`.
   private borrowing func writeResult(_ count: Int, by call: String) throws(SystemError) -> WriteResult {
     if count >= 0 { return .bytes(count) }
     switch errno {

@@ -11,8 +11,9 @@ import Time
 public final class FileIdentityWatcher {
   /// Requirement on the file to which a name leads.
   public enum Expectation: Sendable, Hashable {
-    /// The file that had the name when it was accepted, usually at the last ``remember()``.
+    /// The file to which the name led when the watch recorded it, usually at the last ``remember()``.
     case same
+    /// Any file that has the name.
     case any
   }
 
@@ -22,12 +23,14 @@ public final class FileIdentityWatcher {
   /// delay lets a process that removes a whole directory finish, so that no file is restored during the
   /// removal.
   public private(set) var repairAt: MonotonicTime?
+  /// Time from the detection of a loss to the restoration.
   private static let pause = TimeSpan.milliseconds(500)
   private let loop: EventLoop
   private let directories: [String]
   private let watch: DirectoryWatch
   private var registration: Registration?
   private var names: [(path: String, expectation: Expectation)] = []
+  /// Expected files by name.
   private var known: [String: FileMetadata.Identity] = [:]
   /// Names reported as lost since the last ``remember()``.
   private var reported: Set<String> = []
@@ -74,6 +77,7 @@ public final class FileIdentityWatcher {
     return lost
   }
 
+  /// The names that do not lead to their expected files now.
   private func missing() -> [String] {
     names.filter { path, expectation in
       guard let identity = known[path] else { return false }
@@ -85,6 +89,7 @@ public final class FileIdentityWatcher {
   /// Postpones the restoration, for example because it failed.
   public func postpone() { repairAt = SystemClock.monotonic() + Self.pause }
 
+  /// Reads the changes of the directories, and reports lost names.
   private func handleEvents() {
     _ = try? watch.take()
     recordNewFiles()
@@ -94,10 +99,12 @@ public final class FileIdentityWatcher {
     onMissingFiles?(lost)
   }
 
+  /// Records the files of names for which none was expected so far.
   private func recordNewFiles() {
     for (path, _) in names where known[path] == nil { known[path] = file(at: path) }
   }
 
+  /// Identity of the file that has a name now; nil if there is none.
   private func file(at path: String) -> FileMetadata.Identity? {
     // If the file cannot be examined, keep its last known identity.
     do { return try FileMetadata.inspect(path, followLinks: false)?.identity } catch { return known[path] }

@@ -23,6 +23,7 @@ public struct InheritedLimits: Sendable, Hashable {
     return InheritedLimits(mask: mask >= 0 ? UInt32(mask) : nil, limits: limits)
   }
 
+  /// The limit of a resource with which this process was started; nil if it was not saved.
   static func limit(_ resource: ResourceLimit.Resource) -> ResourceLimit? {
     var (soft, hard): (UInt64, UInt64) = (0, 0)
     guard linux_inherited_limit(resource.number, &soft, &hard) else { return nil }

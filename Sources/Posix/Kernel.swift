@@ -1,4 +1,4 @@
-// Boundary between the bank and its machine: the system calls that a simulation replaces pass through this file.
+// Boundary between the bank and its machine: the system calls that a simulation replaces pass through `Kernel`.
 // A thread can be switched to a simulated machine, on which the same code then runs. Features that simulations do
 // not support call Linux directly.
 // Invariant: a thread without a simulated machine calls Linux, at the cost of reading one thread-local word.
@@ -145,8 +145,9 @@ public protocol SystemCalls: AnyObject {
   func activity(of pid: pid_t) -> ProcessTable.Activity?
 }
 
-/// The kernel of the current thread.
+/// Access of the current thread to its kernel: Linux, or a simulated one.
 public enum Kernel {
+  /// Object that retains a simulated kernel, so that a thread can refer to it by a pointer.
   private final class SystemCallsBox {
     let calls: any SystemCalls
     init(_ calls: any SystemCalls) { self.calls = calls }
@@ -191,6 +192,7 @@ public enum Kernel {
     return calls(of: box)
   }
 
+  /// The simulated kernel in a box.
   @inline(never)
   private static func calls(of box: UnsafeMutableRawPointer) -> any SystemCalls {
     Unmanaged<SystemCallsBox>.fromOpaque(box).takeUnretainedValue().calls

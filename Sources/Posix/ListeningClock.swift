@@ -19,7 +19,9 @@ public struct ListeningClock: Sendable {
 
   // Plain integers, because this runs in every iteration of a loop.
   private var nanosecondsOfStride: Int64
+  /// Last reading of the monotonic clock, in nanoseconds.
   private var read: Int64
+  /// Nanoseconds that may still count until the next poll.
   private var left: Int64
 
   /// A clock that starts at this time.

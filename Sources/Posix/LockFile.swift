@@ -1,6 +1,7 @@
 // Lock that excludes other processes: a file that is locked until the holder of the lock releases it or exits. A
-// visitor excludes holders, and other visitors unless the file system is read-only, for a short time. A process
-// that wants to hold the lock can distinguish a holder from a visitor.
+// visitor is a process that excludes holders for a short time, for example while it inspects a closed bank. It also
+// excludes other visitors, unless the file system is read-only. A process that wants to hold the lock can distinguish
+// a holder from a visitor.
 // Invariant: the kernel releases the lock when the last holder exits, for any reason, so a lock is never stale.
 // The file itself is never unlinked: if it were, two processes could lock two files with the same name.
 // Errors: SystemError; a lock held by another process is an outcome.
@@ -14,9 +15,10 @@ public struct LockFile: ~Copyable {
 
   /// Result of an attempt to take a lock.
   public enum Outcome: ~Copyable {
+    /// This process has the lock now.
     case acquired(LockFile)
-    /// Another process holds the lock, or a lock to join is not that of this file. The pid is nil if it is
-    /// unknown.
+    /// Another process holds the lock, or the lock that was to be joined belongs to another file. The pid is nil if it
+    /// is unknown.
     case heldBy(pid: pid_t?)
     /// No process holds the lock, but a visitor excludes holders and other visitors.
     case underInspection
@@ -128,7 +130,7 @@ public struct LockFile: ~Copyable {
 
   private init(descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
 
-  /// The pid is only a hint for people: on a full disk it is missing although the lock is held.
+  /// Writes the holder's pid into the file, as a hint for people. On a full disk the pid is missing.
   private static func recordHolder(pid: pid_t, in descriptor: borrowing FileDescriptor) {
     try? descriptor.truncate(to: 0)
     // Write at an offset, because all processes that share an open file description also share its position.

@@ -4,7 +4,7 @@
 import CLinux
 import Glibc
 
-/// A process that this one has not started. `pidfd_open(2)`
+/// Reports the exit of a process that this one has not started, and sends signals to it. `pidfd_open(2)`
 public final class ProcessHandle {
   /// Process id.
   public let pid: pid_t

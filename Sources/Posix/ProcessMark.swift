@@ -8,8 +8,8 @@
 import CLinux
 import Glibc
 
-/// A number of 39 bits for the owner, and one of 16 bits for the service, encoded in a limit. `getrlimit(2)`
-/// RLIMIT_RTTIME
+/// Mark that a process passes on to its descendants: a number of 39 bits for the owner and one of 16 bits for the
+/// service, encoded in a limit. `getrlimit(2)` RLIMIT_RTTIME
 public struct ProcessMark: Sendable, Hashable {
   /// Number of the owner; only the lower 39 bits count.
   public let owner: UInt64
@@ -20,6 +20,7 @@ public struct ProcessMark: Sendable, Hashable {
   public static var areSupported: Bool { Kernel.simulated == nil }
 
   private static let ownerBits: UInt64 = (1 << 39) - 1
+  /// Height of the first mark. A mark within a marked process is one lower.
   private static let maximumDepth: UInt64 = 127
 
   /// Makes a mark with the lower 39 bits of `owner`.

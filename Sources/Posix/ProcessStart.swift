@@ -29,7 +29,8 @@ public enum ProcessStart {
   ///   children, and their exit status would be lost. `signal(7)`, `wait(2)`
   /// - A service that receives SIGABRT or SIGQUIT exits at once, as the sender expects.
   /// - New files are accessible only to their owner. `umask(2)`
-  /// - A service may have as many open files as the hard limit allows. Other limits stay. `getrlimit(2)`
+  /// - A service may have as many open files as the hard limit allows, at most 65,536. Other limits stay.
+  ///   `getrlimit(2)`
   /// - The original umask and limits are saved for the children: ``InheritedLimits/inherited``.
   public static func prepare(as kind: Kind) {
     StandardStreams.openClosedDescriptors()

@@ -1,4 +1,4 @@
-// Data of /proc about processes: whether one runs, its start time, and its children.
+// Data of /proc about processes, such as whether one runs, its start time, its children, and its memory.
 // Invariant: a zombie is not alive. A pid together with its start time identifies one process, although pids
 // are reused.
 // Errors: nil, false or an empty list. The data may be outdated as soon as it was read.
@@ -151,6 +151,7 @@ public enum ProcessTable {
     return text.hasSuffix("\n") ? String(text.dropLast()) : text
   }
 
+  /// Fields of /proc/PID/stat.
   private struct StatFields {
     var state: UInt8
     var parent: pid_t
@@ -158,6 +159,7 @@ public enum ProcessTable {
     var activity: Activity
   }
 
+  /// State of a process, from its letter in /proc/PID/stat.
   private static func state(_ letter: UInt8) -> Activity.State {
     switch letter {
     case UInt8(ascii: "R"): .running
@@ -169,6 +171,7 @@ public enum ProcessTable {
     }
   }
 
+  /// Reads /proc/PID/stat; nil if there is no such process.
   private static func statFields(of pid: pid_t) -> StatFields? {
     guard let text = text(of: "/proc/\(pid)/stat", limit: 4096) else { return nil }
     // The name is in parentheses and may contain any character, so fields are counted from the last
@@ -184,6 +187,7 @@ public enum ProcessTable {
       activity: Activity(state: Self.state(state), processorTicks: ticks, hasTerminal: fields[4] != "0"))
   }
 
+  /// Contents of a file; nil if it cannot be read or has more than `limit` bytes.
   static func text(of path: String, limit: Int) -> String? {
     guard let file = try? FileDescriptor.open(path, .readOnly) else { return nil }
     guard let bytes = try? file.readAll(limit: limit) else { return nil }

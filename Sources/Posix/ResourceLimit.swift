@@ -89,5 +89,6 @@ public struct ResourceLimit: Sendable, Hashable {
     return lowest
   }
 
+  /// The limit as the C functions of this build expect it.
   var cValue: linux_limit { linux_limit(resource: resource.number, soft: soft, hard: hard) }
 }

@@ -57,7 +57,7 @@ public final class SignalSource {
   }
 }
 
-/// Owner of the descriptor. If a handler releases its own source, the descriptor stays open until the handler
+/// Signal descriptor and its handler. If a handler releases its own source, the descriptor stays open until the handler
 /// has returned.
 private final class Delivery {
   let descriptor: FileDescriptor
@@ -71,6 +71,7 @@ private final class Delivery {
 
   var number: CInt { descriptor.rawValue }
 
+  /// Reads all pending signals and calls the handler for each.
   func run() {
     var signal = linux_signal()
     while !isCancelled {

@@ -20,6 +20,7 @@ public enum StandardStreams {
 
   /// Result of a write.
   public enum Outcome: Sendable, Hashable {
+    /// All bytes were written.
     case written
     /// The reader has exited (as with `| head`), or the stream was closed. The caller should stop writing and
     /// exit.
@@ -53,6 +54,7 @@ public enum StandardStreams {
     try write(bytes, toDescriptor: stream.fd)
   }
 
+  /// Writes all of the bytes to a descriptor, and blocks as long as necessary.
   static func write(_ bytes: [UInt8], toDescriptor fd: CInt) throws(SystemError) -> Outcome {
     var done = 0
     while done < bytes.count {

@@ -82,6 +82,7 @@ extension ChildProcess {
     return Kernel.kill(-group, signal) == 0
   }
 
+  /// True if the child is in the session of this process.
   private func isInOwnSession(_ group: pid_t) -> Bool {
     // On a simulated machine a session has one group.
     if let kernel = Kernel.simulated { return kernel.group(of: kernel.processID) == group }

@@ -38,6 +38,7 @@ public enum Terminal {
 /// A terminal in raw mode, from ``take()`` to ``restore()``. `termios(3)`
 public final class RawTerminal {
   private let fd: CInt
+  /// Settings before the terminal was set to raw mode.
   private var before = termios()
   private var isRaw = false
 
@@ -53,6 +54,7 @@ public final class RawTerminal {
   /// Sets raw mode again, after ``restore()`` or after another process has changed the settings.
   public func take() throws(SystemError) { try take(keepsSignals: false) }
 
+  /// Sets raw mode; see ``init(_:keepsSignals:)``.
   private func take(keepsSignals: Bool) throws(SystemError) {
     if !isRaw {
       var settings = termios()

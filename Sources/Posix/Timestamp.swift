@@ -28,6 +28,7 @@ public enum Timestamp {
     bytes.withUnsafeMutableBufferPointer { write(milliseconds, to: .init(rebasing: $0[start...])) }
   }
 
+  /// Writes the text of a time into a buffer of ``length`` bytes.
   private static func write(_ milliseconds: Int64, to buffer: UnsafeMutableBufferPointer<UInt8>) {
     let instant = min(max(milliseconds, earliest), latest)
     let date = civilDate(ofDay: instant / millisecondsPerDay)
@@ -42,6 +43,7 @@ public enum Timestamp {
     put(time % 1000, 3, to: buffer, at: 20)
   }
 
+  /// Writes a number with leading zeros, at an offset of the buffer.
   private static func put(
     _ value: Int64, _ digits: Int, to buffer: UnsafeMutableBufferPointer<UInt8>, at offset: Int
   ) {
@@ -65,6 +67,7 @@ public enum Timestamp {
   /// The time of a text given as bytes; see ``parse(_:)-(String)``.
   public static func parse(_ bytes: [UInt8]) -> Int64? { bytes.withUnsafeBufferPointer { parse($0) } }
 
+  /// The time of a text in a buffer; see ``parse(_:)-(String)``.
   private static func parse(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     guard bytes.count >= 20, bytes.count <= 30, bytes.last == UInt8(ascii: "Z"), hasSeparators(bytes),
       let year = number(bytes, 0, 4), year >= 1970,
@@ -79,10 +82,12 @@ public enum Timestamp {
     return dayNumber(year: year, month: month, day: day) * millisecondsPerDay + seconds * 1000 + fraction
   }
 
+  /// True if the bytes have the hyphens, the colons and the `T` of a time at their places.
   private static func hasSeparators(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     zip(bytes, "0000-00-00T00:00:00".utf8).allSatisfy { $1 == UInt8(ascii: "0") || $0 == $1 }
   }
 
+  /// Milliseconds of the fraction, 0 without one; nil if the fraction is invalid.
   private static func milliseconds(ofFraction bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     if bytes.count == 20 { return 0 }
     let digits = bytes.count - 21
@@ -92,6 +97,7 @@ public enum Timestamp {
     return leading * (digits == 1 ? 100 : digits == 2 ? 10 : 1)
   }
 
+  /// Number from this many digits at an offset; nil if one of them is not a digit.
   private static func number(_ bytes: UnsafeBufferPointer<UInt8>, _ offset: Int, _ count: Int) -> Int64? {
     var value: Int64 = 0
     for index in offset..<(offset + count) {
@@ -107,10 +113,12 @@ public enum Timestamp {
 // the last day of a year, and the months before it have the regular lengths 31, 30, 31, 30, 31.
 extension Timestamp {
   private static let daysPerCentury: Int64 = 36_524
+  /// Days in 400 years.
   private static let daysPerEra: Int64 = 146_097
   /// Days from 0000-03-01 to 1970-01-01.
   private static let daysToEpoch: Int64 = 719_468
 
+  /// Calendar date of a day that is counted from 1970-01-01.
   static func civilDate(ofDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let sinceMarchOfZero = day + daysToEpoch
     let era = sinceMarchOfZero / daysPerEra
@@ -125,6 +133,7 @@ extension Timestamp {
     return (era * 400 + yearOfEra + (month <= 2 ? 1 : 0), month, dayOfMonth)
   }
 
+  /// Number of days from 1970-01-01 to a calendar date.
   static func dayNumber(year: Int64, month: Int64, day: Int64) -> Int64 {
     let marchYear = month <= 2 ? year - 1 : year
     let monthFromMarch = month <= 2 ? month + 9 : month - 3
@@ -133,10 +142,12 @@ extension Timestamp {
     return marchYear / 400 * daysPerEra + dayOfEra - daysToEpoch
   }
 
+  /// Days before a year, counted from the start of its 400 years.
   private static func daysBefore(yearOfEra year: Int64) -> Int64 { year * 365 + year / 4 - year / 100 }
   /// Days before a month, counted from March: every five months have 153 days.
   private static func daysBefore(monthFromMarch month: Int64) -> Int64 { (153 * month + 2) / 5 }
 
+  /// Length of a month in days.
   private static func daysIn(month: Int64, year: Int64) -> Int64 {
     switch month {
     case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28

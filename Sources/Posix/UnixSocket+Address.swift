@@ -1,6 +1,6 @@
-// Socket addresses for paths of any length, and the removal of socket files of dead servers. Invariant: only a
-// socket without a listener is ever unlinked, if the caller holds the lock of its path. Errors: SystemError with
-// the path that the caller passed, or with its directory.
+// Socket addresses for paths of any length, and the removal of socket files of dead servers. Invariant:
+// `removeStaleSocket(path:)` unlinks only a socket without a listener, if the caller holds the lock of its path.
+// Errors: SystemError with the path that the caller passed, or with its directory.
 import ByteText
 import CLinux
 import Glibc
@@ -8,6 +8,7 @@ import Glibc
 extension UnixSocket {
   /// Result of removing the socket file of a dead server.
   public enum StaleOutcome: Sendable, Hashable {
+    /// There is no file with this path.
     case noSuchFile
     /// A socket without a listener, which was removed.
     case removed
