@@ -27,7 +27,7 @@ public struct Admission: Sendable, Equatable {
     (self.port, self.name, self.proxyHosts, self.isReadOnly) = (port, name, proxyHosts, isReadOnly)
   }
 
-  /// Reason for refusing a request; nil if it is admitted.
+  /// Checks method, host and origin; returns the reason for refusing the request, or nil if it is admitted.
   public func refusal(of request: HTTPRequest) -> Refusal? {
     if case .other = request.method { return .method }
     guard let host = request.headers["host"], isOwners(request) || isOwnHost(host) else { return .host }
@@ -57,13 +57,15 @@ public struct Admission: Sendable, Equatable {
   /// Address of the server under the bank's own name.
   public var ownURL: String { "http://\(name):\(port)" }
 
-  /// Address of the server for users.
+  /// URL of the server on 127.0.0.1, for a link that a user opens.
   public var url: String { "http://127.0.0.1:\(port)" }
 
+  /// True if a `Host` value names this server: its loopback address, its own name, or a proxy.
   private func isOwnHost(_ host: String) -> Bool {
     isLoopback(host) || !name.isEmpty && host == "\(name):\(port)" || proxyHosts.contains(host)
   }
 
+  /// True if a `Host` value is 127.0.0.1 or `localhost` with the port of this server.
   private func isLoopback(_ host: String) -> Bool {
     port != 0 && (host == "127.0.0.1:\(port)" || host == "localhost:\(port)")
   }
@@ -74,6 +76,7 @@ public struct Admission: Sendable, Equatable {
     return agent.contains("Safari/") && !agent.contains("Chrome/") && !agent.contains("Chromium/")
   }
 
+  /// True if the `Origin` of a POST is this server, or is absent in the owner's own request.
   private func isSameOrigin(_ request: HTTPRequest, _ host: String) -> Bool {
     guard request.headers.count(of: "origin") <= 1 else { return false }
     guard let origin = request.headers["origin"] else { return isOwners(request) }

@@ -9,8 +9,9 @@ public enum CodeVerdict: Sendable, Equatable {
   case pause
 }
 
-/// The wrong codes of the visitors.
+/// Counts the consecutive wrong codes of each visitor, and makes a visitor wait after five.
 struct CodeRateLimiter: Sendable {
+  /// Wrong codes of one visitor.
   private struct FailedAttempts {
     var visitor: String
     var wrong = 0
@@ -18,15 +19,15 @@ struct CodeRateLimiter: Sendable {
     var blockedUntil: MonotonicTime?
   }
 
-  /// Sorted by the time of the last wrong code, the oldest first.
+  /// Visitors with wrong codes, sorted by the time of the last one, the oldest first.
   private var visitorAttempts: [FailedAttempts] = []
 
-  /// Number of consecutive wrong codes before a pause, and its duration.
+  /// Number of consecutive wrong codes before a pause, and the duration of the pause.
   static let (atMost, pause) = (5, TimeSpan.seconds(30))
   /// Maximum number of stored visitors.
   static let visitors = 256
 
-  /// Checks a code.
+  /// Checks a code unless the visitor must wait, and counts it if it is wrong.
   ///
   /// - Parameters:
   ///   - visitor: the secret of the visitor's session.

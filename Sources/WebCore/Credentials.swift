@@ -23,7 +23,7 @@ public struct Credentials: Sendable {
       managerCode = String(repeating: "0", count: 8 - code.utf8.count) + code
     }
 
-    /// The secrets of a file; nil if it does not contain three valid lines.
+    /// Parses the text of the secrets file; nil if it does not contain three valid lines.
     public init?(text: String) {
       let lines = text.split(separator: "\n").map { String($0) }
       guard lines.count == 3, lines[0].utf8.count == 64, lines[1].utf8.count == 10, lines[2].utf8.count == 8,
@@ -38,6 +38,7 @@ public struct Credentials: Sendable {
     /// The bank's own host name. Browsers send the cookies of this name to no other server of this machine.
     public var host: String { "bank-\(name).localhost" }
 
+    /// Returns 256 random bits as 64 hexadecimal digits.
     static func digits(_ random: () -> UInt64) -> String {
       (0..<4).map { _ in
         let part = String(random(), radix: 16)
@@ -51,6 +52,7 @@ public struct Credentials: Sendable {
     }
   }
 
+  /// A login link that was not used yet.
   private struct Link {
     var token: String
     var grant: WebGrant
@@ -59,7 +61,7 @@ public struct Credentials: Sendable {
 
   /// The secrets of the home.
   public let secrets: Secrets
-  /// Name of the cookie. It contains the port, because cookies do not depend on the port of a host.
+  /// Name of the session cookie. It contains the port, because a browser sends a cookie to every port of a host.
   public let cookieName: String
   /// Sessions of visitors who followed a link.
   public private(set) var sessions: Sessions
@@ -68,7 +70,7 @@ public struct Credentials: Sendable {
 
   /// Maximum number of unused links.
   static let maximumLinks = 64
-  /// Lifetime of a link.
+  /// Lifetime of an unused link.
   static let lifetime = TimeSpan.minutes(60)
 
   /// Credentials of a server at this port, with the secrets of its home and the sessions of the preceding
@@ -81,7 +83,7 @@ public struct Credentials: Sendable {
 
   // MARK: - Links
 
-  /// Creates a token that starts one session.
+  /// Creates the token of a login link. It starts one session and expires after ``lifetime``.
   public mutating func issue(
     _ grant: WebGrant = WebGrant(), at now: MonotonicTime, random: () -> UInt64
   ) -> String {
@@ -157,10 +159,12 @@ public struct Credentials: Sendable {
     return codes.checkCode(visitor, at: now) { Self.areEqual(code, right) }
   }
 
+  /// Value of a `Set-Cookie` header for the session cookie.
   private func cookie(_ value: String, _ age: String, _ isProxied: Bool) -> String {
     "\(cookieName)=\(value); Path=/; HttpOnly; SameSite=Strict; \(age)\(isProxied ? "; Secure" : "")"
   }
 
+  /// Compares two texts of equal length in a time that does not depend on where they differ.
   private static func areEqual(_ one: String, _ other: String) -> Bool {
     let (one, other) = (Array(one.utf8), Array(other.utf8))
     guard one.count == other.count else { return false }

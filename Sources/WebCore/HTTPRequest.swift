@@ -1,5 +1,6 @@
 // An HTTP request in the form in which the handlers receive it: method, target, headers, body.
-// Invariant: the path of a target starts with a slash, and all text of the target is UTF-8 without control characters.
+// Invariant: the path of a parsed target starts with a slash. All text of a parsed target is UTF-8, without control
+// characters except line breaks and tabs.
 
 /// An HTTP request.
 public struct HTTPRequest: Sendable, Equatable {
@@ -54,6 +55,7 @@ public struct HTTPRequest: Sendable, Equatable {
     isHTTP10 || Self.proxyHeaders.contains { headers[$0] != nil }
   }
 
+  /// Headers that show that a proxy forwards the request, in lower case.
   private static let proxyHeaders = [
     "forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-forwarded-server",
     "x-forwarded-port", "x-real-ip", "x-client-ip", "cf-connecting-ip", "true-client-ip",
@@ -83,7 +85,7 @@ public struct HTTPHeaders: Sendable, Equatable {
   /// The first value of a name, which must be in lower case.
   public subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
-  /// Number of headers of a name, which must be in lower case.
+  /// Number of headers with this name, which must be in lower case.
   public func count(of name: String) -> Int { fields.count { $0.name == name } }
 
   /// True if all names are tokens (RFC 9110, section 5.1). If a space precedes the colon, a proxy may read a different
@@ -100,6 +102,7 @@ public struct HTTPHeaders: Sendable, Equatable {
     }
   }
 
+  /// Characters other than letters and digits that a header name may contain.
   private static let tokenPunctuation = Set("!#$%&'*+-.^_`|~".utf8)
 
   /// True if both have the same headers in the same order.

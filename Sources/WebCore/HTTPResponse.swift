@@ -32,7 +32,7 @@ public struct HTTPResponse: Sendable, Equatable {
       body: text + [UInt8(ascii: "\n")])
   }
 
-  /// A plain-text error message.
+  /// A plain-text response, with a line break at its end.
   public static func text(_ status: Int, _ text: String) -> HTTPResponse {
     HTTPResponse(
       status, headers: [("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store")],
@@ -48,7 +48,7 @@ public struct HTTPResponse: Sendable, Equatable {
   public static let eventStreamHead = HTTPResponse(
     200, headers: [("Content-Type", "text/event-stream"), ("Cache-Control", "no-store")])
 
-  /// The bytes of a response on a connection that closes after it.
+  /// The response as bytes, for a connection that closes after it.
   ///
   /// - Parameter isStream: true if the body is the start of a stream that ends with the connection.
   public func serialized(isStream: Bool = false) -> [UInt8] {
@@ -58,6 +58,7 @@ public struct HTTPResponse: Sendable, Equatable {
     return Array((head + "Connection: close\r\n\r\n").utf8) + body
   }
 
+  /// Reason phrases of the statuses that ``serialized(isStream:)`` writes.
   private static let reasons = [
     200: "OK", 303: "See Other", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
     405: "Method Not Allowed", 421: "Misdirected Request", 501: "Not Implemented", 408: "Request Timeout",

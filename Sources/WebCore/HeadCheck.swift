@@ -33,7 +33,7 @@ public enum HeadCheck: Sendable, Equatable {
     self = .refused(status, Self.request(lines))
   }
 
-  /// Index after the empty line.
+  /// Index after the empty line that ends the head; nil if the head is incomplete.
   private static func end(of bytes: ArraySlice<UInt8>) -> Int? {
     var index = bytes.startIndex
     while let newline = bytes[index...].firstIndex(of: 0x0A) {
@@ -45,12 +45,14 @@ public enum HeadCheck: Sendable, Equatable {
     return nil
   }
 
+  /// Splits a head into its lines, without line ends and without empty lines.
   private static func lines(of bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
     bytes.split(separator: 0x0A, omittingEmptySubsequences: false).map {
       $0.last == 0x0D ? $0.dropLast() : $0
     }.filter { !$0.isEmpty }
   }
 
+  /// Status with which the head is refused; nil if it is well formed.
   private static func refusal(of lines: [ArraySlice<UInt8>]) -> Int? {
     guard let first = lines.first else { return 400 }
     let parts = first.split(separator: 0x20, omittingEmptySubsequences: false)
@@ -75,6 +77,7 @@ public enum HeadCheck: Sendable, Equatable {
     return nil
   }
 
+  /// Splits a header line into name and trimmed value; nil without a colon or if the name is not UTF-8.
   private static func field(_ line: ArraySlice<UInt8>) -> (name: String, value: String)? {
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
       let name = String(validating: line[..<colon], as: UTF8.self)
@@ -96,5 +99,6 @@ public enum HeadCheck: Sendable, Equatable {
     return HTTPRequest(method: .get, target: target ?? RequestTarget(path: "/"), headers: headers)
   }
 
+  /// Headers that ``request(_:)`` copies.
   private static let usedHeaders: Set<String> = ["accept", "accept-language"]
 }

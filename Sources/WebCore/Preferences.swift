@@ -48,7 +48,7 @@ public enum Preferences {
     return best?.language ?? .english
   }
 
-  /// Thousandths of `q=0.8`; nil for another parameter.
+  /// Weight of a parameter such as `q=0.8` in thousandths, here 800; nil for another parameter.
   private static func weight(of parameter: Substring) -> Int? {
     let text = parameter.filter { $0 != " " }
     guard text.hasPrefix("q=") else { return nil }

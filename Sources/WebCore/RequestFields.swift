@@ -7,6 +7,7 @@ import JSON
 ///
 /// An empty field of a form, and a `null` in JSON, count as absent.
 public struct RequestFields: Sendable {
+  /// Value of a field: text of a form or a query, or a JSON value.
   private enum Value: Sendable {
     case written(String)
     case json(JSONNode)
@@ -40,6 +41,7 @@ public struct RequestFields: Sendable {
     }
   }
 
+  /// Stores a value; throws for an unknown name, or for a second value of a name that must not be repeated.
   private mutating func add(
     _ value: Value, as name: String, known: Set<String>, repeatable: Set<String>
   ) throws(FieldError) {
@@ -48,6 +50,7 @@ public struct RequestFields: Sendable {
     values[name, default: []].append(value)
   }
 
+  /// The values of a field that are neither empty nor `null`.
   private func present(_ name: String) -> [Value] {
     (values[name] ?? []).filter { value in
       switch value {
@@ -124,7 +127,7 @@ public struct RequestFields: Sendable {
     try value(name, expected: "one of " + names.joined(separator: ", "), read: read)
   }
 
-  /// The value, or the error for a missing field.
+  /// Returns the value; throws the error for a missing field if it is nil.
   public func needed<Meaning>(_ value: Meaning?, _ name: String) throws(FieldError) -> Meaning {
     guard let value else { throw FieldError(name, .missing) }
     return value
@@ -135,6 +138,7 @@ public struct RequestFields: Sendable {
     if has(name), has(other) { throw FieldError(name, .excluded(by: other)) }
   }
 
+  /// Whole number of a value; nil for a fraction, an exponent or a JSON string.
   private static func number(_ value: Value) -> Int64? {
     switch value {
     case .written(let text): Int64(text)
@@ -142,6 +146,7 @@ public struct RequestFields: Sendable {
     }
   }
 
+  /// Description of a range for the message of an error, such as `a whole number from 1 to 9`.
   private static func rangeText(_ range: ClosedRange<Int64>) -> String {
     switch (range.lowerBound, range.upperBound) {
     case (.min, .max): "a whole number"

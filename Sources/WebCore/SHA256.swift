@@ -31,6 +31,7 @@ public enum SHA256 {
     bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
   }
 
+  /// The message with its padding and its length in bits; the size is a multiple of the block size.
   private static func padded(_ bytes: [UInt8]) -> [UInt8] {
     let bits = UInt64(bytes.count) &* 8
     let zeros = (119 - bytes.count % blockSize) % blockSize
@@ -38,6 +39,7 @@ public enum SHA256 {
       + (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * UInt64($0))) }
   }
 
+  /// Processes one block of the message (FIPS 180-4, section 6.2.2).
   private static func mix(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
     var words = stride(from: block.startIndex, to: block.endIndex, by: 4).map { index in
       block[index..<(index + 4)].reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
@@ -60,8 +62,10 @@ public enum SHA256 {
     for index in 0..<8 { state[index] &+= s[index] }
   }
 
+  /// Rotates the bits of a word to the right.
   private static func rotatedRight(_ word: UInt32, _ by: UInt32) -> UInt32 { word >> by | word << (32 - by) }
 
+  /// The 64 constants of SHA-256 (FIPS 180-4, section 4.2.2).
   private static let constants: [UInt32] = [
     0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
     0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3, 0x72be_5d74, 0x80de_b1fe, 0x9bdc_06a7, 0xc19b_f174,

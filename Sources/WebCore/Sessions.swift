@@ -1,5 +1,5 @@
 // Sessions of visitors: one per login, each with a random secret. Only the digest of a secret is stored.
-// Invariant: a secret is valid until its session ends or expires, and never after. There are at maximumCount
+// Invariant: a secret is valid until its session ends or expires, and never after. There are at most
 // `maximumCount` sessions. The list survives the process as text. A damaged text is read as an empty list.
 
 /// The sessions of one server.
@@ -8,6 +8,7 @@ public struct Sessions: Sendable, Equatable {
   public struct Session: Sendable, Equatable {
     /// Public id: eight hexadecimal digits.
     public let id: String
+    /// SHA-256 of the secret, 64 hexadecimal digits.
     fileprivate let digest: String
     /// Role and rights from the link.
     public let grant: WebGrant
@@ -82,12 +83,14 @@ public struct Sessions: Sendable, Equatable {
     return ended
   }
 
+  /// SHA-256 of a secret, as hexadecimal digits.
   private static func digest(_ secret: String) -> String { SHA256.hex(SHA256.digest(Array(secret.utf8))) }
 }
 
 // MARK: - Text format
 
 extension Sessions {
+  /// First line of the text format.
   private static let heading = "sessions 1"
 
   /// The sessions as text: a heading, and one line for each session.
@@ -114,6 +117,7 @@ extension Sessions {
 }
 
 extension Sessions.Session {
+  /// Parses one line of the text format; nil if it is invalid.
   fileprivate init?(line: Substring) {
     let fields = line.split(separator: " ").map { String($0) }
     guard fields.count == 7, fields[0].utf8.count == 8, fields[1].utf8.count == 64,

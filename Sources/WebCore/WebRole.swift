@@ -1,6 +1,6 @@
 // Roles of sessions, and the requests that each role permits.
-// Invariant: operators and managers have every right of viewers and kiosks. A viewer reads every page; other requests
-// that no rule names are reserved for operators and managers.
+// Invariant: operators and managers have every right of viewers and kiosks. A viewer may send every GET and HEAD. A
+// request that no rule names is permitted only to operators and managers.
 
 /// Role of a session.
 public enum WebRole: String, Sendable, CaseIterable {
@@ -11,7 +11,7 @@ public enum WebRole: String, Sendable, CaseIterable {
   case kiosk
   /// Adds and cancels customers, controls windows, resets the day.
   case `operator`
-  /// An operator who is the vending machine's manager without a code.
+  /// An operator who manages the vending machine without entering the manager's code.
   case manager
 
   /// True if a session of this role may operate the bank: windows, all customers, the day, the stock.
@@ -41,14 +41,17 @@ public enum WebRole: String, Sendable, CaseIterable {
   public static let sessionOnlyPaths: Set<String> = ["/language", "/theme", "/logout"]
   /// Pages with forms that a kiosk may send.
   private static let terminals: Set<String> = ["/kiosk", "/juice", "/vending"]
+  /// Paths of pages and queries that a kiosk may read, besides assets and tickets.
   private static let publicPages: Set<String> = [
     "/", "/kiosk", "/lobby", "/juice", "/vending", "/api/v1/juice", "/api/v1/vending",
   ]
+  /// Paths to which a kiosk may send a POST.
   private static let publicCommands: Set<String> = [
     "/customers", "/juice", "/vending/insert", "/vending/buy", "/vending/return", "/api/v1/customers",
     "/api/v1/juice", "/api/v1/vending/insert", "/api/v1/vending/buy", "/api/v1/vending/return",
   ]
 
+  /// True if a kiosk may read the path; for a stream of events, every page that the stream names.
   private static func isPublic(_ request: HTTPRequest, _ path: String) -> Bool {
     guard path == "/events" else { return isPublic(path) }
     let pages = request.target.query.all("page")
@@ -58,6 +61,7 @@ public enum WebRole: String, Sendable, CaseIterable {
       }
   }
 
+  /// True if a kiosk may read this path, which is not that of the event stream.
   private static func isPublic(_ path: String) -> Bool {
     let parts = path.split(separator: "/")
     return publicPages.contains(path) || parts.first == "assets" || parts.count == 2 && parts[0] == "ticket"
