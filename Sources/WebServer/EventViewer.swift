@@ -1,16 +1,18 @@
-// Position of one viewer in a feed, and its notification about new pieces.
+// Feeds of event streams and their viewers: the position of a viewer in a feed, and its notification about new pieces.
 // Invariant: viewers that receive the same piece share its encoded bytes, so a thousand viewers cost one encoding.
 import WebCore
 
 /// A source whose pieces are sent to viewers.
 public protocol EventFeed: AnyObject {
+  /// Adds a viewer, which the feed wakes for each new piece.
   func join(_ viewer: EventViewer)
-  /// Returns the next piece for a viewer; nil if there is none yet.
+  /// Returns the next piece for a viewer, and counts it as sent; nil if there is none yet.
   func next(for viewer: EventViewer) -> EventBytes?
+  /// Removes a viewer.
   func leave(_ viewer: EventViewer)
 }
 
-/// Bytes that are sent to many viewers.
+/// One encoded piece of a feed, shared by all viewers that receive it.
 public final class EventBytes: Sendable {
   /// The encoded piece.
   public let bytes: [UInt8]
@@ -25,7 +27,7 @@ open class EventViewer {
 
   public init() {}
 
-  /// Called when there is a new piece; requests it from the feed as soon as the connection accepts data.
+  /// Called when the feed has a new piece. The viewer requests the piece when its connection accepts data.
   open func wake() {}
   /// Sends a comment, to detect a client that has disappeared without closing.
   open func keepAlive() {}

@@ -1,10 +1,11 @@
 // State of one connection that libmicrohttpd does not store: origin and deadline.
-// Invariant: `end()` only shuts the connection down. The library closes the descriptor and then calls
-// `HTTPServer.ended(_:)`.
+// Invariant: `end()` does not close the descriptor. The library closes it, and its callback calls
+// `HTTPServer.connectionEnded(_:)`.
 import Glibc
 import Posix
 import Time
 
+/// A connection that was passed to libmicrohttpd.
 final class HTTPConnection {
   let origin: PendingConnections.Origin
   /// Deadline of the current step; nil if the wait is not bounded.
@@ -36,7 +37,7 @@ final class HTTPConnection {
       } > 0
   }
 
-  /// Shuts down both directions with `shutdown(2)`.
+  /// Cancels the request in progress, and shuts down both directions with `shutdown(2)`.
   func end() {
     isEnding = true
     exchange?.abandon()

@@ -10,35 +10,43 @@ import WebCore
 
 /// One request with its single answer.
 public final class HTTPExchange {
+  /// Progress of a request from its first line to the answer.
   private enum Stage {
     /// The headers have not been read yet.
     case started
+    /// The headers were read, and the body arrives.
     case reading
     /// The handler has received the request and has not answered.
     case awaitingAnswer
     /// Answered, but not passed to the library yet.
     case answered
+    /// Passed to the library, or ended without an answer.
     case sent
   }
 
+  /// The one answer of a request: a response, or a stream of events.
   private enum Answer {
     case response(HTTPResponse)
     case stream(any EventFeed, from: Int64, owner: String?)
   }
 
-  /// The request; without a body until it is served.
+  /// The request. Its body is complete when ``HTTPHandler/serve(_:)`` receives it.
   public private(set) var request: HTTPRequest
   /// True if the request waits for an answer and its client is still connected.
   public var isOpen: Bool { stage == .awaitingAnswer && !isAbandoned }
+  /// False if the target of the request is malformed.
   private let hasGoodTarget: Bool
   private var stage = Stage.started
   private var answer: Answer?
+  /// True while the library does not handle the connection, because the answer is missing.
   private var isSuspended = false
+  /// True after the request was cancelled or finished.
   private var isAbandoned = false
   private let startedAt = SystemClock.monotonic()
   /// Number of surplus body bytes, which were read and dropped.
   private var excess = 0
   private let connection: HTTPConnection
+  /// The connection as the library knows it.
   private let mhdConnection: OpaquePointer
   private unowned let server: HTTPServer
   /// Refusal to send after the body was read. Answering earlier would cut off a client that still sends.
@@ -69,6 +77,7 @@ public final class HTTPExchange {
     settle(.stream(feed, from: position, owner: owner))
   }
 
+  /// Stores the answer and resumes the connection. Does nothing if the request does not wait for an answer.
   private func settle(_ answer: Answer) {
     guard stage == .awaitingAnswer, self.answer == nil else { return }
     self.answer = answer
@@ -76,6 +85,7 @@ public final class HTTPExchange {
     resume()
   }
 
+  /// Makes the library handle the suspended connection again.
   private func resume() {
     guard isSuspended else { return }
     isSuspended = false
@@ -83,7 +93,7 @@ public final class HTTPExchange {
     server.schedule()
   }
 
-  /// Cancels the request, because its connection is closing.
+  /// Cancels the request, because its connection or the server is closing.
   func abandon() {
     isAbandoned = true
     if answer == nil { answer = .response(.text(503, "the server is stopping")) }
@@ -145,8 +155,8 @@ public final class HTTPExchange {
   /// Maximum pause while the rest of a refused request is read. Then the request is answered without its rest.
   private static let drainTimeout = TimeSpan.seconds(1)
 
-  /// Answers a refused request whose body does not arrive; false if this request was not refused. The library answers
-  /// only after the whole request, so this method writes to the socket itself.
+  /// Answers a refused request whose body does not arrive; false if it was not refused or nothing could be sent. The
+  /// library answers only after the whole request, so this method writes to the socket itself.
   func answerStalledBody() -> Bool {
     guard stage == .reading, let pendingRefusal, connection.sendDirectly(pendingRefusal.serialized()) else {
       return false
@@ -168,8 +178,8 @@ public final class HTTPExchange {
     request.headers = collected.headers
   }
 
-  /// Refusal of requests that the library accepts and this server does not (RFC 9112, sections 3.2, 5.1 and
-  /// 6.3).
+  /// The response that refuses a request which the library accepts and this server does not; nil for other requests
+  /// (RFC 9112, sections 3.2, 5.1 and 6.3).
   private func refusal() -> HTTPResponse? {
     let headers = request.headers
     guard hasGoodTarget else { return .text(400, "the target is malformed") }
@@ -190,10 +200,11 @@ public final class HTTPExchange {
     return nil
   }
 
+  /// Appends a part of the body to the request, or drops it if the request is refused or too large.
   private func receiveBody(_ upload: UnsafeRawBufferPointer) -> MHD_Result {
     guard pendingRefusal == nil, request.body.count + upload.count <= server.limits.body else {
-      // Read and drop the body, so that the client can read the refusal. The connection of a client that exceeds the
-      // limit is closed.
+      // Read and drop the body, so that the client can read the refusal. The connection of a client that sends more
+      // than `maximumExcess` is closed.
       excess += upload.count
       if pendingRefusal != nil {
         let end = startedAt + server.limits.request
@@ -205,6 +216,7 @@ public final class HTTPExchange {
     return httpd_yes()
   }
 
+  /// Passes the answer to the library, or suspends the connection if there is none yet.
   private func sendOrWait() -> MHD_Result {
     guard let answer else {
       isSuspended = true
@@ -222,11 +234,13 @@ public final class HTTPExchange {
     }
   }
 
+  /// Passes a response to the library, and sets the deadline for writing it.
   private func send(_ response: HTTPResponse) -> MHD_Result {
     server.setDeadline(connection, server.limits.answer)
     return queue(response.body.withUnsafeBytes { httpd_response($0.baseAddress, $0.count) }, response)
   }
 
+  /// Adds the headers to a response of the library, and queues it for the connection.
   private func queue(_ made: OpaquePointer?, _ response: HTTPResponse) -> MHD_Result {
     guard let made else { return httpd_no() }
     defer { MHD_destroy_response(made) }
@@ -234,7 +248,7 @@ public final class HTTPExchange {
     return MHD_queue_response(mhdConnection, CUnsignedInt(clamping: response.status), made)
   }
 
-  /// Called when the library has finished the request, answered or not.
+  /// Called when the library has finished the request, with or without an answer.
   func complete() {
     isAbandoned = true
     isSuspended = false
@@ -256,6 +270,7 @@ public final class HTTPExchange {
 private final class HeaderCollector {
   var headers = HTTPHeaders()
 
+  /// Callback of the library: adds one header to the collector in `context`.
   static let collect: MHD_KeyValueIterator = { context, _, name, value in
     guard let context, let name else { return httpd_no() }
     Unmanaged<HeaderCollector>.fromOpaque(context).takeUnretainedValue().headers.add(

@@ -1,8 +1,8 @@
 // The daemon of libmicrohttpd, which runs within the loop of this process. Only this file calls library functions that
 // concern more than one connection. The daemon does not listen: the process passes accepted connections to it.
-// Invariant: the library runs only from `runLibrary` and `deinit`, and never from within its own callbacks. A callback
-// finds its object through the context given to the library. Each context is released exactly once, by `completed` or
-// `connection`.
+// Invariant: `MHD_run` is called only from `runLibrary` and `deinit`, and never from within a callback of the library.
+// A callback finds its object through the context given to the library. The context of a request is released exactly
+// once, by `completed`, and that of a connection by `connection`.
 // Errors: `SystemError` if the daemon cannot start. A client can end its own connection and nothing else.
 import CMicrohttpd
 import Glibc
@@ -16,7 +16,7 @@ public protocol HTTPHandler: AnyObject {
   func admit(_ request: HTTPRequest) -> HTTPResponse?
   /// Answers a request at once or later, with ``HTTPExchange/respond(_:)`` or ``HTTPExchange/stream(_:from:owner:)``.
   func serve(_ exchange: HTTPExchange)
-  /// The response to a head that is refused with a status. The request contains only the readable part.
+  /// The response to a head that the server refuses with this status. The request contains only the readable part.
   func answer(refused status: Int, _ request: HTTPRequest) -> HTTPResponse
 }
 
@@ -64,13 +64,15 @@ public final class HTTPServer {
   private var nextExpiry: MonotonicTime?
   /// Number of connections with a deadline.
   private var deadlineCount = 0
+  /// True while `MHD_run` runs.
   private var isRunning = false
+  /// True if `MHD_run` has to be called before the loop waits again.
   private var needsRun = false
   /// True after `close()`: connections are closed after their answers.
   private(set) var isClosing = false
   /// Origin of the connection that is being passed to the library.
   private var pendingOrigin = PendingConnections.Origin(isLocal: false, isFromOwner: false)
-  /// Number of connections.
+  /// Number of connections, including streams and connections without a complete head.
   public var count: Int { connections.count + viewers.count + pendingConnections.count }
 
   /// Starts a server without connections.
@@ -100,6 +102,7 @@ public final class HTTPServer {
       handler?.answer(refused: $0, $1) ?? .text($0, "the request is malformed")
     }
   }
+  /// Context of the library's callbacks; it contains this server after the start.
   private let context: UnsafeMutablePointer<Unmanaged<HTTPServer>?>
 
   deinit {
@@ -125,7 +128,8 @@ public final class HTTPServer {
       socket, PendingConnections.Origin(isLocal: isLocal, isFromOwner: isFromOwner ?? isLocal))
   }
 
-  /// Passes a connection with a complete head to the library.
+  /// Passes a connection with a complete head to the library. If there are too many, ends the one that is idle for the
+  /// longest time, or answers 503 if none is idle.
   private func take(_ socket: consuming FileDescriptor, _ origin: PendingConnections.Origin) {
     let alike = connections.values.filter { $0.origin.isLocal == origin.isLocal && !$0.isEnding }
     if alike.count >= limits.connections {
@@ -147,7 +151,7 @@ public final class HTTPServer {
 
   // MARK: - Streams
 
-  /// Turns the connection of a request into a viewer.
+  /// Turns the connection of a request into a stream. If there are too many streams, the connection closes.
   func startStream(_ feed: any EventFeed, _ connection: HTTPConnection, from position: Int64, owner: String?)
   {
     let isLocal = connection.origin.isLocal
@@ -168,6 +172,7 @@ public final class HTTPServer {
   /// Schedules a viewer that has data to write.
   func schedule(_ viewer: StreamViewer) { pendingWrites.append(viewer) }
 
+  /// Removes a stream that has ended.
   func viewerEnded(_ viewer: StreamViewer) {
     viewers[ObjectIdentifier(viewer)] = nil
     onCapacity?()
@@ -196,6 +201,7 @@ public final class HTTPServer {
   /// Requests another run of the library after an answer, or after a connection was resumed.
   func schedule() { needsRun = true }
 
+  /// Calls `MHD_run`, which reads, writes and calls the callbacks.
   private func runLibrary() {
     precondition(!isRunning, "the library is not called from within its own calls")
     isRunning = true
@@ -205,7 +211,7 @@ public final class HTTPServer {
     if httpd_has_more(daemon) != 0 { needsRun = true }
   }
 
-  /// Closes the connections whose deadline has passed.
+  /// Closes the connections whose deadline has passed. Answers a refused request whose body did not arrive first.
   private func closeExpired(_ now: MonotonicTime) {
     nextExpiry = nil
     for connection in connections.values {
@@ -221,14 +227,15 @@ public final class HTTPServer {
     }
   }
 
-  /// Sets the deadline of a connection; nil for none.
+  /// Sets the deadline of a connection to this time from now; nil for none.
   func setDeadline(_ connection: HTTPConnection, _ span: TimeSpan?) {
     deadlineCount += (span == nil ? 0 : 1) - (connection.deadline == nil ? 0 : 1)
     connection.deadline = span.map { SystemClock.monotonic() + $0 }
     nextExpiry = .earlier(nextExpiry, connection.deadline)
   }
 
-  /// Ends every stream and every unanswered request. Connections close when their answers are written.
+  /// Ends every stream and every unanswered request, and accepts no further connections. A connection closes when its
+  /// answer is written.
   public func close() {
     isClosing = true
     pendingConnections.close()
@@ -242,6 +249,7 @@ public final class HTTPServer {
 
   // MARK: - Callbacks of the library
 
+  /// Registers a connection that the library has accepted.
   fileprivate func connectionStarted(_ connection: OpaquePointer) -> HTTPConnection {
     let made = HTTPConnection(httpd_connection_descriptor(connection), pendingOrigin)
     connections[ObjectIdentifier(made)] = made
@@ -249,27 +257,31 @@ public final class HTTPServer {
     return made
   }
 
+  /// Removes a connection that the library has closed.
   fileprivate func connectionEnded(_ connection: HTTPConnection) {
     setDeadline(connection, nil)
     connections[ObjectIdentifier(connection)] = nil
     onCapacity?()
   }
 
-  /// Called when a connection has ended, so that another one can be accepted.
+  /// Called when a connection or a stream has ended, so that another one can be accepted.
   public var onCapacity: (() -> Void)?
 }
 
 /// Callbacks of the library. Each finds its object through the context that was given to the library.
 private enum Callbacks {
+  /// The server of a callback's context; nil before the end of its start.
   static func server(_ context: UnsafeMutableRawPointer?) -> HTTPServer? {
     context?.assumingMemoryBound(to: Unmanaged<HTTPServer>?.self).pointee?.takeUnretainedValue()
   }
 
+  /// The `HTTPConnection` of a connection of the library; nil for none.
   static func connection(_ connection: OpaquePointer?) -> HTTPConnection? {
     guard let connection, let context = httpd_connection_context(connection) else { return nil }
     return Unmanaged<HTTPConnection>.fromOpaque(context).takeUnretainedValue()
   }
 
+  /// A connection of the library starts or ends: creates or releases its `HTTPConnection`.
   static let connection: MHD_NotifyConnectionCallback = { context, connection, slot, code in
     guard let slot, let connection else { return }
     if httpd_begins(code) != 0 {
@@ -281,6 +293,7 @@ private enum Callbacks {
     }
   }
 
+  /// The first line of a request was read: creates its `HTTPExchange`.
   static let target:
     @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) ->
       UnsafeMutableRawPointer? =
@@ -296,6 +309,7 @@ private enum Callbacks {
         return Unmanaged.passRetained(exchange).toOpaque()
       }
 
+  /// The headers, a part of the body, or the end of a request were read.
   static let access: MHD_AccessHandlerCallback = { _, _, _, method, version, upload, size, context in
     guard let method, let version, let size, let own = context?.pointee else { return httpd_no() }
     let exchange = Unmanaged<HTTPExchange>.fromOpaque(own).takeUnretainedValue()
@@ -304,6 +318,7 @@ private enum Callbacks {
       upload: UnsafeRawBufferPointer(start: upload, count: size.pointee), &size.pointee)
   }
 
+  /// A request is finished: releases its `HTTPExchange`.
   static let completed: MHD_RequestCompletedCallback = { _, _, context, _ in
     guard let own = context?.pointee else { return }
     context?.pointee = nil

@@ -1,5 +1,5 @@
-// Connections without a complete request head. Each costs a descriptor and no memory of libmicrohttpd. The gate answers
-// a head that is too large or malformed.
+// Connections without a complete request head. Each costs a descriptor and no memory of libmicrohttpd. Heads that are
+// too large, malformed or too slow are answered here.
 // Invariant: at most `limits.waiting` connections of each kind of socket wait, each for a limited time. One more
 // connection closes the one of its kind that has waited longest.
 import Glibc
@@ -7,6 +7,7 @@ import Posix
 import Time
 import WebCore
 
+/// Accepted connections whose first request head is not complete yet.
 final class PendingConnections {
   /// Origin of a connection, from its descriptor.
   struct Origin {
@@ -16,13 +17,15 @@ final class PendingConnections {
     let isFromOwner: Bool
   }
 
+  /// One connection that waits for its head, or for the client to read a refusal.
   private final class PendingConnection {
     let socket: FileDescriptor
     let origin: Origin
     var registration: Registration?
     var deadline: MonotonicTime
-    /// Time of the next poll of an incomplete head, and the delay of the poll after it.
+    /// Time of the next poll of an incomplete head; nil while the event loop watches the descriptor.
     var nextPoll: MonotonicTime?
+    /// Delay of the poll after the next one.
     var pause = PendingConnections.firstPause
     /// Number of bytes at the last poll.
     var peekedBytes = 0
@@ -45,8 +48,8 @@ final class PendingConnections {
   private var connections: [PendingConnection] = []
   private var buffer = [UInt8](repeating: 0, count: HeadCheck.longest + 1)
 
-  /// Polling interval of an incomplete head. Its first bytes stay unread in the socket, so epoll cannot
-  /// report new ones.
+  /// First and longest polling interval of an incomplete head; it doubles with each poll. The first bytes of the head
+  /// stay unread in the socket, so epoll cannot report new ones.
   private static let (firstPause, longestPause) = (TimeSpan.milliseconds(10), TimeSpan.milliseconds(320))
   /// Time for which the rest of a refused request is read. Closing with unread data would reset the
   /// connection before the client reads the answer.
@@ -68,6 +71,7 @@ final class PendingConnections {
     watch(connection)
   }
 
+  /// Makes the event loop report input of a connection.
   private func watch(_ connection: PendingConnection) {
     do throws(SystemError) {
       connection.registration = try loop.register(fd: connection.socket.rawValue, interest: .read) {
@@ -76,16 +80,19 @@ final class PendingConnections {
     } catch { close(connection) }
   }
 
+  /// Stops the reports of input.
   private func unwatch(_ connection: PendingConnection) {
     if let registration = connection.registration { loop.deregister(registration) }
     connection.registration = nil
   }
 
+  /// Removes a connection, and thus closes its descriptor.
   private func close(_ connection: PendingConnection) {
     unwatch(connection)
     connections.removeAll { $0 === connection }
   }
 
+  /// Checks the unread bytes: passes the connection on, refuses it, closes it, or schedules another check.
   private func pollHead(_ connection: PendingConnection) {
     guard !connection.isAnswered else { return drain(connection) }
     let count = buffer.withUnsafeMutableBytes { bytes in
@@ -113,6 +120,7 @@ final class PendingConnections {
     connection.pause = min(connection.pause * 2, Self.longestPause)
   }
 
+  /// True if the client has closed its end.
   private func isPeerClosed(_ connection: PendingConnection) -> Bool {
     // The event bits of epoll have the same values as those of poll(2).
     let closed = Int16(truncatingIfNeeded: Interest.peerClosed.rawValue)
@@ -120,14 +128,16 @@ final class PendingConnections {
     return poll(&item, 1, 0) > 0
   }
 
+  /// Removes a connection with a complete head, and passes it to ``onHead``.
   private func passToLibrary(_ connection: PendingConnection) {
     close(connection)
-    // The library closes the descriptor that it receives, and the newcomer closes its own, so pass a duplicate.
+    // The library closes the descriptor that it receives, and `connection` closes its own, so pass a duplicate.
     let own = fcntl(connection.socket.rawValue, F_DUPFD_CLOEXEC, 3)
     guard own >= 0 else { return }
     onHead?(FileDescriptor(owning: own), connection.origin)
   }
 
+  /// Sends the answer to a refused head, and keeps the connection until the client has read it.
   private func refuse(_ connection: PendingConnection, _ status: Int, _ request: HTTPRequest) {
     guard let response = onRefusal?(status, request) else { return close(connection) }
     let bytes = response.serialized()
@@ -140,6 +150,7 @@ final class PendingConnections {
     if connection.registration == nil { watch(connection) }
   }
 
+  /// Reads and drops input of an answered connection; closes the connection at its end.
   private func drain(_ connection: PendingConnection) {
     for _ in 0..<16 {
       let count = buffer.withUnsafeMutableBytes { bytes in
@@ -154,7 +165,7 @@ final class PendingConnections {
 
   /// Deadline for the next call of ``finishIteration(_:)``; nil for none.
   var nextDeadline: MonotonicTime? {
-    // All entries are scanned: deadlines are in order except for those of the few answered connections.
+    // All entries are scanned, because polls and the deadlines of answered connections are not in order.
     connections.reduce(nil) { .earlier($0, .earlier($1.nextPoll, $1.deadline)) }
   }
 
@@ -182,5 +193,6 @@ final class PendingConnections {
     refuse(connection, 408, HTTPRequest(method: .get, target: RequestTarget(path: "/")))
   }
 
+  /// Closes all connections.
   func close() { for connection in connections { close(connection) } }
 }

@@ -1,11 +1,12 @@
 // A viewer that writes to the connection of its request itself, instead of libmicrohttpd.
-// Invariant: it holds a descriptor and the piece that is being written, and no request memory. It takes no CPU time
-// until its feed has a new piece, a pulse is due, or its client sends something.
-// Errors: the connection of a client that does not read is closed after some pulses.
+// Invariant: a viewer holds a descriptor and the piece that is being written, and no memory of its request. It takes CPU
+// time only if its feed has a new piece, a keep-alive is due, its socket has room again, or its client sends something.
+// Errors: the connection of a client that does not read is closed after `maximumStalls` keep-alives.
 import Glibc
 import Posix
 import WebCore
 
+/// A viewer with a connection of its own.
 final class StreamViewer: EventViewer {
   private weak var feed: (any EventFeed)?
   private let socket: FileDescriptor
@@ -16,24 +17,32 @@ final class StreamViewer: EventViewer {
   private unowned let server: HTTPServer
   private let loop: EventLoop
   private var registration: Registration?
+  /// The piece that is being written; nil between pieces.
   private var currentBytes: EventBytes?
+  /// Number of bytes of `currentBytes` that were written.
   private var offset = 0
   /// True while the viewer is in the server's list of viewers to write.
   private var isScheduled = false
   /// True while the socket buffer of the viewer is full.
   private var isBlocked = false
+  /// True after `end()`: the viewer leaves when the present piece is written.
   private var isEnding = false
+  /// True after the viewer has left its feed.
   private(set) var hasLeft = false
+  /// True if a keep-alive has to be sent unless the feed has a piece.
   private var needsKeepAlive = false
-  /// Consecutive pulses with a full socket buffer.
+  /// Consecutive keep-alives with a full socket buffer.
   private var stalls = 0
   /// Number of unexpected bytes from the client.
   private var unexpectedBytes = 0
 
+  /// Head of the HTTP response.
   private static let head = EventBytes(HTTPResponse.eventStreamHead.serialized(isStream: true))
+  /// A comment of the stream, which browsers ignore.
   private static let keepAliveBytes = EventBytes(Array(":\n\n".utf8))
-  /// Consecutive pulses after which the connection of a client that does not read is closed.
+  /// Consecutive keep-alives after which the connection of a client that does not read is closed.
   private static let maximumStalls = 4
+  /// Number of unexpected bytes after which the viewer ends.
   private static let maximumUnexpectedBytes = 64 << 10
 
   init(
@@ -98,6 +107,7 @@ final class StreamViewer: EventViewer {
     }
   }
 
+  /// The next piece of the feed, or a keep-alive that is due; nil if there is nothing to write.
   private func next() -> EventBytes? {
     guard !isEnding else { return nil }
     let more = feed?.next(for: self) ?? (needsKeepAlive ? Self.keepAliveBytes : nil)
@@ -105,6 +115,7 @@ final class StreamViewer: EventViewer {
     return more
   }
 
+  /// Records whether the socket buffer is full, and watches for room if it is.
   private func block(_ isBlocked: Bool) {
     self.isBlocked = isBlocked
     guard let registration else { return }
@@ -113,6 +124,7 @@ final class StreamViewer: EventViewer {
     } catch { leave() }
   }
 
+  /// Handles input, room in the socket buffer, or the end of the connection.
   private func handle(_ readiness: Readiness) {
     if readiness.contains(.hangUp) || readiness.contains(.error) { return leave() }
     if readiness.contains(.read), !drainInput() { return leave() }
@@ -136,14 +148,14 @@ final class StreamViewer: EventViewer {
     }
   }
 
-  /// Ends the viewer, for example because its client has disconnected or has received everything.
+  /// Ends the viewer and removes it from the server, for example because its client has disconnected.
   func leave() {
     guard !hasLeft else { return }
     abandon()
     server.viewerEnded(self)
   }
 
-  /// Ends the viewer when the server ends.
+  /// Ends the viewer without removing it from the server's list.
   func abandon() {
     hasLeft = true
     if let registration { loop.deregister(registration) }
