@@ -1,8 +1,9 @@
-// The system's libmicrohttpd as a Swift module. This header adds calls that Swift cannot make because they are
-// variadic, and the flags with which a daemon is started.
+// The system's libmicrohttpd as a Swift module. This header adds functions for calls that are variadic in C, for
+// constants, and for the options with which a daemon is started.
 #include <microhttpd.h>
 
-/// Callbacks and settings of a daemon. Each function is called only from within MHD_run and httpd_add.
+/// Callbacks and settings of a daemon. The library calls each function only from within MHD_run, MHD_add_connection and
+/// MHD_stop_daemon.
 struct httpd_orders {
   void *context;
   MHD_AccessHandlerCallback on_access;
@@ -12,6 +13,7 @@ struct httpd_orders {
   void *(*on_target)(void *context, const char *target, struct MHD_Connection *connection);
   /// Memory of each connection in bytes, which limits its headers.
   size_t memory;
+  /// Maximum number of connections.
   unsigned int connections;
 };
 

@@ -1,6 +1,6 @@
 // A viewer that writes to the connection of its request itself, instead of libmicrohttpd.
-// Invariant: a viewer holds a descriptor and the piece that is being written, and no memory of its request. It takes CPU
-// time only if its feed has a new piece, a keep-alive is due, its socket has room again, or its client sends something.
+// Invariant: a viewer holds a descriptor and the piece that is being written, and no memory of its request. It takes
+// CPU time only if its feed has a new piece, a keep-alive is due, its socket has room again, or its client sends bytes.
 // Errors: the connection of a client that does not read is closed after `maximumStalls` keep-alives.
 import Glibc
 import Posix
