@@ -9,15 +9,19 @@ import Time
 package final class Browser {
   /// Another name of 127.0.0.1, for pages of another origin.
   package static let otherOriginHost = "stranger.test"
+  /// True if the browser is on the PATH.
   package static var isInstalled: Bool { BrowserProcess.path != nil }
-  /// Timeout of every operation; generous, because the machine may be shared.
+  /// Timeout of a request, and of a wait without a limit of its own. It is long, because the machine may be busy.
   package static let timeout = TimeSpan.seconds(30)
 
   private let process: BrowserProcess
+  /// Number of the last request; answers contain the number of their request.
   private var lastRequest = 0
+  /// Pages by the ids of their sessions.
   private var pages: [String: Weak] = [:]
   private var contexts: [String] = []
 
+  /// Weak reference to a page.
   private struct Weak { weak var page: Page? }
 
   /// Starts a browser.
@@ -32,6 +36,7 @@ package final class Browser {
     try ask("Browser.getVersion")["product"].text ?? ""
   }
 
+  /// True if the browser answers; throws if it does not.
   func isAlive() throws(BrowserError) -> Bool { try !version().isEmpty }
 
   /// Opens an empty page.
@@ -53,6 +58,7 @@ package final class Browser {
   /// Browser context of one user, with its own cookies.
   package struct Context: Sendable, Hashable { let name: String }
 
+  /// Creates a browser context without cookies.
   private func makeContext() throws(BrowserError) -> Context {
     guard let name = try ask("Target.createBrowserContext")["browserContextId"].text else {
       throw BrowserError("the browser created no context")
@@ -60,7 +66,7 @@ package final class Browser {
     return Context(name: name)
   }
 
-  /// Sends a request and waits for the answer. Events that arrive meanwhile are stored in the records of their pages.
+  /// Sends a request and waits for the answer. Events that arrive meanwhile are stored in the logs of their pages.
   @discardableResult
   func ask(
     _ method: String, _ parameters: JSONValue = [:], session: String? = nil
@@ -96,7 +102,7 @@ package final class Browser {
     ])
   }
 
-  /// Stores events until the condition holds; false on a timeout.
+  /// Stores events in the logs of their pages until the condition holds; false on a timeout.
   func collectEvents(until deadline: MonotonicTime, for condition: () -> Bool) throws(BrowserError) -> Bool {
     while !condition() {
       guard let message = try process.receive(until: deadline) else { return condition() }
@@ -105,15 +111,17 @@ package final class Browser {
     return true
   }
 
+  /// Passes an event to its page; other messages are dropped.
   private func handle(_ message: JSONValue) throws(BrowserError) {
     guard let session = message["sessionId"].text, let method = message["method"].text else { return }
     try pages[session]?.page?.handle(method, message["params"])
   }
 
+  /// Removes a page that was released.
   func forget(_ session: String) { pages[session] = nil }
 }
 
-/// Runs a test with a browser, which is ended in every case.
+/// Runs a test with a new browser. The browser ends after the test, also if the test throws.
 package func withBrowser<Result>(
   language: String = "en-US,en", _ test: (Browser) throws -> Result
 ) throws -> Result {

@@ -1,23 +1,31 @@
 // The browser process: path, arguments, the two pipes, and its end.
-// Invariant: the browser has its own directory and session. When the value is released, the browser is ended, with
-// SIGKILL for its session if it does not exit, and the directory is removed. If this process is killed, the pipe closes
-// and the browser exits. The processes of the browser carry the mark by which `scripts/test` finds remaining ones.
+// Invariant: the browser has its own directory and session. When the value is released, the pipe closes and the browser
+// exits. If it does not exit, its process group receives SIGKILL. Then the directory is removed. If this process is
+// killed, the pipe closes, too. `BANK_TEST_BRANCH` in the environment lets `scripts/test` find remaining processes.
 // Errors: `BrowserError`. If the browser is missing, its text contains the command that installs it.
 import Glibc
 import Posix
 import Time
 
+/// A running browser, which receives and sends JSON messages.
 final class BrowserProcess {
+  /// Name of the program.
   private static let name = "chromium-headless-shell"
 
   private let child: ChildProcess
+  /// Directory of the browser's profile, temporary files and standard error.
   private let directory: String
+  /// Pipe to the browser; nil after it was closed.
   private var commands: FileDescriptor?
+  /// Pipe from the browser.
   private let answers: FileDescriptor
   /// Bytes of an incomplete message.
   private var pending: [UInt8] = []
+  /// Number of bytes of `pending` that were searched for the end of a message.
   private var scannedCount = 0
 
+  /// Starts the browser.
+  ///
   /// - Parameter language: value of Accept-Language, such as `ko-KR,ko`.
   init(language: String) throws {
     // Before any write: writing to a crashed browser must fail with EPIPE instead of ending this process.
@@ -66,7 +74,7 @@ final class BrowserProcess {
     return directories.map { "\($0)/\(name)" }.first { path in path.withCString { access($0, X_OK) } == 0 }
   }
 
-  /// Polls a condition for at most ten seconds.
+  /// Polls a condition for at most ten seconds; false if it is still false then.
   private static func waitBriefly(_ condition: () throws -> Bool) -> Bool {
     let deadline = SystemClock.monotonic() + .seconds(10)
     while (try? condition()) != true {
@@ -76,6 +84,7 @@ final class BrowserProcess {
     return true
   }
 
+  /// Path of the browser; throws an error that says how to install it if it is missing.
   private static func program() throws -> String {
     guard let found = path else {
       throw BrowserError(
@@ -84,10 +93,12 @@ final class BrowserProcess {
     return found
   }
 
+  /// Command line of the browser.
   private static func arguments(_ directory: String, _ language: String) -> [String] {
     var arguments = [
       "--remote-debugging-pipe", "--user-data-dir=\(directory)/profile", "--accept-lang=\(language)",
-      // The browser resolves no other names and reaches no other host, not even by its address.
+      // The browser resolves only these names, and all of them to 127.0.0.1. Requests to other addresses are sent to
+      // port 9 of 127.0.0.1, where no proxy listens.
       "--host-resolver-rules=MAP \(Browser.otherOriginHost) 127.0.0.1, MAP *.localhost 127.0.0.1, "
         + "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
       "--proxy-server=http://127.0.0.1:9", "--proxy-bypass-list=\(Browser.otherOriginHost)",
@@ -95,7 +106,8 @@ final class BrowserProcess {
       "--disable-component-update", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
       "--mute-audio", "--no-zygote", "--force-color-profile=srgb", "--font-render-hinting=none",
     ]
-    // The sandbox does not run as root. The zygote process needs the sandbox, so it is disabled too.
+    // As root the sandbox cannot run, so the sandbox and the zygote process are disabled. Else the sandbox needs the
+    // zygote process.
     if geteuid() == 0 {
       arguments.append("--no-sandbox")
     } else {
@@ -104,6 +116,7 @@ final class BrowserProcess {
     return arguments
   }
 
+  /// Writes a message to the browser.
   func send(_ message: JSONValue) throws(BrowserError) {
     let bytes = Array(message.description.utf8) + [0]
     do throws(SystemError) { try commands?.writeAll(bytes) } catch {
@@ -126,6 +139,7 @@ final class BrowserProcess {
     }
   }
 
+  /// Waits for bytes from the browser and appends them to `pending`; false on a timeout.
   private func waitForMore(until deadline: MonotonicTime) throws(BrowserError) -> Bool {
     var item = pollfd(fd: answers.rawValue, events: Int16(POLLIN), revents: 0)
     let left = deadline.since(SystemClock.monotonic())

@@ -2,6 +2,7 @@
 // Invariant: a missing member is `null`, so that a failed expectation shows the value instead of trapping.
 import JSON
 
+/// A JSON value.
 package enum JSONValue: Sendable, Equatable {
   case null
   case flag(Bool)
@@ -10,6 +11,7 @@ package enum JSONValue: Sendable, Equatable {
   case list([JSONValue])
   case object([String: JSONValue])
 
+  /// Parses a JSON text.
   package init(parsing text: some Sequence<UInt8>) throws(BrowserError) {
     do throws(JSONFault) { self.init(try JSONReader.read(Array(text))) } catch {
       throw BrowserError("the browser did not send JSON: \(error)")
@@ -29,17 +31,25 @@ package enum JSONValue: Sendable, Equatable {
       }
   }
 
+  /// The member of an object; `null` if there is none.
   package subscript(_ name: String) -> JSONValue {
     if case .object(let members) = self { members[name] ?? .null } else { .null }
   }
 
+  /// The element of a list; `null` if there is none.
   package subscript(_ index: Int) -> JSONValue { items.indices.contains(index) ? items[index] : .null }
 
+  /// The elements of a list; none for another value.
   package var items: [JSONValue] { if case .list(let items) = self { items } else { [] } }
+  /// The members of an object; none for another value.
   package var members: [String: JSONValue] { if case .object(let members) = self { members } else { [:] } }
+  /// The text; nil for another value.
   package var text: String? { if case .text(let text) = self { text } else { nil } }
+  /// The number; nil for another value.
   package var number: Double? { if case .number(let number) = self { number } else { nil } }
+  /// The number if it is a whole one; nil for another value.
   package var integer: Int? { number.flatMap { Int(exactly: $0) } }
+  /// The Boolean; nil for another value.
   package var flag: Bool? { if case .flag(let flag) = self { flag } else { nil } }
   package var isNull: Bool { self == .null }
 }
@@ -61,6 +71,7 @@ extension JSONValue: CustomStringConvertible {
     }
   }
 
+  /// A text as a JSON string, with quotes and escapes.
   private static func quoted(_ text: String) -> String {
     var quoted = "\""
     for scalar in text.unicodeScalars {

@@ -1,9 +1,9 @@
-// Environment of a page: window size, colour scheme, reduced motion, language, scripts, cookies,
-// visibility; and screenshots of the page.
+// Environment of a page: window size, cache, colour scheme, reduced motion, language, scripts, visibility and cookies.
+// Screenshots of a page.
 import JSON
 
 extension Page {
-  /// Sets the size of the window, in CSS pixels.
+  /// Sets the size of the window in CSS pixels, and waits until the page is drawn in that size.
   package func setViewport(width: Int, height: Int) throws(BrowserError) {
     try ask(
       "Emulation.setDeviceMetricsOverride",
@@ -21,12 +21,12 @@ extension Page {
       """)
   }
 
-  /// Loads every document completely from now on, as at a first visit.
+  /// Turns the cache off: later documents are loaded completely, as at a first visit.
   package func disableCache() throws(BrowserError) {
     try ask("Network.setCacheDisabled", ["cacheDisabled": true])
   }
 
-  /// Sets the user's preferences.
+  /// Sets the colour scheme that the user prefers, and whether the user prefers reduced motion.
   package func emulateMedia(dark: Bool, reducedMotion: Bool = false) throws(BrowserError) {
     try ask(
       "Emulation.setEmulatedMedia",
@@ -38,7 +38,7 @@ extension Page {
       ])
   }
 
-  /// Sets Accept-Language for the next documents, such as `ko-KR,ko`.
+  /// Sets the Accept-Language header of the next requests, such as `ko-KR,ko`.
   package func setAcceptLanguage(language: String) throws(BrowserError) {
     try ask("Network.setExtraHTTPHeaders", ["headers": ["Accept-Language": .text(language)]])
   }
@@ -53,7 +53,7 @@ extension Page {
     try ask("Page.addScriptToEvaluateOnNewDocument", ["source": .text(script)])
   }
 
-  /// Turns the cache of the next documents off or on.
+  /// Turns the cache of the next documents off if the argument is true, or on.
   package func ignoreCache(_ ignored: Bool) throws(BrowserError) {
     try ask("Network.setCacheDisabled", ["cacheDisabled": .flag(ignored)])
   }

@@ -1,4 +1,4 @@
-// User input in a page: mouse events, inserted text and keys, sent through the browser.
+// User input in a page: clicks, text and keys, sent as input events of the browser.
 // Invariant: an element that is covered cannot be clicked.
 // Errors: `BrowserError` with the reason, such as the covering element.
 
@@ -20,6 +20,7 @@ extension Page {
     }
   }
 
+  /// Scrolls to an element and returns the middle of it; throws if it cannot be clicked there.
   private func middle(of selector: String) throws(BrowserError) -> JSONValue {
     let point = try evaluate(
       """
@@ -61,6 +62,7 @@ extension Page {
     case escape = "Escape"
     case space = " "
 
+    /// Code of the key as a number (`windowsVirtualKeyCode`).
     var code: Int {
       switch self {
       case .enter: 13
@@ -69,6 +71,7 @@ extension Page {
       case .space: 32
       }
     }
+    /// Text that the key inserts; nil for none.
     var text: String? {
       switch self {
       case .enter: "\r"
@@ -78,7 +81,7 @@ extension Page {
     }
   }
 
-  /// Presses a key in the focused element.
+  /// Presses and releases a key in the focused element.
   package func press(_ key: Key) throws(BrowserError) {
     var down: [String: JSONValue] = [
       "type": "keyDown", "key": .text(key.rawValue), "code": .text(key == .space ? "Space" : key.rawValue),

@@ -1,5 +1,5 @@
-// Checks of visibility and usability: no content beyond the edges, targets of sufficient size. Elements are described
-// by their tag and their text or HTML.
+// Checks of visibility and usability: content beyond the edges of the window, small touch targets, and controls without
+// a name. Each check returns descriptions of the elements that do not pass it.
 
 extension Page {
   /// Elements that extend beyond the right or left edge of the window, with tag, id, class and text. The document width
@@ -40,7 +40,7 @@ extension Page {
   }
 
   /// Buttons, links and fields that are narrower or lower than a touch target of this many CSS pixels. A link within a
-  /// sentence may be as small as its text. WCAG 2.5.5
+  /// sentence may be as small as its text (WCAG 2.5.5).
   package func smallTargets(_ least: Int = 44) throws(BrowserError) -> [String] {
     try evaluate(
       """
@@ -62,7 +62,7 @@ extension Page {
     ).items.compactMap(\.text)
   }
 
-  /// Controls without an accessible name for screen readers.
+  /// Controls and images without an accessible name for screen readers: role, and the browser's number of the element.
   package func unlabelledControls() throws(BrowserError) -> [String] {
     let tree = try ask("Accessibility.getFullAXTree")["nodes"].items
     let roles: Set = [

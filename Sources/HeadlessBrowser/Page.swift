@@ -7,13 +7,15 @@ import Time
 /// A page in a browser. The page is closed when the value is released.
 package final class Page {
   let browser: Browser
+  /// Id of the connection to the page in the DevTools protocol.
   let session: String
+  /// Id of the page in the DevTools protocol.
   let target: String
   /// Browser context of the page.
   package let context: Browser.Context
   /// Requests, errors and alerts of the page.
   package private(set) var log = PageLog()
-  /// Answer to confirmation dialogs of the page.
+  /// True if confirmation dialogs of the page are accepted, and false if they are dismissed.
   package var acceptsAlerts = true
   /// Completely loaded documents, by their loader ids.
   private var loaded: Set<String> = []
@@ -30,6 +32,7 @@ package final class Page {
     try? browser.send("Page.close", [:], session: session)
   }
 
+  /// Enables the events of the page, and sets its window size.
   func prepare() throws(BrowserError) {
     for domain in ["Page", "Runtime", "Network", "Log"] { try ask("\(domain).enable") }
     try ask("Page.setLifecycleEventsEnabled", ["enabled": true])
@@ -38,11 +41,13 @@ package final class Page {
     try setViewport(width: 1280, height: 800)
   }
 
+  /// Sends a request about this page and waits for the answer.
   @discardableResult
   func ask(_ method: String, _ parameters: JSONValue = [:]) throws(BrowserError) -> JSONValue {
     try browser.ask(method, parameters, session: session)
   }
 
+  /// Handles an event of the browser about this page.
   func handle(_ event: String, _ parameters: JSONValue) throws(BrowserError) {
     log.handle(event, parameters)
     switch event {
@@ -56,7 +61,7 @@ package final class Page {
 
   /// Navigates to an address and waits until the document and its resources are loaded.
   ///
-  /// - Returns: the response of the document; nil for a file or a data URL.
+  /// - Returns: the request of the document with its status; nil if the browser reported no status.
   @discardableResult
   package func go(to url: String) throws(BrowserError) -> PageRequest? {
     let before = log.requests.count
@@ -94,7 +99,7 @@ package final class Page {
     return answer["result"]["value"]
   }
 
-  /// Text value of an expression.
+  /// Evaluates a JavaScript expression whose value is a text; "" for another value.
   package func text(_ expression: String) throws(BrowserError) -> String {
     try evaluate(expression).text ?? ""
   }
@@ -109,8 +114,8 @@ package final class Page {
     try evaluate("document.querySelectorAll(\(JSONValue.text(selector))).length").integer ?? 0
   }
 
-  /// Evaluates a condition. If the evaluation fails and the browser is alive, for example because the document was
-  /// replaced, the condition counts as false, and the reason is returned.
+  /// Evaluates a JavaScript condition. If the evaluation fails and the browser is alive, for example because the
+  /// document was replaced, the condition counts as false, and the reason is returned.
   private func evaluateCondition(_ expression: String) throws(BrowserError) -> (isTrue: Bool, why: String?) {
     do throws(BrowserError) { return (try evaluate("Boolean(\(expression))").flag == true, nil) } catch {
       guard try browser.isAlive() else { throw error }
@@ -118,12 +123,12 @@ package final class Page {
     }
   }
 
-  /// True if the expression is true now.
+  /// True if a JavaScript expression is true now.
   package func shows(_ expression: String) throws(BrowserError) -> Bool {
     try evaluateCondition(expression).isTrue
   }
 
-  /// Waits until an expression is true, also in a document that is still loading.
+  /// Waits until a JavaScript expression is true, also in a document that is still loading.
   ///
   /// - Parameter limit: maximum wait.
   package func wait(
@@ -148,5 +153,6 @@ package final class Page {
   /// Waits for one answer of the page, so that all events that it sent before are stored in ``log``.
   package func awaitPendingEvents() throws(BrowserError) { try ask("Runtime.evaluate", ["expression": "0"]) }
 
+  /// Clears the log of the page.
   package func forget() { log = PageLog() }
 }

@@ -1,10 +1,11 @@
 // Record of what happens in a page: requests, responses, errors and alerts.
 // Invariant: entries are in the order of the browser's events.
 
+/// One request of a page, with its response.
 package struct PageRequest: Sendable {
   package let url: String
   package let method: String
-  /// `Document`, `Stylesheet`, `Script`, `EventSource` …
+  /// Type of the resource, such as `Document`, `Stylesheet`, `Script` or `EventSource`.
   package var kind: String
   /// Status of the response; nil before the response.
   package var status: Int?
@@ -37,12 +38,15 @@ package struct PageLog: Sendable {
   package internal(set) var errors: [String] = []
   /// Texts of alerts and confirmation dialogs.
   package internal(set) var alerts: [String] = []
+  /// Index in `requests` of the last request with each id of the browser.
   private var indexes: [String: Int] = [:]
 
   /// URLs of requests to other machines.
   package var externalURLs: [String] { requests.filter { !$0.isLocal }.map(\.url) }
+  /// Number of bytes received by all requests, as transferred.
   package var bytes: Int { requests.reduce(0) { $0 + $1.bytes } }
 
+  /// Stores what an event of the browser reports; other events are ignored.
   mutating func handle(_ event: String, _ parameters: JSONValue) {
     let id = parameters["requestId"].text ?? ""
     switch event {
@@ -92,6 +96,7 @@ package struct PageLog: Sendable {
         kind: parameters["type"].text ?? ""))
   }
 
+  /// Changes the last request with an id; does nothing if there is none.
   private mutating func update(_ id: String, _ change: (inout PageRequest) -> Void) {
     guard let index = indexes[id] else { return }
     change(&requests[index])
@@ -99,6 +104,7 @@ package struct PageLog: Sendable {
 }
 
 extension PageRequest {
+  /// Adds the status, the size and the headers of a response.
   fileprivate mutating func apply(_ response: JSONValue) {
     status = response["status"].integer
     bytes += response["encodedDataLength"].integer ?? 0
