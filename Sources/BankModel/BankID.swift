@@ -26,8 +26,9 @@ public struct BankID: Hashable, Sendable {
   public enum Origin: Hashable, Sendable {
     /// A ticket of this database, or of another copy of it.
     case own(day: BusinessDay, ticket: TicketNumber)
+    /// A ticket of another database.
     case others
-    /// Not the name of a ticket's order, for example that of a person's or the vending machine's order.
+    /// Not a ticket's order, for example an order of an operator or of the vending machine.
     case none
   }
 
@@ -60,6 +61,7 @@ public struct BankID: Hashable, Sendable {
     return Int64(bitPattern: number) == self.number ? .own(day: day, ticket: ticket) : .others
   }
 
+  /// True if the order name of this ticket contains ``number``.
   private func covers(_ day: BusinessDay, _ ticket: TicketNumber) -> Bool {
     (day, ticket) >= (self.day, self.ticket)
   }

@@ -59,9 +59,9 @@ public struct Customer: Sendable, Equatable {
   /// Attempts that ended without a receipt, for any reason.
   public var attempts: Int32
   /// Attempts since the last requeue that counted as crashes: the worker exited, reported no progress or reported a
-  /// crash, or the coordinator crashed with the customer for at least the third time.
+  /// crash, or the coordinator crashed for at least the third time while this customer was assigned.
   public var crashes: Int32
-  /// Attempts since the last requeue that the teller reported as failed.
+  /// Attempts since the last requeue that the worker reported as failed.
   public var failures: Int32
   /// Attempts since the last requeue that may have started, including the current one; 0 if the service does
   /// not count them (`max_attempts`).
@@ -122,6 +122,7 @@ public struct CustomerOrder: Sendable, Equatable {
 
 /// State of a customer.
 public enum CustomerState: UInt8, NameCodable {
+  /// In a line, and ready to be served.
   case waiting = 1
   /// Waiting for a point in time: the retry after a failure, or the time for which the customer was
   /// scheduled.
@@ -130,6 +131,7 @@ public enum CustomerState: UInt8, NameCodable {
   case dead = 3
   /// At a window. Never stored: an assignment is not durable.
   case serving = 4
+  /// Has a receipt.
   case done = 5
 
   /// Names in commands and JSON, in the order of the raw values.

@@ -10,7 +10,9 @@ public struct CustomerSliceGenerator: Sendable {
   public private(set) var heldBack: Int64
   /// Number of customers already drawn.
   public private(set) var drawn: Int64 = 0
+  /// Generator of the whole request, before its first customer.
   private let draw: CustomerGenerator
+  /// Number of customers of a slice.
   private let slice: Int64
   /// Number of customers that were held back before the first slice.
   private let initialHeldBack: Int64
@@ -28,7 +30,7 @@ public struct CustomerSliceGenerator: Sendable {
   /// True if the request needs more than one slice.
   public var hasSeveralSlices: Bool { total > slice }
 
-  /// The next slice; empty after the last.
+  /// Draws the next slice of customers; empty after the last one.
   public mutating func next() -> [CustomerOrder] {
     let first: Int64
     let count: Int64

@@ -64,6 +64,7 @@ public enum DatabaseMismatch: UInt8, NameCodable {
   /// The bank has used this database in a later opening than this copy has stored, or has used another database since:
   /// this copy is older.
   case olderDatabase = 4
+  /// The database was last used with another bank database, and the bank has used another service database before.
   case otherDatabase = 5
 
   /// True if the mismatch is an error. False if an operator can have caused it on purpose, for example by setting a

@@ -59,7 +59,8 @@ public struct HomeFile: Sendable, Hashable {
 
 /// The entries of a home directory.
 public enum HomeFileTable {
-  /// All entries except the logs of the windows, `logs/NAME.log`, which are created again with their next line.
+  /// The entries of every home. The logs of the windows, `logs/NAME.log`, are not listed, because they are created
+  /// again with their next line.
   public static let entries: [HomeFile] =
     [
       HomeFile("run", .directory, .coordinator, isPermanent: true),

@@ -15,7 +15,7 @@ extension MessageDetail: ExpressibleByStringInterpolation {
 }
 
 extension MessageDetail {
-  /// This detail with another origin.
+  /// A copy of this detail with another origin.
   public func of(_ source: Source) -> MessageDetail {
     var messageDetail = self
     messageDetail.source = source

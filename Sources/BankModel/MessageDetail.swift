@@ -1,5 +1,5 @@
-// Details of a failure or of an audit's finding, as a kind and its values. Each program shows them in the language of
-// its reader.
+// Details of a failure or of an audit's finding, as a kind and its values. The program that shows a detail formats it
+// in the language of its user.
 // Invariant: the number of a kind never gets another meaning.
 
 /// One detail of a failure or of a finding.
@@ -33,8 +33,8 @@ extension MessageDetail: Codable {
 
 extension MessageDetail {
   /// The raw value is the number of the kind in messages, followed by the English sentence for logs, scripts and
-  /// English readers. The sentence has no capital and no full stop, so that it can be part of another sentence. `{0}`
-  /// is replaced by the first value. The client contains the translations.
+  /// English readers. The sentence has no full stop and, except in names, no capital, so that it can be part of another
+  /// sentence. `{0}` is replaced by the first value. The client contains the translations.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     case literal = "1 {0}"
     case servedCountDiffers = "2 served on day {0}: counter {1}, actual {2}"

@@ -28,7 +28,7 @@ public struct PostingRule: Hashable, Sendable {
   /// Debited and credited side, which always differ.
   public let debit, credit: Side
 
-  /// Nil if both sides are the same.
+  /// Makes a rule; nil if both sides are the same.
   public init?(debit: Side, credit: Side) {
     guard debit != credit else { return nil }
     (self.debit, self.credit) = (debit, credit)
@@ -47,6 +47,7 @@ public struct PostingRule: Hashable, Sendable {
     self.init(debit: debit, credit: credit)
   }
 
+  /// A rule that credits the customer.
   private init(from debit: Side) { (self.debit, credit) = (debit, .customer) }
 
   /// Rules of the services that move money in every bank. A deposit debits cash, a loan debits the loans, and both

@@ -14,9 +14,11 @@ public protocol StoreEvents {
   static func roomChanged(isLowOnSpace: Bool) -> Self
 }
 
-/// State machine of a service process.
+/// State machine of a service process: decides requests, without clock, disk and socket.
 public protocol PureStateMachine<Event, Effect> {
+  /// Input of the machine, such as a request or the end of a commit.
   associatedtype Event: StoreEvents
+  /// Order of the machine to its caller, such as to store an entry or to send an answer.
   associatedtype Effect
 
   /// Handles one event at a point in time. Appends effects, which the caller performs in order.
@@ -43,6 +45,7 @@ extension PureStateMachine {
 public protocol EntryStore<Entry, Failure>: AnyObject {
   /// Record of one decision.
   associatedtype Entry
+  /// Error of the store.
   associatedtype Failure: Error
 
   /// Adds an entry to the open transaction. Later queries see it at once.

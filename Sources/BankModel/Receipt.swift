@@ -7,7 +7,7 @@ import Time
 public enum Outcome: UInt8, NameCodable {
   /// The work was done.
   case served = 1
-  /// An operator removed the customer from the queue.
+  /// The customer was cancelled by a command, or by a reset of the day.
   case cancelled = 2
   /// A worker could not provide what was requested: the stock was too low, and nothing was taken.
   case outOfStock = 3
@@ -21,9 +21,11 @@ public enum Outcome: UInt8, NameCodable {
 
 /// An account of the ledger: the bank's cash, its loans, or a customer's account.
 public enum LedgerAccount: Hashable, Sendable, CustomStringConvertible {
+  /// The bank's cash.
   case cash
   /// Money that the bank has lent.
   case loans
+  /// Account of a customer.
   case customer(AccountNumber)
 
   /// Number of the account in the database: 0 or more for a customer, negative for the bank's own accounts.
@@ -77,7 +79,7 @@ public struct Receipt: Hashable, Sendable {
   public var service: Service
   /// Priority in the queue.
   public var priority: Priority
-  /// Way in which the ticket ended.
+  /// Kind of the receipt: how the ticket ended.
   public var outcome: Outcome
   /// Window at which the customer was when its ticket ended; nil if it was at no window.
   public var window: Window?
@@ -136,6 +138,7 @@ public struct Receipt: Hashable, Sendable {
 
 /// End of an attempt.
 public enum AttemptEnd: UInt8, NameCodable {
+  /// A worker finished the customer, which therefore has a receipt.
   case served = 1
   /// The teller's process exited, violated the protocol or reported a crash, or an outside worker disconnected.
   case killed = 2

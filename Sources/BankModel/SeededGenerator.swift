@@ -9,7 +9,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
   /// A generator whose sequence depends only on the seed.
   public init(seed: UInt64) { state = seed }
 
-  /// The next 64 pseudorandom bits.
+  /// Returns the next 64 pseudorandom bits.
   public mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state
@@ -63,7 +63,7 @@ public struct CustomerGenerator: Sendable {
     generator = SeededGenerator(seed: seed)
   }
 
-  /// The next customer. A value that is not random consumes no random number.
+  /// Draws the next customer. A value that is not random consumes no random number.
   public mutating func next() -> CustomerOrder {
     let service = service ?? (generator.next() >> 63 == 0 ? .deposit : .loan)
     guard service.movesMoney else {
@@ -90,6 +90,7 @@ public struct CustomerGenerator: Sendable {
     return draw
   }
 
+  /// Draws an amount from ``amounts``, in whole steps.
   private mutating func drawAmount() -> Won {
     let steps = Self.amounts.lowerBound / Self.amountStep...Self.amounts.upperBound / Self.amountStep
     return generator.draw(steps) * Self.amountStep

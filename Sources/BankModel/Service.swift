@@ -14,11 +14,11 @@ public struct Service: Hashable, Sendable {
     self.number = number
   }
 
-  /// A customer pays money in.
+  /// Service in which a customer pays money in.
   public static let deposit = Service(number: 1)
-  /// A customer borrows money.
+  /// Service in which a customer borrows money.
   public static let loan = Service(number: 2)
-  /// A juice is made from the stock.
+  /// Service in which a juice is made from the stock.
   public static let juice = Service(number: 3)
 
   /// Services from which the service of a random customer is drawn.

@@ -9,7 +9,7 @@ public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertib
   /// Length limit in bytes.
   public static let longest = 64
 
-  /// Nil if the text is not a valid name.
+  /// Parses a name; nil if the text is not a valid one.
   public init?(_ text: some StringProtocol) {
     var text = String(text)
     // A contiguous buffer avoids a bounds check and a call for each byte.
@@ -23,13 +23,14 @@ public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertib
     self.text = text
   }
 
+  /// A name that is known to be valid.
   private init(known: String) { text = known }
 
-  /// A customer pays money in.
+  /// Service in which a customer pays money in.
   public static let deposit = ServiceName(known: "deposit")
-  /// A customer borrows money.
+  /// Service in which a customer borrows money.
   public static let loan = ServiceName(known: "loan")
-  /// A juice is made from the stock.
+  /// Service in which a juice is made from the stock.
   public static let juice = ServiceName(known: "juice")
 
   /// Services that every bank has, in the order of their numbers.
@@ -46,8 +47,8 @@ public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertib
   /// Name of the slot of an outside worker of this service: `mail-outside-1`.
   public func outside(_ number: Int32) -> String { "\(text)-outside-\(number)" }
 
-  /// The part of a window's name before the last dash; nil if it is not a valid service name. Not for the slot of an
-  /// outside worker.
+  /// The service of a window's name: the part before the last dash; nil if that is not a valid service name. Not for
+  /// the slot of an outside worker.
   public init?(ofWindow name: some StringProtocol) {
     guard let dash = name.lastIndex(of: "-") else { return nil }
     self.init(name[..<dash])
@@ -62,6 +63,7 @@ public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertib
   /// Ordered by bytes.
   public static func < (left: ServiceName, right: ServiceName) -> Bool { left.text < right.text }
 
+  /// True for a byte with which a name may start.
   private static func isFirstCharacter(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
@@ -69,6 +71,7 @@ public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertib
     }
   }
 
+  /// True for a byte that may follow in a name.
   private static func isLaterCharacter(_ byte: UInt8) -> Bool {
     isFirstCharacter(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
       || byte == UInt8(ascii: "-")

@@ -49,6 +49,7 @@ public struct ItemID: RawRepresentable, Hashable, Sendable, Codable, Comparable,
       && name.utf8.allSatisfy { Self.isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
   }
 
+  /// True for `a` to `z`.
   private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) }
   /// Same as `name`.
   public var description: String { name }

@@ -36,6 +36,7 @@ public struct OrderID: RawRepresentable, Hashable, Sendable, Codable, CustomStri
 /// at a random page for each order.
 public struct OrderIDGenerator: Sendable {
   private let prefix: String
+  /// Number of names created so far.
   private var created: UInt64 = 0
 
   /// Creates a generator whose names differ from those of every other seed.
@@ -70,7 +71,7 @@ public enum StockAction: Hashable, Sendable {
   /// changed. If it is nil, pieces are added to the lot without dates, or removed from the lots in the order in which
   /// they are sold.
   case change(ItemID, by: Quantity, dates: LotDates?)
-  /// Discards all lots that expired before a day.
+  /// Discards all lots whose last day of sale is before `today`.
   case discardExpired(today: DayNumber)
 
   /// The request as one line of text. Two requests with the same order name are the same request if their lines are
@@ -104,13 +105,17 @@ public struct StockChange: Hashable, Sendable, Codable {
   public enum Kind: UInt8, NameCodable {
     /// Initial quantity of a new item.
     case initial = 1
+    /// Pieces were added by a request to change the amount.
     case added = 2
-    /// Pieces were removed by the manager of the stock.
+    /// Pieces were removed by a request to change the amount.
     case removed = 3
+    /// Pieces were taken by an order.
     case taken = 4
     /// Pieces taken by an order were returned.
     case returned = 5
+    /// The number of pieces was set.
     case set = 6
+    /// An expired lot was discarded.
     case discarded = 7
 
     /// Names in JSON, in the order of the raw values.
@@ -157,6 +162,7 @@ public struct OrderRecord: Hashable, Sendable, Codable {
   public enum State: UInt8, Sendable, Codable, CaseIterable {
     /// The order has taken its pieces.
     case done = 1
+    /// The stock had too few pieces, so the order has taken nothing.
     case short = 2
     /// The order was returned before it arrived, so it can never take anything.
     case void = 3

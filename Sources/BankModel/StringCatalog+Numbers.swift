@@ -14,7 +14,7 @@ extension StringCatalog {
     return text
   }
 
-  /// `1,234 won`.
+  /// An amount of money: `1,234 won`, `1,234원`.
   public func won(_ amount: some BinaryInteger) -> String {
     localized("\(Self.grouped(amount))원", "\(Self.grouped(amount)) won")
   }

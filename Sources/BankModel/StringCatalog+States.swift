@@ -64,14 +64,14 @@ extension StringCatalog {
     }
   }
 
-  /// Name of a grade, including `regular`, which tickets do not show; the number of a priority without a grade.
+  /// Name of a priority for people: the grade, including `regular`, which tickets do not show, or `priority 5`.
   public func standing(_ priority: Priority) -> String {
     if let grade = grade(priority) { return grade }
     return priority == .regular
       ? localized("일반", "regular") : localized("우선순위 \(priority.number)", "priority \(priority.number)")
   }
 
-  /// End of an attempt. If the worker was lost, the text includes the return of the customer to its line.
+  /// How an attempt ended. If the worker was lost, the text includes the return of the customer to its line.
   public func attemptEnded(_ end: AttemptEnd) -> String {
     switch end {
     case .served: localized("업무 완료", "served")

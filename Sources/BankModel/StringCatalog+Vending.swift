@@ -6,16 +6,16 @@ extension StringCatalog {
   public var vendingTitle: String { localized("음료 자판기", "Vending machine") }
   /// Title of the manager's view.
   public var vendingAdminTitle: String { localized("자판기 관리", "Vending machine, manager") }
-  /// The price exceeds the balance: `잔액이 부족합니다.`
+  /// Message if the price exceeds the balance: `잔액이 부족합니다.`
   public var tooLittleMoney: String { localized("잔액이 부족합니다.", "Insufficient balance.") }
-  /// The product is sold out: `재고가 부족합니다.`
+  /// Message if the product is sold out: `재고가 부족합니다.`
   public var soldOut: String { localized("재고가 부족합니다.", "It is sold out.") }
-  /// All remaining pieces have expired.
+  /// Message if all remaining pieces have expired.
   public var onlyExpired: String {
     localized("재고가 부족합니다. 남은 것은 모두 유통기한이 지났습니다.", "It is sold out: all that is left has expired.")
   }
 
-  /// A drink was sold.
+  /// Message after a drink was sold.
   public func drinkBought(_ drink: String) -> String {
     localized("\(drink) 나왔습니다.", "Here is your \(drink).")
   }

@@ -28,9 +28,10 @@ public struct StringCatalog: Sendable {
 
   public init(_ language: Language) { self.language = language }
 
+  /// Returns the text in the language of the catalog.
   func localized(_ korean: String, _ english: String) -> String { language == .korean ? korean : english }
 
-  /// `예금`, `대출`, `쥬스`; `deposit`, `loan`, `juice`. Any other service keeps its name.
+  /// Name of a service for people: `예금`, `대출`, `쥬스`. In English, and for any other service, the name itself.
   public func service(_ service: ServiceName) -> String {
     switch service {
     case .deposit: localized("예금", service.text)
@@ -40,7 +41,7 @@ public struct StringCatalog: Sendable {
     }
   }
 
-  /// `VVIP`, `VIP`; nil for any other priority.
+  /// Grade on a ticket: `VVIP`, `VIP`; nil for any other priority.
   public func grade(_ priority: Priority) -> String? {
     switch priority {
     case .vvip: "VVIP"
@@ -49,12 +50,12 @@ public struct StringCatalog: Sendable {
     }
   }
 
-  /// `3번 고객 대출업무 시작`; for a customer with a grade, `4번 VIP고객 예금업무 시작`.
+  /// Line for a started attempt: `3번 고객 대출업무 시작`; for a VIP, `4번 VIP고객 예금업무 시작`.
   public func started(ticket: TicketNumber, priority: Priority, service: ServiceName) -> String {
     line(ticket, started(priority: priority, service: service))
   }
 
-  /// `3번 고객 대출업무 완료`.
+  /// Line for finished work: `3번 고객 대출업무 완료`.
   public func completed(ticket: TicketNumber, priority: Priority, service: ServiceName) -> String {
     line(ticket, completed(priority: priority, service: service))
   }
@@ -70,10 +71,12 @@ public struct StringCatalog: Sendable {
     lineParts(priority, service, korean: "완료", english: "completed")
   }
 
+  /// Joins the texts before and after a ticket number with the number.
   private func line(_ ticket: TicketNumber, _ words: (before: String, after: String)) -> String {
     "\(words.before)\(ticket)\(words.after)"
   }
 
+  /// Text before and after the ticket number in a line of a teller.
   private func lineParts(
     _ priority: Priority, _ service: ServiceName, korean: String, english: String
   ) -> (before: String, after: String) {

@@ -23,8 +23,11 @@ public typealias PurchaseNumber = Int64
 
 /// A request that may change a machine's money.
 public enum VendingAction: Hashable, Sendable {
+  /// Inserts money.
   case insert(Won)
+  /// Buys one piece of a product.
   case buy(ItemID)
+  /// Pays out the balance that no purchase in progress needs.
   case giveChange
 }
 
@@ -32,7 +35,9 @@ public enum VendingAction: Hashable, Sendable {
 public struct MoneyChange: Hashable, Sendable, Codable {
   /// Reason for the change.
   public enum Kind: UInt8, NameCodable {
+    /// Money was inserted.
     case inserted = 1
+    /// A product was paid for.
     case bought = 2
     /// The balance without the money for purchases in progress was paid out; the amount may be 0.
     case returned = 3
@@ -77,6 +82,7 @@ public struct MoneyChange: Hashable, Sendable, Codable {
 
 /// Reason why a machine refused a request. The money was not changed.
 public enum VendingRefusal: Hashable, Sendable {
+  /// The inserted amount is out of range.
   case badAmount(Won)
   /// The name of the request is invalid.
   case badRequest(String)
@@ -122,7 +128,7 @@ public struct MoneyAccount: Hashable, Sendable, Codable {
   /// Amount in won by which the invariant is violated; anything but 0 is an error of the program.
   public var difference: Won { inserted &- balance &- spent &- returned }
 
-  /// Applies a change.
+  /// Adds a change of the ledger to the sums.
   public mutating func apply(_ change: MoneyChange) {
     balance &+= change.difference
     switch change.kind {

@@ -60,7 +60,9 @@ public struct Lease: Hashable, Codable, Sendable {
 
 /// Exit of a process.
 public enum ProcessEnd: Hashable, Sendable {
+  /// The process exited by itself, with this code.
   case code(Int32)
+  /// The process was ended by this signal.
   case signal(Int32)
 
   /// Makes an exit from one of two numbers, as rows and messages contain them; nil if both are absent.
@@ -81,6 +83,7 @@ public enum WorkerRole: UInt8, NameCodable {
   case stock = 3
   case vending = 4
   case runner = 5
+  /// A program of the configuration, which the bank starts.
   case worker = 6
   /// A worker that connects from outside.
   case outside = 7
@@ -97,6 +100,7 @@ public enum WorkerState: UInt8, NameCodable {
   case starting = 1
   /// Ready, without a customer.
   case idle = 2
+  /// Has a customer.
   case serving = 3
   /// Exited; its successor starts after a pause.
   case backoff = 4

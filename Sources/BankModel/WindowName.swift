@@ -10,8 +10,8 @@ public struct WindowName: Hashable, Sendable {
   /// Length limit in bytes: a service name, the infix of an outside worker, and a number.
   public static let longest = ServiceName.longest + "-outside-".utf8.count + 10
 
-  /// Nil if the name is too long, does not start with `a-z` or `0-9`, or contains other characters than these, `_`, `.`
-  /// and `-`.
+  /// Parses a name; nil if it is too long, does not start with `a-z` or `0-9`, or contains other characters than these,
+  /// `_`, `.` and `-`.
   public init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard let first = bytes.first, bytes.count <= Self.longest, Self.isLetterOrDigit(first),
@@ -22,6 +22,7 @@ public struct WindowName: Hashable, Sendable {
 
   private static let marks = Array("_.-".utf8)
 
+  /// True for `a` to `z` and `0` to `9`.
   private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true

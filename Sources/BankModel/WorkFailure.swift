@@ -70,7 +70,7 @@ public final class WorkFailure: Hashable, Sendable {
     }
   }
 
-  /// Removes text from the front, because the end of the text usually contains the reason.
+  /// Shortens a text to the limit. Removes its front, because its end usually contains the reason.
   private static func cut(_ words: String) -> String {
     var rest = Substring(words)
     while rest.utf8.count > Attempt.maxFailureTextBytes - 3 {

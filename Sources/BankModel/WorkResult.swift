@@ -15,6 +15,8 @@ public struct TruncatedOutput: Hashable, Sendable {
   /// Number of bytes, from the start of the stream, that are stored in a separate file; 0 if there is no file.
   public let filed: Int64
 
+  /// Makes the excerpt of a stream from its two ends.
+  ///
   /// - Parameter length: number of bytes of the whole stream; nil if no bytes were left out.
   /// - Returns: nil if `length` is less than the number of bytes in `first` and `last`, or if `filed` is negative or
   ///   exceeds `length`.
@@ -25,6 +27,7 @@ public struct TruncatedOutput: Hashable, Sendable {
     (self.first, self.last, self.length, self.filed) = (first, last, length, filed)
   }
 
+  /// An excerpt without bytes.
   private init(length: Int64 = 0, filed: Int64 = 0) {
     (first, last, self.length, self.filed) = ([], [], length, filed)
   }

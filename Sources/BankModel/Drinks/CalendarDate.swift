@@ -11,7 +11,7 @@ public struct CalendarDate: Hashable, Sendable, Comparable {
   /// Day of the month, from 1.
   public let day: Int64
 
-  /// Nil if no such date exists.
+  /// A date; nil if it does not exist.
   public init?(year: Int64, month: Int64, day: Int64) {
     guard (1970...9999).contains(year), (1...12).contains(month),
       (1...Self.days(in: month, of: year)).contains(day)
@@ -55,9 +55,9 @@ public struct CalendarDate: Hashable, Sendable, Comparable {
     return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
   }
 
-  /// `20260301`, the form used in the description of a drink.
+  /// The date as eight digits, `20260301`, as in the description of a drink.
   public var compact: String { String(year, digits: 4) + String(month, digits: 2) + String(day, digits: 2) }
-  /// `2026-03-01`.
+  /// The date with dashes: `2026-03-01`.
   public var dashed: String {
     String(year, digits: 4) + "-" + String(month, digits: 2) + "-" + String(day, digits: 2)
   }
@@ -67,6 +67,7 @@ public struct CalendarDate: Hashable, Sendable, Comparable {
     (left.year, left.month, left.day) < (right.year, right.month, right.day)
   }
 
+  /// Number of days of a month.
   private static func days(in month: Int64, of year: Int64) -> Int64 {
     switch month {
     case 4, 6, 9, 11: 30

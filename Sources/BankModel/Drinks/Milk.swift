@@ -11,7 +11,7 @@ public class Milk: Beverage, @unchecked Sendable {
     super.init(label, dates)
   }
 
-  /// `, (1.0%)` for a content of 10 thousandths: the suffix of the descriptions of flavoured milks.
+  /// Suffix of the description of a flavoured milk: `, (1.0%)` for a content of 10 thousandths.
   final func descriptionSuffix(ofPermille content: Int64) -> String { ", (\(content / 10).\(content % 10)%)" }
 }
 
