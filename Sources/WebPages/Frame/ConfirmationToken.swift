@@ -1,6 +1,6 @@
 // Contents of a confirmation as its form sends them: number of tickets, highest ticket, day.
-// Invariant: the digits of a confirmation parse to an equal confirmation. Text other than 39 to 57 digits is rejected,
-// and so are numbers that are not positive.
+// Invariant: the digits of a confirmation with positive numbers parse to an equal confirmation. Text other than 39 to
+// 57 digits is rejected, and so are numbers that are not positive.
 import BankModel
 
 /// What a user confirmed: a number of tickets, the highest possible ticket, and their business day.
@@ -16,6 +16,7 @@ public struct ConfirmationToken: Sendable, Equatable {
     (self.count, self.last, self.day) = (count, last, day)
   }
 
+  /// Number of digits of the ticket and of the day.
   private static let width = 19
 
   /// All three values as one string of digits, so that a client that returns only this field returns all of them. The
@@ -35,11 +36,13 @@ public struct ConfirmationToken: Sendable, Equatable {
     self.init(count: count, last: last, day: day)
   }
 
+  /// A number with leading zeros; a negative one counts as 0.
   private static func padded(_ number: Int64) -> String {
     let digits = String(max(0, number))
     return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
   }
 
+  /// Parses a number; nil if it does not fit in 64 bits.
   private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
     Int64(String(decoding: digits, as: UTF8.self))
   }

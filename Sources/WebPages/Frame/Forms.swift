@@ -1,7 +1,8 @@
-// Field names of the forms of the pages, for the server that reads them. Every form but those of language and theme has
-// the idempotency key `key`. The script sets a new key before each press: two presses are two requests, and a repeated
-// request is a duplicate. Without scripts the server answers 303 to the page with `?notice=CODE` (``Notice/code``). To
-// the script (`Accept: application/json`) it answers with ``Notice/json(_:to:because:)`` and an HTTP status.
+// Paths and field names of the pages' forms that ``FormAction`` names, for the server that reads them. Every form but
+// those of language and theme has the idempotency key `key`. The script sets a new key before each press: two presses
+// are two requests, and a repeated request is a duplicate. Without scripts the server answers 303 to the page with
+// `?notice=CODE` (``Notice/code``). To the script (`Accept: application/json`) it answers with
+// ``Notice/json(_:to:because:)`` and an HTTP status.
 // Invariant: the list is complete; the tests search the pages for every name.
 //
 // /customers             count, from (bank, kiosk), and from the kiosk service ("" for random), grade, payload.
@@ -33,11 +34,13 @@ public enum FormAction: String, Sendable, CaseIterable {
   case pause = "/windows/pause"
   case resume = "/windows/resume"
   case scale = "/windows/scale"
+  /// Kills a worker.
   case end = "/windows/end"
   case juice = "/juice"
   case stock = "/stock"
   case insert = "/vending/insert"
   case buy = "/vending/buy"
+  /// Returns the inserted money.
   case change = "/vending/return"
   case managerLogin = "/vending/admin/login"
   case restock = "/vending/admin/add"

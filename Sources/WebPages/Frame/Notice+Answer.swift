@@ -4,7 +4,7 @@ import BankModel
 import JSON
 
 extension Notice {
-  /// The sentence in a language.
+  /// The sentence for the user in a language.
   public func text(_ language: Language) -> String { PageMessages(language: language).notice(self) }
 
   /// The answer to a form sent by the script (`Accept: application/json`), on one line: `{"notice":"added~10~1","tone":

@@ -5,6 +5,7 @@ import BankModel
 
 /// Result of a form.
 public enum Notice: Sendable, Equatable {
+  /// Customers were added; `first` is the first ticket.
   case added(count: Int64, first: TicketNumber)
   /// The same request was executed before; no customer was added again.
   case known(count: Int64, first: TicketNumber)
@@ -20,15 +21,20 @@ public enum Notice: Sendable, Equatable {
   case scaling(ServiceName, windows: Int64)
   /// The worker of a window was killed.
   case ended(window: String)
+  /// A juice was made.
   case juiceReady(ItemID)
   /// A question, whose "yes" leads to the stock editor.
   case juiceShort(ItemID, fruit: ItemID, needed: Quantity, available: Quantity)
+  /// The amount of a fruit was changed; `quantity` is the new amount.
   case stocked(ItemID, quantity: Quantity)
   case inserted(Won)
   case returned(Won)
   case bought(ItemID)
+  /// Drinks were added to the machine.
   case restocked(ItemID, count: Quantity)
+  /// Expired drinks were discarded.
   case discarded(count: Quantity)
+  /// The visitor has the manager's rights now.
   case welcome
   case refused(Refusal)
 
@@ -60,6 +66,7 @@ public enum Refusal: String, Sendable, CaseIterable {
   case draining
   case queueFull = "queue_full"
   case diskFull = "disk_full"
+  /// The stock or the vending machine has too many requests in progress.
   case crowded = "too_many_requests"
   case noSuchTicket = "no_such_ticket"
   case noSuchService = "no_such_service"
@@ -68,7 +75,7 @@ public enum Refusal: String, Sendable, CaseIterable {
   case noSuchJuice = "no_such_juice"
   case noSuchProduct = "no_such_product"
   case wrongState = "wrong_state"
-  /// The confirmed number of customers is outdated.
+  /// The object has changed in the meantime, for example the confirmed number of customers.
   case changed = "confirmation_outdated"
   /// Another business day has started, in which the ticket numbers belong to other customers.
   case dayChanged = "wrong_day"
@@ -95,8 +102,10 @@ public enum Refusal: String, Sendable, CaseIterable {
   /// The request may have been executed.
   case inDoubt = "in_doubt"
   case nothingSelected = "nothing_selected"
+  /// Invalid input, for example an invalid field.
   case badForm = "bad_request"
   case readOnly = "read_only"
+  /// The server was started without `--chaos`, so pages may not kill workers.
   case noChaos = "chaos_disabled"
   case notManager = "manager_code_required"
   /// The role of the session does not permit the request.
@@ -188,6 +197,7 @@ extension Notice {
     self = read
   }
 
+  /// The notice of a shortage from its parsed values; nil if one of them is missing.
   private static func short(
     _ juice: ItemID?, _ fruit: ItemID?, _ needed: Quantity?, _ available: Quantity?
   ) -> Notice? {

@@ -3,6 +3,7 @@
 // content security policy. Without scripts every link and button works.
 import BankModel
 
+/// The HTML document of a page, from its content and its frame.
 struct PageDocument {
   let frame: PageFrame
   let title: String
@@ -13,9 +14,10 @@ struct PageDocument {
 
   private var messages: PageMessages { frame.messages }
 
+  /// The complete document.
   var text: String {
     let theme: HTML? = frame.theme == .automatic ? nil : #" data-theme="\#(frame.theme.rawValue)""#
-    // A page without regions never changes, so it opens no stream.
+    // A page whose only region is the banner of the frame never changes, so it opens no stream.
     let live: HTML? =
       regions.count < 2
       ? nil
@@ -63,6 +65,7 @@ struct PageDocument {
     return .block("connection", text.map { #"<p class="banner bad" role="alert">\#($0)</p>"# } ?? "")
   }
 
+  /// Brand, title and menu at the top of the page.
   private var header: HTML {
     """
     <header class="top">
@@ -79,12 +82,14 @@ struct PageDocument {
     """
   }
 
+  /// An entry of the navigation.
   private func link(_ link: PageLink) -> HTML {
     let current: HTML? = link.path == frame.path ? #" aria-current="page""# : nil
     return
       #"<li><a href="\#(link.path)"\#(current)>\#(link.icon)<span>\#(messages[dynamicMember: link.name])</span></a></li>"#
   }
 
+  /// Forms for language and theme, and the logout button.
   private var choices: HTML {
     let back: HTML = #"<input type="hidden" name="back" value="\#(frame.address)">"#
     let themes: [(Theme, String)] = [
@@ -107,6 +112,7 @@ struct PageDocument {
       : #"<form method="post" action="/logout" data-plain><button data-action="logout">\#(messages.logOut)</button></form>"#
   }
 
+  /// A button of a choice, marked if its value is chosen.
   private func choice(
     _ name: HTML, _ value: String, _ text: String, _ isChosen: Bool, _ language: Language?
   ) -> HTML {
@@ -116,6 +122,7 @@ struct PageDocument {
       """
   }
 
+  /// The banner of a read-only server, and the result of the last form; nil if there is neither.
   private var notice: HTML? {
     let readOnly: HTML? =
       frame.isReadOnly && !frame.isPublic ? #"<p class="banner">\#(messages.readOnly)</p>"# : nil
@@ -136,5 +143,6 @@ extension PageFrame {
   /// Region of every page with the banner about the connection to the bank.
   public var connection: Region { PageDocument.connection(self) }
 
+  /// The texts in the language of the viewer.
   var messages: PageMessages { PageMessages(language: language) }
 }

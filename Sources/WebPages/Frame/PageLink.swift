@@ -5,6 +5,7 @@ import Arguments
 /// A page in the navigation.
 struct PageLink {
   let path: String
+  /// Text of the link.
   let name: KeyPath<PageStrings, Text> & Sendable
   /// SVG path data of the icon, in a view box of 24 × 24.
   let drawing: HTML
@@ -14,6 +15,7 @@ struct PageLink {
 
   var icon: HTML { #"<svg viewBox="0 0 24 24" aria-hidden="true"><path d="\#(drawing)"/></svg>"# }
 
+  /// The links, in the order of the navigation.
   static let all: [PageLink] = [
     PageLink(path: "/", name: \.bank, drawing: "M3 10 12 4l9 6M5 10v9m14-9v9M9 10v9m6-9v9M3 20h18"),
     PageLink(

@@ -25,7 +25,7 @@ extension WebPage {
   public var cssClass: HTML { "" }
   /// Nil: the address is permanent.
   public var lastingAddress: String? { nil }
-  /// The additional style sheet of every page but the first one.
+  /// The additional style sheet of every page but ``BankPage``.
   public var sheets: [String] { ["more.css"] }
 
   /// All changing regions, including those of the frame.

@@ -40,6 +40,7 @@ public struct HTML: Sendable, Equatable, ExpressibleByStringInterpolation {
   /// Appends HTML without escaping.
   public static func += (left: inout HTML, right: HTML) { left.text += right.text }
 
+  /// Appends a text, with its special characters replaced.
   fileprivate static func escape(_ text: some StringProtocol, into escaped: inout String) {
     var plain = Substring(text).utf8[...]
     while let place = plain.firstIndex(where: isSpecial) {
@@ -53,8 +54,8 @@ public struct HTML: Sendable, Equatable, ExpressibleByStringInterpolation {
     escaped += String(decoding: plain, as: UTF8.self)
   }
 
-  /// The five special characters of HTML, control characters other than tab and line feed, and the first byte of
-  /// characters that change the text direction.
+  /// True for the five special characters of HTML, for control characters other than tab and line feed, and for 0xE2,
+  /// the first byte of the characters that change the text direction.
   private static func isSpecial(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "&"), UInt8(ascii: "\""), UInt8(ascii: "'"): true
@@ -64,12 +65,13 @@ public struct HTML: Sendable, Equatable, ExpressibleByStringInterpolation {
     }
   }
 
-  /// U+202A to U+202E, and U+2066 to U+2069: embeddings, overrides and isolates (Unicode Standard Annex 9).
+  /// True for U+202A to U+202E and U+2066 to U+2069: embeddings, overrides and isolates (Unicode Standard Annex 9).
   private static func changesDirection(_ bytes: Substring.UTF8View.SubSequence) -> Bool {
     let (second, third) = (bytes.dropFirst().first, bytes.dropFirst(2).first ?? 0)
     return second == 0x80 && (0xAA...0xAE).contains(third) || second == 0x81 && (0xA6...0xA9).contains(third)
   }
 
+  /// The text that replaces a special character; the character itself if it is harmless.
   private static func replacement(_ bytes: Substring.UTF8View.SubSequence) -> String {
     switch bytes.first {
     case 0xE2: changesDirection(bytes) ? "\u{FFFD}" : String(decoding: bytes, as: UTF8.self)

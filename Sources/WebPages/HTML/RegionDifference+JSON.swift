@@ -33,6 +33,7 @@ extension RegionDifference {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// Appends the members of changes, with the names of their regions.
   private func append(_ changes: [RegionChange], _ templates: inout RowTemplates, to bytes: inout [UInt8]) {
     Self.list(changes, to: &bytes) { change, bytes in
       switch change {
@@ -63,12 +64,13 @@ extension RegionDifference {
     }
   }
 
+  /// Appends the name of a member and the colon after it.
   private static func name(_ name: String, to bytes: inout [UInt8]) {
     JSONText.append(name, to: &bytes)
     bytes.append(UInt8(ascii: ":"))
   }
 
-  /// Key and HTML or template index of a row, without the closing bracket.
+  /// Appends a row: its key, and its HTML or the index of its template, without the closing bracket.
   private static func row(
     _ key: String, _ html: String, _ templates: inout RowTemplates, to bytes: inout [UInt8]
   ) {
@@ -82,6 +84,7 @@ extension RegionDifference {
     }
   }
 
+  /// Appends the elements with commas between them.
   private static func list<Element>(
     _ elements: [Element], to bytes: inout [UInt8], _ each: (Element, inout [UInt8]) -> Void
   ) {
@@ -94,7 +97,9 @@ extension RegionDifference {
 
 /// Templates: the HTML of rows without their keys. A template that several rows share is stored once.
 private struct RowTemplates {
+  /// Number of rows of each template.
   private var counts: [[UInt8]: Int] = [:]
+  /// Indices of the templates in use.
   private var indexes: [[UInt8]: Int] = [:]
   /// The templates in use, in the order of their indices.
   private(set) var written: [String] = []
@@ -102,6 +107,7 @@ private struct RowTemplates {
   /// Documents do not contain this character, so it can mark the place of a key.
   private static let placeholder: UInt8 = 0x7F
 
+  /// Counts a row of the message. All rows are counted before the first index is requested.
   mutating func note(_ html: String, of key: String) {
     if let template = Self.template(html, key) { counts[template, default: 0] += 1 }
   }

@@ -1,12 +1,13 @@
 // HTML of the audit and of the ledger.
 // Invariant: the result of each check is shown as a word and a number. The row of a check that could not be made does
-// not show it as passed. The verdict above the rows depends only on the checks that were made.
+// not show it as passed. The verdict above the rows depends on the problems found and on the checks that were made.
 import BankModel
 
 extension AuditPage {
   /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.messages.audit }
 
+  /// True if the audit found no problem and no check that was made shows a difference.
   private var isFulfilled: Bool { problems.isEmpty && guarantees.allSatisfy { $0.difference ?? 0 == 0 } }
 
   /// Changing regions of the page.
@@ -44,6 +45,7 @@ extension AuditPage {
       """
   }
 
+  /// Banner with the result of the audit and its time.
   private func verdict(_ frame: PageFrame) -> HTML {
     guard let time else { return #"<p class="banner">\#(frame.messages.checking)</p>"# }
     return """
@@ -52,6 +54,7 @@ extension AuditPage {
       """
   }
 
+  /// Table row of one promise.
   private func row(_ guarantee: GuaranteeRow, _ frame: PageFrame) -> HTML {
     let messages = frame.messages
     let (cssClass, state): (HTML, String) =
@@ -66,6 +69,7 @@ extension AuditPage {
       """
   }
 
+  /// Section with a list of at most 200 sentences; empty if there are none.
   private func list(_ heading: String, _ sentences: [String], _ cssClass: HTML) -> HTML {
     guard !sentences.isEmpty else { return "" }
     return """
@@ -91,6 +95,7 @@ extension LedgerPage {
   /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.messages.ledger }
 
+  /// Sums of all debits and of all credits.
   private var sums: (debit: WonSum, credit: WonSum) {
     lines.reduce((0, 0)) { ($0.0 &+ $1.debit, $0.1 &+ $1.credit) }
   }
@@ -130,6 +135,7 @@ extension LedgerPage {
       """
   }
 
+  /// Banner that says if debits and credits are equal; empty on the page of one account.
   private func verdict(_ frame: PageFrame) -> HTML {
     guard account == nil else { return "" }
     let isZero = sums.debit == sums.credit
@@ -138,6 +144,7 @@ extension LedgerPage {
       """
   }
 
+  /// Table row of one account.
   private func row(_ line: LedgerLine, _ frame: PageFrame) -> HTML {
     let messages = frame.messages
     return """
@@ -148,6 +155,7 @@ extension LedgerPage {
       """
   }
 
+  /// Table row of the sums; empty on the page of one account.
   private func total(_ frame: PageFrame) -> HTML {
     guard account == nil, !lines.isEmpty else { return "" }
     let (messages, sums) = (frame.messages, sums)

@@ -68,6 +68,7 @@ extension BankPage {
       """
   }
 
+  /// State of the bank, day, and process of the coordinator.
   private func state(_ frame: PageFrame) -> HTML {
     let process: HTML? = coordinator.map {
       #" <span class="quiet">· \#(frame.messages.generation(generation)), pid \#($0)</span>"#
@@ -91,6 +92,7 @@ extension BankPage {
     return #"<ul class="branches" aria-label="\#(frame.messages.branches)">\#(items)</ul>"#
   }
 
+  /// The business time, which the script keeps up to date.
   private func timer(_ frame: PageFrame) -> HTML {
     """
     <p class="timer" data-timer data-ms="\(businessMilliseconds)" data-runs="\(timerRuns ? "true" : "false")">\
@@ -98,6 +100,7 @@ extension BankPage {
     """
   }
 
+  /// Link to the list of all waiting customers, with the number of those not shown; empty if there are none.
   private func more(_ frame: PageFrame) -> HTML {
     let hidden = counts.waiting &- Int64(waiting.count)
     guard hidden > 0, !waiting.isEmpty else { return "" }
@@ -106,6 +109,7 @@ extension BankPage {
     return #"<p class="more"><a href="/tickets?state=waiting">\#(text)</a></p>"#
   }
 
+  /// List item of a waiting customer.
   private func row(_ row: WaitingRow, _ frame: PageFrame) -> HTML {
     """
     <li data-key="\(row.ticket)" data-ticket="\(row.ticket)"\(frame.tintAttribute(row.service))>\
@@ -113,6 +117,7 @@ extension BankPage {
     """
   }
 
+  /// List item of a customer at a window.
   private func row(_ row: ServingRow, _ frame: PageFrame) -> HTML {
     let again: HTML? =
       row.attempt > 1 ? #" · <b class="again">\#(frame.messages.attempt(row.attempt))</b>"# : nil

@@ -25,6 +25,7 @@ extension ConfirmPage {
 
   private typealias Fields = [(name: HTML, value: String)]
 
+  /// Path of the form, its hidden fields, and the question.
   private func parts(_ messages: PageMessages) -> (action: String, fields: Fields, question: String) {
     func chosen(_ tickets: [TicketNumber], _ bound: ConfirmationToken) -> Fields {
       tickets.map { (name: HTML("ticket"), value: "\($0)") } + [
@@ -63,6 +64,7 @@ extension ConfirmPage {
     }
   }
 
+  /// Question before customers are cancelled.
   private func cancelling(_ messages: PageMessages, _ tickets: [TicketNumber], _ bound: ConfirmationToken)
     -> String
   {
@@ -72,6 +74,7 @@ extension ConfirmPage {
       "\(messages.customerCount(bound.count))을 취소할까요?\(who) 각자 취소 영수증이 남습니다.")
   }
 
+  /// Question before dead letters are requeued.
   private func requeueing(_ messages: PageMessages, _ tickets: [TicketNumber], _ bound: ConfirmationToken)
     -> String
   {
@@ -81,6 +84,7 @@ extension ConfirmPage {
       "\(messages.customerCount(bound.count))을 다시 줄 세울까요?\(who)")
   }
 
+  /// The day and at most ten tickets in parentheses, for a question; only the day if all tickets of a filter are meant.
   private func named(_ messages: PageMessages, _ tickets: [TicketNumber], _ bound: ConfirmationToken)
     -> String
   {
@@ -138,6 +142,7 @@ extension ErrorPage {
       """
   }
 
+  /// Explanation of an HTTP status for people.
   private func sentence(_ messages: PageMessages) -> String {
     switch status {
     case 400: messages.localized("Invalid request.", "요청을 이해할 수 없습니다.")

@@ -1,6 +1,6 @@
 // HTML of long lists: customers, dead letters, receipts.
-// Invariant: only the URL contains the filter. A page has at most 200 rows. A command for a selection needs a
-// confirmation that shows the number of customers.
+// Invariant: the server stores no filter, because the URL of a list contains it. A page has at most 200 rows. A command
+// for a selection needs a confirmation that shows the number of customers.
 import BankModel
 
 extension RecordFilter {
@@ -15,6 +15,7 @@ extension RecordFilter {
     return parts.isEmpty ? "" : "?" + parts.joined(separator: "&")
   }
 
+  /// A copy that lists the rows after this number.
   func from(_ after: Int64) -> RecordFilter {
     var filter = self
     filter.after = after
@@ -23,6 +24,7 @@ extension RecordFilter {
 }
 
 extension TicketList {
+  /// Changing regions of a page with this list.
   fileprivate func parts(
     _ path: String, _ actions: [PageFrame.ListAction], in state: CustomerState?, _ frame: PageFrame,
     row: (TicketRow) -> HTML
@@ -36,6 +38,7 @@ extension TicketList {
     ]
   }
 
+  /// Content of a page with this list: heading, filter, rows with checkboxes, and paging.
   fileprivate func body(
     _ title: String, _ path: String, _ fields: HTML, _ actions: [PageFrame.ListAction],
     columns: [PageFrame.Column], _ frame: PageFrame, _ regions: [Region]
@@ -50,9 +53,11 @@ extension TicketList {
 }
 
 extension PageFrame {
+  /// Command that cancels customers of a list.
   fileprivate var cancelling: ListAction {
     ("/tickets/cancel", messages.cancelSelected, messages.cancelAll, "danger")
   }
+  /// Command that requeues dead letters of a list.
   fileprivate var requeueing: ListAction {
     ("/tickets/requeue", messages.requeueSelected, messages.requeueAll, "strong")
   }

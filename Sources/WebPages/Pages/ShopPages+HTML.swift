@@ -39,8 +39,8 @@ extension JuicePage {
       """
   }
 
-  /// Juices of several fruits are first and larger. The others are in the order of their fruits, as on the original
-  /// screen.
+  /// The juices in display order. Juices of several fruits are first and larger. The others are in the order of their
+  /// fruits, as on the original screen.
   private var ordered: [JuiceRow] {
     let places = Dictionary(
       fruits.enumerated().map { ($0.element.id, $0.offset) }, uniquingKeysWith: { first, _ in first })
@@ -51,6 +51,7 @@ extension JuicePage {
       \.element)
   }
 
+  /// List item with the form that orders a juice.
   private func order(_ juice: JuiceRow, _ frame: PageFrame) -> HTML {
     let messages = frame.messages
     let short: HTML? = juice.isAvailable ? nil : #" <small class="badge">\#(messages.cannotBeMade)</small>"#

@@ -1,6 +1,6 @@
 // HTML of a ticket, the kiosk and the call display.
 // Invariant: every attempt shows its window, process, generation and end as far as they are known, in order of time.
-// New output of a command is shown after older output.
+// New output of a stream is shown after its older output.
 import BankModel
 
 extension KioskPage {
@@ -59,7 +59,7 @@ extension TicketPage {
   /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.messages.customer(ticket) }
 
-  /// Includes the day, because the number belongs to another customer on another day.
+  /// Address with the day, because the number belongs to another customer on another day.
   public var lastingAddress: String? { "/ticket/\(ticket)?day=\(day)" }
 
   /// Changing regions of the page.
@@ -134,6 +134,7 @@ extension TicketPage {
       """
   }
 
+  /// State, place in line, expected wait, window, due time and progress of the customer.
   private func standing(_ frame: PageFrame) -> HTML {
     let messages = frame.messages
     let place: HTML? = position.map { "<div><dt>\(messages.place)</dt><dd>\(messages.count($0))</dd></div>" }
@@ -148,6 +149,7 @@ extension TicketPage {
       """
   }
 
+  /// Buttons that requeue and cancel the customer; empty if the customer has its receipt.
   private func actions(_ frame: PageFrame) -> HTML {
     guard state != .done else { return "" }
     let chosen = [(name: HTML("ticket"), value: "\(ticket)"), (name: HTML("day"), value: "\(day)")]
@@ -160,6 +162,7 @@ extension TicketPage {
       "\(requeue)\(frame.form("/tickets/cancel", chosen, attributes: " data-ask", frame.button(frame.messages.cancel, "danger")))"
   }
 
+  /// List item of one attempt.
   private func attempt(_ numbered: (offset: Int, element: AttemptRow), _ frame: PageFrame) -> HTML {
     let (messages, attempt) = (frame.messages, numbered.element)
     let isBad = attempt.end.map { $0 != .served } ?? false
@@ -190,6 +193,7 @@ extension TicketPage {
       """
   }
 
+  /// The receipt, or a remark that there is none yet.
   private func receiptPart(_ frame: PageFrame) -> HTML {
     guard let receipt else { return #"<p class="quiet">\#(frame.messages.noReceipt)</p>"# }
     let messages = frame.messages
@@ -247,6 +251,7 @@ extension LobbyPage {
       """
   }
 
+  /// List item of a call.
   private func call(_ call: Call, _ frame: PageFrame) -> HTML {
     let again: HTML? = call.isRepeat ? #" <small class="again">\#(frame.messages.again)</small>"# : nil
     return """
@@ -256,6 +261,7 @@ extension LobbyPage {
       """
   }
 
+  /// The newest call as a sentence for screen readers.
   private func spoken(_ frame: PageFrame) -> HTML {
     guard let call = calls.first else { return "" }
     return "\(frame.messages.customer(call.ticket)), \(frame.messages.windowLabel(call.window, call.service))"

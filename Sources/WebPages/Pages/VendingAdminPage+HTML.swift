@@ -59,6 +59,7 @@ extension VendingAdminPage {
       """
   }
 
+  /// List item of a drink with its lots.
   private func shelf(_ shelf: DrinkShelf, _ frame: PageFrame) -> HTML {
     let messages = frame.messages
     let lots = shelf.lots.map { lot -> HTML in
@@ -81,6 +82,7 @@ extension VendingAdminPage {
     }
   }
 
+  /// Number of all drinks sold.
   private var sold: Double { shelves.reduce(0.0) { $0 + Double(max(0, $1.sold)) } }
 
   /// Pie chart: each share is a dash of a circle's stroke. The stroke is twice as thick as the radius, so it fills the
@@ -107,6 +109,7 @@ extension VendingAdminPage {
       #"<svg class="pie" viewBox="0 0 64 64" role="img" aria-label="\#(frame.messages.shares)">\#(whole)\#(slices)</svg>"#
   }
 
+  /// Table row with a drink's number and share of the drinks sold.
   private func share(_ shelf: DrinkShelf, _ place: Int, _ frame: PageFrame) -> HTML {
     let tenths = sold > 0 ? Int((Double(max(0, shelf.sold)) / sold * 1_000).rounded()) : 0
     return """

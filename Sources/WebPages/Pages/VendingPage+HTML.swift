@@ -53,6 +53,7 @@ extension VendingPage {
       """
   }
 
+  /// List item of a drink with the form that buys it.
   private func card(_ drink: DrinkRow, _ frame: PageFrame) -> HTML {
     let messages = frame.messages
     let why: String? =
@@ -75,6 +76,7 @@ extension VendingPage {
       """
   }
 
+  /// List item of a purchase.
   private func purchase(_ purchase: PurchaseRow, _ frame: PageFrame) -> HTML {
     let kind = drinks.first { $0.id == purchase.product }?.kind
     return """
@@ -83,6 +85,7 @@ extension VendingPage {
       """
   }
 
+  /// Links to the pages with earlier and later purchases.
   private func pages(_ frame: PageFrame) -> HTML {
     func link(_ place: Int64?, _ text: String) -> HTML? {
       place.map {

@@ -33,6 +33,7 @@ extension WindowsPage {
       """
   }
 
+  /// Banner about the last worker killed from a page, with the time until it or its customer was back.
   private func killReport(_ lastKill: KillOutcome, _ frame: PageFrame) -> HTML {
     let messages = frame.messages
     let place = "\(lastKill.window), \(messages.generation(lastKill.generation)), pid \(lastKill.pid)"
@@ -75,6 +76,7 @@ extension WindowsPage {
     }
   }
 
+  /// List item of a service with the forms that open, close and pause windows.
   private func windowControls(_ service: ServiceRow, _ frame: PageFrame) -> HTML {
     let messages = frame.messages
     let name = messages.phrases.service(service.service)
@@ -107,6 +109,7 @@ extension WindowsPage {
       """
   }
 
+  /// Table row of a window.
   private func row(_ window: WindowRow, _ frame: PageFrame) -> HTML {
     let messages = frame.messages
     func cell(_ name: String, _ value: HTML?, _ cssClass: HTML = "") -> HTML {
@@ -133,6 +136,7 @@ extension WindowsPage {
       """
   }
 
+  /// Form that kills the worker of a window; nil if the window has no process.
   private func kill(_ window: WindowRow, _ frame: PageFrame) -> HTML? {
     guard window.service != nil, let pid = window.pid else { return nil }
     return frame.form(
@@ -206,6 +210,7 @@ extension ServicesPage {
     """
   }
 
+  /// List item of a service with its plot and its counters.
   private func row(_ service: ServiceRow, _ frame: PageFrame) -> HTML {
     let messages = frame.messages
     let name = messages.phrases.service(service.service)

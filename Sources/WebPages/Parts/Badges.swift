@@ -3,7 +3,7 @@
 import BankModel
 
 extension PageFrame {
-  /// `7 - 예금` as a link to the page of the ticket, followed by the mark of its grade.
+  /// Link to the page of a ticket, such as `7 - 예금`, followed by the mark of its grade.
   func ticketLink(
     _ ticket: TicketNumber, of day: BusinessDay, _ service: ServiceName, _ priority: Priority
   ) -> HTML {
@@ -12,16 +12,16 @@ extension PageFrame {
     """
   }
 
-  /// The address of a ticket, whose number is unique only with its day.
+  /// Address of a ticket's page. It contains the day, because a ticket number is unique only within a day.
   func address(of ticket: TicketNumber, _ day: BusinessDay) -> HTML { "/ticket/\(ticket)?day=\(day)" }
 
-  /// Mark of a grade; nil for the regular one.
+  /// Mark with the grade or the number of a priority; nil for `regular`.
   func gradeBadge(_ priority: Priority) -> HTML? {
     guard priority != .regular else { return nil }
     return #" <b class="grade">\#(messages.phrases.standing(priority))</b>"#
   }
 
-  /// Class for the colour of a service.
+  /// CSS class for the colour of a service.
   func tint(_ service: ServiceName?) -> HTML {
     switch service {
     case .deposit: "deposit"
@@ -70,6 +70,7 @@ extension PageFrame {
     #"<div class="figure \#(cssClass)"><dt>\#(name)</dt><dd>\#(number)</dd></div>"#
   }
 
+  /// One number of a row of numbers, with its name and with commas.
   func figure(_ name: String, _ number: Int64, _ cssClass: HTML = "") -> HTML {
     figure(name, messages.count(number), cssClass)
   }
@@ -85,6 +86,7 @@ extension PageFrame {
       """
   }
 
+  /// Rates of served customers over a second, ten seconds and ten minutes.
   func rates(_ rates: BankRates) -> HTML {
     """
     <p class="rates"><span>\(messages.ratesHeading)</span> \
@@ -94,6 +96,7 @@ extension PageFrame {
     """
   }
 
+  /// Progress of the work as a bar and as the text of the worker; nil if both are missing.
   func progressBar(_ percent: Int64?, _ text: String?) -> HTML? {
     guard percent != nil || text?.isEmpty == false else { return nil }
     let bar: HTML? = percent.map {
@@ -109,7 +112,7 @@ extension PageFrame {
     #"<div class="heading"><h1>\#(text)</h1>\#(beside)</div>"#
   }
 
-  /// A small plot of numbers, oldest first, with a text alternative.
+  /// A small plot of the last 120 numbers, oldest first, with a text alternative.
   func plot(_ values: [Int64], _ label: String) -> HTML {
     let shown = Array(values.suffix(120))
     let top = max(shown.max() ?? 0, 1)

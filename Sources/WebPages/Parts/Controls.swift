@@ -18,6 +18,7 @@ extension PageFrame {
     """
   }
 
+  /// A hidden field of a form.
   func hidden(_ name: HTML, _ value: String) -> HTML {
     #"<input type="hidden" name="\#(name)" value="\#(value)">"#
   }
@@ -25,10 +26,12 @@ extension PageFrame {
   /// Attribute that disables a button on a read-only server.
   var disabledAttribute: HTML { isReadOnly ? " disabled" : "" }
 
+  /// A submit button, disabled on a read-only server.
   func button(_ text: String, _ cssClass: HTML = "", attributes: HTML = "") -> HTML {
     #"<button class="\#(cssClass)"\#(attributes)\#(disabledAttribute)>\#(text)</button>"#
   }
 
+  /// A drop-down list with its label.
   func select(_ name: HTML, _ label: String, _ options: [(value: String, text: String)], chosen: String)
     -> HTML
   {
@@ -39,7 +42,7 @@ extension PageFrame {
     return #"<label class="field"><span>\#(label)</span><select name="\#(name)">\#(rows)</select></label>"#
   }
 
-  /// A number field; the script adds buttons to step through it.
+  /// A field for a whole number in a range, with its label.
   func number(
     _ name: HTML, _ label: String, value: Int64?, in range: ClosedRange<Int64>, isRequired: Bool = true
   ) -> HTML {
@@ -57,8 +60,9 @@ extension PageFrame {
       [("", first)] + services.map { ($0.text, messages.phrases.service($0)) }, chosen: chosen?.text ?? "")
   }
 
-  /// Filter of the following list: it shows all rows, or only those with the class `is-NAME`. The style sheet alone
-  /// implements it, so the filter keeps its state while the list changes, and needs neither a script nor the server.
+  /// Filter of the list after it: the list shows all rows, or only those with the class `is-NAME`. The style sheet
+  /// alone implements it, so the filter keeps its state while the list changes, and needs neither a script nor the
+  /// server.
   func choice(_ label: String, _ options: [(name: HTML, text: String)]) -> HTML {
     let radios = options.enumerated().map { offset, option -> HTML in
       let chosen: HTML? = offset == 0 ? " checked" : nil

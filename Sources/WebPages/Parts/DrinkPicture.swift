@@ -4,13 +4,16 @@
 // bank's own product table contains has the drawing of its kind.
 import BankModel
 
+/// Drawings of drinks.
 enum DrinkPicture {
+  /// Drawing of a drink; that of its kind if it has none of its own.
   static func use(_ drink: ItemID, _ kind: DrinkClass.Kind?) -> HTML {
     let name = names.contains(drink.name) ? drink.name : plain(kind)
     return
       ##"<svg class="picture" viewBox="0 0 48 64" aria-hidden="true"><use href="#drink-\##(name)"/></svg>"##
   }
 
+  /// Name of the drink whose drawing stands for a kind.
   private static func plain(_ kind: DrinkClass.Kind?) -> String {
     switch kind {
     case .milk: "strawberry-milk"
@@ -20,6 +23,7 @@ enum DrinkPicture {
     }
   }
 
+  /// Drinks with a drawing.
   private static let names: Set<String> = [
     "strawberry-milk", "chocolate-milk", "banana-milk", "coke", "sprite", "top", "cantata", "georgia", "hot6",
     "monster",

@@ -18,6 +18,7 @@ extension PageFrame {
       """
   }
 
+  /// Description of an event: customer, kind of event, service, window, process and attempt.
   private func sentence(_ event: EventRow) -> HTML {
     let messages = messages
     let who: HTML? = event.ticket.map { ticket in
@@ -40,6 +41,7 @@ extension PageFrame {
     }
   }
 
+  /// Short text of a kind of event.
   private func verb(_ kind: EventRow.Kind) -> String {
     switch kind {
     case .issued: messages.localized("issued", "발급")

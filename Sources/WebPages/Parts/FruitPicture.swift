@@ -3,9 +3,12 @@
 // bank's own stock file contains is shown as its emoji.
 import BankModel
 
+/// Drawings of fruits.
 enum FruitPicture {
+  /// Fruits with a drawing.
   private static let known: Set<String> = ["strawberry", "banana", "pineapple", "kiwi", "mango"]
 
+  /// Drawing of a fruit, or its emoji if there is no drawing.
   static func use(_ fruit: ItemID, _ emoji: String) -> HTML {
     guard known.contains(fruit.name) else {
       return emoji.isEmpty ? "" : #"<span class="picture" aria-hidden="true">\#(emoji)</span>"#

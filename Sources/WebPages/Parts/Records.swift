@@ -6,12 +6,13 @@ extension PageFrame {
   /// A column of a table: its name, and the class of its cells.
   typealias Column = (name: String, look: HTML)
 
+  /// Head of a table.
   private func head(_ columns: [Column]) -> HTML {
     let cells = columns.map { #"<th scope="col" class="\#($0.look)">\#($0.name)</th>"# as HTML }
     return "<thead><tr>\(cells)</tr></thead>"
   }
 
-  /// A cell; a nil value is omitted on a narrow screen.
+  /// A cell of a table. A narrow screen omits a cell without a value.
   func cell(_ name: String, _ value: HTML?, _ cssClass: HTML = "") -> HTML {
     guard let value else { return #"<td class="\#(cssClass) none">–</td>"# }
     return #"<td class="\#(cssClass)" data-name="\#(name)">\#(value)</td>"#
@@ -72,6 +73,7 @@ extension PageFrame {
     return "\(actions.map { form($0.path, fields, attributes: " data-ask", button($0.all)) })"
   }
 
+  /// Hidden fields with the service, the state and the start of a filter.
   func filterFields(_ filter: RecordFilter) -> [(name: HTML, value: String)] {
     var fields: [(name: HTML, value: String)] = []
     if let service = filter.service { fields.append(("service", service.text)) }
@@ -80,7 +82,7 @@ extension PageFrame {
     return fields
   }
 
-  /// Columns of customers without a receipt, to the right of the ticket number.
+  /// Columns of a table of customers without a receipt, to the right of the ticket number.
   var ticketColumns: [Column] {
     [
       (messages.state, ""), (messages.window, ""), (messages.business, "n"), (messages.attempts, "n"),
@@ -88,6 +90,7 @@ extension PageFrame {
     ]
   }
 
+  /// Table row of a customer without a receipt.
   func ticketRow(_ row: TicketRow) -> HTML {
     let business: HTML? =
       row.amount > 0 ? "\(messages.won(row.amount))" : row.itemName.map { "\(messages.juice(ItemID($0)))" }
@@ -100,10 +103,10 @@ extension PageFrame {
       """)
   }
 
-  /// Columns of dead letters, to the right of the ticket number.
+  /// Columns of a table of dead letters, to the right of the ticket number.
   var deadColumns: [Column] { [(messages.reason, ""), (messages.attempts, "n"), (messages.issuedAt, "")] }
 
-  /// A row of a dead letter; the reason comes first.
+  /// Table row of a dead letter; the reason is the first cell after the ticket.
   func deadRow(_ row: TicketRow) -> HTML {
     let reason: HTML? = messages.phrases.reason(row.end, signal: row.signal, code: row.code).map {
       #"<b class="alarm">\#($0)</b>"#
@@ -117,6 +120,7 @@ extension PageFrame {
       """)
   }
 
+  /// Table row of a customer with a checkbox.
   private func selectable(_ row: TicketRow, _ cells: HTML) -> HTML {
     """
     <tr data-key="\(row.key)" data-ticket="\(row.ticket)" class="\(tint(row.service))">\
@@ -126,6 +130,7 @@ extension PageFrame {
     """
   }
 
+  /// Table of receipts around its rows.
   func receiptTable(_ rows: HTML) -> HTML {
     let columns: [Column] = [
       (messages.ticket, ""), (messages.outcome, ""), (messages.window, ""), (messages.amount, "n"),
@@ -135,6 +140,7 @@ extension PageFrame {
     return #"<div class="scroll-x"><table class="stack">\#(head(columns))\#(rows)</table></div>"#
   }
 
+  /// Table row of a receipt.
   func receiptRow(_ row: ReceiptRow) -> HTML {
     let cssClass: HTML = row.outcome == .served ? "good" : "alarm"
     return """

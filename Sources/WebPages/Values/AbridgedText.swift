@@ -6,7 +6,7 @@ import BankModel
 public struct AbridgedText: Sendable, Equatable {
   /// The first part, or everything.
   public var first: String
-  /// The last part; empty if the gap is at the end.
+  /// The last part; empty if nothing is omitted or the gap is at the end.
   public var last: String
   /// Number of bytes omitted between the two.
   public var omittedBytes: Int64

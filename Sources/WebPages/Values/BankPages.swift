@@ -10,13 +10,13 @@ public struct BankPage: WebPage {
   public var day: Int64
   /// Business time of the day, during which customers waited or were served.
   public var businessMilliseconds: Int64
-  /// True while the business time is running.
+  /// True while the business time increases.
   public var timerRuns: Bool
   /// Counters of the day.
   public var counts: BankCounts
   /// Rates of served and issued tickets.
   public var rates: BankRates
-  /// First waiting customers, by ticket number.
+  /// First waiting customers of all lines, in the order of their ticket numbers.
   public var waiting: [WaitingRow]
   /// Customers at windows.
   public var serving: [ServingRow]
@@ -24,7 +24,7 @@ public struct BankPage: WebPage {
   public var events: [EventRow]
   /// Process id of the coordinator.
   public var coordinator: Int32?
-  /// Number of the coordinator's starts in this home.
+  /// Generation of the coordinator, counted up at each start in this home.
   public var generation: Int64
   /// Branches that share the database, including this one; empty for a database in the home.
   public var branches: [BranchRow]
@@ -134,7 +134,7 @@ public struct ReceiptRow: Sendable, Equatable {
   public var priority: Priority
   /// Outcome of the ticket.
   public var outcome: Outcome
-  /// Window of the customer; nil if no window had it.
+  /// Window at which the customer was when its ticket ended; nil if it was at no window.
   public var window: String?
   /// Number of attempts.
   public var attempts: Int64
@@ -259,7 +259,7 @@ public struct Call: Sendable, Equatable {
   public var attempt: Int64
   /// True if the customer was called before.
   public var isRepeat: Bool { attempt > 1 }
-  /// Identity of the call.
+  /// Identity of the call: day, ticket and attempt.
   public var key: String { "\(day)-\(ticket)-\(attempt)" }
 
   public init(
@@ -334,7 +334,7 @@ public struct WindowLogPage: WebPage {
   }
 }
 
-/// `/services`: queues, and plots of the rates of the last ten minutes.
+/// `/services`: the services with their waiting customers, and plots of the customers served in the last ten minutes.
 public struct ServicesPage: WebPage {
   /// All services.
   public var services: [ServiceRow]

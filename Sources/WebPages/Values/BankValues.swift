@@ -4,7 +4,8 @@
 // Invariant: these values make no decisions.
 import BankModel
 
-/// Counters of a day. In those of a frame, `issued = waiting + delayed + serving + served + dead + cancelled`.
+/// Counters of a day. In a snapshot of the coordinator `issued = waiting + delayed + serving + served + dead +
+/// cancelled`.
 public struct BankCounts: Sendable, Equatable {
   /// Issued tickets.
   public var issued: Int64
@@ -101,6 +102,7 @@ public struct ServingRow: Sendable, Equatable {
 public struct EventRow: Sendable, Equatable {
   /// Kind of event.
   public enum Kind: String, Sendable, CaseIterable {
+    /// Events of a customer: a ticket was issued, an attempt started, or the customer or its attempt ended in this way.
     case issued, started, served, cancelled, dead, failed, deferred
     /// A worker's process has ended; ``EventRow/signal`` is the signal, if one was the reason.
     case died
@@ -144,9 +146,9 @@ public struct EventRow: Sendable, Equatable {
   }
 }
 
-/// Number of waiting customers of one grade.
+/// Number of waiting customers of one priority of a service.
 public struct GradeCount: Sendable, Equatable {
-  /// The grade; nil for all grades that are not listed separately.
+  /// The priority; nil for all priorities that are not listed separately.
   public var priority: Priority?
   /// Number of customers.
   public var count: Int64
@@ -160,13 +162,13 @@ public struct GradeCount: Sendable, Equatable {
 public struct ServiceRow: Sendable, Equatable {
   /// Name of the service.
   public var service: ServiceName
-  /// True while paused.
+  /// True while the service is paused.
   public var isPaused: Bool
   /// Reason of an automatic pause.
   public var pauseReason: String?
   /// Number of open or requested windows.
   public var windows: Int64
-  /// Waiting customers by grade.
+  /// Waiting customers by priority.
   public var waiting: [GradeCount]
   /// All waiting customers.
   public var waitingTotal: Int64
@@ -217,7 +219,7 @@ public struct WindowRow: Sendable, Equatable {
   public var memoryBytes: Int64?
   /// Reason why the process could not be started, in English; nil if it was started.
   public var trouble: String?
-  /// True if the coordinator has stopped restarting the worker after repeated failures.
+  /// True if the coordinator starts no process at this window any more, because too many exited before they were ready.
   public var isFailed: Bool
 
   public init(

@@ -1,10 +1,10 @@
-// Pages without state of the bank: confirmation, error, login.
+// Values of pages without state of the bank: confirmation, login, repeated navigation, error.
 // Invariant: none of them changes, so none has changing regions of its own.
 import BankModel
 
 /// A command that needs a confirmation.
 public enum Confirmation: Sendable, Equatable {
-  /// Empty the queue.
+  /// Reset the day: cancel all customers and start at ticket 1 again.
   case reset(day: Int64, waiting: Int64, serving: Int64)
   /// Cancel customers by their ticket numbers.
   case cancel([TicketNumber], ConfirmationToken)

@@ -23,7 +23,7 @@ public struct RecordFilter: Sendable, Equatable {
   }
 }
 
-/// Row of a ticket.
+/// Row of a customer in a list.
 public struct TicketRow: Sendable, Equatable {
   /// Business day.
   public var day: BusinessDay

@@ -4,6 +4,7 @@ import Arguments
 import BankModel
 
 extension PageMessages {
+  /// The sentence of a form's result.
   func notice(_ notice: Notice) -> String {
     switch notice {
     case .added(let count, let first):
@@ -63,6 +64,7 @@ extension PageMessages {
     }
   }
 
+  /// The sentence of the reason for a refusal.
   func refusal(_ refusal: Refusal) -> String {
     switch refusal {
     case .notOpen: localized("The bank is not open. Nothing was changed.", "은행이 열려 있지 않습니다. 변경된 내용은 없습니다.")

@@ -9,16 +9,20 @@ import BankModel
 struct PageMessages {
   let language: Language
 
+  /// Sentences that the terminal uses too.
   var phrases: StringCatalog { StringCatalog(language) }
 
+  /// A constant text in the language of the page.
   subscript(dynamicMember sentence: KeyPath<PageStrings, Text>) -> String {
     PageStrings.all[keyPath: sentence][language == .korean ? .korean : .english]
   }
 
+  /// Returns the text in the language of the page; the other one is not evaluated.
   func localized(_ english: @autoclosure () -> String, _ korean: @autoclosure () -> String) -> String {
     language == .korean ? korean() : english()
   }
 
+  /// A number with commas.
   func count(_ number: some BinaryInteger) -> String { StringCatalog.grouped(number) }
 
   /// `3 customers`, `3명`.
@@ -73,9 +77,13 @@ struct PageMessages {
     return "\(phrases.service(service)) \(number)번 창구"
   }
 
+  /// Name of a customer: `Customer 7`, `7번 고객`.
   func customer(_ ticket: TicketNumber) -> String { localized("Customer \(ticket)", "\(ticket)번 고객") }
+  /// Name of a business day: `day 2`, `영업 2일차`.
   func day(_ day: Int64) -> String { localized("day \(day)", "영업 \(day)일차") }
+  /// Name of a generation: `generation 3`, `3세대`.
   func generation(_ number: some BinaryInteger) -> String { localized("generation \(number)", "\(number)세대") }
+  /// Name of an attempt: `attempt 2`, `2번째 시도`.
   func attempt(_ number: Int64) -> String { localized("attempt \(number)", "\(number)번째 시도") }
 
   /// A rate in thousandths per second: `12.3/s`, `초당 12.3명`. A rate above 0 and below 0.5 per second is shown per
@@ -96,9 +104,10 @@ struct PageMessages {
       "전체 \(count(length))바이트 가운데 \(count(hidden))바이트를 여기서 생략했습니다.")
   }
 
+  /// Name of a branch: `branch 1`, `지점 1`.
   func branchNumber(_ number: Int64) -> String { localized("branch \(number)", "지점 \(number)") }
 
-  /// One of several branches: `1 · seoul · db-1 · 4 windows · 120 served · 12.3/s`.
+  /// Description of a branch in one line: `1 · seoul · db-1 · 4 windows · 120 served · 12.3/s`.
   func line(of branch: BranchRow) -> String {
     let windows = localized(
       "\(branch.windows) \(branch.windows == 1 ? "window" : "windows")", "창구 \(branch.windows)개")
@@ -127,5 +136,6 @@ struct PageMessages {
     return "\(count(tenths / 10)).\(tenths % 10) MB"
   }
 
+  /// An amount of money: `1,234 won`, `1,234원`.
   func won(_ amount: some BinaryInteger) -> String { phrases.won(amount) }
 }

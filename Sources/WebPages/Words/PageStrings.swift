@@ -2,6 +2,7 @@
 // Invariant: the Korean texts of the three original screens are unchanged.
 import Arguments
 
+/// The constant texts, one property for each.
 struct PageStrings: Sendable {
   static let all = PageStrings()
 
