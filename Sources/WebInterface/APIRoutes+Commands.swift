@@ -1,4 +1,5 @@
-// `POST /api/v1/…`: commands of scripts over HTTP. Each command becomes a request on one of the three sockets.
+// `POST /api/v1/…`: commands of scripts over HTTP. Each command becomes requests to the coordinator, the stock or the
+// vending machine.
 // Invariant: with an `Idempotency-Key`, a request that adds, orders, pays or changes stock is executed once, however
 // often it is sent. A different request with the same key is refused (409).
 import BankModel
@@ -12,6 +13,7 @@ import WebServer
 import Wire
 
 extension APIRoutes {
+  /// Executes a command of a script.
   func post(_ path: [String], _ exchange: HTTPExchange) {
     guard let key = key(exchange.request) else {
       return misunderstood(exchange, "an Idempotency-Key has 1 to 60 visible characters of ASCII")
@@ -34,7 +36,7 @@ extension APIRoutes {
     } catch { refuse(exchange, error) }
   }
 
-  /// Accepted fields of each command.
+  /// The commands, with their accepted fields.
   private static let names: [String: Set<String>] = [
     "customers": ["count", "service", "grade", "priority", "amount", "account", "payload"], "reset": ["day"],
     "pause": ["service"], "resume": ["service"], "scale": ["service", "windows"],
@@ -43,7 +45,7 @@ extension APIRoutes {
     "vending/return": [],
   ]
 
-  /// The key of a request, or a new one if the header is missing; nil for an invalid key.
+  /// Idempotency key of a request, or a new one if the header is missing; nil for an invalid key.
   private func key(_ request: HTTPRequest) -> String? {
     guard let key = request.headers["idempotency-key"] else { return PageSubscriptions.newKey() }
     let isGood =
@@ -53,6 +55,7 @@ extension APIRoutes {
 
   // MARK: - The bank
 
+  /// Adds customers.
   private func addCustomers(
     _ fields: RequestFields, _ key: String, _ exchange: HTTPExchange
   ) throws(FieldError) {
@@ -70,6 +73,7 @@ extension APIRoutes {
     ask(.enqueue(order), exchange, within: .seconds(20), \.enqueued) { .enqueued($0, ofList: false) }
   }
 
+  /// Resets the given day, or the present one if none is given.
   private func reset(_ fields: RequestFields, _ exchange: HTTPExchange) throws(FieldError) {
     if let day = try fields.day() {
       return ask(.reset(day: day), exchange, within: .seconds(60), \.status, JSONValue.status)
@@ -84,6 +88,7 @@ extension APIRoutes {
     }
   }
 
+  /// Pauses or resumes a service, or all services.
   private func pause(
     _ fields: RequestFields, _ isPause: Bool, _ exchange: HTTPExchange
   ) throws(FieldError) {
@@ -91,6 +96,7 @@ extension APIRoutes {
     ask(isPause ? .pause(service) : .resume(service), exchange, \.status, JSONValue.status)
   }
 
+  /// Sets the number of windows of a service.
   private func scale(_ fields: RequestFields, _ exchange: HTTPExchange) throws(FieldError) {
     let service = try fields.needed(try fields.service(), "service")
     let windows = try fields.needed(
@@ -103,6 +109,7 @@ extension APIRoutes {
     }
   }
 
+  /// Cancels or requeues the listed customers, without a confirmation.
   private func applySelection(
     _ fields: RequestFields, _ isCancelling: Bool, _ exchange: HTTPExchange
   ) throws(FieldError) {
@@ -124,6 +131,7 @@ extension APIRoutes {
 
   // MARK: - The shop
 
+  /// Orders a juice and answers when it is made or refused.
   private func orderJuice(
     _ fields: RequestFields, _ key: String, _ exchange: HTTPExchange
   ) throws(FieldError) {
@@ -142,6 +150,7 @@ extension APIRoutes {
     }
   }
 
+  /// Adds the customer who orders the juice.
   private func order(_ juice: ItemID, _ key: String, _ exchange: HTTPExchange) {
     control.ask(.enqueue(EnqueueParameters(juice: juice, key: key))) { [self] outcome in
       switch outcome.only(\.enqueued) {
@@ -151,6 +160,7 @@ extension APIRoutes {
     }
   }
 
+  /// Waits for the end of the order, at most 20 seconds.
   private func awaitJuice(_ ticket: EnqueuedReport, _ juice: ItemID, _ exchange: HTTPExchange) {
     let end = ControlCommand.awaitTickets(day: ticket.day, first: ticket.first, last: ticket.last)
     control.ask(end, within: .seconds(20)) { [self] outcome in
@@ -169,6 +179,7 @@ extension APIRoutes {
     }
   }
 
+  /// Answers with the result of a finished order.
   private func sendResult(_ report: TicketReport, _ juice: ItemID, _ exchange: HTTPExchange) {
     let phrases = StringCatalog(.english)
     let shortages = report.receipt?.shortages ?? []
@@ -185,6 +196,7 @@ extension APIRoutes {
     exchange.respond(.json(Array(document.text.utf8), status: name == "made" ? 200 : 409))
   }
 
+  /// Changes or sets the amount of an item, and answers with the stock.
   private func changeStock(
     _ fields: RequestFields, _ key: String, _ exchange: HTTPExchange
   ) throws(FieldError) {
@@ -202,6 +214,7 @@ extension APIRoutes {
     }
   }
 
+  /// Inserts money into the vending machine, buys a drink, or returns the money.
   private func useMachine(
     _ what: String, _ fields: RequestFields, _ key: String, _ exchange: HTTPExchange
   ) throws(FieldError) {

@@ -15,10 +15,12 @@ import Wire
 final class APIRoutes {
   unowned let application: WebApplication
   var control: CoordinatorConnection { application.control }
+  /// Maximum wait for an answer of the coordinator, the stock or the vending machine, unless a call sets another one.
   static let timeout = TimeSpan.seconds(5)
 
   init(_ application: WebApplication) { self.application = application }
 
+  /// Handles a request whose path starts with `/api`.
   func serve(_ exchange: HTTPExchange) {
     let request = exchange.request
     let parts = request.target.segments.dropFirst()
@@ -27,6 +29,7 @@ final class APIRoutes {
     if request.method == .post { post(path, exchange) } else { get(path, exchange) }
   }
 
+  /// Answers a query of a script.
   private func get(_ path: [String], _ exchange: HTTPExchange) {
     do throws(FieldError) {
       let names: Set<String>? =
@@ -62,6 +65,7 @@ final class APIRoutes {
 
   // MARK: - The bank
 
+  /// Sends a command to the coordinator, and answers with the document of its last answer.
   func ask<Value>(
     _ command: ControlCommand, _ exchange: HTTPExchange, within timeout: TimeSpan = APIRoutes.timeout,
     _ kind: @escaping (ControlAnswer) -> Value?, _ document: @escaping (Value) -> JSONValue
@@ -74,6 +78,7 @@ final class APIRoutes {
     }
   }
 
+  /// Lists customers that match the query.
   private func listTickets(_ query: RequestFields, _ exchange: HTTPExchange) throws(FieldError) {
     let question = TicketQuery(
       state: try query.state(), service: try query.service(), after: try query.after(),
@@ -83,6 +88,7 @@ final class APIRoutes {
     }
   }
 
+  /// Lists receipts that match the query.
   private func listReceipts(_ query: RequestFields, _ exchange: HTTPExchange) throws(FieldError) {
     let days = try query.value("day", expected: "a number of 1 or more, or all,") {
       (text: String) -> ReceiptQuery.Days? in
@@ -96,10 +102,12 @@ final class APIRoutes {
     }
   }
 
+  /// Maximum number of rows that the query requests; 200 if it requests none.
   private func limit(_ query: RequestFields) throws(FieldError) -> Int64 {
     try query.number("limit", in: 1...TicketQuery.limitAtMost) ?? 200
   }
 
+  /// Answers with the rows of a list, or with the failure.
   private func list<Row>(
     _ exchange: HTTPExchange, _ outcome: ControlOutcome, _ rows: (ControlAnswer) -> [Row],
     _ document: (Row) -> JSONValue
@@ -112,6 +120,7 @@ final class APIRoutes {
 
   // MARK: - The shop
 
+  /// Answers with a document of the stock's snapshot.
   func askStock(_ exchange: HTTPExchange, _ document: @escaping (StockSnapshot) -> JSONValue) {
     application.stock.ask(.querySnapshot, until: deadline) { [self] answer in
       guard case .success(.snapshot(let picture)) = answer else {
@@ -121,6 +130,7 @@ final class APIRoutes {
     }
   }
 
+  /// Answers with the juices, their recipes, and whether the stock suffices.
   private func askMenu(_ exchange: HTTPExchange) {
     application.stock.ask(.assortment, until: deadline) { [self] answer in
       guard case .success(.assortment(let assortment)) = answer else {
@@ -130,6 +140,7 @@ final class APIRoutes {
     }
   }
 
+  /// Answers with the snapshot of the vending machine.
   private func askMachine(_ command: VendingCommand, _ exchange: HTTPExchange) {
     application.vending.ask(command, until: deadline) { [self] answer in
       guard case .success(.snapshot(let picture)) = answer else {
@@ -139,6 +150,7 @@ final class APIRoutes {
     }
   }
 
+  /// Lists changes of the vending machine's money.
   private func listPurchases(_ query: RequestFields, _ exchange: HTTPExchange) throws(FieldError) {
     let question = VendingCommand.history(
       PurchasePage(after: try query.after(), limit: try limit(query)))
@@ -150,12 +162,15 @@ final class APIRoutes {
     }
   }
 
+  /// Deadline of a request that is sent now.
   var deadline: MonotonicTime { SystemClock.monotonic() + Self.timeout }
 
   // MARK: - Answers
 
+  /// Sends a JSON document; see `answerWith`.
   func answer(_ exchange: HTTPExchange, _ document: JSONValue) { answerWith(exchange, document) }
 
+  /// Sends a JSON document as the response.
   func answerWith(_ exchange: HTTPExchange, _ document: JSONValue) {
     exchange.respond(.json(Array(document.text.utf8)))
   }
@@ -172,11 +187,13 @@ final class APIRoutes {
         200, headers: [("Content-Type", "application/x-ndjson"), ("Cache-Control", "no-store")], body: bytes))
   }
 
+  /// Refuses the request because its path does not exist.
   func missing(_ exchange: HTTPExchange) {
     let path = exchange.request.target.path
     exchange.respond(Self.refusal(.notFound, "\(path) does not exist"))
   }
 
+  /// Refuses a malformed request.
   func misunderstood(_ exchange: HTTPExchange, _ message: String) {
     exchange.respond(Self.refusal(.badRequest, message))
   }
@@ -184,6 +201,7 @@ final class APIRoutes {
   /// Refuses the request because of one field.
   func refuse(_ exchange: HTTPExchange, _ fault: FieldError) { misunderstood(exchange, fault.message) }
 
+  /// Response for a failure of the coordinator.
   static func refusal(_ failure: Failure) -> HTTPResponse {
     let message = [failure.subject, failure.detail].filter { !$0.isEmpty }.joined(separator: ": ")
     if failure.isUnanswered { return refusal(.inDoubt, message) }
@@ -191,14 +209,17 @@ final class APIRoutes {
       failure.code.httpStatus, failure.code.name, message.isEmpty ? failure.code.name : message)
   }
 
+  /// Response for an error of this server.
   static func refusal(_ code: WebErrorCode, _ message: String) -> HTTPResponse {
     refusal(code.status, code.rawValue, message)
   }
 
+  /// JSON response for an error.
   private static func refusal(_ status: Int, _ code: String, _ message: String) -> HTTPResponse {
     .json(Array(JSONValue.error(code: code, message: message).text.utf8), status: status)
   }
 
+  /// Response for an answer of the stock that is not the expected one.
   static func refusal(_ answer: Result<StockResult, StockClientError>) -> HTTPResponse {
     switch answer {
     case .success(.failure(let failure)):
@@ -210,6 +231,7 @@ final class APIRoutes {
     }
   }
 
+  /// Response for an answer of the vending machine that is not the expected one.
   static func refusal(_ answer: Result<VendingResult, VendingClientError>) -> HTTPResponse {
     switch answer {
     case .success(.failure(let failure)):
@@ -219,6 +241,7 @@ final class APIRoutes {
     }
   }
 
+  /// Joins subject and detail of an error, if they are not empty.
   private static func message(_ subject: String, _ detail: String) -> String {
     [subject, detail].filter { !$0.isEmpty }.joined(separator: ": ")
   }

@@ -56,11 +56,14 @@ extension ServingRow {
 }
 
 extension WorkProgress {
+  /// The text of the progress; nil if it is empty.
   var nonEmptyText: String? { text.isEmpty ? nil : text }
 }
 
 extension EventRow {
-  /// - Parameter day: Business day for an event that contains none.
+  /// A row of the events; nil for an event that the page does not show.
+  ///
+  /// - Parameter day: business day for an event that contains none.
   init?(_ event: BoardEvent, day: BusinessDay) {
     guard let kind = Kind(event.kind) else { return nil }
     self.init(
@@ -72,7 +75,7 @@ extension EventRow {
 }
 
 extension EventRow.Kind {
-  /// Nil for a kind that the page does not show.
+  /// The kind of a row; nil for a kind that the page does not show.
   init?(_ kind: BoardEvent.Kind) {
     switch kind {
     case .issued: self = .issued

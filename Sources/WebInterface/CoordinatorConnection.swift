@@ -14,9 +14,11 @@ import Wire
 /// Result of a request: its answers in order, or the failure.
 typealias ControlOutcome = Result<[ControlAnswer], Failure>
 
+/// Connection to the coordinator for requests and one subscription.
 final class CoordinatorConnection {
   private typealias Channel = MessageChannel<BankMessage, ClientMessage>
 
+  /// A request without its last answer.
   private struct OpenRequest {
     var command: ControlCommand
     var deadline: MonotonicTime
@@ -25,6 +27,7 @@ final class CoordinatorConnection {
     var listener: (ControlOutcome) -> Void
   }
 
+  /// The subscription, whose number is new for each connection.
   private struct Subscription {
     var number: UInt32
     var command: ControlCommand
@@ -34,20 +37,26 @@ final class CoordinatorConnection {
   private let path: String
   private let loop: EventLoop
   private var channel: Channel?
+  /// True while the coordinator's welcome to this connection is valid.
   private var isWelcomed = false
   private var connectedAt = MonotonicTime(nanoseconds: 0)
+  /// Time of the next attempt to connect; nil for an attempt at once.
   private var retryAt: MonotonicTime?
+  /// Pause after the next failed attempt to connect; it doubles with each failure, up to `longestPause`.
   private var pause = CoordinatorConnection.firstPause
   private var lastNumber: UInt32 = 0
   private var open: [UInt32: OpenRequest] = [:]
   private var subscription: Subscription?
+  /// False if no process was listening on the socket at the last attempt to connect.
   private var hasListener = true
   /// True between the coordinator's welcome and the loss of the connection.
   var isConnected: Bool { isWelcomed }
 
   private static let firstPause = TimeSpan.milliseconds(10)
   private static let longestPause = TimeSpan.milliseconds(250)
+  /// Maximum wait for the welcome.
   private static let helloTimeout = TimeSpan.seconds(10)
+  /// Maximum number of unsent bytes.
   private static let backlogLimit = 16 << 20
 
   init(socket path: String, loop: EventLoop) { (self.path, self.loop) = (path, loop) }
@@ -86,11 +95,13 @@ final class CoordinatorConnection {
     if open.isEmpty { channel?.close() }
   }
 
+  /// Number for a new request or subscription.
   private func nextNumber() -> UInt32 {
     lastNumber &+= 1
     return lastNumber
   }
 
+  /// Sends an open request, for the first time or again.
   private func send(_ number: UInt32) {
     guard let request = open[number] else { return }
     open[number]?.isSent = true
@@ -98,6 +109,7 @@ final class CoordinatorConnection {
     channel?.send(.request(ControlRequest(number: number, command: request.command)))
   }
 
+  /// Sends the subscription under a new number.
   private func sendSubscription() {
     guard var subscription else { return }
     subscription.number = nextNumber()
@@ -136,8 +148,10 @@ final class CoordinatorConnection {
 
   // MARK: - Connection
 
+  /// True if a request or a subscription needs the connection.
   private var wantsConnection: Bool { !open.isEmpty || subscription != nil }
 
+  /// Connects if that is needed and no retry pause is running.
   private func connectIfDue() {
     guard channel == nil, wantsConnection else { return }
     if let retryAt, retryAt > SystemClock.monotonic() { return }
@@ -151,6 +165,7 @@ final class CoordinatorConnection {
     }
   }
 
+  /// Sends the hello over a new connection.
   private func startHandshake(_ socket: consuming FileDescriptor) {
     guard
       let channel = try? Channel(
@@ -165,6 +180,7 @@ final class CoordinatorConnection {
     channel.flush()
   }
 
+  /// Schedules a retry, and notifies the subscription.
   private func handleDisconnect() {
     channel = nil
     let wasWelcomed = isWelcomed
@@ -175,16 +191,19 @@ final class CoordinatorConnection {
     if wasWelcomed { subscription?.handle(nil) }
   }
 
+  /// Records that no process listens, and schedules a retry.
   private func handleNoListener() {
     hasListener = false
     scheduleRetry()
   }
 
+  /// Schedules the next attempt to connect.
   private func scheduleRetry() {
     retryAt = SystemClock.monotonic() + pause
     pause = min(pause * 2, Self.longestPause)
   }
 
+  /// Handles the welcome, a refusal, or an answer of the coordinator.
   private func handle(_ message: BankMessage) {
     switch message {
     case .welcome(let welcome) where welcome.version == protocolVersion:
@@ -198,6 +217,7 @@ final class CoordinatorConnection {
     }
   }
 
+  /// Passes an answer to the subscription or the request to which it belongs.
   private func handle(_ reply: ControlReply) {
     if let subscription, reply.number == subscription.number { return subscription.handle(reply.answer) }
     if reply.more {

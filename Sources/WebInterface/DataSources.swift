@@ -11,11 +11,13 @@ import Wire
 
 /// A data source of pages.
 enum DataSource: Hashable, CaseIterable {
+  /// Snapshots of the bank, the stock, and the customers' and the manager's side of the vending machine.
   case board, stock, vending, manager
   /// Timer with an interval of half a second.
   case clock
 }
 
+/// The subscriptions to the data sources, and their last values.
 final class DataSources {
   /// Called when a source has changed.
   var onChange: ((DataSource) -> Void)?
@@ -36,8 +38,11 @@ final class DataSources {
   private var managerClient: VendingClient?
   /// Time at which each subscription that no page needs ends.
   private var until: [DataSource: MonotonicTime] = [:]
+  /// Sources that viewers need.
   private var needed: Set<DataSource> = []
+  /// Time of the next change of the clock; nil while no page needs the clock.
   private var nextTick: MonotonicTime?
+  /// Number of connections to the stock when the assortment was last requested.
   private var stockWelcomes = 0
 
   /// Time for which an unneeded subscription is kept.
@@ -79,6 +84,7 @@ final class DataSources {
 
   // MARK: - Subscriptions
 
+  /// Subscribes to a source unless that is done already.
   private func open(_ kind: DataSource, _ now: MonotonicTime) {
     switch kind {
     case .board where !isBoardSubscribed: subscribeToBoard()
@@ -100,6 +106,7 @@ final class DataSources {
 
   private var isBoardSubscribed = false
 
+  /// Subscribes to the snapshots of the bank.
   private func subscribeToBoard() {
     isBoardSubscribed = true
     boardConnection.follow(.board) { [unowned self] answer in
@@ -115,6 +122,7 @@ final class DataSources {
     }
   }
 
+  /// True after `markBankClosed()`.
   private var isBankClosed = false
 
   /// Marks the bank as closed. The coordinator sends no frame about its end, and a late frame must not undo the mark.
@@ -124,6 +132,7 @@ final class DataSources {
     board?.isBusinessTimeRunning = false
   }
 
+  /// Subscribes to the stock.
   private func subscribeToStock() {
     let client = StockClient(
       socket: StockClient.socket(inHome: home.path), loop: loop, helloTimeout: .seconds(2))
@@ -150,6 +159,7 @@ final class DataSources {
     }
   }
 
+  /// Applies news of the vending machine to the snapshot at a key path.
   private func handle(
     _ notice: VendingUpdate, _ path: ReferenceWritableKeyPath<DataSources, VendingSnapshot?>,
     _ kind: DataSource
@@ -163,6 +173,7 @@ final class DataSources {
     onChange?(kind)
   }
 
+  /// Ends the subscription to a source, and drops its value.
   private func close(_ kind: DataSource) {
     isOpen.remove(kind)
     switch kind {
@@ -187,6 +198,7 @@ final class DataSources {
 
   // MARK: - Loop
 
+  /// Deadline for the next call of `finishIteration(_:)`; nil for none.
   var nextDeadline: MonotonicTime? {
     var earliest = MonotonicTime.earliest(
       boardConnection.nextDeadline, stockClient?.nextDeadline, vendingClient?.nextDeadline,
@@ -195,6 +207,7 @@ final class DataSources {
     return earliest
   }
 
+  /// Continues the connections, reports the clock, and ends subscriptions that no page needs.
   func finishIteration(_ now: MonotonicTime) {
     boardConnection.finishIteration()
     checkConnection(stockClient?.isConnected, .stock)
@@ -213,7 +226,7 @@ final class DataSources {
     }
   }
 
-  /// Reports to viewers that a service has disconnected.
+  /// Reports a change if a service has disconnected.
   private func checkConnection(_ isConnected: Bool?, _ kind: DataSource) {
     guard isConnected == false, isOpen.contains(kind) else { return }
     isOpen.remove(kind)

@@ -4,12 +4,14 @@
 import Posix
 import WebPages
 
+/// Reads the ends of growing files.
 enum FileTail {
-  /// Number of log lines on a page.
+  /// Maximum number of log lines on a page.
   static let lines = 200
   /// Minimum number of bytes that are read from the end of a longer file. The first byte is at a multiple of the piece
   /// size.
   static let tailSize: Int64 = 64 << 10
+  /// Piece size in bytes: a piece of output ends at the first line break after a multiple of this number.
   private static let chunkSize: Int64 = 4 << 10
 
   /// The last lines of a log. The number of a line is its byte offset. Nil if the file cannot be read.
@@ -25,7 +27,7 @@ enum FileTail {
     return lines.suffix(Self.lines)
   }
 
-  /// Output of a command, standard output first. `isTruncated` is true if an earlier part is omitted.
+  /// Output of a command, standard output first. `isCut` is true if an earlier part is omitted.
   static func output(
     ofTicket ticket: Int64, day: Int64, in directory: String
   ) -> (chunks: [OutputChunk], isCut: Bool) {

@@ -19,11 +19,14 @@ extension FormActions {
     let confirmed: ConfirmationToken?
     /// The day of the form; nil for none.
     let day: BusinessDay?
+    /// Number of customers for which the command was executed.
     var done: Int64 = 0
+    /// Number of customers for which the coordinator refused the command.
     var refused: Int64 = 0
     /// The command continues after this ticket number.
     var after: Int64 = 0
 
+    /// Answers the form with the numbers of done and refused customers.
     func answer() {
       if refused > 0, case .tickets = choice {
         return form.answer(.partly(done: done, of: done + refused), at: page)
@@ -33,6 +36,7 @@ extension FormActions {
       form.answer(isCancelling ? .cancelled(count: done) : .requeued(count: done), at: page)
     }
 
+    /// Answers the form with the failure.
     func refuse(_ failure: Failure) { form.refuse(PageRefusal(failure), at: page) }
   }
 
@@ -42,6 +46,7 @@ extension FormActions {
     case all(PageFilter)
   }
 
+  /// Cancels or requeues the customers that a form selects, or asks for the confirmation.
   func applySelection(_ form: SubmittedForm, isCancelling: Bool) throws(FieldError) {
     let fields = form.fields
     let day = try fields.day()
@@ -60,6 +65,7 @@ extension FormActions {
     }
   }
 
+  /// The customers that a form selects; nil if it selects none.
   private func choice(_ fields: RequestFields, _ isCancelling: Bool) throws(FieldError) -> Choice? {
     try fields.exclude("ticket", beside: "all")
     var filter = PageFilter()
@@ -111,6 +117,7 @@ extension FormActions {
     }
   }
 
+  /// Checks day and confirmation, then executes the command or asks for the confirmation.
   private func begin(_ selection: Selection, _ report: StatusReport) {
     let asked = selection.confirmed?.day ?? selection.day ?? report.day
     guard asked == report.day else { return selection.form.refuse(.dayChanged, at: selection.page) }
@@ -130,6 +137,7 @@ extension FormActions {
 
   // MARK: - Confirmation
 
+  /// Shows the confirmation with the number of customers.
   private func ask(_ selection: Selection, _ report: StatusReport) {
     let issued = max(1, report.bank?.queue.issued ?? report.queue.issued)
     func pose(_ count: Int64) {
@@ -153,6 +161,7 @@ extension FormActions {
     }
   }
 
+  /// The question for a selection.
   private static func question(_ selection: Selection, _ bound: ConfirmationToken) -> Confirmation {
     switch selection.choice {
     case .tickets(let tickets):
@@ -180,6 +189,7 @@ extension FormActions {
     }
   }
 
+  /// Reads the tickets of one page of a filter.
   private func list(
     _ filter: PageFilter, _ after: Int64, _ listener: @escaping (Result<[TicketNumber], Failure>) -> Void
   ) {
@@ -192,6 +202,7 @@ extension FormActions {
 
   // MARK: - Execution
 
+  /// Executes the command for customers that were selected by their tickets.
   private func act(_ selection: Selection, _ tickets: [TicketNumber], _ confirmed: ConfirmationToken) {
     order(selection, tickets, confirmed) { outcome in
       switch outcome {
@@ -208,6 +219,7 @@ extension FormActions {
     }
   }
 
+  /// Sends the command for these tickets to the coordinator.
   private func order(
     _ selection: Selection, _ tickets: [TicketNumber], _ confirmed: ConfirmationToken,
     _ listener: @escaping (Result<SelectionReport, Failure>) -> Void
@@ -229,6 +241,7 @@ extension FormActions {
     }
   }
 
+  /// Executes the command for the next page of a filter.
   private func continueSelection(_ selection: Selection, _ filter: PageFilter, _ confirmed: ConfirmationToken)
   {
     let left = confirmed.count - selection.done

@@ -1,7 +1,8 @@
 // The forms of the bank's pages: adding and cancelling customers, windows, reset, display settings. All but the display
 // settings become requests on the control socket. `ShopForms` handles the forms of the shop's pages.
 // Invariant: every form gets one answer. A form that adds customers, sent again with the same key, is executed once. A
-// form that needs a confirmation does nothing unless the user confirms exactly the number that was shown.
+// form that needs a confirmation does nothing without one. The confirmation of a selection has the number that was
+// shown.
 // Errors: a notice with the reason, and an HTTP status for scripts. An invalid field of a form is reported on an error
 // page.
 import BankModel
@@ -22,7 +23,7 @@ struct SubmittedForm {
   let fields: RequestFields
   let language: Language
 
-  /// The idempotency key of the form.
+  /// The idempotency key of the form; throws if it is missing or invalid.
   func key() throws(FieldError) -> String {
     try fields.needed(
       try fields.value("key", expected: "1 to 60 visible characters of ASCII") { key in
@@ -30,7 +31,7 @@ struct SubmittedForm {
       }, "key")
   }
 
-  /// A path of this server to return to. Other values are ignored, so a form cannot redirect to another
+  /// The path of this server to which the form returns. Other values are ignored, so a form cannot redirect to another
   /// site.
   func back(or other: String) -> String {
     guard let back = (try? fields.text("back")) ?? nil, back.hasPrefix("/"), !back.hasPrefix("//"),
@@ -53,9 +54,11 @@ struct SubmittedForm {
     exchange.respond(.seeOther(location))
   }
 
+  /// Answers with the reason for a refusal.
   func refuse(_ refusal: PageRefusal, at address: String) { answer(.refused(refusal), at: address) }
 }
 
+/// Handler of the forms of all pages.
 final class FormActions {
   unowned let application: WebApplication
   var control: CoordinatorConnection { application.control }
@@ -86,6 +89,7 @@ final class FormActions {
     return true
   }
 
+  /// Executes one form.
   private func serve(_ form: SubmittedForm, _ action: FormAction) throws(FieldError) {
     switch action {
     case .customers: try addCustomers(form)
@@ -103,6 +107,7 @@ final class FormActions {
 
   // MARK: - Customers
 
+  /// Adds customers.
   private func addCustomers(_ form: SubmittedForm) throws(FieldError) {
     let fields = form.fields
     let isKiosk = try fields.choice("from", of: ["bank", "kiosk"]) { ["bank": false, "kiosk": true][$0] }
@@ -156,6 +161,7 @@ final class FormActions {
     }
   }
 
+  /// Resets the day, which the form has to name and to confirm.
   private func reset(_ form: SubmittedForm) throws(FieldError) {
     let page = form.back(or: "/")
     let day = try form.fields.needed(try form.fields.day(), "day")
@@ -171,6 +177,7 @@ final class FormActions {
 
   // MARK: - Windows
 
+  /// Pauses or resumes a service.
   private func pause(_ form: SubmittedForm, _ isPause: Bool) throws(FieldError) {
     let page = form.back(or: "/windows")
     let service = try form.fields.needed(try form.fields.service(), "service")
@@ -182,6 +189,7 @@ final class FormActions {
     }
   }
 
+  /// Sets the number of windows of a service.
   private func scale(_ form: SubmittedForm) throws(FieldError) {
     let page = form.back(or: "/windows")
     let service = try form.fields.needed(try form.fields.service(), "service")
@@ -196,6 +204,7 @@ final class FormActions {
     }
   }
 
+  /// Kills the worker of a window, and measures how long its customer waits.
   private func endTeller(_ form: SubmittedForm) throws(FieldError) {
     let page = form.back(or: "/windows")
     let fields = form.fields
@@ -229,6 +238,7 @@ final class FormActions {
 
   // MARK: - Preferences
 
+  /// Stores the language or the theme in a cookie.
   private func storePreference(_ form: SubmittedForm, _ action: FormAction) throws(FieldError) {
     let name = action == .language ? "lang" : "theme"
     let choices = action == .language ? ["ko", "en"] : ["dark", "light"]

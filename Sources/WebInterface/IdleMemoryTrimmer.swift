@@ -1,8 +1,9 @@
 // Schedule for returning memory to the system: once a second while there is work, and once more after a second without
 // work. This type only decides when; the caller returns the memory.
-// Invariant: an idle process is not woken.
+// Invariant: after the last return that follows work, no timer wakes an idle process.
 import Time
 
+/// Decides when the process returns memory to the system.
 struct IdleMemoryTrimmer {
   /// Memory to return.
   enum Part: Equatable {
@@ -15,7 +16,9 @@ struct IdleMemoryTrimmer {
 
   /// Start of the work since the last return of memory; nil without work.
   private var beganAt: MonotonicTime?
+  /// Time of the last work.
   private var workedAt = MonotonicTime(nanoseconds: 0)
+  /// Time of the last return of memory.
   private var returnedAt = MonotonicTime(nanoseconds: 0)
 
   private static let pause = TimeSpan.seconds(1)
@@ -23,7 +26,7 @@ struct IdleMemoryTrimmer {
   /// Time of the next return; nil for none.
   var nextDeadline: MonotonicTime? { beganAt.map { $0 + Self.pause } }
 
-  /// Call at the end of each iteration.
+  /// Decides which memory to return. Called at the end of each iteration.
   ///
   /// - Parameter hasWorked: false if only work such as keep-alives was done.
   /// - Returns: the memory to return now; nil for none.

@@ -1,9 +1,10 @@
-// Budget of bytes for the lists of a page, one per viewer.
+// Budget of bytes for the lists of one page. All viewers of the page receive the same bytes.
 // Invariant: a small change is always sent. A large change is sent as soon as the budget allows, and is never dropped.
-// At full speed every row of a list changes twenty times a second. No user can read that, and sending all of it to a
+// At full speed every row of a list changes ten times a second. No user can read that, and sending all of it to a
 // thousand viewers would take CPU time from the workers.
 import Time
 
+/// Limits the bytes per second of the lists of a page.
 struct ListRateLimiter {
   /// Changes up to this size are always sent. They concern a few customers, and a viewer who waits for one of these
   /// customers must see the change at once.
@@ -18,6 +19,7 @@ struct ListRateLimiter {
 
   /// Present credit in bytes; negative after a large change.
   private var allowance = ListRateLimiter.burst
+  /// Time up to which the credit was counted.
   private var countedAt = MonotonicTime(nanoseconds: 0)
 
   /// Takes the bytes of a large change from the credit if they may be sent now.

@@ -19,10 +19,12 @@ struct PageKey: Hashable {
   var role = WebRole.operator
 }
 
+/// A page with viewers, as the feed of its streams.
 final class LivePage: EventFeed {
   let key: PageKey
   /// True if a source has changed since the last load.
   var isStale = true
+  /// True while the contents are being loaded.
   var isLoading = false
   /// True if the load was delayed once because its sources had no value yet.
   var wasPostponed = false
@@ -31,6 +33,7 @@ final class LivePage: EventFeed {
   private(set) var viewers: [ObjectIdentifier: EventViewer] = [:]
   /// Number of the last change. The first content has the number 1; 0 before it.
   private(set) var sequence: Int64 = 0
+  /// Epoch of the ids of this page's events.
   private let epoch: UInt64
   /// The regions that viewers have received.
   private var regions: [Region] = []
@@ -39,9 +42,13 @@ final class LivePage: EventFeed {
   /// Time until which lists are held back; nil if they are not held back.
   private(set) var heldUntil: MonotonicTime?
   private var rateLimiter = ListRateLimiter()
+  /// The last changes, the oldest first.
   private var changes: [EventBytes] = []
+  /// Number of bytes of `changes`.
   private var storedBytes = 0
+  /// The encoded snapshot at `sequence`; nil until a viewer needs it.
   private var snapshot: EventBytes?
+  /// Called when the last viewer has left.
   private let onEmpty: (LivePage) -> Void
 
   /// Limits of the stored changes: number and bytes.
@@ -101,6 +108,7 @@ final class LivePage: EventFeed {
     send(difference)
   }
 
+  /// Sends all changes, or only those outside the lists if the budget does not allow the lists yet.
   private func sendLists(_ now: MonotonicTime) {
     let difference = RegionDifference(from: regions, to: latest)
     let json = difference.json
@@ -125,6 +133,7 @@ final class LivePage: EventFeed {
     return difference
   }
 
+  /// Numbers, stores and announces a change; does nothing if it is empty.
   private func send(_ difference: RegionDifference, _ json: String? = nil) {
     guard !difference.isEmpty else { return }
     sequence += 1
@@ -135,11 +144,13 @@ final class LivePage: EventFeed {
     wakeAll()
   }
 
+  /// Wakes all viewers after a change.
   private func wakeAll() {
     snapshot = nil
     for viewer in viewers.values { viewer.wake() }
   }
 
+  /// Stores a change, and drops the oldest ones beyond the limits.
   private func store(_ change: EventBytes) {
     changes.append(change)
     storedBytes += change.bytes.count
@@ -171,6 +182,7 @@ final class LivePage: EventFeed {
     return wholePage()
   }
 
+  /// The snapshot of all regions, encoded once for all viewers.
   private func wholePage() -> EventBytes {
     if let snapshot { return snapshot }
     let id = EventID(epoch: epoch, sequence: sequence)

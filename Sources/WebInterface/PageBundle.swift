@@ -4,6 +4,7 @@
 import WebCore
 import WebServer
 
+/// A feed with the events of several pages.
 final class PageBundle: EventFeed {
   /// The viewer of one page. It wakes the viewer of the stream.
   private final class Part: EventViewer {
@@ -17,17 +18,19 @@ final class PageBundle: EventFeed {
     }
 
     override func wake() { stream?.wake() }
-    // All pages pulse at the same time, and a stream counts consecutive pulses for which its buffer has no room. So
-    // only the first page passes its pulse on.
+    // All pages send keep-alives at the same time, and a stream counts the consecutive keep-alives for which its
+    // socket buffer has no room. So only the first page passes its keep-alive on.
     override func keepAlive() { if isFirst { stream?.keepAlive() } }
+    /// True for the first page of the stream.
     var isFirst = false
   }
 
   private let parts: [Part]
   /// The stream holds its feed weakly, so the bundle keeps itself alive while it has a viewer.
   private var selfReference: PageBundle?
-  /// Index of the page of the last event, and index of the page to check next.
+  /// Index of the page of the last event; -1 before the first one.
   private var last = -1
+  /// Index of the page to check next.
   private var next = 0
 
   init(_ pages: [LivePage], from positions: [Int64]) {

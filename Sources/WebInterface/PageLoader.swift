@@ -9,6 +9,7 @@ import VendingClient
 import WebPages
 import Wire
 
+/// Result of loading a page.
 enum PageOutcome {
   case page(any WebPage)
   /// The object does not exist.
@@ -17,6 +18,7 @@ enum PageOutcome {
   case unavailable
 }
 
+/// Creates the values of pages.
 final class PageLoader {
   typealias PageCompletion = (PageOutcome) -> Void
 
@@ -26,7 +28,9 @@ final class PageLoader {
   private var vending: VendingClient
   /// Measurement of the last worker killed from a page; nil for none.
   var kill: KillTracker?
+  /// The last audit and its time; nil before the first.
   private var audit: (page: AuditPage, at: MonotonicTime)?
+  /// Handlers that wait for the running audit.
   private var auditWaiters: [PageCompletion] = []
 
   /// Maximum number of rows on a page.
@@ -39,6 +43,7 @@ final class PageLoader {
     (self.dataSources, self.control, self.home, self.vending) = (dataSources, control, home, vending)
   }
 
+  /// Loads a page, and passes it to the handler at once or later.
   func load(_ path: PagePath, in language: Language, _ done: @escaping PageCompletion) {
     switch path {
     case .bank: done(.page(dataSources.board.map { BankPage($0) } ?? BankPage(state: .closed, day: 0)))
@@ -81,6 +86,7 @@ final class PageLoader {
     }
   }
 
+  /// Rows of all services of the board; empty without a board.
   private var services: [ServiceRow] {
     dataSources.board?.services.map { ServiceRow($0, history: dataSources.rates[$0.service]) } ?? []
   }
@@ -89,6 +95,7 @@ final class PageLoader {
 
   // MARK: - Answers
 
+  /// Loads the page of a ticket.
   private func load(ticket number: Int64, _ day: Int64?, _ done: @escaping PageCompletion) {
     control.ask(.ticket(number: number, day: day)) { [home] outcome in
       switch outcome.only(\.ticket) {
@@ -100,6 +107,7 @@ final class PageLoader {
     }
   }
 
+  /// Loads a page with a list of customers.
   private func load(
     _ filter: PageFilter, state: CustomerState?, _ done: @escaping PageCompletion,
     _ page: @escaping (TicketList) -> PageOutcome
@@ -148,6 +156,7 @@ final class PageLoader {
     }
   }
 
+  /// Loads the page of receipts.
   private func load(receipts filter: PageFilter, _ done: @escaping PageCompletion) {
     // The coordinator cannot filter by outcome, so read ten pages and filter here.
     let limit = filter.outcome == nil ? Self.rows + 1 : 10 * Self.rows
@@ -172,6 +181,7 @@ final class PageLoader {
     }
   }
 
+  /// Loads the page of the audit; several requests share one audit.
   private func load(audit done: @escaping PageCompletion) {
     let now = SystemClock.monotonic()
     if let audit, now.since(audit.at) < Self.auditAge { return done(.page(audit.page)) }
@@ -190,6 +200,7 @@ final class PageLoader {
     }
   }
 
+  /// Loads the page of the ledger, or of one account.
   private func load(ledger account: Int64?, _ done: @escaping PageCompletion) {
     control.ask(.ledger) { [control] outcome in
       switch outcome.only(\.ledger) {
@@ -212,6 +223,7 @@ final class PageLoader {
     }
   }
 
+  /// The result of a load that the coordinator refused.
   static func outcome(_ failure: Failure) -> PageOutcome {
     // 400 (an impossible number) and 404 both become "not found".
     [400, 404].contains(failure.code.httpStatus) ? .missing(detail: failure.subject) : .unavailable
@@ -222,6 +234,7 @@ final class PageLoader {
   /// Number of money changes that are searched for earlier purchases.
   private static let changes: Int64 = 800
 
+  /// Loads the page of the vending machine, with the latest purchases or those before a number.
   private func load(vendingBefore before: Int64?, _ language: Language, _ done: @escaping PageCompletion) {
     guard let picture = dataSources.vending else {
       return done(.page(VendingPage(balance: 0, isOpen: false)))

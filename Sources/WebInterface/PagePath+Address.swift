@@ -27,6 +27,7 @@ extension PagePath {
     }
   }
 
+  /// A query with one field; "" without a value.
   private static func query(_ name: String, _ value: Int64?) -> String {
     value.map { "?\(name)=\($0)" } ?? ""
   }

@@ -124,6 +124,7 @@ struct PageFilter: Hashable {
 
   init() {}
 
+  /// The filter in the fields of a query.
   init(_ fields: RequestFields) throws(FieldError) {
     service = try fields.service()
     state = try fields.state()

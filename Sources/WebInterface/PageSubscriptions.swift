@@ -9,7 +9,9 @@ import WebPages
 import WebServer
 import Wire
 
+/// Answers requests for pages, and sends the changes of viewed pages.
 final class PageSubscriptions {
+  /// A requested page that was not loaded yet.
   private struct PendingPage {
     var exchange: HTTPExchange
     var key: PageKey
@@ -38,7 +40,8 @@ final class PageSubscriptions {
 
   /// Maximum number of pages of one stream.
   static let maximumPagesPerStream = 16
-  /// Time after which the sources include a change: the coordinator sends the board twenty times a second.
+  /// Time after which the board usually includes a change. The coordinator sends changed boards at most every 50 ms, or
+  /// every 100 ms at full speed.
   private static let settling = TimeSpan.milliseconds(60)
   /// Maximum wait for the first values of a page's sources.
   private static let timeout = TimeSpan.milliseconds(1_500)
@@ -81,12 +84,14 @@ final class PageSubscriptions {
     updateNeededSources()
   }
 
+  /// Key of a page for the visitor of a request.
   private func key(_ path: PagePath, _ request: HTTPRequest, _ visitor: Visitor?) -> PageKey {
     PageKey(
       path: path, address: path.address, language: Preferences.language(of: request),
       isManager: visitor?.isManager == true, role: visitor?.role ?? .viewer)
   }
 
+  /// The viewed page of a key; a new one if it has no viewer yet.
   private func page(_ key: PageKey) -> LivePage {
     if let page = pages[key] { return page }
     epoch += 1
@@ -95,6 +100,7 @@ final class PageSubscriptions {
     return page
   }
 
+  /// Removes a page without viewers.
   private func remove(_ page: LivePage) {
     guard pages[page.key] === page else { return }
     pages[page.key] = nil
@@ -103,6 +109,7 @@ final class PageSubscriptions {
     updateNeededSources()
   }
 
+  /// Subscribes to the sources of all viewed pages.
   private func updateNeededSources() {
     dataSources.setNeeded(
       pages.keys.reduce(into: []) { $0.formUnion($1.path.dataSources) }, at: SystemClock.monotonic())
@@ -126,10 +133,12 @@ final class PageSubscriptions {
     options.isReadOnly || !role.mayChange(path)
   }
 
+  /// A random idempotency key for the forms of a document.
   static func newKey() -> String {
     "web-" + String(RandomSeed.fromSystem(), radix: 36) + String(RandomSeed.fromSystem(), radix: 36)
   }
 
+  /// The frame with which a viewed page is encoded.
   private func frame(_ key: PageKey) -> PageFrame {
     var frame = PageFrame(
       language: key.language, address: key.address,
@@ -144,6 +153,7 @@ final class PageSubscriptions {
   /// True after the bank has closed. The pages show this state before their streams end.
   private var isClosed = false
 
+  /// True if a page has a viewer.
   var hasViewers: Bool { !pages.isEmpty }
 
   /// Handles the end of the bank: sends the last change of every viewed page.
@@ -156,7 +166,7 @@ final class PageSubscriptions {
 
   // MARK: - Loop
 
-  /// Handles a change of a source.
+  /// Marks the pages of a changed source for loading.
   func handleChange(_ kind: DataSource) {
     workCount += 1
     for page in pages.values where page.key.path.dataSources.contains(kind) {
@@ -165,6 +175,7 @@ final class PageSubscriptions {
     }
   }
 
+  /// Deadline for the next call of `finishIteration(_:)`; nil for none.
   var nextDeadline: MonotonicTime? {
     var earliest = nextKeepAlive
     for pendingPage in pendingPages {
@@ -181,6 +192,7 @@ final class PageSubscriptions {
   /// True if keep-alives are due.
   func isKeepAliveDue(_ now: MonotonicTime) -> Bool { nextKeepAlive.map { $0 <= now } ?? false }
 
+  /// Loads the pages that are due, and sends held lists and keep-alives.
   func finishIteration(_ now: MonotonicTime) {
     answerPendingPages(now)
     for page in pages.values where page.isStale && !page.isLoading && page.nextLoad <= now {
@@ -193,6 +205,7 @@ final class PageSubscriptions {
     }
   }
 
+  /// Loads and sends the requested pages whose sources are ready or whose wait is over.
   private func answerPendingPages(_ now: MonotonicTime) {
     let due = pendingPages.filter {
       dataSources.has($0.key.path.dataSources) && $0.begin <= now || $0.end <= now
@@ -207,6 +220,7 @@ final class PageSubscriptions {
     }
   }
 
+  /// Sends the document of a requested page, or the error page.
   private func respond(_ pendingPage: PendingPage, _ outcome: PageOutcome) {
     var frame = frame(pendingPage.key)
     (frame.theme, frame.notice, frame.key) = (pendingPage.theme, pendingPage.notice, Self.newKey())
@@ -221,6 +235,7 @@ final class PageSubscriptions {
     }
   }
 
+  /// Loads a viewed page, and sends its changes. Waits once if its sources have no value yet.
   private func reload(_ page: LivePage, _ now: MonotonicTime) {
     // The sources were subscribed to just now, and notify this object when they have values.
     if page.sequence == 0, !dataSources.has(page.key.path.dataSources) {

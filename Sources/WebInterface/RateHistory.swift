@@ -1,9 +1,11 @@
 // Number of customers served per service over the last ten minutes, for the plots.
-// Invariant: the coordinator sends the history since its own start at the beginning of a subscription. This type counts
-// the customers served later.
+// The coordinator sends the history since its own start at the beginning of a subscription. This type counts the
+// customers served later.
+// Invariant: each service has the same number of counts.
 import BankModel
 import Wire
 
+/// Counts of served customers for each service and interval.
 struct RateHistory {
   /// Counts of each service per interval, the oldest first, always ``BoardHistory/intervalsAtMost`` of them. The last
   /// interval is the running one.
@@ -12,6 +14,7 @@ struct RateHistory {
   private var since: Int64 = 0
   /// Customers served on the day, from the last frame.
   private var served: [ServiceName: Int64] = [:]
+  /// Business day of the last frame.
   private var day: Int64 = 0
 
   /// Time of the last frame.
@@ -35,6 +38,7 @@ struct RateHistory {
     (day, time) = (frame.day, frame.time)
   }
 
+  /// Adds the customers served since the last frame to the running interval.
   private mutating func count(_ frame: BoardFrame) {
     advance(to: frame.time)
     var counted: [ServiceName: [Int64]] = [:]
@@ -49,6 +53,7 @@ struct RateHistory {
     parts = counted
   }
 
+  /// Replaces the counts by those of the coordinator, padded with zeros at the start.
   private mutating func loadHistory(_ history: BoardHistory, of frame: BoardFrame) {
     var loaded: [ServiceName: [Int64]] = [:]
     for (index, service) in frame.services.enumerated() {
@@ -70,5 +75,6 @@ struct RateHistory {
     since &+= passed &* BoardHistory.part
   }
 
+  /// Counts of a service that has served no customer.
   private static let emptyHistory = [Int64](repeating: 0, count: BoardHistory.intervalsAtMost)
 }

@@ -4,18 +4,22 @@ import BankModel
 import WebCore
 
 extension RequestFields {
+  /// Name of a service; nil if the field is absent.
   func service(_ name: String = "service") throws(FieldError) -> ServiceName? {
     try value(name, expected: "the name of a service") { ServiceName($0) }
   }
 
+  /// State of customers; nil if the field is absent.
   func state() throws(FieldError) -> CustomerState? {
     try choice("state", of: CustomerState.names) { CustomerState(name: $0) }
   }
 
+  /// Outcome of receipts; nil if the field is absent.
   func outcome() throws(FieldError) -> Outcome? {
     try choice("outcome", of: Outcome.names) { Outcome(name: $0) }
   }
 
+  /// Priority as the name of a grade or a number, in the field `grade`; nil if the field is absent.
   func grade() throws(FieldError) -> Priority? {
     try value("grade", expected: "one of \(Priority.gradeNames.joined(separator: ", ")), or a number,") {
       Priority(name: $0)

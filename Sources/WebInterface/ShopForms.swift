@@ -11,9 +11,11 @@ import WebPages
 import WebServer
 import Wire
 
+/// Handler of the forms of the juice maker and the vending machine.
 final class ShopForms {
   private unowned let application: WebApplication
   private var control: CoordinatorConnection { application.control }
+  /// Connection to the manager's side of the vending machine.
   private lazy var manager = VendingClient(
     socket: VendingClient.managersSocket(inHome: application.options.home), loop: application.loop)
 
@@ -23,6 +25,7 @@ final class ShopForms {
 
   init(_ application: WebApplication) { self.application = application }
 
+  /// Executes one form.
   func serve(_ form: SubmittedForm, _ action: FormAction) throws(FieldError) {
     switch action {
     case .juice: try orderJuice(form)
@@ -39,6 +42,7 @@ final class ShopForms {
 
   // MARK: - Juice
 
+  /// Orders a juice of the present menu.
   private func orderJuice(_ form: SubmittedForm) throws(FieldError) {
     let juice = try form.fields.needed(try form.fields.item("juice"), "juice")
     let key = try form.key()
@@ -54,6 +58,7 @@ final class ShopForms {
     }
   }
 
+  /// Adds the customer who orders the juice.
   private func order(_ form: SubmittedForm, _ juice: ItemID, _ key: String) {
     control.ask(.enqueue(EnqueueParameters(juice: juice, key: key))) { [self] outcome in
       switch outcome.only(\.enqueued) {
@@ -64,6 +69,7 @@ final class ShopForms {
     }
   }
 
+  /// Waits until the juice is made or refused.
   private func awaitJuice(_ form: SubmittedForm, _ juice: ItemID, _ ticket: EnqueuedReport) {
     let end = ControlCommand.awaitTickets(day: ticket.day, first: ticket.first, last: ticket.last)
     control.ask(end, within: Self.juiceTimeout) { [self] outcome in
@@ -77,6 +83,7 @@ final class ShopForms {
     }
   }
 
+  /// Result of a finished order.
   private static func notice(_ report: TicketReport, _ juice: ItemID) -> Notice {
     switch report.receipt?.outcome {
     case .served: return .juiceReady(juice)
@@ -100,6 +107,7 @@ final class ShopForms {
     }
   }
 
+  /// Answers that the order is still in the queue, with the page of its ticket.
   private func answerQueued(_ form: SubmittedForm, _ ticket: EnqueuedReport) {
     form.answer(.refused(.unfinished), at: "/ticket/\(ticket.first)?day=\(ticket.day)", isMoved: true)
   }
@@ -116,6 +124,7 @@ final class ShopForms {
 
   // MARK: - Stock
 
+  /// Changes or sets the amount of a fruit.
   private func changeStock(_ form: SubmittedForm) throws(FieldError) {
     let page = "/juice/stock"
     let fields = form.fields
@@ -146,12 +155,14 @@ final class ShopForms {
     }
   }
 
+  /// Last known amount of an item; 0 if it is unknown.
   private func quantity(of item: ItemID) -> Quantity {
     application.dataSources.stock?.items.first { $0.item == item }?.quantity ?? 0
   }
 
   // MARK: - Vending machine
 
+  /// Inserts money, buys a drink, or returns the money.
   private func useMachine(_ form: SubmittedForm, _ action: FormAction) throws(FieldError) {
     let page = "/vending"
     let fields = form.fields
@@ -177,6 +188,7 @@ final class ShopForms {
     }
   }
 
+  /// Reason for the refusal in an answer that is not the expected one.
   private static func refusal(_ answer: Result<VendingResult, VendingClientError>) -> PageRefusal {
     switch answer {
     case .success(.failure(let failure)): PageRefusal(failure)
@@ -188,6 +200,7 @@ final class ShopForms {
 
   // MARK: - Manager
 
+  /// Checks the manager's code, and gives the session the manager's rights if it is right.
   private func becomeManager(_ form: SubmittedForm) throws(FieldError) {
     let page = "/vending/admin"
     let request = form.exchange.request
@@ -201,6 +214,7 @@ final class ShopForms {
     }
   }
 
+  /// Refuses a code that is wrong or was not checked: as JSON for a script, or with the login page again.
   private func refuseCode(
     _ form: SubmittedForm, _ refusal: PageRefusal, _ status: Int, _ page: ManagerLoginPage
   ) {
@@ -209,6 +223,7 @@ final class ShopForms {
     form.exchange.respond(.page(page.html(frame), status: status))
   }
 
+  /// Adds drinks, or discards expired ones, if the visitor has the manager's rights.
   private func manage(_ form: SubmittedForm, _ action: FormAction) throws(FieldError) {
     let page = "/vending/admin"
     guard application.isManager(form.exchange.request) else {
@@ -239,6 +254,7 @@ final class ShopForms {
     }
   }
 
+  /// A date as a day number; nil if the field is absent.
   private func date(_ name: String, _ fields: RequestFields) throws(FieldError) -> DayNumber? {
     try fields.value(name, expected: "a date such as 2026-03-01") { CalendarDate(text: $0)?.number }
   }

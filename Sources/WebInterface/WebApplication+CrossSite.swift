@@ -17,6 +17,7 @@ extension WebApplication {
     return .page(CrossSitePage(address: address(of: request)).html(pageSubscriptions.frame(request)))
   }
 
+  /// Encoded path and query of a request.
   private func address(of request: HTTPRequest) -> String {
     let path = request.target.segments.map { "/" + PercentText.encode(String($0)) }.joined()
     let query = request.target.query

@@ -7,7 +7,7 @@ import WebServer
 import Wire
 
 extension WebApplication {
-  /// Streams pages. The day of a ticket without one is read from the coordinator first.
+  /// Streams pages. If the address of a ticket has no day, its day is read from the coordinator first.
   func streamPages(_ paths: [PagePath], _ exchange: HTTPExchange, _ visitor: Visitor?) {
     var unbound: (place: Int, number: Int64)?
     for (index, path) in paths.enumerated() {

@@ -22,6 +22,7 @@ struct Visitor {
 }
 
 extension WebApplication {
+  /// Milliseconds since 1970 UTC.
   private var wallNow: Int64 { SystemClock.wall().milliseconds }
 
   /// The visitor of a request; nil without a session.
@@ -35,12 +36,14 @@ extension WebApplication {
     return Visitor(role: .manager, mayRun: true, isManager: true, session: nil)
   }
 
+  /// True if the request came through a TLS proxy of the options, judged by its host name.
   func isProxied(_ request: HTTPRequest) -> Bool {
     options.proxyHosts.contains(request.headers["host"] ?? "")
   }
 
   // MARK: - Start of sessions
 
+  /// Starts a session with the token of a login link.
   func login(_ request: HTTPRequest) -> HTTPResponse {
     // A link preview sends HEAD, which must not use up the token.
     guard request.method == .get, let token = request.target.query["token"] else {
@@ -91,6 +94,7 @@ extension WebApplication {
 
   // MARK: - End of sessions
 
+  /// Ends the session of the request.
   func logOut(_ request: HTTPRequest) -> HTTPResponse {
     if let session = visitor(of: request)?.session { end([session]) }
     var response = HTTPResponse.seeOther("/login")
@@ -134,14 +138,17 @@ extension WebApplication {
     home.keep(credentials.sessions)
   }
 
+  /// True if the visitor has the rights of the vending machine's manager.
   func isManager(_ request: HTTPRequest) -> Bool { visitor(of: request)?.isManager == true }
 
+  /// Ends sessions and their streams.
   private func end(_ sessions: [String]) {
     for session in sessions { _ = credentials.end(session) }
     endStreams(of: sessions)
     home.keep(credentials.sessions)
   }
 
+  /// Ends expired sessions and their streams.
   func removeExpired() {
     let ended = credentials.removeExpired(at: wallNow)
     guard !ended.isEmpty else { return }
@@ -153,7 +160,8 @@ extension WebApplication {
 
   // MARK: - Rights of a session
 
-  /// Refuses command lines unless the session's link permits them, because they run as the bank's user.
+  /// The refusal of a request that adds a command line without permission; nil for any other request. A session needs
+  /// the permission of its link, because command lines run as the bank's user.
   func refusalToRun(_ request: HTTPRequest) -> HTTPResponse? {
     guard request.method == .post, Self.addsCommandCustomers(request), visitor(of: request)?.mayRun != true
     else {
@@ -184,6 +192,7 @@ extension WebApplication {
     return members.contains { $0.key == "service" && $0.value.content == .string(ServiceName.run.text) }
   }
 
+  /// The refusal of a request that the role does not permit.
   func forbidden(_ request: HTTPRequest, _ role: WebRole) -> HTTPResponse {
     if request.target.segments.first == "api" {
       return refusal(request, .forbidden, "the role \(role.rawValue) is not permitted to do this")
@@ -191,6 +200,7 @@ extension WebApplication {
     return refused(request, .notAllowed)
   }
 
+  /// A refusal as JSON for a script, or as an error page.
   private func refused(_ request: HTTPRequest, _ refusal: PageRefusal) -> HTTPResponse {
     guard request.wantsJSON else { return errorPage(request, 403) }
     let notice = Notice.refused(refusal)
@@ -217,6 +227,7 @@ extension WebApplication {
 
   // MARK: - Refused heads
 
+  /// The response to a request that was refused before routing.
   func answer(refused status: Int, _ request: HTTPRequest) -> HTTPResponse {
     if isForScripts(request) {
       return refusal(request, WebErrorCode(refusedHead: status), Self.reasons[status] ?? "refused")

@@ -30,7 +30,9 @@ final class WebApplication: HTTPHandler {
   /// Connections to the stock and to the customers' side of the machine, for single requests.
   let stock: StockClient
   let vending: VendingClient
+  /// Handler of requests of scripts.
   private(set) lazy var api = APIRoutes(self)
+  /// Handler of forms.
   private(set) lazy var forms = FormActions(self)
 
   init(
@@ -58,12 +60,14 @@ final class WebApplication: HTTPHandler {
 
   /// Set by each request and reset by the event loop. True if there may be data to send.
   var hadRequest = false
-  /// Amount of work done: requests, changes of sources, loaded pages.
+  /// Number of requests.
   private(set) var requests = 0
+  /// Amount of work done: requests, changes of sources, loaded pages.
   var workCount: Int { requests + pageSubscriptions.workCount }
 
   // MARK: - Requests
 
+  /// Checks a request before its body arrives; nil if it is admitted.
   func admit(_ request: HTTPRequest) -> HTTPResponse? {
     switch admission.refusal(of: request) {
     case .method:
@@ -84,6 +88,7 @@ final class WebApplication: HTTPHandler {
     return nil
   }
 
+  /// Routes an admitted request to its handler.
   func serve(_ exchange: HTTPExchange) {
     hadRequest = true
     requests += 1
@@ -107,7 +112,7 @@ final class WebApplication: HTTPHandler {
     }
   }
 
-  /// Paths that need no session.
+  /// True if the request needs no session: login page, proof of the server, assets.
   private func needsNoSession(_ request: HTTPRequest) -> Bool {
     request.onlyReads
       && (["/login", "/identity"].contains(request.target.path) || request.target.segments.first == "assets")
@@ -121,6 +126,7 @@ final class WebApplication: HTTPHandler {
 
   // MARK: - Pages
 
+  /// Answers a request for a page.
   private func show(_ exchange: HTTPExchange) {
     let path: PagePath
     do throws(FieldError) {
@@ -162,25 +168,28 @@ final class WebApplication: HTTPHandler {
     } catch { exchange.respond(refusal(request, .badRequest, error.message)) }
   }
 
+  /// Executes a form, or answers 404 or 405.
   private func postForm(_ exchange: HTTPExchange) {
     guard !forms.serve(exchange) else { return }
     let isPage = (try? PagePath.page(of: exchange.request.target)) != nil
     exchange.respond(errorPage(exchange.request, isPage ? 405 : 404))
   }
 
+  /// An error page with the path of the request.
   func errorPage(_ request: HTTPRequest, _ status: Int) -> HTTPResponse {
     .page(
       ErrorPage(status: status, detail: request.target.path).html(pageSubscriptions.frame(request)),
       status: status)
   }
 
-  /// Number of customers in a state, from the board.
+  /// Number of customers in a state, from the board; nil if the board does not contain it.
   func count(_ service: ServiceName?, _ state: CustomerState?) -> Int64? {
     pageSubscriptions.loader.total(service, state)
   }
 
   // MARK: - Refusals
 
+  /// The refusal of a change on a read-only server.
   private func readOnly(_ request: HTTPRequest) -> HTTPResponse {
     let notice = Notice.refused(.readOnly)
     if request.target.segments.first == "api" {
@@ -192,6 +201,7 @@ final class WebApplication: HTTPHandler {
     return errorPage(request, 403)
   }
 
+  /// The response to a request without a session: a redirect, an error for scripts, or the login page.
   func unknown(_ request: HTTPRequest, wasUsed: Bool = false) -> HTTPResponse {
     if let address = admission.ownAddress(of: request) { return .seeOther(address) }
     if let answer = crossSiteAnswer(request) { return answer }
@@ -201,10 +211,12 @@ final class WebApplication: HTTPHandler {
     return .page(LoginPage(wasUsed: wasUsed).html(pageSubscriptions.frame(request)), status: 401)
   }
 
+  /// True if the response has to be JSON.
   func isForScripts(_ request: HTTPRequest) -> Bool {
     request.target.segments.first == "api" || request.wantsJSON
   }
 
+  /// A refusal as JSON for a script, or as plain text.
   func refusal(_ request: HTTPRequest, _ code: WebErrorCode, _ message: String) -> HTTPResponse {
     isForScripts(request) ? APIRoutes.refusal(code, message) : .text(code.status, message)
   }
@@ -221,7 +233,7 @@ final class WebApplication: HTTPHandler {
     if pageSubscriptions.isKeepAliveDue(now) { removeExpired() }
     dataSources.finishIteration(now)
     pageSubscriptions.finishIteration(now)
-    // The pages add requests, so the control link is flushed after them.
+    // Loading pages adds requests to the coordinator, so its connection is flushed after them.
     control.finishIteration()
     forms.finishIteration()
     if stock.nextDeadline != nil { stock.finishIteration() }

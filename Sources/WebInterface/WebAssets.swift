@@ -4,7 +4,9 @@
 import CWebAssets
 import WebCore
 
+/// The assets that are built into the program.
 struct WebAssets {
+  /// Index and ETag of each asset by its name.
   private let tags: [String: (place: Int, tag: String)]
 
   init() {

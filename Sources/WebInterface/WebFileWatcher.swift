@@ -8,12 +8,16 @@ import Time
 /// Detects lost files of the web server, and calls a function that creates each again.
 final class WebFileWatcher {
   private let home: WebHome
+  /// Functions that create a file again, by its name in the table.
   private let recreations: [String: () throws(SystemError) -> Void]
+  /// Watcher of the file names; nil if the kernel cannot watch them.
   private var names: FileIdentityWatcher?
   /// Called with the names of files that were created again, and with failures.
   var onEvent: (_ words: String, _ isRepaired: Bool) -> Void = { _, _ in }
 
-  /// - Parameter recreations: Functions that create a file again, by its name in the table.
+  /// Watches the files of a home.
+  ///
+  /// - Parameter recreations: functions that create a file again, by its name in the table.
   init(_ home: WebHome, on loop: EventLoop, _ recreations: [String: () throws(SystemError) -> Void]) {
     (self.home, self.recreations) = (home, recreations)
     do throws(SystemError) {
@@ -29,6 +33,7 @@ final class WebFileWatcher {
 
   var nextDeadline: MonotonicTime? { names?.repairAt }
 
+  /// Creates lost files again if that is due.
   func runTimers(_ now: MonotonicTime) {
     guard let names, let due = names.repairAt, due <= now else { return }
     let lost = names.missingFiles()

@@ -57,12 +57,14 @@ struct WebHome {
     try write("\(requested) \(port)", to: portPath)
   }
 
+  /// Text of a file; nil if it cannot be read, is too long or is not UTF-8.
   private func read(_ path: String, limit: Int = 4_096) -> String? {
     guard let file = try? FileDescriptor.open(path, .readOnly), let bytes = try? file.readAll(limit: limit)
     else { return nil }
     return String(validating: bytes, as: UTF8.self)
   }
 
+  /// Writes a file under another name, and renames it.
   private func write(_ text: String, to path: String) throws(SystemError) {
     let new = path + ".new"
     try? Directory.unlink(new)

@@ -1,4 +1,4 @@
-// Command line of the web server, written by the coordinator.
+// Command line of the web server, which the coordinator starts.
 // Errors: an unknown argument, an option without a valid value, or a missing home.
 import Wire
 

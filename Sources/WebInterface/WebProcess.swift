@@ -30,6 +30,7 @@ public enum WebProcess {
     }
   }
 
+  /// Connects to the coordinator, and runs the server.
   private static func run(_ options: WebOptions) throws(SystemError) -> Int32 {
     let loop = try EventLoop()
     let supervisor: SupervisorConnection?
@@ -49,9 +50,11 @@ public enum WebProcess {
     }
   }
 
+  /// Writes a failure to standard error.
   private static func complain(_ failure: Failure) { SupervisorConnection.complain(failure, as: "bank-web") }
 }
 
+/// A running web server: listeners, HTTP server, application and log.
 private final class WebRun {
   private let loop: EventLoop
   private let supervisor: SupervisorConnection?
@@ -61,6 +64,7 @@ private final class WebRun {
   private var listeners: [Listener] = []
   /// The listener of the socket in the home.
   private var local: Listener?
+  /// True after a signal that ends the process.
   private var isStopRequested = false
   private var memoryTrimmer = IdleMemoryTrimmer()
   private var watch: WebFileWatcher?
@@ -169,6 +173,7 @@ private final class WebRun {
       call: "bind", subject: "127.0.0.1:\(requestedPort)", code: mayHaveSome ? EADDRINUSE : EACCES)
   }
 
+  /// Runs the loop until the process has to end; returns the exit code.
   func run() throws(SystemError) -> Int32 {
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { [unowned self] report in
       if report.signal == SIGTERM || supervisor == nil { isStopRequested = true }
@@ -204,6 +209,7 @@ private final class WebRun {
     server.finishIteration(SystemClock.monotonic())
   }
 
+  /// Waits for events until the next deadline or the limit, and handles them.
   private func runIteration(until limit: MonotonicTime?) throws(SystemError) {
     let workCount = application.workCount
     try loop.runOnce(until: .earliest(limit, nextDeadline))
@@ -228,6 +234,7 @@ private final class WebRun {
     }
   }
 
+  /// Time until which the loop may wait; nil for no limit.
   private var nextDeadline: MonotonicTime? {
     if application.hadRequest { return MonotonicTime(nanoseconds: 0) }
     var earliest = MonotonicTime.earliest(application.nextDeadline, server.nextDeadline, log.nextFlush)

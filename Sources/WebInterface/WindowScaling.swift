@@ -5,7 +5,9 @@ import BankModel
 import Time
 import Wire
 
+/// A request for a number of windows.
 struct WindowScaling {
+  /// Result of the request.
   enum Outcome {
     /// The number of windows is as requested.
     case done(StatusReport)
@@ -20,6 +22,7 @@ struct WindowScaling {
 
   init(_ control: CoordinatorConnection) { self.control = control }
 
+  /// Requests a number of windows of a service, and passes the result to the listener once.
   func scale(_ service: ServiceName, to windows: Int64, _ listener: @escaping (Outcome) -> Void) {
     let command = ControlCommand.scale([ServiceWindows(service: service, count: windows)])
     control.ask(command, within: Self.timeout) { [control] outcome in
