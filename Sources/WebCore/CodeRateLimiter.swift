@@ -13,7 +13,9 @@ public enum CodeVerdict: Sendable, Equatable {
 struct CodeRateLimiter: Sendable {
   /// Wrong codes of one visitor.
   private struct FailedAttempts {
+    /// Secret of the visitor's session.
     var visitor: String
+    /// Number of consecutive wrong codes.
     var wrong = 0
     /// End of the pause; codes before it are not checked.
     var blockedUntil: MonotonicTime?

@@ -46,6 +46,7 @@ public struct Credentials: Sendable {
       }.joined()
     }
 
+    /// True for a lower-case hexadecimal digit.
     private static func isDigit(_ byte: UInt8) -> Bool {
       (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
         || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
@@ -65,6 +66,7 @@ public struct Credentials: Sendable {
   public let cookieName: String
   /// Sessions of visitors who followed a link.
   public private(set) var sessions: Sessions
+  /// The unused links, the oldest first.
   private var links: [Link] = []
   private var codes = CodeRateLimiter()
 

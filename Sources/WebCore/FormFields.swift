@@ -105,6 +105,7 @@ public enum PercentText {
 
   private static let digits = Array("0123456789ABCDEF".utf8)
 
+  /// Value of a hexadecimal digit; nil for any other byte.
   private static func digit(_ byte: UInt8) -> UInt8? {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")

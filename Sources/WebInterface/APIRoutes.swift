@@ -264,6 +264,7 @@ extension Failure.Code {
 }
 
 extension StockFailure.Code {
+  /// HTTP status of a refusal of the stock.
   var httpStatus: Int {
     switch self {
     case .unknownItem: 404
@@ -276,6 +277,7 @@ extension StockFailure.Code {
 }
 
 extension VendingFailure.Code {
+  /// HTTP status of a refusal of the vending machine.
   var httpStatus: Int {
     switch self {
     case .unknownProduct: 404

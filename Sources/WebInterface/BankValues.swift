@@ -104,6 +104,7 @@ extension ServiceRow {
 }
 
 extension WindowRow {
+  /// A row of the windows, from a snapshot of the bank.
   init(_ window: BoardWindow) {
     self.init(
       name: window.window, service: window.service, pid: window.pid,

@@ -16,6 +16,7 @@ typealias ControlOutcome = Result<[ControlAnswer], Failure>
 
 /// Connection to the coordinator for requests and one subscription.
 final class CoordinatorConnection {
+  /// Connection with the messages of a client.
   private typealias Channel = MessageChannel<BankMessage, ClientMessage>
 
   /// A request without its last answer.
@@ -45,6 +46,7 @@ final class CoordinatorConnection {
   /// Pause after the next failed attempt to connect; it doubles with each failure, up to `longestPause`.
   private var pause = CoordinatorConnection.firstPause
   private var lastNumber: UInt32 = 0
+  /// The requests without a result, by their numbers.
   private var open: [UInt32: OpenRequest] = [:]
   private var subscription: Subscription?
   /// False if no process was listening on the socket at the last attempt to connect.

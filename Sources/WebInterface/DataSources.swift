@@ -26,6 +26,7 @@ final class DataSources {
   private(set) var stock: StockSnapshot?
   private(set) var vending: VendingSnapshot?
   private(set) var manager: VendingSnapshot?
+  /// Served customers of the last ten minutes, counted from the board.
   private(set) var rates = RateHistory()
   /// Sources that are available at the moment.
   private(set) var isOpen: Set<DataSource> = [.clock]
@@ -47,6 +48,7 @@ final class DataSources {
 
   /// Time for which an unneeded subscription is kept.
   private static let linger = TimeSpan.seconds(3)
+  /// Interval of the clock.
   private static let tick = TimeSpan.milliseconds(500)
 
   init(home: WebHome, loop: EventLoop) {
@@ -104,6 +106,7 @@ final class DataSources {
     }
   }
 
+  /// True while the board is subscribed to.
   private var isBoardSubscribed = false
 
   /// Subscribes to the snapshots of the bank.

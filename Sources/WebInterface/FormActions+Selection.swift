@@ -140,6 +140,7 @@ extension FormActions {
   /// Shows the confirmation with the number of customers.
   private func ask(_ selection: Selection, _ report: StatusReport) {
     let issued = max(1, report.bank?.queue.issued ?? report.queue.issued)
+    /// Sends the confirmation page for this number of customers.
     func pose(_ count: Int64) {
       guard count > 0 else { return selection.form.refuse(.nothingSelected, at: selection.page) }
       let bound = ConfirmationToken(count: count, last: issued, day: report.day)

@@ -66,7 +66,9 @@ final class FormActions {
 
   init(_ application: WebApplication) { self.application = application }
 
+  /// Deadline for the next call of `finishIteration()`; nil for none.
   var nextDeadline: MonotonicTime? { shop.nextDeadline }
+  /// Continues the connection to the manager's side of the vending machine.
   func finishIteration() { shop.finishIteration() }
 
   /// Executes a form; false if the path has no form.

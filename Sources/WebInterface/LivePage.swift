@@ -15,6 +15,7 @@ struct PageKey: Hashable {
   /// Path and query, as in the links of the page.
   var address: String
   var language: Language
+  /// True if the visitor has the manager's rights.
   var isManager: Bool
   var role = WebRole.operator
 }
@@ -62,6 +63,7 @@ final class LivePage: EventFeed {
     (self.key, self.epoch, self.onEmpty) = (key, epoch, onEmpty)
   }
 
+  /// True if the page has more than `manyViewers` viewers.
   private var hasManyViewers: Bool { viewers.count > Self.manyViewers }
 
   /// Minimum time between two loads. It is doubled while lists are held back, because there are then more changes than
@@ -164,13 +166,17 @@ final class LivePage: EventFeed {
 
   // MARK: - Viewers
 
+  /// Adds a viewer.
   func join(_ viewer: EventViewer) { viewers[ObjectIdentifier(viewer)] = viewer }
 
+  /// Removes a viewer; the last one ends the page.
   func leave(_ viewer: EventViewer) {
     viewers[ObjectIdentifier(viewer)] = nil
     if viewers.isEmpty { onEmpty(self) }
   }
 
+  /// The first change that the viewer has not received, or a snapshot if that change is not stored; nil if there is
+  /// none.
   func next(for viewer: EventViewer) -> EventBytes? {
     guard viewer.position < sequence else { return nil }
     let missed = sequence - viewer.position

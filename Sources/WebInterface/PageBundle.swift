@@ -25,6 +25,7 @@ final class PageBundle: EventFeed {
     var isFirst = false
   }
 
+  /// The viewers of the pages, in the order of the request.
   private let parts: [Part]
   /// The stream holds its feed weakly, so the bundle keeps itself alive while it has a viewer.
   private var selfReference: PageBundle?
@@ -38,6 +39,7 @@ final class PageBundle: EventFeed {
     parts.first?.isFirst = true
   }
 
+  /// Adds the viewer to all pages.
   func join(_ viewer: EventViewer) {
     selfReference = self
     for part in parts {
@@ -46,6 +48,7 @@ final class PageBundle: EventFeed {
     }
   }
 
+  /// The next event of any page; the pages take turns. Nil if no page has one.
   func next(for viewer: EventViewer) -> EventBytes? {
     for _ in parts.indices {
       let position = next
@@ -57,6 +60,7 @@ final class PageBundle: EventFeed {
     return nil
   }
 
+  /// Removes the viewer from all pages.
   func leave(_ viewer: EventViewer) {
     for part in parts { part.page.leave(part) }
     selfReference = nil

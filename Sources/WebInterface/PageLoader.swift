@@ -20,11 +20,13 @@ enum PageOutcome {
 
 /// Creates the values of pages.
 final class PageLoader {
+  /// Handler of the result of a load.
   typealias PageCompletion = (PageOutcome) -> Void
 
   private let dataSources: DataSources
   private let control: CoordinatorConnection
   private let home: WebHome
+  /// Connection for queries about earlier purchases.
   private var vending: VendingClient
   /// Measurement of the last worker killed from a page; nil for none.
   var kill: KillTracker?
@@ -91,6 +93,7 @@ final class PageLoader {
     dataSources.board?.services.map { ServiceRow($0, history: dataSources.rates[$0.service]) } ?? []
   }
 
+  /// Names of all services of the board.
   private var serviceNames: [ServiceName] { dataSources.board?.services.map(\.service) ?? [] }
 
   // MARK: - Answers
@@ -242,6 +245,7 @@ final class PageLoader {
     var page = VendingPage(
       balance: picture.balance, drinks: picture.products.map { DrinkRow($0, picture, language) },
       total: picture.sales.reduce(0) { $0 + $1.count }, isOpen: dataSources.isOpen.contains(.vending))
+    /// Sets the purchases among these changes of money as the rows of the page.
     func show(_ changes: [MoneyChange]) {
       page.purchases = changes.compactMap { PurchaseRow($0, picture, language) }
     }

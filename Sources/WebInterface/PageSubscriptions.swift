@@ -31,6 +31,7 @@ final class PageSubscriptions {
   /// The visitor of a request, and the data with which the page recognises this server later.
   var serverIdentity: (HTTPRequest) -> (visitor: Visitor?, server: String) = { _ in (nil, "") }
   private var pendingPages: [PendingPage] = []
+  /// The viewed pages.
   private var pages: [PageKey: LivePage] = [:]
   private var nextKeepAlive: MonotonicTime?
   /// Number of changes of sources, answered requests, loaded pages and closed pages.

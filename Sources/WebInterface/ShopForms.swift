@@ -21,6 +21,7 @@ final class ShopForms {
 
   /// Maximum wait until a juice is ready or cancelled.
   private static let juiceTimeout = TimeSpan.seconds(8)
+  /// Maximum wait for an answer of the stock or the vending machine.
   private static let timeout = TimeSpan.seconds(5)
 
   init(_ application: WebApplication) { self.application = application }
@@ -261,7 +262,9 @@ final class ShopForms {
 
   // MARK: - Loop
 
+  /// Deadline for the next call of `finishIteration()`; nil for none.
   var nextDeadline: MonotonicTime? { manager.nextDeadline }
+  /// Continues the connection to the manager's side.
   func finishIteration() { if manager.nextDeadline != nil { manager.finishIteration() } }
 }
 

@@ -8,6 +8,7 @@ extension JuicePage {
   init(_ assortment: Assortment?, _ picture: StockSnapshot?, isOpen: Bool, _ language: Language) {
     let assortment = assortment ?? .standard
     let items = picture?.items ?? []
+    /// Pieces of a fruit in stock; 0 for an unknown fruit.
     func available(_ item: ItemID) -> Quantity { items.first { $0.item == item }?.quantity ?? 0 }
     self.init(
       fruits: FruitRow.rows(assortment, picture, language),
@@ -46,6 +47,7 @@ extension DrinkRow {
 }
 
 extension PurchaseRow {
+  /// The row of a purchase; nil for any other change of money.
   init?(_ change: MoneyChange, _ picture: VendingSnapshot, _ language: Language) {
     guard change.kind == .bought, let product = change.product else { return nil }
     self.init(

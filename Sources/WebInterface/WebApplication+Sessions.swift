@@ -156,6 +156,7 @@ extension WebApplication {
     home.keep(credentials.sessions)
   }
 
+  /// Ends the streams of these sessions.
   private func endStreams(of sessions: [String]) { if !sessions.isEmpty { onEnd?(sessions) } }
 
   // MARK: - Rights of a session
@@ -235,6 +236,7 @@ extension WebApplication {
     return .page(ErrorPage(status: status).html(pageSubscriptions.frame(request)), status: status)
   }
 
+  /// Messages for scripts by the status of a refused head.
   private static let reasons = [
     400: "the request is malformed", 408: "the request took too long", 413: "the body is too large",
     431: "the headers are larger than 16 KiB", 503: "there are too many connections",

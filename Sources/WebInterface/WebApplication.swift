@@ -223,12 +223,14 @@ final class WebApplication: HTTPHandler {
 
   // MARK: - Loop
 
+  /// Deadline for the next call of `finishIteration(_:)`; nil for none.
   var nextDeadline: MonotonicTime? {
     .earliest(
       control.nextDeadline, stock.nextDeadline, vending.nextDeadline, dataSources.nextDeadline,
       .earlier(pageSubscriptions.nextDeadline, forms.nextDeadline))
   }
 
+  /// Continues all connections, and answers the requests that are due.
   func finishIteration(_ now: MonotonicTime) {
     if pageSubscriptions.isKeepAliveDue(now) { removeExpired() }
     dataSources.finishIteration(now)

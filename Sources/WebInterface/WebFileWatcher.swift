@@ -31,6 +31,7 @@ final class WebFileWatcher {
     } catch { names = nil }
   }
 
+  /// Time of the next call of `runTimers(_:)`; nil for none.
   var nextDeadline: MonotonicTime? { names?.repairAt }
 
   /// Creates lost files again if that is due.

@@ -65,12 +65,14 @@ final class StreamViewer: EventViewer {
     return true
   }
 
+  /// Schedules the viewer for writing, unless its socket buffer is full.
   override func wake() {
     guard !isScheduled, !isBlocked, !hasLeft else { return }
     isScheduled = true
     server.schedule(self)
   }
 
+  /// Schedules a keep-alive; ends the viewer if its client has not read for too long.
   override func keepAlive() {
     guard !hasLeft else { return }
     stalls = isBlocked ? stalls + 1 : 0
@@ -79,6 +81,7 @@ final class StreamViewer: EventViewer {
     wake()
   }
 
+  /// Ends the viewer after the piece that is being written, or at once if its socket buffer is full.
   override func end() {
     isEnding = true
     // If the socket buffer is full, the viewer ends without waiting for room.

@@ -19,6 +19,7 @@ extension Notice {
   ) -> String {
     let phrases = StringCatalog(language)
     var bytes: [UInt8] = []
+    /// Appends a member with a text value, after a comma unless it is the first one.
     func put(_ name: String, _ text: String) {
       bytes.append(contentsOf: bytes.isEmpty || bytes.last == UInt8(ascii: "{") ? [] : [UInt8(ascii: ",")])
       JSONText.append(name, to: &bytes)

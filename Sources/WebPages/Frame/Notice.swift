@@ -123,6 +123,7 @@ public enum Refusal: String, Sendable, CaseIterable {
 }
 
 extension Notice {
+  /// Character between the name and the values of a code.
   private static let separator: Character = "~"
 
   /// The notice in a query: a name and values separated by `~`, which needs no escape.
@@ -161,12 +162,15 @@ extension Notice {
     let parts = String(code).split(separator: Self.separator, omittingEmptySubsequences: false).map {
       String($0)
     }
+    /// The part of the code at an index as a number; nil if it is missing or not a number.
     func number(_ index: Int) -> Int64? { parts.indices.contains(index) ? Int64(parts[index]) : nil }
+    /// The part of the code at an index as the name of an item; nil if it is missing or invalid.
     func item(_ index: Int) -> ItemID? {
       guard parts.indices.contains(index) else { return nil }
       let item = ItemID(parts[index])
       return item.isValid ? item : nil
     }
+    /// The first value of the code as the name of a service; nil if it is missing or invalid.
     func service() -> ServiceName? { parts.count > 1 ? ServiceName(parts[1]) : nil }
     let read: Notice? =
       switch (parts[0], number(1), number(2)) {

@@ -13,6 +13,7 @@ struct PageLink {
   /// True if a public screen shows the link.
   var isPublic: Bool { ["/kiosk", "/lobby", "/juice", "/vending"].contains(path) }
 
+  /// The icon as SVG.
   var icon: HTML { #"<svg viewBox="0 0 24 24" aria-hidden="true"><path d="\#(drawing)"/></svg>"# }
 
   /// The links, in the order of the navigation.

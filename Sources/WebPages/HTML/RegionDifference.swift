@@ -80,6 +80,7 @@ public struct RegionDifference: Sendable, Equatable {
   /// True if nothing has changed.
   public var isEmpty: Bool { changes.isEmpty }
 
+  /// Key and HTML of a row.
   private typealias Row = (key: String, html: String)
 
   /// The change of a list. Rows whose order is unchanged stay in place. Every other row is inserted, from the last to

@@ -23,15 +23,18 @@ extension ConfirmPage {
       """
   }
 
+  /// Hidden fields of a form.
   private typealias Fields = [(name: HTML, value: String)]
 
   /// Path of the form, its hidden fields, and the question.
   private func parts(_ messages: PageMessages) -> (action: String, fields: Fields, question: String) {
+    /// Fields of a command for these tickets.
     func chosen(_ tickets: [TicketNumber], _ bound: ConfirmationToken) -> Fields {
       tickets.map { (name: HTML("ticket"), value: "\($0)") } + [
         ("day", "\(bound.day)"), ("confirmed", bound.digits),
       ]
     }
+    /// Fields of a command for all customers of a filter.
     func whole(_ filter: RecordFilter, _ bound: ConfirmationToken) -> Fields {
       PageFrame(language: messages.language).filterFields(filter) + [
         ("all", "\(bound.count)"), ("day", "\(bound.day)"), ("confirmed", bound.digits),

@@ -44,6 +44,7 @@ extension JuicePage {
   private var ordered: [JuiceRow] {
     let places = Dictionary(
       fruits.enumerated().map { ($0.element.id, $0.offset) }, uniquingKeysWith: { first, _ in first })
+    /// Position of a juice in display order, before the order of the assortment decides.
     func place(_ juice: JuiceRow) -> Int {
       juice.recipe.count > 1 ? -1 : juice.recipe.first.flatMap { places[$0.fruit] } ?? fruits.count
     }
@@ -84,6 +85,7 @@ extension StockPage {
         "fruits", fruits, key: \.id.name,
         row: { fruit in
           let messages = frame.messages
+          /// Form with the button that changes the amount by one.
           func step(_ change: String, _ label: String, _ sign: String, _ isOff: Bool) -> HTML {
             let off: HTML = isOff ? " disabled" : frame.disabledAttribute
             return frame.form(

@@ -29,6 +29,7 @@ extension VendingAdminPage {
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let messages = frame.messages
     let products = shelves.map { (value: $0.drink.id.name, text: $0.drink.name) }
+    /// A date field with its label.
     func date(_ name: HTML, _ label: String, _ day: DayNumber) -> HTML {
       """
       <label class="field"><span>\(label)</span><input type="date" name="\(name)" \

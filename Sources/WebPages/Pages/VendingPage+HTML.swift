@@ -23,6 +23,7 @@ extension VendingPage {
   /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let messages = frame.messages
+    /// Form with the button that inserts a banknote.
     func note(_ won: Won) -> HTML {
       frame.form(
         "/vending/insert", [("amount", "\(won)")],
@@ -87,6 +88,7 @@ extension VendingPage {
 
   /// Links to the pages with earlier and later purchases.
   private func pages(_ frame: PageFrame) -> HTML {
+    /// Link to a page of purchases; nil if there is none.
     func link(_ place: Int64?, _ text: String) -> HTML? {
       place.map {
         $0 > 0

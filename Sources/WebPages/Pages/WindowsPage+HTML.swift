@@ -18,6 +18,7 @@ extension WindowsPage {
   /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let messages = frame.messages
+    /// A column heading.
     func head(_ text: String, _ cssClass: HTML = "") -> HTML {
       #"<th scope="col" class="\#(cssClass)">\#(text)</th>"#
     }
@@ -38,6 +39,7 @@ extension WindowsPage {
     let messages = frame.messages
     let place = "\(lastKill.window), \(messages.generation(lastKill.generation)), pid \(lastKill.pid)"
     let ended = messages.localized("\(place) was killed.", "\(place): 강제 종료했습니다.")
+    /// A sentence with the measured time, if there is one.
     func banner(_ cssClass: HTML, _ text: String, _ milliseconds: Int64? = nil, isExact: Bool = true) -> HTML
     {
       let figure: HTML? = milliseconds.map {
@@ -81,6 +83,7 @@ extension WindowsPage {
     let messages = frame.messages
     let name = messages.phrases.service(service.service)
     let fields = [(name: HTML("service"), value: service.service.text)]
+    /// Form with the button that requests this number of windows.
     func scale(_ windows: Int64, _ label: String, _ sign: String) -> HTML {
       let off: HTML = windows < 0 ? " disabled" : frame.disabledAttribute
       return frame.form(
@@ -112,6 +115,7 @@ extension WindowsPage {
   /// Table row of a window.
   private func row(_ window: WindowRow, _ frame: PageFrame) -> HTML {
     let messages = frame.messages
+    /// A cell of the table of windows.
     func cell(_ name: String, _ value: HTML?, _ cssClass: HTML = "") -> HTML {
       frame.cell(name, value, cssClass)
     }
