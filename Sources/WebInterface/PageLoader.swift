@@ -11,6 +11,7 @@ import Wire
 
 /// Result of loading a page.
 enum PageOutcome {
+  /// The loaded page.
   case page(any WebPage)
   /// The object does not exist.
   case missing(detail: String)

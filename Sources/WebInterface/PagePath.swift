@@ -9,16 +9,20 @@ import WebPages
 /// A page with its parameters.
 enum PagePath: Hashable {
   case bank
+  /// `latest` is the ticket that was taken last.
   case kiosk(latest: Int64?)
   case ticket(Int64, day: Int64?)
   case lobby
   case juice
   case juiceStock
+  /// `before` is the number before which purchases are shown; nil for the latest ones.
   case vending(before: Int64?)
   case vendingAdmin
   case windows
+  /// Log of a window or of another process.
   case log(String)
   case services
+  /// Dead letters.
   case dead(PageFilter)
   case tickets(PageFilter)
   case receipts(PageFilter)

@@ -7,7 +7,7 @@ import Wire
 public struct WebOptions: Sendable, Equatable {
   /// Absolute path of the home.
   public var home = ""
-  /// The first port to try; 0 for any free port.
+  /// The requested port; 0 for any free port. If it is taken, the server tries the ports after it.
   public var port: UInt16 = Self.defaultPort
   /// True if every change of the bank is refused.
   public var isReadOnly = false

@@ -13,6 +13,7 @@ struct WindowScaling {
     case done(StatusReport)
     /// Accepted; surplus windows close when their present customers have been served.
     case closing(StatusReport)
+    /// The coordinator refused the request, or did not answer in time.
     case refused(Failure)
   }
 

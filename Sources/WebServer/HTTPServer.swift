@@ -34,8 +34,8 @@ public final class HTTPServer {
     public var waiting = 1_024
     /// Maximum number of event streams, for each kind of socket.
     public var streams = 2_000
-    /// Memory in bytes for a request and its answer. The library uses half of it for the head of the
-    /// request.
+    /// Memory in bytes for a request and its answer. Half of it is more than the longest head, because the library
+    /// reads a head into half of the memory.
     public var memory = 40 << 10
     /// Maximum size of a body in bytes.
     public var body = 64 << 10
@@ -54,11 +54,13 @@ public final class HTTPServer {
   let limits: Limits
   let loop: EventLoop
   private let pendingConnections: PendingConnections
+  /// The open streams.
   private var viewers: [ObjectIdentifier: StreamViewer] = [:]
   /// Viewers with data to write.
   private var pendingWrites: [StreamViewer] = []
   private let daemon: OpaquePointer
   private var registration: Registration?
+  /// The connections of the library, without the streams.
   private var connections: [ObjectIdentifier: HTTPConnection] = [:]
   /// Time of the next check of deadlines; no connection has an earlier deadline.
   private var nextExpiry: MonotonicTime?

@@ -57,6 +57,7 @@ final class PendingConnections {
 
   init(_ loop: EventLoop, _ limits: HTTPServer.Limits) { (self.loop, self.limits) = (loop, limits) }
 
+  /// Number of connections.
   var count: Int { connections.count }
 
   /// Adds a connection. If too many of the same kind of socket wait, closes the one that has waited longest.

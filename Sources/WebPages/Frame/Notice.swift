@@ -40,6 +40,7 @@ public enum Notice: Sendable, Equatable {
 
   /// Tone of a notice.
   public enum Tone: String, Sendable {
+    /// The command of the form was executed, or was refused.
     case done, refused
     /// Alert that a juice is ready.
     case alert
