@@ -2,7 +2,7 @@
 // Anderson, Bit Twiddling Hacks, "Determine if a word has a byte less than n" and "Determine if a word has a byte
 // equal to n". The formulas show exactly whether such a byte exists, but not where it is.
 
-/// Eight bytes of a text.
+/// Eight bytes of a text, which are searched at once.
 public struct ByteScanner {
   private let bytes: UInt64
 

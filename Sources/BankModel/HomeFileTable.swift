@@ -57,7 +57,7 @@ public struct HomeFile: Sendable, Hashable {
   public var mode: UInt32 { kind == .directory ? 0o700 : 0o600 }
 }
 
-/// The entries of a home directory.
+/// Table of the files and directories of a home.
 public enum HomeFileTable {
   /// The entries of every home. The logs of the windows, `logs/NAME.log`, are not listed, because they are created
   /// again with their next line.

@@ -2,7 +2,7 @@
 // in the language of its user.
 // Invariant: the number of a kind never gets another meaning.
 
-/// One detail of a failure or of a finding.
+/// One detail of a failure or of an audit's finding: the number of its kind, and the values for its sentence.
 public struct MessageDetail: Hashable, Sendable {
   /// Number of the kind. A newer program may have added a kind that this program does not know.
   public var code: Int64

@@ -15,7 +15,7 @@ public struct PostingRule: Hashable, Sendable {
     /// Names in a configuration, in the order of the raw values.
     public static let names = ["cash", "loans", "customer"]
 
-    /// The ledger account for this customer.
+    /// The ledger account of this side, for a customer with this account.
     func account(of customer: AccountNumber) -> LedgerAccount {
       switch self {
       case .cash: .cash

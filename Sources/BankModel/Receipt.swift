@@ -3,7 +3,7 @@
 
 import Time
 
-/// Outcome of a ticket.
+/// Kind of a receipt: how the ticket ended.
 public enum Outcome: UInt8, NameCodable {
   /// The work was done.
   case served = 1
@@ -136,7 +136,7 @@ public struct Receipt: Hashable, Sendable {
   }
 }
 
-/// End of an attempt.
+/// How an attempt ended.
 public enum AttemptEnd: UInt8, NameCodable {
   /// A worker finished the customer, which therefore has a receipt.
   case served = 1

@@ -8,7 +8,7 @@ public struct Service: Hashable, Sendable {
   /// Number of the service, from 1 without a gap.
   public let number: UInt16
 
-  /// - Parameter number: at least 1.
+  /// The service with this number, which is at least 1.
   public init(number: UInt16) {
     precondition(number >= 1, "services are numbered from 1")
     self.number = number

@@ -42,7 +42,7 @@ public struct OrderIDGenerator: Sendable {
   /// Creates a generator whose names differ from those of every other seed.
   public init(seed: UInt64) { prefix = "x" + String(seed, radix: 16, digits: 16) + "-" }
 
-  /// Returns a new name.
+  /// Returns a new order name.
   public mutating func next() -> OrderID {
     created &+= 1
     return OrderID(prefix + String(created, radix: 16, digits: 8))

@@ -106,7 +106,7 @@ extension StringCatalog {
     return signal ?? end.map(attemptFailed)
   }
 
-  /// `exit code 65`, `종료 코드 65`.
+  /// Text for an exit code: `exit code 65`, `종료 코드 65`.
   public func exitCode(_ code: Int32) -> String { localized("종료 코드 \(code)", "exit code \(code)") }
 
   /// Name of an account of the ledger. The accounts of the bank are translated; those of customers are not.

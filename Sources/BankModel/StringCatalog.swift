@@ -21,7 +21,7 @@ public enum Language: UInt8, Sendable, Codable, CaseIterable {
   public init(locale: some StringProtocol) { self = locale.hasPrefix("ko") ? .korean : .english }
 }
 
-/// Sentences in one language.
+/// Sentences and words for users, in one language.
 public struct StringCatalog: Sendable {
   /// Language of these sentences.
   public let language: Language

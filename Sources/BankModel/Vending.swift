@@ -103,7 +103,7 @@ public enum VendingRefusal: Hashable, Sendable {
   case diskFull
 }
 
-/// Result of a request to a machine.
+/// Result of a request to a vending machine.
 public enum VendingAnswer: Hashable, Sendable {
   /// Done and on disk.
   case done(MoneyChange)
@@ -128,7 +128,7 @@ public struct MoneyAccount: Hashable, Sendable, Codable {
   /// Amount in won by which the invariant is violated; anything but 0 is an error of the program.
   public var difference: Won { inserted &- balance &- spent &- returned }
 
-  /// Adds a change of the ledger to the sums.
+  /// Adds a change of money to the balance and the sums.
   public mutating func apply(_ change: MoneyChange) {
     balance &+= change.difference
     switch change.kind {

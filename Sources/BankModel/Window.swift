@@ -1,7 +1,7 @@
 // Windows of a bank and the tellers that serve at them. A `ServiceDirectory` returns the name of a window. A
 // generation distinguishes one teller at a window from its successor.
 
-/// A window of the bank: a service and a place.
+/// A window of the bank: its service, and its number among the windows of this service.
 public struct Window: Hashable, Sendable, Comparable {
   /// The one service of this window.
   public let service: Service
@@ -58,7 +58,7 @@ public struct Lease: Hashable, Codable, Sendable {
   enum CodingKeys: Int, CodingKey { case ticket = 1, attempt, generation }
 }
 
-/// Exit of a process.
+/// How a process ended: its exit code, or the signal that ended it.
 public enum ProcessEnd: Hashable, Sendable {
   /// The process exited by itself, with this code.
   case code(Int32)

@@ -6,7 +6,7 @@ import Time
 /// Reason and consequence of work that was not done. It is a class because failures are rare: a struct would enlarge
 /// every value that may contain a failure, such as each answer of a worker.
 public final class WorkFailure: Hashable, Sendable {
-  /// Consequence for the customer.
+  /// What happens to the customer after the failure.
   public enum Consequence: UInt8, Sendable, CaseIterable {
     /// Retry after a pause, as often as the service allows failures.
     case again = 1

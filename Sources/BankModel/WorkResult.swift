@@ -4,7 +4,7 @@
 
 import Time
 
-/// Retained part of a stream of bytes.
+/// Retained part of the output of a command or worker: its first and last bytes, and its length.
 public struct TruncatedOutput: Hashable, Sendable {
   /// The first bytes of the stream.
   public let first: [UInt8]
@@ -82,12 +82,12 @@ public final class WorkResult: Sendable {
     (self.ending, self.duration, self.output, self.errors) = (ending, duration, output, errors)
   }
 
-  /// A copy with this duration.
+  /// A copy of the result with this duration.
   public func lasting(_ duration: TimeSpan) -> WorkResult {
     WorkResult(ending: ending, duration: duration, output: output, errors: errors)
   }
 
-  /// A copy with at most `limit` bytes of each stream.
+  /// A copy of the result with at most `limit` bytes of each stream.
   public func cut(to limit: Int) -> WorkResult {
     guard output.first.count + output.last.count > limit || errors.first.count + errors.last.count > limit
     else { return self }

@@ -4,7 +4,7 @@
 // process; links are not stored.
 import Time
 
-/// The secrets of one home, and the links of one process.
+/// Authenticates visitors: the secrets of one home, the sessions, and the links of one process.
 public struct Credentials: Sendable {
   /// The secrets stored in the home, as hexadecimal digits.
   public struct Secrets: Sendable, Equatable {

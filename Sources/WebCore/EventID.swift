@@ -24,7 +24,7 @@ public struct EventID: Sendable, Equatable {
   public var text: String { String(epoch, radix: 36) + "-" + String(sequence) }
 }
 
-/// Events in the format of the stream.
+/// Encodes events in the format of an event stream.
 public enum EventText {
   /// An event with an id, a kind, and data on one line.
   public static func event(_ kind: String, _ id: EventID, data: String) -> [UInt8] {

@@ -7,7 +7,7 @@ public enum SHA256 {
   /// Block size in bytes.
   private static let blockSize = 64
 
-  /// The digest: 32 bytes.
+  /// SHA-256 digest of bytes: 32 bytes.
   public static func digest(_ bytes: [UInt8]) -> [UInt8] {
     var state: [UInt32] = [
       0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,

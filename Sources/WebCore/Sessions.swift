@@ -2,9 +2,9 @@
 // Invariant: a secret is valid until its session ends or expires, and never after. There are at most
 // `maximumCount` sessions. The list survives the process as text. A damaged text is read as an empty list.
 
-/// The sessions of one server.
+/// The logins of a server's visitors, each with its secret, rights and expiry.
 public struct Sessions: Sendable, Equatable {
-  /// One login.
+  /// Login of one visitor: id, rights and times.
   public struct Session: Sendable, Equatable {
     /// Public id: eight hexadecimal digits.
     public let id: String

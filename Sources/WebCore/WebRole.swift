@@ -2,7 +2,7 @@
 // Invariant: operators and managers have every right of viewers and kiosks. A viewer may send every GET and HEAD. A
 // request that no rule names is permitted only to operators and managers.
 
-/// Role of a session.
+/// Role of a session, which decides what its visitor may read and change.
 public enum WebRole: String, Sendable, CaseIterable {
   /// Reads every page and changes nothing.
   case viewer

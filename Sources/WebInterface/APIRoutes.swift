@@ -11,7 +11,7 @@ import WebCore
 import WebServer
 import Wire
 
-/// The routes for scripts.
+/// Handler of the requests of scripts, `/api/v1/…`.
 final class APIRoutes {
   unowned let application: WebApplication
   var control: CoordinatorConnection { application.control }

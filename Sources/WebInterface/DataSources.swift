@@ -9,7 +9,7 @@ import Time
 import VendingClient
 import Wire
 
-/// A data source of pages.
+/// Source of the values of pages, to which this process subscribes.
 enum DataSource: Hashable, CaseIterable {
   /// Snapshots of the bank, the stock, and the customers' and the manager's side of the vending machine.
   case board, stock, vending, manager

@@ -7,7 +7,7 @@ import Wire
 
 /// Counts of served customers for each service and interval.
 struct RateHistory {
-  /// Counts of each service per interval, the oldest first, always ``BoardHistory/intervalsAtMost`` of them. The last
+  /// Counts of each service per interval, the oldest first, always `BoardHistory.intervalsAtMost` of them. The last
   /// interval is the running one.
   private var parts: [ServiceName: [Int64]] = [:]
   /// Start of the running interval, in milliseconds since 1970.

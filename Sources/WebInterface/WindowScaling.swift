@@ -5,9 +5,9 @@ import BankModel
 import Time
 import Wire
 
-/// A request for a number of windows.
+/// Requests a number of windows for a service.
 struct WindowScaling {
-  /// Result of the request.
+  /// Result of a request for a number of windows.
   enum Outcome {
     /// The number of windows is as requested.
     case done(StatusReport)

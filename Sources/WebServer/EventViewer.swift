@@ -2,7 +2,7 @@
 // Invariant: viewers that receive the same piece share its encoded bytes, so a thousand viewers cost one encoding.
 import WebCore
 
-/// A source whose pieces are sent to viewers.
+/// A source of an event stream. It sends its pieces in order to any number of viewers.
 public protocol EventFeed: AnyObject {
   /// Adds a viewer, which the feed wakes for each new piece.
   func join(_ viewer: EventViewer)

@@ -20,12 +20,12 @@ public protocol HTTPHandler: AnyObject {
   func answer(refused status: Int, _ request: HTTPRequest) -> HTTPResponse
 }
 
-/// HTTP on an ``EventLoop``. Not Sendable: everything happens on the loop's thread.
+/// HTTP server on an `EventLoop`. Not Sendable: everything happens on the loop's thread.
 ///
 /// The caller calls ``finishIteration(_:)`` at the end of each iteration, and waits at most
 /// until ``nextDeadline``.
 public final class HTTPServer {
-  /// Limits of numbers, sizes and times.
+  /// Limits of connections, streams, memory, body sizes and times.
   public struct Limits: Sendable {
     /// Maximum number of connections with a request in progress or idle after one, for each kind of socket (TCP, socket
     /// in the home).

@@ -6,7 +6,7 @@ import Glibc
 import Posix
 import WebCore
 
-/// A viewer with a connection of its own.
+/// The viewer of an event stream, which writes to a connection of its own.
 final class StreamViewer: EventViewer {
   private weak var feed: (any EventFeed)?
   private let socket: FileDescriptor

@@ -4,7 +4,7 @@
 
 /// Base class of all drinks.
 public class Beverage: @unchecked Sendable, CustomStringConvertible {
-  /// Label of a drink.
+  /// Label of a drink: product, manufacturer, volume, price and name.
   public struct Label: Hashable, Sendable {
     /// Name of the product in commands.
     public var product: ItemID

@@ -3,7 +3,7 @@
 // Invariant: the code of a notice parses to an equal notice. Any other text is rejected.
 import BankModel
 
-/// Result of a form.
+/// Result of a form, as the page shows it to the user.
 public enum Notice: Sendable, Equatable {
   /// Customers were added; `first` is the first ticket.
   case added(count: Int64, first: TicketNumber)
@@ -38,7 +38,7 @@ public enum Notice: Sendable, Equatable {
   case welcome
   case refused(Refusal)
 
-  /// Tone of a notice.
+  /// Kind of a notice, which decides its look.
   public enum Tone: String, Sendable {
     /// The command of the form was executed, or was refused.
     case done, refused
@@ -48,7 +48,7 @@ public enum Notice: Sendable, Equatable {
     case question
   }
 
-  /// Tone of the notice.
+  /// Kind of the notice, which decides its look.
   public var tone: Tone {
     switch self {
     case .refused, .partly: .refused

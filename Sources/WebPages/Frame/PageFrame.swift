@@ -10,7 +10,7 @@ public enum Theme: String, Sendable, CaseIterable {
   case dark, light
 }
 
-/// Frame of a page.
+/// What a page shows depending on its viewer: language, theme, rights, connection and last notice.
 public struct PageFrame: Sendable, Equatable {
   /// Language of all texts.
   public var language: Language

@@ -3,7 +3,7 @@
 // Only literals in the source are inserted unchanged. Text of customers therefore cannot become an element,
 // and no caller must escape it.
 
-/// A piece of a document.
+/// A piece of an HTML document.
 ///
 ///     let row: HTML = #"<li data-key="\#(ticket)">\#(name)</li>"#
 ///

@@ -38,7 +38,7 @@ public enum Region: Sendable, Equatable {
     }
   }
 
-  /// A part that is replaced completely.
+  /// Makes a region that is replaced completely when it changes.
   static func block(_ name: String, _ html: HTML) -> Region { .block(name: name, html: html.text) }
 
   /// A list with a row for each value. If several values have the same key, only the first has a row: data from a

@@ -3,7 +3,7 @@
 // for skipped lists. Unchanged parts are not touched, so focus, selection and typed text are kept.
 import JSON
 
-/// Change of one region.
+/// Change of one region of a page, which the script applies.
 public enum RegionChange: Sendable, Equatable {
   /// A row that is inserted, or that replaces the row with the same key. It is placed before the row `before`.
   public struct Placement: Sendable, Equatable {
@@ -36,7 +36,7 @@ public enum RegionChange: Sendable, Equatable {
   }
 }
 
-/// Difference between two values of a page.
+/// The changes that turn one value of a page into another.
 public struct RegionDifference: Sendable, Equatable {
   /// Changes by region; empty if the values are equal.
   public private(set) var changes: [RegionChange] = []

@@ -5,7 +5,7 @@ import BankModel
 extension ConfirmPage {
   /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.messages.confirmHeading }
-  /// None: the page does not change.
+  /// Changing regions: none, because the page does not change.
   public func parts(_ frame: PageFrame) -> [Region] { [] }
 
   /// Content of the page. The script uses the content of `[data-confirm]` for its dialog.
@@ -101,7 +101,7 @@ extension ConfirmPage {
 extension LoginPage {
   /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.messages.loginHeading }
-  /// None: the page does not change.
+  /// Changing regions: none, because the page does not change.
   public func parts(_ frame: PageFrame) -> [Region] { [] }
 
   /// Content of the page.
@@ -117,7 +117,7 @@ extension LoginPage {
 extension CrossSitePage {
   /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.messages.bank }
-  /// None: the page does not change.
+  /// Changing regions: none, because the page does not change.
   public func parts(_ frame: PageFrame) -> [Region] { [] }
 
   /// Content of the page. The link is for browsers that ignore the `refresh` element.
@@ -133,7 +133,7 @@ extension CrossSitePage {
 extension ErrorPage {
   /// Title of the page.
   public func title(_ frame: PageFrame) -> String { "\(status)" }
-  /// None: the page does not change.
+  /// Changing regions: none, because the page does not change.
   public func parts(_ frame: PageFrame) -> [Region] { [] }
 
   /// Content of the page.

@@ -123,7 +123,7 @@ extension VendingAdminPage {
 extension ManagerLoginPage {
   /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.messages.admin }
-  /// None: the page does not change.
+  /// Changing regions: none, because the page does not change.
   public func parts(_ frame: PageFrame) -> [Region] { [] }
 
   /// Content of the page.

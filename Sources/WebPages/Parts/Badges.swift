@@ -44,7 +44,7 @@ extension PageFrame {
     return #"<time datetime="\#(stamp.full)" title="\#(stamp.full)">\#(stamp.time)</time>"#
   }
 
-  /// A time with its date.
+  /// A time, in milliseconds since 1970, with its date.
   func date(_ milliseconds: Int64) -> HTML {
     let stamp = TimestampText(milliseconds)
     return #"<time datetime="\#(stamp.full)">\#(stamp.day) \#(stamp.time)</time>"#
@@ -107,7 +107,7 @@ extension PageFrame {
     return #"<span class="progress">\#(bar)\#(text ?? "")</span>"#
   }
 
-  /// A heading with an element beside it.
+  /// The heading of a page, with an element beside it.
   func heading(_ text: String, _ beside: HTML? = nil) -> HTML {
     #"<div class="heading"><h1>\#(text)</h1>\#(beside)</div>"#
   }
@@ -130,7 +130,7 @@ extension PageFrame {
   }
 }
 
-/// A time as text, in UTC.
+/// Date and time of day of a point in time as text, in UTC.
 struct TimestampText {
   /// Date and time of day: `2026-03-01` and `03:15:51.592`.
   let day, time: String

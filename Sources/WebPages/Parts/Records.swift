@@ -6,7 +6,7 @@ extension PageFrame {
   /// A column of a table: its name, and the class of its cells.
   typealias Column = (name: String, look: HTML)
 
-  /// Head of a table.
+  /// Head of a table with the names of its columns.
   private func head(_ columns: [Column]) -> HTML {
     let cells = columns.map { #"<th scope="col" class="\#($0.look)">\#($0.name)</th>"# as HTML }
     return "<thead><tr>\(cells)</tr></thead>"

@@ -120,7 +120,7 @@ public struct AttemptRow: Sendable, Equatable {
   }
 }
 
-/// Receipt of a ticket.
+/// Row of a receipt, also on the page of its ticket.
 public struct ReceiptRow: Sendable, Equatable {
   /// Position in the commit order, from 1.
   public var sequence: Int64

@@ -98,7 +98,7 @@ public struct ServingRow: Sendable, Equatable {
   }
 }
 
-/// An event in the bank.
+/// Row of an event in the bank, such as an issued ticket or a worker that exited.
 public struct EventRow: Sendable, Equatable {
   /// Kind of event.
   public enum Kind: String, Sendable, CaseIterable {

@@ -190,7 +190,7 @@ public struct AuditPage: WebPage {
   }
 }
 
-/// An account with its sums.
+/// Row of an account of the ledger with its sums.
 public struct LedgerLine: Sendable, Equatable {
   /// Name of the account: `cash`, `loans`, `customers`, `customer-12`.
   public var account: String
@@ -206,7 +206,7 @@ public struct LedgerLine: Sendable, Equatable {
   }
 }
 
-/// `/ledger`: the trial balance.
+/// `/ledger`: all accounts with their sums, or one account with its latest transfers.
 public struct LedgerPage: WebPage {
   /// Accounts, starting with the bank's own accounts.
   public var lines: [LedgerLine]

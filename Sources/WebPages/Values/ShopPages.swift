@@ -110,7 +110,7 @@ public struct DrinkRow: Sendable, Equatable {
   }
 }
 
-/// A purchase.
+/// A purchase at the vending machine.
 public struct PurchaseRow: Sendable, Equatable {
   /// Position in the order of money changes, which identifies the purchase.
   public var number: Int64

@@ -17,7 +17,7 @@ public enum FieldProblem: Sendable, Equatable {
   /// Invalid form.
   case form
 
-  /// The sentence in a language.
+  /// The sentence about the field in a language.
   public func text(_ language: Language) -> String {
     let messages = PageMessages(language: language)
     return switch self {

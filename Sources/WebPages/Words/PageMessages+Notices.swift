@@ -4,7 +4,7 @@ import Arguments
 import BankModel
 
 extension PageMessages {
-  /// The sentence of a form's result.
+  /// The sentence for the result of a form.
   func notice(_ notice: Notice) -> String {
     switch notice {
     case .added(let count, let first):
@@ -64,7 +64,7 @@ extension PageMessages {
     }
   }
 
-  /// The sentence of the reason for a refusal.
+  /// The sentence for the reason of a refusal.
   func refusal(_ refusal: Refusal) -> String {
     switch refusal {
     case .notOpen: localized("The bank is not open. Nothing was changed.", "은행이 열려 있지 않습니다. 변경된 내용은 없습니다.")

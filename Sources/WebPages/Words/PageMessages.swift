@@ -25,21 +25,21 @@ struct PageMessages {
   /// A number with commas.
   func count(_ number: some BinaryInteger) -> String { StringCatalog.grouped(number) }
 
-  /// `3 customers`, `3명`.
+  /// A number of customers: `3 customers`, `3명`.
   func customerCount(_ number: Int64) -> String {
     localized("\(count(number)) \(number == 1 ? "customer" : "customers")", "\(count(number))명")
   }
 
-  /// `3 customers waiting`, `대기중 3명`.
+  /// A number of waiting customers: `3 customers waiting`, `대기중 3명`.
   func waitingCount(_ number: Int64) -> String {
     localized("\(customerCount(number)) waiting", "대기중 \(customerCount(number))")
   }
-  /// `3 being served`, `업무중 3명`.
+  /// A number of customers at windows: `3 being served`, `업무중 3명`.
   func servingCount(_ number: Int64) -> String {
     localized("\(count(number)) being served", "업무중 \(customerCount(number))")
   }
 
-  /// `3 left`, `3개`.
+  /// A number of pieces in stock: `3 left`, `3개`.
   func pieces(_ number: Quantity) -> String { localized("\(count(number)) left", "\(count(number))개") }
 
   /// Returns the display name of a fruit or drink, or the name in commands if only the bank's own files contain the
@@ -97,7 +97,7 @@ struct PageMessages {
     return localized("\(text)/s", "초당 \(text)명")
   }
 
-  /// Text at the place of omitted bytes.
+  /// Remark at the place where bytes of a text are omitted.
   func omission(_ hidden: Int64, of length: Int64) -> String {
     localized(
       "\(count(hidden)) of \(count(length)) bytes are left out here.",
