@@ -106,8 +106,8 @@ final class BrowserProcess {
       "--disable-component-update", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
       "--mute-audio", "--no-zygote", "--force-color-profile=srgb", "--font-render-hinting=none",
     ]
-    // As root the sandbox cannot run, so the sandbox and the zygote process are disabled. Else the sandbox needs the
-    // zygote process.
+    // As root the sandbox cannot run, so the sandbox and the zygote process are disabled. For other users the sandbox
+    // runs, and it needs the zygote process.
     if geteuid() == 0 {
       arguments.append("--no-sandbox")
     } else {

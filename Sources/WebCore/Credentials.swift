@@ -85,7 +85,7 @@ public struct Credentials: Sendable {
 
   // MARK: - Links
 
-  /// Creates the token of a login link. It starts one session and expires after ``lifetime``.
+  /// Creates the token of a login link. It starts one session and expires after `lifetime`.
   public mutating func issue(
     _ grant: WebGrant = WebGrant(), at now: MonotonicTime, random: () -> UInt64
   ) -> String {

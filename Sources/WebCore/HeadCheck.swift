@@ -99,6 +99,6 @@ public enum HeadCheck: Sendable, Equatable {
     return HTTPRequest(method: .get, target: target ?? RequestTarget(path: "/"), headers: headers)
   }
 
-  /// Headers that ``request(_:)`` copies.
+  /// Headers that `request(_:)` copies.
   private static let usedHeaders: Set<String> = ["accept", "accept-language"]
 }

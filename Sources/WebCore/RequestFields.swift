@@ -138,7 +138,7 @@ public struct RequestFields: Sendable {
     if has(name), has(other) { throw FieldError(name, .excluded(by: other)) }
   }
 
-  /// Whole number of a value; nil for a fraction, an exponent or a JSON string.
+  /// Whole number of a value; nil for any other value, such as a fraction or a JSON string.
   private static func number(_ value: Value) -> Int64? {
     switch value {
     case .written(let text): Int64(text)

@@ -45,7 +45,7 @@ public enum WebRole: String, Sendable, CaseIterable {
   private static let publicPages: Set<String> = [
     "/", "/kiosk", "/lobby", "/juice", "/vending", "/api/v1/juice", "/api/v1/vending",
   ]
-  /// Paths to which a kiosk may send a POST.
+  /// Paths to which a kiosk may send a POST, besides ``sessionOnlyPaths``.
   private static let publicCommands: Set<String> = [
     "/customers", "/juice", "/vending/insert", "/vending/buy", "/vending/return", "/api/v1/customers",
     "/api/v1/juice", "/api/v1/vending/insert", "/api/v1/vending/buy", "/api/v1/vending/return",

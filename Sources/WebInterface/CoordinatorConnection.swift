@@ -38,7 +38,7 @@ final class CoordinatorConnection {
   private let path: String
   private let loop: EventLoop
   private var channel: Channel?
-  /// True while the coordinator's welcome to this connection is valid.
+  /// True from the coordinator's welcome until the connection is lost.
   private var isWelcomed = false
   private var connectedAt = MonotonicTime(nanoseconds: 0)
   /// Time of the next attempt to connect; nil for an attempt at once.

@@ -31,8 +31,8 @@ struct SubmittedForm {
       }, "key")
   }
 
-  /// The path of this server to which the form returns. Other values are ignored, so a form cannot redirect to another
-  /// site.
+  /// The path of this server to which the form returns, or `other`. Addresses of other servers are ignored, so a form
+  /// cannot redirect to another site.
   func back(or other: String) -> String {
     guard let back = (try? fields.text("back")) ?? nil, back.hasPrefix("/"), !back.hasPrefix("//"),
       !back.contains("\\"), back.utf8.allSatisfy({ (0x21...0x7E).contains($0) })

@@ -19,7 +19,7 @@ enum PageOutcome {
   case unavailable
 }
 
-/// Creates the values of pages.
+/// Loads the contents of a page, from the subscribed sources or with requests, as a value for `WebPages`.
 final class PageLoader {
   /// Handler of the result of a load.
   typealias PageCompletion = (PageOutcome) -> Void

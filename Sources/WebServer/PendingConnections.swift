@@ -129,7 +129,7 @@ final class PendingConnections {
     return poll(&item, 1, 0) > 0
   }
 
-  /// Removes a connection with a complete head, and passes it to ``onHead``.
+  /// Removes a connection with a complete head, and passes it to `onHead`.
   private func passToLibrary(_ connection: PendingConnection) {
     close(connection)
     // The library closes the descriptor that it receives, and `connection` closes its own, so pass a duplicate.
