@@ -14,6 +14,7 @@ struct BoardChecker {
     var request: UInt32
   }
 
+  /// Time of the first snapshot of each subscription, and the number of later ones.
   private var views: [View: (first: MonotonicTime, pictures: Int64)] = [:]
   /// Generation of the coordinator that sent the snapshots. `seenEvents` contains the events in them, by their number.
   private var generation: Int64 = 0
@@ -42,8 +43,8 @@ struct BoardChecker {
       ?? (isFresh ? Self.objection(to: frame, onDisk: checker) : nil)
   }
 
-  /// Allows 20 snapshots per second and two more. Snapshot 2 may follow snapshot 1 immediately: snapshot 1 may be
-  /// written late in a loop iteration, and snapshot 2 is made at the end of that iteration.
+  /// Allows 20 snapshots per second after the first, and two more. Snapshot 2 may follow snapshot 1 immediately:
+  /// snapshot 1 may be written late in a loop iteration, and snapshot 2 is made at the end of that iteration.
   private mutating func pace(of view: View, at now: MonotonicTime) -> String? {
     guard let (first, pictures) = views[view] else {
       views[view] = (now, 0)
@@ -56,6 +57,7 @@ struct BoardChecker {
 
   // MARK: - One snapshot
 
+  /// Compares the counts and the lists of one snapshot with each other.
   private static func objection(to frame: BoardFrame) -> String? {
     let counts = frame.counts
     let sum =
@@ -85,6 +87,7 @@ struct BoardChecker {
     return objection(to: frame.services, counts)
   }
 
+  /// Compares the counts of the services with the counts of the bank.
   private static func objection(to services: [BoardService], _ counts: BoardCounts) -> String? {
     for service in services where service.waiting.reduce(0, { $0 + $1.count }) != service.waitingTotal {
       return "\(service.waitingTotal) wait for \(service.service), but by grade \(service.waiting)"
@@ -99,6 +102,7 @@ struct BoardChecker {
 
   // MARK: - Comparison with the disk
 
+  /// Checks that every listed customer is on disk.
   private static func unknown(in frame: BoardFrame, to checker: InvariantChecker) -> String? {
     let named = frame.waiting.map(\.ticket) + frame.serving.map(\.ticket)
     let unknown = named.filter { checker.onDisk[TicketID(day: frame.day, ticket: $0)] == nil }
@@ -134,6 +138,7 @@ struct BoardChecker {
 
   // MARK: - Events
 
+  /// Checks that events have no gaps, contradict no earlier snapshot, and finish each customer once.
   private mutating func objection(to events: [BoardEvent]) -> String? {
     let numbers = events.map(\.sequence)
     if zip(numbers, numbers.dropFirst()).contains(where: { $0 + 1 != $1 }) {

@@ -14,15 +14,17 @@ import Transport
 
 final class CoordinatorProgram: SimulatedProgram {
   unowned let process: SimulatedProcess
+  /// Number of this start in the history, from 1.
   let number: Int
   private let loop: EventLoop
   private let server: ControlServer
   private let coordinator: Coordinator
+  /// Reports each event of the queue to the checker.
   private let watch: SimulationQueueObserver
   let store: SimulatedQueueStore
   /// Lock of the home, and contact with the guardian; nil in a history without a guardian.
   private let ties: HomeOwnership?
-  /// Creates the first step, which ends the processes that the previous coordinator left running; nil in a history
+  /// Creates the reaper, which ends the processes that the previous coordinator left running; nil in a history
   /// without commands.
   private var makeReaper: (() -> OrphanReaper)?
   private var reaper: OrphanReaper?
@@ -70,11 +72,13 @@ final class CoordinatorProgram: SimulatedProgram {
     }
   }
 
+  /// Identity of the bank's database; none in a history without commands.
   private static func booksName(of world: Simulation) -> BankID {
     world.hasCommands
       ? BankID(number: world.plan.commandServices.databaseNumber, day: 1, ticket: 1) : .none
   }
 
+  /// The configuration with which this coordinator starts.
   private static func configuration(_ number: Int, of world: Simulation) throws -> BankConfiguration {
     let plan = world.plan
     var chance = SeededGenerator(seed: world.seed &* 37 &+ UInt64(number))
@@ -90,7 +94,7 @@ final class CoordinatorProgram: SimulatedProgram {
     configuration.language = .english
     configuration.lease = plan.policy.lease
     configuration.gather = plan.gather
-    // Some coordinators of a history detect a hung service soon.
+    // Half of the coordinators detect a hung service after 1 second, the others after 10.
     configuration.watchdogTimeout = .seconds(chance.draw(0...1) == 0 ? 1 : 10)
     configuration.log.customers = world.keepsLogs
     (configuration.log.rotateBytes, configuration.log.keep) = (4_096, 2)
@@ -98,13 +102,14 @@ final class CoordinatorProgram: SimulatedProgram {
   }
 
   var machine: QueueMachine { _read { yield coordinator.machine } }
+  /// True after the coordinator has asked the services to exit.
   var hasDismissedServices: Bool { coordinator.hasDismissedServices }
   /// True after this coordinator has opened the bank.
   var hasOpened: Bool { coordinator.hasOpened }
   /// True after the coordinator has reported to its guardian that everything is durable and the bank is
   /// closed.
   var hasClosed: Bool { ties?.hasClosed ?? false }
-  /// The process that opened the bank in the foreground was killed.
+  /// Lets the coordinator notice that the process which opened the bank in the foreground was killed.
   func foregroundProcessKilled() { process.call { coordinator.handleOpenerExit() } }
 
   func runIteration() throws(SystemError) -> Int32? {

@@ -4,19 +4,25 @@
 import BankModel
 import Time
 
+/// An event that the simulated world has scheduled for a time.
 enum ScheduledEvent {
+  /// The next coordinator starts.
   case coordinatorStart
+  /// A client of the stock, of the vending machine or of the coordinator chooses its next action.
   case stockOperatorActs(Int)
   case vendingUserActs(Int)
   case clientActs(Int)
   /// A process gets free descriptors again, or continues after it was stopped.
   case descriptorsRestored(pid: Int32)
+  /// A fault of a kind that the plan draws.
   case fault
   /// A fault of the guardian, or of the coordinator that it guards.
   case guardFault
+  /// The faults end.
   case calm
   /// A client sends the requests that a fault has scheduled.
   case clientSendsFaultRequests(Int)
+  /// The coordinator is killed, right after the stock has answered that fruit was returned.
   case coordinatorKillDue
   /// An outside worker starts, or a fault hits a concurrent worker.
   case externalWorkerConnects(Int)
@@ -27,6 +33,7 @@ enum ScheduledEvent {
   case end
 }
 
+/// Entries by their time.
 struct EventQueue<ScheduledEvent> {
   private struct Entry {
     var moment: MonotonicTime
@@ -37,6 +44,7 @@ struct EventQueue<ScheduledEvent> {
   private var entries: [Entry] = []
   private var order: UInt64 = 0
 
+  /// Schedules an event.
   mutating func add(_ scheduled: ScheduledEvent, at moment: MonotonicTime) {
     order += 1
     entries.append(Entry(moment: moment, order: order, scheduled: scheduled))
@@ -51,6 +59,7 @@ struct EventQueue<ScheduledEvent> {
 
   var nextMoment: MonotonicTime? { entries.first?.moment }
 
+  /// Removes and returns the earliest entry; nil if there is none.
   mutating func next() -> (moment: MonotonicTime, occurrence: ScheduledEvent)? {
     guard let first = entries.first else { return nil }
     let last = entries.removeLast()
@@ -61,6 +70,7 @@ struct EventQueue<ScheduledEvent> {
     return (first.moment, first.scheduled)
   }
 
+  /// Moves the entry at the root of the heap down to its place.
   private mutating func sink() {
     var parent = 0
     while true {
@@ -74,13 +84,14 @@ struct EventQueue<ScheduledEvent> {
     }
   }
 
+  /// True if the entry at the first index is due before the one at the second index.
   private func comesBefore(_ left: Int, _ right: Int) -> Bool {
     let (first, second) = (entries[left], entries[right])
     return first.moment == second.moment ? first.order < second.order : first.moment < second.moment
   }
 }
 
-/// Time in the simulated world: one monotonic clock, and a calendar that may jump. The clock of the host is never read,
+/// Time in the simulated world: one monotonic clock, and a calendar that may jump. No real clock is read,
 /// so a history runs as fast as the processor allows.
 /// Invariant: the monotonic clock never goes back.
 /// Errors: none.
@@ -89,10 +100,12 @@ struct VirtualClock {
   /// The calendar's time when the monotonic clock was zero, in milliseconds since 1970.
   private var calendarOrigin: Int64 = 1_700_000_000_000
 
+  /// The present time of both clocks.
   var moment: Moment {
     Moment(monotonic: now, wall: WallTime(milliseconds: calendarOrigin + now.nanoseconds / 1_000_000))
   }
 
+  /// Moves the monotonic clock forward; does nothing if the time has passed.
   mutating func advance(to moment: MonotonicTime) { now = max(now, moment) }
   /// Sets the calendar forward or back by a number of milliseconds.
   mutating func jump(byMilliseconds span: Int64) { calendarOrigin += span }

@@ -72,10 +72,12 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   /// The stock service is killed soon after the vending machine has requested a drink, while the machine waits.
   case stockKilledInPurchase
 
+  /// True for a fault of the stock service, its connections, its clients or its disk.
   var isOfTheStock: Bool {
     (FaultKind.stockKilled.rawValue...FaultKind.releaseInterrupted.rawValue).contains(rawValue)
   }
 
+  /// True for a fault of the vending machine, its connections or its disk, or of a purchase.
   var isOfTheMachine: Bool { rawValue >= FaultKind.vendingKilled.rawValue }
 
   /// The name in reports: lower-case words with hyphens.

@@ -1,11 +1,12 @@
 // Faults of one history and the size of its simulated bank, all drawn from the seed before the history starts.
 // Invariant: the same seed gives the same plan in every build. Some seeds plan no faults, to find defects that need
-// none. Others plan a fault every few milliseconds.
+// none. Others plan a fault every 5 to 40 milliseconds.
 import BankModel
 import QueueCore
 import Time
 
 struct FaultPlan {
+  /// How often faults happen; never if `calm`.
   enum FaultIntensity: Int64 {
     case calm, moderate, severe
   }
@@ -15,17 +16,23 @@ struct FaultPlan {
   let interval: TimeSpan
   /// Time span in which faults happen, except the last one, which hits the closing bank.
   let duration: TimeSpan
+  /// Relative frequency of each kind of fault.
   let weights: [(kind: FaultKind, weight: Int64)]
   let policy: QueuePolicy
+  /// Number of windows of each service.
   let windows: [ServiceName: Int32]
   let clients: Int
+  /// Number of requests of each client.
   let commands: Int
   /// Factor for the clients' pauses between requests; 1 is the usual pause.
   let thinkTimeFactor: Int64
   /// Customers in one slice of a large request.
   let slice: Int64
+  /// Duration of the simulated work for one customer.
   let workMicroseconds: Int64
+  /// Time in which the coordinator stages one change.
   let timeOfChange: TimeSpan
+  /// Time for which the coordinator collects changes before it commits them.
   let gather: TimeSpan
   /// True if some customers are ordered for later.
   let delaysCustomers: Bool
@@ -37,6 +44,7 @@ struct FaultPlan {
   let commandServices: CommandServicesPlan
   let slowDisk: SlowDiskPlan
 
+  /// Faults that a history may have without a stock and a vending machine.
   private static let drawnKinds: [FaultKind] = [
     .coordinatorKilled, .coordinatorStalled, .tellerKilled, .tellerStuck, .tellerSlow, .tellerFailed,
     .tellerMisbehaved, .tellerSentGarbage, .tellerKilledBeforeReady, .tellerLate, .connectionLost,
@@ -45,6 +53,7 @@ struct FaultPlan {
     .windowsScaled,
     .foregroundProcessKilled, .configurationChanged, .coordinatorSignalled,
   ]
+  /// Further faults of a history with a stock.
   private static let stockKinds: [FaultKind] = [
     .stockKilled, .stockSlow, .stockStuck, .stockAuditLong, .stockDiskFull, .stockDiskFailed,
     .stockConnectionLost,
@@ -52,6 +61,7 @@ struct FaultPlan {
     .releaseInterrupted, .stockCommitSlow, .stockOutOfDescriptors, .stockSubscriberStoppedReading,
     .stockAskedToExit,
   ]
+  /// Further faults of a history with a vending machine.
   private static let vendingKinds: [FaultKind] = [
     .vendingKilled, .vendingSlow, .vendingStuck, .vendingDiskFull, .vendingDiskFailed, .vendingConnectionLost,
     .vendingLate,
@@ -132,6 +142,7 @@ struct FaultPlan {
     self.weights = weights
   }
 
+  /// Draws a kind of fault by the weights; nil if all of them are 0.
   func draw(_ chance: inout SeededGenerator) -> FaultKind? {
     let sum = weights.reduce(0) { $0 + $1.weight }
     guard sum > 0 else { return nil }
@@ -150,11 +161,13 @@ struct FaultPlan {
 struct StockPlan {
   /// False in the histories that simulate the bank without a stock.
   let isEnabled: Bool
+  /// Number of juice stations.
   let stations: Int32
   let assortment: Assortment
-  /// Number of clients that add, remove and set amounts of fruit.
+  /// Number of clients that add, remove and set amounts of fruit, and of such changes by each client.
   let keepers: Int
   let changes: Int64
+  /// Number of subscribers to the stock.
   let viewers: Int
   /// Time for which orders are collected before they are committed.
   let gather: TimeSpan
@@ -187,6 +200,7 @@ struct VendingPlan {
   /// True if this history has a vending machine, which requires a stock.
   let isEnabled: Bool
   let table: ProductTable
+  /// Number of clients that insert money and buy drinks, and of the requests of each client.
   let shoppers: Int
   let requestCount: Int64
   /// Number of manager operations.
@@ -197,6 +211,7 @@ struct VendingPlan {
   let arrival: TimeSpan
   /// Time that the machine waits for the stock to hand out a drink.
   let patience: TimeSpan
+  /// Time that the machine waits for the stock to store a change by the manager.
   let managerTimeout: TimeSpan
   /// Time that the machine waits for the stock to confirm a returned drink before it repeats the request.
   let releaseTimeout: TimeSpan

@@ -5,6 +5,7 @@ import QueueCore
 import Time
 
 extension InvariantChecker {
+  /// Checks a staged change against the model, and applies it to the model.
   func follow(_ change: StoreChange, at now: Moment) {
     switch change {
     case .insert(let customer): addCustomer(customer, as: .waiting)
@@ -50,6 +51,7 @@ extension InvariantChecker {
     }
   }
 
+  /// Adds a new customer, whose ticket must be higher than all earlier ones.
   private func addCustomer(_ customer: Customer, as state: CustomerState) {
     if customer.ticket <= view.lastTicket || view.customers[customer.ticket] != nil {
       violate(.duplicate, "ticket \(customer.ticket) was issued twice; the last ticket is \(view.lastTicket)")
@@ -74,14 +76,17 @@ extension InvariantChecker {
     )
   }
 
+  /// True if the customer must become a dead letter in this step.
   private func mustBeDeadLettered(_ customer: Customer) -> Bool {
     step.verdict.isDead[customer.ticket] ?? hasUsedAllAttempts(customer)
   }
 
+  /// True if the customer has reached the limit of crashes or of failures.
   private func hasUsedAllAttempts(_ customer: Customer) -> Bool {
     customer.crashes >= policy.maxCrashes || customer.failures >= policy.maxFailures
   }
 
+  /// Text with the crashes and failures of a customer, and their limits.
   private func spent(_ customer: Customer) -> String {
     "has \(customer.crashes) of \(policy.maxCrashes) crashes and \(customer.failures) of "
       + "\(policy.maxFailures) failures,"
@@ -94,8 +99,8 @@ extension InvariantChecker {
   private func record(_ attempt: Attempt, at now: Moment) {
     if attempt.end == .lost { return recordLost(attempt) }
     var holder: Holder?
-    // A recall by a reset ends in a receipt that includes this attempt, so the attempt is not counted here. After a
-    // recall by a vacated bank the customer waits again, and the attempt is counted.
+    // A recall by a reset or a cancellation ends in a receipt that includes this attempt, so the attempt is not counted
+    // here. Every other attempt is counted.
     var countsAsAttempt = attempt.end != .recalled
     if let place = step.expectedAttempts.firstIndex(where: { $0.holder.lease.ticket == attempt.ticket }) {
       let expectedAttempts = step.expectedAttempts.remove(at: place)
@@ -180,6 +185,7 @@ extension InvariantChecker {
     step.unplaced.append(customer.ticket)
   }
 
+  /// Checks that a customer has left a window with the right counts, and gives it a new state.
   private func placeCustomer(_ customer: Customer, _ state: CustomerState) {
     guard let place = step.unplaced.firstIndex(of: customer.ticket) else {
       return violate(.attempt, "ticket \(customer.ticket) becomes \(state.name) without having left a window")
@@ -194,6 +200,7 @@ extension InvariantChecker {
     if state == .waiting { view.addToLine(customer) }
   }
 
+  /// Checks that a receipt has a cause, and removes its customer from the model.
   private func finish(_ customer: Customer, from state: CustomerState, _ receipt: Receipt) {
     let ticket = customer.ticket
     if receipt.outcome.isFinishedByWorker {
@@ -220,6 +227,7 @@ extension InvariantChecker {
     coordinatorCrashes.forget(TicketID(day: view.day, ticket: ticket))
   }
 
+  /// Checks that a request is answered once, and that the answer reports only what is on disk.
   func reply(_ request: RequestNumber, _ answer: QueueAnswer) {
     guard let question = close(request) else {
       return violate(.answer, "request \(request) was answered twice or was never sent")
@@ -245,6 +253,7 @@ extension InvariantChecker {
     return open.removeValue(forKey: request)
   }
 
+  /// Checks that tickets are on disk, because a client is notified of them.
   func ticketsAnnounced(_ tickets: IssuedTickets) {
     guard tickets.first <= tickets.last else { return }
     for ticket in tickets.first...tickets.last {

@@ -60,6 +60,7 @@ extension InvariantChecker {
     }
   }
 
+  /// Records the exit of a process of a command, and checks that it did not run too long.
   func commandEnded(_ pid: pid_t, _ ending: ExitStatus.Termination, at moment: MonotonicTime) {
     guard let tree = commands.end(pid) else { return }
     if pid == tree.root {
@@ -129,6 +130,7 @@ extension InvariantChecker {
     }
   }
 
+  /// Checks that a reported failure is that of the command's process.
   private func verify(_ failure: WorkFailure, of tree: CommandTree?, _ ticket: TicketNumber) {
     guard let end = failure.processEnd else {
       switch failure.consequence {
@@ -154,6 +156,7 @@ extension InvariantChecker {
     verify(tree, verdict(of: failure.consequence), ticket)
   }
 
+  /// Checks that a report matches the exit status of the command.
   private func verify(_ tree: CommandTree?, _ verdict: CommandVerdict, _ ticket: TicketNumber) {
     guard let tree, let ending = tree.ending else {
       return violate(
@@ -168,6 +171,7 @@ extension InvariantChecker {
     }
   }
 
+  /// The meaning of an exit status that has this consequence.
   private func verdict(of consequence: WorkFailure.Consequence) -> CommandVerdict {
     switch consequence {
     case .again: .failed

@@ -6,6 +6,7 @@ import QueueCore
 import Time
 
 extension InvariantChecker {
+  /// Checks that the step had every required effect, and at a tick that no lease has run out.
   func checkConsequences(of event: QueueEvent, at now: Moment) {
     if let expectedAttempts = step.expectedAttempts.first {
       violate(
@@ -35,6 +36,7 @@ extension InvariantChecker {
     }
   }
 
+  /// Compares the counts of the core with each other and with the checker's own tables.
   func checkNumbers(of core: borrowing QueueMachine) {
     for message in core.inconsistencies(world.disk.services) { violate(.dayCounters, message.description) }
     let dayCounters = core.dayCounters
@@ -51,6 +53,7 @@ extension InvariantChecker {
     }
   }
 
+  /// Checks that a request for tickets was accepted completely, or refused for a valid reason.
   func checkEnqueue(_ event: QueueEvent, _ effects: ArraySlice<QueueEffect>) {
     guard case .enqueue(let request, let orders, let total, _, _) = event else { return }
     var refusal: QueueRefusal?

@@ -13,12 +13,15 @@ struct CrashLedger {
   private var handedOut: Set<TicketID> = []
   /// Customers that may have been in flight when coordinators were killed, each with the maximum number of these kills.
   private var counts: [TicketID: Int] = [:]
+  /// Customers that may have been in flight, and whose attempt is not recorded as lost yet.
   private var possible: Set<TicketID> = []
   /// Customers that were certainly in flight when a coordinator was killed.
   private var certain: Set<TicketID> = []
 
+  /// Records that the current coordinator has assigned a customer.
   mutating func customerAssigned(_ name: TicketID) { handedOut.insert(name) }
 
+  /// Records the customers that a killed coordinator had in flight: some certainly, the others perhaps.
   mutating func coordinatorCrashed(certainly names: [TicketID]) {
     for name in handedOut { counts[name, default: 0] += 1 }
     possible.formUnion(handedOut)
@@ -36,9 +39,13 @@ struct CrashLedger {
     return possible.remove(name) == nil ? nil : counts[name]
   }
 
+  /// True if the customer was certainly lost, and the loss is not recorded yet.
   func isUnrecorded(_ name: TicketID) -> Bool { certain.contains(name) }
+  /// True if the customer may have been in flight in as many kills as are tolerated, or in more.
   func isSuspect(_ name: TicketID) -> Bool { (counts[name] ?? 0) >= CoordinatorCrashes.tolerated }
+  /// Forgets a certain loss, because the customer has its receipt.
   mutating func forget(_ name: TicketID) { certain.remove(name) }
+  /// Forgets all certain losses, because the queue was emptied.
   mutating func forgetCertain() { certain.removeAll() }
 }
 
@@ -56,7 +63,7 @@ extension InvariantChecker {
     coordinatorCrashes.coordinatorCrashed(certainly: certain)
   }
 
-  /// The power has failed: no customer is to blame, and the records are lost too.
+  /// Forgets all losses, because the power has failed: no customer is to blame, and the records are lost too.
   func discardCrashes() { coordinatorCrashes = CrashLedger() }
 
   /// Checks and records the assignment of a customer to a window for commands or concurrent workers.
@@ -105,12 +112,13 @@ extension InvariantChecker {
   }
 }
 
-/// Memory of a `InFlightTable` that outlives every coordinator.
+/// Memory of an `InFlightTable` that outlives every coordinator.
 final class InFlightMemory {
   private let words = UnsafeMutableBufferPointer<UInt64>.allocate(capacity: InFlightTable.wordCount)
   private init() { words.initialize(repeating: 0) }
   deinit { words.deallocate() }
 
+  /// Makes an empty table in new memory.
   static func table() -> InFlightTable {
     let memory = InFlightMemory()
     return InFlightTable(memory.words, boot: [1], owner: memory)

@@ -14,6 +14,7 @@ extension InvariantChecker {
     view.lastTicket = core.dayCounters.issued
   }
 
+  /// Adds a change to the open transaction.
   func staged(_ change: StoreChange) { staged.append(change) }
 
   /// The process has rolled back the open transaction. The disk may have stored the changes nevertheless.
@@ -22,6 +23,7 @@ extension InvariantChecker {
     staged.removeAll()
   }
 
+  /// Checks the new contents of the disk after a commit with these counters.
   func committed(_ dayCounters: DayCounters, in store: QueueDisk) {
     let isNew = store.commits > seenCommits
     seenCommits = store.commits
@@ -119,6 +121,7 @@ extension InvariantChecker {
     }
   }
 
+  /// Checks that a new ticket on disk belongs to one requested customer.
   private func insert(_ customer: Customer, day: BusinessDay, _ touched: inout [Int]) {
     let name = TicketID(day: day, ticket: customer.ticket)
     guard onDisk[name] == nil else {
@@ -153,6 +156,7 @@ extension InvariantChecker {
     onDisk[name] = order
   }
 
+  /// Checks the receipts that the disk contains since the last commit.
   private func readReceipts(from store: QueueDisk) {
     guard let fresh = try? store.allReceipts(after: receiptCount) else { return }
     receiptCount += Int64(fresh.count)
@@ -185,6 +189,7 @@ extension InvariantChecker {
     }
   }
 
+  /// Checks that an audit of the store finds no problem.
   func checkAudit(of store: QueueDisk) throws(StoreError) {
     let audit = try store.audit()
     if audit.lost > 0 { violate(.lostTicket, audit.problems.first ?? "") }
@@ -217,6 +222,7 @@ extension InvariantChecker {
     }
   }
 
+  /// Compares the amounts paid by each service with those that the clients requested.
   private func checkMoney(in store: QueueDisk) throws(StoreError) {
     let receipts = try store.allReceipts()
     for service in store.services.services {
@@ -233,6 +239,7 @@ extension InvariantChecker {
     }
   }
 
+  /// Text that names what keeps the bank from closing.
   func leftovers() -> String {
     let waiting = world.clients.filter { !$0.isSatisfied }.map { client in
       "client \(client.number) waits for \(client.outstanding.count) answers and has \(client.requestsToRepeat.count) to repeat"

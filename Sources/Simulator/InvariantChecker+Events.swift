@@ -6,6 +6,7 @@ import BankModel
 import QueueCore
 import Time
 
+/// What the core must still do in the current step, and facts that the checks of this step need.
 struct StepExpectations {
   /// Attempts that have ended and must be recorded.
   var expectedAttempts: [(holder: InvariantChecker.Holder, end: AttemptEnd)] = []
@@ -26,10 +27,12 @@ struct StepExpectations {
   var violatingWindow: Window?
   /// A service whose pause must be reported in this step.
   var expectedPause: Service?
+  /// Number of customers that the step has added.
   var inserted: Int64 = 0
   /// Number of customers who wait, are delayed, or belong to a partly accepted request, when a new request arrives; nil
   /// for any other event.
   var waitingBefore: Int64?
+  /// True if the disk was full or nearly full before the step.
   var wasJammed = false
   /// Consequences of this step for customers of commands and of concurrent workers.
   var verdict = InvariantChecker.Verdict()
@@ -42,6 +45,7 @@ struct StepExpectations {
 }
 
 extension InvariantChecker {
+  /// Records what the core must do for an event. Called before the core applies the event.
   func willApply(_ event: QueueEvent, to core: borrowing QueueMachine, at now: Moment) {
     step = StepExpectations()
     step.wasJammed = core.isDiskFull || isLowOnSpace
@@ -121,11 +125,13 @@ extension InvariantChecker {
     }
   }
 
+  /// Registers a client's request as open; an answered one must not continue.
   private func note(_ request: RequestNumber) {
     if closed.contains(request) { violate(.answer, "request \(request) continues after its response") }
     if open[request] == nil { open[request] = .other }
   }
 
+  /// Records the pause or the end of the pause of a service, or of all services if it is nil.
   private func setPaused(_ isPaused: Bool, _ service: Service?) {
     for index in paused.indices where service == nil || service?.index == index { paused[index] = isPaused }
   }
@@ -183,6 +189,7 @@ extension InvariantChecker {
     holders.removeAll { $0.window == window }
   }
 
+  /// A window has lost its worker: the attempt at its first customer must be recorded.
   private func lose(_ window: Window, _ generation: Generation) {
     guard externalWorkers[window] == nil else { return externalWorkerLost(generation, at: [window]) }
     recalled.removeAll { $0.window == window }
@@ -197,6 +204,7 @@ extension InvariantChecker {
 
   // MARK: - Effects of the core
 
+  /// Checks the effects of an event. Called after the core has applied the event.
   func didApply(
     _ event: QueueEvent, to core: borrowing QueueMachine, _ effects: ArraySlice<QueueEffect>, at now: Moment
   ) {
@@ -219,6 +227,7 @@ extension InvariantChecker {
     view.day = core.dayCounters.day
   }
 
+  /// Checks one effect of the core, and applies it to the model.
   private func follow(_ effect: QueueEffect, _ event: QueueEvent, at now: Moment) {
     switch effect {
     case .stage(let change): if !step.isRepeat { follow(change, at: now) }
@@ -261,6 +270,7 @@ extension InvariantChecker {
     }
   }
 
+  /// Checks that a worker that is ended as stuck has an expired lease or an unanswered recall.
   private func terminateStuck(_ window: Window, _ generation: Generation) {
     if generations[window] != generation {
       violate(
@@ -276,6 +286,7 @@ extension InvariantChecker {
     }
   }
 
+  /// Checks that a window may get this customer now, and records the assignment.
   private func assign(_ window: Window, _ lease: Lease, _ customer: Customer, at now: Moment) {
     world.statistics.assignments += 1
     if customer.service != window.service {
@@ -332,6 +343,7 @@ extension InvariantChecker {
     hold(window, lease, customer, at: now, isInTurn: held.isEmpty || isExternal)
   }
 
+  /// Records that a window holds a customer, whose lease runs from now if the customer is in turn.
   private func hold(_ window: Window, _ lease: Lease, _ customer: Customer, at now: Moment, isInTurn: Bool) {
     let begins = isInTurn ? now.listeningTime : MonotonicTime(nanoseconds: .max)
     holders.append(
@@ -341,6 +353,7 @@ extension InvariantChecker {
 }
 
 extension QueueEvent {
+  /// The client's request that the event belongs to; nil if there is none.
   fileprivate var request: RequestNumber? {
     switch self {
     case .enqueue(let request, _, _, _, _), .cancel(let request, _), .requeue(let request, _),

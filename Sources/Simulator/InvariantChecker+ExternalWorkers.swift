@@ -44,6 +44,7 @@ extension InvariantChecker {
     }
   }
 
+  /// A worker is ready at these windows, and may hold this number of customers.
   func workerCame(_ windows: [Window], _ generation: Generation, inFlight: Int) {
     for window in windows {
       generations[window] = generation
@@ -89,6 +90,7 @@ extension InvariantChecker {
     holders.removeAll { $0.window == window }
   }
 
+  /// A worker is lost at these windows: the attempts at its customers must be recorded.
   func externalWorkerLost(_ generation: Generation, at windows: [Window]) {
     for window in windows where generations[window] == generation {
       recalled.removeAll { $0.window == window }
@@ -133,6 +135,7 @@ extension InvariantChecker {
       || hasNoAttemptLeft(customer)
   }
 
+  /// Checks that a concurrent worker may hold one more customer.
   func assignExternal(_ window: Window, _ lease: Lease, _ customer: Customer) {
     guard let place = externalWorkers[window] else {
       return violate(.lease, "\(window) got ticket \(customer.ticket), but no worker is connected")

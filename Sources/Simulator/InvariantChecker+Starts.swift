@@ -6,6 +6,7 @@ import QueueCore
 import Time
 
 extension InvariantChecker {
+  /// True if the service limits the started attempts of a customer (`max_attempts`).
   func countsAttempts(of service: Service) -> Bool { policy[service.index].maxAttempts != nil }
 
   /// True if the customer has used all attempts.
@@ -46,6 +47,7 @@ extension InvariantChecker {
     return true
   }
 
+  /// Returns a customer that was about to start to its line, as it was before.
   private func takeBack(_ marked: Customer) {
     var customer = marked
     (customer.startedAttempts, customer.isAttemptRunning) = (customer.startedAttempts - 1, false)
@@ -74,7 +76,7 @@ extension InvariantChecker {
     if let fall { step.lossCounts[customer.ticket] = fall }
   }
 
-  /// An operator has requeued a customer, which resets its attempts.
+  /// A client has requeued a dead letter: its attempts must be reset.
   func attemptsReset(_ customer: Customer) {
     world.externalWorkers.startedAttempts.allowRestart(TicketID(day: view.day, ticket: customer.ticket))
     if customer.startedAttempts != 0 || customer.isAttemptRunning {
@@ -99,8 +101,9 @@ struct StartCounts {
     return count.startedAttempts - count.returnedUnstarted - most * (1 + count.allowedByRestart)
   }
 
-  /// A worker that returns a customer has not started it.
+  /// Subtracts a start, because the worker has returned the customer without starting its work.
   mutating func returnUnstarted(_ name: TicketID) { counts[name, default: Count()].returnedUnstarted += 1 }
+  /// Allows a customer as many starts again, after it was requeued.
   mutating func allowRestart(_ name: TicketID) { counts[name, default: Count()].allowedByRestart += 1 }
 }
 

@@ -31,6 +31,7 @@ final class InvariantChecker {
     case other
   }
 
+  /// The customers of one request for tickets, and the tickets that they have on disk.
   struct Group {
     var orders: [CustomerOrder]
     var isList: Bool
@@ -42,8 +43,7 @@ final class InvariantChecker {
     /// True after the client received the answer that no customer was added, until the client sends the request again.
     var isWithdrawn = false
 
-    /// Index of the order that a new ticket belongs to. The first customers of a large request may get the
-    /// last numbers.
+    /// Index of the order of a new ticket. The first customers of a large request may get the last numbers.
     func nextPlace(for order: CustomerOrder) -> Int {
       orders.indices.first { tickets[$0] == nil && orders[$0] == order }
         ?? tickets.firstIndex { $0 == nil } ?? orders.count
@@ -52,7 +52,7 @@ final class InvariantChecker {
 
   /// State that belongs to a transaction in flight.
   struct SealedTransaction {
-    /// Last ticket number of the new customers in the transaction; 0 if a new day has started since.
+    /// Last ticket number issued when the transaction was sealed; 0 if a new day has started since.
     var issued: TicketNumber
     var paused: [Bool]
     /// Customers whose start is part of the transaction.
@@ -98,8 +98,9 @@ final class InvariantChecker {
   // State of each customer, derived from the core's effects.
   var view = QueueModel(day: 1)
   var holders: [Holder] = []
+  /// Recalled leases for which the workers have not answered yet.
   var recalled: [(window: Window, lease: Lease)] = []
-  /// Customers at a window whose service counts attempts, and whose teller has not received them yet.
+  /// Customers that left their line to start but are not assigned yet: the start must be on disk before.
   var starting: [TicketNumber: Customer] = [:]
   /// Customers cancelled while their teller continues with others. The teller's answers for them have not arrived yet.
   var cancelled: [(window: Window, lease: Lease)] = []
@@ -112,7 +113,7 @@ final class InvariantChecker {
   var results: [TicketID: String] = [:]
   /// The commands of customers, and their processes.
   var commands = CommandLedger()
-  /// Requested due times by account, for customers ordered by the calendar.
+  /// Requested due times by account, for customers ordered for a time of the calendar.
   private(set) var asked: [AccountNumber: WallTime] = [:]
   /// The latest time that the calendar has ever shown. It may have been set back since.
   var latestWall = WallTime(milliseconds: .min)
@@ -128,7 +129,7 @@ final class InvariantChecker {
   var isFinishing = false
   var hasDrained = false
   var hasEndedDay = false
-  /// Customers in flight when a coordinator was killed; see `InvariantChecker+Falls.swift`.
+  /// Customers in flight when a coordinator was killed; see `InvariantChecker+CoordinatorCrashes.swift`.
   var coordinatorCrashes = CrashLedger()
   /// Start time of the current coordinator.
   var coordinatorStartedAt = MonotonicTime(nanoseconds: 0)
@@ -173,6 +174,7 @@ final class InvariantChecker {
     return groupByAccount[Int(account) - 1]
   }
 
+  /// Compares the tickets that a client has received with those on disk.
   func clientReceived(_ report: EnqueuedReport, group number: Int) {
     guard number > 0 else { return violate(.answer, "a client without a request received tickets") }
     let group = groups[number - 1]
@@ -213,6 +215,7 @@ final class InvariantChecker {
     groups[number - 1].isWithdrawn = true
   }
 
+  /// Checks that a request has no tickets, after its client was refused permanently.
   func gaveUp(group number: Int) {
     guard number > 0, groups[number - 1].filled > 0 else { return }
     violate(.repeatedKey, "request \(number) was rejected but has tickets")
@@ -322,8 +325,7 @@ final class InvariantChecker {
   }
 }
 
-/// State of the customers of one business day as the checker has followed it: an independent second model
-/// made of plain tables.
+/// The checker's own model of the customers of one business day, made of plain tables.
 /// Invariant: each line is in the order of its numbers. It contains the waiting customers whose tickets are on disk and
 /// who are at no window.
 struct QueueModel {
@@ -358,6 +360,7 @@ struct QueueModel {
     return lines.min { $0.key < $1.key }?.value.first
   }
 
+  /// Adds new customers to their lines, because their tickets are on disk now.
   mutating func settleNewcomers(through last: TicketNumber) {
     for ticket in newcomers where ticket <= last && states[ticket] == .waiting {
       if let customer = customers[ticket] { addToLine(customer) }
@@ -375,6 +378,7 @@ struct QueueModel {
     newcomers.removeAll { $0 > lastTicket }
   }
 
+  /// Removes all customers whose tickets are not on disk: their commit was refused.
   mutating func dropNewcomers() {
     for ticket in newcomers {
       customers[ticket] = nil

@@ -68,6 +68,7 @@ extension MutantQueue {
 }
 
 extension QueueEffect {
+  /// True for a message to a client or a worker.
   fileprivate var isSaid: Bool {
     switch self {
     case .reply, .acknowledge: true

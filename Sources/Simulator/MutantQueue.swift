@@ -1,13 +1,14 @@
 // The queue's core with a planted bug: the production core, with events or effects dropped, changed or invented around
 // it.
-// Invariant: as far as this can be done outside the core, the bug named is the only fault. It never traps, because no
-// checker is needed for a bug that traps.
+// Invariant: as far as this can be done outside the core, the planted bug is the only fault. No planted bug traps,
+// because no checker is needed to find a trap.
 import BankModel
 import QueueCore
 import Time
 
 struct MutantQueue {
   let bug: PlantedBug
+  /// Requests that were answered before their commit.
   private var announced: Set<RequestNumber> = []
   private var inserts = 0
   private var lastResult: WorkResult?
@@ -16,6 +17,7 @@ struct MutantQueue {
 
   init(_ bug: PlantedBug) { self.bug = bug }
 
+  /// Returns the policy with the wrong limit or lease of the bug.
   func corrupt(_ policy: QueuePolicy) -> QueuePolicy {
     var policy = policy
     switch bug {
@@ -36,6 +38,7 @@ struct MutantQueue {
     bug == .reversesPriorities ? PriorityMirror.mirrored(stored) : stored
   }
 
+  /// Applies an event to the core, with the defect of the bug.
   mutating func apply(
     _ event: QueueEvent, to machine: inout QueueMachine, at now: Moment, into effects: inout [QueueEffect]
   ) {
@@ -52,6 +55,7 @@ struct MutantQueue {
     effects.append(contentsOf: corrupt(wanted, of: event, machine))
   }
 
+  /// Returns the event, with a wrong result if the bug stores one.
   private mutating func withAnotherResult(_ event: QueueEvent) -> QueueEvent {
     guard case .tellerAnswered(let window, let generation, let lease, .worked(let result)) = event else {
       return event
@@ -74,6 +78,7 @@ struct MutantQueue {
     }
   }
 
+  /// Returns the events that the core receives in place of this event.
   private func events(for event: QueueEvent, _ machine: borrowing QueueMachine) -> [QueueEvent] {
     switch (bug, event) {
     case (.ignoresTellerExit, .tellerLost(let window, let generation, _)):
@@ -129,11 +134,13 @@ struct MutantQueue {
     }
   }
 
+  /// Returns the lease that this generation holds at a window; nil if it holds none.
   private func held(at window: Window, by generation: Generation, _ machine: borrowing QueueMachine) -> Lease?
   {
     machine.numbers(of: window).flatMap { $0.generation == generation ? $0.lease : nil }
   }
 
+  /// Progress events for the current customer of each window, if its work has started.
   private func renewals(of machine: borrowing QueueMachine) -> [QueueEvent] {
     machine.servingCustomers.compactMap { place in
       machine.numbers(of: place.window)?.lease.flatMap { lease in
@@ -153,6 +160,7 @@ struct MutantQueue {
     }
   }
 
+  /// Returns the effects of an event as the bug changes them.
   private mutating func corrupt(
     _ wanted: [QueueEffect], of event: QueueEvent, _ machine: borrowing QueueMachine
   ) -> [QueueEffect] {
@@ -191,6 +199,7 @@ struct MutantQueue {
     }
   }
 
+  /// Returns the changes that the bug stages in place of this change.
   private mutating func corrupt(_ change: StoreChange, of event: QueueEvent) -> [StoreChange] {
     if bug == .dropsRefusedChanges || transit.hasLostTwo, case .commitRefused = event { return [] }
     switch (bug, change) {
@@ -225,6 +234,7 @@ struct MutantQueue {
     }
   }
 
+  /// Returns an assignment whose start is not on disk yet, if the bug requires it.
   private func earlyStart(of change: StoreChange, _ machine: borrowing QueueMachine) -> [QueueEffect] {
     guard bug == .startsBeforeCommit, case .update(let customer) = change, customer.isAttemptRunning,
       let place = machine.servingCustomers.first(where: { $0.customer.ticket == customer.ticket })
@@ -234,6 +244,7 @@ struct MutantQueue {
     return [.assign(place.window, lease, customer)]
   }
 
+  /// Returns an acknowledgement of a receipt that is not on disk yet, if the bug requires it.
   private func earlyAcknowledgement(of change: StoreChange) -> [QueueEffect] {
     guard bug == .acknowledgesBeforeCommit, case .finish(_, _, let receipt) = change,
       receipt.outcome == .served,
@@ -281,6 +292,7 @@ struct MutantQueue {
     }
   }
 
+  /// Returns an answer with tickets that are not on disk yet.
   private mutating func earlyReply(
     to event: QueueEvent, _ wanted: [QueueEffect], _ machine: borrowing QueueMachine
   ) -> [QueueEffect] {

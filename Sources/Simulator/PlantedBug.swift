@@ -64,7 +64,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     "A receipt is stored with the result of that window's previous command."
   case hidesTruncation = "A receipt marks truncated output as complete."
   case pausesWithoutNotification = "A service whose program is missing is paused without a notification."
-  // In the core: limits and ends.
+  // In the core: limits and ends. The coordinator executes `neverRunsTimers`, with the same effect.
   case ignoresQueueLimit = "The queue has no limit."
   case ignoresLowDiskSpace = "New customers are accepted while the disk only has room to finish others."
   case neverDeadLetters = "A customer that crashes one teller after another never becomes a dead letter."
@@ -80,7 +80,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case settlesNewestFirst = "The newest of several transactions in flight is settled first."
   case doesNotRestageTransactions =
     "If two or more transactions in flight are rejected, nothing is staged again."
-  // In the shell.
+  // In the shell of the queue's core, which is the code of the coordinator.
   case reportsCommitTooEarly = "The shell reports a commit before it has made it."
   case settlesUnsealedChanges = "Changes staged during a transaction are settled with it."
   case treatsDiskFullAsCommit = "The shell reports a commit that the disk has rejected."
@@ -131,6 +131,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case notifiesBeforeCommit = "Subscribers receive changes before they are on disk."
   case dropsReturningSubscriber =
     "A resumed subscription receives the missed changes and nothing after them."
+  // In the stock's core.
   case sellsLatestExpiryFirst = "The lot that expires last is sold first."
   // In the vending machine's core.
   case insertsMoneyTwice = "Money is inserted again when its request is repeated."
@@ -241,6 +242,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   public var name: String { String(describing: self) }
   /// One sentence that describes the defect.
   public var sentence: String { rawValue }
+  /// True if the defect is a change of what the stock's core reads or stages.
   var isOfTheStock: Bool { Self.stock.contains(self) }
   private static let stock: Set<Self> = [
     .takesStockTwice, .forgetsOrdersAfterCrash, .returnsStockTwice, .takesPartialOrder, .forgetsVoidedOrders,
@@ -254,8 +256,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     .forgetsOpenPurchases, .keepsAbandonedDrink, .doesNotCharge,
   ]
 
-  /// True if the defect is in the queue's core and not in the shell around it. The cases of the core are declared
-  /// first.
+  /// True if the defect is in the queue's core, whose cases are declared first, and not in the shell around it.
   var isOfTheCore: Bool { Self.core.contains(self) }
   private static let core = Set(allCases.prefix { $0 != .reportsCommitTooEarly })
   /// The promises that the defect may break first. An audit of the open bank can find any defect.

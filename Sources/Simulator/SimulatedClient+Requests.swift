@@ -1,11 +1,12 @@
 // Choice of a client's next request: the command and its customers.
-// Invariant: no two requests of a history share an account. Each ticket and each receipt can therefore be traced to its
-// request.
+// Invariant: no two requests of a history share an account, except repetitions of one request. Each ticket and each
+// receipt can therefore be traced to its request.
 import BankModel
 import Time
 import Wire
 
 extension SimulatedClient {
+  /// Chooses the next request; nil if the client has sent all of its requests.
   func chooseRequest() -> PlannedRequest? {
     guard commandsLeft > 0 else { return nil }
     commandsLeft -= 1
@@ -43,6 +44,7 @@ extension SimulatedClient {
     }
   }
 
+  /// A request that changes nothing, or a reload of the configuration.
   private func question() -> ControlCommand {
     switch chance.draw(0...9) {
     case 0: .tickets(TicketQuery())
@@ -56,10 +58,12 @@ extension SimulatedClient {
     }
   }
 
+  /// A service to pause or resume; nil for all services.
   private func someService() -> ServiceName? {
     [.deposit, .loan, world.hasStock ? .juice : nil, nil][Int(chance.draw(0...3))]
   }
 
+  /// A service whose number of windows is to change.
   func someWindows() -> ServiceName {
     [.deposit, .loan, .juice][Int(chance.draw(0...(world.hasStock ? 2 : 1)))]
   }
@@ -74,6 +78,7 @@ extension SimulatedClient {
     return knownTickets[knownTickets.count - Int(chance.draw(1...back))]
   }
 
+  /// Requests customers for deposits, loans or either, under one key or without a key.
   private func enqueue() -> PlannedRequest {
     let count = chance.draw(0...5) == 0 ? chance.draw(8...30) : chance.draw(1...6)
     return enqueue { account, key in
@@ -85,6 +90,7 @@ extension SimulatedClient {
     }
   }
 
+  /// Makes a request with a new account, and announces its customers to the checker.
   private func enqueue(_ make: (_ account: AccountNumber, _ key: String?) -> EnqueueParameters)
     -> PlannedRequest
   {
@@ -97,10 +103,11 @@ extension SimulatedClient {
     return PlannedRequest(command: .enqueue(order), group: group, isRepeated: isRepeated)
   }
 
+  /// The service of a request; nil if each customer gets deposits or loans at random.
   private func someBank() -> ServiceName? { [.deposit, .loan, nil, nil][Int(chance.draw(0...3))] }
 
-  /// Customers who want the same juice. The article contains their account number, because the order itself has no
-  /// account.
+  /// Requests customers who want the same juice. The article contains their account number, because the order itself
+  /// has no account.
   func juice() -> PlannedRequest {
     let count = chance.draw(0...5) == 0 ? chance.draw(5...20) : chance.draw(1...4)
     let juices = world.plan.stock.assortment.juices
@@ -113,7 +120,7 @@ extension SimulatedClient {
     }
   }
 
-  /// Customers of services that concurrent workers serve.
+  /// Requests customers of a service that concurrent workers serve.
   private func customersOfWorkers() -> PlannedRequest {
     let count = chance.draw(0...5) == 0 ? chance.draw(5...20) : chance.draw(1...5)
     let service = ExternalWorkerPlan.services[
@@ -121,6 +128,7 @@ extension SimulatedClient {
     return customers(of: service, count)
   }
 
+  /// Requests customers whose work is a command.
   private func customersOfCommands() -> PlannedRequest {
     let count = chance.draw(0...5) == 0 ? chance.draw(5...20) : chance.draw(1...5)
     let services = CommandServicesPlan.services
@@ -149,10 +157,12 @@ extension SimulatedClient {
     return moment
   }
 
+  /// Delay of a customer in milliseconds, for some accounts; nil for no delay.
   private func delay(_ account: AccountNumber) -> Int64? {
     world.plan.delaysCustomers && account % 5 == 1 && account % 3 != 0 ? (account * 7_907) % 2_000 : nil
   }
 
+  /// Requests a list of customers that differ in service, priority and amount.
   func list() -> PlannedRequest {
     let count = chance.draw(1...9)
     let account = world.checker.newAccounts(count)
@@ -175,6 +185,7 @@ extension SimulatedClient {
 }
 
 extension EnqueueParameters {
+  /// Generator that makes the same customers as the coordinator.
   func draw(_ services: ServiceDirectory) -> CustomerGenerator {
     CustomerGenerator(
       service: service.flatMap { services[$0] }, priority: priority, amount: amount, account: account,
@@ -186,6 +197,7 @@ extension EnqueueParameters {
 /// serve the remaining customers.
 /// Invariant: only one of these requests is open at a time. The stop is repeated after the loss of a coordinator.
 struct ClosingCommands {
+  /// Number of requests that were returned.
   private var step = 0
   private(set) var hasRequestedStop = false
 

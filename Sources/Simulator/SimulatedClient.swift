@@ -10,16 +10,19 @@ import Transport
 import Wire
 
 final class SimulatedClient {
+  /// A request that the client sends, perhaps more than once.
   struct PlannedRequest {
     var command: ControlCommand
     /// Number under which the checker groups the orders of this request; 0 if it has no orders.
     var group = 0
+    /// True if the client sends the request again until it is answered.
     var isRepeated = false
     /// Number of entries in each part of a list; 0 for all in one part.
     var partLength = 0
     /// True after the client has withdrawn the request and waits for its outcome.
     var isWithdrawn = false
 
+    /// Number of customers that the request adds.
     var count: Int64 {
       switch command {
       case .enqueue(let order): order.count
@@ -28,7 +31,7 @@ final class SimulatedClient {
       }
     }
 
-    /// True if the answer depends on other clients, so that this client does not wait for it.
+    /// True if the request may stay open for long. The client does not wait for its answer.
     var isPatient: Bool {
       switch command {
       case .awaitTickets, .board: true
@@ -37,6 +40,7 @@ final class SimulatedClient {
     }
   }
 
+  /// State of the connection: none, greeting sent, or welcome received.
   enum State {
     case away, greeting, ready
   }
@@ -45,18 +49,23 @@ final class SimulatedClient {
   unowned let world: Simulation
   var chance: SeededGenerator
   private(set) var state = State.away
+  /// The connection to the coordinator.
   let line: ClientConnection
+  /// Number of requests that the client has still to choose.
   var commandsLeft: Int
   private var lastRequest: UInt32 = 0
   /// Requests of this connection without an answer, in the order in which they were sent.
   private(set) var outstanding: [(number: UInt32, wish: PlannedRequest)] = []
   private(set) var requestsToRepeat: [PlannedRequest] = []
+  /// The last answered request for tickets that can be repeated.
   private(set) var answered: PlannedRequest?
+  /// Tickets that the client has received.
   var knownTickets: [(day: Int64, ticket: Int64)] = []
   /// Groups whose tickets an answer has confirmed.
   private var confirmedGroups: Set<Int> = []
   /// Number of lists that the client still sends after the bank has stopped accepting customers.
   private var lateLists = 0
+  /// True after the client has received the answer to a stop.
   private(set) var wasNotifiedOfClose = false
 
   init(number: Int, seed: UInt64, commands: Int, world: Simulation) {
@@ -69,12 +78,14 @@ final class SimulatedClient {
     line.onEnd = { [unowned self] in handle($0) }
   }
 
+  /// True if the client has nothing left to send, and waits for no answer but those that may come late.
   var isSatisfied: Bool {
     commandsLeft == 0 && outstanding.allSatisfy(\.wish.isPatient) && requestsToRepeat.isEmpty
   }
-  /// The bank is about to close. The client still sends lists, which the bank must refuse.
+  /// Makes the client send three lists to the closing bank, which must refuse them.
   func sendLateLists() { lateLists = 3 }
 
+  /// Closes the windows of a service, and opens them again at once.
   func reopenWindows() {
     let service = someWindows()
     for count in [0, chance.draw(1...3)] {
@@ -82,12 +93,14 @@ final class SimulatedClient {
     }
   }
 
+  /// Empties the queue, and orders juice at once.
   func resetAndEnqueue() {
     guard state == .ready, !line.process.isStopped else { return }
     ask(PlannedRequest(command: .reset(day: nil)))
     ask(juice())
   }
 
+  /// Connects, sends a request or withdraws one, and schedules the next action.
   func act() {
     switch state {
     case _ where line.process.isStopped: break
@@ -110,7 +123,7 @@ final class SimulatedClient {
             default: break
             }
           }
-          // A double click: the same request twice, which must count once.
+          // Sends the same request twice, as after a double click. It must count once.
           if plannedRequest.isRepeated, chance.draw(0...9) == 0 { ask(plannedRequest) }
         }
       }
@@ -118,8 +131,8 @@ final class SimulatedClient {
       if chance.draw(0...9) == 0 { withdraw() }
       toggleBoardSubscription()
     }
-    // A content client keeps acting from time to time, because the end of the history may need it to send a
-    // request.
+    // A satisfied client still acts every 50 ms, because the end of the history may need its connection or its
+    // lists.
     let thinkTimeFactor = chance.draw(1_000...90_000) * (world.isFaultFree ? 1 : world.plan.thinkTimeFactor)
     let pause =
       lateLists > 0
@@ -128,12 +141,14 @@ final class SimulatedClient {
     world.eventQueue.add(.clientActs(number), at: world.clock.now + TimeSpan(nanoseconds: pause * 1_000))
   }
 
+  /// Connects to the coordinator, and sends a greeting.
   private func connect() {
     guard line.connect(to: Coordinator.socket(inHome: StockProgram.home.path)) else { return }
     state = .greeting
     send(.hello(Hello(build: BuildIdentity.current, role: .client)))
   }
 
+  /// Sends a request, a list perhaps in parts.
   func ask(_ plannedRequest: PlannedRequest) {
     lastRequest += 1
     outstanding.append((lastRequest, plannedRequest))
@@ -151,7 +166,7 @@ final class SimulatedClient {
     } while !rest.isEmpty
   }
 
-  /// Withdraws the last request for tickets. The answer contains the outcome.
+  /// Withdraws the last open request for tickets, whose answer then contains the outcome.
   private func withdraw() {
     guard let index = outstanding.lastIndex(where: { $0.wish.group > 0 && !$0.wish.isWithdrawn }) else {
       return
@@ -160,17 +175,20 @@ final class SimulatedClient {
     withdraw(at: index)
   }
 
+  /// Withdraws the open request at an index.
   func withdraw(at index: Int) {
     outstanding[index].wish.isWithdrawn = true
     lastRequest += 1
     send(.request(ControlRequest(number: lastRequest, command: .withdraw(outstanding[index].number))))
   }
 
+  /// Sends a message to the coordinator.
   private func send(_ message: ClientMessage) {
     world.trace.line(world.clock.now, "client \(number) sends \(message)")
     line.send(message)
   }
 
+  /// Checks why the connection has ended.
   private func handle(_ end: CloseReason) {
     world.trace.line(world.clock.now, "client \(number) sees the end of its connection: \(end)")
     switch end {
@@ -180,8 +198,8 @@ final class SimulatedClient {
     }
   }
 
-  /// The connection is lost. The client will repeat the requests that can be repeated; the outcome of the others stays
-  /// unknown.
+  /// Handles the loss of the connection. The client will repeat the requests that can be repeated; the outcome of the
+  /// others stays unknown.
   private func leave() {
     guard state != .away else { return }
     state = .away
@@ -201,6 +219,7 @@ final class SimulatedClient {
     }
   }
 
+  /// Handles one part of an answer. The last part ends the request.
   private func handle(_ reply: ControlReply) {
     guard let index = outstanding.firstIndex(where: { $0.number == reply.number }) else {
       return world.violate(
@@ -247,8 +266,8 @@ final class SimulatedClient {
     }
   }
 
-  /// No customer was added, because the client has withdrawn the request or the queue was emptied. Some clients send
-  /// the request again.
+  /// Handles the answer that no customer was added, because the client has withdrawn the request or the queue was
+  /// emptied. Some clients send the request again.
   private func withdrawn(_ plannedRequest: PlannedRequest, isByReset: Bool) {
     guard plannedRequest.isWithdrawn || isByReset else {
       return world.violate(.withdrawal, "client \(number) got a withdrawal that did not take place")

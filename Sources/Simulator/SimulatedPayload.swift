@@ -10,7 +10,7 @@ enum SimulatedPayload {
   }
 
   /// Payload of a service's customer; nil for the service `juice`. If the article contains an account number (see
-  /// `JuiceOrder`), it is used instead of `account`.
+  /// `JuiceOrder`), that number is used instead of `account`.
   static func of(_ service: ServiceName, _ account: AccountNumber, _ itemName: String) -> [UInt8]? {
     service == .juice ? nil : of(JuiceOrder(itemName)?.account ?? account)
   }

@@ -7,6 +7,7 @@ import Storage
 import Time
 
 extension SimulatedQueueStore {
+  /// Hands over the open transaction to the slow disk.
   func submit(
     _ dayCounters: DayCounters, _ arriving: InProgressEnqueue?, to slowDisk: SlowDisk
   ) throws(StoreError) -> CommitProgress {
@@ -21,6 +22,7 @@ extension SimulatedQueueStore {
     return progress
   }
 
+  /// Writes the oldest transaction in flight to the disk, and returns `.committed`; nil if none is due.
   func takeResult() throws(StoreError) -> QueueEvent? {
     guard let slowDisk, let next = slowDisk.underway.first, next.due <= process.clock else { return nil }
     guard process.survives() else { throw .failed(path: "bank", detail: "the process is dead") }
@@ -36,11 +38,13 @@ extension SimulatedQueueStore {
     return .committed
   }
 
+  /// Lets the process wait until its last transaction in flight is due.
   func awaitResults() {
     guard let last = slowDisk?.underway.last?.due, last > process.clock else { return }
     process.spend(last.since(process.clock))
   }
 
+  /// Time when the oldest transaction in flight is due; nil if none is in flight.
   var nextResult: MonotonicTime? { slowDisk?.underway.first?.due }
 
   /// The process has exited: a prefix of its transactions in flight has reached the disk.
@@ -62,6 +66,7 @@ extension SimulatedQueueStore {
     }
   }
 
+  /// Writes a transaction to this history's disk. `meet` injects a fault just before the commit.
   private func write(_ transaction: SlowDisk.Transaction, _ meet: () -> Void) throws(StoreError) {
     // If the disk was short of space, result bytes were already omitted when the change was staged.
     let isLowOnSpace = disk.isLowOnSpace

@@ -10,6 +10,7 @@ import Time
 final class SimulatedQueueStore: QueryingStore {
   unowned let world: Simulation
   unowned let process: SimulatedProcess
+  /// The disk of this history, which outlives the process.
   var disk: QueueDisk { world.disk }
   /// Transactions in flight; nil unless the disk is slow.
   private(set) var slowDisk: SlowDisk?
@@ -25,6 +26,7 @@ final class SimulatedQueueStore: QueryingStore {
     world.disk.shown = slowDisk.shown
   }
 
+  /// Runs a call of the store, with the faults of the disk. An error rolls back the open transaction.
   private func attempt<Result>(
     _ call: MemoryStore.Call, _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {

@@ -9,6 +9,7 @@ import Teller
 import Time
 import Wire
 
+/// The process of a worker at a window, and the generation that it serves there.
 final class SimulatedWorker {
   let process: SimulatedProcess
   let window: Window
@@ -21,10 +22,11 @@ final class SimulatedWorker {
     (self.process, self.window, self.generation) = (process, window, generation)
   }
 
+  /// The worker's end of the channel to the coordinator; nil if it is closed.
   var stream: StreamEnd? { if case .stream(let end)? = process.descriptors[3] { end } else { nil } }
 }
 
-/// The process of a window: the production teller, one loop iteration per turn, with any provider.
+/// The program of a window: the production teller with any provider. Each turn of the process runs one loop iteration.
 protocol WindowProgram: SimulatedProgram {
   var teller: TellerProcess { get }
 }
@@ -39,6 +41,7 @@ extension WindowProgram {
   func handle(signal: Int32) { teller.requestStop() }
 }
 
+/// The program of a teller or a juice station.
 final class WorkerProgram: WindowProgram {
   let teller: TellerProcess
   private let fruit: FruitProvider?
@@ -63,10 +66,13 @@ final class WorkerProgram: WindowProgram {
 /// work fails.
 final class SimulatedProvider: ResourceProvider {
   var onResult: ((Lease, ProvisionResult) -> Void)?
+  /// True if the work for the next customer fails.
   var failsNext = false
   private unowned let world: Simulation
   private unowned let process: SimulatedProcess
+  /// The production provider of a juice station; nil for a teller.
   private let real: FruitProvider?
+  /// The lease for which a simulated result is due, and the time when it is due.
   private var ready: (lease: Lease, due: MonotonicTime)?
 
   init(of process: SimulatedProcess, _ real: FruitProvider?, in world: Simulation) {
@@ -80,6 +86,7 @@ final class SimulatedProvider: ResourceProvider {
 
   func begin(_ orders: TellerSettings) { real?.begin(orders) }
 
+  /// Requests the fruit of a juice; for other customers, prepares a simulated result.
   func provide(_ assignment: Assignment) {
     let skips = world.bug == .servesWithoutStock && assignment.ticket % 5 == 0
     guard let real, !skips else {
@@ -102,6 +109,7 @@ final class SimulatedProvider: ResourceProvider {
     finish(lease, .ready)
   }
 
+  /// Reports that the customer's need is provided, or a failure if the work is to fail.
   private func finish(_ lease: Lease, _ provision: ProvisionResult) {
     guard failsNext, provision == .ready else {
       onResult?(lease, provision)
@@ -120,11 +128,13 @@ struct JuiceOrder {
 
   init(juice: ItemID, account: AccountNumber) { (self.juice, self.account) = (juice, account) }
 
+  /// Parses an article; nil if it has another form.
   init?(_ itemName: String) {
     let words = itemName.split(separator: " ")
     guard words.count == 2, let account = AccountNumber(words[1]) else { return nil }
     self.init(juice: ItemID(String(words[0])), account: account)
   }
 
+  /// The article as text.
   var itemName: String { "\(juice) \(account)" }
 }

@@ -1,6 +1,6 @@
 // Injection of each fault into the simulated world.
 // Invariant: a fault of a process or a connection is counted only if the process or connection exists: a coordinator
-// that has exited cannot be killed. A fault that waits for its occasion may be counted when it is planned or when it
+// that has exited cannot be killed. A fault that waits for a later event may be counted when it is planned or when it
 // happens.
 import BankModel
 import Glibc
@@ -10,7 +10,7 @@ import Time
 import Wire
 
 extension Simulation {
-  /// Plans the next fault of a kind, unless the faults have ended. The time is drawn from the given generator.
+  /// Schedules the next fault, unless the history has none or they have ended. `chance` draws its time.
   ///
   /// - Parameter range: the range of the delay in nanoseconds, computed from the plan's interval in
   ///   nanoseconds.
@@ -22,6 +22,7 @@ extension Simulation {
       fault, at: clock.now + TimeSpan(nanoseconds: chance.draw(range(plan.interval.nanoseconds))))
   }
 
+  /// Injects a fault of a random kind, and plans the next one.
   func injectFault() {
     guard !isFaultFree else { return }
     planFault(.fault, &chance) { $0 / 4...$0 * 2 }
@@ -90,6 +91,7 @@ extension Simulation {
     coordinator.flatMap { $0.process.isStalled(at: clock.now) ? nil : $0 }
   }
 
+  /// Makes a call of the coordinator's store fail if a fault of the disk is due.
   func applyDiskFault(_ call: MemoryStore.Call) {
     disk.isFull = fullUntil > clock.now
     if call == .commit, let failing = failingCommit, disk.hasStagedChanges {
@@ -112,11 +114,13 @@ extension Simulation {
     }
   }
 
+  /// Updates the state of the disk. It has enough space again half a second after it was full.
   func refreshDiskSpace() {
     disk.isFull = fullUntil > clock.now
     if fullUntil + .milliseconds(500) <= clock.now { disk.isLowOnSpace = false }
   }
 
+  /// Duration of the next commit. Resets a planned delay.
   func commitDuration() -> TimeSpan {
     defer { slowCommit = nil }
     return slowCommit ?? TimeSpan(nanoseconds: chance.draw(10_000...200_000))
@@ -165,6 +169,7 @@ extension Simulation {
     hasCommands ? plan.commandServices.settings : plan.externalWorkers.settings
   }
 
+  /// Encodes a message as a frame; returns nil and reports a violation if that fails.
   func encode(_ message: some Encodable, limit: Int) -> [UInt8]? {
     var bytes: [UInt8] = []
     do {
@@ -187,6 +192,7 @@ struct ConfigurationWriter {
   /// Settings of the services for commands or for concurrent workers, as JSON.
   let services: String
 
+  /// Content of the file.
   func text(
     windows: [ServiceName: Int32], workMicroseconds: Int64, gather: TimeSpan, watchdogTimeout: TimeSpan
   )

@@ -7,6 +7,7 @@ import Time
 import Wire
 
 extension Simulation {
+  /// Returns a function that starts the program at a path; nil if this history has no such program.
   func program(at path: String, _ arguments: [String]) -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
     switch Paths.lastPart(of: path) {
     case "bank-stockd": return stockProgram()
@@ -26,6 +27,7 @@ extension Simulation {
     }
   }
 
+  /// Starts the program of a window's worker, unless a planned fault kills it. The fault may also delay it.
   private func begin(_ worker: SimulatedWorker, home: String) -> (any SimulatedProgram)? {
     workers.append(worker)
     if tellersToKillEarly > 0 {
@@ -47,6 +49,7 @@ extension Simulation {
     return try? WorkerProgram(worker, in: self)
   }
 
+  /// Removes a worker that has exited from the list.
   func workerEnded(_ process: SimulatedProcess) {
     guard let place = workers.firstIndex(where: { $0.process === process }) else { return }
     let worker = workers.remove(at: place)
@@ -56,6 +59,7 @@ extension Simulation {
       "worker \(process.pid) at \(worker.window) ends: \(process.ending.map { "\($0.status)" } ?? "")")
   }
 
+  /// Injects a fault of this kind into a random worker.
   func injectWorkerFault(_ kind: FaultKind) {
     guard let worker = some(of: workers) else { return }
     let process = worker.process
@@ -98,10 +102,12 @@ extension Simulation {
     }
   }
 
+  /// True for a runner whose lease is longer than a minute, because its commands have no time limit.
   private func isPatient(with worker: SimulatedWorker) -> Bool {
     worker.window.service.isForCommands && plan.policy[worker.window.service.index].lease > .seconds(60)
   }
 
+  /// Sends a message that this worker must not send.
   private func sendFalseAnswer(_ worker: SimulatedWorker) {
     // A station or runner must not report by chance that its own customer is done: no check could detect that
     // lie.
@@ -125,6 +131,7 @@ extension Simulation {
     if let bytes = encode(message, limit: FrameLimits.teller) { send(bytes, by: worker) }
   }
 
+  /// Writes bytes to the coordinator as if the worker had sent them.
   private func send(_ bytes: [UInt8], by worker: SimulatedWorker) {
     // If a runner hangs before it is ready, a forged `ready` would make the coordinator wait for it forever.
     guard let stream = worker.stream, !(worker.process.isStuck && isPatient(with: worker)) else { return }
@@ -132,6 +139,7 @@ extension Simulation {
     stream.send(bytes, at: clock.now, on: host)
   }
 
+  /// Cancels the planned faults of workers.
   func endWorkerFaults() {
     (tellersToKillEarly, workersToDelay, delayedMessages) = (0, 0, 0)
     for worker in workers {

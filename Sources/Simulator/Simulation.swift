@@ -52,8 +52,7 @@ public final class Simulation {
   var coordinator: CoordinatorProgram?
   private(set) var coordinators = 0
   var workers: [SimulatedWorker] = []
-  /// Record of the customers that commands and workers hold, which outlives each coordinator; nil in a history without
-  /// commands and concurrent workers.
+  /// Record of held customers, which outlives each coordinator; nil without commands and concurrent workers.
   let inFlightTable: InFlightTable?
   private var hasLostPower = false
   let keepsLogs: Bool
@@ -63,8 +62,9 @@ public final class Simulation {
   private var closingCommands = ClosingCommands()
   private var isOver = false
   private(set) var violation: Violation?
+  /// Time until which the coordinator's disk is full.
   var fullUntil = MonotonicTime(nanoseconds: 0)
-  /// The next commit fails, before or after its data is stored.
+  /// Failure of the next commit, before or after its data is stored; nil for none.
   var failingCommit: MemoryStore.Call?
   var slowCommit: TimeSpan?
   /// Number of workers still to be killed before they are ready.
@@ -73,8 +73,7 @@ public final class Simulation {
   var workersToDelay = 0
   /// Service processes that a coordinator may kill, because it has sent them `close` or SIGABRT before.
   var killableServices: Set<pid_t> = []
-  /// Number of late messages still to be injected. A teller that dies with a customer leaves such a message, which is
-  /// handled after the loss was reported.
+  /// Number of late messages still to be injected: messages of a dead teller that arrive after its loss is known.
   var delayedMessages = 0
 
   private init(seed: UInt64, bug: PlantedBug?, trace: ((String) -> Void)?) {
@@ -192,7 +191,7 @@ public final class Simulation {
     trace.flush()
   }
 
-  /// Runs the next step of the host or of the agenda. Returns false if no step is left.
+  /// Runs the next step of a process or the next scheduled event. Returns false if nothing is left.
   private func processNext() -> Bool {
     guard let moment = MonotonicTime.earlier(eventQueue.nextMoment, host.nextMoment) else { return false }
     clock.advance(to: moment)
@@ -220,6 +219,7 @@ public final class Simulation {
     violate(.notDrained, "the faults ended long ago, but \(checker.leftovers())")
   }
 
+  /// Executes a scheduled event.
   private func process(_ scheduled: ScheduledEvent) {
     switch scheduled {
     case .coordinatorStart: startCoordinator()
@@ -305,6 +305,7 @@ public final class Simulation {
     checker.discardCrashes()
   }
 
+  /// Reports the exit of a coordinator to the disk and the checker, and plans the next coordinator.
   private func coordinatorEnded(_ ended: CoordinatorProgram, _ process: SimulatedProcess) {
     let isDone = process.ending?.status.ending == .code(0)
     if case .signal? = process.ending?.status.ending { statistics.note(.coordinatorKilled) }
@@ -345,7 +346,7 @@ public final class Simulation {
     endVendingFaults()
   }
 
-  /// Moves the calendar forward to the last due time if it was set back. A customer ordered for later is not
+  /// Moves the calendar to the last due time if it is over five seconds behind. A customer ordered for later is not
   /// served before that time, so the bank could not drain in time.
   private func restoreCalendar() {
     let moments = checker.asked.values.map(\.milliseconds) + checker.view.due.values.map(\.milliseconds)
@@ -382,7 +383,7 @@ public final class Simulation {
     }
   }
 
-  /// True if no fault is active, and none was for two seconds.
+  /// True if the history has no faults, or they ended over two seconds ago and the disk is not full.
   var isStable: Bool {
     plan.faultIntensity == .calm
       || isFaultFree && clock.now.since(faultFreeSince) > .seconds(2) && fullUntil < clock.now

@@ -8,6 +8,7 @@ import QueueCore
 import Time
 
 final class SimulationQueueObserver: QueueObserver {
+  /// A late message of a dead worker, and the time when the queue receives it.
   private struct DelayedMessage {
     let due: MonotonicTime
     let event: QueueEvent
@@ -23,6 +24,7 @@ final class SimulationQueueObserver: QueueObserver {
   private var delayedMessages: [DelayedMessage] = []
   /// Number of effects in the current iteration.
   private var effectsInIteration = 0
+  /// Time when a request was last abandoned in part.
   private var abandonedAt: MonotonicTime?
 
   init(of process: SimulatedProcess, _ mutant: MutantQueue?, seed: UInt64, in world: Simulation) {
@@ -30,8 +32,10 @@ final class SimulationQueueObserver: QueueObserver {
     chance = SeededGenerator(seed: seed)
   }
 
+  /// Resets the number of effects; called when a loop iteration begins.
   func beginIteration() { effectsInIteration = 0 }
 
+  /// Applies an event to the machine, and lets the checker follow it.
   func apply(
     _ event: QueueEvent, to machine: inout QueueMachine, at now: Moment, into effects: inout [QueueEffect]
   ) {
@@ -63,6 +67,7 @@ final class SimulationQueueObserver: QueueObserver {
     process.kill()
   }
 
+  /// Counts an abandoned request, and plans the late message of a lost worker.
   private func note(_ event: QueueEvent, at now: Moment) {
     switch event {
     case .tellerLost(let window, let generation, _): delayMessage(of: window, generation, at: now)
@@ -77,12 +82,14 @@ final class SimulationQueueObserver: QueueObserver {
     }
   }
 
+  /// Counts an effect.
   private func note(_ effect: QueueEffect, at now: Moment) {
     world.statistics.effects += 1
     world.trace.line(now.monotonic, "    effect \(effect)")
     if case .logDeadLetter = effect { world.statistics.deadLetters += 1 }
   }
 
+  /// Makes up a late message of a worker that was lost with a customer, if a fault requires it.
   private func delayMessage(of window: Window, _ generation: Generation, at now: Moment) {
     guard world.delayedMessages > 0,
       let lease = world.checker.holders.first(where: { $0.window == window })?.lease,
@@ -99,12 +106,14 @@ final class SimulationQueueObserver: QueueObserver {
     delayedMessages.append(DelayedMessage(due: due, event: event))
   }
 
+  /// Removes and returns a late message that is due; nil if there is none.
   func nextDelayedMessage(at moment: MonotonicTime) -> QueueEvent? {
     guard let place = delayedMessages.firstIndex(where: { $0.due <= moment }) else { return nil }
     world.statistics.note(.messageLate)
     return delayedMessages.remove(at: place).event
   }
 
+  /// Wakes the coordinator's process when the next late message is due.
   func wakeForDelayedMessages() {
     if let due = delayedMessages.map(\.due).min() { world.host.wake(process, at: due) }
   }

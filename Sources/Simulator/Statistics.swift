@@ -6,14 +6,18 @@
 public struct Statistics: Sendable, Equatable, Codable {
   /// Histories that ended without a violation.
   package var histories: Int64 = 0
+  /// Steps of processes and scheduled events.
   package var occurrences: Int64 = 0
+  /// Events that the core of the queue has received, and the effects that it has returned.
   package var events: Int64 = 0
   package var effects: Int64 = 0
   /// Writes to the streams and pipes of the simulated host.
   package var messages: Int64 = 0
+  /// Commits of the queue.
   package var commits: Int64 = 0
   /// Customers assigned to a worker.
   package var assignments: Int64 = 0
+  /// Receipts on disk, and customers that became dead letters.
   package var receipts: Int64 = 0
   package var deadLetters: Int64 = 0
   /// Requests for tickets that clients withdrew, in time or not.
@@ -34,6 +38,7 @@ public struct Statistics: Sendable, Equatable, Codable {
   package var partlyKeptCommits: Int64 = 0
   /// Starts of coordinators, including those that could not open the store.
   package var starts: Int64 = 0
+  /// Starts of guardians.
   package var guardianStarts: Int64 = 0
   /// Coordinators that a new guardian took over after its predecessor was killed.
   package var adoptions: Int64 = 0
@@ -43,9 +48,11 @@ public struct Statistics: Sendable, Equatable, Codable {
   package var commandsTimedOut: Int64 = 0
   /// Receipts with the result of a command.
   package var commandResults: Int64 = 0
+  /// Events of the core of the stock, commits to its database, and starts of its process.
   package var stockEvents: Int64 = 0
   package var stockCommits: Int64 = 0
   package var stockStarts: Int64 = 0
+  /// Receipts for juices that were made.
   package var juices: Int64 = 0
   /// Customers turned away because the stock had too little.
   package var shortages: Int64 = 0
@@ -53,13 +60,17 @@ public struct Statistics: Sendable, Equatable, Codable {
   package var releases: Int64 = 0
   /// Changes that subscribers of the stock have received.
   package var news: Int64 = 0
+  /// Events of the core of the vending machine, commits to its database, and starts of its process.
   package var vendingEvents: Int64 = 0
   package var vendingCommits: Int64 = 0
   package var vendingStarts: Int64 = 0
+  /// Money that was inserted into the vending machine, in won.
   package var wonInserted: Int64 = 0
+  /// Audits of the open bank.
   package var audits: Int64 = 0
   /// Snapshots that clients have read.
   package var boards: Int64 = 0
+  /// Drinks that were bought.
   package var purchases: Int64 = 0
   /// Purchases that were started and then refused: the product was sold out or expired, or the stock was unavailable.
   package var refusedPurchases: Int64 = 0
@@ -68,11 +79,14 @@ public struct Statistics: Sendable, Equatable, Codable {
 
   /// All counts are zero.
   public init() {}
+  /// Number of faults of all kinds.
   package var totalFaults: Int64 { faults.reduce(0, +) }
   /// Number of faults of a kind.
   public func count(of kind: FaultKind) -> Int64 { faults[kind.rawValue] }
+  /// Counts a fault.
   mutating func note(_ kind: FaultKind, _ times: Int = 1) { faults[kind.rawValue] += Int64(times) }
 
+  /// All counts but those of the faults.
   private static let counts: [WritableKeyPath<Statistics, Int64> & Sendable] = [
     \.histories, \.occurrences, \.events, \.effects, \.messages, \.commits, \.assignments, \.receipts,
     \.deadLetters, \.withdrawals, \.withdrawn, \.withdrawnInPart, \.givenUpForResets, \.databaseCommits,

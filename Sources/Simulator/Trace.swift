@@ -4,6 +4,7 @@
 import BankModel
 import Time
 
+/// The record of one history.
 struct Trace {
   /// Digest of the history up to now, based on FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/) over bytes and
   /// 64-bit words.
@@ -17,16 +18,19 @@ struct Trace {
 
   init(output: ((String) -> Void)?) { self.output = output }
 
+  /// Adds a number to the digest.
   mutating func mix(_ value: Int64) {
     digest = (digest ^ UInt64(bitPattern: value)) &* 0x0000_0100_0000_01B3
     digest ^= digest >> 29
   }
 
+  /// Adds bytes and their count to the digest.
   mutating func mix(_ bytes: [UInt8]) {
     for byte in bytes { digest = (digest ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
     mix(Int64(bytes.count))
   }
 
+  /// Stores one line with its time, if an output is given.
   func line(_ now: MonotonicTime, _ message: @autoclosure () -> String) {
     guard output != nil else { return }
     let microseconds = now.nanoseconds / 1_000

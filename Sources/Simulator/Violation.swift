@@ -8,7 +8,7 @@ public struct Violation: Sendable, Equatable, CustomStringConvertible {
   public enum Kind: String, Sendable, CaseIterable, Codable {
     /// An announced ticket does not exist, or a customer is lost without a receipt.
     case lostTicket
-    /// A ticket, or an order, has two receipts or two tickets.
+    /// A ticket was issued twice or has two receipts, or an order has too many tickets.
     case duplicate
     /// A receipt differs from the client's request, or the money does not add up.
     case ledger
