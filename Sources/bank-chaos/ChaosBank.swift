@@ -9,6 +9,7 @@ import Posix
 import Time
 import Wire
 
+/// A running process of the bank.
 struct ChaosProcess: Sendable, Hashable {
   var pid: pid_t
   /// Start time of the process. With the pid it identifies one process permanently.
@@ -17,6 +18,7 @@ struct ChaosProcess: Sendable, Hashable {
   var kind: ChaosTarget
   /// The window of a teller, a station or a runner.
   var window: String?
+  /// True if this very process still runs.
   var isAlive: Bool { ProcessTable.alive(pid) && ProcessTable.startTime(pid) == startTime }
 }
 
@@ -26,10 +28,11 @@ final class ChaosBank {
   let home: BankHome
   private let mark: String
   private var launched: LaunchedBank?
-  /// Processes that are not programs of the bank. They are checked again after a while, because pids are
+  /// Processes that are not programs of the bank. They are checked again after a second, because pids are
   /// reused.
   private var unrelatedPIDs: Set<pid_t> = []
   private var unrelatedPIDsSince = SystemClock.monotonic()
+  /// Stopped processes, with the time when each is continued.
   private var stopped: [(process: ProcessHandle, kind: ChaosTarget, until: MonotonicTime)] = []
 
   init(_ home: BankHome, mark: String) {
@@ -38,6 +41,7 @@ final class ChaosBank {
     setenv(Self.variable, mark, 1)
   }
 
+  /// Starts the bank with a guardian, and waits until it is open.
   func open(_ session: Session, _ order: LaunchSettings) throws(CommandError) {
     let answer: ControlAnswer
     do throws(ControlError) {
@@ -69,6 +73,7 @@ final class ChaosBank {
     return found.filter { kinds[$0.parent] != $0.kind }
   }
 
+  /// Identifies a process by its program and the mark of this run; nil for any other process.
   private func identify(_ pid: pid_t) -> ChaosProcess? {
     guard let program = try? Paths.target(ofLink: "/proc/\(pid)/exe") else { return nil }
     let kind: ChaosTarget
@@ -113,23 +118,27 @@ final class ChaosBank {
     return ChaosProcess(pid: pid, startTime: start, parent: parent, kind: kind)
   }
 
+  /// True if the environment of the process contains the mark of this run.
   private func isMarked(_ pid: pid_t) -> Bool {
     Self.strings(of: "/proc/\(pid)/environ").contains("\(Self.variable)=\(mark)")
   }
 
   private static func commandLine(of pid: pid_t) -> [String] { strings(of: "/proc/\(pid)/cmdline") }
 
+  /// The strings of a file of /proc in which each one ends with a zero byte.
   static func strings(of path: String) -> [String] {
     guard let file = try? FileDescriptor.open(path, .readOnly), let bytes = try? file.readAll(limit: 1 << 20)
     else { return [] }
     return bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
   }
 
+  /// Kills a process. Returns false if it has exited.
   func kill(_ process: ChaosProcess) -> Bool {
     guard let held = openHandle(process) else { return false }
     return held.kill(SIGKILL)
   }
 
+  /// Stops a process until the given time. Returns false if it has exited.
   func stop(_ process: ChaosProcess, until moment: MonotonicTime) -> Bool {
     guard let held = openHandle(process), held.kill(SIGSTOP) else { return false }
     stopped.append((held, process.kind, moment))
@@ -142,8 +151,10 @@ final class ChaosBank {
     stopped.removeAll { entry in now.map { entry.until <= $0 } ?? true }
   }
 
+  /// True if a process of this kind is stopped.
   func isStopped(_ kind: ChaosTarget) -> Bool { stopped.contains { $0.kind == kind } }
 
+  /// Opens the pidfd of a process; nil if it has exited.
   private func openHandle(_ process: ChaosProcess) -> ProcessHandle? {
     // Open the pidfd first and check afterwards: from then on the pid cannot be reused.
     guard let held = try? ProcessHandle(pid: process.pid), process.isAlive else { return nil }

@@ -6,22 +6,30 @@
 import BankModel
 import Wire
 
+/// A promise that the bank has broken, or a sign that it may have.
 enum ChaosViolation: Sendable, Equatable {
+  /// A ticket has no receipt, or more than one.
   case lost(ChaosTicket)
   case servedAgain(ChaosTicket, receipts: Int64)
   /// A key received different tickets at different times.
   case keyAnsweredDifferently(key: String)
   /// Two keys received the same ticket, or an answer has the wrong number of tickets.
   case invalidAnswer(key: String)
+  /// A receipt for a ticket that no client received.
   case notRequested(ChaosTicket)
+  /// A customer was started later than another one that was behind it in its line.
   case overtaken(ChaosTicket, by: ChaosTicket)
   /// More customers were overtaken than the coordinator's kills explain.
   case tooManyOvertaken(ServiceName, count: Int64, explained: Int64)
+  /// A receipt differs from the client's order.
   case wrongReceipt(ChaosTicket)
   /// The sum of the amounts of a service is wrong.
   case money(ServiceName, difference: Int64)
+  /// A process that runs after its bank or its coordinator has ended.
   case orphan(pid: Int32, name: String)
+  /// An order that was never answered.
   case unanswered(key: String)
+  /// The bank sent no message, or completed no customer, for too long.
   case notRecovered
   /// Number of times that the page was not right again in time after a kill.
   case page(Int64)
@@ -29,21 +37,25 @@ enum ChaosViolation: Sendable, Equatable {
   case stock(ItemID, difference: Int64)
   /// A subscriber of the stock received too few changes, too many, or in the wrong order.
   case watch(MessageDetail)
+  /// A problem that an audit found, or a client: a refusal, a wrong answer or none.
   case audit(MessageDetail)
   case work(ChaosTicket, WorkDeviation)
   /// Number of lines of commands and workers that cannot be parsed.
   case unreadableLines(Int)
 }
 
+/// The counts and deviations that the comparison has found.
 struct ChaosCheckResult: Sendable, Equatable {
   /// A kill of the coordinator, as the range of wall clock time in milliseconds in which it happened.
   typealias KillTime = ClosedRange<Int64>
 
+  /// What the clients and observers of a run have recorded.
   struct Evidence {
     var ledger = ChaosLedger()
     /// All receipts of the run, in the order of their commits.
     var receipts: [ReceiptReport] = []
     var killTimes: [KillTime] = []
+    /// Maximum number of open windows of each service.
     var windows: [ServiceName: Int64] = [:]
     /// Maximum number of customers in flight at a teller.
     var inFlight: Int64 = 1
@@ -58,15 +70,18 @@ struct ChaosCheckResult: Sendable, Equatable {
     var work = Work()
   }
 
+  /// Tickets that the clients received, and receipts that the bank has stored.
   private(set) var acknowledged: Int64 = 0
   private(set) var receipts: Int64 = 0
   private(set) var lost: Int64 = 0
+  /// Tickets with several receipts, without a request, or in several answers, and keys with wrong answers.
   private(set) var duplicated: Int64 = 0
   private(set) var orderViolations: Int64 = 0
   private(set) var moneyDifference: Int64 = 0
   var orphans: Int64 = 0
   /// Customers who were overtaken because the coordinator was killed.
   private(set) var overtakenByCrash: Int64 = 0
+  /// Receipts after more than one attempt.
   private(set) var reserved: Int64 = 0
   /// Missing and surplus pieces of fruit.
   var stockDifference: Int64 = 0
@@ -76,6 +91,7 @@ struct ChaosCheckResult: Sendable, Equatable {
   /// Attempts of commands and workers, and customers who were cancelled.
   var attempts: Int64 = 0
   var cancelled: Int64 = 0
+  /// Deviations in the work of commands and workers.
   var workDeviations: Int64 = 0
   var violations: [ChaosViolation] = []
   var isClean: Bool { violations.isEmpty }
@@ -96,6 +112,7 @@ struct ChaosCheckResult: Sendable, Equatable {
     violations += evidence.audit.map { .audit($0) }
   }
 
+  /// Checks the answers to all orders. Returns the order of each ticket.
   private mutating func compareAcknowledgements(_ ledger: ChaosLedger) -> [ChaosTicket: ChaosOrder] {
     var asked: [ChaosTicket: ChaosOrder] = [:]
     for order in ledger.orders {
@@ -119,6 +136,7 @@ struct ChaosCheckResult: Sendable, Equatable {
     return asked
   }
 
+  /// Checks that each ticket has one receipt that matches its order, and compares the sums of the amounts.
   private mutating func compareReceipts(_ evidence: Evidence, _ asked: [ChaosTicket: ChaosOrder]) {
     var counts: [ChaosTicket: Int64] = [:]
     var sums: [ServiceName: Int64] = [:]
@@ -151,6 +169,7 @@ struct ChaosCheckResult: Sendable, Equatable {
     }
   }
 
+  /// True if the receipt matches the order, by the rules of its service.
   private func isRight(_ receipt: ReceiptReport, _ order: ChaosOrder, _ evidence: Evidence) -> Bool {
     if let juice = order.juice {
       return receipt.fulfils(order, juice: juice, recipe: evidence.shelves.recipes[juice] ?? [])
@@ -160,6 +179,7 @@ struct ChaosCheckResult: Sendable, Equatable {
       work: order, isCancelAsked: evidence.work.cancelsAsked.contains(receipt.name))
   }
 
+  /// A line of one day.
   private struct Place: Hashable {
     var day: BusinessDay
     var service: ServiceName
@@ -204,6 +224,7 @@ struct ChaosCheckResult: Sendable, Equatable {
     }
   }
 
+  /// True if the coordinator was killed between the two times.
   private static func isExplainedByKill(_ earlier: Int64, _ later: Int64, _ killTimes: [KillTime]) -> Bool {
     killTimes.contains { earlier <= $0.upperBound && $0.lowerBound <= later }
   }
@@ -232,6 +253,7 @@ extension ChaosCheckResult {
     var gaps: [MessageDetail] = []
   }
 
+  /// Compares the fruit at the end with the deliveries and with the juices that have a receipt.
   mutating func compareStock(_ shelves: StockTotals, _ receipts: [ReceiptReport]) {
     violations += shelves.gaps.map { .watch($0) }
     guard let after = shelves.after else { return }

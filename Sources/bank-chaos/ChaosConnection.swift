@@ -18,7 +18,7 @@ final class ChaosConnection {
   init?(to home: BankHome, on loop: EventLoop) {
     guard let outcome = try? UnixSocket.connect(path: home.socket, nonBlocking: true),
       case .connected(let socket) = consume outcome,
-      // The loop only wakes up; the owner of the connection reads.
+      // The handler does nothing: data only wakes the loop, and the owner of the connection reads it.
       let registration = try? loop.register(fd: socket.rawValue, interest: .read, handler: { _ in })
     else { return nil }
     self.socket = socket
@@ -39,6 +39,7 @@ final class ChaosConnection {
     loop.deregister(registration)
   }
 
+  /// Sends a request. Returns its number.
   func send(_ command: ControlCommand) -> UInt32 {
     lastNumber += 1
     write(.request(ControlRequest(number: lastNumber, command: command)))
@@ -54,6 +55,7 @@ final class ChaosConnection {
     close()
   }
 
+  /// Reads and decodes all answers that have arrived.
   func take() -> [ControlReply] {
     var replies: [ControlReply] = []
     while isOpen {
@@ -68,6 +70,7 @@ final class ChaosConnection {
     return replies
   }
 
+  /// Decodes the complete frames that were read. A refused or undecodable connection is closed.
   private func decoded() -> [ControlReply] {
     var replies: [ControlReply] = []
     do {
@@ -86,7 +89,7 @@ final class ChaosConnection {
 
   private func write(_ message: ClientMessage) { write(Self.frame(message)) }
 
-  /// Requests are small and few, so a socket that does not take one has no reader.
+  /// Sends bytes. An incomplete write ends the connection: requests are small and few, so the socket has no reader.
   private func write(_ bytes: [UInt8]) {
     guard isOpen else { return }
     let result = bytes.withUnsafeBytes { try? socket.send($0) }

@@ -4,6 +4,7 @@
 import BankModel
 import Wire
 
+/// A client's request for customers.
 struct ChaosOrder: Sendable, Equatable {
   var key: String
   var count: Int64
@@ -19,6 +20,7 @@ struct ChaosOrder: Sendable, Equatable {
   /// True if money is moved: by deposits and loans, and by commands, whose service has a ledger.
   private var movesMoney: Bool { amount > 0 }
 
+  /// The request as it is sent; equal for each repetition.
   var command: ControlCommand {
     .enqueue(
       EnqueueParameters(
@@ -28,6 +30,7 @@ struct ChaosOrder: Sendable, Equatable {
   }
 }
 
+/// A ticket of one business day.
 struct ChaosTicket: Sendable, Hashable, Comparable {
   var day: BusinessDay
   var number: TicketNumber
@@ -37,6 +40,7 @@ struct ChaosTicket: Sendable, Hashable, Comparable {
   }
 }
 
+/// The tickets in the answer to an order.
 struct AcknowledgedTickets: Sendable, Equatable {
   var day: BusinessDay
   var first: TicketNumber
@@ -47,17 +51,21 @@ struct AcknowledgedTickets: Sendable, Equatable {
 struct ChaosLedger: Sendable {
   /// Every order, recorded before its first byte is sent; oldest first.
   private(set) var orders: [ChaosOrder] = []
+  /// The first answer to each key.
   private(set) var acknowledgements: [String: AcknowledgedTickets] = [:]
   /// Answers that contradict earlier ones.
   private(set) var contradictions: [(key: String, promise: AcknowledgedTickets)] = []
+  /// Number of customers in the answers, and in the orders.
   private(set) var acknowledged: Int64 = 0
   private(set) var asked: Int64 = 0
 
+  /// Records an order before it is sent.
   mutating func ask(_ order: ChaosOrder) {
     orders.append(order)
     asked += order.count
   }
 
+  /// Records the tickets in an answer; different ones for a known key are a contradiction.
   mutating func acknowledge(key: String, _ promise: AcknowledgedTickets) {
     if let known = acknowledgements[key] {
       if known != promise { contradictions.append((key, promise)) }
@@ -67,5 +75,6 @@ struct ChaosLedger: Sendable {
     acknowledged += promise.count
   }
 
+  /// Orders without an answer.
   var unanswered: [ChaosOrder] { orders.filter { acknowledgements[$0.key] == nil } }
 }

@@ -11,11 +11,15 @@ import Time
 import Wire
 
 final class ChaosMonitor {
+  /// The latest status; nil without a connection.
   private(set) var snapshot: StatusReport?
+  /// Time of the last message from the bank.
   private(set) var lastMessageAt: MonotonicTime
+  /// Times from the kill of a ready teller or juice station until its customer was started again.
   private(set) var reserveTimes: [TimeSpan] = []
   /// Times from the coordinator's kill until a customer was started again.
   private(set) var recoverTimes: [TimeSpan] = []
+  /// Number of customers that were served.
   private(set) var completions: Int64 = 0
   /// Pid of the latest coordinator that has had a working teller at every window. Its guardian then knows
   /// that the bank is open.
@@ -30,9 +34,13 @@ final class ChaosMonitor {
   private let loop: EventLoop
   private var connection: ChaosConnection?
   private var nextAttempt = MonotonicTime(nanoseconds: 0)
+  /// Time of the next request for the status; nil while an answer is open.
   private var statusAt: MonotonicTime?
+  /// Time of the kill of the teller at each window, until its customer is reported as interrupted.
   private var killedWindows: [String: MonotonicTime] = [:]
+  /// Customers of killed tellers that wait to be started again.
   private var interrupted: [ChaosTicket: (at: MonotonicTime, window: String)] = [:]
+  /// Time of the kill after which no customer has been started yet; nil if there is none.
   private var coordinatorWasKilled: MonotonicTime?
   private static let pollInterval = TimeSpan.milliseconds(2)
   private static let statusPause = TimeSpan.milliseconds(20)
@@ -42,6 +50,7 @@ final class ChaosMonitor {
     lastMessageAt = SystemClock.monotonic()
   }
 
+  /// Starts to measure the time until the customer at this window is started again.
   func tellerKilled(window: String, at now: MonotonicTime) { killedWindows[window] = now }
 
   /// A teller was killed before it was ready. Its replacement is started after a pause, by design, so customers who
@@ -51,6 +60,7 @@ final class ChaosMonitor {
     interrupted = interrupted.filter { $0.value.window != window }
   }
 
+  /// Disconnects, and starts to measure the time until a customer is started again.
   func coordinatorKilled(at now: MonotonicTime) {
     drop()
     coordinatorWasKilled = coordinatorWasKilled ?? now
@@ -65,6 +75,7 @@ final class ChaosMonitor {
   /// Disconnects, so that the coordinator does not wait for the last message to be read.
   func disconnect() { drop() }
 
+  /// Closes the connection, and drops all running measurements but that of a killed coordinator.
   private func drop() {
     connection = nil
     snapshot = nil
@@ -72,6 +83,7 @@ final class ChaosMonitor {
     coordinatorStopped()
   }
 
+  /// Connects if necessary, reads all messages, and requests the status at regular times.
   func runIteration(_ now: MonotonicTime) {
     if connection == nil, now >= nextAttempt {
       nextAttempt = now + Self.pollInterval
@@ -97,6 +109,7 @@ final class ChaosMonitor {
     }
   }
 
+  /// Stores a received status.
   private func update(_ report: StatusReport, _ now: MonotonicTime) {
     snapshot = report
     // Ignore the windows of the run's own services (commands and worker programs), whose processes are seldom all
@@ -111,6 +124,7 @@ final class ChaosMonitor {
     }
   }
 
+  /// Counts a completion, and ends the measurements that a start ends.
   private func handle(_ event: AttemptEvent, _ now: MonotonicTime) {
     let ticket = ChaosTicket(day: event.day, number: event.ticket)
     switch event.phase {

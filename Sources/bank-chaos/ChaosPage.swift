@@ -18,6 +18,7 @@ final class ChaosPage {
   private(set) var times: [TimeSpan] = []
   /// Number of times that the page was not right in time.
   private(set) var late: Int64 = 0
+  /// Number of reads of the stream that contained an event.
   private(set) var events: Int64 = 0
   private let socket: String
   private let loop: EventLoop
@@ -34,7 +35,9 @@ final class ChaosPage {
   private var lastTurn: MonotonicTime?
   /// Time at which the last right answer was requested.
   private var correctAt = MonotonicTime(nanoseconds: 0)
+  /// Time at which the last event arrived.
   private var eventAt = MonotonicTime(nanoseconds: 0)
+  /// Pause between two requests for the status, and before the stream is opened again.
   private static let (pause, rest) = (TimeSpan.milliseconds(20), TimeSpan.milliseconds(5))
   /// Time after which a request without an answer is repeated.
   private static let requestTimeout = TimeSpan.seconds(2)
@@ -44,9 +47,10 @@ final class ChaosPage {
     self.loop = loop
   }
 
+  /// True if the page was right after every kill, or was counted as late.
   var isSettled: Bool { kills.isEmpty }
 
-  /// Records the kill of a process that the page shows, or of its server.
+  /// Records the kill of a process that the page shows, or of the page's server.
   func killed(at now: MonotonicTime) { kills.append((now, listeningTime)) }
 
   /// - Parameter coordinator: pid of the running coordinator by the bank's own report; nil if there is none
@@ -65,6 +69,7 @@ final class ChaosPage {
     kills.removeAll()
   }
 
+  /// Reads the stream of events, and opens it again if it has ended.
   private func follow(_ now: MonotonicTime) {
     if stream?.isOpen != true, now >= nextStream {
       nextStream = now + Self.rest
@@ -79,6 +84,7 @@ final class ChaosPage {
     stream.forget()
   }
 
+  /// Requests the status of the bank, or reads its answer.
   private func ask(_ now: MonotonicTime, _ coordinator: Int32?) {
     guard let statusRequest else {
       guard now >= nextStatusAt else { return }
@@ -100,10 +106,12 @@ final class ChaosPage {
     return Int64(digits)
   }
 
+  /// Ends the stream and the open request.
   func disconnect() { (stream, statusRequest) = (nil, nil) }
 }
 
 extension JSONNode {
+  /// The member of an object with this name; nil if there is none.
   fileprivate subscript(_ name: String) -> JSONNode? {
     guard case .object(let members) = content else { return nil }
     return members.first { $0.key == name }?.value

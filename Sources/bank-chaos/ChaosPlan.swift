@@ -4,6 +4,7 @@
 import BankModel
 import Time
 
+/// A kind of process that a run kills or stops.
 enum ChaosTarget: String, CaseIterable, Sendable {
   case teller, coordinator, guardian, stock, juice, vending
   /// Runners of commands, the commands, and their descendants.
@@ -13,7 +14,7 @@ enum ChaosTarget: String, CaseIterable, Sendable {
   /// The server of the web page.
   case web
 
-  /// The processes that any bank has.
+  /// The kinds of processes of the demo branch.
   static let branch: [ChaosTarget] = [.teller, .coordinator, .guardian, .stock, .juice, .vending]
 
   /// True if the process serves a window, and works for one customer at a time.
@@ -36,12 +37,15 @@ enum ChaosTarget: String, CaseIterable, Sendable {
   }
 }
 
+/// The faults of a run, as the command line selects them.
 struct ChaosRules: Sendable, Equatable {
   /// Kinds of processes that may be killed; not empty.
   var targets = ChaosTarget.branch
   /// The mean pause between two kills.
   var every: TimeSpan = .milliseconds(100)
+  /// True if processes are also stopped for a while.
   var stops = false
+  /// True if connections of clients are also cut.
   var cuts = false
 }
 
@@ -87,6 +91,7 @@ struct ChaosPlan: Sendable {
     cuts = SeededGenerator(seed: chance.next())
   }
 
+  /// Draws the next kill.
   mutating func nextKill() -> Kill {
     let after = Self.pause(rules.every, &kills)
     var place = kills.draw(1...rules.targets.reduce(0) { $0 + $1.weight })
@@ -102,6 +107,7 @@ struct ChaosPlan: Sendable {
       isPair: isWorking && pick >> 60 < 4 && rules.targets.contains(.coordinator))
   }
 
+  /// Draws the next stop. Its target may be of a kind that the rules do not name.
   mutating func nextStop() -> Stop {
     let after = Self.pause(rules.every * 2, &stops)
     let target: ChaosTarget =
@@ -120,6 +126,7 @@ struct ChaosPlan: Sendable {
       after: after, target: target, pick: stops.next(), length: .milliseconds(stops.draw(Self.stopLength)))
   }
 
+  /// Draws the next cut.
   mutating func nextCut() -> Cut {
     let after = Self.pause(rules.every * 2, &cuts)
     return Cut(after: after, pick: cuts.next(), isWhole: cuts.next() >> 63 == 0)

@@ -54,6 +54,7 @@ enum ChaosProgram {
     return isClean ? .done : .failed
   }
 
+  /// The seed of the command line, or a random one.
   private static func chosenSeed(_ session: Session) -> Int64 {
     session.invocation.integer("seed") ?? Int64(RandomSeed.fromSystem() >> 33)
   }
@@ -61,8 +62,10 @@ enum ChaosProgram {
   /// Maximum number of customers in flight at each teller of a scratch bank with an odd seed.
   private static let oddSeedPrefetch: Int64 = 4
 
+  /// True if the tellers of a scratch bank hold several customers, which an odd seed selects.
   private static func prefetches(_ seed: Int64) -> Bool { seed % 2 != 0 }
 
+  /// The kinds of faults and their mean pause, as the command line selects them.
   private static func rules(_ session: Session) throws(CommandError) -> ChaosRules {
     var rules = ChaosRules(stops: session.invocation.flag("stop"), cuts: session.invocation.flag("cut"))
     if let list = session.invocation.text("targets") { rules.targets = try targets(list, session.messages) }
@@ -70,6 +73,7 @@ enum ChaosProgram {
     return rules
   }
 
+  /// Prepares the services of commands and workers in a scratch home.
   private static func services(_ home: BankHome, mark: String) throws(CommandError) -> ChaosServices {
     do throws(SystemError) { return try ChaosServices(home, mark: mark) } catch { throw .system(error) }
   }
@@ -88,6 +92,7 @@ enum ChaosProgram {
     return path
   }
 
+  /// The settings with which the bank is opened, at speed 50 unless the command line has another.
   private static func launchOrder(
     _ session: Session, _ services: ChaosServices?, seed: Int64
   ) throws(CommandError) -> LaunchSettings {
@@ -104,6 +109,7 @@ enum ChaosProgram {
       speed: session.invocation.speed("speed")?.description ?? "50")
   }
 
+  /// Runs the chaos, closes the bank, and compares what it has stored with what the clients received.
   private static func chaos(
     _ session: Session, _ bank: ChaosBank, _ order: LaunchSettings, _ rules: ChaosRules,
     _ services: ChaosServices?, hasPage: Bool, seed: Int64, name: String
@@ -195,6 +201,7 @@ enum ChaosProgram {
     return true
   }
 
+  /// Makes the run with its limits and clients, and the work for commands and workers of a scratch bank.
   private static func makeRun(
     _ session: Session, _ bank: ChaosBank, _ rules: ChaosRules, _ services: ChaosServices?, hasPage: Bool,
     seed: Int64, name: String
@@ -236,6 +243,7 @@ enum ChaosProgram {
     }
   }
 
+  /// Parses the list of `--targets`.
   static func targets(_ list: String, _ messages: MessageCatalog) throws(CommandError) -> [ChaosTarget] {
     var chosen: [ChaosTarget] = []
     for name in list.split(separator: ",", omittingEmptySubsequences: false) {
@@ -267,6 +275,7 @@ enum ChaosProgram {
     }
   }
 
+  /// Creates an empty home in `TMPDIR`, or else in `/tmp`.
   private static func scratchHome() throws(CommandError) -> BankHome {
     let parent = Environment.value("TMPDIR").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
     let path = Paths.join(parent, "bank-chaos-\(String(RandomSeed.fromSystem(), radix: 36))")
@@ -283,16 +292,20 @@ enum ChaosProgram {
 /// Errors: CommandError, also if the bank does not become idle in time.
 struct ChaosShutdown {
   let session: Session
+  /// Number of dead letters that were requeued.
   private(set) var requeued: Int64 = 0
   /// True if the whole bank is closed, with all of its branches.
   var closesWholeBank = false
+  /// Longest wait until the bank is idle, and until a stop is answered.
   private static let timeout = TimeSpan.seconds(120)
+  /// Maximum number of attempts to drain the bank, each after a lost connection.
   private static let rounds = 20
   /// Approximate number of tickets whose keys are queried.
   private static let samples = 20
 
   init(_ session: Session) { self.session = session }
 
+  /// Waits until the bank is idle without dead letters, calls the closure, and closes the bank.
   mutating func drain(_ lookAround: () -> Void) throws(CommandError) {
     for _ in 0..<Self.rounds {
       do throws(CommandError) {
@@ -307,6 +320,7 @@ struct ChaosShutdown {
     throw .control(.lost)
   }
 
+  /// Waits until the bank is idle, and requeues its dead letters. Returns true if there were none.
   private mutating func requeueDead(at coordinator: CoordinatorClient) throws(CommandError) -> Bool {
     let report = try coordinator.status(.awaitIdle, within: Self.timeout)
     // In a shared bank dead letters belong to the bank, not to a branch.
@@ -319,6 +333,7 @@ struct ChaosShutdown {
     return false
   }
 
+  /// Closes the bank, and waits for the end of the connection.
   private func close(_ coordinator: CoordinatorClient) throws(CommandError) {
     let order = StopParameters(
       now: false, timeoutMilliseconds: nil, closesWholeBank: closesWholeBank ? true : nil)
@@ -326,6 +341,7 @@ struct ChaosShutdown {
     _ = coordinator.connection.awaitEnd(until: SystemClock.monotonic() + .seconds(30))
   }
 
+  /// The receipts whose sequence numbers are higher than the given one.
   func receipts(after sequence: Int64) throws(CommandError) -> [ReceiptReport] {
     var receipts: [ReceiptReport] = []
     try CoordinatorClient.withReadableBank(session) { coordinator throws(CommandError) in
@@ -356,6 +372,7 @@ struct ChaosShutdown {
     }
   }
 
+  /// The problems that an audit finds.
   func audit() throws(CommandError) -> [MessageDetail] {
     var problems: [MessageDetail] = []
     try CoordinatorClient.withReadableBank(session) { coordinator throws(CommandError) in

@@ -3,6 +3,7 @@
 import BankctlCommands
 import Time
 
+/// Count, median, 99th percentile and maximum of measured times.
 struct ChaosTimes: Sendable, Equatable {
   var count = 0
   /// Milliseconds; nil if nothing was measured.
@@ -19,6 +20,7 @@ struct ChaosTimes: Sendable, Equatable {
     longest = Self.milliseconds(last)
   }
 
+  /// Milliseconds, rounded up.
   private static func milliseconds(_ time: TimeSpan) -> Int64 {
     (time.nanoseconds + 999_999) / 1_000_000
   }
@@ -31,6 +33,7 @@ struct ChaosTimes: Sendable, Equatable {
   }
 }
 
+/// Figures and deviations of one run.
 struct ChaosReport: Sendable {
   var seed: Int64
   var home: String
@@ -44,6 +47,7 @@ struct ChaosReport: Sendable {
   var purchases: Int64 = 0
   var changesWatched: Int64 = 0
   var elapsed: TimeSpan = .zero
+  /// Times until the customer of a killed teller, and any customer after a killed coordinator, was started.
   var reserve = ChaosTimes([])
   var recover = ChaosTimes([])
   /// Times from a kill until the web page was right again, and the number of its events.
@@ -52,6 +56,7 @@ struct ChaosReport: Sendable {
   /// Maximum number of violations in the report; the counts include all of them.
   private static let maxListed = 50
 
+  /// The report as JSON.
   func document(_ catalog: MessageCatalog) -> JSONValue {
     let victims = ChaosTarget.allCases.reduce(JSONValue.object([])) {
       $0.adding([$1.rawValue: .integer(kills[$1, default: 0])])
@@ -75,6 +80,7 @@ struct ChaosReport: Sendable {
     ]
   }
 
+  /// The report as text: the verdict, the figures, and the deviations.
   func lines(_ catalog: MessageCatalog, _ palette: Palette, within columns: Int? = nil) -> [String] {
     var table = TextTable([.left, .right])
     for target in ChaosTarget.allCases {

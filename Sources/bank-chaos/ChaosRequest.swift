@@ -5,10 +5,12 @@ import Posix
 
 final class ChaosRequest {
   private(set) var isOpen = true
+  /// The received part of the answer that was not discarded.
   private(set) var text = ""
   private let connection: FileDescriptor
   private let loop: EventLoop
   private let registration: Registration
+  /// Maximum size of the stored text, in bytes.
   private static let longest = 4 << 20
 
   /// Sends the request; nil if the connection cannot be made.
@@ -31,6 +33,7 @@ final class ChaosRequest {
     loop.deregister(registration)
   }
 
+  /// Appends all data that has arrived to the text.
   func read() {
     var chunk = [UInt8](repeating: 0, count: 16 << 10)
     while isOpen {

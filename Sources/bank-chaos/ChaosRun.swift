@@ -9,6 +9,7 @@ import Posix
 import Time
 
 final class ChaosRun {
+  /// Limits of a run: its time, its kills, and the customers that its clients add.
   struct Limits {
     var time: TimeSpan = .seconds(30)
     var kills = Int64.max
@@ -18,8 +19,11 @@ final class ChaosRun {
   private(set) var kills: [ChaosTarget: Int64] = [:]
   private(set) var stops: Int64 = 0
   private(set) var killTimes: [ChaosCheckResult.KillTime] = []
+  /// Processes that ran for too long after the kill of their coordinator.
   private(set) var orphans: [ChaosProcess] = []
+  /// False if the bank sent no message for too long.
   private(set) var recovered = true
+  /// Number of received SIGINT and SIGTERM.
   private(set) var interruptions = 0
   let traffic: ChaosTraffic
   let stockLoad: ChaosStockLoad
@@ -33,15 +37,19 @@ final class ChaosRun {
   private let loop: EventLoop
   private var plan: ChaosPlan
   private var signals: SignalSource?
+  /// The next kill, stop and cut, each with its time; nil if the rules exclude it.
   private var kill: (plan: ChaosPlan.Kill, at: MonotonicTime)
   private var stop: (plan: ChaosPlan.Stop, at: MonotonicTime)?
   private var cut: (plan: ChaosPlan.Cut, at: MonotonicTime)?
+  /// Children of killed coordinators, with the time when they count as orphans.
   private var orphanCandidates: [(children: [ChaosProcess], at: MonotonicTime)] = []
   /// Killed processes that may not have exited yet.
   private var killedProcesses: Set<ChaosProcess> = []
+  /// Number of processes that were killed before they were ready, by `earlyKillKey`.
   private var earlyKills: [String: Int] = [:]
   /// Time at which the next kill was chosen.
   private var targetChosenAt: MonotonicTime
+  /// Time when each guardian was first found.
   private var guardianFirstSeen: [ChaosProcess: MonotonicTime] = [:]
   /// Maximum number of processes that are killed before they are ready, per window or per guardian.
   private static let earlyKillLimit = 3
@@ -85,6 +93,7 @@ final class ChaosRun {
     try? Signals.unblock([SIGINT, SIGTERM])
   }
 
+  /// Number of all kills.
   var killCount: Int64 { kills.values.reduce(0, +) }
 
   /// Runs until a limit is reached, all customers are served or a signal interrupts it. Then waits until every request
@@ -115,11 +124,13 @@ final class ChaosRun {
     monitor.disconnect()
   }
 
+  /// True if the clients have added all of their customers, and each one has a receipt or is a dead letter.
   private var isServed: Bool {
     guard traffic.isExhausted, traffic.isSettled, let queue = monitor.snapshot?.queue else { return false }
     return queue.waiting + queue.delayed + queue.serving == 0 && queue.issued >= traffic.ledger.acknowledged
   }
 
+  /// Runs the loop once, with all clients. They send new requests only if `wantsMore` is true.
   private func runIteration(wantsMore: Bool) throws(SystemError) -> MonotonicTime {
     try loop.runOnce(until: SystemClock.monotonic() + Self.tick)
     let now = SystemClock.monotonic()
@@ -142,6 +153,7 @@ final class ChaosRun {
     return now
   }
 
+  /// Moves the children that still run at their time to the orphans.
   private func countOrphans(_ now: MonotonicTime) {
     while let first = orphanCandidates.first {
       let left = first.children.filter(\.isAlive)
@@ -151,22 +163,26 @@ final class ChaosRun {
     }
   }
 
+  /// Draws the next kill.
   private func plannedKill(_ now: MonotonicTime) {
     targetChosenAt = now
     let next = plan.nextKill()
     kill = (next, now + next.after)
   }
 
+  /// Draws the next stop.
   private func plannedStop(_ now: MonotonicTime) {
     let next = plan.nextStop()
     stop = (next, now + next.after)
   }
 
+  /// Draws the next cut.
   private func plannedCut(_ now: MonotonicTime) {
     let next = plan.nextCut()
     cut = (next, now + next.after)
   }
 
+  /// Kills the planned process if one can be killed now; if not, tries again later or draws another kill.
   private func attemptKill(_ now: MonotonicTime) {
     let processes = census(now)
     guard let victim = choose(kill.plan.target, kill.plan.pick, among: processes) else {
@@ -218,6 +234,7 @@ final class ChaosRun {
     page?.killed(at: instant)
   }
 
+  /// Records the kill of the coordinator, and starts to watch its children.
   private func coordinatorWasKilled(
     _ victim: ChaosProcess, _ processes: [ChaosProcess], _ wall: Int64, _ instant: MonotonicTime
   ) {
@@ -228,6 +245,7 @@ final class ChaosRun {
     monitor.coordinatorKilled(at: instant)
   }
 
+  /// Stops a ready process of the planned kind, if there is one, and draws the next stop.
   private func attemptStop(_ wanted: ChaosPlan.Stop, _ now: MonotonicTime) {
     let ready = census(now).filter { $0.kind == wanted.target && isReady($0) }
     plannedStop(now)
@@ -238,6 +256,7 @@ final class ChaosRun {
     if victim.kind == .coordinator { monitor.coordinatorStopped() }
   }
 
+  /// All running processes of the bank except killed ones, in the order of their pids.
   private func census(_ now: MonotonicTime) -> [ChaosProcess] {
     let processes = bank.census().filter { !killedProcesses.contains($0) }.sorted { $0.pid < $1.pid }
     for process in processes where process.kind == .guardian && guardianFirstSeen[process] == nil {
@@ -246,6 +265,7 @@ final class ChaosRun {
     return processes
   }
 
+  /// Chooses a process of this kind that may be killed now; nil if there is none.
   private func choose(_ target: ChaosTarget, _ pick: UInt64, among processes: [ChaosProcess]) -> ChaosProcess?
   {
     let guardian = processes.first { $0.kind == .guardian }
@@ -268,7 +288,7 @@ final class ChaosRun {
   }
 
   /// True if the bank's latest status shows the process at work. For commands, their descendants and outside workers,
-  /// which the status does not show, always true.
+  /// which the status does not show, true if there is a status.
   private func isReady(_ process: ChaosProcess) -> Bool {
     guard let snapshot = monitor.snapshot else { return false }
     switch process.kind {
@@ -282,6 +302,7 @@ final class ChaosRun {
     }
   }
 
+  /// True if the process may be killed before it is ready, because few others were.
   private func mayBeKilledEarly(_ process: ChaosProcess, _ processes: [ChaosProcess]) -> Bool {
     earlyKills[earlyKillKey(process, processes), default: 0] < Self.earlyKillLimit
   }

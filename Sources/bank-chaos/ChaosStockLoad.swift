@@ -1,5 +1,5 @@
 // The stock in a chaos run: a client that adds and removes fruit, and a subscriber for the whole run.
-// Invariant: a delivery has one permanent order ID and is repeated until it is answered; no other object records the
+// Invariant: a delivery has one permanent order ID and is repeated until it is answered. Only this object records the
 // answers. The subscriber must receive every change once and in order, in spite of all kills.
 // Errors: StockClientError if the stock does not answer at the start or at the end.
 import BankModel
@@ -11,9 +11,12 @@ import Wire
 
 final class ChaosStockLoad {
   let assortment: Assortment
+  /// Amounts of fruit at the start, and the amounts added or removed since.
   let before: [ItemID: Quantity]
   private(set) var delivered: [ItemID: Quantity] = [:]
+  /// Number of deliveries that were answered permanently.
   private(set) var deliveries: Int64 = 0
+  /// Number of changes that the subscriber has received, and the deviations in their order or amounts.
   private(set) var changesSeen: Int64 = 0
   private(set) var gaps: [MessageDetail] = []
   /// Permanent refusals.
@@ -21,14 +24,19 @@ final class ChaosStockLoad {
   private let client: StockClient
   private let name: String
   private var chance: SeededGenerator
+  /// The delivery without a permanent answer; nil for none.
   private var delivery: (order: OrderID, amount: ItemAmount)?
   private var isAsked = false
   private var count = 0
   private var nextAt = MonotonicTime(nanoseconds: 0)
+  /// Number of the last change that the subscriber has received.
   private var seen: Int64?
+  /// Amounts as the subscriber has followed them.
   private var shelves: [ItemID: Quantity] = [:]
   private static let timeout = TimeSpan.seconds(30)
+  /// Range of the pieces in a delivery; a negative number removes fruit.
   private static let pieces: ClosedRange<Quantity> = -6...40
+  /// Range of the pauses between two deliveries, in milliseconds.
   private static let pauses: ClosedRange<Int64> = 2...25
 
   init(_ home: BankHome, on loop: EventLoop, seed: UInt64, name: String) throws(StockClientError) {
@@ -47,8 +55,10 @@ final class ChaosStockLoad {
     client.follow { [unowned self] news in handle(news) }
   }
 
+  /// True if no delivery waits for its answer.
   var isSettled: Bool { delivery == nil }
 
+  /// Sends the open delivery, or a new one if `wantsMore` is true and the pause is over.
   func runIteration(_ now: MonotonicTime, wantsMore: Bool) {
     client.finishIteration()
     if delivery == nil, wantsMore, now >= nextAt { chooseRequest(now) }
@@ -61,6 +71,7 @@ final class ChaosStockLoad {
     client.finishIteration()
   }
 
+  /// Draws a fruit and a number of pieces.
   private func chooseRequest(_ now: MonotonicTime) {
     nextAt = now + .milliseconds(chance.draw(Self.pauses))
     let fruit = assortment.fruits[Int(chance.draw(0...Int64(assortment.fruits.count) - 1))].id
@@ -69,6 +80,7 @@ final class ChaosStockLoad {
     delivery = (OrderID("\(name)-fruit-\(count)"), ItemAmount(fruit, pieces == 0 ? 1 : pieces))
   }
 
+  /// Records the answer to a delivery. One that was not answered permanently is sent again.
   private func handle(_ answer: Result<StockResult, StockClientError>) {
     isAsked = false
     guard let amount = delivery?.amount else { return }
@@ -90,6 +102,7 @@ final class ChaosStockLoad {
     delivery = nil
   }
 
+  /// Follows what the subscriber has received.
   private func handle(_ news: StockUpdate) {
     switch news {
     case .snapshot(let picture):
@@ -104,6 +117,7 @@ final class ChaosStockLoad {
     }
   }
 
+  /// Checks that a change has the next number and leads to the reported amount.
   private func querySnapshot(at change: StockChange) {
     changesSeen += 1
     if change.sequence != (seen ?? 0) + 1 {
@@ -147,6 +161,7 @@ extension StockSnapshot {
 }
 
 extension ChaosCheckResult.StockTotals {
+  /// Copies the amounts and deviations of the run's load.
   mutating func take(_ stockLoad: ChaosStockLoad) {
     recipes = Dictionary(
       stockLoad.assortment.juices.map { ($0.id.name, $0.recipe) }, uniquingKeysWith: { first, _ in first })

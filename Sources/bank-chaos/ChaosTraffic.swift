@@ -9,14 +9,18 @@ import Time
 import Wire
 
 final class ChaosTraffic {
+  /// One client, and its open order.
   private struct Client {
     var chance: SeededGenerator
     var connection: ChaosConnection?
     var order: ChaosOrder?
+    /// Number of the open request; nil if none is open.
     var asked: UInt32?
+    /// The cut that ends the connection during the next request; nil for none.
     var cut: ChaosPlan.Cut?
     /// Time after which the client no longer waits for an answer.
     var until = MonotonicTime(nanoseconds: .max)
+    /// Time before which the client does not send its order again.
     var notBefore = MonotonicTime(nanoseconds: 0)
     var orders = 0
   }
@@ -28,20 +32,23 @@ final class ChaosTraffic {
   /// customers from which they send no new orders.
   static let workClients = 4
   static let maxWaitingWork: Int64 = 16
-  /// Number of waiting customers of a branch from which no client sends a new order; more would prove nothing and delay
-  /// the end.
+  /// Number of waiting and delayed customers of a branch from which the other clients send no new order. More customers
+  /// would prove nothing and delay the end.
   static let crowd: Int64 = 40
   private static let pollInterval = TimeSpan.milliseconds(4)
   /// Longest wait for the answer of one branch of several.
   private static let timeout = TimeSpan.seconds(3)
   private(set) var ledger = ChaosLedger()
+  /// Permanent refusals of orders.
   private(set) var refusals: [Failure] = []
+  /// Number of connections that were cut.
   private(set) var cuts: Int64 = 0
   private var clients: [Client]
   /// Homes of the branches. Each order may go to a different branch, and so may its repetition.
   private let homes: [BankHome]
   private let loop: EventLoop
   private let name: String
+  /// Maximum number of customers of all orders.
   private let limit: Int64
   private let juices: [String]
   private let hasWork: Bool
@@ -67,12 +74,16 @@ final class ChaosTraffic {
     clients = (0..<count).map { _ in Client(chance: SeededGenerator(seed: chance.next())) }
   }
 
+  /// True if every order has its answer.
   var isSettled: Bool { clients.allSatisfy { $0.order == nil } }
+  /// True if the orders have reached the maximum number of customers.
   var isExhausted: Bool { ledger.asked >= limit }
+  /// Plans a cut for one of the clients.
   func cut(_ cut: ChaosPlan.Cut) { clients[Int(cut.pick % UInt64(clients.count))].cut = cut }
   /// Disconnects all clients; call at the end, when every order has its answer.
   func disconnect() { for index in clients.indices { clients[index].connection = nil } }
 
+  /// Reads all answers, and lets idle clients send new orders if wanted.
   func runIteration(_ now: MonotonicTime, wantsMore: Bool, wantsWork: Bool = false) {
     for index in clients.indices {
       handle(index, now)
@@ -85,6 +96,7 @@ final class ChaosTraffic {
     }
   }
 
+  /// Reads the answers for one client, and notices the end of its connection.
   private func handle(_ index: Int, _ now: MonotonicTime) {
     guard let connection = clients[index].connection else { return }
     // A branch that is cut off does not answer. The client then asks a branch chosen at random, under the same key.
@@ -100,6 +112,7 @@ final class ChaosTraffic {
     clients[index].asked = nil
   }
 
+  /// Records an answer. After a transient refusal the client sends its order again.
   private func handle(_ answer: ControlAnswer, _ index: Int, _ now: MonotonicTime) {
     guard let order = clients[index].order else { return }
     clients[index].asked = nil
@@ -121,6 +134,7 @@ final class ChaosTraffic {
     }
   }
 
+  /// Draws the next order of a client, and records it.
   private func chooseOrder(_ index: Int) {
     clients[index].orders += 1
     var chance = clients[index].chance
@@ -133,8 +147,10 @@ final class ChaosTraffic {
     ledger.ask(order)
   }
 
+  /// True for a client that orders work for commands and workers.
   private func isWorkClient(_ index: Int) -> Bool { hasWork && index >= clients.count - Self.workClients }
 
+  /// Draws an order for a command or a worker.
   private func work(_ index: Int, _ chance: inout SeededGenerator) -> ChaosOrder {
     let service =
       switch chance.draw(1...4) {
@@ -154,8 +170,8 @@ final class ChaosTraffic {
     return order
   }
 
-  /// Draws a payload: empty, text, or arbitrary bytes; sometimes longer than the stored part of a result. All payloads
-  /// but the empty ones are different.
+  /// Draws a payload: empty, text, or arbitrary bytes; sometimes longer than the stored part of a result. Payloads of
+  /// two orders differ unless both are empty.
   private static func payload(_ key: String, _ chance: inout SeededGenerator) -> [UInt8] {
     let kind = chance.draw(1...16)
     let length = chance.draw(1...12) == 1 ? chance.draw(10_000...40_000) : chance.draw(0...200)
@@ -167,6 +183,7 @@ final class ChaosTraffic {
       }
   }
 
+  /// Draws an order of one to three juices.
   private func juiceOrder(_ index: Int, _ chance: inout SeededGenerator) -> ChaosOrder {
     ChaosOrder(
       key: "\(name)-\(index)-\(clients[index].orders)", count: min(chance.draw(1...3), limit - ledger.asked),
@@ -174,6 +191,7 @@ final class ChaosTraffic {
       juice: juices[Int(chance.draw(0...Int64(juices.count) - 1))])
   }
 
+  /// Draws an order of one to five deposits or loans.
   private func bankOrder(_ index: Int, _ chance: inout SeededGenerator) -> ChaosOrder {
     ChaosOrder(
       key: "\(name)-\(index)-\(clients[index].orders)", count: min(chance.draw(1...5), limit - ledger.asked),
@@ -181,6 +199,7 @@ final class ChaosTraffic {
       amount: chance.draw(CustomerGenerator.amounts), account: chance.draw(CustomerGenerator.accounts))
   }
 
+  /// Draws a priority, mostly the regular one.
   private static func priority(_ chance: inout SeededGenerator) -> Priority {
     switch chance.draw(1...6) {
     case 1: .vvip
@@ -190,11 +209,13 @@ final class ChaosTraffic {
     }
   }
 
+  /// The home of a random branch.
   private func nextHome(_ index: Int) -> BankHome {
     guard homes.count > 1 else { return homes[0] }
     return homes[Int(clients[index].chance.draw(0...Int64(homes.count) - 1))]
   }
 
+  /// Sends the order of a client, or cuts its connection while sending.
   private func ask(_ index: Int, _ now: MonotonicTime) {
     guard let order = clients[index].order else { return }
     // A branch that does not answer must not prevent the client from asking another branch.

@@ -1,7 +1,7 @@
 // The vending machine in a chaos run: a client that fills it, inserts money, buys and takes the change, one
 // request after the other, and records every answer.
-// Invariant: every request has one permanent order ID and is repeated until it is answered; no other object records the
-// answers.
+// Invariant: every request has one permanent order ID and is repeated until it is answered. Only this object records
+// the answers.
 // Errors: VendingClientError if the machine does not answer at the start or at the end.
 import BankModel
 import BankctlCommands
@@ -12,6 +12,7 @@ import VendingClient
 import Wire
 
 final class ChaosVendingLoad {
+  /// Number of bought drinks.
   private(set) var purchases: Int64 = 0
   /// Deviations from the answers, one sentence each.
   private(set) var problems: [MessageDetail] = []
@@ -20,15 +21,20 @@ final class ChaosVendingLoad {
   private let name: String
   private var chance: SeededGenerator
   private let products: [ItemID]
+  /// Balance and amounts as the answers imply them.
   private var balance: Won
   private var quantities: [ItemID: Quantity]
+  /// Ledger rows of the purchases, from the answers.
   private var bought: [MoneyChange] = []
+  /// Number of the last row of the ledger before the run.
   private let firstSequence: Int64
+  /// The request without a permanent answer; nil for none.
   private var pendingRequest: (order: OrderID, command: VendingCommand)?
   private var isAsked = false
   private var count = 0
   private var nextAt = MonotonicTime(nanoseconds: 0)
   private static let timeout = TimeSpan.seconds(30)
+  /// Range of the pauses between two requests, in milliseconds.
   private static let pauses: ClosedRange<Int64> = 1...10
 
   init(_ home: BankHome, on loop: EventLoop, seed: UInt64, name: String) throws(VendingClientError) {
@@ -44,8 +50,10 @@ final class ChaosVendingLoad {
     firstSequence = picture.sequence
   }
 
+  /// True if no request waits for its answer.
   var isSettled: Bool { pendingRequest == nil }
 
+  /// Sends the open request, or a new one if `wantsMore` is true and the pause is over.
   func runIteration(_ now: MonotonicTime, wantsMore: Bool) {
     customers.finishIteration()
     managers.finishIteration()
@@ -59,6 +67,7 @@ final class ChaosVendingLoad {
     client.finishIteration()
   }
 
+  /// Draws a purchase, an insertion of money, a delivery, or the return of the change.
   private func chooseRequest(_ now: MonotonicTime) {
     nextAt = now + .milliseconds(chance.draw(Self.pauses))
     let product = products[Int(chance.draw(0...Int64(products.count) - 1))]
@@ -73,6 +82,7 @@ final class ChaosVendingLoad {
     pendingRequest = (OrderID("\(name)-v\(count)"), command)
   }
 
+  /// Compares an answer with the expected balance. A request without a permanent answer is sent again.
   private func handle(_ answer: Result<VendingResult, VendingClientError>) {
     isAsked = false
     guard let pendingRequest else { return }
@@ -106,6 +116,7 @@ final class ChaosVendingLoad {
     self.pendingRequest = nil
   }
 
+  /// Queries the products and the balance of the machine.
   private static func querySnapshot(_ customers: VendingClient) throws(VendingClientError) -> VendingSnapshot
   {
     guard case .snapshot(let picture) = try customers.call(.querySnapshot, within: timeout) else {
@@ -114,6 +125,7 @@ final class ChaosVendingLoad {
     return picture
   }
 
+  /// Compares balance, amounts and purchases of the machine with the answers.
   func finish() throws(VendingClientError) {
     var picture = try Self.querySnapshot(customers)
     // A drink that was taken for an abandoned purchase is returned after a moment.

@@ -10,6 +10,7 @@ struct ChaosNetwork {
   /// Address of the server for a client inside the namespace, and the range of both addresses of the veth pair.
   let address: String
   let range: String
+  /// Name of this process's end of the veth pair.
   private let link: String
   private let tool: ChaosTool
 
@@ -42,9 +43,12 @@ struct ChaosNetwork {
   /// Prefix of a command that is to run in the namespace.
   var commandPrefix: [String] { ["nsenter", "--net=/run/netns/\(name)", "--"] }
 
+  /// Takes the link down. Returns false if that fails.
   func cut() -> Bool { tool.run(["ip", "-n", name, "link", "set", "bank0", "down"]).hasSucceeded }
+  /// Takes the link up again.
   func reconnect() { _ = tool.run(["ip", "-n", name, "link", "set", "bank0", "up"]) }
 
+  /// Deletes the veth pair and the namespace.
   func remove() {
     _ = tool.run(["ip", "link", "del", link])
     _ = tool.run(["ip", "netns", "del", name])

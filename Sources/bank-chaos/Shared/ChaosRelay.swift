@@ -13,25 +13,30 @@ final class ChaosRelay {
   /// Maximum number of waiting bytes on one side before reading pauses.
   private static let limit = 8 << 20
 
+  /// One side of a relayed connection: the socket to the branch, or to the server.
   private final class End {
     let socket: FileDescriptor
     var other: End?
     var registration: Registration?
     /// Bytes to be written to this socket, and the times when they are due.
     var waiting: [(at: MonotonicTime, bytes: ArraySlice<UInt8>)] = []
+    /// Number of waiting bytes.
     var size = 0
-    /// True after the other side has ended: this one ends when everything is written.
+    /// True after the other side has ended: this side ends when all its bytes are written.
     var isEnding = false
     init(_ socket: consuming FileDescriptor) { self.socket = socket }
   }
 
   private let loop: EventLoop
+  /// The channel to the run.
   private let commands: FileDescriptor
   private let listener: FileDescriptor
+  /// Path of the server's socket.
   private let target: String
   private var listening: Registration?
   private var ends: [CInt: End] = [:]
   private var delay = TimeSpan.zero
+  /// True while the branch is cut off.
   private var isSilent = false
   private var isOver = false
 
@@ -58,6 +63,7 @@ final class ChaosRelay {
     listen(true)
   }
 
+  /// Relays until the run closes the channel.
   private func runIteration() throws(SystemError) {
     while !isOver {
       let next = isSilent ? nil : ends.values.compactMap { $0.waiting.first?.at }.min()
@@ -66,7 +72,7 @@ final class ChaosRelay {
     }
   }
 
-  /// Reads one command per line: `cut`, `reconnect`, or the delay in each direction in milliseconds.
+  /// Reads one command per line: `cut`, `mend` (reconnect), or the delay in each direction in milliseconds.
   private func readCommands() {
     var chunk = [UInt8](repeating: 0, count: 256)
     switch try? chunk.withUnsafeMutableBytes({ try commands.receive(into: $0) }) {
@@ -81,12 +87,14 @@ final class ChaosRelay {
     }
   }
 
+  /// Stops or resumes accepting and reading.
   private func silence(_ isSilent: Bool) {
     self.isSilent = isSilent
     listen(!isSilent)
     for end in ends.values { watch(end, !isSilent) }
   }
 
+  /// Starts or stops accepting connections.
   private func listen(_ wanted: Bool) {
     if let listening { loop.deregister(listening) }
     listening = nil
@@ -94,6 +102,7 @@ final class ChaosRelay {
     listening = try? loop.register(fd: listener.rawValue, interest: .read) { [unowned self] _ in accept() }
   }
 
+  /// Starts or stops reading from a side; too many waiting bytes at the other side prevent it.
   private func watch(_ end: End, _ wanted: Bool) {
     if let registration = end.registration { loop.deregister(registration) }
     end.registration = nil
@@ -104,6 +113,7 @@ final class ChaosRelay {
     }
   }
 
+  /// Accepts a connection, and connects to the server for it.
   private func accept() {
     guard let client = try? UnixSocket.accept(listener) else { return }
     guard let outcome = try? UnixSocket.connect(path: target), case .connected(let server) = consume outcome
@@ -119,6 +129,7 @@ final class ChaosRelay {
     }
   }
 
+  /// Reads from a side, and queues the bytes for the other side.
   private func read(_ end: End) {
     guard let other = end.other else { return }
     var chunk = [UInt8](repeating: 0, count: 64 << 10)
@@ -134,6 +145,7 @@ final class ChaosRelay {
     }
   }
 
+  /// Writes the bytes that are due; ends a side that has nothing left to write.
   private func write(_ end: End) {
     let now = SystemClock.monotonic()
     while let first = end.waiting.first, first.at <= now {
@@ -158,6 +170,7 @@ final class ChaosRelay {
     if end.isEnding, end.waiting.isEmpty { close(end) }
   }
 
+  /// Closes one side, and detaches it from the other one.
   private func close(_ end: End) {
     watch(end, false)
     ends[end.socket.rawValue] = nil
@@ -173,6 +186,7 @@ final class ChaosRelayProcess {
   private let process: ChildProcess
   private let commands: FileDescriptor
 
+  /// Starts the relay, and waits until its socket exists.
   init(_ directory: String, to server: ChaosServer, mark: String) throws(SystemError) {
     self.directory = directory
     try Directory.create(path: directory, recursive: false)
@@ -190,7 +204,9 @@ final class ChaosRelayProcess {
 
   /// Stops forwarding and accepting. Connections stay open until ``reconnect()``.
   func cut() { sendCommand("cut") }
+  /// Resumes forwarding and accepting.
   func reconnect() { sendCommand("mend") }
+  /// Sets the delay in each direction.
   func delay(_ span: TimeSpan) { sendCommand("\(span.milliseconds)") }
 
   private func sendCommand(_ argument: String) {

@@ -10,6 +10,7 @@ import Posix
 import Time
 
 final class ChaosServer {
+  /// Name of the database user of all branches, and its password at a scratch server.
   static let user = "bank"
   private static let password = "chaos"
   /// Longest time until a started server accepts connections.
@@ -18,11 +19,14 @@ final class ChaosServer {
   /// Directory of its socket; nil for an existing server.
   let directory: String?
   let port: UInt16
+  /// Address of an existing server; empty for a scratch server.
   private let existingAddress: String
   private let tool: ChaosTool
+  /// Directory of the server's programs.
   private let programs: String
   /// The user that runs the server if this process is root, because PostgreSQL refuses to run as root.
   private let owner: (name: String, user: uid_t, group: gid_t)?
+  /// Addresses at which the server listens.
   private var addresses = ["127.0.0.1"]
   private var process: ChildProcess?
 
@@ -51,6 +55,7 @@ final class ChaosServer {
     try make()
   }
 
+  /// Directory of the newest installed server; nil if there is none.
   private static func findPrograms() -> String? {
     let place = "/usr/lib/postgresql"
     let versions = ((try? Directory.entries(of: place)) ?? []).compactMap { Int($0) }.sorted(by: >)
@@ -65,6 +70,7 @@ final class ChaosServer {
     return (String(cString: user.pointee.pw_name), user.pointee.pw_uid, user.pointee.pw_gid)
   }
 
+  /// Creates the data directory and the password files.
   private func make() throws(CommandError) {
     let data = path("data")
     do throws(SystemError) { try write("\(Self.password)\n", to: "password") } catch { throw .system(error) }
@@ -92,6 +98,7 @@ final class ChaosServer {
 
   private func path(_ name: String) -> String { Paths.join(directory ?? "/", name) }
 
+  /// Writes a file that only its owner can read.
   private func write(_ text: String, to name: String) throws(SystemError) {
     let file = try FileDescriptor.open(path(name), [.writeOnly, .create, .truncate], mode: 0o600)
     try file.writeAll(Array(text.utf8))
@@ -99,6 +106,7 @@ final class ChaosServer {
     if name == "password", let owner { chown(path(name), owner.user, owner.group) }
   }
 
+  /// The command that runs a program as the server's user.
   private func asOwner(_ words: [String]) -> [String] {
     guard let owner else { return words }
     return [
@@ -180,6 +188,7 @@ final class ChaosServer {
     tool.begin(psqlArguments(statements, application: application), environment: Self.variables)
   }
 
+  /// The command that sends a statement to the server.
   private func psqlArguments(_ statement: String, application: String) -> [String] {
     let address =
       directory.map { self.address(through: $0, application: application) }

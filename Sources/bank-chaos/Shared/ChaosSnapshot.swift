@@ -1,7 +1,7 @@
 // A database snapshot held open for ten minutes at a time during the run, as by a backup or a forgotten session.
-// Because of it the server keeps the rows of every finished customer. Its transaction reads nothing, so it locks
-// nothing.
-// Invariant: after its end no session of it is left at the server, and no process.
+// While the snapshot is open, the server keeps the rows of every finished customer. Its transaction reads no table, so
+// it locks none.
+// Invariant: after `end()` the snapshot has no session at the server and no process.
 // Errors: a snapshot that cannot be opened is tried again; `longest` shows how long one was held.
 import Posix
 import Time
@@ -9,6 +9,7 @@ import Time
 final class ChaosSnapshot {
   /// Duration of one snapshot.
   static let length = TimeSpan.minutes(10)
+  /// Application name of the session at the server.
   private static let application = "chaos-snapshot"
   /// Pause before the next snapshot. A snapshot also ends whenever its server ends.
   private static let pause = TimeSpan.seconds(1)
@@ -17,12 +18,13 @@ final class ChaosSnapshot {
   private(set) var longest = TimeSpan.zero
   private let server: ChaosServer
   private var process: ChildProcess?
+  /// Time when the present snapshot was opened.
   private var since = MonotonicTime(nanoseconds: 0)
   private var nextAttempt = MonotonicTime(nanoseconds: 0)
 
   init(at server: ChaosServer) { self.server = server }
 
-  /// Call in each iteration of the loop.
+  /// Opens the next snapshot if the last one has ended. Call in each iteration of the loop.
   func runIteration(_ now: MonotonicTime) {
     if let process {
       guard process.reap() != nil else {

@@ -3,8 +3,10 @@
 // 126.
 import Posix
 
+/// Runs system programs, and reads what they write.
 struct ChaosTool {
   struct Outcome {
+    /// The exit code, and the text of standard output and standard error.
     var code: Int32
     var output: String
     var hasSucceeded: Bool { code == 0 }
@@ -43,6 +45,7 @@ struct ChaosTool {
       standardOutput: .null, standardError: .null)
   }
 
+  /// Environment of every program.
   static let variables: EnvironmentVariables = [
     "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "TZ": "UTC",
   ]

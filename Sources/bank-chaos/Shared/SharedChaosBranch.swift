@@ -18,16 +18,19 @@ final class SharedChaosBranch {
   let number: Int
   let bank: ChaosBank
   let monitor: ChaosMonitor
+  /// How this branch reaches the server.
   let route: Route
   /// Application name of its sessions at the server.
   let application: String
-  /// Customers at its windows.
+  /// Customers that were started at its windows and have no receipt yet.
   private(set) var servingCustomers: Set<ChaosTicket> = []
   /// Called for each start (false) and each completion (true).
   var onEvent: (ChaosTicket, Bool) -> Void = { _, _ in }
+  /// Address of the database, as the branch uses it.
   private let address: String
   private let speed: String
   private let mark: String
+  /// The running `bankctl start`; nil if there is none.
   private var opening: ChildProcess?
   /// Time at which the branch is to be opened; nil if it is open, is being opened, or recovers by itself.
   private var openAt: MonotonicTime?
@@ -67,6 +70,7 @@ final class SharedChaosBranch {
     return snapshot.state == .open && monitor.opened == snapshot.pid
   }
 
+  /// Runs the monitor, and continues, reconnects or opens the branch if its time has come.
   func runIteration(_ now: MonotonicTime) {
     monitor.runIteration(now)
     bank.resume(now)
@@ -79,6 +83,7 @@ final class SharedChaosBranch {
     if let openAt, now >= openAt, opening == nil { open() }
   }
 
+  /// Starts the branch with `bankctl start`, without waiting for it.
   private func open() {
     openAt = nil
     guard let own = try? Paths.executable() else { return }
@@ -117,6 +122,7 @@ final class SharedChaosBranch {
     return servingCustomers
   }
 
+  /// Cuts the branch off from the server until the given time. Returns false if that is not possible.
   func cut(until moment: MonotonicTime) -> Bool {
     switch route {
     case .direct: return false
@@ -127,6 +133,7 @@ final class SharedChaosBranch {
     return true
   }
 
+  /// Restores the connection to the server, if the branch was cut off.
   func reconnect() {
     guard reconnectAt != nil else { return }
     reconnectAt = nil

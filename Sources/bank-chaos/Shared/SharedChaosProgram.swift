@@ -23,6 +23,7 @@ struct SharedChaosProgram {
   private let isScratch: Bool
   private let loop: EventLoop
 
+  /// Runs the whole comparison, shows its report, and removes all files unless a promise was broken.
   static func run(_ session: Session, branches count: Int, seed: Int64) throws(CommandError) -> ProgramExit {
     let place = "/tmp/bank-chaos-\(String(RandomSeed.fromSystem() >> 20, radix: 36))"
     let program = try SharedChaosProgram(session, count, seed, place)
@@ -56,6 +57,7 @@ struct SharedChaosProgram {
     do throws(SystemError) { loop = try EventLoop() } catch { throw .system(error) }
   }
 
+  /// The faults that the server allows, or those of them that `--targets` names.
   private static func faults(_ session: Session, isScratch: Bool) throws(CommandError) -> [SharedFault] {
     let possible = SharedFault.allCases.filter { isScratch || !$0.needsScratch }
     guard let list = session.invocation.text("targets") else { return possible }
@@ -70,6 +72,7 @@ struct SharedChaosProgram {
     return chosen
   }
 
+  /// Starts server and branches, runs the chaos, and makes the report.
   private func run() throws(CommandError) -> SharedChaosReport {
     session.note(session.messages.chaosBegins(seed: seed, branches: count))
     let server = try self.server()
@@ -104,6 +107,7 @@ struct SharedChaosProgram {
 
   // MARK: - Resources
 
+  /// The existing server of `--store`, or a new scratch server.
   private func server() throws(CommandError) -> ChaosServer {
     if let address = session.invocation.text("store") { return ChaosServer(at: address, tool) }
     return try ChaosServer(scratch: tool, session)
@@ -128,6 +132,7 @@ struct SharedChaosProgram {
     return networks
   }
 
+  /// Makes a branch, with its home and its route to the server.
   private func branch(
     _ number: Int, _ server: ChaosServer, _ network: ChaosNetwork?
   ) throws(SystemError) -> SharedChaosBranch {
@@ -151,6 +156,7 @@ struct SharedChaosProgram {
 
   // MARK: - The run and its comparison
 
+  /// Injects faults until a limit is reached, while clients add customers.
   private func chaos(_ branches: [SharedChaosBranch], _ server: ChaosServer) throws(CommandError)
     -> SharedChaosRun
   {
@@ -175,6 +181,7 @@ struct SharedChaosProgram {
     } catch { throw .system(error) }
   }
 
+  /// Closes the bank, and compares what it has stored with what the clients received.
   private func account(_ run: SharedChaosRun, _ server: ChaosServer) throws(CommandError) -> ChaosCheckResult
   {
     var evidence = ChaosCheckResult.Evidence()

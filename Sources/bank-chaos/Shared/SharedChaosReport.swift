@@ -4,12 +4,14 @@
 import BankctlCommands
 import Time
 
+/// Figures and deviations of one run over several branches.
 struct SharedChaosReport: Sendable {
   var seed: Int64
   /// Directory of the homes, which are kept if a promise was broken.
   var place: String
   var branches: Int
   var account: ChaosCheckResult
+  /// Number of injected faults of each kind.
   var counts: [SharedFault: Int64] = [:]
   var elapsed: TimeSpan = .zero
   /// Times from a fault until customers were served again.
@@ -19,8 +21,10 @@ struct SharedChaosReport: Sendable {
   var relayRoutes = 0
   /// The longest time for which a database snapshot was held open.
   var snapshot: TimeSpan = .zero
+  /// Maximum number of violations in the report; the counts include all of them.
   private static let maxListed = 50
 
+  /// The report as JSON.
   func document(_ catalog: MessageCatalog) -> JSONValue {
     let faults = SharedFault.allCases.reduce(JSONValue.object([])) {
       $0.adding([$1.rawValue: .integer(counts[$1, default: 0])])
@@ -41,6 +45,7 @@ struct SharedChaosReport: Sendable {
     ]
   }
 
+  /// The report as text: the verdict, the faults with their times, the figures and the deviations.
   func lines(_ catalog: MessageCatalog, _ palette: Palette, within columns: Int? = nil) -> [String] {
     var table = TextTable([.left, .right, .left])
     for fault in SharedFault.allCases {

@@ -1,4 +1,4 @@
-// Chaos over several branches: one loop with customers at all of them, faults, and measurements of the time
+// Chaos over several branches: one loop with clients of all branches, faults, and measurements of the time
 // until customers are served again.
 // Invariant: a coordinator is killed alone only if a guardian is at work, and no single process of a branch is killed
 // before it is ready. A bank gives up after ten such kills, by design.
@@ -21,8 +21,10 @@ final class SharedChaosRun {
     let branch: Int?
   }
 
+  /// Number of injected faults, and the measured times after them.
   private(set) var counts: [SharedFault: Int64] = [:]
   private(set) var gaps: [SharedFault: [TimeSpan]] = [:]
+  /// False if no customer was completed for too long, or the server did not start again.
   private(set) var recovered = true
   let traffic: ChaosTraffic
   let branches: [SharedChaosBranch]
@@ -31,15 +33,20 @@ final class SharedChaosRun {
   private let loop: EventLoop
   private let limits: ChaosRun.Limits
   private var plan: SharedPlan
+  /// The next fault, and the time when it is injected.
   private var step: (plan: SharedPlan.Step, at: MonotonicTime)
+  /// The running measurements.
   private var waiting: [RecoveryMeasurement] = []
+  /// Number of received SIGINT and SIGTERM.
   private var interruptions = 0
   private var signals: SignalSource?
   private var lastMessageAt: MonotonicTime
   /// Time of the next query that checks whether all branches have joined.
   private var nextCheckAt = MonotonicTime(nanoseconds: 0)
+  /// Pause between two such queries.
   private static let checkInterval = TimeSpan.milliseconds(200)
   private static let tick = TimeSpan.milliseconds(2)
+  /// Pause before a fault that cannot be injected now is tried again.
   private static let pollInterval = TimeSpan.milliseconds(20)
   /// Longest time without a completion: allows for a lease, a retry delay, and a busy machine.
   private static let timeout = TimeSpan.seconds(90)
@@ -105,6 +112,7 @@ final class SharedChaosRun {
       == "\(branches.count)"
   }
 
+  /// Runs without new customers until the condition holds, the bank fails or a second signal arrives.
   private func runIteration(until isDone: () -> Bool, _ progress: () -> Void) throws(SystemError) {
     lastMessageAt = SystemClock.monotonic()
     while recovered, interruptions < 2, !isDone() {
@@ -113,6 +121,7 @@ final class SharedChaosRun {
     }
   }
 
+  /// Runs the loop once. The clients send new orders if `wantsMore` is true and few customers wait.
   private func runIteration(wantsMore: Bool) throws(SystemError) {
     _ = try loop.runOnce(until: SystemClock.monotonic() + Self.tick)
     let now = SystemClock.monotonic()
@@ -130,6 +139,7 @@ final class SharedChaosRun {
 
   // MARK: - Measuring
 
+  /// Ends the measurements that the start or the completion of a customer ends.
   private func handleEvent(_ ticket: ChaosTicket, isCompleted: Bool, at branch: Int) {
     let now = SystemClock.monotonic()
     if isCompleted { lastMessageAt = now }
@@ -143,6 +153,7 @@ final class SharedChaosRun {
     }
   }
 
+  /// Starts a measurement after a fault; `branch` is nil for a fault of the server.
   private func measure(_ fault: SharedFault, _ branch: SharedChaosBranch?, _ customers: Set<ChaosTicket> = [])
   {
     waiting.append(
@@ -152,6 +163,7 @@ final class SharedChaosRun {
 
   // MARK: - Faults
 
+  /// Injects the planned fault, and draws the next one. If that is not possible now, tries again later.
   private func attempt() {
     let wanted = step.plan
     let isDone =
@@ -216,6 +228,7 @@ final class SharedChaosRun {
     return true
   }
 
+  /// Kills a ready teller. Returns false if there is none.
   private func killTeller(of branch: SharedChaosBranch, _ pick: UInt64) -> Bool {
     let ready =
       branch.monitor.snapshot?.workers.filter { $0.state == .serving || $0.state == .idle }.map(\.pid) ?? []
@@ -228,6 +241,7 @@ final class SharedChaosRun {
     return true
   }
 
+  /// Kills a coordinator that has a guardian at work. Returns false if it has none.
   private func killCoordinator(of branch: SharedChaosBranch) -> Bool {
     let people = branch.bank.census()
     guard branch.bank.home.isGuarded, let snapshot = branch.monitor.snapshot,
@@ -240,6 +254,7 @@ final class SharedChaosRun {
     return true
   }
 
+  /// Kills a process of the server that serves a branch. Returns false if there is none.
   private func killBackend(_ wanted: SharedPlan.Step) -> Bool {
     let branch = branches[Int(wanted.pick % UInt64(branches.count))]
     guard let pid = server.backend(of: branch.application, pick: wanted.pick >> 8), server.kill(backend: pid)
@@ -250,6 +265,7 @@ final class SharedChaosRun {
     return true
   }
 
+  /// Ends the server by the signal of the fault, and starts it again.
   private func endServer(_ wanted: SharedPlan.Step) -> Bool {
     server.end(wanted.fault == .stop ? SIGQUIT : SIGKILL)
     guard server.start() else {

@@ -22,6 +22,7 @@ enum SharedFault: String, CaseIterable, Sendable {
   /// True if the fault hits the server's own processes or network, which only a scratch server allows.
   var needsScratch: Bool { [.backend, .stop, .server, .partition].contains(self) }
 
+  /// Relative frequency of this fault.
   fileprivate var weight: Int64 {
     switch self {
     case .teller: 6
@@ -46,14 +47,17 @@ struct SharedPlan: Sendable {
 
   /// In milliseconds. Some partitions are shorter than a lease of four seconds, most are longer.
   private static let partitionLengths: ClosedRange<Int64> = 2_000...15_000
+  /// Time until a killed branch is opened again, and for which a coordinator is stopped, in milliseconds.
   private static let closedLengths: ClosedRange<Int64> = 500...8_000
   private static let stopLengths: ClosedRange<Int64> = 4_500...8_000
   /// One in this number of stops of a coordinator lasts as long as the suspend of a machine, if the run is long enough.
   private static let suspendFrequency: UInt64 = 8
+  /// Duration of such a long stop.
   static let sleep = TimeSpan.minutes(1)
 
   let faults: [SharedFault]
   private let every: TimeSpan
+  /// True if the run is long enough for long stops.
   private let isLong: Bool
   private var chance: SeededGenerator
 
@@ -66,6 +70,7 @@ struct SharedPlan: Sendable {
     chance = SeededGenerator(seed: seed ^ 0x73_6861_7265_64)
   }
 
+  /// Draws the next fault.
   mutating func next() -> Step {
     let after = every * chance.draw(0...2_000) / 1_000
     var place = chance.draw(1...faults.reduce(0) { $0 + $1.weight })

@@ -8,6 +8,7 @@ import Time
 import Wire
 
 final class ChaosCancellations {
+  /// Tickets whose cancellation was requested.
   private(set) var asked: Set<ChaosTicket> = []
   /// Tickets whose cancellation was confirmed.
   private(set) var confirmed: Set<ChaosTicket> = []
@@ -17,8 +18,10 @@ final class ChaosCancellations {
   private let loop: EventLoop
   private var chance: SeededGenerator
   private var connection: ChaosConnection?
+  /// Tickets of the open requests, by the number of the request.
   private var open: [UInt32: ChaosTicket] = [:]
   private var nextAt: MonotonicTime
+  /// Range of the pauses between two cancellations, in milliseconds.
   private static let pauses: ClosedRange<Int64> = 50...300
 
   init(_ home: BankHome, on loop: EventLoop, seed: UInt64) {
@@ -27,6 +30,7 @@ final class ChaosCancellations {
     nextAt = SystemClock.monotonic() + .milliseconds(chance.draw(Self.pauses))
   }
 
+  /// Cancels a customer of a command or a worker, if one is served and the pause is over.
   func runIteration(_ now: MonotonicTime, _ snapshot: StatusReport?, wantsMore: Bool) {
     readReplies()
     guard wantsMore, now >= nextAt, let snapshot else { return }
@@ -44,6 +48,7 @@ final class ChaosCancellations {
     open[connection.send(.cancel(number, day: snapshot.day))] = ticket
   }
 
+  /// Records the confirmed cancellations.
   private func readReplies() {
     guard let connection else { return }
     for reply in connection.take() {
@@ -57,6 +62,7 @@ final class ChaosCancellations {
     open.removeAll()
   }
 
+  /// Reads the last answers, and disconnects.
   func disconnect() {
     readReplies()
     connection = nil

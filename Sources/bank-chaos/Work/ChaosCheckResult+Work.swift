@@ -20,7 +20,7 @@ enum WorkDeviation: Sendable, Equatable {
   case payload
   /// The result does not match the payload.
   case result
-  /// An attempt started later after the receipt than an attempt of this run takes to start.
+  /// An attempt started so long after the receipt that it cannot have been assigned before.
   case startedAfterReceipt(attempt: Int32)
   /// The ticket was served, although a cancellation was confirmed.
   case notCancelled
@@ -44,6 +44,7 @@ extension ChaosCheckResult {
     var storedBytes: [ServiceName: Int] = [ChaosServices.command: ChaosServices.commandResult]
   }
 
+  /// Compares the records of commands and workers with the tickets of the clients and with the receipts.
   mutating func compareWork(
     _ work: Work, _ receipts: [ReceiptReport], _ asked: [ChaosTicket: ChaosOrder]
   ) {
@@ -73,6 +74,7 @@ extension ChaosCheckResult {
     if work.unreadable > 0 { violations.append(.unreadableLines(work.unreadable)) }
   }
 
+  /// Checks that all attempts at a ticket have one key, which no other ticket has.
   private mutating func compareKeys(_ byTicket: [ChaosTicket: [WorkLogEntry]]) {
     var owners: [String: ChaosTicket] = [:]
     for (ticket, lines) in byTicket.sorted(by: { $0.key < $1.key }) {
@@ -104,8 +106,10 @@ extension ChaosCheckResult {
     return min(max(startBounds.lowerBound, 2 * (starts.max() ?? 0)), startBounds.upperBound)
   }
 
+  /// Bounds of `longestStart`, in milliseconds.
   private static let startBounds: ClosedRange<Int64> = 1_000...20_000
 
+  /// Compares one receipt with the records of the attempts at its ticket.
   private mutating func compare(
     _ receipt: ReceiptReport, _ ticket: ChaosTicket, _ payload: [UInt8], _ lines: [WorkLogEntry],
     _ work: Work,
@@ -138,6 +142,7 @@ extension ChaosCheckResult {
     }
   }
 
+  /// Counts and records a deviation.
   private mutating func reportDeviation(_ ticket: ChaosTicket, _ deviation: WorkDeviation) {
     workDeviations += 1
     violations.append(.work(ticket, deviation))

@@ -12,7 +12,7 @@ import Time
 struct KeyedProcess: Sendable, Equatable {
   var pid: pid_t
   var key: String
-  /// Nil for a worker, which has many customers.
+  /// The customer; nil if the process does not name one.
   var ticket: ChaosTicket?
 
   /// Identifies a process by its arguments and its environment; nil if it has no key of this run.
@@ -47,8 +47,10 @@ final class ChaosLeakDetector {
   }
 
   private(set) var leaked: [LeakedProcess] = []
+  /// Number of searches.
   private(set) var checkCount: Int64 = 0
   private let mark: String
+  /// Time when this process learned of each customer's receipt.
   private var finishedAt: [ChaosTicket: MonotonicTime] = [:]
   private var nextAt = MonotonicTime(nanoseconds: 0)
   private static let pause = TimeSpan.milliseconds(100)
@@ -62,12 +64,14 @@ final class ChaosLeakDetector {
     if finishedAt[ticket] == nil { finishedAt[ticket] = now }
   }
 
+  /// Searches for processes ten times a second.
   func runIteration(_ now: MonotonicTime) {
     guard now >= nextAt else { return }
     nextAt = now + Self.pause
     check(at: ChaosLeakDetector.findKeyedProcesses(mark), now)
   }
 
+  /// Records the processes that have outlived the receipt of their customer for too long.
   func check(at processes: [KeyedProcess], _ now: MonotonicTime) {
     checkCount += 1
     for process in processes {

@@ -8,6 +8,7 @@ import Posix
 import Time
 
 final class ChaosServices {
+  /// Names of the three services.
   static let command = name("command")
   static let worker = name("worker")
   static let outside = name("outside")
@@ -23,6 +24,7 @@ final class ChaosServices {
   private let home: BankHome
   private let mark: String
   private let program: String
+  /// The outside worker of each encoding; nil if it does not run.
   private var outsideWorkers: [ChildProcess?] = encodings.map { _ in nil }
   private var nextStart = MonotonicTime(nanoseconds: 0)
 
@@ -33,6 +35,7 @@ final class ChaosServices {
     try workLog.create()
   }
 
+  /// A service name; the text must be valid.
   private static func name(_ text: String) -> ServiceName {
     guard let name = ServiceName(text) else { preconditionFailure("\(text) is a name") }
     return name
@@ -60,10 +63,12 @@ final class ChaosServices {
       """
   }
 
+  /// A string of JSON.
   private static func quoted(_ text: String) -> String {
     "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
   }
 
+  /// Reaps outside workers that have exited, and starts the missing ones.
   func runIteration(_ now: MonotonicTime) {
     for place in outsideWorkers.indices where outsideWorkers[place]?.reap() != nil {
       outsideWorkers[place] = nil
@@ -75,6 +80,7 @@ final class ChaosServices {
     }
   }
 
+  /// Starts the outside worker of one encoding.
   private func start(_ place: Int) throws(SystemError) -> ChildProcess {
     try ChildProcess.spawn(
       executable: program,

@@ -15,6 +15,7 @@ final class ChaosWork {
     cancels.onConfirmed = { leakDetector.ended($0) }
   }
 
+  /// Runs the outside workers, the cancellations and the search for leaked processes.
   func runIteration(_ now: MonotonicTime, _ snapshot: StatusReport?, wantsMore: Bool) {
     services.runIteration(now)
     cancels.runIteration(now, snapshot, wantsMore: wantsMore)

@@ -1,5 +1,5 @@
 // The command of a chaos run: it reads its payload, may start a process that outlives it in a session of its own, and
-// succeeds, fails, is killed by a signal or hangs.
+// succeeds, fails, defers the customer, is killed by a signal or hangs.
 // Invariant: it locks its key before it records its start, and its descendants inherit the lock. The next attempt can
 // therefore detect any remaining process of this one.
 // Errors: exit code 70, which no simulated behaviour uses.
@@ -12,6 +12,7 @@ struct WorkCommand {
   /// Longer than any run waits for a command, in milliseconds.
   private static let maxRunTime: Int32 = 600_000
 
+  /// Does the work for the customer in the environment. Returns the exit code.
   func run() -> Int32 {
     guard let key = Environment.value("BANK_KEY"),
       let day = Environment.value("BANK_DAY").flatMap({ Int64($0) }),
@@ -44,6 +45,7 @@ struct WorkCommand {
     }
   }
 
+  /// Ends the command as its behaviour requires. Returns the exit code.
   private func finish(_ work: WorkAttempt, _ behaviour: WorkerBehaviour) -> Int32 {
     switch behaviour.end {
     case .well:
@@ -85,6 +87,7 @@ struct WorkCommand {
     }
   }
 
+  /// Starts a process in a session of its own, which inherits the lock of the key.
   private func startDescendant(
     generations: Int, of customer: [String], holding lock: consuming FileDescriptor, keepsPipe: Bool,
     environment: EnvironmentVariables
@@ -96,6 +99,7 @@ struct WorkCommand {
       newSession: true)
   }
 
+  /// Reads standard input to its end; nil if that fails.
   private static func payload() -> [UInt8]? {
     let input = FileDescriptor(owning: STDIN_FILENO)
     return try? input.readAll(limit: 2 << 20)

@@ -27,6 +27,7 @@ struct WorkLogEntry: Sendable, Equatable {
   /// Milliseconds since 1970.
   var at: Int64
 
+  /// The line with its line break.
   var text: String {
     let numbers = "\(ticket.day) \(ticket.number) \(attempt) \(pid) \(String(digest, radix: 16)) \(at)"
     return "\(phase.rawValue) \(mode.rawValue) \(key) \(numbers)\n"
@@ -40,6 +41,7 @@ struct WorkLogEntry: Sendable, Equatable {
     (self.attempt, self.pid, self.digest, self.at) = (attempt, pid, digest, at)
   }
 
+  /// Parses a line; nil if it is not valid.
   init?(_ text: some StringProtocol) {
     let words = text.split(separator: " ")
     guard words.count == 9, let phase = Phase(rawValue: String(words[0])),
@@ -60,6 +62,7 @@ struct WorkLog: Sendable {
 
   init(_ directory: String) { self.directory = directory }
 
+  /// Creates the directory and the empty file.
   func create() throws(SystemError) {
     try Directory.create(path: directory)
     try FileDescriptor.open(file, [.writeOnly, .create, .append]).close()
@@ -72,7 +75,7 @@ struct WorkLog: Sendable {
     return (try? file.write(bytes)) == .bytes(bytes.count)
   }
 
-  /// Locks a key; nil if a process of another attempt still holds the lock when the patience has run out.
+  /// Locks a key; nil if a process of another attempt still holds the lock when the timeout has run out.
   ///
   /// - Parameter timeout: time that a process being killed may take.
   func lock(_ key: String, within timeout: TimeSpan = .zero) throws(SystemError) -> KeyLock? {
@@ -115,6 +118,7 @@ struct WorkAttempt {
   let number: Int32
   let payload: [UInt8]
 
+  /// Appends a line about this attempt. Returns false if that fails.
   func note(_ phase: WorkLogEntry.Phase) -> Bool {
     workLog.write(
       WorkLogEntry(

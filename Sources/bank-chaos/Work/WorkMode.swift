@@ -6,7 +6,7 @@ import Posix
 import Time
 
 /// The mode, selected by the first argument. The second argument is the mark of the run, the third the directory of the
-/// witness.
+/// work log.
 enum WorkMode: String, Sendable, CaseIterable {
   /// Serves one customer of the service of commands.
   case command = "--serve-customer"

@@ -24,10 +24,14 @@ final class WorkProgram {
   private let mode: WorkMode
   private let service: ServiceName?
   private var codec: WorkerCodec
+  /// Customers that were assigned and are not answered yet.
   private var inFlight: [WorkItem] = []
+  /// True after the bank has asked the worker to exit.
   private var isClosing = false
   private var chance = SeededGenerator(seed: UInt64(UInt32(bitPattern: CurrentProcess.pid)))
+  /// Number of customers that the worker offers to hold.
   private static let capacity: Int32 = 4
+  /// Time between two progress reports, in milliseconds.
   private static let slice: Int32 = 100
   /// Time to wait for the lock of a key. The killed worker that had the customer before may still hold it for a moment,
   /// until it has exited.
@@ -35,12 +39,14 @@ final class WorkProgram {
   /// Time for which a worker hangs, in milliseconds. It is longer than a lease.
   private static let silence: Int32 = 1_500
 
+  /// Serves a window until the bank closes the connection. Returns the exit code.
   static func serveWindow(_ workLog: WorkLog) -> Int32 {
     let encoding: WorkEncoding = CurrentProcess.pid % 2 == 0 ? .lines : .frames
     let program = WorkProgram(FileDescriptor(owning: 3), workLog, .window, encoding, service: nil)
     return program.serve() == .closed ? 0 : 3
   }
 
+  /// Serves as an outside worker, and connects again after each end, until it is killed.
   static func serveOutside(
     _ workLog: WorkLog, _ encoding: WorkEncoding, socket path: String, service: String
   ) -> Int32 {
@@ -61,6 +67,7 @@ final class WorkProgram {
     codec = WorkerCodec(encoding)
   }
 
+  /// Offers its service and serves customers in random order, until the connection ends.
   private func serve() -> End {
     do throws(End) {
       let offer = WorkerOffer(services: service.map { [$0] }, inFlight: Self.capacity)
@@ -84,6 +91,7 @@ final class WorkProgram {
     do throws(SystemError) { try socket.writeAll(bytes) } catch { throw .closed }
   }
 
+  /// Reads the messages that have arrived. If `waiting` is true, waits for the first one.
   private func listen(waiting: Bool) throws(End) {
     var item = pollfd(fd: socket.rawValue, events: Int16(POLLIN), revents: 0)
     guard poll(&item, 1, waiting ? -1 : 0) > 0 else { return }
@@ -99,6 +107,7 @@ final class WorkProgram {
     for message in heard { try handle(message) }
   }
 
+  /// Answers a message of the bank, or stores the assigned customer.
   private func handle(_ message: MessageToTeller) throws(End) {
     switch message {
     case .workerAccepted: try sendMessage(.ready)
@@ -116,6 +125,7 @@ final class WorkProgram {
 
   // MARK: One customer
 
+  /// Works for one customer. If another attempt holds its lock, reports a failure instead.
   private func work(_ order: WorkItem) throws(End) {
     let payload = order.payload ?? []
     let attempt = WorkAttempt(
@@ -138,6 +148,7 @@ final class WorkProgram {
     try withExtendedLifetime(lock) { () throws(End) in try answer(order, attempt, behaviour) }
   }
 
+  /// Ends an attempt as its behaviour requires.
   private func answer(_ order: WorkItem, _ attempt: WorkAttempt, _ behaviour: WorkerBehaviour) throws(End) {
     let lease = order.lease
     switch behaviour.end {

@@ -6,6 +6,7 @@ import BankModel
 
 /// Behaviour in one attempt at one customer.
 struct WorkerBehaviour: Sendable, Equatable {
+  /// How the attempt ends.
   enum End: Sendable, Equatable {
     case well
     /// Deferred: exit code 75, or `returned`.
@@ -30,15 +31,18 @@ struct WorkerBehaviour: Sendable, Equatable {
   enum ProtocolViolation: Sendable, Equatable { case none, answersTwice, answersForAnother, breaksOff }
 
   let end: End
+  /// Duration of the work.
   let milliseconds: Int32
   let descendant: Descendant
   /// True if the descendant starts with an empty environment.
   let clearsEnvironment: Bool
   /// True if the descendant keeps standard output and standard error open.
   let keepsPipe: Bool
+  /// True if the command ignores SIGTERM.
   let ignoresTerm: Bool
   let protocolViolation: ProtocolViolation
 
+  /// Draws the behaviour of this attempt from the payload.
   init(_ payload: [UInt8], attempt: Int32) {
     var chance = SeededGenerator(
       seed: Self.digest(payload) &+ UInt64(UInt32(bitPattern: attempt)) &* 0x9E37_79B9_7F4A_7C15)

@@ -6,6 +6,7 @@ import JSON
 import Time
 import Wire
 
+/// Encoding of a worker's messages.
 enum WorkEncoding: String, Sendable { case lines, frames }
 
 struct WorkerCodec {
@@ -14,12 +15,14 @@ struct WorkerCodec {
 
   let encoding: WorkEncoding
   private var frames = FrameDecoder(maximumBodyLength: FrameLimits.teller)
+  /// Received bytes that do not yet end a line.
   private var line: [UInt8] = []
 
   init(_ encoding: WorkEncoding) { self.encoding = encoding }
 
   // MARK: Sending
 
+  /// Encodes a message.
   func bytes(of message: TellerMessage) -> [UInt8] {
     switch encoding {
     case .lines: return Array("\(Self.line(message))\n".utf8)
@@ -30,6 +33,7 @@ struct WorkerCodec {
     }
   }
 
+  /// A message as one line of JSON, without the line break.
   private static func line(_ message: TellerMessage) -> String {
     switch message {
     case .hello(let hello):
@@ -57,6 +61,7 @@ struct WorkerCodec {
     }
   }
 
+  /// A message about a lease as JSON.
   private static func object(_ kind: String, _ lease: Lease, _ member: String? = nil) -> String {
     let rest = member.map { ",\($0)" } ?? ""
     let own = "\"ticket\":\(lease.ticket),\"attempt\":\(lease.attempt),\"generation\":\(lease.generation)"
