@@ -117,6 +117,7 @@ struct BoardChecker {
       return "\(counts.issued) tickets were issued, but on disk are \(dayCounters.issued)"
     }
     let listed = Set(frame.waiting.map(\.ticket) + frame.serving.map(\.ticket))
+    /// The outcome in the stored receipt of a ticket; nil if it has none.
     func outcome(_ ticket: Int64) -> Outcome? { checker.outcomes[TicketID(day: frame.day, ticket: ticket)] }
     if let ticket = listed.first(where: { outcome($0) != nil }) {
       return "ticket \(ticket) is listed but has its receipt"

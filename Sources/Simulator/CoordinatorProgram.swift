@@ -112,6 +112,7 @@ final class CoordinatorProgram: SimulatedProgram {
   /// Lets the coordinator notice that the process which opened the bank in the foreground was killed.
   func foregroundProcessKilled() { process.call { coordinator.handleOpenerExit() } }
 
+  /// Ends leftover processes, opens the bank, and then runs one iteration of the coordinator's loop.
   func runIteration() throws(SystemError) -> Int32? {
     if !hasStarted {
       hasStarted = true
@@ -143,5 +144,6 @@ final class CoordinatorProgram: SimulatedProgram {
     return nil
   }
 
+  /// Passes a signal to the coordinator.
   func handle(signal: Int32) { coordinator.handle(signal: signal) }
 }

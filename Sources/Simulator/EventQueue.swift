@@ -35,6 +35,7 @@ enum ScheduledEvent {
 
 /// Entries by their time.
 struct EventQueue<ScheduledEvent> {
+  /// A scheduled event with its time and its number.
   private struct Entry {
     var moment: MonotonicTime
     var order: UInt64
@@ -57,6 +58,7 @@ struct EventQueue<ScheduledEvent> {
     }
   }
 
+  /// Time of the earliest entry; nil if there is none.
   var nextMoment: MonotonicTime? { entries.first?.moment }
 
   /// Removes and returns the earliest entry; nil if there is none.

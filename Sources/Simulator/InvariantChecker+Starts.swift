@@ -87,6 +87,7 @@ extension InvariantChecker {
 
 /// Number of starts of each customer, counted by the workers over all coordinators.
 struct StartCounts {
+  /// Starts of one customer, requeues that allow as many starts again, and returns without a start.
   private struct Count {
     var startedAttempts = 0
     var allowedByRestart = 0

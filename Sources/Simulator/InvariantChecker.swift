@@ -151,12 +151,14 @@ final class InvariantChecker {
 
   var groupCount: Int { groups.count }
 
+  /// Reserves accounts for the customers of the next request. Returns the first one.
   func newAccounts(_ count: Int64) -> AccountNumber {
     let first = AccountNumber(groupByAccount.count) + 1
     for _ in 0..<count { groupByAccount.append(groups.count) }
     return first
   }
 
+  /// Registers a new request with the customers that it asks for.
   func expect(_ orders: [CustomerOrder], isList: Bool, isRepeated: Bool) {
     groups.append(
       Group(
@@ -199,13 +201,13 @@ final class InvariantChecker {
     }
   }
 
+  /// Counts that a client has sent the request once more.
   func asked(group number: Int) {
     groups[number - 1].asked += 1
     groups[number - 1].isWithdrawn = false
   }
 
-  /// A client received the answer that no customer was added, because it had withdrawn the request. If the client has
-  /// sent the request more than once, another copy may have added the customers.
+  /// Checks that a withdrawn request has added no customers. Another copy of a repeated request may have added them.
   func clientWithdrew(group number: Int) {
     let group = groups[number - 1]
     guard group.asked == 1 else { return }
@@ -223,9 +225,8 @@ final class InvariantChecker {
 
   // MARK: - Start and exit of the coordinator
 
-  /// The process has exited: staged changes are lost, unless the disk has stored them.
-  ///
-  /// - Parameter isDone: true if the process exited by itself after it had recorded that no customer was lost.
+  /// The process has exited: staged changes are lost, unless the disk has stored them. `isDone` is true if the process
+  /// exited by itself after it had recorded that no customer was lost.
   func crashed(isDone: Bool) {
     if isDone { coordinatorCrashes.coordinatorExited() } else { recordCoordinatorCrash() }
     if !staged.isEmpty { uncertainChanges = staged }
@@ -254,8 +255,7 @@ final class InvariantChecker {
       committed(stored.dayCounters, in: store)
     }
     uncertainChanges.removeAll()
-    // The last step of a withdrawal may be durable although the process was killed before it reported the step. The
-    // step changes nothing else.
+    // The last step of a withdrawal may be durable although the killed process did not report it.
     if !store.hasUnissuedCustomers { arriving.removeAll() }
     // Services numbered since the last commit have zero counts and are not paused.
     diskCounters?.know(services: stored.dayCounters.paused.count)

@@ -34,6 +34,7 @@ struct MutantQueue {
     return policy
   }
 
+  /// Returns the stored queue, with reversed priorities if the bug requires it.
   func corrupt(_ stored: StoredQueue) -> StoredQueue {
     bug == .reversesPriorities ? PriorityMirror.mirrored(stored) : stored
   }
@@ -171,6 +172,7 @@ struct MutantQueue {
     return spoiled
   }
 
+  /// Returns the effects that take the place of one effect.
   private mutating func corrupt(
     _ effect: QueueEffect, of event: QueueEvent, _ machine: borrowing QueueMachine
   ) -> [QueueEffect] {
@@ -313,6 +315,7 @@ struct MutantQueue {
 /// Invariant: two reversals cancel each other, so a core with reversed inputs and outputs is correct except for the
 /// order of the priorities.
 enum PriorityMirror {
+  /// The reversed priority: the one that is served first becomes the last.
   static func mirrored(_ priority: Priority) -> Priority {
     Priority(.max - priority.number)
   }
@@ -346,6 +349,7 @@ enum PriorityMirror {
       delayed: stored.delayed.map { mirrored($0, \.customer.priority) })
   }
 
+  /// The event with all of its priorities reversed.
   static func mirrored(_ event: QueueEvent) -> QueueEvent {
     switch event {
     case .enqueue(let request, let orders, let total, let isLast, let heldBack):

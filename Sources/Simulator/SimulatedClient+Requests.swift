@@ -68,6 +68,7 @@ extension SimulatedClient {
     [.deposit, .loan, .juice][Int(chance.draw(0...(world.hasStock ? 2 : 1)))]
   }
 
+  /// A random priority, mostly one of the grades.
   private func somePriority() -> Priority {
     [.vvip, .vip, Priority(500), .regular, .regular, Priority(5_000)][Int(chance.draw(0...5))]
   }
@@ -201,6 +202,8 @@ struct ClosingCommands {
   private var step = 0
   private(set) var hasRequestedStop = false
 
+  /// Returns the next of the last requests; nil if it cannot be sent yet.
+  ///
   /// - Parameter mayEnd: true if the bank can be stopped: a closing bank serves every customer that is left.
   /// - Parameter isPaused: true if a command has paused its service, possibly because of the last fault.
   mutating func next(

@@ -208,6 +208,7 @@ final class SimulatedClient {
     outstanding.removeAll()
   }
 
+  /// Handles a welcome, a refusal or a part of an answer.
   private func handle(_ message: BankMessage) {
     world.trace.line(world.clock.now, "client \(number) receives \(message)")
     switch message {

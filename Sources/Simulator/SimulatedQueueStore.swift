@@ -39,11 +39,14 @@ final class SimulatedQueueStore: QueryingStore {
     }
   }
 
+  /// Reads the stored queue for a start.
   func load(now: WallTime) throws(StoreError) -> StoredQueue { try disk.load(now: now) }
+  /// Counts a start of a coordinator. Returns the number of starts.
   func recordStart(at now: WallTime) throws(StoreError) -> Int64 { try disk.recordStart(at: now) }
 
   var services: ServiceDirectory { disk.services }
 
+  /// Gives numbers to services that have none yet.
   func assignNumbers(to names: [ServiceName]) throws(StoreError) {
     try attempt(.stage) { () throws(StoreError) in
       try disk.assignNumbers(to: names)
@@ -51,6 +54,7 @@ final class SimulatedQueueStore: QueryingStore {
     }
   }
 
+  /// Adds a change to the open transaction, and reports it to the checker unless the disk is slow.
   func stage(_ change: StoreChange) throws(StoreError) {
     process.spend(world.plan.timeOfChange)
     if let slowDisk {
@@ -62,6 +66,7 @@ final class SimulatedQueueStore: QueryingStore {
 
   var hasStagedChanges: Bool { shown.hasStagedChanges }
 
+  /// Commits the open transaction, or hands it over to the slow disk.
   @discardableResult
   func commit(_ dayCounters: DayCounters, arriving: InProgressEnqueue?) throws(StoreError) -> CommitProgress {
     if slowDisk == nil { process.spend(world.commitDuration()) }
@@ -80,6 +85,7 @@ final class SimulatedQueueStore: QueryingStore {
 
   var firstUnissuedTicket: TicketNumber? { shown.firstUnissuedTicket }
 
+  /// Removes at most `limit` customers of a request that will never be complete.
   func removeUnissuedCustomers(limit: Int) throws(StoreError) {
     try attempt(.stage) { () throws(StoreError) in
       if let slowDisk {
@@ -94,32 +100,41 @@ final class SimulatedQueueStore: QueryingStore {
   func runDeferredWork() {}
   var resetProgress: ResetProgress? { disk.resetProgress }
 
+  /// Continues a reset by some customers.
   func continueReset() throws(StoreError) {
     try attempt(.stage) { () throws(StoreError) in try disk.continueReset() }
   }
 
+  /// Drops the open transaction; does nothing if the process is dead.
   func rollBack() {
     guard !process.isMarkedForTermination else { return }
     if let slowDisk { slowDisk.rollBack() } else { disk.rollBack() }
   }
   var isLowOnSpace: Bool { disk.isLowOnSpace }
+  /// Updates whether the disk is full or low on space.
   func refreshDiskSpace() { world.refreshDiskSpace() }
+  /// Sets the disk space that is reserved for the shortages of each juice customer.
   func holdBack(forJuicesOf assortment: Assortment) { disk.holdBack(forJuicesOf: assortment) }
+  /// True if the disk has space to change this number of customers in one transaction.
   func hasRoom(toMove customers: Int64) -> Bool { disk.hasRoom(toMove: customers) }
 
+  /// Runs a query on the store as the process reads it.
   func ask<Answer: Equatable>(
     _ question: @autoclosure () -> String, _ body: (any LocalQueueStore) throws(StoreError) -> Answer,
     comparable: (Answer) -> Answer
   ) throws(StoreError) -> Answer { try body(shown) }
 
+  /// The next waiting customers of a line.
   func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer] {
     try attempt(.read) { () throws(StoreError) in try shown.page(of: line, after: after, limit: limit) }
   }
 
+  /// The customer of a ticket; nil if it has none or the customer is finished.
   func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer? {
     try attempt(.read) { () throws(StoreError) in try shown.find(ticket) }
   }
 
+  /// The next customers in a state.
   func customers(
     in state: CustomerState, after cursor: TicketCursor?, limit: Int
   ) throws(StoreError) -> [StoredCustomer] {
@@ -127,11 +142,13 @@ final class SimulatedQueueStore: QueryingStore {
     }
   }
 
+  /// The payload of a ticket; the planted bug `assignsWrongPayload` reads that of the previous ticket.
   func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? {
     let ticket = world.bug == .assignsWrongPayload && world.hasCommands ? max(1, ticket - 1) : ticket
     return try attempt(.read) { () throws(StoreError) in try shown.payload(of: ticket) }
   }
 
+  /// Cancelled tickets whose fruit the stock has not confirmed as returned.
   func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay] {
     try attempt(.read) { () throws(StoreError) in try shown.unreleased(after: ticket, limit: limit) }
   }

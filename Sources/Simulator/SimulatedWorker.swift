@@ -32,12 +32,14 @@ protocol WindowProgram: SimulatedProgram {
 }
 
 extension WindowProgram {
+  /// Runs one loop iteration of the teller. Returns the exit code after the last one.
   func runIteration() throws(SystemError) -> Int32? {
     if let finalExitCode = teller.finalExitCode { return finalExitCode }
     try teller.runIteration()
     return teller.finalExitCode
   }
 
+  /// Asks the teller to exit.
   func handle(signal: Int32) { teller.requestStop() }
 }
 
@@ -84,6 +86,7 @@ final class SimulatedProvider: ResourceProvider {
     }
   }
 
+  /// Passes the settings of the coordinator to the production provider.
   func begin(_ orders: TellerSettings) { real?.begin(orders) }
 
   /// Requests the fruit of a juice; for other customers, prepares a simulated result.

@@ -245,6 +245,7 @@ public final class Simulation {
 
   // MARK: - Processes
 
+  /// Starts the next coordinator, or schedules another attempt if the store cannot be read.
   private func startCoordinator() {
     if guardState.isEnabled { return openOrKillGuardedBank() }
     guard coordinator == nil else { return }

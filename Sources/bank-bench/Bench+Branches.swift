@@ -10,6 +10,7 @@
   import Wire
 
   extension Bench {
+    /// Runs all measurements of branches.
     func measureBranches(_ address: String) throws {
       try measureBranchesServing(address)
       try measureBranchesWaking(address)
@@ -42,6 +43,7 @@
       add("postgres", "  by one bank with 6 tellers and SQLite", "/s", own)
     }
 
+    /// Rate at which banks serve customers that were all enqueued before.
     private func served(by banks: [BenchBank], _ awaitEmpty: () throws -> Void) throws -> Double {
       let count = scale.served
       for bank in banks { try bank.ask(.pause(nil)) }

@@ -5,6 +5,7 @@ import Posix
 import Time
 
 extension Bench {
+  /// Measures the time of three commands.
   func measureCommands() throws {
     let bank = try BenchBank(self)
     for arguments in [["--version"], ["status"], ["enqueue", "1"]] {

@@ -9,6 +9,7 @@ struct Baseline {
   let name: String
   /// Target of the ratio of the bank's speed to the speed of the baseline.
   var target: Target?
+  /// Performs the work once. Returns its rate.
   let measure: () throws -> Double
 }
 

@@ -6,6 +6,7 @@ import Posix
 import Time
 
 extension Bench {
+  /// Measures single tickets of one client and of sixteen.
   func measureEnqueue() throws {
     let bank = try BenchBank(self)
     try bank.ask(.pause(nil))
@@ -31,7 +32,7 @@ extension Bench {
     try bank.discard()
   }
 
-  /// Each client enqueues one customer and waits for the ticket before it enqueues the next customer.
+  /// Rate of tickets. Each client enqueues one customer and waits for the ticket before it enqueues the next customer.
   private func ticketsPerSecond(of clients: Int, at bank: BenchBank) throws -> Double {
     let loop = try EventLoop()
     var tickets = 0
@@ -54,12 +55,13 @@ extension Bench {
     }
   }
 
-  /// Polls for as long as an answer may take, because the figure is about the server and not about the wakeup of a
+  /// Polls without sleeping for up to 1 ms, because the figure is about the server and not about the wakeup of a
   /// sleeping client.
   func pollResponses(on loop: EventLoop, until end: MonotonicTime) throws(SystemError) {
     if try loop.spin(for: .milliseconds(1)) == 0 { try loop.runOnce(until: end) }
   }
 
+  /// Measures one large command, from the start of `bankctl` to its exit.
   func measureBulk() throws {
     let count = scale.bulkCustomers
     let (servers, baselines) = try startBeanstalks([nil, .atLeast(5)]) { [self] server, durability in

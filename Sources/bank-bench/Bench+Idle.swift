@@ -6,6 +6,7 @@ import Time
 import Wire
 
 extension Bench {
+  /// Measures memory and wakeups of an idle bank.
   func measureIdle() throws {
     let home = newHome()
     // The bank is started with the command, as users start it, so that every process that the command starts is
@@ -34,12 +35,14 @@ extension Bench {
     Directory.removeTree(home.path)
   }
 
+  /// Waits without using the processor.
   func rest(_ span: TimeSpan) throws {
     let loop = try EventLoop()
     let end = SystemClock.monotonic() + span
     while SystemClock.monotonic() < end { try loop.runOnce(until: end) }
   }
 
+  /// Queries the status of the bank at a home.
   private func status(at home: BankHome) throws -> StatusReport {
     let connection = try home.connect()
     guard case .status(let report) = try BenchBank.ask(.status, on: connection) else {

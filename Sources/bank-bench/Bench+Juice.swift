@@ -8,6 +8,7 @@ import Time
 import Wire
 
 extension Bench {
+  /// Measures juices with one station and with eight.
   func measureJuice() throws {
     for stations in [1, 8] as [Int64] {
       var setting = BankSetting()
@@ -25,6 +26,7 @@ extension Bench {
     }
   }
 
+  /// Rate of juices that were all ordered before.
   private func juicesPerSecond(_ count: Int64, at bank: BenchBank) throws -> Double {
     try fillShelf(at: bank)
     try bank.ask(.pause(.juice))
@@ -35,6 +37,7 @@ extension Bench {
     }
   }
 
+  /// Measures the time of one juice at a time.
   private func measureOneJuice(at bank: BenchBank) throws {
     try fillShelf(at: bank)
     let customer = try bank.connect()
@@ -59,6 +62,7 @@ extension Bench {
       note: "p99 \(NumberFormat.text(samples.percentile(99))) ms; two commits in between")
   }
 
+  /// Sets the bananas in the stock of a bank to the maximum.
   private func fillShelf(at bank: BenchBank) throws {
     let loop = try EventLoop()
     let client = StockClient(socket: StockClient.socket(inHome: bank.home.path), loop: loop)
@@ -66,12 +70,14 @@ extension Bench {
     client.close()
   }
 
+  /// A request for banana juices.
   private static func bananas(_ count: Int64) -> EnqueueParameters {
     BenchBank.order(count, .juice, itemName: "banana")
   }
 }
 
 extension StockClient {
+  /// Sets the bananas in the stock to the maximum.
   func fillShelf() throws {
     let amount = ItemAmount(ItemID("banana"), StockLimits.quantity)
     guard case .done = try call(.set(amount), within: .seconds(30)) else {

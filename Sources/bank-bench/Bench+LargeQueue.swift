@@ -4,6 +4,7 @@ import Posix
 import Time
 
 extension Bench {
+  /// Measures memory and starts with a long line.
   func measureLargeQueue() throws {
     let home = newHome()
     var bank = try BenchBank(self, home: home)
@@ -35,6 +36,7 @@ extension Bench {
     try bank.discard()
   }
 
+  /// Adds a size of memory to the report.
   private func addMemory(_ name: String, _ bytes: Int64?) {
     guard let bytes else { return }
     add("crowd", name, "MB", Samples(Double(bytes) / 1e6), target: .below(64))

@@ -5,6 +5,7 @@ import Posix
 import Time
 
 extension Bench {
+  /// Measures the latency at 1,000 customers a second.
   func measureLatency() throws {
     let bank = try BenchBank(self)
     let watch = try StartLatencyProbe(asking: try bank.connect(), observing: try bank.connect())
@@ -19,12 +20,16 @@ extension Bench {
   }
 }
 
+/// Enqueues customers on one connection, and observes their starts on another one.
 final class StartLatencyProbe {
   private let requestConnection: ControlConnection
   private let eventConnection: ControlConnection
   private let loop: EventLoop
+  /// Time of each request, by its number.
   private var askedAt: [UInt32: MonotonicTime] = [:]
+  /// Number of the request of each ticket.
   private var requests: [Int64: UInt32] = [:]
+  /// Time when the start of each ticket was reported.
   private var startedAt: [Int64: MonotonicTime] = [:]
   private var failure: ControlError?
 
@@ -47,6 +52,7 @@ final class StartLatencyProbe {
     }
   }
 
+  /// Enqueues customers at a steady rate, and waits until all of them were started.
   func run(count: Int, pace: TimeSpan) throws {
     var next = SystemClock.monotonic() + pace
     var asked = 0
@@ -64,6 +70,7 @@ final class StartLatencyProbe {
     }
   }
 
+  /// Records the tickets and starts that have arrived.
   private func receiveEvents(_ connection: ControlConnection) {
     do throws(ControlError) {
       let now = SystemClock.monotonic()

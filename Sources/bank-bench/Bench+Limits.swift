@@ -1,10 +1,12 @@
 // Raw limits of the machine, which no program can exceed: a durable write, and a round trip over a socket. Apart from
-// the event loop, no code of the bank is measured here, because the bank is compared with these figures.
+// the event loop and the system calls, no code of the bank is measured here, because the bank is compared with these
+// figures.
 import Glibc
 import Posix
 import Time
 
 extension Bench {
+  /// Measures the raw limits.
   func measureLimits() throws {
     let syncs = try rounds { try syncsPerSecond(for: scale.span) }
     add("limits", "write + fdatasync of 4 KiB", "/s", syncs)
@@ -13,6 +15,7 @@ extension Bench {
       "limits", "Unix-socket ping-pong, 3 workers", "/s", trips, note: "one poller; 40 bytes there, 20 back")
   }
 
+  /// Round trips per second between this process and a number of workers.
   func tripsPerSecond(of workers: Int, for span: TimeSpan) throws -> Double {
     try PingPong(program: Paths.join(programs, "bank-bench"), workers: workers).tripsPerSecond(for: span)
   }
@@ -47,6 +50,7 @@ extension Bench {
 final class PingPong {
   /// Argument that makes this program a worker.
   static let echoArgument = "--echo"
+  /// Sizes of the messages to a worker and back, in bytes.
   private static let question = 40
   private static let answer = 20
   private let loop: EventLoop
@@ -64,6 +68,7 @@ final class PingPong {
     for child in children { _ = child.wait() }
   }
 
+  /// Starts a worker, and sends it the next message after each answer.
   private func add(_ program: String) throws {
     let pair = try UnixSocket.pair()
     children.append(
@@ -80,6 +85,7 @@ final class PingPong {
     }
   }
 
+  /// Round trips per second with all workers.
   func tripsPerSecond(for span: TimeSpan) throws -> Double {
     var buffer: (UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0)
     for socket in sockets { send(socket, &buffer, Self.question, CInt(MSG_NOSIGNAL)) }

@@ -8,6 +8,7 @@ import Posix
 import Time
 
 extension Bench {
+  /// Measures painting with one viewer, and beside a thousand others.
   func measurePaintTimes() throws {
     guard Browser.isInstalled else {
       return printProgress(
@@ -31,6 +32,7 @@ extension Bench {
     }
   }
 
+  /// Measures the first paint of a page that is not cached, and the size of the page.
   private func measureFirstPaint(of page: Page) throws {
     let address = try page.text("location.origin + '/'")
     try page.disableCache()
@@ -50,8 +52,10 @@ extension Bench {
     add("screens", "  its size", "kB", Samples((weight ?? .infinity) / 1_000), target: .below(60))
   }
 
+  /// Expression of the browser's record of the first paint.
   private static let paint = "performance.getEntriesByName('first-contentful-paint')[0]"
 
+  /// Measures the time from a new customer to the paint of its row.
   private func measurePainting(
     of bank: BenchBank, on page: Page, _ others: Int, target: Double
   ) throws {

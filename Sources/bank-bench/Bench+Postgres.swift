@@ -9,6 +9,7 @@ extension Bench {
   /// Environment variable with the address of the server.
   static let address = "BANK_BENCH_POSTGRES"
 
+  /// Runs all measurements on the server whose address is in the environment.
   func measurePostgres() throws {
     guard let address = Environment.value(Self.address), !address.isEmpty else {
       return printProgress("there is no PostgreSQL server to measure")
@@ -28,8 +29,10 @@ extension Bench {
   }
 
   #if HAS_POSTGRES
+    /// Number of customers in one round.
     private var customers: Int { scale.rounds > 2 ? 300_000 : 150_000 }
 
+    /// Measures branches that claim and complete pages, without coordinators and tellers.
     private func measureStoreAlone(_ address: String) throws {
       for (connections, page, pipelineDepth, target) in [
         (2, 1_000, 2, Target.atLeast(100_000)), (2, 100, 4, nil), (1, 1_000, 2, nil),
@@ -56,6 +59,7 @@ extension Bench {
     private func measurePinnedSnapshot(_ address: String) throws {
       let database = try ScratchDatabase(address, "pinned")
       let load = try PostgresLoad(database.address, connections: 2)
+      /// Rate at which the load serves customers that it has enqueued before.
       func perSecond() throws -> Double {
         _ = try load.enqueue(customers, inBatchesOf: 5_000)
         return Double(customers) / (try load.serve(customers, pages: 1_000, pipelineDepth: 2))
@@ -86,11 +90,13 @@ extension Bench {
         target: .atLeast(20_000))
     }
 
+    /// Measures the other queues, and the ratio of the shared database to each of them.
     private func measureBaselines(_ address: String) throws {
       let count = customers / 3
       let database = try ScratchDatabase(address, "contest")
       let ours = try PostgresLoad(database.address, connections: 2)
       var bars: [(name: String, figure: Double)] = []
+      /// Measures another queue, and the shared database after it in each round.
       func compare(_ name: String, _ target: Target?, _ perSecond: () throws -> Double) throws {
         var figures: [Double] = []
         let ratios = try rounds {

@@ -10,6 +10,7 @@
   import Wire
 
   extension Bench {
+    /// Measures promotions in up to three rounds, each with two new servers.
     func measurePromotion(_ address: String) throws {
       guard let script = Environment.value("BANK_BENCH_SERVERS"), !script.isEmpty else { return }
       var figures: [Double] = []
@@ -30,6 +31,7 @@
         target: .below(1))
     }
 
+    /// Loses the first server, promotes the second one, and counts the missing receipts.
     private func promote(_ directories: [String]) throws -> (milliseconds: Double, missing: Int64) {
       let first = try ScratchDatabase(at: "postgres://bank@/bank?host=\(directories[0])")
       try first.rows("ALTER SYSTEM SET synchronous_standby_names = '*'")
@@ -42,6 +44,7 @@
       try bank.enqueue(scale.served * 3)
       try bank.ask(.resume(nil))
       var told: Int64 = 0
+      /// Counts the completions that are reported until the given time.
       func pollResponses(until end: MonotonicTime) throws {
         while let reply = try eventConnection.next(until: end) {
           if case .event(let event) = reply.answer, event.phase == .completed { told += 1 }
@@ -67,6 +70,7 @@
       return (span, max(0, told - kept))
     }
 
+    /// Pid of the server's main process.
     private func postmaster(in directory: String) throws -> pid_t {
       let text = try FileDescriptor.open(Paths.join(directory, "data/postmaster.pid"), .readOnly).readAll()
       let first = String(decoding: text, as: UTF8.self).split(separator: "\n").first
@@ -76,6 +80,7 @@
       return pid
     }
 
+    /// Runs a program, and waits until it has succeeded.
     @discardableResult
     private func run(_ program: String, _ arguments: [String]) throws -> Int32 {
       let process = try ChildProcess.spawn(

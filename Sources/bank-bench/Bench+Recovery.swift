@@ -9,6 +9,7 @@ import Time
 import Wire
 
 extension Bench {
+  /// Measures kills of tellers, and kills of the coordinator.
   func measureRecovery() throws {
     try measureTellerKills("teller killed: its customer is started at its successor", windows: 1)
     try measureTellerKills("teller killed: its customer is started at an idle colleague", windows: 2)
@@ -21,6 +22,7 @@ extension Bench {
     try file("patient.json", #"{"work":{"deposit":"1h","loan":"1h"},"max_crashes":1000}"#)
   }
 
+  /// Kills the teller that serves the only customer, again and again.
   private func measureTellerKills(_ name: String, windows: Int64) throws {
     let setting = BankSetting(
       deposit: windows, loan: 0, speed: nil, configuration: try patientConfiguration())
@@ -48,6 +50,7 @@ extension Bench {
     add("recovery", "  the slowest of a hundred", "ms", Samples(samples.percentile(99)), target: .below(15))
   }
 
+  /// Waits until all workers are ready. Returns the pid of the first wanted one.
   private func awaitWorker(of bank: BenchBank, _ isWanted: (WorkerReport) -> Bool) throws -> pid_t {
     let end = SystemClock.monotonic() + .seconds(30)
     while SystemClock.monotonic() < end {
@@ -58,6 +61,7 @@ extension Bench {
     throw BenchFailure("the bank at \(bank.home.path) did not recover within 30 s")
   }
 
+  /// Waits until a customer is reported as started, interrupted or completed.
   func awaitEvent(_ kind: AttemptEvent.CustomerEvent, on eventConnection: ControlConnection) throws {
     let end = SystemClock.monotonic() + .seconds(30)
     while let reply = try eventConnection.next(until: end) {
@@ -66,6 +70,7 @@ extension Bench {
     throw ControlError.timedOut(what: "a \(kind) customer")
   }
 
+  /// Kills the coordinator of a bank with waiting customers, and starts the next one at once.
   private func measureCoordinatorKills() throws {
     let home = newHome()
     var bank = try BenchBank(self, home: home)

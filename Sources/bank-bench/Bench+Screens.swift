@@ -1,6 +1,6 @@
 // Cost of the screens: memory and wakeups of the web page's process, and its load with a thousand viewers. Also
 // measures the bank's speed with these viewers and with the dashboard in a terminal, and the time until a killed page
-// answers again. `Bench+Painted.swift` measures the browser's part.
+// answers again. `Bench+PaintTimes.swift` measures the browser's part.
 import ControlClient
 import Glibc
 import Posix
@@ -8,6 +8,7 @@ import Time
 import Wire
 
 extension Bench {
+  /// Runs all measurements of the page and of the dashboard.
   func measureScreens() throws {
     let bank = try BenchBank(self, BankSetting(deposit: 3, loan: 0))
     let page = try BenchPage(self, of: bank)
@@ -20,6 +21,7 @@ extension Bench {
     try measurePaintTimes()
   }
 
+  /// Measures memory and wakeups of the page with one viewer of an idle bank.
   private func measureIdlePage(_ page: BenchPage) throws {
     let viewer = try page.viewers(1)
     try rest(.seconds(3))
@@ -38,6 +40,7 @@ extension Bench {
     try viewer.stop()
   }
 
+  /// Measures the speed of the bank while a page has viewers.
   private func measureSpeedBesideViewers(_ bank: BenchBank, _ page: BenchPage) throws {
     for (count, target) in [(1, 0.97), (1_000, 0.90)] {
       try measureSpeed(of: bank, beside: "\(count) \(count == 1 ? "viewer" : "viewers")", target) {
@@ -47,6 +50,7 @@ extension Bench {
     }
   }
 
+  /// Measures the speed of the bank while a dashboard is open.
   private func measureSpeedBesideTop(_ bank: BenchBank) throws {
     try measureSpeed(of: bank, beside: "an open bankctl top", 0.97) {
       let screen = try LoadProcess(
@@ -78,6 +82,7 @@ extension Bench {
       note: "\(NumberFormat.text(Samples(figures).median)) /s")
   }
 
+  /// Rate at which the bank serves customers that were all enqueued before.
   private func servedPerSecond(by bank: BenchBank) throws -> Double {
     try bank.ask(.pause(nil))
     try bank.enqueue(scale.served, .deposit)
@@ -87,6 +92,7 @@ extension Bench {
     }
   }
 
+  /// Measures the time from a kill of the page's process until a viewer receives an event again.
   private func measureKilledPage(_ page: BenchPage) throws {
     var figures: [Double] = []
     for _ in 0..<scale.coordinatorKills {

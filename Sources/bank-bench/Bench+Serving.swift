@@ -7,6 +7,7 @@
 import Time
 
 extension Bench {
+  /// Measures serving with 1, 3 and 16 tellers, and with 3 that prefetch.
   func measureServing() throws {
     let store = Baseline(name: "the store alone") { [self] in try receiptsPerSecond(scale.served) }
     try measureServing(BankSetting(deposit: 1, loan: 0), raw: nil, others: [nil, nil])
@@ -19,6 +20,7 @@ extension Bench {
       inFlight: 16, target: .atLeast(400_000), raw: nil, others: [], and: [store])
   }
 
+  /// Measures serving with these settings against the raw limit, beanstalkd and further baselines.
   private func measureServing(
     _ setting: BankSetting, inFlight: Int = 1, target: Target? = nil, raw: Target?,
     others: [Target?], and further: [Baseline] = []

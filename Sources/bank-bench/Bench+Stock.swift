@@ -8,6 +8,7 @@ import Time
 import Wire
 
 extension Bench {
+  /// Measures orders of a stock service that runs without a bank.
   func measureStock() throws {
     let home = newHome().path
     let process = try ChildProcess.spawn(
@@ -32,12 +33,14 @@ extension Bench {
     }
   }
 
+  /// Orders per second from a number of clients, each with a number of orders in flight.
   private func ordersPerSecond(of clients: Int, each: Int, at socket: String) throws -> Double {
     let loop = try EventLoop()
     let crowd = (0..<clients).map { _ in StockClient(socket: socket, loop: loop) }
     defer { for client in crowd { client.close() } }
     var orders = 0
     var failure: BenchFailure?
+    /// Sends an order, and the next one after its answer.
     func ask(_ client: StockClient) {
       let deadline = SystemClock.monotonic() + .seconds(30)
       let order = StockCommand.take([ItemAmount(ItemID("banana"), 1)], today: 0)

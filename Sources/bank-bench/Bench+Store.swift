@@ -13,7 +13,7 @@ extension Bench {
     Line(service: .deposit, priority: .regular), Line(service: .loan, priority: .regular),
   ]
 
-  /// Rate of new customers of all lines except those for juice in one transaction, from its start until it is on disk.
+  /// Rate of new customers in one transaction, in all graded lines but those for juice, until the commit is on disk.
   func arrivalsPerSecond(_ count: Int64) throws -> Double {
     try withStore { store, dayCounters in
       let begin = SystemClock.monotonic()
@@ -45,6 +45,7 @@ extension Bench {
     }
   }
 
+  /// Inserts waiting customers in one transaction.
   private func fill(_ store: SQLiteStore, _ dayCounters: inout DayCounters, _ count: Int64, _ lines: [Line])
     throws
   {
@@ -57,6 +58,7 @@ extension Bench {
     try store.commit(dayCounters)
   }
 
+  /// The customer of a ticket, in one of the lines.
   private static func customer(_ ticket: TicketNumber, _ lines: [Line]) -> Customer {
     // The lines are in mixed order, as in a bank.
     let line = lines[Int(ticket &* 0x9E37_79B9 >> 7 & 0xFFFF) % lines.count]
@@ -65,6 +67,7 @@ extension Bench {
       issuedAt: WallTime(milliseconds: 1_790_000_000_000 + ticket), itemName: lines.count > 2 ? "" : payload)
   }
 
+  /// Calls a measurement with a new store, which is removed afterwards.
   private func withStore(_ body: (SQLiteStore, inout DayCounters) throws -> Double) throws -> Double {
     let directory = newHome().path
     defer { Directory.removeTree(directory) }

@@ -14,6 +14,7 @@ extension Bench {
   private static let done = ServiceName("true")!, single = ServiceName("single")!,
     python = ServiceName("python")!
 
+  /// Measures commands, a worker in Python, and a command line.
   func measureWork() throws {
     let interpreter = try? ProgramSearch.find("python3", path: Environment.value("PATH")).get()
     var services = [
@@ -39,6 +40,7 @@ extension Bench {
     try bank.discard()
   }
 
+  /// Measures commands that end at once, against other programs that run commands.
   private func measureCommandServices(at bank: BenchBank) throws {
     // task-spooler has a connection for every waiting client, and accepts at most a thousand.
     let count = scale.served / 400
@@ -62,12 +64,14 @@ extension Bench {
     }
   }
 
+  /// Measures a worker in Python against queues for Python.
   private func measureWorker(at bank: BenchBank) throws {
     try compareWithBaselines(
       "work", "a worker in Python, prefetch 16", target: .atLeast(20_000), against: PythonBaseline.all(self)
     ) { try served(scale.served / 5, Self.python, at: bank) }
   }
 
+  /// Measures the time of `bankctl run --wait`.
   private func measureCommandLine(at bank: BenchBank) throws {
     // The first command makes the bank open the windows for command lines.
     _ = try command(["run", "--wait", "--", "true"], at: bank.home)
@@ -90,6 +94,7 @@ extension Bench {
     return figure
   }
 
+  /// Throws an error if a customer is left without a receipt.
   private func requireServed(_ service: ServiceName, at bank: BenchBank) throws {
     let status = try bank.status()
     guard status.queue.dead == 0, status.queue.waiting == 0 else {
@@ -105,6 +110,7 @@ extension Bench {
       var words: [UnsafeMutablePointer<CChar>?] = [strdup(path), nil]
       defer { free(words[0]) }
       var nothing: [UnsafeMutablePointer<CChar>?] = [nil]
+      /// Starts one process.
       func start() throws {
         var pid = pid_t()
         let code = posix_spawn(&pid, path, nil, nil, &words, &nothing)

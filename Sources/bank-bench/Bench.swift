@@ -5,6 +5,7 @@ import ControlClient
 import Posix
 import Time
 
+/// One run of the benchmark, and its report.
 final class Bench {
   let scratch: String
   let scale: BenchScale
@@ -12,6 +13,7 @@ final class Bench {
   let programs: String
   let launcher: BankLauncher
   private(set) var report: Report
+  /// Number of homes that were named.
   private var homes = 0
 
   init(scratch: String, scale: BenchScale) throws {
@@ -21,6 +23,7 @@ final class Bench {
     report = Report(machine: MachineInfo.inspect(scratch: scratch))
   }
 
+  /// Returns a home that no other measurement uses. Does not create its directory.
   func newHome() -> BankHome {
     homes += 1
     return BankHome(path: Paths.join(scratch, "home-\(homes)"))
@@ -33,15 +36,18 @@ final class Bench {
     return path
   }
 
+  /// Adds a row to the report.
   func add(
     _ group: String, _ name: String, _ unit: String, _ samples: Samples, target: Target? = nil,
     note: String = ""
   ) { report.add(Row(group: group, name: name, unit: unit, samples: samples, target: target, note: note)) }
 
+  /// Adds a bar chart to the report.
   func chart(_ name: String, _ bars: [(name: String, figure: Double)]) {
     report.charts.append(Chart(name: name, bars: bars))
   }
 
+  /// Measures one figure in each round.
   func rounds(_ body: () throws -> Double) throws -> Samples {
     var figures: [Double] = []
     for _ in 0..<scale.rounds { figures.append(try body()) }
@@ -63,14 +69,17 @@ final class Bench {
     return (Samples(figures), Samples(ratios))
   }
 
+  /// Writes a line to standard error.
   func printProgress(_ words: String) { _ = try? StandardStreams.write("bench: \(words)\n", to: .error) }
 
+  /// Number of items per second, from the duration of the work on `count` items.
   static func perSecond(_ count: Int64, _ work: () throws -> Void) throws -> Double {
     let begin = SystemClock.monotonic()
     try work()
     return Double(count) / SystemClock.monotonic().since(begin).inSeconds
   }
 
+  /// Number of items per second in one timed round, from a count that the iterations increase.
   func perSecond(_ count: () -> Int, _ runIteration: (_ end: MonotonicTime) throws -> Void) throws -> Double {
     let begin = SystemClock.monotonic()
     let end = begin + scale.span

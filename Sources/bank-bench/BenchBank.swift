@@ -8,12 +8,15 @@ import Posix
 import Time
 import Wire
 
+/// Windows and settings of a bank under measurement.
 struct BankSetting {
+  /// Number of windows for each service.
   var deposit: Int64 = 2
   var loan: Int64 = 1
   var juice: Int64 = 0
   /// Speed of simulated work; `max` for work that takes no time.
   var speed: String? = "max"
+  /// Path of the configuration file; nil for the default settings.
   var configuration: String?
   /// Address of the shared database; nil for a bank with a database in its home.
   var store: String?
@@ -33,6 +36,7 @@ final class BenchBank {
     }
   }
 
+  /// The settings with which the bank is started.
   static func order(_ setting: BankSetting, home: BankHome) -> LaunchSettings {
     var order = LaunchSettings(
       .open, home: home, configuration: setting.configuration, deposit: setting.deposit, loan: setting.loan,
@@ -43,6 +47,7 @@ final class BenchBank {
 
   var pid: pid_t { launched.process.pid }
 
+  /// Sends a request on the bank's own connection. Returns the last part of the answer.
   @discardableResult
   func ask(_ command: ControlCommand) throws -> ControlAnswer {
     try Self.ask(command, on: launched.connection)
@@ -60,6 +65,7 @@ final class BenchBank {
     throw ControlError.timedOut(what: "a response")
   }
 
+  /// Queries the status of the bank.
   func status() throws -> StatusReport {
     guard case .status(let report) = try ask(.status) else { throw BenchFailure("no status was sent") }
     return report
@@ -70,6 +76,7 @@ final class BenchBank {
     try ask(.enqueue(Self.order(count, service)))
   }
 
+  /// A request for customers.
   static func order(_ count: Int64, _ service: ServiceName? = nil, itemName: String? = nil)
     -> EnqueueParameters
   {
@@ -78,6 +85,7 @@ final class BenchBank {
       itemName: itemName)
   }
 
+  /// Opens another connection to the bank.
   func connect() throws -> ControlConnection { try home.connect() }
 
   /// Ends the bank; waiting customers stay in its database.
@@ -86,6 +94,7 @@ final class BenchBank {
     _ = launched.awaitExit(until: SystemClock.monotonic() + .seconds(30))
   }
 
+  /// Ends the bank, and removes its home.
   func discard() throws {
     try stop()
     Directory.removeTree(home.path)

@@ -7,7 +7,9 @@ import Arguments
 import BankctlCommands
 import Time
 
+/// How much is measured.
 struct BenchScale {
+  /// Number of rounds of each measurement.
   var rounds: Int
   /// Duration of one round of a timed measurement.
   var span: TimeSpan
@@ -17,9 +19,11 @@ struct BenchScale {
   var bulkCustomers: Int64 = 1_000_000
   /// Number of waiting customers while memory and starts are measured.
   var waiting: Int64
+  /// Number of tellers that are killed, and of coordinators.
   var tellerKills: Int
   var coordinatorKills: Int
 
+  /// The values of a run without and with `--quick`.
   static let full = BenchScale(
     rounds: 5, span: .seconds(1), served: 300_000, waiting: 10_000_000, tellerKills: 50, coordinatorKills: 10)
   static let quick = BenchScale(
@@ -28,6 +32,7 @@ struct BenchScale {
 }
 
 struct BenchOptions {
+  /// All measurements by the word on the command line, in their order.
   private static var measurements: [(word: String, run: (Bench) -> () throws -> Void)] {
     [
       ("limits", Bench.measureLimits), ("enqueue", Bench.measureEnqueue), ("bulk", Bench.measureBulk),
@@ -41,6 +46,7 @@ struct BenchOptions {
   let asJSON: Bool
   private let scratch: String
   private let scale: BenchScale
+  /// Words of the measurements to run; empty for all.
   private let wanted: [String]
 
   static let table = CommandTable(
@@ -70,6 +76,7 @@ struct BenchOptions {
     wanted = invocation.operands.texts("MEASUREMENT")
   }
 
+  /// Runs the measurements. Returns the report.
   func run() throws -> Report {
     let bench = try Bench(scratch: scratch, scale: scale)
     for (word, run) in Self.measurements where wanted.isEmpty || (wanted + ["limits"]).contains(word) {

@@ -5,6 +5,7 @@ import Glibc
 import Posix
 import Time
 
+/// The machine on which a run measures.
 struct MachineInfo {
   let cores: Int
   let processor: String
@@ -14,6 +15,7 @@ struct MachineInfo {
   /// Load average of the last minute, over all processors.
   let load: String
 
+  /// Reads the facts about this machine.
   static func inspect(scratch: String) -> MachineInfo {
     let model = text(of: "/proc/cpuinfo").split(separator: "\n").first { $0.hasPrefix("model name") }
     return MachineInfo(
@@ -47,6 +49,7 @@ struct MachineInfo {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// The text with single spaces, and none at its ends.
   private static func trimmed(_ text: Substring) -> String {
     text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }
@@ -71,7 +74,7 @@ struct MachineInfo {
   }
 }
 
-/// Facts from /proc except memory: processor time, voluntary switches, and the processes of a bank.
+/// Facts from /proc: processor time, voluntary context switches, and the processes of a bank.
 /// Invariant: a process that has exited counts as 0.
 enum ProcessFacts {
   /// Seconds of processor time that a process has used, in user mode and in the kernel. Fields 14 and 15 of

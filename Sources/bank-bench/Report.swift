@@ -1,10 +1,12 @@
 // Results: rows with figures and targets, as a table and as one JSON document.
 // Invariant: each target is in the row of its figure, and is compared with the median only.
 
+/// Bound that a figure should reach.
 enum Target {
   case atLeast(Double)
   case below(Double)
 
+  /// True if the figure reaches the target.
   func isMet(by figure: Double) -> Bool {
     switch self {
     case .atLeast(let bound): figure >= bound
@@ -13,6 +15,7 @@ enum Target {
   }
 }
 
+/// One figure of the report.
 struct Row {
   /// Measurement to which the figure belongs, as on the command line.
   var group: String
@@ -26,6 +29,7 @@ struct Row {
 
 /// The same work by several systems, as a bar chart.
 struct Chart {
+  /// Length of the longest bar, in characters.
   private static let width = 40.0
   var name: String
   var bars: [(name: String, figure: Double)]
@@ -43,12 +47,14 @@ struct Chart {
   }
 }
 
+/// All results of a run.
 struct Report {
   var machine: MachineInfo
   private(set) var rows: [Row] = []
   var charts: [Chart] = []
 
   init(machine: MachineInfo) { self.machine = machine }
+  /// Appends a row.
   mutating func add(_ row: Row) { rows.append(row) }
 
   var table: String {
@@ -79,6 +85,7 @@ struct Report {
     return lines.joined(separator: "\n") + "\n"
   }
 
+  /// The target of a row as text, and whether it is reached; empty if there is none.
   private func target(of row: Row) -> String {
     guard let target = row.target else { return "" }
     let bound =

@@ -3,6 +3,7 @@
 
 import Time
 
+/// The figures of all rounds of one measurement.
 struct Samples {
   private let sorted: [Double]
 
@@ -21,6 +22,7 @@ struct Samples {
   func percentile(_ hundredths: Int) -> Double { sorted[max(0, (sorted.count * hundredths + 99) / 100 - 1)] }
 }
 
+/// Numbers and JSON as text.
 enum NumberFormat {
   /// Formats a number with at least three significant digits if it is 1 or more, and with three decimals below 1.
   /// Thousands are separated.
@@ -37,6 +39,7 @@ enum NumberFormat {
     number < 1_000 ? String(number) : grouped(number / 1_000) + "," + padded(number % 1_000, to: 3)
   }
 
+  /// A number with zeros in front, up to a width.
   private static func padded(_ number: Int64, to width: Int) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, width - digits.count)) + digits

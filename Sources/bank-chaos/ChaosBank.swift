@@ -123,6 +123,7 @@ final class ChaosBank {
     Self.strings(of: "/proc/\(pid)/environ").contains("\(Self.variable)=\(mark)")
   }
 
+  /// The program of a process and its arguments; empty if the process has exited.
   private static func commandLine(of pid: pid_t) -> [String] { strings(of: "/proc/\(pid)/cmdline") }
 
   /// The strings of a file of /proc in which each one ends with a zero byte.

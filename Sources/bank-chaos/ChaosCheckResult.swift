@@ -244,6 +244,7 @@ extension ReceiptReport {
 /// The fruit in a chaos run: initial amounts, deliveries, use by the juices, and the rest.
 /// Invariant: every missing or surplus piece is counted for its fruit.
 extension ChaosCheckResult {
+  /// Amounts of fruit that a run has recorded, and the deviations that its subscriber has found.
   struct StockTotals {
     var recipes: [String: [ItemAmount]] = [:]
     var before: [ItemID: Quantity] = [:]

@@ -87,6 +87,7 @@ final class ChaosConnection {
     return replies
   }
 
+  /// Sends a message.
   private func write(_ message: ClientMessage) { write(Self.frame(message)) }
 
   /// Sends bytes. An incomplete write ends the connection: requests are small and few, so the socket has no reader.
@@ -96,6 +97,7 @@ final class ChaosConnection {
     if result != .bytes(bytes.count) { close() }
   }
 
+  /// Encodes a message as a frame.
   private static func frame(_ message: ClientMessage) -> [UInt8] {
     var bytes: [UInt8] = []
     try? FrameEncoder().append(message, to: &bytes, limit: FrameLimits.control)

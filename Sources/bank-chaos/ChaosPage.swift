@@ -53,6 +53,8 @@ final class ChaosPage {
   /// Records the kill of a process that the page shows, or of the page's server.
   func killed(at now: MonotonicTime) { kills.append((now, listeningTime)) }
 
+  /// Reads events and status, and ends the measurement of each kill after which both are right again.
+  ///
   /// - Parameter coordinator: pid of the running coordinator by the bank's own report; nil if there is none
   ///   now.
   func runIteration(_ now: MonotonicTime, coordinator: Int32?) {

@@ -15,6 +15,7 @@ import VendingClient
 import Wire
 
 enum ChaosProgram {
+  /// Runs the whole comparison, shows its report, and removes the files of a clean run.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     if let branches = session.invocation.integer("branches") {
       return try SharedChaosProgram.run(session, branches: Int(branches), seed: chosenSeed(session))

@@ -27,6 +27,7 @@ final class ChaosRequest {
 
   deinit { close() }
 
+  /// Ends the connection; the descriptor is closed with the object.
   private func close() {
     guard isOpen else { return }
     isOpen = false

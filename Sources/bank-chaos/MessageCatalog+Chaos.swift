@@ -4,10 +4,12 @@ import Arguments
 import BankctlCommands
 
 extension MessageCatalog {
+  /// First line of a run, with its home and its seed.
   func chaosBegins(seed: Int64, home: String) -> String {
     say("Fault injection in \(home), seed \(seed).", "\(home)에서 카오스 테스트를 시작합니다. 시드 \(seed).")
   }
 
+  /// Progress of a run: kills by kind, and tickets; the number of served customers follows.
   func chaosProgress(_ kills: [ChaosTarget: Int64], acknowledged: Int64) -> String {
     let parts = ChaosTarget.allCases.map { "\(targetName($0)) \(kills[$0, default: 0])" }.joined(
       separator: ", ")
@@ -15,38 +17,45 @@ extension MessageCatalog {
       "killed: \(parts); tickets \(acknowledged); served", "강제 종료: \(parts); 번호표 \(acknowledged); 처리")
   }
 
+  /// Verdict of a run without deviations.
   var chaosClean: String {
     say(
       "Every guarantee held: no customer lost, duplicated or reordered.",
       "모든 보장이 지켜졌습니다. 유실되거나 두 번 처리된 고객이 없고 순서도 맞습니다.")
   }
 
+  /// Verdict of a run with deviations, and how to repeat it.
   func chaosBroken(_ seed: Int64, _ home: String) -> String {
     say(
       "A guarantee was violated. Repeat with --seed \(seed); the home is kept: \(home)",
       "지켜지지 않은 보장이 있습니다. --seed \(KoreanParticle.by.on(String(seed))) 다시 실행하세요. 홈은 남아 있습니다: \(home)")
   }
 
+  /// Refusal of a home with unfinished customers.
   var chaosNeedsIdle: String {
     say(
       "This home still has waiting customers or dead letters: serve or cancel them first, or omit --home.",
       "이 홈에 아직 기다리거나 보류된 고객이 있습니다. 먼저 처리하거나 취소하고, 아니면 --home 없이 실행하세요.")
   }
 
+  /// Deviation: the stock did not answer at the end of the run.
   func chaosStockSilent(_ reason: String) -> String {
     say("the stock does not respond at the end: \(reason)", "마지막에 재고가 응답하지 않습니다: \(reason)")
   }
 
+  /// Deviation: the vending machine did not answer at the end of the run.
   func chaosMachineSilent(_ reason: String) -> String {
     say("the vending machine does not respond at the end: \(reason)", "마지막에 자판기가 응답하지 않습니다: \(reason)")
   }
 
+  /// Refusal of `--targets web` without a web page.
   var chaosHasNoPage: String {
     say(
       "There is no web server to kill: this build has no web interface, or --home was given. Omit '--targets web'.",
       "강제 종료할 웹 서버가 없습니다. 웹 화면 없이 빌드되었거나 --home을 지정했습니다. '--targets web'을 빼세요.")
   }
 
+  /// Refusal of a name in `--targets`, with the accepted ones.
   func unknownTarget(_ name: String) -> String {
     say(
       "--targets accepts \(Self.targetNames), not \(quoted(name)).",
@@ -56,6 +65,7 @@ extension MessageCatalog {
   /// Accepted names.
   private static let targetNames = ChaosTarget.allCases.map(\.rawValue).joined(separator: ", ")
 
+  /// Name of a kind of process, in the plural if there may be several.
   private func targetName(_ target: ChaosTarget) -> String {
     switch target {
     case .teller: say("tellers", "은행원")
@@ -73,10 +83,12 @@ extension MessageCatalog {
     }
   }
 
+  /// Label of the number of kills of this kind.
   func killed(_ target: ChaosTarget) -> String {
     say("SIGKILL to \(targetName(target))", "SIGKILL: \(targetName(target))")
   }
 
+  /// Labels of the other figures in the report.
   var chaosStops: String { say("suspended and resumed", "정지했다 재개함") }
   var chaosCuts: String { say("connections cut", "끊은 연결") }
   var chaosAcknowledged: String { say("tickets issued", "받은 번호표") }
@@ -100,12 +112,14 @@ extension MessageCatalog {
   var chaosPageTime: String { say("process killed → page recovered", "강제 종료 → 페이지 복구") }
   var chaosPageEvents: String { say("events of the page", "페이지가 알린 변화") }
 
+  /// Median, 99th percentile and maximum of measured times; a dash without any.
   func times(_ times: ChaosTimes) -> String {
     guard let median = times.median, let p99 = times.p99, let longest = times.longest else { return "-" }
     return say(
       "median \(median), p99 \(p99), max \(longest) ms", "중앙값 \(median), p99 \(p99), 최대 \(longest)밀리초")
   }
 
+  /// A deviation as one sentence.
   func sentence(_ violation: ChaosViolation) -> String {
     switch violation {
     case .lost(let ticket): say("\(name(ticket)) has no receipt", "\(name(ticket)): 영수증이 없습니다")
@@ -152,6 +166,7 @@ extension MessageCatalog {
     }
   }
 
+  /// A deviation in the work for a ticket, as the end of a sentence that begins with the ticket.
   private func deviation(_ deviation: WorkDeviation) -> String {
     switch deviation {
     case .severalKeys: say("its attempts had different keys", "시도마다 키가 다릅니다")
@@ -172,6 +187,7 @@ extension MessageCatalog {
     }
   }
 
+  /// A ticket with its day.
   private func name(_ ticket: ChaosTicket) -> String {
     say("day \(ticket.day) ticket \(ticket.number)", "\(ticket.day)일차 \(ticket.number)번")
   }

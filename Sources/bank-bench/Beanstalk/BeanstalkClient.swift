@@ -6,6 +6,7 @@ import Glibc
 import Posix
 
 final class BeanstalkClient {
+  /// Answer of the server to one command.
   enum Answer {
     case inserted
     case reserved(id: Int64)
@@ -36,20 +37,25 @@ final class BeanstalkClient {
     output += [13, 10]
   }
 
+  /// Requests a job; the server answers at once, or when there is one if `waits` is true.
   func reserve(waits: Bool) { send(waits ? "reserve" : "reserve-with-timeout 0") }
+  /// Deletes a job, which completes it.
   func delete(_ id: Int64) { send("delete \(id)") }
 
+  /// Sends all collected commands.
   func flush() throws {
     let bytes = output
     output.removeAll(keepingCapacity: true)
     try socket.writeAll(bytes)
   }
 
+  /// Adds a line to the commands to be sent.
   private func send(_ words: String) {
     output += words.utf8
     output += [13, 10]
   }
 
+  /// Waits for the next answer.
   func next() throws -> Answer {
     let words = try line().split(separator: " ")
     switch (words.first.map(String.init), words.count) {
@@ -65,6 +71,7 @@ final class BeanstalkClient {
     throw BenchFailure("beanstalkd responded: \(words.joined(separator: " "))")
   }
 
+  /// Waits for a whole line.
   private func line() throws -> String {
     while true {
       if let end = input[place...].firstIndex(of: 10) {
@@ -75,11 +82,13 @@ final class BeanstalkClient {
     }
   }
 
+  /// Waits for a number of bytes, and discards them.
   private func skip(_ count: Int) throws {
     while input.count - place < count { try read() }
     place += count
   }
 
+  /// Waits for more bytes.
   private func read() throws {
     if place > 0 {
       input.removeSubrange(..<place)

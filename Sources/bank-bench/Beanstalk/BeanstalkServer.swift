@@ -40,6 +40,7 @@ final class BeanstalkServer {
     )
   }
 
+  /// Connects as soon as the server listens.
   func connect() throws -> BeanstalkClient {
     let end = SystemClock.monotonic() + .seconds(10)
     while true {
@@ -50,6 +51,7 @@ final class BeanstalkServer {
     }
   }
 
+  /// Kills the server, and removes its directory.
   func discard() {
     process.kill(SIGKILL)
     _ = process.wait()
@@ -59,8 +61,8 @@ final class BeanstalkServer {
 
 /// Worker processes of a beanstalkd under measurement: like a teller, each worker has one job in flight, and sends
 /// its completion and the request for the next job in one write.
-/// Invariant: a worker starts when its owner writes to descriptor 3, and exits when no job is left or its owner has
-/// exited.
+/// Invariant: a worker starts when its owner writes to the worker's channel, and exits when no job is left or its owner
+/// has exited.
 final class BeanstalkWorkers {
   /// First argument that makes this program a worker. The second argument is the path of the socket.
   static let workerArgument = "--beanstalk-worker"
@@ -78,6 +80,7 @@ final class BeanstalkWorkers {
     }
   }
 
+  /// Starts a worker.
   private func add(_ server: BeanstalkServer, _ program: String) throws(SystemError) {
     let pair = try UnixSocket.pair()
     let process = try ChildProcess.spawn(
@@ -87,6 +90,7 @@ final class BeanstalkWorkers {
     workers.append((process, pair.first.take()))
   }
 
+  /// Lets all workers begin at once, and waits until no job is left.
   func work() throws {
     var byte: UInt8 = 0
     // Each worker reports when it is connected, so that the start of the workers is not counted.
@@ -99,6 +103,7 @@ final class BeanstalkWorkers {
     }
   }
 
+  /// Main function of a worker.
   static func serve(_ socket: String) throws {
     let client = try BeanstalkClient(socket: socket)
     var byte: UInt8 = 1

@@ -8,7 +8,7 @@ extension Bench {
   /// Payload of every job and every customer.
   static let payload = String(repeating: "x", count: 64)
 
-  /// Each client puts a job and waits for the answer before it puts the next job.
+  /// Rate of jobs. Each client puts a job and waits for the answer before it puts the next job.
   func putsPerSecond(of clients: Int, at server: BeanstalkServer) throws -> Double {
     let loop = try EventLoop()
     var crowd: [BeanstalkClient] = []
@@ -37,12 +37,13 @@ extension Bench {
     }
   }
 
-  /// Puts `count` jobs. At most 500 answers are in flight.
+  /// Rate of `count` jobs that one client puts. At most 500 answers are in flight.
   func bulkPerSecond(_ count: Int64, at server: BeanstalkServer) throws -> Double {
     let client = try server.connect()
     return try Self.perSecond(count) { try fill(count, client) }
   }
 
+  /// Puts jobs in groups of 500.
   private func fill(_ count: Int64, _ client: BeanstalkClient) throws {
     let payload = Array(Self.payload.utf8)
     var left = count
@@ -55,7 +56,7 @@ extension Bench {
     }
   }
 
-  /// Serves jobs that were put before. The clock stops when no job is left.
+  /// Rate at which workers serve jobs that were put before. The clock stops when no job is left.
   func jobsPerSecond(_ count: Int64, workers: Int, at server: BeanstalkServer) throws -> Double {
     try fill(count, try server.connect())
     let workerProcesses = try BeanstalkWorkers(

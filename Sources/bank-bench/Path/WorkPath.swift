@@ -3,8 +3,8 @@
 // tellers run in this process, because valgrind cannot follow other processes, and the cost of starting a process is
 // not part of the cost of a customer.
 // Invariant: the same work executes the same instructions, except for randomness in the C library. So client,
-// coordinator and tellers run in turn. The coordinator's iterations are so far apart that each one includes the
-// periodic work. No timer causes a commit; every commit is caused by a client that waits for it.
+// coordinator and tellers run one after the other. The coordinator's iterations are so far apart that each one includes
+// the periodic work. No timer causes a commit; every commit is caused by a client that waits for it.
 // Errors: any error ends the work. A refusal of the bank is a BenchFailure.
 import BankModel
 import Configuration
@@ -22,6 +22,7 @@ import Wire
 final class WorkPath {
   /// The kinds of work.
   enum Work: String {
+    /// Opens the bank, and does nothing else.
     case open
     /// Enqueues customers one at a time, each with a commit.
     case enqueue
@@ -43,6 +44,7 @@ final class WorkPath {
   /// Pause between two iterations of the coordinator. It is at least the time for which logs collect lines, and
   /// longer than the delay of periodic work.
   private static let pause = TimeSpan.milliseconds(5)
+  /// A time in the past: a loop with this deadline does not wait.
   private static let past = MonotonicTime(nanoseconds: 0)
   /// Longer than any measurement, so that no timer causes a commit or retries a failed start.
   private static let never = TimeSpan.seconds(86_400)
@@ -56,6 +58,7 @@ final class WorkPath {
   private var outstandingAnswers = 0
   private var refusal: Failure?
 
+  /// Opens a bank in a new home, and waits until its tellers are ready.
   init(in home: String, for work: Work) throws {
     for name in ["run", "logs"] { try Directory.create(path: Paths.join(home, name)) }
     var configuration = BankConfiguration()
@@ -96,6 +99,7 @@ final class WorkPath {
     try self.work()
   }
 
+  /// Connects the client to the coordinator.
   private func connect(_ socket: String) throws {
     guard case .connected(let descriptor) = try UnixSocket.connect(path: socket) else {
       throw BenchFailure("no process is listening on \(socket)")
@@ -111,17 +115,20 @@ final class WorkPath {
     self.client = client
   }
 
+  /// Sends a request without waiting for its answer.
   private func send(_ command: ControlCommand) {
     lastNumber += 1
     outstandingAnswers += 1
     client?.send(.request(ControlRequest(number: lastNumber, command: command)))
   }
 
+  /// Sends a request, and runs client and coordinator until it is answered.
   private func ask(_ command: ControlCommand) throws {
     send(command)
     while outstandingAnswers > 0 { try runIteration() }
   }
 
+  /// Does one kind of work with a number of customers.
   func perform(_ work: Work, _ count: Int) throws {
     guard work != .open else { return }
     try ask(.pause(.deposit))
@@ -139,10 +146,12 @@ final class WorkPath {
     try self.work()
   }
 
+  /// A request for customers with a payload.
   private static func order(_ count: Int) -> EnqueueParameters {
     BenchBank.order(Int64(count), .deposit, itemName: Bench.payload)
   }
 
+  /// Runs client, coordinator and tellers until all requests are answered.
   private func work() throws {
     while outstandingAnswers > 0 {
       try runIteration()

@@ -1,6 +1,6 @@
 // A relay that delays bytes in both directions, independently of the amount in flight. It simulates a network and
 // runs in the loop of the measurement.
-// Invariant: bytes keep their order, and no byte is lost.
+// Invariant: bytes keep their order, and none is lost while both ends are open.
 // Errors: both ends of a broken connection are closed.
 #if HAS_POSTGRES
   import Posix
@@ -15,6 +15,7 @@
     private let listener: FileDescriptor
     private var ends: [RelayEnd] = []
 
+    /// One end of a relayed connection: the socket of the client, or of the server.
     private final class RelayEnd {
       let socket: FileDescriptor
       weak var other: RelayEnd?
@@ -58,6 +59,7 @@
       }
     }
 
+    /// Accepts a client, and connects to the server for it.
     private func accept() throws {
       guard let socket = try UnixSocket.accept(listener) else { return }
       guard case .connected(let upstream) = try UnixSocket.connect(path: target) else { return }
@@ -73,6 +75,7 @@
       }
     }
 
+    /// Reads from one end. The other end receives the bytes after the delay.
     private func readAvailable(_ end: RelayEnd) {
       var chunk = [UInt8](repeating: 0, count: 64 << 10)
       switch try? chunk.withUnsafeMutableBytes({ try end.socket.receive(into: $0) }) {
@@ -83,6 +86,7 @@
       }
     }
 
+    /// Closes both ends of a connection.
     private func finish(_ end: RelayEnd) {
       for end in [end, end.other].compactMap({ $0 }) {
         if let registration = end.registration { loop.deregister(registration) }

@@ -37,8 +37,11 @@
 
     deinit { for connection in connections { connection.close() } }
 
+    /// Counts a connection that is ready.
     func connected(_ connection: PostgresConnection, to server: PostgresServer) { ready += 1 }
+    /// Stores the error of a lost connection, which ends the measurement.
     func lost(_ connection: PostgresConnection, _ error: PostgresError) { failure = error }
+    /// Does nothing, because no channel is used.
     func notified(_ connection: PostgresConnection, channel: String, payload: String) {}
 
     /// Jobs per second, from the first request for jobs to the completion of the last job.
@@ -59,6 +62,7 @@
       return Double(done) / seconds
     }
 
+    /// Takes jobs on a connection, and completes them when they arrive.
     private func take(_ connection: PostgresConnection, _ page: Int) throws {
       let take = PostgresStatement("take", [.integer], queue.take)
       try connection.send([take(.integer(Int64(page)))]) { [weak self] outcome in
@@ -71,6 +75,7 @@
       }
     }
 
+    /// Completes jobs, and then takes the next ones.
     private func finish(_ jobs: [Int64], _ connection: PostgresConnection, _ page: Int) throws {
       let done = PostgresStatement("done", [.integers], queue.done)
       try connection.send([done(.integers(jobs))]) { [weak self] outcome in
@@ -80,11 +85,13 @@
       }
     }
 
+    /// Takes more jobs, or ends this loop if all jobs are taken.
     private func takeNext(_ connection: PostgresConnection, _ page: Int) {
       guard remaining > 0 else { return rounds -= 1 }
       attempt { try take(connection, page) }
     }
 
+    /// The rows of an outcome; nil after an error, which ends the measurement.
     private func rows(_ outcome: PostgresOutcome) -> PostgresRows? {
       switch outcome {
       case .done(let rows): return rows.first
@@ -94,10 +101,12 @@
       }
     }
 
+    /// Calls the closure. An error of the server ends the measurement.
     private func attempt(_ body: () throws -> Void) {
       do { try body() } catch { failure = failure ?? (error as? PostgresError) }
     }
 
+    /// Runs statements, and waits until they have ended.
     private func ask(_ segment: [PostgresCall]) throws {
       var told = false
       try connections[0].send(segment) { [weak self] outcome in
@@ -107,6 +116,7 @@
       try runIteration { told }
     }
 
+    /// Runs the loop until a condition holds.
     private func runIteration(until condition: () throws -> Bool) throws {
       while try !condition() {
         try loop.runOnce(until: connections.map(\.nextDeadline).reduce(nil, MonotonicTime.earlier))

@@ -20,6 +20,7 @@
     /// Completes the jobs of the array `$1`.
     let done: String
 
+    /// Name of the schema with the tables of the queue.
     var schema: String { "rival_\(name.lowercased().filter(\.isLetter))" }
 
     static let all = [river, graphile, pgmq]

@@ -10,8 +10,10 @@
   import Time
 
   final class PostgresLoad: PostgresHandler {
+    /// Number of the only lane, whose customers are regular deposits.
     private static let lane: Int64 = 4864
     private static let lanes = [Line(service: .deposit, priority: .regular): lane]
+    /// Longer than any measurement, so that no branch is fenced.
     private static let lease = TimeSpan.seconds(600)
     private let loop: EventLoop
     private let place: PostgresURL
@@ -28,6 +30,7 @@
       /// Number of requested pages that were not received yet.
       var claims = 0
       var lastClaim: Int64 = 0
+      /// True after a claim has returned no customers.
       var hasEverything = false
       init(_ connection: PostgresConnection) { self.connection = connection }
     }
@@ -64,10 +67,14 @@
 
     deinit { for worker in workers { worker.connection.close() } }
 
+    /// Counts a connection that is ready.
     func connected(_ connection: PostgresConnection, to server: PostgresServer) { ready += 1 }
+    /// Stores the error of a lost connection, which ends the measurement.
     func lost(_ connection: PostgresConnection, _ error: PostgresError) { failure = error }
+    /// Does nothing, because no channel is used.
     func notified(_ connection: PostgresConnection, channel: String, payload: String) {}
 
+    /// Runs the loop, and the relay if there is one, until a condition holds.
     private func runIteration(until condition: () throws -> Bool) throws {
       while try !condition() {
         let deadlines = workers.map(\.connection.nextDeadline).reduce(nil, MonotonicTime.earlier)
@@ -78,6 +85,7 @@
       }
     }
 
+    /// Sends a request of a branch, and waits for its answer.
     @discardableResult
     private func ask<Answer>(_ worker: Worker, _ request: PostgresRequest<Answer>) throws -> Answer {
       var told: PostgresAnswer<Answer>?
@@ -135,6 +143,7 @@
       return seconds
     }
 
+    /// Claims a page, completes its customers when they arrive, and claims the next page.
     private func claim(_ worker: Worker, _ page: Int, _ count: @escaping (Int) -> Void) throws {
       guard let branch = worker.branch, !worker.hasEverything else { return }
       worker.claims += 1
@@ -152,6 +161,7 @@
       }
     }
 
+    /// Reads the customers of a long page that was claimed.
     private func fetch(
       _ number: Int64, _ worker: Worker, _ page: Int, _ count: @escaping (Int) -> Void
     ) throws {
@@ -165,6 +175,7 @@
       }
     }
 
+    /// Completes the customers of a page, and claims the next one. An empty page ends the claims.
     private func receive(
       _ customers: [ClaimedCustomer], to worker: Worker, _ page: Int, _ count: @escaping (Int) -> Void
     ) {
@@ -174,6 +185,7 @@
       attempt { try claim(worker, page, count) }
     }
 
+    /// Completes customers, and counts their receipts.
     private func complete(
       _ worker: Worker, _ customers: [ClaimedCustomer], _ count: @escaping (Int) -> Void
     ) throws {
@@ -195,6 +207,7 @@
       }
     }
 
+    /// Calls the closure. An error of the server ends the measurement.
     private func attempt(_ body: () throws -> Void) {
       do { try body() } catch { failure = failure ?? (error as? PostgresError) }
     }

@@ -34,10 +34,14 @@
 
     deinit { connection.close() }
 
+    /// Notes that the connection is ready.
     func connected(_ connection: PostgresConnection, to server: PostgresServer) { isReady = true }
+    /// Stores the error of a lost connection, which ends the measurement.
     func lost(_ connection: PostgresConnection, _ error: PostgresError) { failure = error }
+    /// Does nothing, because no channel is used.
     func notified(_ connection: PostgresConnection, channel: String, payload: String) {}
 
+    /// Runs a statement. Returns its rows.
     @discardableResult
     func rows(_ text: String) throws -> PostgresRows {
       try ask([.once(text)], text)[0]
@@ -58,8 +62,10 @@
       _ = try ask([.once(words), .once("SELECT count(*) FROM bank.day")], words)
     }
 
+    /// Ends the open transaction.
     func releaseSnapshot() throws { try rows("COMMIT") }
 
+    /// Sends statements as one request, and waits for their rows.
     private func ask(_ segment: [PostgresCall], _ words: String) throws -> [PostgresRows] {
       var told: PostgresOutcome?
       try connection.send(segment) { told = $0 }
@@ -72,6 +78,7 @@
       }
     }
 
+    /// Runs the loop until a condition holds or the connection is lost.
     private func runIteration(until condition: () -> Bool) throws {
       while !condition() {
         try loop.runOnce(until: connection.nextDeadline)

@@ -6,6 +6,7 @@
 import Glibc
 import Posix
 
+/// A program that runs commands.
 enum CommandBaseline: String, CaseIterable {
   /// Has no queue, and does not store the outcome of a command.
   case xargs = "xargs -P2"
@@ -40,6 +41,7 @@ enum CommandBaseline: String, CaseIterable {
     }
   }
 
+  /// A baseline for each of these programs that is installed. Each measurement has its own round.
   private static func rivals(
     _ bench: Bench, _ kinds: [CommandBaseline], targets: [CommandBaseline: Target],
     measure: @escaping (CommandBaseline, BaselineRun) throws -> Double
@@ -55,6 +57,7 @@ enum CommandBaseline: String, CaseIterable {
     }
   }
 
+  /// Commands per second of this program, two at a time.
   private func perSecond(_ count: Int64, allWait: Bool, in round: BaselineRun) throws -> Double {
     switch self {
     case .xargs: try Self.listed(count, in: round)
@@ -63,11 +66,13 @@ enum CommandBaseline: String, CaseIterable {
     }
   }
 
+  /// Commands per second of `xargs`, from a file with a line for each.
   private static func listed(_ count: Int64, in round: BaselineRun) throws -> Double {
     let list = try round.file("list", String(repeating: "x\n", count: Int(count)))
     return try Bench.perSecond(count) { try round.run(["-a", list, "-n", "1", "-P", "2", "true"]) }
   }
 
+  /// Commands per second of task-spooler.
   private static func spooled(_ count: Int64, allWait: Bool, in round: BaselineRun) throws -> Double {
     round.environment["TS_SOCKET"] = round.path("socket")
     round.environment["TS_SLOTS"] = "2"
@@ -85,6 +90,7 @@ enum CommandBaseline: String, CaseIterable {
       }, open: { try gate.open() }, await: { try round.run(["-w"]) })
   }
 
+  /// Commands per second of nq.
   private static func queued(_ count: Int64, allWait: Bool, in round: BaselineRun) throws -> Double {
     let queues = [round.path("first"), round.path("second")]
     var gates: [StartGate] = []
@@ -92,6 +98,7 @@ enum CommandBaseline: String, CaseIterable {
       try Directory.create(path: queue)
       gates.append(try round.gate("\(Paths.lastPart(of: queue)).gate"))
     }
+    /// Calls the closure for each queue, which the next commands of the round use.
     func each(_ perform: (Int) throws -> Void) rethrows {
       for index in queues.indices {
         round.environment["NQDIR"] = queues[index]
@@ -140,13 +147,16 @@ final class BaselineRun {
     guard symlink(original, program) == 0 else { throw BenchFailure("cannot create a link at \(program)") }
   }
 
+  /// Path of a file in the directory of the round.
   func path(_ name: String) -> String { Paths.join(directory, name) }
 
+  /// Writes a file into the directory of the round. Returns its path.
   func file(_ name: String, _ text: String) throws -> String {
     try FileDescriptor.open(path(name), [.writeOnly, .create, .truncate]).writeAll(Array(text.utf8))
     return path(name)
   }
 
+  /// Makes a gate, which is closed.
   func gate(_ name: String) throws -> StartGate {
     guard mkfifo(path(name), 0o600) == 0 else { throw BenchFailure("cannot create a FIFO at \(path(name))") }
     return StartGate(path: path(name))
@@ -163,6 +173,7 @@ final class BaselineRun {
     }
   }
 
+  /// Ends the program's server, and removes the directory.
   func discard() {
     if !atEnd.isEmpty { _ = try? run(atEnd) }
     Directory.removeTree(directory)

@@ -6,6 +6,7 @@
 #if HAS_POSTGRES
   import Posix
 
+  /// A queue for Python that stores its jobs in PostgreSQL.
   enum PostgresPythonBaseline: String, CaseIterable {
     case pgqueuer, procrastinate
 
@@ -29,8 +30,10 @@
       Environment.value("BANK_POSTGRES_RIVALS").flatMap { $0.isEmpty ? nil : $0 }
     }
 
+    /// Both queues, or none if there is no interpreter for them.
     static var all: [PostgresPythonBaseline] { interpreter == nil ? [] : allCases }
 
+    /// Number of jobs in one measurement.
     private var count: Int {
       switch self {
       case .pgqueuer: 20_000
@@ -38,6 +41,7 @@
       }
     }
 
+    /// Jobs per second with one or more workers, in a new database.
     func perSecond(_ bench: Bench, _ address: String, workers: Int) throws -> Double {
       guard let interpreter = Self.interpreter, let host = address.split(separator: "=").last else {
         throw BenchFailure("there is no interpreter for \(name)")
@@ -71,6 +75,7 @@
       }
     }
 
+    /// Query of the time from the first job taken to the last job done, in microseconds.
     private var microseconds: String {
       switch self {
       case .pgqueuer: Self.span("created", "pgqueuer_log WHERE status IN ('picked', 'successful')")
@@ -78,6 +83,7 @@
       }
     }
 
+    /// Query of the time between the first and the last of these rows, in microseconds.
     private static func span(_ time: String, _ rows: String) -> String {
       "SELECT (extract(epoch FROM max(\(time)) - min(\(time))) * 1000000)::bigint FROM \(rows)"
     }
@@ -101,6 +107,7 @@
 
       """
 
+    /// Source of the program that fills the queue and serves its jobs.
     private var program: String {
       switch self {
       case .pgqueuer:

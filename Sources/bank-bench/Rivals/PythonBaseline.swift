@@ -5,10 +5,12 @@
 // Errors: BenchFailure if a queue did not serve all tasks. A queue that is not installed is not measured.
 import Posix
 
+/// A queue for Python that stores its tasks in SQLite.
 enum PythonBaseline: String, CaseIterable {
   case huey = "Huey, SQLite with fsync"
   case celery = "Celery, SQLite"
 
+  /// Target of the speed ratio of the bank to this queue.
   private var target: Target {
     switch self {
     case .huey: .atLeast(5)
@@ -21,6 +23,7 @@ enum PythonBaseline: String, CaseIterable {
     Environment.value("BANK_PYTHON_RIVALS").flatMap { $0.isEmpty ? nil : $0 }
   }
 
+  /// Both queues, or none if there is no interpreter for them.
   static func all(_ bench: Bench) -> [Baseline] {
     guard let interpreter else { return [] }
     return allCases.map { kind in
@@ -28,6 +31,7 @@ enum PythonBaseline: String, CaseIterable {
     }
   }
 
+  /// Number of tasks in one measurement.
   private var count: Int {
     switch self {
     case .huey: 1_000
@@ -35,6 +39,7 @@ enum PythonBaseline: String, CaseIterable {
     }
   }
 
+  /// Tasks per second with one worker.
   private func perSecond(_ bench: Bench, _ interpreter: String) throws -> Double {
     let directory = bench.newHome().path
     try Directory.create(path: directory)
@@ -53,6 +58,7 @@ enum PythonBaseline: String, CaseIterable {
     return Double(count) / seconds
   }
 
+  /// Source of the program that fills the queue, serves its tasks and prints the seconds.
   private var program: String {
     switch self {
     case .huey:

@@ -50,6 +50,7 @@ final class BenchPage {
     return link
   }
 
+  /// Starts a process with viewers of the page, and returns when each has received an event.
   func viewers(_ count: Int) throws -> LoadProcess {
     try LoadProcess(
       program: Paths.join(bench.programs, "bank-bench"), [WebViewers.modeArgument, socket, "\(count)"])

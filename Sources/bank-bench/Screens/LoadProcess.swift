@@ -34,6 +34,7 @@ final class LoadProcess {
     return bytes
   }
 
+  /// Waits for a number from the companion; nil if it has exited.
   private static func number(from channel: borrowing FileDescriptor) throws -> Int64? {
     var number: Int64 = 0
     let result = try withUnsafeMutableBytes(of: &number) { bytes throws(SystemError) in
@@ -47,6 +48,7 @@ final class LoadProcess {
 struct LoadProcessChannel: ~Copyable {
   private let channel = FileDescriptor(owning: 3)
 
+  /// Sends a number to the owner: the companion is ready, or has read so many bytes.
   func send(_ number: Int64) throws {
     try withUnsafeBytes(of: number) { bytes throws(SystemError) in try channel.writeAll(bytes) }
   }

@@ -7,6 +7,7 @@ import Posix
 import Time
 
 enum TerminalReader {
+  /// First argument that makes this program a reader.
   static let modeArgument = "terminal"
   // Constants of <asm-generic/ioctls.h> that the Glibc module does not contain. ioctl_tty(2)
   private static let (unlock, number, resize): (UInt, UInt, UInt) = (0x4004_5431, 0x8004_5430, 0x5414)
@@ -45,6 +46,7 @@ enum TerminalReader {
     try channel.send(bytes)
   }
 
+  /// Starts a command with the terminal as its standard streams.
   private static func start(_ command: [String], at terminal: String) throws -> pid_t {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)

@@ -10,6 +10,7 @@ import Posix
 import Time
 
 enum WebViewers {
+  /// First argument that makes this program a process with viewers.
   static let modeArgument = "viewers"
   /// Number of viewers that read data as soon as it arrives.
   private static let watched = 8

@@ -96,6 +96,7 @@ final class ChaosServer {
     } catch { throw .system(error) }
   }
 
+  /// Path of a file in the directory of a scratch server.
   private func path(_ name: String) -> String { Paths.join(directory ?? "/", name) }
 
   /// Writes a file that only its owner can read.

@@ -5,6 +5,7 @@ import Posix
 
 /// Runs system programs, and reads what they write.
 struct ChaosTool {
+  /// How a program has ended, and what it has written.
   struct Outcome {
     /// The exit code, and the text of standard output and standard error.
     var code: Int32

@@ -4,18 +4,21 @@ import Arguments
 import BankctlCommands
 
 extension MessageCatalog {
+  /// First line of a run over several branches.
   func chaosBegins(seed: Int64, branches: Int) -> String {
     say(
       "Fault injection over \(branches) branches of a bank, seed \(seed).",
       "은행을 함께 쓰는 지점 \(branches)곳에서 카오스 테스트를 시작합니다. 시드 \(seed).")
   }
 
+  /// Progress of a run: faults and tickets; the number of served customers follows.
   func chaosProgress(_ counts: [SharedFault: Int64], acknowledged: Int64) -> String {
     let injected = counts.values.reduce(0, +)
     return say(
       "faults: \(injected); tickets \(acknowledged); served", "장애 주입: \(injected)회; 번호표 \(acknowledged); 처리")
   }
 
+  /// Label of the number of faults of this kind.
   func injected(_ fault: SharedFault) -> String {
     switch fault {
     case .teller: say("SIGKILL to tellers", "SIGKILL: 은행원")
@@ -32,6 +35,7 @@ extension MessageCatalog {
 
   var chaosSnapshot: String { say("longest snapshot of the database", "가장 오래 열린 데이터베이스 스냅숏") }
 
+  /// Times from faults until customers were served again.
   func servedAgain(_ times: ChaosTimes) -> String {
     say("served again: \(self.times(times))", "업무 재개: \(self.times(times))")
   }
@@ -42,6 +46,7 @@ extension MessageCatalog {
       "모든 지점에서 보장이 지켜졌습니다. 유실되거나 두 번 처리된 고객이 없고 키마다 번호표가 하나입니다.")
   }
 
+  /// Number of branches that were cut off by a network, and by a relay.
   func chaosRoutes(network: Int, relay: Int) -> String {
     say(
       "Partitioned: \(network) branches via network namespace, \(relay) via relay.",
@@ -73,12 +78,14 @@ extension MessageCatalog {
     say("--store requires --branches.", "--store는 --branches와 함께 씁니다.")
   }
 
+  /// Refusal of an option that a run over several branches does not have.
   func chaosNotOverBranches(_ option: String) -> String {
     say(
       "--\(option) cannot be used together with --branches.",
       "\(KoreanParticle.topic.on("--\(option)")) --branches와 함께 쓸 수 없습니다.")
   }
 
+  /// Refusal of a name in `--targets`, with the accepted ones.
   func unknownFault(_ name: String, _ faults: [SharedFault]) -> String {
     let names = faults.map(\.rawValue).joined(separator: ", ")
     return say(

@@ -43,7 +43,7 @@ final class SharedChaosRun {
   private var lastMessageAt: MonotonicTime
   /// Time of the next query that checks whether all branches have joined.
   private var nextCheckAt = MonotonicTime(nanoseconds: 0)
-  /// Pause between two such queries.
+  /// Pause between two queries that check whether all branches have joined.
   private static let checkInterval = TimeSpan.milliseconds(200)
   private static let tick = TimeSpan.milliseconds(2)
   /// Pause before a fault that cannot be injected now is tried again.

@@ -52,7 +52,7 @@ struct SharedPlan: Sendable {
   private static let stopLengths: ClosedRange<Int64> = 4_500...8_000
   /// One in this number of stops of a coordinator lasts as long as the suspend of a machine, if the run is long enough.
   private static let suspendFrequency: UInt64 = 8
-  /// Duration of such a long stop.
+  /// Duration of a stop that is as long as the suspend of a machine.
   static let sleep = TimeSpan.minutes(1)
 
   let faults: [SharedFault]

@@ -20,6 +20,7 @@ struct KeyedProcess: Sendable, Equatable {
     guard commandLine.count > 2, WorkMode(rawValue: commandLine[1]) != nil, commandLine[2] == mark else {
       return nil
     }
+    /// The value of a variable in the environment of the process.
     func value(_ name: String) -> String? {
       environment.first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.utf8.count + 1)) }
     }

@@ -45,6 +45,7 @@ final class ChaosServices {
   ///
   /// - Parameter prefetch: maximum number of customers in flight at a teller.
   func configuration(prefetch: Int64) -> String {
+    /// The command that starts this program in a mode, as JSON.
     func words(_ mode: WorkMode) -> String {
       "[\([program, mode.rawValue, mark, workLog.directory].map(Self.quoted).joined(separator: ", "))]"
     }

@@ -10,6 +10,7 @@ import Time
 
 /// One line of the file.
 struct WorkLogEntry: Sendable, Equatable {
+  /// The event that a line records.
   enum Phase: String, Sendable {
     case begin, end
     /// A process of another attempt was still running, so the attempt stops here.
@@ -68,6 +69,8 @@ struct WorkLog: Sendable {
     try FileDescriptor.open(file, [.writeOnly, .create, .append]).close()
   }
 
+  /// Appends a line to the file.
+  ///
   /// - Returns: true if the line was written completely.
   func write(_ line: WorkLogEntry) -> Bool {
     guard let file = try? FileDescriptor.open(file, [.writeOnly, .append]) else { return false }

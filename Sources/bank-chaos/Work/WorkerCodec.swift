@@ -99,13 +99,16 @@ struct WorkerCodec {
       case .object(let parts) = members[0].value.content
     else { throw UndecodableMessage() }
     let values = Dictionary(parts.map { ($0.key, $0.value.content) }) { first, _ in first }
+    /// The number under a key of the message; throws an error if there is none.
     func number<Number: FixedWidthInteger>(_ key: String) throws -> Number {
       guard case .number(let text) = values[key], let number = Number(text) else {
         throw UndecodableMessage()
       }
       return number
     }
+    /// The text under a key of the message; nil if there is none.
     func text(_ key: String) -> String? { if case .string(let text) = values[key] { text } else { nil } }
+    /// The lease in the message.
     func lease() throws -> Lease {
       Lease(
         ticket: try number("ticket"), attempt: try number("attempt"), generation: try number("generation"))
