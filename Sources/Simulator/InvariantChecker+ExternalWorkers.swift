@@ -65,7 +65,7 @@ extension InvariantChecker {
       return
     }
     guard let place = holders.firstIndex(where: { $0.window == window && $0.lease == lease }) else {
-      // The worker does not hold this lease, so it is ended, and all its customers are reassigned.
+      // The worker does not hold this lease. It has violated the protocol, and loses all of its customers.
       step.violatingWindow = window
       for other in places(of: window) { takeAll(other) }
       return

@@ -114,7 +114,7 @@ extension Simulation {
     }
   }
 
-  /// Updates the state of the disk. It has enough space again half a second after it was full.
+  /// Updates whether the disk is full or short of space; a shortage ends half a second after the full disk.
   func refreshDiskSpace() {
     disk.isFull = fullUntil > clock.now
     if fullUntil + .milliseconds(500) <= clock.now { disk.isLowOnSpace = false }

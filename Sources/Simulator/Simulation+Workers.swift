@@ -27,7 +27,7 @@ extension Simulation {
     }
   }
 
-  /// Starts the program of a window's worker, unless a planned fault kills it. The fault may also delay it.
+  /// Starts the program of a window's worker, unless a planned fault kills it. Another fault may delay it.
   private func begin(_ worker: SimulatedWorker, home: String) -> (any SimulatedProgram)? {
     workers.append(worker)
     if tellersToKillEarly > 0 {

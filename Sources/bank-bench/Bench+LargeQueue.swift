@@ -1,5 +1,5 @@
-// Cost of ten million waiting customers: the coordinator's memory while they wait and while they are served, and the
-// duration of a start with all of them in the database.
+// Cost of ten million waiting customers, or of a million with `--quick`: the coordinator's memory while they wait and
+// while they are served, and the duration of a start with all of them in the database.
 import Posix
 import Time
 

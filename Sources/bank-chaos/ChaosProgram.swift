@@ -15,7 +15,7 @@ import VendingClient
 import Wire
 
 enum ChaosProgram {
-  /// Runs the whole comparison, shows its report, and removes the files of a clean run.
+  /// Runs the chaos, shows its report, and removes a scratch home if every promise was kept.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     if let branches = session.invocation.integer("branches") {
       return try SharedChaosProgram.run(session, branches: Int(branches), seed: chosenSeed(session))

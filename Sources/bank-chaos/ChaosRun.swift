@@ -1,7 +1,7 @@
-// The chaos itself: one loop with customers, kills and observers.
-// Invariant: it does nothing that the bank must do by itself, and requires nothing that is not promised. It
-// kills a coordinator only if a guardian is at work. It kills processes before they are ready only as often
-// as the bank tolerates; the bank gives up after ten such kills by design.
+// The chaos itself: one loop with clients, kills and observers.
+// Invariant: the run does nothing that the bank must do by itself, and requires nothing that is not promised. It kills
+// a coordinator only if a guardian is at work. It kills processes before they are ready only as often as the bank
+// tolerates: by design it does not restart a process that has exited ten times in a row before it was ready.
 // Errors: a bank that does not recover in time ends the chaos, and `recovered` is false.
 import BankModel
 import Glibc

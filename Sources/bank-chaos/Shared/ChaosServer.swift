@@ -10,7 +10,7 @@ import Posix
 import Time
 
 final class ChaosServer {
-  /// Name of the database user of all branches, and its password at a scratch server.
+  /// Name and password of the database user at a scratch server.
   static let user = "bank"
   private static let password = "chaos"
   /// Longest time until a started server accepts connections.

@@ -22,7 +22,7 @@ final class SharedChaosBranch {
   let route: Route
   /// Application name of its sessions at the server.
   let application: String
-  /// Customers that were started at its windows and have no receipt yet.
+  /// Customers that were started at its windows and are not completed.
   private(set) var servingCustomers: Set<ChaosTicket> = []
   /// Called for each start (false) and each completion (true).
   var onEvent: (ChaosTicket, Bool) -> Void = { _, _ in }

@@ -23,7 +23,7 @@ struct SharedChaosProgram {
   private let isScratch: Bool
   private let loop: EventLoop
 
-  /// Runs the whole comparison, shows its report, and removes all files unless a promise was broken.
+  /// Runs the chaos, shows its report, and removes all files unless a promise was broken.
   static func run(_ session: Session, branches count: Int, seed: Int64) throws(CommandError) -> ProgramExit {
     let place = "/tmp/bank-chaos-\(String(RandomSeed.fromSystem() >> 20, radix: 36))"
     let program = try SharedChaosProgram(session, count, seed, place)

@@ -1,7 +1,7 @@
 // Chaos over several branches: one loop with clients of all branches, faults, and measurements of the time
 // until customers are served again.
 // Invariant: a coordinator is killed alone only if a guardian is at work, and no single process of a branch is killed
-// before it is ready. A bank gives up after ten such kills, by design.
+// before it is ready. By design a process that has exited ten times in a row before it was ready is not restarted.
 // Errors: a bank that completes no customer for 90 s, or a server that does not start again, ends the chaos, and
 // `recovered` is false.
 import BankModel

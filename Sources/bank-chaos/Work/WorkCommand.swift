@@ -1,7 +1,7 @@
 // The command of a chaos run: it reads its payload, may start a process that outlives it in a session of its own, and
 // succeeds, fails, defers the customer, is killed by a signal or hangs.
-// Invariant: it locks its key before it records its start, and its descendants inherit the lock. The next attempt can
-// therefore detect any remaining process of this one.
+// Invariant: the command locks its key before it records its start, and its descendants inherit the lock. The next
+// attempt can therefore detect any remaining process of the attempt before it.
 // Errors: exit code 70, which no simulated behaviour uses.
 import Glibc
 import Posix
