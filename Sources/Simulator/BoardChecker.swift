@@ -43,8 +43,9 @@ struct BoardChecker {
       ?? (isFresh ? Self.objection(to: frame, onDisk: checker) : nil)
   }
 
-  /// Allows 20 snapshots per second after the first, and two more. Snapshot 2 may follow snapshot 1 immediately:
-  /// snapshot 1 may be written late in a loop iteration, and snapshot 2 is made at the end of that iteration.
+  /// Checks that a subscription gets at most 20 snapshots per second after the first, and two more. Snapshot 2 may
+  /// follow snapshot 1 immediately: snapshot 1 may be written late in a loop iteration, and snapshot 2 is made at the
+  /// end of that iteration.
   private mutating func pace(of view: View, at now: MonotonicTime) -> String? {
     guard let (first, pictures) = views[view] else {
       views[view] = (now, 0)

@@ -48,7 +48,7 @@ extension InvariantChecker {
   /// Longest time between a cancellation or a timeout and its signal to the command.
   private static let maxTransitTime = TimeSpan.seconds(1)
 
-  /// Called when a command has read its standard input to the end.
+  /// Checks the payload of a command that has read its standard input to the end.
   func commandReadInput(_ pid: pid_t, _ bytes: [UInt8]) {
     guard let tree = commands[pid], let order = onDisk[tree.name] else { return }
     let expected = SimulatedPayload.of(tree.service, order.account, order.itemName) ?? []
@@ -111,7 +111,7 @@ extension InvariantChecker {
 
   // MARK: - Answers
 
-  /// A runner has answered for a customer that it holds.
+  /// Checks a runner's answer for a customer that it holds.
   func handleCommandAnswer(_ holder: Holder, _ answer: TellerAnswer) {
     let ticket = holder.lease.ticket
     let name = TicketID(day: view.day, ticket: ticket)

@@ -29,7 +29,7 @@ struct CrashLedger {
     handedOut.removeAll()
   }
 
-  /// The coordinator has exited by itself, and no customer was lost with it.
+  /// Forgets the assignments of a coordinator that has exited by itself, because no customer was lost with it.
   mutating func coordinatorExited() { handedOut.removeAll() }
 
   /// Removes a customer whose attempt is recorded as lost. Returns the maximum number of coordinators that lost it, or
@@ -76,7 +76,7 @@ extension InvariantChecker {
     coordinatorCrashes.customerAssigned(name)
   }
 
-  /// A customer lost with a coordinator returns to its line. The loss may then count as a crash.
+  /// Checks the crashes of a customer that was lost with a coordinator. The loss may count as a crash.
   func verifyCrash(of customer: Customer) {
     guard let most = step.lossCounts.removeValue(forKey: customer.ticket),
       var known = view.customers[customer.ticket], customer.crashes != known.crashes

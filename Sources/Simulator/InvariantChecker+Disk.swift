@@ -17,7 +17,7 @@ extension InvariantChecker {
   /// Adds a change to the open transaction.
   func staged(_ change: StoreChange) { staged.append(change) }
 
-  /// The process has rolled back the open transaction. The disk may have stored the changes nevertheless.
+  /// Records that the process has rolled back the open transaction. The disk may have stored its changes nevertheless.
   func rolledBack() {
     uncertainChanges = staged
     staged.removeAll()
@@ -198,8 +198,8 @@ extension InvariantChecker {
     if let problem = audit.problems.first { violate(.dayCounters, problem) }
   }
 
-  /// The bank has closed: no customer waits, every announced customer has a receipt or is a dead letter, and the money
-  /// adds up.
+  /// Checks the closed bank: no customer waits, every announced customer has a receipt or is a dead letter, and the
+  /// money adds up.
   func checkEnd(of store: QueueDisk) {
     do throws(StoreError) {
       try checkAudit(of: store)

@@ -136,7 +136,7 @@ extension InvariantChecker {
     for index in paused.indices where service == nil || service?.index == index { paused[index] = isPaused }
   }
 
-  /// A teller has answered a lease, or reported progress if the answer is nil.
+  /// Follows a teller's answer for a lease, or its progress report if the answer is nil.
   private func handle(
     _ window: Window, _ generation: Generation, _ lease: Lease, _ answer: TellerAnswer?, at now: Moment
   ) {
@@ -182,14 +182,14 @@ extension InvariantChecker {
     }
   }
 
-  /// The first customer of a window has left without an answer. The other customers assigned to the window were not
-  /// started, and return to their lines.
+  /// Takes the remaining customers from a window whose first customer has left without an answer. They were not
+  /// started, and the core must return them to their lines.
   func returnPrefetched(_ window: Window) {
     for holder in holders where holder.window == window { step.expectedAttempts.append((holder, .recalled)) }
     holders.removeAll { $0.window == window }
   }
 
-  /// A window has lost its worker: the attempt at its first customer must be recorded.
+  /// Records that a window has lost its worker. The core must record the attempt at the first customer.
   private func lose(_ window: Window, _ generation: Generation) {
     guard externalWorkers[window] == nil else { return externalWorkerLost(generation, at: [window]) }
     recalled.removeAll { $0.window == window }

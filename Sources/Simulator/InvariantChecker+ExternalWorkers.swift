@@ -44,7 +44,7 @@ extension InvariantChecker {
     }
   }
 
-  /// A worker is ready at these windows, and may hold this number of customers.
+  /// Records that a worker is ready at these windows, and how many customers it may hold.
   func workerCame(_ windows: [Window], _ generation: Generation, inFlight: Int) {
     for window in windows {
       generations[window] = generation
@@ -54,7 +54,7 @@ extension InvariantChecker {
     }
   }
 
-  /// A worker has answered a lease, or reported progress if the answer is nil.
+  /// Follows a worker's answer for a lease, or its progress report if the answer is nil.
   func handleExternalAnswer(_ window: Window, _ lease: Lease, _ answer: TellerAnswer?, at now: Moment) {
     for list in [\InvariantChecker.cancelled, \.recalled] {
       guard let place = self[keyPath: list].firstIndex(where: { $0.window == window && $0.lease == lease })
@@ -84,13 +84,13 @@ extension InvariantChecker {
     }
   }
 
-  /// All customers at one window have lost their worker.
+  /// Takes all customers from a window that has lost its worker.
   private func takeAll(_ window: Window) {
     for holder in holders where holder.window == window { step.expectedAttempts.append((holder, .killed)) }
     holders.removeAll { $0.window == window }
   }
 
-  /// A worker is lost at these windows: the attempts at its customers must be recorded.
+  /// Records that a worker is lost at these windows. The core must record the attempts at its customers.
   func externalWorkerLost(_ generation: Generation, at windows: [Window]) {
     for window in windows where generations[window] == generation {
       recalled.removeAll { $0.window == window }
@@ -124,8 +124,8 @@ extension InvariantChecker {
     }
   }
 
-  /// An attempt has ended without a receipt. Its end, and whether other customers could be to blame, decide
-  /// whether the customer becomes a dead letter.
+  /// Decides whether a customer must become a dead letter after an attempt without a receipt: by the end of the
+  /// attempt, and by whether other customers could be to blame.
   func verify(_ customer: Customer, _ end: AttemptEnd, at window: Window) {
     let isCrash = end == .killed || end == .leaseExpired
     let isToBlame = isCrash && step.verdict.soleCustomers[window] == customer.ticket

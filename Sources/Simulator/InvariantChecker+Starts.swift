@@ -55,13 +55,13 @@ extension InvariantChecker {
     view.addToLine(customer)
   }
 
-  /// The disk is full: no customer that is about to start may start.
+  /// Returns all customers that are about to start to their lines, because the disk is full.
   func revertStarts() {
     for customer in starting.values { takeBack(customer) }
     starting.removeAll()
   }
 
-  /// An attempt that an earlier coordinator started is recorded as lost.
+  /// Checks that an attempt which an earlier coordinator started may be recorded as lost.
   func recordLost(_ attempt: Attempt) {
     let fall = coordinatorCrashes.removeUnrecorded(TicketID(day: view.day, ticket: attempt.ticket))
     guard var customer = view.customers[attempt.ticket], customer.isAttemptRunning || fall != nil,
@@ -76,7 +76,7 @@ extension InvariantChecker {
     if let fall { step.lossCounts[customer.ticket] = fall }
   }
 
-  /// A client has requeued a dead letter: its attempts must be reset.
+  /// Checks that the attempts of a dead letter are reset, because a client has requeued it.
   func attemptsReset(_ customer: Customer) {
     world.externalWorkers.startedAttempts.allowRestart(TicketID(day: view.day, ticket: customer.ticket))
     if customer.startedAttempts != 0 || customer.isAttemptRunning {
@@ -109,7 +109,7 @@ struct StartCounts {
 }
 
 extension Simulation {
-  /// A worker has received a customer, and may start it.
+  /// Counts that a worker has received a customer, whose work may start now.
   func recordStart(_ name: TicketID) {
     guard let most = plan.externalWorkers.maxAttempts else { return }
     let excess = externalWorkers.startedAttempts.begin(name, most: Int(most))

@@ -247,7 +247,7 @@ final class InvariantChecker {
     hasEndedDay = false
   }
 
-  /// A store was opened: every announced ticket must exist, and no customer is at a window.
+  /// Rebuilds the model from an opened store, which must contain every announced ticket. No customer is at a window.
   func restarted(with stored: StoredQueue, from store: QueueDisk) {
     if store.commits > seenCommits, diskCounters != nil {
       // The disk had stored a commit although it had reported a failure.

@@ -123,7 +123,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case forgetsShortages = "The stock forgets its shortages."
   case omitsLedgerRow = "An order of two fruits records only the first in the ledger."
   case refusesLastPiece = "An order of all that is left of a fruit is refused."
-  // In the shell around the stock.
+  // In the shell of the stock's core, which is the code of the stock service.
   case stockAnswersBeforeSync = "The stock answers before the fsync."
   case stockIgnoresDiskFull = "The stock answers for changes that a full disk has rejected."
   case skipsMissedChange =
@@ -142,7 +142,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case forgetsOpenPurchases = "A restarted machine forgets its open purchases."
   case keepsAbandonedDrink = "The drink of an abandoned purchase is not returned."
   case doesNotCharge = "A drink is bought at no cost."
-  // In the shell around the vending machine.
+  // In the shell of the vending machine's core, which is the code of its service.
   case vendingAnswersBeforeSync = "The machine answers before the fsync."
   case vendingIgnoresDiskFull = "The machine answers for changes that a full disk has rejected."
   case changesPurchaseIDs = "A restarted machine asks the stock under another name."

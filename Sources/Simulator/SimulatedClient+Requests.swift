@@ -73,7 +73,7 @@ extension SimulatedClient {
     [.vvip, .vip, Priority(500), .regular, .regular, Priority(5_000)][Int(chance.draw(0...5))]
   }
 
-  /// Mostly one of the latest tickets, whose customers may still be waiting.
+  /// A received ticket, mostly one of the latest, whose customers may still be waiting.
   private func someTicket() -> (day: Int64, ticket: Int64) {
     let back = min(Int64(knownTickets.count), chance.draw(0...3) == 0 ? Int64(knownTickets.count) : 12)
     return knownTickets[knownTickets.count - Int(chance.draw(1...back))]
@@ -149,8 +149,8 @@ extension SimulatedClient {
     }
   }
 
-  /// In some histories some customers are ordered for later. The due time depends on the account, without a random
-  /// draw, so that other histories do not change.
+  /// Due time of a customer; nil unless the history and the account have customers ordered for later. The time depends
+  /// on the account, without a random draw, so that other histories do not change.
   private func dueAt(_ account: AccountNumber) -> Int64? {
     guard world.plan.delaysCustomers, account % 3 == 0 else { return nil }
     let moment = world.clock.moment.wall.milliseconds + (account * 7_919) % 2_700 - 200

@@ -47,7 +47,7 @@ extension SimulatedQueueStore {
   /// Time when the oldest transaction in flight is due; nil if none is in flight.
   var nextResult: MonotonicTime? { slowDisk?.underway.first?.due }
 
-  /// The process has exited: a prefix of its transactions in flight has reached the disk.
+  /// Writes a prefix of the transactions in flight to the disk, because the process has exited.
   func processEnded() {
     world.disk.shown = nil
     guard let slowDisk else { return }
