@@ -24,7 +24,7 @@ extension Bench {
         try measure(address)
       }
     #else
-      say("this program was built without PostgreSQL's library (libpq) and cannot measure \(address)")
+      printProgress("built without PostgreSQL's library (libpq): cannot measure \(address)")
     #endif
   }
 
