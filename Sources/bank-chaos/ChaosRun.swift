@@ -55,6 +55,9 @@ final class ChaosRun {
   private static let earlyKillLimit = 3
   /// Longest wait for a victim of a kind that may not exist, including the pause before the kill.
   private static let missingTargetTimeout = TimeSpan.milliseconds(300)
+  /// The same for a kind that every bank has unless its windows were closed, such as `--juice 0`. A coordinator may
+  /// take seconds to start on a busy machine.
+  private static let closedWindowTimeout = TimeSpan.seconds(30)
   private static let tick = TimeSpan.milliseconds(2)
   /// Pause between two searches for a victim.
   private static let pollInterval = TimeSpan.milliseconds(5)
@@ -186,11 +189,11 @@ final class ChaosRun {
   private func attemptKill(_ now: MonotonicTime) {
     let processes = census(now)
     guard let victim = choose(kill.plan.target, kill.plan.pick, among: processes) else {
-      // There may be no guardian that has worked for a while, or no process for commands. In these cases plan the next
-      // kill. A process of any other kind exists again soon.
-      if kill.plan.target == .guardian
-        || kill.plan.target.mayBeMissing && now.since(targetChosenAt) > Self.missingTargetTimeout
-      {
+      // There may be no guardian that has worked for a while, no process for commands, or no window of the kind. In
+      // these cases plan the next kill. A process of any other kind exists again soon.
+      let target = kill.plan.target
+      let timeout = target.mayBeMissing ? Self.missingTargetTimeout : Self.closedWindowTimeout
+      if target == .guardian || now.since(targetChosenAt) > timeout {
         plannedKill(now)
       } else {
         kill.at = now + Self.pollInterval
