@@ -3,7 +3,7 @@
 //
 // Invariant: the handler receives `connected` at most once and `lost` at most once, and no call after `lost`. Every
 // segment has its outcome before `lost`. No call waits for the server, because the library connects asynchronously and
-// is then in non-blocking mode. The one exception is the name look-up of a host; see PostgresPlace.
+// is then in non-blocking mode. The one exception is the name look-up of a host; see PostgresURL.
 // Errors: PostgresError. To reconnect, the caller creates another connection.
 import CPostgres
 import Posix
@@ -40,6 +40,7 @@ public final class PostgresConnection {
     public init() {}
   }
 
+  /// Progress of the connection.
   private enum Stage {
     case connecting
     case checkingServer
@@ -69,8 +70,10 @@ public final class PostgresConnection {
   /// Error that has ended the connection and was not reported yet, because it was found outside the handler of the
   /// loop, for example by ``send(_:_:)``.
   private var pendingError: PostgresError.Reason?
-  /// Time at which the last data arrived that can only be a response.
+  /// Listening time at which data last arrived. Not updated after ``listen(to:_:)``, because the data may then be a
+  /// notification instead of a response.
   private var receivedAt = MonotonicTime(nanoseconds: 0)
+  /// True after the first call of ``listen(to:_:)``.
   private var isListening = false
 
   /// Starts connecting; the handler receives the result after this call, from the loop or ``finishIteration()``.
@@ -135,6 +138,7 @@ public final class PostgresConnection {
     try send([.once("LISTEN \(PostgresStatement.quoted(channel))")], finish)
   }
 
+  /// Passes a segment to the pipeline, or to the simulated server, without a check of the limits.
   private func submit(
     _ segment: [PostgresCall], _ size: Int, _ finish: @escaping (PostgresOutcome) -> Void
   ) {
@@ -181,6 +185,7 @@ public final class PostgresConnection {
     end(.noReply(milliseconds: timeout))
   }
 
+  /// Registers the socket in the loop with this interest, in place of an earlier registration.
   private func watch(_ interest: Interest) {
     guard let descriptor = library.map({ PQsocket($0) }) ?? simulated?.descriptor else { return }
     if let registration { loop.deregister(registration) }
@@ -192,6 +197,7 @@ public final class PostgresConnection {
     } catch { pendingError = pendingError ?? .lost("\(error)") }
   }
 
+  /// Called by the loop when the socket is readable or writable.
   private func handleReadiness() {
     if let simulated { return receive(simulated) }
     switch stage {
@@ -201,6 +207,7 @@ public final class PostgresConnection {
     }
   }
 
+  /// Takes the next step of connecting, and then waits for the socket or checks the server.
   private func continueConnecting() {
     guard let library else { return }
     // The library may close its socket and open another one with the same number.
@@ -215,12 +222,14 @@ public final class PostgresConnection {
     if let pendingError { end(pendingError) }
   }
 
+  /// Reason of a failure to connect, from the message of the library.
   private func connectError(_ library: OpaquePointer) -> PostgresError.Reason {
     PostgresError.whileConnecting(
       message: PostgresError.oneLine(String(cString: PQerrorMessage(library))),
       needsPassword: PQconnectionNeedsPassword(library) != 0)
   }
 
+  /// Starts pipeline mode, applies the settings of the session, and checks the server.
   private func checkServer(_ library: OpaquePointer) {
     guard PQsetnonblocking(library, 1) == 0, PQenterPipelineMode(library) == 1 else {
       return end(.unexpectedReply("it has no pipeline mode"))
@@ -261,6 +270,7 @@ public final class PostgresConnection {
     if let pendingError { end(pendingError) }
   }
 
+  /// Passes received notifications to the handler.
   private func receiveNotifications() {
     while stage != .over, let library, let notification = PQnotifies(library) {
       let channel = notification.pointee.relname.map { String(cString: $0) } ?? ""
@@ -298,10 +308,12 @@ public final class PostgresConnection {
 
   // MARK: - The end
 
+  /// Error with this reason and the address of this connection.
   private func error(_ reason: PostgresError.Reason) -> PostgresError {
     PostgresError(reason, at: url.description)
   }
 
+  /// Ends the connection: reports the outcomes of segments in flight, and then notifies the handler.
   private func end(_ reason: PostgresError.Reason) {
     guard stage != .over else { return }
     stage = .over
@@ -318,6 +330,7 @@ public final class PostgresConnection {
     handler?.lost(self, error)
   }
 
+  /// Calls `body` with the strings as an array of C strings that ends with a null pointer.
   private static func withCStrings<Result>(
     _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
   ) -> Result {

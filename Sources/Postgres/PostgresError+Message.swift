@@ -1,4 +1,4 @@
-// Messages for errors of PostgreSQL, in both languages.
+// Messages for errors of PostgreSQL, in English and Korean.
 // Invariant: a message is one line with the failure, its object, the reason, and a remedy if there is one. In Korean
 // no particle follows an inserted word.
 import BankModel
@@ -141,10 +141,12 @@ extension PostgresError {
     }
   }
 
+  /// Remedy if the database was replaced on purpose.
   private static let deleteHint =
     ", or delete the file run/books in the home of the branch to start with the present database"
   private static let deleteHintInKorean = ". 지금 있는 데이터베이스로 시작하려면 지점 홈의 run/books 파일을 지우세요"
 
+  /// A colon and the message on one line; empty for an empty message.
   private func suffix(_ message: String) -> String { message.isEmpty ? "" : ": \(Self.oneLine(message))" }
 
   /// Joins several lines and removes control characters, because texts of the server or the library may contain both.

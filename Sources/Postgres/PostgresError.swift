@@ -6,11 +6,12 @@
 public struct PostgresError: Error, Sendable, Hashable {
   /// Reason of an error.
   public enum Reason: Sendable, Hashable {
-    /// The address is invalid; the reason, or empty if its text may contain a secret.
+    /// The address is invalid. The text is the reason; empty if the reason may contain a secret.
     case invalidURL(String)
     /// The address contains a password or another secret, which arguments, logs and `ps` would show.
     case passwordInURL
-    /// No server listens at the address, or the host was not found; message of the library.
+    /// Connecting failed, usually because no server listens at the address or the host was not found; message of the
+    /// library.
     case unreachable(String)
     /// The server requires a password, and none is configured.
     case passwordMissing
@@ -48,7 +49,7 @@ public struct PostgresError: Error, Sendable, Hashable {
     case full
     /// The caller has closed the connection, or the connection is not ready or has ended.
     case closed
-    /// The server sent an unexpected response; a description of it, or empty.
+    /// The server sent an unexpected response. The text describes the response, or is empty.
     case unexpectedReply(String)
   }
 
@@ -76,7 +77,8 @@ public struct PostgresError: Error, Sendable, Hashable {
   public var isRetriable: Bool {
     switch reason {
     case .unreachable, .noReply, .standby, .lost, .full, .formerServer, .otherServer: true
-    // Conditions of the server (57P03 cannot connect now, 53300 too many connections) and conflicts (40001, 40P01).
+    // Conditions of the server (57P03 cannot connect now, 53300 too many connections), conflicts (40001, 40P01), and
+    // connection exceptions (08).
     case .refused(let state, _):
       // A server that accepts no writes now (25006) accepts them again later.
       ["57P", "53", "40", "08", "25006"].contains { state.hasPrefix($0) }
@@ -92,7 +94,7 @@ public struct PostgresError: Error, Sendable, Hashable {
     }
   }
 
-  /// Reason of a refusal while connecting, derived from the server's message.
+  /// Reason of a failure to connect, derived from the message of the library.
   static func whileConnecting(message: String, needsPassword: Bool) -> Reason {
     if needsPassword { return .passwordMissing }
     // PgBouncer uses this message for a parameter that it cannot preserve for a client; PostgreSQL does not use it.

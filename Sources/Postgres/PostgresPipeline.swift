@@ -19,17 +19,24 @@ public enum PostgresOutcome: Sendable {
   case unknown(PostgresError)
 }
 
+/// Sent segments of a connection, and their results so far.
 final class PostgresPipeline {
-  /// A sent segment.
+  /// A sent segment: calls of a caller, or the preparation of one statement, for whose outcome no caller waits.
   private struct SentSegment {
-    /// Number of unfinished calls. A preparation is a segment of its own, without a waiting caller.
+    /// Number of unfinished calls.
     var callsLeft: Int
+    /// Rows of the finished calls.
     var results: [PostgresRows] = []
+    /// Rows of the present call, so far.
     var current = PostgresRows()
+    /// Approximate size of all results so far, in bytes.
     var size = 0
+    /// The first error that the server has reported for the segment.
     var refusal: PostgresError.Reason?
     var sentAt: MonotonicTime
+    /// Approximate size of the sent calls, in bytes.
     var bytes: Int
+    /// The statement that the segment prepares; empty for a segment of a caller.
     var prepares: [PostgresStatement] = []
     /// Statements that the segment calls.
     var calls: [PostgresStatement] = []
@@ -42,13 +49,16 @@ final class PostgresPipeline {
   private(set) var bytes = 0
   private let library: OpaquePointer
   private let url: String
+  /// Maximum size of the results of one segment, in bytes.
   private let resultLimit: Int
   private var inFlight: [SentSegment] = []
+  /// Statements that are prepared or being prepared on this connection, by name.
   private var prepared: [String: PostgresStatement] = [:]
   /// Errors of statements that could not be prepared. They are reported to the segments that called the statements.
   private var unprepared: [String: PostgresError.Reason] = [:]
   /// True if single-row mode was requested for the next command.
   private var isArmed = false
+  /// True after ``abandon(_:)``.
   private var isOver = false
 
   init(_ library: OpaquePointer, url: String, resultLimit: Int) {
@@ -110,6 +120,7 @@ final class PostgresPipeline {
     return nil
   }
 
+  /// Sends one call, without a sync.
   private func send(_ call: PostgresCall) -> PostgresError.Reason? {
     let parameters = PostgresParameters(call.values)
     let count = CInt(truncatingIfNeeded: parameters.cells.count)
@@ -129,10 +140,13 @@ final class PostgresPipeline {
     return isSent == 1 ? nil : libraryError
   }
 
+  /// Valid address for the values of a call whose parameters are all empty.
   nonisolated(unsafe) private static let nowhere = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
 
+  /// Ends the present segment.
   private func sync() -> PostgresError.Reason? { PQpipelineSync(library) == 1 ? nil : libraryError }
 
+  /// The last error of the library, as the loss of the connection.
   private var libraryError: PostgresError.Reason {
     .lost(PostgresError.oneLine(String(cString: PQerrorMessage(library))))
   }
@@ -166,6 +180,7 @@ final class PostgresPipeline {
     return nil
   }
 
+  /// Handles one result of the library: rows, the end of a command, an error, or a sync.
   private func process(_ result: OpaquePointer) -> PostgresError.Reason? {
     switch UInt32(postgres_kind_of(result)) {
     case POSTGRES_ROW.rawValue, POSTGRES_END.rawValue:
@@ -186,6 +201,7 @@ final class PostgresPipeline {
     return nil
   }
 
+  /// Records a refusal of the oldest segment, or returns the error that ends the connection.
   private func fail(_ result: OpaquePointer) -> PostgresError.Reason? {
     func text(_ cString: UnsafePointer<CChar>?) -> String { cString.map { String(cString: $0) } ?? "" }
     let state = text(postgres_state_of(result))
@@ -226,8 +242,8 @@ final class PostgresPipeline {
     }
   }
 
-  /// Calling a statement that could not be prepared fails with 26000, so the error of the preparation is reported
-  /// instead.
+  /// Reason to report for a refused segment. Calling a statement that could not be prepared fails with 26000, so the
+  /// error of the preparation is reported instead.
   private func cause(of refusal: PostgresError.Reason, in flight: SentSegment) -> PostgresError.Reason {
     guard case .refused("26000", _) = refusal else { return refusal }
     return flight.calls.lazy.compactMap { self.unprepared[$0.name] }.first ?? refusal

@@ -5,7 +5,7 @@ import CPostgres
 
 /// Result rows of one statement.
 public struct PostgresRows: Sendable, Hashable {
-  /// Number of columns; 0 for a statement that returns no rows.
+  /// Number of columns; 0 for a statement without result columns.
   public private(set) var columns = 0
   /// Number of rows.
   public private(set) var count = 0
@@ -15,6 +15,7 @@ public struct PostgresRows: Sendable, Hashable {
   /// Start and length of each cell in ``bytes``; the length is -1 for NULL.
   private var cells: [Cell] = []
 
+  /// Start and length of one value in ``bytes``.
   private struct Cell: Hashable {
     var start: Int
     var length: Int
@@ -57,6 +58,7 @@ public struct PostgresRows: Sendable, Hashable {
     }
   }
 
+  /// Place of a value in ``bytes``; nil for NULL and outside the rows.
   private func range(_ row: Int, _ column: Int) -> Range<Int>? {
     guard row >= 0, row < count, column >= 0, column < columns else { return nil }
     let cell = cells[row * columns + column]
@@ -108,6 +110,7 @@ public struct PostgresRows: Sendable, Hashable {
     return offset == whole.upperBound ? numbers : nil
   }
 
+  /// Decodes an integer of 2, 4 or 8 bytes; nil for any other length.
   private func integer(in range: Range<Int>) -> Int64? {
     guard [2, 4, 8].contains(range.count) else { return nil }
     let bits = bytes[range].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -115,6 +118,7 @@ public struct PostgresRows: Sendable, Hashable {
     return Int64(bitPattern: bits << shift) >> Int64(shift)
   }
 
+  /// Decodes the four-byte integer at an offset.
   private func number(at offset: Int) -> Int32? {
     integer(in: offset..<(offset + 4)).map { Int32(truncatingIfNeeded: $0) }
   }

@@ -1,6 +1,7 @@
-// First query on a connection: checks that the peer is a PostgreSQL server that this client supports.
-// Invariant: a pooler is detected by the pid of the server process. A pooler sends its client a pid that
-// it has made up, because it uses different server processes over time.
+// Check of a new connection: the peer must be a PostgreSQL server that this client supports. The query is in the first
+// segment of a connection, after the statement that applies the settings of the session.
+// Invariant: a pooler is detected by the pid of the server process. A pooler sends an invented pid when its client
+// connects, because it uses different server processes over time.
 import CPostgres
 
 /// Properties of a server.
@@ -13,6 +14,7 @@ public struct PostgresServer: Sendable, Hashable {
   /// Oldest version with which pipelines and all statements of the bank were tested or are documented to work: 13.
   public static let minVersion: Int64 = 130_000
 
+  /// Query for pid, version, standby state, synchronous replication and encoding; see ``read(_:backend:)``.
   static let checkQuery = PostgresCall.once(
     """
     SELECT pg_backend_pid(), current_setting('server_version_num')::int, pg_is_in_recovery(), \
@@ -23,6 +25,8 @@ public struct PostgresServer: Sendable, Hashable {
   /// Database encodings that can store all text. SQL_ASCII stores bytes unchanged.
   private static let encodings: Set = ["UTF8", "SQL_ASCII"]
 
+  /// Reads the result of ``checkQuery``, and refuses a server that this client does not support.
+  ///
   /// - Parameter backend: pid of the server process, as sent when the connection started.
   static func read(_ rows: PostgresRows?, backend: Int32) -> Result<PostgresServer, Refusal> {
     guard let rows, let pid = rows.integer(0, 0), let version = rows.integer(0, 1),
@@ -36,6 +40,7 @@ public struct PostgresServer: Sendable, Hashable {
     return .success(PostgresServer(version: version, isSynchronous: isSynchronous))
   }
 
+  /// Reason why a server cannot be used.
   struct Refusal: Error {
     var reason: PostgresError.Reason
   }

@@ -31,6 +31,7 @@ public struct PostgresStatement: Sendable, Hashable {
 public struct PostgresCall: Sendable, Hashable {
   package let statement: PostgresStatement
   package let values: [PostgresValue]
+  /// True if the connection prepares the statement under its name.
   let isPrepared: Bool
 
   init(statement: PostgresStatement, values: [PostgresValue], isPrepared: Bool) {
@@ -47,6 +48,7 @@ public struct PostgresCall: Sendable, Hashable {
 }
 
 extension PostgresStatement {
+  /// Returns the statement. Traps if the numbers of values and parameter types differ.
   fileprivate func checked(_ values: [PostgresValue]) -> PostgresStatement {
     precondition(values.count == parameters.count, "a statement takes as many values as types")
     return self

@@ -1,8 +1,8 @@
 // Address of a database as libpq reads it, completed by the settings that this client needs for every connection.
 // Invariant: the address contains no password, and its description consists of user, hosts, ports, database and
 // service only.
-// Errors: PostgresError. An address with a secret is refused before the library parses it, because the library quotes
-// text that it does not understand.
+// Errors: PostgresError. An address with a password before its host is refused before the library parses it, because
+// the library quotes text that it does not understand. A secret parameter is refused after parsing.
 import CPostgres
 
 /// Address of a database, such as `postgres://bank@db1,db2/bank?sslmode=verify-full`.
@@ -13,6 +13,7 @@ import CPostgres
 /// up a host name while the process blocks; IP addresses (or `hostaddr=`) and Unix sockets need no look-up.
 /// Source: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
 public struct PostgresURL: Sendable, Hashable, CustomStringConvertible {
+  /// Keyword and value of one connection parameter of libpq.
   struct Setting: Sendable, Hashable {
     var keyword: String
     var value: String
@@ -114,6 +115,7 @@ public struct PostgresURL: Sendable, Hashable, CustomStringConvertible {
 
   // MARK: - Settings of every connection
 
+  /// Connection parameters that apply unless the address contains them.
   private static func defaultSettings(_ application: String, manyHosts: Bool) -> [Setting] {
     var defaultSettings = [
       Setting(keyword: "application_name", value: application),
@@ -153,6 +155,7 @@ public struct PostgresURL: Sendable, Hashable, CustomStringConvertible {
     return authority[..<at].contains(":")
   }
 
+  /// Connection parameters in the address, as parsed by the library. Refuses secret ones.
   private static func parsed(_ address: String) throws(PostgresError) -> [Setting] {
     var message: UnsafeMutablePointer<CChar>?
     guard let options = PQconninfoParse(address, &message) else {
@@ -177,10 +180,12 @@ public struct PostgresURL: Sendable, Hashable, CustomStringConvertible {
     return settings
   }
 
+  /// Parts of a list that is separated by commas, such as hosts; empty for an empty text.
   private static func list(_ value: String) -> [String] {
     value.isEmpty ? [] : value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
   }
 
+  /// The displayable parts of the address; see ``description``.
   private static func shown(_ named: [String: String]) -> String {
     let hosts = list(named["host"] ?? named["hostaddr"] ?? "")
     let ports = list(named["port"] ?? "")

@@ -51,6 +51,7 @@ struct PostgresParameters {
     }
   }
 
+  /// Appends the binary encoding of a value; nothing for NULL.
   private mutating func append(_ value: PostgresValue) {
     switch value {
     case .null: break
@@ -84,12 +85,14 @@ struct PostgresParameters {
     append(Int32(1))
   }
 
+  /// Appends an element of an array: its length and its bytes, or the length -1 for NULL.
   private mutating func appendElement(_ content: (some Collection<UInt8>)?) {
     guard let content else { return append(Int32(-1)) }
     append(Int32(truncatingIfNeeded: content.count))
     bytes.append(contentsOf: content)
   }
 
+  /// Appends an integer in network byte order.
   private mutating func append(_ number: some FixedWidthInteger) {
     withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
   }

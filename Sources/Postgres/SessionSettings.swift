@@ -5,6 +5,7 @@
 
 /// Access mode of a session, and its schemas for unqualified names.
 struct SessionSettings: Sendable, Hashable {
+  /// Name and value of one setting of the server.
   struct Setting: Sendable, Hashable {
     var name: String
     var value: String
@@ -68,6 +69,7 @@ struct SessionSettings: Sendable, Hashable {
       """)
   }
 
+  /// SQL expression: `on` instead of `off` for `synchronous_commit`, else the present value.
   private static let durable = """
     CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END
     """

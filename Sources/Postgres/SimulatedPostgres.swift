@@ -25,11 +25,14 @@ package protocol SimulatedPostgresSession: AnyObject {
 
 /// Event of a simulated server.
 package enum SimulatedServerMessage: Sendable {
+  /// The connection is ready.
   case connected(PostgresServer)
   /// Outcome of the oldest segment.
   case done([PostgresRows])
+  /// The server refused the oldest segment, which had no effect.
   case refused(state: String, message: String)
   case notified(channel: String, payload: String)
+  /// The connection has ended; reason.
   case lost(String)
 }
 
@@ -48,14 +51,17 @@ final class SimulatedPipeline {
   }
 
   private let session: any SimulatedPostgresSession
+  /// Sent segments without an outcome: sending time, and the function that receives the outcome.
   private var inFlight: [(sentAt: MonotonicTime, finish: (PostgresOutcome) -> Void)] = []
   var count: Int { inFlight.count }
+  /// Sending time of the oldest segment in flight.
   var oldest: MonotonicTime? { inFlight.first?.sentAt }
   var backend: Int32 { session.backend }
   var descriptor: Int32 { session.descriptor }
 
   init(_ session: any SimulatedPostgresSession) { self.session = session }
 
+  /// Sends a segment. `finish` is called with its outcome.
   func send(
     _ segment: [PostgresCall], at now: MonotonicTime, _ finish: @escaping (PostgresOutcome) -> Void
   ) {
@@ -80,6 +86,7 @@ final class SimulatedPipeline {
     return nil
   }
 
+  /// Closes the session, and reports the outcome of each segment in flight as unknown.
   func abandon(_ error: PostgresError) {
     close()
     let left = inFlight
