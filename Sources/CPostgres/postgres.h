@@ -6,20 +6,24 @@
 #include <postgresql/libpq-fe.h>
 #endif
 
-/// Fields of an error of the server or the library; NULL if a field is absent. See PQresultErrorField.
+/// SQLSTATE of an error; NULL if absent, as in an error of the library. See PQresultErrorField.
 static inline const char *postgres_state_of(const PGresult *result) {
   return PQresultErrorField(result, PG_DIAG_SQLSTATE);
 }
+/// Severity of an error, not translated, such as ERROR or FATAL; NULL if absent.
 static inline const char *postgres_severity_of(const PGresult *result) {
   return PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
 }
+/// Primary message of an error; NULL if absent.
 static inline const char *postgres_message_of(const PGresult *result) {
   return PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
 }
+/// Detail of an error; NULL if absent.
 static inline const char *postgres_detail_of(const PGresult *result) {
   return PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
 }
 
+/// Receiver of notices that does nothing.
 static inline void postgres_ignore(void *context, const PGresult *notice) {
   (void)context;
   (void)notice;
@@ -30,7 +34,8 @@ static inline void postgres_leave_out_notices(PGconn *connection) {
   PQsetNoticeReceiver(connection, postgres_ignore, (void *)0);
 }
 
-/// Kind of a result. See PQresultStatus.
+/// Kind of a result: a row, the end of a command, an error, a command that the server has skipped after an error, the
+/// end of a segment, or any other result. See PQresultStatus.
 enum postgres_kind {
   POSTGRES_ROW,
   POSTGRES_END,
@@ -40,6 +45,7 @@ enum postgres_kind {
   POSTGRES_STRANGE
 };
 
+/// Returns the kind of a result, as a value of postgres_kind.
 static inline int postgres_kind_of(const PGresult *result) {
   switch (PQresultStatus(result)) {
     case PGRES_SINGLE_TUPLE: return POSTGRES_ROW;
@@ -56,6 +62,7 @@ static inline int postgres_kind_of(const PGresult *result) {
 /// Progress of a connection attempt. See PQconnectPoll.
 enum postgres_progress { POSTGRES_CONNECTED, POSTGRES_WANTS_TO_READ, POSTGRES_WANTS_TO_WRITE, POSTGRES_NOT_CONNECTED };
 
+/// Takes the next step of connecting, and returns the progress as a value of postgres_progress.
 static inline int postgres_continue(PGconn *connection) {
   switch (PQconnectPoll(connection)) {
     case PGRES_POLLING_OK: return POSTGRES_CONNECTED;
