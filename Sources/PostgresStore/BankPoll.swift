@@ -7,13 +7,17 @@ import Time
 
 /// Result of a poll.
 struct BankPoll {
-  /// Rows of the lanes, and the lanes that may have unclaimed customers.
+  /// Rows of all lanes, as ``PostgresStatements/pollLanes`` returns them.
   var lanes: PostgresRows
+  /// Numbers of the lanes that may have unclaimed customers.
   var waiting: [Int64] = []
   /// Branches with an expired lease that have claims, or slices of a request without tickets.
   var expired: [PostgresBranch] = []
+  /// The present day.
   var day: BusinessDay
+  /// Start of the day, by the server's clock.
   var openedAt: WallTime
+  /// True if the bank accepts no new customers.
   var isDraining: Bool
   /// Server's clock, in milliseconds since 1970.
   var now: Int64
@@ -40,6 +44,8 @@ struct BankPoll {
   /// branch, and those of branches that are not open.
   var largeRequests: [LargeRequestID] = []
 
+  /// Request for the state of the whole bank.
+  ///
   /// - Parameters:
   ///   - window: maximum age of a due time, in milliseconds.
   ///   - isLast: true to request also the counts of the last ended day.
@@ -56,6 +62,7 @@ struct BankPoll {
       ] + (isLast ? [PostgresStatements.lookAtEnded()] : []), read: BankPoll.init)
   }
 
+  /// Interprets the results of the query; nil if their shape is unexpected.
   init?(_ results: [PostgresRows]) {
     guard (7...8).contains(results.count), let expired = PostgresBranch.branches(results[1]) else {
       return nil
@@ -110,6 +117,7 @@ struct BankPoll {
     ended = BankCounters.EndedDay(day: last, served: served, sentAway: sentAway)
   }
 
+  /// State of one branch; nil if the row has an unexpected shape.
   private static func branch(_ rows: PostgresRows, _ row: Int) -> BankCounters.Branch? {
     guard let id = rows.integer(row, 0), let name = rows.text(row, 1), let host = rows.text(row, 2),
       let epoch = rows.integer(row, 3), let closed = rows.boolean(row, 4), let windows = rows.integer(row, 5),

@@ -3,10 +3,13 @@
 // Invariant: no customer becomes due between two polls without being found, and every 30th poll searches everything.
 import Time
 
+/// How far back a poll searches for customers that became due, from one poll to the next.
 struct DueSearchRange {
   /// Search range that includes every due customer, in milliseconds.
   static let everything: Int64 = 1 << 50
+  /// Shortest search range, in milliseconds.
   private static let minRange: Int64 = 5_000
+  /// Number of polls from one search of everything to the next.
   private static let fullSearchInterval = 30
 
   /// Search range of the last poll, in milliseconds.

@@ -74,7 +74,7 @@ public enum ImportStatements {
   }
   /// Names of the services, by number.
   public static let allServices = PostgresStatements.services()
-  /// Number, service and priority of each lane.
+  /// Number, service, priority and only branch (0 for all) of each lane.
   public static let allLanes = PostgresStatements.lanes()
 
   /// Inserts ranges of issued tickets. Parameters: branch, and per range: day, first and last ticket, digest of the
@@ -88,7 +88,7 @@ public enum ImportStatements {
     """)
 
   /// Inserts customers. Parameters per customer: position, amount, account, issue time, attempts, crashes, failures,
-  /// started attempts, 1 if an attempt is running, due time (`Int64.min` for none), article, payload.
+  /// started attempts, 1 if an attempt is running, due time (`Int64.min` for none), item name, payload.
   public static let customers = PostgresStatement(
     "move-customers", Array(repeating: .integers, count: 10) + [.texts, .manyBytes],
     """
@@ -109,11 +109,13 @@ public enum ImportStatements {
     FROM unnest($2, $3, $4) AS r (day, ticket, issued_ms)
     """)
 
+  /// Numeric columns of a receipt, in the order of the parameters.
   private static let receiptNumbers = [
     "day", "ticket", "lane", "outcome", "window_number", "generation", "pid", "attempts", "amount", "account",
     "debit", "credit", "issued_ms", "started_ms", "finished_ms", "duration_ns", "exit_code", "exit_signal",
     "output_length", "output_file_length", "stderr_length", "stderr_file_length", "commit_no",
   ]
+  /// Numeric columns in which `Int64.min` marks a missing value.
   private static let optionalNumbers: Set = [
     "window_number", "debit", "credit", "started_ms", "duration_ns", "exit_code", "exit_signal",
     "output_length", "output_file_length", "stderr_length", "stderr_file_length",
@@ -125,7 +127,7 @@ public enum ImportStatements {
   /// `Int64.min` for a missing value: day, ticket, lane, outcome, window number, generation, pid, attempts, amount,
   /// account, debit, credit, and times of issue, start and end. The columns of the result follow: duration, exit code
   /// and signal, length and filed bytes of output and errors. The last columns are the position in commit order,
-  /// which replaces the commit number; article and shortages; first and last bytes of output and errors.
+  /// which replaces the commit number; item name and shortages; first and last bytes of output and errors.
   public static let receipts: PostgresStatement = {
     let columns = receiptNumbers + receiptTexts + receiptBytes
     let types =
@@ -195,5 +197,6 @@ public enum ImportStatements {
         count(*) FILTER (WHERE position >> 60 = 3), count(payload) FROM bank.customer) AS c
     """)
 
+  /// SQL text of `Int64.min`, which marks a missing value.
   private static let nothing = "(-9223372036854775807 - 1)"
 }

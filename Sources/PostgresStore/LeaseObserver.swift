@@ -1,8 +1,8 @@
 // Expiry of other branches' leases, measured from poll to poll with the branch's own monotonic clock. The clock of
 // the database server may be set, so it does not show reliably how long a branch was silent.
 // Invariant: after a renewal was observed, a lease expires only if it is not renewed again for its length, by the
-// monotonic clock. The server's clock alone decides about a lease of which no renewal was observed, and about an epoch
-// that was ended. The monotonic times have a tolerance of one sixteenth of the lease.
+// monotonic clock. If no renewal was observed, a lease also expires when its end has passed by the server's clock. An
+// epoch that was ended needs neither. The monotonic times have a tolerance of one sixteenth of the lease.
 import Time
 
 /// Lease of another branch in the result of one poll.
@@ -13,8 +13,9 @@ struct ObservedLease: Equatable {
   var end: Int64?
 }
 
+/// Decides from one poll to the next which leases of other branches have expired.
 struct LeaseObserver {
-  /// A lease that the branch may end.
+  /// A lease of another branch that this branch may end.
   struct ExpiredLease: Equatable {
     var branch: PostgresBranch
     /// End of the lease that was observed and did not change, in microseconds since 1970; 0 if the server's clock
@@ -22,10 +23,12 @@ struct LeaseObserver {
     var unchangedEnd: Int64 = 0
   }
 
+  /// What was observed of one branch's lease so far.
   private struct LeaseHistory {
     var lease: ObservedLease
     /// Time of the last renewal, computed from the server's clock; if that is not plausible, the latest possible time.
     var renewedAt: MonotonicTime
+    /// Longest length of the lease that was observed or assumed.
     var length: TimeSpan
     /// True if a renewal was observed, not only the lease itself.
     var isAlive: Bool
@@ -39,7 +42,9 @@ struct LeaseObserver {
 
   /// True if the server's clock was set between the last two polls.
   private(set) var wasSet = false
+  /// Lease histories by the number of the branch, as of the last poll.
   private var known: [Int64: LeaseHistory] = [:]
+  /// Server's clock in the last poll, and the times at which the poll was sent and answered.
   private var last: (database: Int64, askedAt: MonotonicTime, at: MonotonicTime)?
 
   /// Records the result of a poll, and returns the leases that may be ended.
@@ -66,8 +71,8 @@ struct LeaseObserver {
       next[lease.branch.id] = one
       let silence = now.since(one.renewedAt)
       if past.contains(lease.branch) {
-        // Both clocks must show that the lease has expired. The tolerance of one sixteenth is for the duration of a
-        // query.
+        // If a renewal was observed, both clocks must show that the lease has expired. The tolerance of one sixteenth
+        // is for the duration of a query.
         if silence >= one.length - one.length / 16 || !one.isAlive {
           expired.append(ExpiredLease(branch: lease.branch))
         }
@@ -89,6 +94,7 @@ struct LeaseObserver {
     return passed < least - Self.tolerance || passed > most + Self.tolerance
   }
 
+  /// History of a lease after a poll: the known one if the lease did not change, else a new one.
   private func renewed(
     _ lease: ObservedLease, _ left: TimeSpan, wasSet: Bool, after former: MonotonicTime?,
     at now: MonotonicTime,

@@ -1,14 +1,15 @@
 // A branch in another home that has the name of this branch.
-// Invariant: a change of its lease's end, or of its epoch, proves that the other branch is running.
+// Invariant: a change of the end of the other branch's lease, or of its epoch, proves that the other branch is running.
 import Postgres
 
+/// The other open branch that has the name of this branch.
 struct NameHolder {
   let epoch: Int64
   let host: String
   /// End of the other branch's lease, in microseconds since 1970, by the server's clock.
   let leaseEnd: Int64
 
-  /// Nil if no other branch with this name is open.
+  /// Reads the row of ``PostgresStatements/nameHolder``; nil if no branch with this name is open.
   init?(_ rows: PostgresRows) {
     guard let epoch = rows.integer(0, 0), let host = rows.text(0, 1), let leaseEnd = rows.integer(0, 2) else {
       return nil

@@ -3,6 +3,7 @@
 // Invariant: like every migration it never changes after its release.
 
 extension PostgresSchema {
+  /// Statements that upgrade version 2 to version 3.
   static let version3 = [
     // With a publication for all tables, PostgreSQL refuses to delete rows from a table without a key.
     "ALTER TABLE bank.version ADD PRIMARY KEY (number)",
@@ -14,8 +15,8 @@ extension PostgresSchema {
     "ALTER TABLE bank.branch ADD COLUMN oldest_ms bigint",
 
     // Customers of a large request, slice by slice, before they have tickets. Branch, epoch and number name the
-    // request, as in `intake`. `before` counts the customers of the preceding slices. `lanes`, `waiting` and `delayed`
-    // count those of this slice.
+    // request, as in `intake`. `before` counts the customers of the preceding slices. `waiting` and `delayed` count
+    // those of this slice in each of its `lanes`.
     """
     CREATE TABLE bank.arriving (
       branch bigint NOT NULL,

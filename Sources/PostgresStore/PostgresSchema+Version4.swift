@@ -8,14 +8,15 @@ extension PostgresSchema {
     tables.map { renaming($0.old, to: $0.new) } + indexes
     + columns.map { "ALTER TABLE bank.\($0.table) RENAME COLUMN \($0.old) TO \($0.new)" } + identity
 
+  /// Former and present names of tables.
   private static let tables: [(old: String, new: String)] = [
     ("tally", "counter_delta"), ("intake", "ticket_batch"), ("arriving", "staged_slice"),
     ("batch", "staged_batch"), ("returned", "returned_range"), ("former_claim", "released_claim"),
     ("release", "stock_release"),
   ]
 
-  /// The names of a table's constraints and of their indexes start with the name of the table. Which constraints have
-  /// names depends on the version of the server.
+  /// SQL statement that renames a table and its constraints. The names of the constraints and of their indexes start
+  /// with the name of the table. Which constraints have names depends on the version of the server.
   private static func renaming(_ old: String, to new: String) -> String {
     """
     DO $$ DECLARE name text; BEGIN
@@ -30,6 +31,7 @@ extension PostgresSchema {
     """
   }
 
+  /// Statements that rename a sequence, an index and a constraint whose names do not follow the rule.
   private static let indexes = [
     "ALTER SEQUENCE bank.former_claim_id_seq RENAME TO released_claim_id_seq",
     "ALTER INDEX bank.intake_number RENAME TO ticket_batch_request",
@@ -39,6 +41,7 @@ extension PostgresSchema {
     """,
   ]
 
+  /// Former and present names of columns.
   private static let columns: [(table: String, old: String, new: String)] = [
     ("branch", "expires_at", "lease_expires_at"),
     ("branch", "fencing", "epoch_xid"),

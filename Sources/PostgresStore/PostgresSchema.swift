@@ -27,15 +27,19 @@ enum PostgresSchema {
   static let lockClass = 42
   /// Lock for issuing tickets. Numbers from 1 are locks of lanes.
   static let intakeLock = 0
+  /// Lock for migrations, for partitions, and for assigning numbers to services and lanes.
   private static let migrationLock = -1
 
+  /// Acquires ``migrationLock`` until the end of the transaction.
   static let lockMigration = "SELECT pg_advisory_xact_lock(\(lockClass), \(migrationLock))"
 
   /// Statements per version: the first list creates version 1, the n-th upgrades version n − 1 to n.
   static let migrations: [[String]] = [version1, version2, version3, version4]
 
+  /// The newest version of the schema.
   static var version: Int64 { Int64(migrations.count) }
 
+  /// The first version of the schema.
   private static let version1 = [
     "CREATE SCHEMA bank",
     "CREATE TABLE bank.version (number bigint NOT NULL)",
@@ -80,8 +84,8 @@ enum PostgresSchema {
     """,
 
     // Unfinished customers, all of the present day. position = state << 60 | lane << 40 | ticket, as in the SQLite
-    // database. State 1 is waiting, 2 is delayed until `due_ms`, 3 is dead. `startedAttempts` and `is_begun` as in
-    // `BankModel.Customer`.
+    // database. State 1 is waiting, 2 is delayed until `due_ms`, 3 is dead. `begun` and `is_begun` are
+    // `startedAttempts` and `isAttemptRunning` of `BankModel.Customer`.
     """
     CREATE TABLE bank.customer (
       position bigint PRIMARY KEY,
@@ -282,8 +286,8 @@ enum PostgresSchema {
   ]
 
   /// One row of `commit` contains the tickets of all receipts of a commit except cancellations; version 1 had an index
-  /// entry per receipt. The column `version` of a branch shows the age of its program. An older program omits this
-  /// column, which has no default, so it can never join again.
+  /// entry per receipt. The column `version` of a branch contains the schema version of its program. An older program
+  /// omits this column, which has no default, so it can never join again.
   private static let version2 = [
     "ALTER TABLE bank.branch ADD COLUMN version bigint NOT NULL DEFAULT 1",
     "ALTER TABLE bank.branch ALTER COLUMN version DROP DEFAULT",
@@ -324,6 +328,7 @@ enum PostgresSchema {
   /// Clock of the database server, in milliseconds since 1970.
   static let nowMilliseconds = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
+  /// SQL rows of the built-in services: number and name.
   private static let branchServices = ServiceName.branch.enumerated().map { "(\($0 + 1), '\($1)')" }
     .joined(separator: ", ")
 
@@ -333,6 +338,7 @@ enum PostgresSchema {
       + migrations[Int(number) - 1] + ["UPDATE bank.version SET number = \(number)"]
   }
 
+  /// SQL statement that fails with ``otherVersion`` if the schema has a different version.
   private static func check(_ number: Int64) -> String {
     """
     DO $$ BEGIN
@@ -343,9 +349,11 @@ enum PostgresSchema {
     """
   }
 
+  /// SQLSTATE if another branch has changed the version before the migration.
   static let otherVersion = "55000"
 
-  /// Fails if an older program may still be working: a branch is open, or has claims and was not fenced.
+  /// SQL statement that fails with ``inUse`` if an older program may still be working: a branch is open, or has claims
+  /// and was not fenced.
   ///
   /// - Parameter version: version before the migration, which decides the name of the column with the end of the
   ///   lease.
@@ -362,14 +370,16 @@ enum PostgresSchema {
       """
   }
 
+  /// SQLSTATE if a migration fails because of a branch with an older program.
   static let inUse = "55006"
 
   /// Tables with one partition per day.
   static let partitioned = ["receipt", "attempt", "commit"]
 
-  /// Creates the partitions of a day.
+  /// SQL statements that create the partitions of a day.
   static func partitions(_ day: Int64) -> [String] { partitioned.map { partition(day, of: $0) } }
 
+  /// SQL statement that creates the partition of one table for a day.
   private static func partition(_ day: Int64, of table: String) -> String {
     """
     CREATE TABLE IF NOT EXISTS bank.\(table)_\(max(0, day)) PARTITION OF bank.\(table)

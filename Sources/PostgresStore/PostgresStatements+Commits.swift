@@ -14,8 +14,10 @@ extension PostgresStatements {
   /// True if the first statement of the commit took effect.
   private static let commitTookEffect =
     "EXISTS (SELECT FROM bank.counter_delta WHERE branch = $1 AND epoch = $2 AND commit_no = $3)"
+  /// SQL text of `Int64.min`, which marks a missing value.
   private static let nothing = "(-9223372036854775807 - 1)"
 
+  /// Numeric columns of every receipt, in the order of the parameters.
   private static let basicColumns = [
     "outcome", "window_number", "generation", "pid", "attempts", "debit", "credit", "started_ms",
     "finished_ms",
@@ -25,6 +27,7 @@ extension PostgresStatements {
     "duration_ns", "exit_code", "exit_signal", "output_length", "output_file_length", "stderr_length",
     "stderr_file_length",
   ]
+  /// Columns with the first and last bytes of output and errors.
   private static let resultByteColumns = ["output_head", "output_tail", "stderr_head", "stderr_tail"]
 
   /// Finishes customers. The returned tickets got a receipt from this statement; no other customer was changed.
@@ -42,6 +45,7 @@ extension PostgresStatements {
   /// (`Int64.min` for missing ones), first and last bytes of output and errors, and shortages.
   static let completeWithResults = completing("bank-complete-results", withResults: true)
 
+  /// Statement that finishes customers, with or without the columns of results.
   private static func completing(_ name: String, withResults: Bool) -> PostgresStatement {
     let numbers = basicColumns + (withResults ? resultColumns : [])
     let others = withResults ? resultByteColumns + ["shortages"] : []

@@ -35,7 +35,8 @@ extension PostgresStatements {
       WHERE k.lane = r.lane AND k.last >= r.ticket ORDER BY k.last LIMIT 1)
     """)
 
-  /// Cancels all customers, if the day has not ended. Parameters: branch, epoch, number of the commit, day.
+  /// Cancels all customers, if the day has not ended. Parameters: branch, epoch, number of the commit, day. Returns
+  /// true if the epoch is valid, and the number of cancelled customers.
   static let cancelAll = PostgresStatement(
     "bank-cancel-all", [.integer, .integer, .integer, .integer],
     """
@@ -44,6 +45,7 @@ extension PostgresStatements {
     SELECT EXISTS (SELECT FROM fence), (SELECT count(*) FROM gone)
     """)
 
+  /// Writes the receipts, stock releases and counts of the customers that `gone` has deleted.
   private static let cancelled = """
     written AS (
       INSERT INTO bank.receipt (day, ticket, lane, outcome, generation, pid, attempts, amount, account, issued_ms,
@@ -157,7 +159,7 @@ extension PostgresStatements {
     "SELECT number, service, priority_code, branch, \(hasUnclaimed("l.number")) FROM bank.lane l ORDER BY number"
   )
 
-  /// True if a lane may have waiting customers that no branch has claimed.
+  /// True if a lane may have waiting customers that no branch has claimed. Parameter: lane.
   static let pollLane = PostgresStatement(
     "bank-look-lane", [.integer], "SELECT \(hasUnclaimed("$1"))")
 
@@ -220,6 +222,7 @@ extension PostgresStatements {
     FROM bank.counter_delta WHERE day = \(today) - 1 AND lane > 0
     """)
 
+  /// All branches, with the remaining milliseconds of the lease, and its end as in ``leaseEnd``.
   static let pollBranches = PostgresStatement(
     "bank-look-branches", [],
     """
@@ -239,7 +242,7 @@ extension PostgresStatements {
     ON CONFLICT (name) DO UPDATE SET value = greatest(m.value, excluded.value)
     """)
 
-  /// Identity of the database.
+  /// Identity of the database: number, and the day and ticket at which the number was assigned.
   static let bankID = PostgresStatement(
     "bank-books-name", [],
     """

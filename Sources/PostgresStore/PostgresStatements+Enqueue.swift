@@ -20,8 +20,10 @@ extension PostgresStatements {
     case unstaged
   }
 
+  /// The present day, and whether the bank drains, as `today`.
   static let presentDay =
     "today AS MATERIALIZED (SELECT day, draining FROM bank.day ORDER BY day DESC LIMIT 1)"
+  /// The last ticket of the present day; 0 for none.
   static let number = """
     coalesce((SELECT last FROM bank.ticket_batch WHERE day = today.day ORDER BY last DESC LIMIT 1), 0)
     """
@@ -46,7 +48,7 @@ extension PostgresStatements {
   /// Issues tickets to the customers of one request, or returns those issued earlier under the same key or to the same
   /// request. Parameters: branch, epoch, number of the commit, key and digest, number of customers, issue time, epoch
   /// and number of the request. Per customer: lane and state as the upper part of the position, amount, account, due
-  /// time (0 for none), article, payload.
+  /// time (0 for none), item name, payload.
   static let intake = PostgresStatement(
     "bank-intake",
     [
@@ -177,8 +179,10 @@ extension PostgresStatements {
       WHERE l.service = n.service AND l.priority_code = n.priority_code AND l.branch = n.branch)
     """)
 
+  /// Names of all services, by number.
   static let services = PostgresStatement(
     "bank-services", [], "SELECT name FROM bank.service ORDER BY number")
+  /// Number, service, priority and only branch (0 for all) of each lane.
   static let lanes = PostgresStatement(
     "bank-lanes", [], "SELECT number, service, priority_code, branch FROM bank.lane ORDER BY number")
 }

@@ -34,7 +34,7 @@ extension PostgresStatements {
     SELECT EXISTS (SELECT FROM fence)
     """)
 
-  /// A branch sends slices again if a server has lost them, so their commit need not wait for the disk.
+  /// Makes the commit of this transaction not wait for the disk. A branch sends slices again if a server has lost them.
   static let asynchronousCommit = PostgresStatement(
     "bank-arrive-unawaited", [], "SELECT set_config('synchronous_commit', 'off', true)")
 
@@ -102,7 +102,8 @@ extension PostgresStatements {
     "SELECT next FROM bank.staged_batch WHERE branch = $1 AND epoch = $2 AND request_number = $3 FOR UPDATE")
 
   /// Moves the next slices of a large request to `customer`, where any branch may claim them. Requires ``lockBatch`` in
-  /// the same segment. Parameters: branch, and epoch and number of the request. Returns true if more are left.
+  /// the same segment. Parameters: branch, and epoch and number of the request. Returns true if more are left, and the
+  /// number of notified lanes.
   static let moveSlices = PostgresStatement(
     "bank-unpack", [.integer, .integer, .integer],
     """
@@ -153,8 +154,8 @@ extension PostgresStatements {
     ORDER BY branch, epoch, request_number LIMIT 8
     """)
 
-  /// Deletes slices of a branch that belong to no row of `staged_batch`, except those of the given requests.
-  /// Parameters: branch, epoch, and epochs and numbers of the requests to keep.
+  /// Deletes slices of a branch that belong to no row of `staged_batch`, except those of the requests to keep.
+  /// Parameters: branch, epoch, and epochs and numbers of these requests.
   static let deleteSlices = PostgresStatement(
     "bank-forget-arriving", [.integer, .integer, .integers, .integers],
     """

@@ -16,8 +16,8 @@ extension PostgresStatements {
   static let lockBranchRows = PostgresStatement(
     "bank-hold-branches", [], "SELECT id FROM bank.branch ORDER BY id FOR KEY SHARE")
 
-  /// Parts of a returning statement. `$1` and `$2` are the branch's own number and epoch, `$3` is the number of the
-  /// commit.
+  /// Parts of a statement that returns customers to their lines. `$1` and `$2` are the branch's own number and epoch,
+  /// `$3` is the number of the commit.
   private struct ReturnStatement {
     var name: String
     /// Types of the parameters from `$4` on.
@@ -32,20 +32,24 @@ extension PostgresStatements {
     var claim = "true"
   }
 
-  /// Both bounds are subqueries, because only then does the index scan use them as start and end.
+  /// Customers that are due, up to a maximum age. Both bounds are subqueries, because only then does the index scan use
+  /// them as start and end.
   private static let due = ReturnStatement(
     name: "due", parameters: [.integer],
     condition: """
       due_ms <= (SELECT \(PostgresSchema.nowMilliseconds)) AND due_ms > (SELECT \(PostgresSchema.nowMilliseconds) - $4)
       """, counted: "delayed")
+  /// Dead letters, up to a maximum number.
   private static let dead = ReturnStatement(
     name: "dead", parameters: [.integer],
     condition: "position BETWEEN (3::bigint << 60) AND (4::bigint << 60) - 1",
     setting: ", crashes = 0, failures = 0, started_attempts = 0, is_running = false", counted: "dead")
+  /// The dead letter with this ticket.
   private static let deadTicket = ReturnStatement(
     name: "dead-ticket", parameters: [.integer],
     condition: "position = ANY (ARRAY (SELECT (3::bigint << 60) | (l.number << 40) | $4 FROM bank.lane l))",
     setting: ", crashes = 0, failures = 0, started_attempts = 0, is_running = false", counted: "dead")
+  /// Waiting customers at these positions that the branch has claimed.
   private static let unserved = ReturnStatement(
     name: "unserved", parameters: [.integers], condition: "position = ANY ($4)",
     claim: "k.branch = $1 AND k.epoch = $2")
@@ -72,6 +76,7 @@ extension PostgresStatements {
   /// branch, epoch, 0, positions. Returns the number of these customers that are still waiting, owned or not.
   static let returnUnserved = returning(unserved, limit: "ALL")
 
+  /// Statement that locks the lanes of the customers that satisfy a condition, in order.
   private static func locking(
     _ name: String, _ types: [PostgresType], _ condition: String, limit: String
   ) -> PostgresStatement {
@@ -84,9 +89,9 @@ extension PostgresStatements {
       """)
   }
 
-  /// The statement changes customers only in lanes that this transaction has locked, because further rows may meet
-  /// the condition by now. The rest of a claim is inserted after the claim was deleted, because one of its pieces has
-  /// the same key.
+  /// Statement that returns customers to their lines. It changes customers only in lanes that this transaction has
+  /// locked, because further rows may meet the condition by now. The rest of a claim is inserted after the claim was
+  /// deleted, because one of its pieces has the same key.
   private static func returning(_ kind: ReturnStatement, limit: String) -> PostgresStatement {
     PostgresStatement(
       "bank-return-\(kind.name)", [.integer, .integer, .integer] + kind.parameters,
@@ -131,6 +136,7 @@ extension PostgresStatements {
       """)
   }
 
+  /// True if the branch of the transaction has claimed the ticket.
   private static let isOwned = "m.ticket IN (SELECT ticket FROM owned)"
   /// True if the ticket is not in a range that was returned as a whole.
   private static let notYetBack = """
@@ -138,6 +144,7 @@ extension PostgresStatements {
       ORDER BY r.first DESC LIMIT 1) < m.ticket, true)
     """
 
+  /// SQL that makes the chosen customers wait; for customers that wait already, it only selects them.
   private static func moving(_ kind: ReturnStatement) -> String {
     guard kind.counted != nil else {
       return "SELECT \(lane()) AS lane, position & \(ticketMask) AS ticket FROM chosen"
@@ -150,6 +157,7 @@ extension PostgresStatements {
       """
   }
 
+  /// SQL that counts the returned customers as waiting; no count changes if they waited before.
   private static func counting(_ kind: ReturnStatement) -> String {
     guard let column = kind.counted else { return "SELECT 1" }
     return """

@@ -26,13 +26,17 @@ extension PostgresURL {
   }
 }
 
+/// The prepared SQL statements of a branch.
 enum PostgresStatements {
   /// Row of the branch, locked against a change of its epoch. Parameters: `$1` branch, `$2` epoch.
   static let fence = """
     fence AS MATERIALIZED (SELECT FROM bank.branch WHERE id = $1 AND epoch = $2 FOR KEY SHARE)
     """
+  /// SQL expression: number of the present day.
   static let today = "(SELECT max(day) FROM bank.day)"
+  /// Bits of a position that contain the ticket.
   static let ticketMask = "1099511627775"
+  /// Bits of a lane's number.
   static let laneMask = "1048575"
   /// The lane in a position.
   static func lane(_ position: String = "position") -> String { "((\(position) >> 40) & \(laneMask))" }
@@ -100,7 +104,7 @@ enum PostgresStatements {
     WHERE id = $1 AND epoch = $2 RETURNING (SELECT commits FROM bank.branch WHERE id = $1)
     """)
 
-  /// Branches with an expired lease that may have claims, or slices of a request without tickets.
+  /// Branches with an expired lease that have claims, or slices of a request without tickets: number, epoch, name.
   static let expired = PostgresStatement(
     "bank-expired", [],
     """
@@ -170,8 +174,8 @@ enum PostgresStatements {
     "bank-tell-returned", [],
     "SELECT count(pg_notify('\(channel)', lane::text)) FROM (SELECT DISTINCT lane FROM bank.returned_range) AS l"
   )
-  /// Notification channel. The payload is the number of a lane that has waiting customers, or ``takenOut`` with a day
-  /// and a ticket after a cancellation, or empty after any other change.
+  /// Notification channel. The payload is the number of a lane that has waiting customers, or ``cancelledElsewhere``
+  /// with a day and a ticket after a cancellation, or empty after any other change.
   static let channel = "bank"
 
   // MARK: - Claiming
@@ -195,8 +199,10 @@ enum PostgresStatements {
   private static let maxBytesUnderLock = 32 << 10
   /// Position in the only row that is returned instead of a page that is larger than this maximum.
   static let oversizedPage: Int64 = -1
+  /// The row that is returned instead of a page that is too large.
   private static let marker =
     "SELECT \(oversizedPage)::bigint, 0, 0, 0, 0, 0, 0, 0, false, NULL::text, NULL::bytea"
+  /// SQL condition: the rows of a page exceed ``maxBytesUnderLock``.
   private static func isHeavy(_ bytes: String) -> String {
     "count(*) * 128 + coalesce(sum(\(bytes)), 0) > \(maxBytesUnderLock)"
   }
@@ -300,6 +306,7 @@ enum PostgresStatements {
   /// Number of the database, of any version of the schema: before version 4 its name was `books`.
   static let identity = PostgresStatement(
     "bank-sight", [], "SELECT (SELECT value FROM bank.meta WHERE name IN ('bank id', 'books') LIMIT 1)")
+  /// Start of a server process, in microseconds since 1970.
   private static let beganAt = "(extract(epoch FROM a.backend_start) * 1000000)::bigint"
 
   /// Terminates earlier server processes, and returns how many of them still exist. Parameters: their pids, and their

@@ -25,6 +25,7 @@ public final class SchemaMigration {
 
   private let connection: PostgresConnection
   private let finish: Completion
+  /// Version before the first migration by this object; nil before it is known.
   private var former: Int64?
   /// Refusals since the last migration by this object.
   private var refusals = 0
@@ -40,6 +41,7 @@ public final class SchemaMigration {
     SchemaMigration(connection, finish).checkSchema()
   }
 
+  /// Determines whether the database has a schema of a bank, and continues with its version.
   private func checkSchema() {
     send([.once("SELECT to_regnamespace('bank') IS NOT NULL, to_regclass('bank.version') IS NOT NULL")]) {
       results in
@@ -56,6 +58,7 @@ public final class SchemaMigration {
     }
   }
 
+  /// Reads the version of the schema, and migrates from it.
   private func readVersion() {
     send([.once("SELECT number FROM bank.version")]) { results in
       guard results[0].count == 1, let version = results[0].integer(0, 0) else {
@@ -65,6 +68,7 @@ public final class SchemaMigration {
     }
   }
 
+  /// Migrates step by step from this version to the newest one, and then reports success.
   private func migrate(from version: Int64) {
     former = former ?? version
     guard version <= PostgresSchema.version else {
@@ -94,6 +98,7 @@ public final class SchemaMigration {
     }
   }
 
+  /// Sends a segment. `next` receives its rows; a failure ends the migration unless `refused` handles it.
   private func send(
     _ segment: [PostgresCall], refused: ((PostgresError) -> Void)? = nil,
     _ next: @escaping ([PostgresRows]) -> Void
@@ -110,11 +115,12 @@ public final class SchemaMigration {
     } catch { finish(.failure(.failed(error))) }
   }
 
+  /// Ends the migration, because a result had an unexpected shape.
   private func unexpectedReply() {
     finish(.failure(.failed(PostgresError(.unexpectedReply("its response about the schema"), at: ""))))
   }
 
-  /// Creates the partitions of a day. Existing ones are no error.
+  /// Request that creates the partitions of a day. Existing partitions are not an error.
   public static func partition(for day: Int64) -> PostgresRequest<Void> {
     // The lock serialises the creation, because concurrent creation of the same table would fail.
     PostgresRequest(

@@ -1,9 +1,9 @@
 // First query of a branch on a new connection: identity of the server, and whether its database has the schema of a
 // bank.
-// Invariant: an answer of an unexpected shape is nil, not a trap.
+// Invariant: a result of an unexpected shape is nil, not a trap.
 import Postgres
 
-/// Identity of a server.
+/// Result of the first query: identity of the server, and whether the schema of a bank exists.
 package struct ServerProbe {
   /// Start of the server process of this connection, in microseconds since 1970.
   var beganAt: Int64
@@ -12,6 +12,7 @@ package struct ServerProbe {
   /// True if the schema of a bank exists.
   package var hasBankSchema: Bool
 
+  /// Query for the start of the server process, the identity of the server, and the schema.
   package static var request: PostgresRequest<ServerProbe> {
     PostgresRequest(segment: [PostgresStatements.begin()]) { results in
       guard let rows = results.first, let beganAt = rows.integer(0, 0), let timeline = rows.integer(0, 1),
