@@ -20,7 +20,9 @@ extension BranchMembership {
     replaced()
   }
 
-  /// - Returns: false if this is not the database that the branch knows, or an older state of it.
+  /// Compares the database of a poll with the known one, and updates the known day and ticket.
+  ///
+  /// - Returns: false if this is a different database than the known one, or an older state of it.
   func recognize(_ poll: BankPoll) -> Bool {
     guard let known = context.known, !Kernel.hasPlantedBug("usesAnyDatabase") else { return true }
     guard poll.bankID == known.bankID else {
@@ -44,6 +46,7 @@ extension BranchMembership {
 
   // MARK: - Lost transactions
 
+  /// Queries the recent commits of this epoch, and reports those that the server has lost.
   func findLostTransactions(_ branch: PostgresBranch) {
     let numbers = context.numbers.recent
     guard !numbers.isEmpty else { return }

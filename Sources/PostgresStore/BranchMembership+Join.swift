@@ -8,6 +8,7 @@ import QueueCore
 import Time
 
 extension BranchMembership {
+  /// Migrates the schema, and then joins.
   func prepare() {
     link.prepare { [weak self] result in
       switch result {
@@ -19,6 +20,7 @@ extension BranchMembership {
     }
   }
 
+  /// Sends the transaction that joins the bank, or rejoins it in a new epoch.
   func join() {
     let former = context.lastBranch
     let sentAt = SystemClock.monotonic()
@@ -66,6 +68,8 @@ extension BranchMembership {
     nameHolder = (nameHolder?.seen ?? found, SystemClock.monotonic() + Self.nameCheckPause)
   }
 
+  /// Handles the result of the join: reports a name conflict, or resolves the former epoch and begins the new one.
+  ///
   /// - Parameter row: the branch's row before the join.
   private func joined(
     _ all: [PostgresRows], _ former: PostgresBranch?, _ sentAt: MonotonicTime, _ row: PostgresRows
@@ -140,6 +144,7 @@ extension BranchMembership {
     if !isSent { link.reconnect() }
   }
 
+  /// Starts the new epoch: reports the join, and starts the lease and the polls.
   private func begin(_ opening: JoinResult, _ sentAt: MonotonicTime) {
     context.acceptsWrites()
     context.branch = opening.branch

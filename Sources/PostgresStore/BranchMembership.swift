@@ -9,9 +9,12 @@ import Postgres
 import QueueCore
 import Time
 
+/// Membership of the branch in the bank: its join, its lease, and its polls.
 final class BranchMembership {
   private static let pollInterval = TimeSpan.seconds(1)
+  /// Time before the poll that ``pollSoon()`` requests.
   private static let pollDelay = TimeSpan.milliseconds(20)
+  /// Time before a line with a short page is checked again.
   private static let recheckAfter = TimeSpan.milliseconds(5)
   /// Time before the branch joins again while a branch of the same name is open in another home, and before it renews
   /// the lease again while the database accepts no writes.
@@ -21,31 +24,38 @@ final class BranchMembership {
   var joined: (JoinResult) -> Void = { _ in }
   /// Called when the lease has expired.
   var onLeaseExpired: () -> Void = {}
+  /// Called when the database cannot be used.
   var refused: (SharedStoreFailure) -> Void = { _ in }
   /// Called when the database is a different or an older one, or lacks transactions that were reported as committed.
   var replaced: () -> Void = {}
-  /// Called for a large request that has its tickets and is still being moved.
+  /// Called for each large request that has its tickets and is still being moved.
   var left: (LargeRequestID) -> Void = { _ in }
-  /// Called when a customer is due.
+  /// Called when a customer is due, with the maximum age in milliseconds to search.
   var due: (_ window: Int64) -> Void = { _ in }
   /// Number of open windows, sent with the next renewal.
   var windows: Int64 = 0
   /// Issue time of the longest-waiting customer of this branch, by its own clock; sent with the next renewal.
   var oldest: WallTime?
+  /// End of the branch's own lease, by its monotonic clock; nil for none.
   private(set) var leaseEnd: MonotonicTime?
 
   let context: SharedStoreContext
   let link: ReconnectingConnection
   let commits: TransactionQueue
   let settings: SharedStore.Settings
+  /// Time of the next renewal; nil if none is planned.
   private var renewAt: MonotonicTime?
   private var pollAt: MonotonicTime?
+  /// Time at which the next customer is due; nil for none.
   private var dueAt: MonotonicTime?
+  /// Lines to check again after a short page, with the time of the check.
   private var recheckAt: [(MonotonicTime, Line)] = []
   private var isPolling = false
   private var isRenewing = false
   private var isRescuing = false
+  /// Counters of the bank as last reported, without the remaining times of leases.
   var seen: BankCounters?
+  /// Stock releases as last reported.
   private var reportedReleases: [OwedRelease] = []
   /// Number of transactions of this epoch that the last renewal has stored; nil before the first renewal.
   var counted: Int64?
@@ -58,6 +68,7 @@ final class BranchMembership {
   var nameHolder: (seen: NameHolder, again: MonotonicTime)?
   /// True from the request for due customers until the next poll.
   private var isRequeuingDue = false
+  /// Search range for due customers.
   private var window = DueSearchRange()
 
   init(
@@ -83,6 +94,7 @@ final class BranchMembership {
 
   // MARK: - The lease
 
+  /// Sets the end of the branch's own lease, after a renewal sent at this time.
   func extendLease(_ sentAt: MonotonicTime) {
     let end = sentAt + settings.lease - settings.lease / 8
     leaseEnd = end
@@ -90,6 +102,7 @@ final class BranchMembership {
     context.report(.leaseExtended(until: end))
   }
 
+  /// Sends a renewal of the lease, unless one is in flight.
   private func renew() {
     guard let branch = context.branch, !isRenewing else { return }
     renewAt = nil
@@ -126,6 +139,7 @@ final class BranchMembership {
 
   // MARK: - Polling
 
+  /// Handles a notification: reports a line or a cancellation, or polls.
   func handleNotification(_ payload: String) {
     guard context.branch != nil else { return }
     if payload.hasPrefix(PostgresStatements.cancelledElsewhere) { return handleCancellation(payload) }
@@ -133,6 +147,7 @@ final class BranchMembership {
     if let line = context.ownLine(lane) { context.report(.lineMayHaveCustomers(line)) }
   }
 
+  /// Reports a cancelled ticket of the present day.
   private func handleCancellation(_ payload: String) {
     let words = payload.dropFirst(PostgresStatements.cancelledElsewhere.count).split(separator: " ")
     guard words.count == 2, Int64(words[0]) == context.day, let ticket = Int64(words[1]) else { return }
@@ -158,11 +173,13 @@ final class BranchMembership {
   /// Makes the next poll find all due customers, however long ago they became due.
   func pollEverything() { window.reset() }
 
+  /// Requests a poll after a short delay.
   func pollSoon() {
     if Kernel.hasPlantedBug("neverPolls") { return }
     pollAt = .earlier(pollAt, SystemClock.monotonic() + Self.pollDelay)
   }
 
+  /// Polls the whole bank now, unless a poll is in flight.
   func poll() {
     guard let branch = context.branch, !isPolling else { return }
     let askedAt = SystemClock.monotonic()
@@ -175,6 +192,7 @@ final class BranchMembership {
     }
   }
 
+  /// Reports what a poll has found, and rescues the first branch whose lease has expired.
   private func update(_ poll: BankPoll, of branch: PostgresBranch, _ askedAt: MonotonicTime) {
     guard recognize(poll) else { return }
     if context.clock.record(poll.now, at: SystemClock.wall(), SystemClock.monotonic()) {
@@ -219,6 +237,7 @@ final class BranchMembership {
     if let first = expired.first, !Kernel.hasPlantedBug("neverRescues") { rescue(first) }
   }
 
+  /// Reads the names of all services, and reports a change.
   private func readServices() {
     _ = link.send(PostgresRequest(segment: [PostgresStatements.services()]) { $0.first }) {
       [weak self] answer in
@@ -229,6 +248,7 @@ final class BranchMembership {
     }
   }
 
+  /// Fences a branch whose lease has expired, and returns its claims.
   private func rescue(_ expired: LeaseObserver.ExpiredLease) {
     guard !isRescuing else { return }
     isRescuing = link.send(PostgresBranch.rescue(expired.branch, unchangedEnd: expired.unchangedEnd)) {
@@ -240,6 +260,7 @@ final class BranchMembership {
     }
   }
 
+  /// Reports a line if it may have unclaimed customers.
   private func recheckNow(_ line: Line) {
     guard let lane = context.lanes[line] else { return }
     let call = PostgresStatements.pollLane(.integer(lane))

@@ -8,6 +8,7 @@ import Postgres
 import QueueCore
 import Time
 
+/// Staged changes that take effect in one transaction.
 struct BranchTransaction {
   /// Result of the transaction.
   enum Effect: Equatable {
@@ -25,6 +26,7 @@ struct BranchTransaction {
     var serverTime: Int64
   }
 
+  /// Change of a customer that stays unfinished: its states before and after.
   private struct Change {
     var customer: Customer
     var from: CustomerState
@@ -35,6 +37,7 @@ struct BranchTransaction {
   private var finished: [(customer: Customer, from: CustomerState, receipt: Receipt)] = []
   private var changes: [TicketNumber: Change] = [:]
   private var attempts: [Attempt] = []
+  /// Attempts after which customers became dead letters.
   private var fatal: [(ticket: TicketNumber, number: Int32)] = []
 
   var isEmpty: Bool { finished.isEmpty && changes.isEmpty && attempts.isEmpty && fatal.isEmpty }
@@ -70,6 +73,7 @@ struct BranchTransaction {
     }
   }
 
+  /// Records a change of a customer's state, in place of an earlier one in this transaction.
   private mutating func note(
     _ customer: Customer, from: CustomerState, to state: CustomerState, _ due: Due? = nil
   ) {
@@ -144,12 +148,14 @@ struct BranchTransaction {
     return without
   }
 
+  /// Position of a customer in this state.
   private static func position(_ customer: Customer, _ state: CustomerState, _ lanes: [Line: Int64]) -> Int64
   {
     PostgresPosition.of(
       state: Int64(state.rawValue), lane: lanes[customer.line] ?? 0, ticket: customer.ticket)
   }
 
+  /// Parameters of ``PostgresStatements/change`` for these changes.
   private static func columns(_ changes: [Change], _ lanes: [Line: Int64]) -> [PostgresValue] {
     func column(_ value: (Change) -> Int64) -> PostgresValue { .integers(changes.map(value)) }
     return [
@@ -160,6 +166,7 @@ struct BranchTransaction {
     ]
   }
 
+  /// Parameters of ``PostgresStatements/record`` for the attempts.
   private func attemptColumns(_ clock: ServerClockOffset) -> [PostgresValue] {
     func column(_ value: (Attempt) -> Int64) -> PostgresValue { .integers(attempts.map(value)) }
     return [

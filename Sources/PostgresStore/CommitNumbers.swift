@@ -2,6 +2,7 @@
 // Invariant: a number is issued once per epoch. Rows of numbers that may still be queried are not folded in the
 // database.
 
+/// Numbers of one epoch's transactions.
 struct CommitNumbers {
   /// The rows of this many latest numbers are not folded. After a failover these rows show which commits the new server
   /// lacks.
@@ -9,7 +10,9 @@ struct CommitNumbers {
 
   /// Number of transactions reported as committed.
   private(set) var committed: Int64 = 0
+  /// The last issued number.
   private var last: Int64 = 0
+  /// Issued numbers that may still be queried, because their outcome is not known.
   private var open: Set<Int64> = []
   /// Committed numbers that are not folded, in the order of the reports.
   private(set) var recent: [Int64] = []
@@ -28,7 +31,7 @@ struct CommitNumbers {
     recent.append(number)
   }
 
-  /// Records that a transaction will never be committed.
+  /// Records that a number will not be queried, because its transaction had no effect or has a known result.
   mutating func release(_ number: Int64) { open.remove(number) }
 
   /// Lower numbers may be folded, because they are never queried again.

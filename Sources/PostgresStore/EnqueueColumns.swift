@@ -28,6 +28,7 @@ struct EnqueueColumns {
   private var payloads: [[UInt8]?] = []
   private var keys: [String?] = []
   private var digests: [Int64] = []
+  /// Index in ``lines`` of each line.
   private var indexOfLine: [Line: Int32] = [:]
 
   init(_ request: EnqueueRequest) {
@@ -51,6 +52,7 @@ struct EnqueueColumns {
     for place in 0..<count { size += size(at: place) }
   }
 
+  /// Adds one customer to the columns.
   private mutating func add(_ order: CustomerOrder) {
     let line = Line(service: order.service, priority: order.priority)
     let place = indexOfLine[line] ?? Int32(lines.count)
@@ -78,6 +80,7 @@ struct EnqueueColumns {
   /// Approximate size of the message to the server, in bytes.
   private(set) var size = 0
 
+  /// Approximate size of one customer in the message, in bytes.
   private func size(at place: Int) -> Int {
     76 + (articles[place]?.utf8.count ?? 0) + (payloads[place]?.count ?? 0) + (keys[place]?.utf8.count ?? 0)
   }
@@ -117,7 +120,7 @@ struct EnqueueColumns {
   /// Marker for a missing digest.
   static let noDigest = Int64.min
 
-  /// Columns of positions (without tickets), amounts, accounts, due times, articles and payloads.
+  /// Columns of positions (without tickets), amounts, accounts, due times, item names and payloads.
   func columns(lanes: [Line: Int64]) -> [PostgresValue] { columns(0..<count, lanes: lanes) }
 
   private func columns(_ slice: Range<Int>, lanes: [Line: Int64]) -> [PostgresValue] {

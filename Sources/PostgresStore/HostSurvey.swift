@@ -8,6 +8,7 @@ import Postgres
 import QueueCore
 import Time
 
+/// Connections to all hosts of an address at once, to choose one of them.
 final class HostSurvey: PostgresHandler {
   /// Called with the chosen host.
   var chose: (_ host: Int) -> Void = { _ in }
@@ -15,6 +16,7 @@ final class HostSurvey: PostgresHandler {
   /// clusters, at the end of the survey.
   var failed: (PostgresError) -> Void = { _ in }
 
+  /// Time before the survey retries if no host is usable.
   private static let pause = TimeSpan.milliseconds(150)
   /// Time for the other hosts after the first writable host has answered.
   private static let timeout = TimeSpan.milliseconds(500)
@@ -25,8 +27,11 @@ final class HostSurvey: PostgresHandler {
   private var connections: [PostgresConnection] = []
   /// Hosts that have answered or failed.
   private var finishedHosts: Set<Int> = []
+  /// Usable hosts, with the identities of their servers.
   private var found: [(host: Int, sight: ServerIdentity)] = []
+  /// The error to report if no host is usable.
   private var trouble: PostgresError?
+  /// Time of the next retry or of the choice; nil while answers are awaited without a limit.
   private var due: MonotonicTime?
   private(set) var isOver = false
 
@@ -55,6 +60,7 @@ final class HostSurvey: PostgresHandler {
     connections = []
   }
 
+  /// Connects to every host, and forgets earlier results.
   private func begin() {
     for connection in connections { connection.close() }
     (found, finishedHosts, trouble) = ([], [], nil)
@@ -95,6 +101,7 @@ final class HostSurvey: PostgresHandler {
     }
   }
 
+  /// Ends the survey with the best host, or with an error if the hosts belong to several clusters.
   private func choose() {
     let own = known.map { known in found.filter { $0.sight.system == known.system } } ?? []
     let candidates = own.isEmpty ? found : own

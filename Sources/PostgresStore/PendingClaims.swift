@@ -7,12 +7,15 @@ import Postgres
 import QueueCore
 import Time
 
+/// Requested pages of a branch, in the order of the requests.
 final class PendingClaims {
+  /// Progress of a requested page.
   private enum State {
     case waiting
     case sent
     /// Claimed, but too large to be sent under the lane's lock; must be queried by its number.
     case claimed
+    /// The connection was lost before the answer; must be queried by its number.
     case unknown
     case received([CustomerWithPayload])
   }
@@ -32,18 +35,21 @@ final class PendingClaims {
   private var last: Int64 = 0
   /// Number of the last non-empty page of the present epoch; 0 for none.
   private var lastFilled: Int64 = 0
+  /// True while a page with an unknown outcome is queried.
   private var isResolving = false
 
   init(_ context: SharedStoreContext, _ link: ReconnectingConnection) {
     (self.context, self.link) = (context, link)
   }
 
+  /// Requests the next page of a line.
   func claim(_ line: Line, limit: Int) {
     last += 1
     claims.append(Claim(number: last, line: line, limit: max(1, limit)))
     pump()
   }
 
+  /// Sends requests for pages that wait, and reports the pages that are complete.
   func pump() {
     guard let branch = context.branch, !isResolving, link.isOpen, !context.isInDoubt else { return }
     for index in claims.indices {
@@ -87,11 +93,13 @@ final class PendingClaims {
     return isSent
   }
 
+  /// Stores a received page until it is reported.
   private func storePage(_ page: [ClaimedCustomer], _ index: Int) {
     if page.count < claims[index].limit { onShortPage(claims[index].line) }
     claims[index].state = .received(context.customers(page, in: claims[index].line))
   }
 
+  /// Handles the result of a claim.
   private func handle(_ answer: PostgresAnswer<[ClaimedCustomer]?>, _ claim: Claim) {
     guard let index = claims.firstIndex(where: { $0.number == claim.number }) else { return }
     switch answer {
@@ -107,6 +115,7 @@ final class PendingClaims {
     report()
   }
 
+  /// Reports received pages in the order of the requests, up to the first missing one.
   private func report() {
     while case .received(let page) = claims.first?.state {
       let claim = claims.removeFirst()
@@ -115,13 +124,14 @@ final class PendingClaims {
     }
   }
 
-  /// The connection is open again, and the server processes of the earlier one have exited.
+  /// Queries pages with unknown outcomes on a new connection. The server processes of the earlier one have exited.
   func linkOpened() {
     guard let branch = context.branch else { return }
     isResolving = false
     resolveUnknown(branch)
   }
 
+  /// Queries pages with unknown outcomes one by one, and then sends the waiting requests.
   private func resolveUnknown(_ branch: PostgresBranch) {
     let unknown = claims.first { if case .unknown = $0.state { true } else { false } }
     guard let unknown else { return pump() }
@@ -146,7 +156,8 @@ final class PendingClaims {
 
   /// After a failover, asks whether the new server has the last reported page. Pages are claimed in order, so a server
   /// that has this page also has all earlier pages. The page may also be missing because its day has ended or its
-  /// customers were returned. In this case the branch rejoins without need, and no customer is lost.
+  /// customers were returned. In this case the branch rejoins without need, and no customer is lost. `finish` receives
+  /// nil if the query failed.
   ///
   /// - Returns: true if the query was sent or is not necessary.
   func checkLastClaim(_ finish: @escaping (Bool?) -> Void) -> Bool {

@@ -10,11 +10,12 @@ struct LargeRequestID: Hashable {
   var branch: Int64
   var epoch: Int64
   var number: Int64
+  /// The name as parameters of a statement.
   var values: [PostgresValue] { [.integer(branch), .integer(epoch), .integer(number)] }
 }
 
 extension PostgresBranch {
-  /// Sends one slice of a large request; false if the branch was fenced.
+  /// Stores one slice of a large request; false if the branch was fenced.
   ///
   /// - Parameter part: index of the slice, from 0.
   func storeSlice(

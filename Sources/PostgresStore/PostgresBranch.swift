@@ -33,6 +33,7 @@ public struct PostgresBranch: Sendable, Hashable {
     self.epoch = epoch
   }
 
+  /// Number and epoch, the first parameters of most statements.
   var fence: [PostgresValue] { [.integer(id), .integer(epoch)] }
 
   // MARK: - The lease
@@ -51,6 +52,7 @@ public struct PostgresBranch: Sendable, Hashable {
     )
   }
 
+  /// Statements of ``join(_:lease:host:after:homeIdentity:)``.
   static func joining(
     _ name: String, lease: TimeSpan, host: String, after epoch: Int64, homeIdentity: String
   ) -> [PostgresCall] {
@@ -61,6 +63,7 @@ public struct PostgresBranch: Sendable, Hashable {
     ]
   }
 
+  /// The branch in its new epoch, and the returned claims; nil if the name belongs to another home and is in use.
   static func joined(_ results: [PostgresRows]) -> (branch: PostgresBranch, returned: [TicketRange])? {
     guard let id = results.first?.integer(0, 0), let epoch = results.first?.integer(0, 1),
       results.count >= 3, let returned = ranges(results[1])
@@ -122,6 +125,7 @@ public struct PostgresBranch: Sendable, Hashable {
       : Self.ending(end)
   }
 
+  /// Request that ends an epoch and returns its claims; nil if the epoch had already ended.
   private static func ending(
     _ end: PostgresCall, after locks: [PostgresCall] = [], _ more: PostgresCall...
   ) -> PostgresRequest<[TicketRange]?> {
@@ -289,11 +293,13 @@ public struct PostgresBranch: Sendable, Hashable {
 
   // MARK: - Reading
 
+  /// Reads every row; nil if any row has an unexpected shape.
   private static func all<Element>(_ rows: PostgresRows, _ read: (Int) -> Element?) -> [Element]? {
     let elements = (0..<rows.count).compactMap(read)
     return elements.count == rows.count ? elements : nil
   }
 
+  /// Branches from rows of number and epoch; nil if a row has an unexpected shape.
   static func branches(_ rows: PostgresRows) -> [PostgresBranch]? {
     all(rows) { row in
       guard let id = rows.integer(row, 0), let epoch = rows.integer(row, 1) else { return nil }
@@ -301,6 +307,7 @@ public struct PostgresBranch: Sendable, Hashable {
     }
   }
 
+  /// Ranges from rows of lane, first and last ticket; nil if a row has an unexpected shape.
   private static func ranges(_ rows: PostgresRows) -> [TicketRange]? {
     all(rows) { row in
       guard let lane = rows.integer(row, 0), let first = rows.integer(row, 1), let last = rows.integer(row, 2)
@@ -309,6 +316,7 @@ public struct PostgresBranch: Sendable, Hashable {
     }
   }
 
+  /// Customers of a page; nil if a row has an unexpected shape.
   private static func customers(_ rows: PostgresRows) -> [ClaimedCustomer]? {
     all(rows) { ClaimedCustomer(rows, $0) }
   }

@@ -20,7 +20,7 @@ struct PostgresEnqueue {
     /// Slices of the request are missing at the server; nothing was changed.
     case unstaged
 
-    /// Nil if there are no rows, because the branch was fenced, or if a row has an unexpected shape.
+    /// Reads the result; nil if there are no rows, because the branch was fenced, or if a row has an unexpected shape.
     init?(_ rows: PostgresRows, isList: Bool) {
       var tickets = RequestTickets()
       var isNow = false
@@ -122,5 +122,6 @@ struct PostgresEnqueue {
     return PostgresStatements.issue.with(fence + key + [issued] + own + [.integers(numbers)])
   }
 
+  /// Interprets the rows of the statement; nil if the branch was fenced or a row has an unexpected shape.
   func read(_ rows: PostgresRows) -> Answer? { Answer(rows, isList: customers.hasOwnKeys) }
 }

@@ -1,4 +1,4 @@
-// Rows of the database: requested tickets, claimed customers, finished customers.
+// Rows of the database: positions, claimed customers, finished customers with their receipts.
 // Invariant: all columns of a completion except the sums have the same length, with one entry per customer, as the SQL
 // statements require.
 import BankModel
@@ -127,10 +127,12 @@ public struct PostgresCompletion: Sendable, Hashable {
       result: receipt.result, shortages: receipt.shortages)
   }
 
+  /// Statement that finishes these customers.
   var statement: PostgresStatement {
     optionalColumns.isEmpty ? PostgresStatements.complete : PostgresStatements.completeWithResults
   }
 
+  /// Parameters of ``statement`` after the numbers of the branch and the commit.
   var values: [PostgresValue] {
     [.integers(positions)] + columns.map { PostgresValue.integers($0) } + ends + sums
   }

@@ -242,7 +242,7 @@ extension PostgresStatements {
     ON CONFLICT (name) DO UPDATE SET value = greatest(m.value, excluded.value)
     """)
 
-  /// Identity of the database: number, and the day and ticket at which the number was assigned.
+  /// Identity of the database: its number, and day and ticket of the first order name that contains the number.
   static let bankID = PostgresStatement(
     "bank-books-name", [],
     """

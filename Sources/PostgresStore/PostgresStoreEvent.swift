@@ -31,7 +31,7 @@ public enum PostgresStoreEvent: Sendable, Equatable {
   case page(Line, [CustomerWithPayload])
   /// The line may have unclaimed customers.
   case lineMayHaveCustomers(Line)
-  /// Another branch has cancelled a customer that this branch may own.
+  /// A customer that this branch may own was cancelled, usually by another branch.
   case cancelledElsewhere(TicketNumber)
   /// Reply to a request.
   case answered(RequestNumber, StoreReply)
@@ -114,7 +114,7 @@ public struct JoinResult: Sendable, Equatable {
   public var paused: [Service] = []
 }
 
-/// A claimed customer.
+/// A claimed customer with its payload.
 public struct CustomerWithPayload: Sendable, Equatable {
   /// The claimed customer.
   public var customer: Customer
@@ -128,9 +128,11 @@ public struct CustomerWithPayload: Sendable, Equatable {
 
 /// Reply to a request.
 public enum StoreReply: Sendable, Equatable {
+  /// The tickets of a request, new or known.
   case issued(RequestTickets)
+  /// The operation has taken effect.
   case done
-  /// This number of dead letters was requeued. If it equals the requested limit, more may exist.
+  /// This number of customers returned to their lines. If it equals the requested limit, more may exist.
   case requeued(Int64)
   /// No ticket with this number was issued on this day.
   case noSuchTicket

@@ -9,11 +9,13 @@ import Posix
 import Postgres
 import Time
 
+/// Connection of a branch to its server, replaced after each loss.
 final class ReconnectingConnection: PostgresHandler {
   /// Called when the connection is open: unknown outcomes must be queried, and requests may be sent.
   var opened: () -> Void = {}
-  /// Called after a loss or a failure to connect, after the outcomes of all sent requests were reported.
+  /// Called after a loss, a failure to connect or a refusal, after the outcomes of all sent requests were reported.
   var lost: (PostgresError) -> Void = { _ in }
+  /// Called for each notification.
   var notified: (_ payload: String) -> Void = { _ in }
 
   /// True if the connection accepts requests.
@@ -22,12 +24,14 @@ final class ReconnectingConnection: PostgresHandler {
   var inFlightCount: Int { isOpen ? connection?.inFlightCount ?? 0 : 0 }
   /// Pid of the server process; for tests.
   var backend: Int32 { connection?.backend ?? 0 }
+  /// Properties of the present or last server; nil before the first connection.
   private(set) var server: PostgresServer?
   /// Identity of the present or last server; nil before the first connection.
   private(set) var identity: ServerIdentity?
   /// Decides about a new connection before it is used.
   var decide: (ReconnectingConnection, ServerIdentity) -> ConnectionDecision = { _, _ in .open }
 
+  /// State of the connection.
   private enum Stage {
     case waiting
     case connecting
@@ -39,11 +43,13 @@ final class ReconnectingConnection: PostgresHandler {
     case closed
   }
 
+  /// Pause after the first loss; each further one doubles it.
   private static let firstPause = TimeSpan.milliseconds(20)
   /// Maximum pause during the first minute (``earlyOutage``) of an outage; ``maxPause`` applies after it.
   private static let maxEarlyPause = TimeSpan.milliseconds(150)
   private static let maxPause = TimeSpan.seconds(1)
   private static let earlyOutage = TimeSpan.seconds(60)
+  /// Minimum pause of ``retry(after:)``.
   private static let pauseAfterRefusal = TimeSpan.milliseconds(250)
   /// Time limit for connecting to one of several hosts, if another connection of the branch is open at another host.
   private static let timeout = TimeSpan.milliseconds(300)
@@ -56,6 +62,7 @@ final class ReconnectingConnection: PostgresHandler {
   private let url: PostgresURL
   private let loop: EventLoop
   private let limits: PostgresConnection.Limits
+  /// Channel of notifications; nil for none.
   private let channel: String?
   private var connection: PostgresConnection?
   private var stage = Stage.waiting
@@ -68,6 +75,8 @@ final class ReconnectingConnection: PostgresHandler {
   /// Server processes by pid and start time, the present one last.
   private var processes: [(pid: Int64, began: Int64)] = []
 
+  /// Creates a link that connects in the next ``finishIteration()``.
+  ///
   /// - Parameter host: index of the first host to try.
   init(
     to url: PostgresURL, loop: EventLoop, limits: PostgresConnection.Limits,
@@ -78,7 +87,7 @@ final class ReconnectingConnection: PostgresHandler {
     nextAttempt = SystemClock.monotonic()
   }
 
-  /// Sends a request; returns false, without sending, if none is accepted now.
+  /// Sends a request; returns false, without sending, if the connection accepts no request now.
   func send<Answer>(
     _ request: PostgresRequest<Answer>, _ finish: @escaping (PostgresAnswer<Answer>) -> Void
   ) -> Bool {
@@ -153,6 +162,7 @@ final class ReconnectingConnection: PostgresHandler {
     connection = nil
   }
 
+  /// Closes the present connection, and waits for the time of the next attempt.
   private func dropConnection() {
     connection?.close()
     connection = nil
@@ -187,6 +197,7 @@ final class ReconnectingConnection: PostgresHandler {
     if stage == .ending { terminateFormer() }
   }
 
+  /// Starts connecting to the host of another open connection, or else to the next host.
   private func connect() {
     stage = .connecting
     attemptAt = SystemClock.monotonic()
@@ -205,12 +216,14 @@ final class ReconnectingConnection: PostgresHandler {
     }
   }
 
+  /// Queries the number of the database, and then decides about the connection.
   private func queryDatabaseID(_ identity: ServerIdentity) {
     ask(ServerProbe.number) { link, bankID in
       link.admit(ServerIdentity(system: identity.system, timeline: identity.timeline, bankID: bankID))
     }
   }
 
+  /// Uses, holds or closes the connection, as decided for this identity.
   private func admit(_ identity: ServerIdentity) {
     self.identity = identity
     switch decide(self, identity) {
@@ -243,6 +256,7 @@ final class ReconnectingConnection: PostgresHandler {
     }
   }
 
+  /// Opens the link for requests.
   private func open() {
     stage = .open
     pause = Self.firstPause
@@ -277,6 +291,7 @@ final class ReconnectingConnection: PostgresHandler {
     lost(error)
   }
 
+  /// Sets the time of the next attempt, and lengthens the pause for the attempt after it.
   private func pauseBeforeNext() {
     let now = SystemClock.monotonic()
     let since = outageSince ?? now

@@ -1,5 +1,5 @@
 // Requests of a branch to the shared database, apart from its transactions: pages, tickets, and operator commands.
-// Invariant: each request with a number is answered once, as SharedHappening specifies.
+// Invariant: each request with a number is answered once, with the event `answered`.
 import BankModel
 import Posix
 import Postgres

@@ -7,7 +7,7 @@
 // connection have exited, and are repeated if they had no effect. After its lease has expired or it was fenced, the
 // branch owns no customers any more and rejoins.
 //
-// Invariant: the guarantees of SharedHappening. Errors: SharedBooksFailure if the database cannot be used; no other
+// Invariant: the guarantees of PostgresStoreEvent. Errors: SharedStoreFailure if the database cannot be used; no other
 // error is final.
 import BankModel
 import Posix
@@ -48,6 +48,7 @@ public final class SharedStore {
     }
   }
 
+  /// Number of committed transactions after which their counts are folded.
   private static let foldThreshold: Int = 512
 
   let context: SharedStoreContext
@@ -108,6 +109,7 @@ public final class SharedStore {
     survey.chose = { [unowned self] host in for link in links { link.begin(at: host) } }
   }
 
+  /// Sets the callbacks of the parts.
   private func connect() {
     customerLink.opened = { [unowned self] in
       note(opened: customerLink)
@@ -164,8 +166,8 @@ public final class SharedStore {
     return admission
   }
 
-  /// After a failover the new server may lack pages of this branch, and other branches may have claimed their
-  /// customers.
+  /// Resumes transactions and pages on an open connection. After a failover the new server may lack pages of this
+  /// branch, and other branches may have claimed their customers, so the last page is queried first.
   private func workOpened() {
     guard context.branch != nil, !customerLink.isAtServer(of: context.server) else {
       context.isInDoubt = false
@@ -186,12 +188,14 @@ public final class SharedStore {
 
   // MARK: - The epoch
 
+  /// Records that a connection is open, and lets the others connect at once.
   private func note(opened link: ReconnectingConnection) {
     interrupted.remove(ObjectIdentifier(link))
     reportedRefusal = nil
     for otherLink in links where otherLink !== link { otherLink.retryNow() }
   }
 
+  /// Reports a loss once for each connection. An error before the first join that no retry can solve is final.
   private func note(lost link: ReconnectingConnection, _ error: PostgresError) {
     guard !isOver else { return }
     if !hasJoined, !error.isRetriable, link === leaseLink { return refuse(.server(error)) }
@@ -223,6 +227,7 @@ public final class SharedStore {
     }
   }
 
+  /// Ends the epoch in all parts, reports the loss, and reconnects to join again.
   private func handleLoss(_ loss: LeaseLoss) {
     guard context.branch != nil else { return }
     context.branch = nil
@@ -236,6 +241,7 @@ public final class SharedStore {
     for link in links { link.reconnect() }
   }
 
+  /// Closes the store, because the database cannot be used.
   private func refuse(_ failure: SharedStoreFailure) {
     guard !isOver else { return }
     close()
@@ -271,6 +277,7 @@ public final class SharedStore {
 
   // MARK: - Due customers
 
+  /// Returns due customers to their lines; `window` is the maximum age of the due time in milliseconds.
   private func returnDue(within window: Int64) {
     requests.ask(
       nil, repeatsInLaterEpoch: false,
@@ -303,6 +310,7 @@ public final class SharedStore {
     continueLeaving()
   }
 
+  /// Leaves as soon as no transaction or request is in flight, or gives up at the deadline.
   private func continueLeaving() {
     guard leaveCompletion != nil else { return }
     // After this timeout another branch fences this one and returns its customers.
@@ -336,6 +344,7 @@ public final class SharedStore {
     if !isSent { left() }
   }
 
+  /// Closes the store and calls the completion of ``leave(drains:_:)``.
   private func left() {
     guard let finished = leaveCompletion else { return }
     leaveCompletion = nil
@@ -365,6 +374,7 @@ public final class SharedStore {
     continueLeaving()
   }
 
+  /// Folds the counts of earlier commits, if there are enough of them.
   private func fold() {
     guard context.branch != nil, !isFolding, context.numbers.recent.count > Self.foldThreshold else { return }
     let number = context.numbers.foldable

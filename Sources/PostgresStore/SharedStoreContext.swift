@@ -7,6 +7,7 @@ import Postgres
 import QueueCore
 import Time
 
+/// State of the branch that all parts of the shared store use.
 final class SharedStoreContext {
   /// The branch in its present epoch; nil while it has none.
   var branch: PostgresBranch?
@@ -14,6 +15,7 @@ final class SharedStoreContext {
   var lastBranch: PostgresBranch?
   var day: BusinessDay = 1
   var services = ServiceDirectory()
+  /// Numbers of the transactions in the present epoch.
   var numbers = CommitNumbers()
   var clock = ServerClockOffset()
   /// Called by the part that has found out that the branch was fenced.
@@ -38,6 +40,7 @@ final class SharedStoreContext {
   // MARK: - Events
 
   private var events: [PostgresStoreEvent] = []
+  /// Number of events that were taken from ``events``.
   private var taken = 0
   /// Lines with a pending `lineMayHaveCustomers` event.
   private var waiting: Set<Line> = []
@@ -61,11 +64,13 @@ final class SharedStoreContext {
   /// Records a successful write.
   func acceptsWrites() { writeRefusal = nil }
 
+  /// Adds an event. A line with a pending event gets no second one.
   func report(_ event: PostgresStoreEvent) {
     if case .lineMayHaveCustomers(let line) = event, !waiting.insert(line).inserted { return }
     events.append(event)
   }
 
+  /// The oldest event that was not taken yet; nil for none.
   func takeEvent() -> PostgresStoreEvent? {
     guard taken < events.count else { return nil }
     let event = events[taken]
@@ -117,13 +122,14 @@ final class SharedStoreContext {
     services = directory
   }
 
-  /// Known services among these numbers.
+  /// Services with the numbers in these rows; unknown numbers are skipped.
   func pausedServices(_ rows: PostgresRows) -> [Service] {
     (0..<rows.count).compactMap { row in
       services.services.first { Int64($0.number) == rows.integer(row, 0) }
     }
   }
 
+  /// Customers of a claimed page, with their times by the branch's clock.
   func customers(_ page: [ClaimedCustomer], in line: Line) -> [CustomerWithPayload] {
     page.map { found in
       CustomerWithPayload(
@@ -137,8 +143,8 @@ final class SharedStoreContext {
     }
   }
 
-  /// The stock identifies the order of a ticket by its issue time, in every epoch and with every clock setting. So
-  /// these times are not converted from the server's clock.
+  /// Issue time of a claimed customer, by the branch's clock. The stock identifies the order of a ticket by its issue
+  /// time, in every epoch and with every clock setting. So the times of these customers are not converted.
   private func issued(_ found: ClaimedCustomer, in line: Line) -> WallTime {
     line.service.usesStock
       ? WallTime(milliseconds: found.issuedMilliseconds) : clock.localTime(found.issuedMilliseconds)

@@ -2,6 +2,7 @@
 // Invariant: slices are sent in order, and the request is complete when all are stored. A restart is a new run, and
 // answers to an earlier run are ignored.
 
+/// Slices of one large request that were sent or stored so far.
 struct StagingProgress {
   /// Number of restarts.
   private(set) var attempt = 0
@@ -11,7 +12,9 @@ struct StagingProgress {
   private(set) var isComplete = false
   /// Answer for the client after all customers were moved; nil before the request has its tickets.
   var given: StoreReply?
+  /// Number of customers in the slices sent in this run.
   private var sent = 0
+  /// Number of slices in flight.
   private var inFlightCount = 0
 
   /// The next slice to send; nil if none may be sent now.
@@ -20,6 +23,7 @@ struct StagingProgress {
     return customers.slice(from: sent, bytes: bounds.slice, customers: bounds.customers)
   }
 
+  /// Records that a slice was sent.
   mutating func send(_ slice: Range<Int>) {
     sent = slice.upperBound
     parts += 1
@@ -32,6 +36,7 @@ struct StagingProgress {
     isComplete = inFlightCount == 0 && sent == count
   }
 
+  /// Starts a new run, in which all slices are sent again.
   mutating func restart() { self = StagingProgress(attempt: attempt + 1) }
 
   init(attempt: Int = 0) { self.attempt = attempt }

@@ -5,9 +5,11 @@ import BankModel
 import Postgres
 import QueueCore
 
+/// Builders of the transactions for operator commands and periodic tasks.
 enum StoreOperations {
   typealias AttemptResult = StoreRequestQueue.AttemptResult
 
+  /// Cancels a customer of any branch.
   static func cancel(_ ticket: TicketNumber) -> StoreRequestQueue.RequestBuilder {
     { branch, number, earlierAttempts in
       let values = branch.fence + [.integer(number), .integer(ticket)]
@@ -25,6 +27,7 @@ enum StoreOperations {
     }
   }
 
+  /// Returns a dead letter to its line.
   static func requeue(_ ticket: TicketNumber) -> StoreRequestQueue.RequestBuilder {
     { branch, number, earlierAttempts in
       let values = branch.fence + [.integer(number), .integer(ticket)]
@@ -44,6 +47,7 @@ enum StoreOperations {
     }
   }
 
+  /// Reply for a ticket that the operation did not change. `done` compares its receipt.
   private static func ticketState(_ rows: PostgresRows, done: (Int64?, Int64?, Int64?) -> Bool)
     -> StoreReply
   {
@@ -66,7 +70,7 @@ enum StoreOperations {
     }
   }
 
-  /// Reports that the branch's stock has released its reservations for these tickets.
+  /// Deletes the rows of tickets whose reservations the branch's stock has released.
   static func released(_ tickets: [TicketOfDay]) -> StoreRequestQueue.RequestBuilder {
     { branch, _, _ in
       let values = branch.fence + [.integers(tickets.map(\.day)), .integers(tickets.map(\.ticket))]
@@ -76,6 +80,7 @@ enum StoreOperations {
     }
   }
 
+  /// Returns up to `limit` dead letters to their lines.
   static func requeueDead(limit: Int) -> StoreRequestQueue.RequestBuilder {
     { branch, number, _ in
       let limit = PostgresValue.integer(Int64(max(1, limit)))
@@ -86,7 +91,7 @@ enum StoreOperations {
     }
   }
 
-  /// Returns due customers to their lines, up to this age of the due time in milliseconds.
+  /// Returns due customers to their lines. `window` is the maximum age of the due time, in milliseconds.
   static func reviveDue(within window: Int64) -> StoreRequestQueue.RequestBuilder {
     { branch, number, _ in
       returning([
@@ -96,6 +101,7 @@ enum StoreOperations {
     }
   }
 
+  /// Returns claimed customers that were not served.
   static func returnClaimed(lane: Int64, _ tickets: [TicketNumber]) -> StoreRequestQueue.RequestBuilder {
     { branch, _, _ in
       let request = branch.returnClaimed(lane: lane, tickets)
@@ -103,6 +109,7 @@ enum StoreOperations {
     }
   }
 
+  /// Request whose answer is the number of returned customers.
   private static func returning(_ segment: [PostgresCall]) -> PostgresRequest<AttemptResult> {
     PostgresRequest(segment: segment) { results in
       guard let rows = results.last, let count = rows.integer(0, 0), let isEpochValid = rows.boolean(0, 2)
@@ -115,8 +122,8 @@ enum StoreOperations {
 
   // MARK: - The day
 
-  /// Starts the drain of this day only, because a repetition after an unknown outcome may run after the day has
-  /// ended.
+  /// Starts the drain of the bank, on this day only, because a repetition after an unknown outcome may run after the
+  /// day has ended.
   static func drain(_ day: BusinessDay) -> StoreRequestQueue.RequestBuilder {
     { branch, _, _ in
       PostgresRequest(segment: [PostgresStatements.drain.with(branch.fence + [.integer(day)])]) { results in
@@ -125,6 +132,7 @@ enum StoreOperations {
     }
   }
 
+  /// Ends a day without customers, and starts the next one. Cancels the customers before, if requested.
   static func endDay(_ day: BusinessDay, cancellingAll: Bool) -> StoreRequestQueue.RequestBuilder {
     { branch, number, _ in
       var segment: [PostgresCall] = [PostgresStatements.lockNumbers()]

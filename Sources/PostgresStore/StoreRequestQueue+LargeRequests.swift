@@ -35,6 +35,7 @@ extension StoreRequestQueue {
     }
   }
 
+  /// Handles the result of a sent slice. A slice that was not stored restarts the transfer.
   private func handleSliceReply(
     _ id: Int64, _ attempt: Int, _ count: Int, _ answer: PostgresAnswer<Bool>, _ branch: PostgresBranch
   ) {
@@ -70,6 +71,7 @@ extension StoreRequestQueue {
       }, StoreOperations.moveSlices(name))
   }
 
+  /// Answers the client of a large request whose customers are all in their lines.
   private func finishLargeRequest(_ name: LargeRequestID) {
     guard name.branch == context.lastBranch?.id else { return }
     for task in tasks where task.name.map({ $0 == (name.epoch, name.number) }) == true {
@@ -77,7 +79,7 @@ extension StoreRequestQueue {
     }
   }
 
-  /// Runs after a new epoch has started: deletes slices without a request, and continues requests that have tickets.
+  /// Deletes slices without a request, and continues requests that have tickets. Called when a new epoch has started.
   func resumeLargeRequests(_ branch: PostgresBranch) {
     deleteOrphanedSlices()
     for task in tasks where task.staging?.given != nil {

@@ -2,13 +2,14 @@
 // periodic tasks.
 // Invariant: requests that are ready are sent in order, and each request of a client is answered once. A request with
 // an unknown outcome is repeated, also in a later epoch if it outlives the epoch. The repetition detects whether an
-// earlier transmission has taken effect, as far as SharedOperations can determine it.
+// earlier transmission has taken effect, as far as StoreOperations can determine it.
 import BankModel
 import Posix
 import Postgres
 import QueueCore
 import Time
 
+/// Requests to the shared database that are waiting or in flight.
 final class StoreRequestQueue {
   /// Result of one transmission.
   enum AttemptResult {
@@ -29,13 +30,16 @@ final class StoreRequestQueue {
     }
   }
 
+  /// A request without an answer.
   struct PendingRequest {
     let id: Int64
     /// The caller's request; nil for tasks of the branch itself.
     let request: RequestNumber?
+    /// Makes the transaction for the next transmission.
     let buildRequest: RequestBuilder
     /// Customers of a request for tickets. One transaction may contain several of these requests.
     var columns: EnqueueColumns?
+    /// Epoch and number under which a request for tickets was first sent; nil before that.
     var name: (epoch: Int64, number: Int64)?
     /// Progress of a request that is too large to be sent as a whole; nil for all others.
     var staging: StagingProgress?
@@ -46,6 +50,7 @@ final class StoreRequestQueue {
     /// True if the request must be sent alone, because a transaction of several requests was refused.
     var mustBeSentAlone = false
     var earlierAttempts = EarlierAttempts()
+    /// Commit number of the transmission in flight; nil for none.
     var commit: Int64?
     /// Called instead of sending an answer.
     var finish: ((StoreReply?) -> Void)?
@@ -64,8 +69,11 @@ final class StoreRequestQueue {
     }
   }
 
+  /// Maximum number of transactions in flight.
   private static let maxInFlight = 8
+  /// Maximum number of requests for tickets in one transaction.
   private static let maxBatchCount = 64
+  /// Pause before a retry after a temporary refusal.
   static let pause = TimeSpan.milliseconds(5)
 
   var isEmpty: Bool { tasks.isEmpty }
@@ -76,6 +84,7 @@ final class StoreRequestQueue {
   let link: ReconnectingConnection
   var tasks: [PendingRequest] = []
   private var lastID: Int64 = 0
+  /// Number of transactions in flight.
   private var sent = 0
   private var isAddingLanes = false
 
@@ -91,6 +100,7 @@ final class StoreRequestQueue {
 
   // MARK: - Adding requests
 
+  /// Adds a request for tickets.
   func enqueueCustomers(_ request: RequestNumber, _ customers: EnqueueRequest) {
     guard !customers.orders.isEmpty else {
       return context.report(.answered(request, .issued(RequestTickets())))
@@ -108,6 +118,8 @@ final class StoreRequestQueue {
     pump()
   }
 
+  /// Adds a request, and sends it as soon as possible.
+  ///
   /// - Parameters:
   ///   - repeatsInLaterEpoch: true if the request must be repeated in a later epoch.
   ///   - finish: called instead of answering `request`; receives nil if the request was dropped.
@@ -129,6 +141,7 @@ final class StoreRequestQueue {
 
   // MARK: - Sending
 
+  /// Sends the requests that are ready, as many as the limits allow.
   func pump() {
     guard let branch = context.branch, link.isOpen, !isAddingLanes else { return }
     if let retryAt {
@@ -142,6 +155,7 @@ final class StoreRequestQueue {
     }
   }
 
+  /// Sends one request as its own transaction; false if none can be sent now.
   private func send(_ index: Int, _ branch: PostgresBranch) -> Bool {
     let number = context.numbers.next()
     let task = tasks[index]
@@ -169,7 +183,7 @@ final class StoreRequestQueue {
     return true
   }
 
-  /// Sends consecutive requests for tickets as one transaction.
+  /// Sends consecutive requests for tickets as one transaction; false if none can be sent now.
   private func sendEnqueues(from first: Int, _ branch: PostgresBranch) -> Bool {
     var batch: [PostgresEnqueue] = []
     var ids: [Int64] = []
@@ -212,6 +226,7 @@ final class StoreRequestQueue {
     return true
   }
 
+  /// Handles the result of a transaction with several requests for tickets.
   private func handle(
     _ answer: PostgresAnswer<[PostgresEnqueue.Answer?]>, _ ids: [Int64], _ branch: PostgresBranch
   ) {
@@ -254,6 +269,7 @@ final class StoreRequestQueue {
     }
   }
 
+  /// Assigns numbers to new lanes, and then continues sending. Always returns false: nothing was sent yet.
   func addLanes(_ lines: [Line], for own: Int64) -> Bool {
     let segment = [
       PostgresStatements.lockNumbers(),
@@ -289,6 +305,7 @@ final class StoreRequestQueue {
     return commit
   }
 
+  /// Removes a request, and reports its answer.
   func end(_ id: Int64, _ answer: StoreReply?) {
     guard let index = tasks.firstIndex(where: { $0.id == id }) else { return }
     let task = tasks.remove(at: index)
@@ -306,6 +323,7 @@ final class StoreRequestQueue {
     pump()
   }
 
+  /// Handles a refusal: retries after a pause if it is temporary, else ends the request.
   func refused(_ id: Int64, _ error: PostgresError) {
     context.refusesWrites(error)
     if error.isTransient {
@@ -325,6 +343,7 @@ final class StoreRequestQueue {
     for task in waiting { end(task.id, .refused(context.storeError(error))) }
   }
 
+  /// Records a transmission with an unknown outcome, so that the request is repeated.
   private func unknown(_ id: Int64, _ branch: PostgresBranch, _ commit: Int64) {
     guard let index = tasks.firstIndex(where: { $0.id == id }) else { return }
     tasks[index].earlierAttempts.unknown.append((branch.epoch, commit))

@@ -2,14 +2,15 @@
 // Invariant: the transactions take effect in order. Each one contains the number of the preceding one and has no
 // effect without it. Each result is reported once, in order. A transaction with an unknown outcome is queried before
 // it is sent again.
-// Errors: a transaction that was refused for a temporary reason is sent again. If the refusal is not temporary, the
-// transaction and all later ones are dropped. If the epoch ends, all that are not in the database are lost.
+// Errors: a transaction that was refused for a temporary reason is sent again. If the refusal is not temporary, every
+// transaction in flight or staged is dropped. If the epoch ends, all that are not in the database are dropped.
 import BankModel
 import Posix
 import Postgres
 import QueueCore
 import Time
 
+/// Staged changes of a branch, and its transactions in flight.
 final class TransactionQueue {
   private enum State {
     case waiting
@@ -26,6 +27,7 @@ final class TransactionQueue {
   private static let pause = TimeSpan.milliseconds(5)
 
   var hasStaged: Bool { !staged.isEmpty }
+  /// Number of transactions made by ``commit()`` whose results were not reported yet.
   var count: Int { inFlight.count }
   /// Time of the next retry; nil while a retry is impossible, because the event that enables it also wakes the loop.
   var nextDeadline: MonotonicTime? {
@@ -36,8 +38,11 @@ final class TransactionQueue {
   private let link: ReconnectingConnection
   private var staged = BranchTransaction()
   private var inFlight: [QueuedTransaction] = []
+  /// Number of transactions whose answers are awaited.
   private var sent = 0
+  /// True while unknown outcomes are queried.
   private var isResolving = false
+  /// A refusal that is reported when no answer is awaited any more.
   private var refusal: PostgresError?
   /// Due times of customers that refused transactions would have delayed. The caller stages the same changes again.
   private var refusedDues: [TicketNumber: BranchTransaction.Due] = [:]
@@ -46,10 +51,12 @@ final class TransactionQueue {
     (self.context, self.link) = (context, link)
   }
 
+  /// Adds a change to the next transaction.
   func stage(_ change: StoreChange) { staged.add(change, clock: context.clock, dues: refusedDues) }
 
   func dropStaged() { staged = BranchTransaction() }
 
+  /// Makes a transaction of the staged changes, and sends it.
   func commit() {
     guard hasStaged else { return }
     inFlight.append(QueuedTransaction(number: context.numbers.next(), commit: staged))
@@ -59,6 +66,7 @@ final class TransactionQueue {
 
   // MARK: - Sending
 
+  /// Sends the transactions that wait, in order.
   func pump() {
     guard let branch = context.branch, !isResolving, refusal == nil, link.isOpen, !context.isInDoubt else {
       return
@@ -80,6 +88,7 @@ final class TransactionQueue {
     }
   }
 
+  /// Handles the result of a transmission.
   private func handle(
     _ answer: PostgresAnswer<BranchTransaction.Effect>, _ number: Int64, _ branch: PostgresBranch
   ) {
@@ -107,6 +116,7 @@ final class TransactionQueue {
     refuse(error)
   }
 
+  /// Reports the oldest transaction as committed.
   private func reportCommitted(_ rejectedCompletions: [TicketNumber]) {
     let flight = inFlight.removeFirst()
     context.numbers.commit(flight.number)
@@ -115,6 +125,7 @@ final class TransactionQueue {
     context.report(.committed(rejectedCompletions: rejectedCompletions))
   }
 
+  /// Drops all transactions and reports the refusal, after unknown outcomes are known.
   private func refuse(_ error: PostgresError) {
     // The unknown outcomes of other commits are queried first.
     guard !inFlight.contains(where: { $0.state == .unknown }) else { return }
@@ -132,7 +143,7 @@ final class TransactionQueue {
 
   // MARK: - Unknown outcomes
 
-  /// The connection is open again, and the server processes of the earlier one have exited.
+  /// Queries unknown outcomes on a new connection, and continues. The server processes of the earlier one have exited.
   func linkOpened() {
     guard let branch = context.branch else { return }
     if Kernel.hasPlantedBug("repeatsWithoutCheck") {
@@ -212,6 +223,7 @@ final class TransactionQueue {
     }
   }
 
+  /// Drops all transactions, and reports each as dropped.
   private func dropAll() {
     if Kernel.hasPlantedBug("keepsCommitsAfterLeaseLoss") {
       for index in inFlight.indices { inFlight[index].state = .waiting }
