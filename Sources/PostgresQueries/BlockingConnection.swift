@@ -11,6 +11,7 @@ import PostgresStore
 import QueueCore
 import Time
 
+/// A connection whose queries wait for their results.
 package final class BlockingConnection: PostgresHandler {
   /// The address as it may be displayed.
   package let name: String
@@ -21,15 +22,19 @@ package final class BlockingConnection: PostgresHandler {
   private let limits: PostgresConnection.Limits
   private var connection: PostgresConnection?
   private var isConnected = false
+  /// Error with which the connection has ended; nil while it is usable.
   private var loss: PostgresError?
   /// Index of the host to which the next connection is tried first.
   private var host = 0
+  /// True within a snapshot or a writing transaction.
   private var isInSnapshot = false
   /// Identity of the database: `known` returns the one that the caller remembers, and `seen` is the one that a server
   /// last returned.
   private let known: () -> SharedStoreProgress?
   private var seen: SharedStoreProgress?
 
+  /// Parses the address. The first query connects.
+  ///
   /// - Parameters:
   ///   - timeout: timeout for one answer of the server.
   ///   - isWritable: true if the session writes, for a move.
@@ -86,8 +91,9 @@ package final class BlockingConnection: PostgresHandler {
 
   /// Runs `body` in one writing transaction, which is invisible to other sessions until its commit.
   ///
-  /// - Throws: errors of `body` and `willCommit`, after which nothing was changed. If the commit fails,
-  ///   `willCommit` was called before, and the caller must determine the outcome.
+  /// - Parameter isCommitting: called directly before the commit.
+  /// - Throws: errors of `body` and `isCommitting`, after which nothing was changed. If the commit fails,
+  ///   `isCommitting` was called before, and the caller must determine the outcome.
   package func inTransaction<Result>(
     _ body: () throws -> Result, isCommitting: () throws -> Void
   ) throws -> Result {
@@ -125,10 +131,12 @@ package final class BlockingConnection: PostgresHandler {
     }
   }
 
+  /// Sends a segment, after connecting if necessary, and waits for its rows.
   private func answer(to segment: [PostgresCall]) throws(PostgresError) -> [PostgresRows] {
     try answer(to: segment, on: try ready())
   }
 
+  /// Sends a segment on this connection, and waits for its rows.
   private func answer(
     to segment: [PostgresCall], on connection: PostgresConnection
   ) throws(PostgresError) -> [PostgresRows] {
@@ -144,6 +152,7 @@ package final class BlockingConnection: PostgresHandler {
 
   // MARK: - The connection
 
+  /// The present connection if it is usable, else a new one to the best host.
   private func ready() throws(PostgresError) -> PostgresConnection {
     if let connection, connection.isReady { return connection }
     guard !isInSnapshot else { throw loss ?? PostgresError(.closed, at: name) }
@@ -182,6 +191,7 @@ package final class BlockingConnection: PostgresHandler {
     return seen.timeline > reply.timeline ? seen : reply
   }
 
+  /// Remembers the host and the identity of a connection, and returns the connection.
   private func use(_ connection: PostgresConnection, at host: Int, _ identity: ServerIdentity)
     -> PostgresConnection
   {
@@ -192,6 +202,7 @@ package final class BlockingConnection: PostgresHandler {
     return connection
   }
 
+  /// Connects to one host, and determines its identity. Closes the earlier connection.
   private func connect(to host: Int) throws(PostgresError) -> (PostgresConnection, ServerIdentity) {
     close()
     let connection = PostgresConnection(to: url.alone(atHost: host), loop: loop, limits: limits)
@@ -227,11 +238,12 @@ package final class BlockingConnection: PostgresHandler {
   package func lost(_ connection: PostgresConnection, _ error: PostgresError) { loss = error }
   package func notified(_ connection: PostgresConnection, channel: String, payload: String) {}
 
+  /// The error for the caller.
   private func failure(_ error: PostgresError) -> StoreError { StoreError(error, at: name, in: language) }
 }
 
 extension PostgresError {
-  /// True if another connection may succeed.
+  /// True if the connection has ended, so that the same query may succeed on another one.
   fileprivate var isOfConnection: Bool {
     switch reason {
     case .lost, .closed: true

@@ -15,16 +15,21 @@ import PostgresStore
 import QueueCore
 import Storage
 
+/// Audit of all tickets of one day.
 struct ClaimAudit {
   private let reading: PostgresReader
   private let day: PostgresReader.AuditedDay
+  /// Branches whose clocks do not show the order in which they started customers.
   private let disordered: Set<PostgresBranch>
   /// False if a clock was set back on the present day, so that times do not show an order.
   private let isOrdered: Bool
+  /// Order in which the customers of each page were started.
   private var order = OrderScan(starts: [], disordered: [])
   /// Page of the last customer of each lane.
   private var pages: [Int64: (page: Page, number: Int)] = [:]
+  /// Number of pages so far, which is also the number of the last page.
   private var pageCount = 0
+  /// Receipts to look up among the returned claims.
   private var orphanedReceipts: [OrphanedReceipt] = []
 
   /// A claim of a branch in an epoch, identified by its first ticket.
@@ -47,6 +52,7 @@ struct ClaimAudit {
     (self.reading, self.day, self.disordered, self.isOrdered) = (reading, day, disordered, isOrdered)
   }
 
+  /// Reads the receipts, customers and attempts of the day, and adds a finding for each violated rule.
   mutating func run(
     _ walk: inout ReceiptScan, _ customers: inout CustomerCounts, _ record: inout AuditRecord
   ) throws(StoreError) {
@@ -77,6 +83,7 @@ struct ClaimAudit {
 
   // MARK: - One ticket
 
+  /// Checks one receipt.
   private mutating func visit(
     _ row: SnapshotCursor, _ walk: inout ReceiptScan, _ attempts: inout AttemptCountCursor,
     _ record: inout AuditRecord
@@ -121,8 +128,8 @@ struct ClaimAudit {
     order.visit(day.day, ticket, line, under: number, attempts: counted, startedAt: started, &record)
   }
 
-  /// Number of the page. Customers of one page are compared with each other. Pages of a line follow each other, so the
-  /// state of the preceding page is dropped.
+  /// Number of the page. Customers of one page are compared with each other. The pages of a lane are visited one after
+  /// the other, so the state of the preceding page is dropped.
   private mutating func number(of page: Page, in lane: Int64, of line: Line) -> Int {
     if let last = pages[lane] {
       if last.page == page { return last.number }
@@ -133,6 +140,7 @@ struct ClaimAudit {
     return pageCount
   }
 
+  /// Checks one customer.
   private func visit(
     customer row: SnapshotCursor, _ customers: inout CustomerCounts, _ attempts: inout AttemptCountCursor,
     _ record: inout AuditRecord
@@ -215,6 +223,7 @@ struct ClaimAudit {
       """
   }
 
+  /// Number, first and last number, and an invalid end of the attempts of each ticket of the day.
   private var attemptsInOrder: String {
     let last = AttemptEnd.allCases.map(\.rawValue).max() ?? 0
     return """
@@ -260,5 +269,6 @@ private struct AttemptCountCursor {
     }
   }
 
+  /// Reads the next ticket with attempts.
   private mutating func advance() throws(StoreError) { next = try cursor.step() ? cursor.integer(0) : nil }
 }

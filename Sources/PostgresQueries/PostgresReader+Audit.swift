@@ -24,8 +24,11 @@ extension PostgresReader {
     return try audit(duringLargeRequest: true) ?? StoreAudit()
   }
 
+  /// Maximum number of waits of 0.1 s for large requests.
   private static let maxWaitsForLargeRequests = 300
 
+  /// Audits the database once.
+  ///
   /// - Parameter duringLargeRequest: if false, the result is nil while the customers of a large request are being moved
   ///   to their lines.
   private func audit(duringLargeRequest: Bool) throws(StoreError) -> StoreAudit? {
@@ -59,6 +62,7 @@ extension PostgresReader {
       ? MessageDetail(.standbyAsynchronous) : MessageDetail(.standbySynchronous, commit, standbys)
   }
 
+  /// Settings of the server under which it can lose commits.
   private func serverFaults() throws(StoreError) -> [MessageDetail] {
     let (fsync, commit, standbys) = try serverSettings()
     var faults: [MessageDetail] = []
@@ -77,13 +81,16 @@ extension PostgresReader {
     return try clockWasSetBack(on: day) ? MessageDetail(.clockSetBack, day) : nil
   }
 
+  /// True if a branch has recorded that a clock was set back on this day.
   private func clockWasSetBack(on day: BusinessDay) throws(StoreError) -> Bool {
     let rows = try connection.ask(.once("SELECT value FROM bank.meta WHERE name = 'clock set back'"))[0]
     return rows.integer(0, 0) == day
   }
 
+  /// True if a commit does not wait for a standby with this value of `synchronous_commit`.
   private static func isUnawaited(_ commit: String) -> Bool { ["off", "local"].contains(commit) }
 
+  /// Settings of the server about the durability of commits.
   private func serverSettings() throws(StoreError) -> (fsync: String, commit: String, standbys: String) {
     let rows = try connection.ask(
       .once(
@@ -109,6 +116,7 @@ extension PostgresReader {
   /// Data about one day, collected from its row, its tickets and its counts.
   struct AuditedDay {
     var day: BusinessDay
+    /// True for the present day, which has not ended.
     var isPresent: Bool
     /// True if its receipts were not pruned.
     var isKept: Bool
@@ -117,6 +125,7 @@ extension PostgresReader {
     var dayCounters: DayCounters
   }
 
+  /// Reads all days, and checks that they are numbered consecutively and that only the last one is open.
   private func readDays(_ record: inout AuditRecord) throws(StoreError) -> [AuditedDay] {
     var cursor = try SnapshotCursor(
       connection, "days",
@@ -243,6 +252,7 @@ extension PostgresReader {
 
   // MARK: - All tickets
 
+  /// Audits all tickets of each day, and compares their numbers with the counts.
   private func auditReceiptClaims(
     _ days: [AuditedDay], _ delayed: [Int64], _ record: inout AuditRecord
   ) throws(StoreError) {

@@ -14,6 +14,7 @@ import QueueCore
 import Storage
 
 extension PostgresReader {
+  /// Checks the claims of all lanes, and the order in which they were made.
   func auditClaims(_ record: inout AuditRecord) throws(StoreError) {
     try auditCoverage(&record)
     try auditClaimOrder(&record)
@@ -23,7 +24,7 @@ extension PostgresReader {
   private struct ClaimRange {
     var lane, first, last: Int64
     var branch, epoch: Int64?
-    /// True if the branch of the claim is still in that epoch.
+    /// True for a returned range, and for a claim whose branch is still in the epoch of the claim.
     var isInForce: Bool
     var isReported = false
 
@@ -34,6 +35,7 @@ extension PostgresReader {
     }
   }
 
+  /// Checks that claims do not overlap and contain every waiting customer before the last of them.
   private func auditCoverage(_ record: inout AuditRecord) throws(StoreError) {
     var pieces = try SnapshotCursor(
       connection, "pieces",
@@ -96,6 +98,7 @@ extension PostgresReader {
     try claims.close()
   }
 
+  /// Adds a finding for each late claim that is not in a returned range, and forgets the late claims.
   private func explain(
     _ late: inout [(lane: Int64, first: Int64, last: Int64)], _ record: inout AuditRecord
   ) throws(StoreError) {

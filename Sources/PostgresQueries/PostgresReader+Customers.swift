@@ -42,6 +42,7 @@ extension PostgresReader {
     return lanes.first { owners[$0] == branch } ?? lanes.first
   }
 
+  /// Customers in a range of positions, in order.
   private func customers(_ positions: ClosedRange<Int64>, limit: Int) throws(StoreError) -> [StoredCustomer] {
     try all(
       Self.inOrder(
@@ -83,7 +84,7 @@ extension PostgresReader {
 
   // MARK: - Counts
 
-  /// Number of waiting or delayed customers. See `QueueReader`.
+  /// Number of waiting or delayed customers in a range of tickets. See `QueueReader`.
   public func countUnfinished(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 {
     try count(tickets, in: [.waiting, .delayed], of: Array(lines.keys))
   }
@@ -107,6 +108,7 @@ extension PostgresReader {
     return try count(first + 1...last - 1, in: [.waiting], of: lanes(of: line))
   }
 
+  /// Number of customers with these tickets, states and lanes.
   private func count(
     _ tickets: ClosedRange<TicketNumber>, in states: [CustomerState], of lanes: [Int64]
   ) throws(StoreError) -> Int64 {
@@ -137,6 +139,7 @@ extension PostgresReader {
 
   // MARK: - Rows
 
+  /// The customers that a query returns.
   private func all(_ call: PostgresCall) throws(StoreError) -> [StoredCustomer] {
     let rows = try connection.ask(call)[0]
     var found: [StoredCustomer] = []
@@ -145,6 +148,7 @@ extension PostgresReader {
     return found
   }
 
+  /// One customer from a row; throws if the row is invalid.
   private func customer(_ rows: PostgresRows, _ row: Int) throws(StoreError) -> StoredCustomer {
     guard let place = rows.integer(row, 0), let state = CustomerRowKey.state(place),
       let amount = rows.integer(row, 1), let account = rows.integer(row, 2),
@@ -169,13 +173,16 @@ extension PostgresReader {
   private static let customerColumns =
     "position, amount, account, issued_ms, attempts, crashes, failures, started_attempts, is_running, due_ms, item_name"
 
+  /// Customers in a range of positions.
   private static let inOrder = PostgresStatement(
     "read-customers", [.integer, .integer, .integer],
     "SELECT \(customerColumns) FROM bank.customer WHERE position BETWEEN $1 AND $2 ORDER BY position LIMIT $3"
   )
+  /// The customer at one of several positions.
   private static let anyOf = PostgresStatement(
     "read-customer", [.integers],
     "SELECT \(customerColumns) FROM bank.customer WHERE position = ANY ($1) ORDER BY position LIMIT 1")
+  /// Delayed customers after a due time and a ticket.
   private static let due = PostgresStatement(
     "read-delayed", [.integer, .integer, .integer],
     """
@@ -191,6 +198,7 @@ extension PostgresReader {
     SELECT coalesce(sum(n), 0)::bigint FROM unnest($1, $2) AS place (first, last) CROSS JOIN LATERAL (
       SELECT count(*) AS n FROM bank.customer WHERE position BETWEEN place.first AND place.last) AS c
     """)
+  /// Branch that issued a ticket of the present day.
   private static let branch = PostgresStatement(
     "read-branch", [.integer],
     """
@@ -203,26 +211,29 @@ extension PostgresReader {
 
 /// Key of a customer's row, with the state as an enum.
 enum CustomerRowKey {
+  /// States of unfinished customers in the database.
   static let states: [CustomerState] = [.waiting, .delayed, .dead]
 
-  /// The ticket is clamped, so that no number can reach into another lane.
+  /// Key of a customer. The ticket is clamped, so that no number can reach into another lane.
   static func of(_ state: CustomerState, _ lane: Int64, _ ticket: TicketNumber) -> Int64 {
     PostgresPosition.of(
       state: Int64(state.rawValue), lane: lane,
       ticket: min(max(0, ticket), PostgresPosition.highestTicket - 1))
   }
 
+  /// The highest possible key of a state and a lane.
   static func last(_ state: CustomerState, _ lane: Int64) -> Int64 {
     PostgresPosition.of(
       state: Int64(state.rawValue), lane: lane, ticket: PostgresPosition.highestTicket)
   }
 
+  /// The keys of all customers of a state.
   static func all(of state: CustomerState) -> ClosedRange<Int64> {
     let first = Int64(state.rawValue) << 60
     return first...(first | (1 << 60 - 1))
   }
 
-  /// Nil if the state is invalid.
+  /// State in a key; nil if it is invalid.
   static func state(_ place: Int64) -> CustomerState? {
     UInt8(exactly: place >> 60).flatMap(CustomerState.init(rawValue:)).flatMap {
       states.contains($0) ? $0 : nil

@@ -21,6 +21,7 @@ extension PostgresReader {
     return AccountStatement(sums: try sums(rows[0], 0), latest: latest)
   }
 
+  /// Sums of one account or group of accounts, from three columns.
   private func sums(_ rows: PostgresRows, _ column: Int) throws(StoreError) -> LedgerSums {
     guard let debit = rows.text(0, column).flatMap({ WonSum($0) }),
       let credit = rows.text(0, column + 1).flatMap({ WonSum($0) }),
@@ -48,6 +49,7 @@ extension PostgresReader {
   /// A transfer of an account belongs to a customer with this account, so the index by account finds the transfer.
   private static let account = PostgresStatement(
     "read-account", [.integer], "SELECT \(columns { "\($0) = $1" }) FROM bank.receipt WHERE account = $1")
+  /// The last receipts that have transferred an amount of an account.
   private static let latest = PostgresStatement(
     "read-account-receipts", [.integer, .integer],
     """

@@ -31,6 +31,7 @@ extension PostgresReader {
     return Array(page.prefix { $0.sequence <= last })
   }
 
+  /// Receipts of these days and lanes (nil for all) after a ticket, one query for each day.
   private func receipts(
     _ days: ClosedRange<BusinessDay>, _ after: (day: BusinessDay, ticket: TicketNumber), lanes: [Int64]?,
     limit: Int
@@ -104,6 +105,7 @@ extension PostgresReader {
     return attempts
   }
 
+  /// One attempt from a row; throws if the row is invalid.
   private func attempt(
     _ rows: PostgresRows, _ row: Int, _ day: BusinessDay, _ ticket: TicketNumber
   ) throws(StoreError) -> Attempt {
@@ -124,12 +126,14 @@ extension PostgresReader {
     return attempt
   }
 
+  /// Exit code or signal of a process; nil if both are missing.
   private func processEnd(_ code: Int64?, _ signal: Int64?) throws(StoreError) -> ProcessEnd? {
     ProcessEnd(code: code == nil ? nil : try int32(code), signal: signal == nil ? nil : try int32(signal))
   }
 
   // MARK: - Rows
 
+  /// One receipt from a row; throws if the row is invalid.
   func receipt(_ rows: PostgresRows, _ row: Int) throws(StoreError) -> Receipt {
     let (day, ticket) = (rows.integer(row, 0) ?? 0, rows.integer(row, 1) ?? 0)
     guard let sequence = ReceiptSequence.sequence(day, ticket), let lane = rows.integer(row, 2),
@@ -161,6 +165,7 @@ extension PostgresReader {
     return receipt
   }
 
+  /// Result of the work from a row; nil if the work has none.
   private func result(_ rows: PostgresRows, _ row: Int, _ sequence: Int64) throws(StoreError) -> WorkResult? {
     guard rows.columns > 18, let duration = rows.integer(row, 18) else { return nil }
     func excerpt(_ column: Int) -> TruncatedOutput? {
@@ -183,10 +188,12 @@ extension PostgresReader {
     day, ticket, lane, outcome, window_number, generation, pid, attempts, amount, account, debit, credit, issued_ms, \
     started_ms, finished_ms, item_name, shortages, branch
     """
+  /// Columns of the result of a receipt.
   static let result = """
     duration_ns, exit_code, exit_signal, output_head, output_tail, output_length, output_file_length, \
     stderr_head, stderr_tail, stderr_length, stderr_file_length
     """
+  /// SQL expression: stored bytes of a receipt's result.
   static let size = ["output_head", "output_tail", "stderr_head", "stderr_tail"]
     .map { "coalesce(octet_length(\($0)), 0)" }.joined(separator: " + ")
 
@@ -201,6 +208,7 @@ extension PostgresReader {
         ORDER BY ticket LIMIT $3) AS r) AS r
     WHERE before < $5 ORDER BY ticket
     """)
+  /// The first day after a day.
   private static let nextDay = PostgresStatement(
     "read-next-day", [.integer], "SELECT day FROM bank.day WHERE day > $1 ORDER BY day LIMIT 1")
   private static let one = PostgresStatement(

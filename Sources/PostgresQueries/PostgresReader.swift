@@ -21,6 +21,7 @@ public final class PostgresReader: QueueReader {
   let connection: BlockingConnection
   /// Services and their numbers, as of the last look-up.
   public private(set) var services = ServiceDirectory()
+  /// Line of each lane, as of the last look-up.
   private(set) var lines: [Int64: Line] = [:]
   /// Branch by lane, for each lane that only one branch serves.
   private(set) var owners: [Int64: Int64] = [:]
@@ -77,6 +78,7 @@ public final class PostgresReader: QueueReader {
     public var issued: TicketNumber
   }
 
+  /// Throws if the schema is missing, older or newer than that of this program.
   private func requireSchema() throws(StoreError) {
     let schema = try connection.ask(.once("SELECT to_regclass('bank.version') IS NOT NULL"))
     guard schema[0].boolean(0, 0) == true else {
@@ -93,7 +95,7 @@ public final class PostgresReader: QueueReader {
     }
   }
 
-  /// Reads what may have changed since the last query: the day, the services and the lanes.
+  /// Reads again what may have changed: the day, the services and the lanes.
   public func refresh() throws(StoreError) -> Numbers {
     let rows = try connection.ask(
       Self.meta(), Self.presentDay(), Self.allServices(), Self.allLanes())
@@ -101,6 +103,7 @@ public final class PostgresReader: QueueReader {
     return Numbers(name: try booksName(rows[0]), day: try day(rows[1]), issued: rows[1].integer(0, 1) ?? 0)
   }
 
+  /// The day in a row; throws if the day is missing or impossible.
   private func day(_ rows: PostgresRows) throws(StoreError) -> BusinessDay {
     guard let day = rows.integer(0, 0) else {
       throw .damaged(path: name, detail: MessageDetail(.noBusinessDay))
@@ -112,6 +115,7 @@ public final class PostgresReader: QueueReader {
   /// The present day alone, for a query about its customers.
   func presentDay() throws(StoreError) -> BusinessDay { try day(try connection.ask(Self.presentDay())[0]) }
 
+  /// Identity of the database, from rows of names and values.
   private func booksName(_ rows: PostgresRows) throws(StoreError) -> BankID {
     var values: [String: Int64] = [:]
     for row in 0..<rows.count { if let name = rows.text(row, 0) { values[name] = rows.integer(row, 1) } }
@@ -121,6 +125,7 @@ public final class PostgresReader: QueueReader {
     return BankID(number: number, day: day, ticket: ticket)
   }
 
+  /// Stores services and lanes; throws if any of them is invalid.
   private func adopt(services rows: PostgresRows, lanes: PostgresRows) throws(StoreError) {
     var names: [ServiceName] = []
     for row in 0..<rows.count {
@@ -172,6 +177,7 @@ public final class PostgresReader: QueueReader {
     .damaged(path: name, detail: MessageDetail(.rowInvalid, "bank.\(table)", place))
   }
 
+  /// The number with 32 bits; throws if it is missing or out of range.
   func int32(_ value: Int64?) throws(StoreError) -> Int32 {
     guard let value, let number = Int32(exactly: value) else {
       throw .damaged(path: name, detail: MessageDetail(.numberRange, value ?? 0))

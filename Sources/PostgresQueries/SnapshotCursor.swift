@@ -5,6 +5,7 @@ import BankModel
 import Postgres
 import QueueCore
 
+/// Rows of one query, read one after the other.
 struct SnapshotCursor {
   /// The most rows that the client holds at once.
   private static let rowsPerFetch = 4_096
@@ -15,6 +16,8 @@ struct SnapshotCursor {
   private var row = -1
   private var isOver = false
 
+  /// Starts the query.
+  ///
   /// - Parameters:
   ///   - name: name of the cursor, unique in the snapshot.
   ///   - query: SQL query with an order.
@@ -38,9 +41,10 @@ struct SnapshotCursor {
 
   func close() throws(StoreError) { _ = try connection.ask(.once("CLOSE \(name)")) }
 
-  /// Nil for NULL, and for a value that is not an integer.
+  /// Value of a column; nil for NULL, and for a value that is not an integer.
   func optional(_ column: Int) -> Int64? { rows?.integer(row, column) }
   /// Value of a column that is never NULL; 0 if it is not an integer.
   func integer(_ column: Int) -> Int64 { rows?.integer(row, column) ?? 0 }
+  /// Value of a boolean column; false for NULL.
   func boolean(_ column: Int) -> Bool { rows?.boolean(row, column) ?? false }
 }
