@@ -7,6 +7,7 @@ import QueueCore
 struct BankChecksum {
   private var state: UInt64 = 0xCBF2_9CE4_8422_2325
 
+  /// The checksum as it is stored in the database.
   var mark: Int64 { Int64(bitPattern: state) }
 
   /// Reads the days, the sums and the last receipt of a closed bank; `rows` are its numbers of rows.
@@ -27,7 +28,9 @@ struct BankChecksum {
     }
   }
 
+  /// Adds a number and a separator.
   private mutating func add(_ number: Int64) { add("\(number);") }
+  /// Adds the bytes of a text.
   private mutating func add(_ text: String) {
     for byte in text.utf8 { state = (state ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
   }

@@ -13,6 +13,7 @@ import QueueCore
 import Time
 import Wire
 
+/// One move of a bank from a home into a shared database.
 final class BankMove {
   /// Timeout for the server's response to one portion or to the commit.
   private static let timeout = TimeSpan.seconds(300)
@@ -23,14 +24,21 @@ final class BankMove {
   private let source: any QueueExport
   private unowned let observer: any MoveObserver
   private let connection: BlockingConnection
+  /// Number and epoch of the branch that the move creates.
   private var owner: (id: Int64, epoch: Int64) = (0, 0)
+  /// Days of the bank, once they are moved.
   private var days: [ExportedDay] = []
+  /// Numbers of the services in the database.
   private var numbers: [ServiceName: Int64] = [:]
+  /// Numbers of the lanes in the database.
   private var lanes: [Line: Int64] = [:]
+  /// Counts of each day and lane, in the order of the columns.
   private var tallies: [DayAndLane: [Int64]] = [:]
   /// By lane: first and last ticket that have a receipt from a window of the present day.
   private var served: [Int64: (first: Int64, last: Int64)] = [:]
+  /// Number of tickets moved so far.
   private var movedCount: Int64 = 0
+  /// Number of tickets to move.
   private var total: Int64 = 0
 
   private struct DayAndLane: Hashable {
@@ -45,6 +53,7 @@ final class BankMove {
     connection = try BlockingConnection(input.address, timeout: Self.timeout, isWritable: true)
   }
 
+  /// Moves the bank, and verifies the result before the commit.
   func run() throws -> MoveResult {
     let audit = try source.audit()
     let rows = try source.countRows()
@@ -94,6 +103,7 @@ final class BankMove {
 
   // MARK: - Transfer
 
+  /// Transfers everything.
   private func fill() throws {
     let rows = try connection.ask(
       ImportStatements.branch(.text(input.branch), .text(input.host)),
@@ -124,6 +134,7 @@ final class BankMove {
     }
   }
 
+  /// Number of a service in the database.
   private func number(of service: Service) throws -> Int64 {
     guard let number = numbers[source.services[service]] else {
       throw StoreError.damaged(path: connection.name, detail: MessageDetail(.serviceUnknown, service.number))
@@ -251,6 +262,7 @@ final class BankMove {
     }
   }
 
+  /// Writes the counts of all days, and the released claims of the present day.
   private func writeTallies() throws {
     var columns = ColumnBatch(numbers: 9)
     for (place, counts) in tallies { columns.add([place.day, place.lane] + counts) }
@@ -262,8 +274,10 @@ final class BankMove {
 
   // MARK: - Portions
 
+  /// Number and epoch of the created branch, as parameters.
   private var ownerValues: [PostgresValue] { [.integer(owner.id), .integer(owner.epoch)] }
 
+  /// Sends the rows of a portion, if there are any, and empties the portion.
   private func send(
     _ statement: PostgresStatement, of owner: [PostgresValue] = [], _ columns: inout ColumnBatch
   ) throws(StoreError) {
@@ -298,12 +312,14 @@ final class BankMove {
   /// The only branch that serves a line: the moved branch if the line draws on this home's stock, else 0.
   private func owner(of line: Line) -> Int64 { line.service.usesStock ? owner.id : 0 }
 
+  /// Adds one to these counts of a day and a lane.
   private func count(_ day: BusinessDay, _ lane: Int64, _ columnIndexes: [Int]) {
     for place in columnIndexes {
       tallies[DayAndLane(day: day, lane: lane), default: Array(repeating: 0, count: 7)][place] += 1
     }
   }
 
+  /// Reports the number of moved tickets to the observer; throws if its client is gone.
   private func reportProgress(_ count: Int) throws {
     movedCount += Int64(count)
     guard observer.moved(movedCount, of: total) else { throw refusal(.moveClientGone) }
@@ -311,6 +327,7 @@ final class BankMove {
 
   // MARK: - Verification
 
+  /// Counts the rows in the database by kind.
   private func count() throws -> ExportedRows {
     let found = try connection.ask(ImportStatements.count)[0]
     var rows = ExportedRows()
@@ -320,6 +337,7 @@ final class BankMove {
     return rows
   }
 
+  /// Compares the moved rows, sums and audit with the home; throws at the first difference.
   private func verify(_ before: StoreAudit, _ rows: ExportedRows) throws -> MoveResult {
     let moved = try count()
     if let kind = rows.difference(from: moved) {
@@ -338,6 +356,7 @@ final class BankMove {
     return MoveResult(place: connection.name, rows: moved, balance: balance, isRepeated: false)
   }
 
+  /// The failure that nothing was moved, with its reason.
   private func refusal(_ kind: MessageDetail.Kind, _ values: any CustomStringConvertible...) -> Failure {
     var messageDetail = MessageDetail(kind)
     messageDetail.values = values.map { $0.description }

@@ -5,6 +5,7 @@ import Postgres
 import PostgresStore
 import QueueCore
 
+/// Columns of the rows that are transferred by one statement.
 struct ColumnBatch {
   /// Total bytes of payloads at which a portion ends.
   static let maxBytes = 4 << 20
@@ -15,6 +16,7 @@ struct ColumnBatch {
   private(set) var bytes = 0
   private var numbers: [[Int64]]
   private var texts: [[String?]]
+  /// Columns of bytes, such as payloads.
   private var contents: [[[UInt8]?]]
 
   init(numbers: Int, texts: Int = 0, bytes: Int = 0) {
@@ -28,6 +30,7 @@ struct ColumnBatch {
     numbers.map { .integers($0) } + texts.map { .texts($0) } + contents.map { .manyBytes($0) }
   }
 
+  /// Adds a row. Traps if it has other numbers of columns.
   mutating func add(_ row: [Int64], texts words: [String?] = [], bytes byteValues: [[UInt8]?] = []) {
     precondition(
       row.count == numbers.count && words.count == texts.count && byteValues.count == contents.count)
@@ -52,6 +55,7 @@ struct ColumnBatch {
 
   // MARK: - Rows
 
+  /// Adds the row of a receipt; see ``PostgresStore/ImportStatements/receipts``.
   mutating func add(_ receipt: Receipt, lane: Int64) {
     let transfer = receipt.transfer
     var row: [Int64] = [receipt.day, receipt.ticket, lane, Int64(receipt.outcome.rawValue)]
@@ -69,6 +73,7 @@ struct ColumnBatch {
       bytes: [result?.output.first, result?.output.last, result?.errors.first, result?.errors.last])
   }
 
+  /// Adds the row of an attempt.
   mutating func add(_ attempt: Attempt, service: Int64) {
     var row: [Int64] = [
       attempt.day, attempt.ticket, Int64(attempt.number), service, Int64(attempt.window.place),
@@ -80,6 +85,7 @@ struct ColumnBatch {
     add(row, texts: [attempt.words])
   }
 
+  /// Adds the row of an unfinished customer.
   mutating func add(_ one: StoredCustomer, lane: Int64, payload: [UInt8]?) {
     let customer = one.customer
     var row = [

@@ -7,6 +7,7 @@ import PostgresQueries
 import QueueCore
 import Wire
 
+/// Read access to a shared database for an inspector.
 final class PostgresInspection: InspectedStore {
   private let reader: PostgresReader
 
@@ -18,17 +19,20 @@ final class PostgresInspection: InspectedStore {
 
   var reading: any QueueReader { reader }
 
+  /// Reads the day, the services and the lanes again.
   func refresh() throws(StoreError) -> InspectedState {
     let numbers = try reader.refresh()
     return InspectedState(name: numbers.name, presentDay: numbers.day, issued: numbers.issued)
   }
 
+  /// The next receipts of all branches after these marks.
   func receipts(
     from day: BusinessDay, behind marks: [ReceiptPosition], of service: Service?, limit: Int
   ) throws(StoreError) -> MergedReceipts? {
     try reader.receipts(from: day, behind: marks, of: service, limit: limit)
   }
 
+  /// Reader whose queries about juice are limited to the stock of one branch; nil if there is no such branch.
   func stockReading(ofBranch name: String) throws(StoreError) -> (any QueueReader)? {
     try reader.reading(ofStockOf: name)
   }

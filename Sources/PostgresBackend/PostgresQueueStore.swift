@@ -9,6 +9,7 @@ import PostgresStore
 import QueueCore
 import Time
 
+/// Store of a branch's queue in the shared database.
 final class PostgresQueueStore: SharedQueueStore {
   private let store: SharedStore
   private(set) var services: ServiceDirectory
@@ -21,7 +22,9 @@ final class PostgresQueueStore: SharedQueueStore {
   private var today: BusinessDay
   /// True if this branch was asked to drain the bank, even before the database has confirmed it.
   private var wasAskedToDrain = false
+  /// Events for the queue that were not taken yet.
   private var events: [QueueEvent] = []
+  /// News of the branch that were not taken yet.
   private var storeEvents: [SharedStoreEvent] = []
   /// Transactions in flight, the oldest first: true if the transaction contained changes and was sent.
   private var underway: [Bool] = []
@@ -32,7 +35,7 @@ final class PostgresQueueStore: SharedQueueStore {
   private var isLossUndelivered = false
   /// Refusal of a commit that the queue has not received yet, and the number of events that precede it.
   private var refusal: (error: StoreError, behind: Int)?
-  /// Tickets of unanswered requests.
+  /// Tickets of unanswered operator commands.
   private var ticketsOfRequests: [RequestNumber: TicketNumber] = [:]
   /// Number of dead letters that each unfinished request has requeued so far.
   private var revived: [RequestNumber: Int64] = [:]
@@ -64,6 +67,7 @@ final class PostgresQueueStore: SharedQueueStore {
 
   func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? { payloads[ticket] }
 
+  /// Adds a change to the next transaction.
   func stage(_ change: StoreChange) throws(StoreError) {
     switch change {
     case .finish(let customer, _, _), .postpone(let customer, _), .bury(let customer):
@@ -74,6 +78,7 @@ final class PostgresQueueStore: SharedQueueStore {
     store.stage(change)
   }
 
+  /// Sends the staged changes as one transaction, or drops them after a loss or a refusal.
   func commit(_ dayCounters: DayCounters, arriving: InProgressEnqueue?) throws(StoreError) -> CommitProgress {
     guard !isLossUndelivered, refusal == nil else {
       self.store.dropStaged()
@@ -86,6 +91,7 @@ final class PostgresQueueStore: SharedQueueStore {
     return .underway
   }
 
+  /// Requests a page; its result is a later event.
   func ask(_ question: StoreQuery) throws(StoreError) -> QueueEvent? {
     guard case .page(let line, _, let limit) = question else {
       preconditionFailure("a branch requests pages and forwards all other questions")
@@ -94,6 +100,7 @@ final class PostgresQueueStore: SharedQueueStore {
     return nil
   }
 
+  /// The next event for the queue; throws a refusal in its place among the events.
   func takeResult() throws(StoreError) -> QueueEvent? {
     handleEvents()
     // Events before the refusal are delivered first, so that a committed transaction is not treated as refused.
@@ -112,10 +119,12 @@ final class PostgresQueueStore: SharedQueueStore {
     return event
   }
 
+  /// Deadline of the store; in the past if an event is available.
   var nextResult: MonotonicTime? {
     events.isEmpty && storeEvents.isEmpty ? store.nextDeadline : MonotonicTime(nanoseconds: 0)
   }
 
+  /// Drops the staged changes, and forgets the transactions in flight.
   func rollBack() {
     underway.removeAll()
     store.dropStaged()
@@ -123,6 +132,7 @@ final class PostgresQueueStore: SharedQueueStore {
 
   // MARK: - The branch
 
+  /// The next news of the branch; nil for none.
   func nextEvent() -> SharedStoreEvent? {
     handleEvents()
     return storeEvents.isEmpty ? nil : storeEvents.removeFirst()
@@ -137,6 +147,7 @@ final class PostgresQueueStore: SharedQueueStore {
     }
   }
 
+  /// Executes an operator command on customers of any branch.
   func perform(_ order: OperatorCommand, for request: RequestNumber) {
     switch order {
     case .cancel(let ticket):
@@ -157,6 +168,7 @@ final class PostgresQueueStore: SharedQueueStore {
     store.drainDay(request)
   }
 
+  /// Leaves the bank, and ends the day before that if the bank drains.
   func leave() {
     guard !isLeaving else { return }
     isLeaving = true
@@ -166,6 +178,7 @@ final class PostgresQueueStore: SharedQueueStore {
     store.endDay(.max, today)
   }
 
+  /// Leaves the bank without ending the day.
   private func leaveNow() {
     store.leave(drains: isDraining || wasAskedToDrain) { [weak self] in
       // The last poll has just reported the state of the bank.
@@ -174,7 +187,8 @@ final class PostgresQueueStore: SharedQueueStore {
     }
   }
 
-  /// The resulting events are delivered in the next iteration; ``nextResult`` prevents the loop from sleeping.
+  /// Runs the store. The resulting events are delivered in the next iteration; ``nextResult`` prevents the loop from
+  /// sleeping.
   func finishIteration() {
     store.released(released)
     released.removeAll(keepingCapacity: true)
@@ -184,8 +198,10 @@ final class PostgresQueueStore: SharedQueueStore {
 
   // MARK: - Events of the database
 
+  /// Handles all available events of the shared store.
   private func handleEvents() { while let event = store.takeEvent() { handle(event) } }
 
+  /// Translates one event of the shared store.
   private func handle(_ event: PostgresStoreEvent) {
     switch event {
     case .refused(let failure):
@@ -234,6 +250,7 @@ final class PostgresQueueStore: SharedQueueStore {
     if day != self.day, today == self.day { storeEvents.append(.dayEnded) }
   }
 
+  /// Drops everything of the ended epoch, and reports the loss to the queue and the branch.
   private func handleLoss(_ loss: LeaseLoss) {
     events.removeAll()
     refusal = nil
@@ -256,6 +273,7 @@ final class PostgresQueueStore: SharedQueueStore {
     }
   }
 
+  /// Keeps a refusal of a commit until the queue takes it.
   private func refuse(_ error: StoreError) {
     guard !isDiscardingResults else { return }
     // The queue stages all its changes again.
@@ -263,6 +281,7 @@ final class PostgresQueueStore: SharedQueueStore {
     refusal = (error, events.count)
   }
 
+  /// Translates a reply of the shared store for the coordinator.
   private func handle(_ answer: StoreReply, to request: RequestNumber) {
     guard request != closing else {
       closing = nil

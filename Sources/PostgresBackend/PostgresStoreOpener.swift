@@ -49,11 +49,13 @@ package final class BranchJoin {
   private let name: String
   private let language: Language
   private let place: PostgresURL
+  /// End of the timeout for joining.
   private var until = SystemClock.monotonic() + PostgresStoreOpener.timeout
   /// True if a guardian has restarted the branch. In this case the join waits without a timeout until the database is
   /// available.
   private let waitsIndefinitely: Bool
   private var lastError: PostgresError?
+  /// Events that arrived before the join, reported after it.
   private var earlyEvents: [PostgresStoreEvent] = []
 
   /// Starts joining.
@@ -99,6 +101,7 @@ package final class BranchJoin {
     return nil
   }
 
+  /// The joined store, and the state of the bank for the coordinator.
   private func joined(_ opening: JoinResult) -> (books: any SharedQueueStore, opening: BranchJoinState) {
     var numbers = DayCounters(day: opening.day, openedAt: opening.openedAt)
     numbers.know(services: opening.services.count)
@@ -113,10 +116,12 @@ package final class BranchJoin {
     )
   }
 
+  /// Failure of the start because of an error of the server.
   private static func failure(_ error: PostgresError, _ language: Language) -> Failure {
     Failure(.system, subject: error.place, detail: error.message(in: language))
   }
 
+  /// Failure of the start because the database cannot be used.
   private static func failure(_ failure: SharedStoreFailure, _ language: Language) -> Failure {
     let message = failure.message(in: language)
     switch failure {

@@ -47,7 +47,8 @@ enum StoreOperations {
     }
   }
 
-  /// Reply for a ticket that the operation did not change. `done` compares its receipt.
+  /// Reply for a ticket that the operation did not change. `done` returns true if an earlier transmission has written
+  /// the receipt with this branch, epoch and commit number.
   private static func ticketState(_ rows: PostgresRows, done: (Int64?, Int64?, Int64?) -> Bool)
     -> StoreReply
   {
