@@ -35,6 +35,7 @@ public enum AssortmentFile {
     return Assortment(fruits: fruits, juices: juices)
   }
 
+  /// Reads one fruit, and adds its names to `names`.
   private static func fruit(
     _ entry: ConfigurationReader, _ names: inout Set<String>
   ) throws(ConfigurationError) -> Fruit {
@@ -46,6 +47,7 @@ public enum AssortmentFile {
     return Fruit(id: id, korean: korean, english: english, emoji: emoji, initial: initial)
   }
 
+  /// Reads one juice, and adds its names to `names`.
   private static func juice(
     _ entry: ConfigurationReader, of fruits: [Fruit], _ names: inout Set<String>
   ) throws(ConfigurationError) -> Juice {
@@ -55,6 +57,7 @@ public enum AssortmentFile {
     return Juice(id: id, korean: korean, english: english, recipe: recipe)
   }
 
+  /// Reads the fruits and amounts of one juice.
   private static func recipe(
     _ value: ConfigurationReader, of fruits: [Fruit]
   ) throws(ConfigurationError) -> [ItemAmount] {

@@ -41,7 +41,7 @@ extension PerService<TimeSpan> {
 
 /// The configuration of a bank. A new value contains the defaults.
 public struct BankConfiguration: Sendable, Equatable {
-  /// Logs of the workers.
+  /// Logs of the bank's processes.
   public struct Log: Sendable, Equatable {
     /// True to log every start and end of an attempt. `log.customer_events`
     public var customers = true
@@ -102,10 +102,10 @@ public struct BankConfiguration: Sendable, Equatable {
   public var retryMaxDelay = TimeSpan.seconds(60)
   /// Time for which commits are gathered under load. `commit_delay`
   public var gather = TimeSpan.milliseconds(1)
-  /// Delay before a restart after the first teller of a window exited before it was ready. The delay doubles
-  /// with each further exit of this kind. `restart_initial_delay`
+  /// Longest delay before the restart of a worker or service process that exited before it was ready. It doubles with
+  /// each further exit of this kind in a row. `restart_initial_delay`
   public var restartInitialDelay = TimeSpan.milliseconds(100)
-  /// Maximum delay before a restart of a teller. `restart_max_delay`
+  /// Maximum delay before a restart. `restart_max_delay`
   public var restartMaxDelay = TimeSpan.seconds(30)
   /// Number of customers after which a teller is replaced; 0 for never. `max_customers_per_teller`
   public var maxCustomersPerTeller: Int64 = 0
@@ -114,7 +114,7 @@ public struct BankConfiguration: Sendable, Equatable {
   /// Time for which output files of commands are kept after the last write; 0 for no limit.
   /// `output_retention`
   public var outputRetention = TimeSpan.zero
-  /// Logs of the workers. `log`
+  /// Logs of the bank's processes. `log`
   public var log = Log()
   /// The database that several branches share. `store`
   public var store = Store()
@@ -134,7 +134,7 @@ public struct BankConfiguration: Sendable, Equatable {
   /// True if a command is run for each customer of a service.
   public func runsCommands(_ service: ServiceName) -> Bool { settings[service]?.command != nil }
 
-  /// Program and arguments of a service's workers; nil if it has none.
+  /// Program and arguments of a service's workers; nil for a service of another kind.
   public func worker(of service: ServiceName) -> [String]? { settings[service]?.worker }
 
   /// True if outside workers connect to serve this service.

@@ -48,6 +48,7 @@ public struct BankFiles: Sendable, Hashable {
     (try readConfiguration(), try readAssortment(), try readProducts())
   }
 
+  /// Path of a file in the home, or else beside the configuration; nil if both are missing.
   private func file(_ name: String) -> String? {
     let beside = configuration.map { Paths.join(Paths.directory(of: $0), name) }
     return [Paths.join(home, name), beside].compactMap(\.self).first {

@@ -1,4 +1,4 @@
-// Sentences for a refused configuration, in both languages.
+// Sentences for a refused configuration, in English and Korean.
 // Invariant: a message is one line with the place, the reason, and, where possible, the object and the remedy. Text
 // from the file is truncated, and its control characters are escaped. In Korean, particles whose form depends on the
 // last sound of an inserted word are avoided where possible.
@@ -207,6 +207,7 @@ extension ConfigurationError {
     return key.hasSuffix("max_delay") ? key.dropLast("max_delay".count) + "initial_delay" : key
   }
 
+  /// Reason why a file is not JSON, and a remedy.
   private func english(_ reason: JSONFault.Reason) -> String {
     switch reason {
     case .unexpectedEnd: "the file ends too early; a brace, a quote or a value is missing"
@@ -250,6 +251,7 @@ extension ConfigurationError {
 }
 
 extension JSONKind {
+  /// Name of a kind of JSON value, as in messages.
   fileprivate var labels: (english: String, korean: String) {
     switch self {
     case .null: ("null", "null")
@@ -263,6 +265,7 @@ extension JSONKind {
 }
 
 extension ConfigurationError.Expected {
+  /// Expected value, as in messages.
   fileprivate var labels: (english: String, korean: String) {
     switch self {
     case .object: ("an object in braces", "중괄호 { }")

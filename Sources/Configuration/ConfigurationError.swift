@@ -9,6 +9,7 @@ import JSON
 public struct ConfigurationError: Error, Sendable, Hashable {
   /// Reason for the error.
   public enum Reason: Sendable, Hashable {
+    /// Missing file.
     case notFound
     /// The file cannot be read; the text contains the failed call and its error.
     case unreadable(String)
@@ -16,11 +17,13 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case notAFile
     /// Longer than 1 MiB.
     case tooLong
+    /// Invalid JSON.
     case syntax(JSONFault.Reason)
     /// Unknown key, with the most similar known one.
     case unknownKey(suggestion: String?)
     /// Former name of a setting, with its present name.
     case renamedKey(String)
+    /// Key that is set twice.
     case duplicateKey
     /// Value of another JSON type.
     case wrongKind(expected: Expected, found: JSONKind)
@@ -38,16 +41,21 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case outOfRange(String, from: String, to: String)
     /// `retry_max_delay` is shorter than `retry_initial_delay`.
     case retryOrder(first: String, limit: String)
+    /// Missing key.
     case missing(String)
     /// Empty list or recipe.
     case empty
+    /// List with more elements than this number.
     case tooMany(Int)
     /// Text that is empty, has more than this number of characters, or contains control characters.
     case badText(Int)
+    /// Invalid id of a fruit, juice or drink.
     case badName(String)
+    /// Invalid name of a service.
     case badServiceName(String)
     /// More services than this number.
     case tooManyServices(Int)
+    /// Name or id that another item has.
     case duplicateName(String)
     /// Recipe with an unknown fruit, and the most similar known one.
     case unknownFruit(String, suggestion: String?)

@@ -41,6 +41,7 @@ extension ConfigurationReader {
     return path
   }
 
+  /// Variables of an environment, by name. Names that the bank sets are refused.
   func variables() throws(ConfigurationError) -> EnvironmentVariables {
     var variables = EnvironmentVariables()
     for (name, value) in try membersWithAnyKey() {
@@ -84,6 +85,7 @@ extension ConfigurationReader {
     return side
   }
 
+  /// A text that a program can receive as an argument.
   private func argument() throws(ConfigurationError) -> String {
     guard case .string(let argument) = node.content else {
       throw fail(.wrongKind(expected: .text, found: node.kind))

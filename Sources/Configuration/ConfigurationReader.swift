@@ -9,15 +9,18 @@ import JSON
 import Posix
 import Time
 
+/// One JSON value of a file, with its key.
 struct ConfigurationReader {
   let path: String
   let key: String?
   let node: JSONNode
 
+  /// The error with this reason, at the key and line of the value.
   func fail(_ reason: ConfigurationError.Reason) -> ConfigurationError {
     ConfigurationError(path: path, key: key, line: node.line, reason: reason)
   }
 
+  /// The error for a value of another JSON type.
   private func expected(_ expected: ConfigurationError.Expected) -> ConfigurationError {
     fail(.wrongKind(expected: expected, found: node.kind))
   }
@@ -47,6 +50,7 @@ struct ConfigurationReader {
     try entries().map { ($0.name, $0.value) }
   }
 
+  /// The members of an object, in their order, with their lines.
   private func entries() throws(ConfigurationError) -> [(name: String, line: Int, value: ConfigurationReader)]
   {
     guard case .object(let members) = node.content else { throw expected(.object) }
@@ -64,7 +68,7 @@ struct ConfigurationReader {
     return parts
   }
 
-  /// A required value.
+  /// The value of a required key; throws if it is missing.
   func part(
     _ name: String, _ parts: [String: ConfigurationReader]
   ) throws(ConfigurationError) -> ConfigurationReader {
@@ -72,6 +76,7 @@ struct ConfigurationReader {
     return part
   }
 
+  /// The elements of a list. Throws if there are more than `limit`.
   func elements(atMost limit: Int) throws(ConfigurationError) -> [ConfigurationReader] {
     guard case .array(let elements) = node.content else { throw expected(.list) }
     if elements.count > limit { throw fail(.tooMany(limit)) }
@@ -95,6 +100,7 @@ struct ConfigurationReader {
     return (id, korean, english)
   }
 
+  /// A text of one line, with 1 to `limit` characters.
   func text(atMost limit: Int) throws(ConfigurationError) -> String {
     guard case .string(let text) = node.content else { throw expected(.text) }
     let isPlain = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
@@ -104,6 +110,7 @@ struct ConfigurationReader {
     return text
   }
 
+  /// A whole number within bounds.
   func wholeNumber<Number: FixedWidthInteger>(
     in bounds: ClosedRange<Int64>, as type: Number.Type = Number.self
   ) throws(ConfigurationError) -> Number {
@@ -127,6 +134,7 @@ struct ConfigurationReader {
     return value
   }
 
+  /// A duration within bounds.
   func span(in bounds: ClosedRange<TimeSpan>) throws(ConfigurationError) -> TimeSpan {
     guard case .string(let text) = node.content else { throw expected(.duration) }
     let span: TimeSpan
@@ -140,6 +148,7 @@ struct ConfigurationReader {
     return span
   }
 
+  /// A speed: a number, a number in quotes, or `"max"`.
   func speed() throws(ConfigurationError) -> Speed {
     let text: String
     switch node.content {
@@ -156,7 +165,7 @@ struct ConfigurationReader {
   var isNull: Bool { node.kind == .null }
   var isText: Bool { node.kind == .string }
 
-  /// Null counts as an absent key: the bank has a database of its own.
+  /// Address of a shared database. Null counts as an absent key: the bank has a database of its own.
   func address() throws(ConfigurationError) -> StoreAddress? {
     switch node.content {
     case .null: return nil
@@ -166,7 +175,7 @@ struct ConfigurationReader {
     }
   }
 
-  /// Null counts as an absent key: the language follows the locale.
+  /// A language. Null counts as an absent key: the language follows the locale.
   func language() throws(ConfigurationError) -> Language? {
     switch node.content {
     case .null: return nil
@@ -180,6 +189,7 @@ struct ConfigurationReader {
 
 /// Reads a file as a JSON tree. Errors: missing, not a file, unreadable, too long, invalid JSON.
 enum ConfigurationFile {
+  /// Maximum length of a file, in bytes.
   static let longest = 1 << 20
 
   /// All bytes of a file. A missing file is ``ConfigurationError/Reason/notFound``.

@@ -17,6 +17,7 @@ public enum SettingValue: Sendable, Hashable {
   case text(String)
   /// Arbitrary text.
   case words(String)
+  /// Program and arguments.
   case list([String])
   /// Texts by key, sorted by key.
   case table(EnvironmentVariables)
@@ -54,6 +55,7 @@ public enum SettingValue: Sendable, Hashable {
 
 /// Source of a setting's value.
 public enum SettingSource: Sendable, Hashable {
+  /// The default of the program.
   case builtIn
   /// The file; `line` is the line of the value, from 1.
   case file(line: Int)

@@ -39,6 +39,7 @@ public struct LoadedConfiguration: Sendable, Equatable {
     }
   }
 
+  /// Checks that the first retry delay is not above the maximum delay.
   private func checkDelays(
     _ first: TimeSpan, _ limit: TimeSpan, _ keys: (first: String, limit: String), _ path: String
   ) throws(ConfigurationError) {

@@ -6,7 +6,7 @@
 import Posix
 import Time
 
-/// The time in the file: output files last written before this time may have been deleted.
+/// The file with the time before which output files may have been deleted.
 public enum OutputMarkerFile {
   /// Path of the file, beside the directories of the days.
   public static func path(in home: String) -> String { Paths.join(home, "output", "removed") }

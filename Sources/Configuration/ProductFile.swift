@@ -7,6 +7,7 @@ import BankModel
 
 /// The file of the vending machine's products.
 public enum ProductFile {
+  /// Maximum number of products.
   static let longestList = 100
   /// Maximum length of a name, in characters.
   static let longestName = 40
@@ -30,6 +31,7 @@ public enum ProductFile {
     return ProductTable(products, customersGroup: group)
   }
 
+  /// Reads one product, and adds its names to `names`.
   private static func product(
     _ entry: ConfigurationReader, _ names: inout Set<String>
   ) throws(ConfigurationError) -> Product {
@@ -64,6 +66,7 @@ private struct DrinkReader {
   let parts: [String: ConfigurationReader]
   let entry: ConfigurationReader
 
+  /// Reads the properties of a class of drinks.
   func drinkClass(_ name: String) throws(ConfigurationError) -> DrinkClass {
     switch name {
     case "StrawberryMilk": return .strawberryMilk(isLowFat: try bool("low_fat"), permille: try permille)
@@ -85,16 +88,19 @@ private struct DrinkReader {
     }
   }
 
+  /// The value of a required key of the product.
   private func part(_ key: String) throws(ConfigurationError) -> ConfigurationReader {
     try entry.part(key, parts)
   }
   private func bool(_ key: String) throws(ConfigurationError) -> Bool { try part(key).bool() }
+  /// A text of the product, at most as long as a name.
   private func word(_ key: String) throws(ConfigurationError) -> String {
     try part(key).text(atMost: ProductFile.longestName)
   }
   private func number(_ key: String, _ bounds: ClosedRange<Int64>) throws(ConfigurationError) -> Int64 {
     try part(key).wholeNumber(in: bounds)
   }
+  /// Flavour content of a milk, in thousandths.
   private var permille: Int64 { get throws(ConfigurationError) { try number("permille", 0...1_000) } }
   private var caffeine: Int64 { get throws(ConfigurationError) { try number("caffeine_mg", 0...100_000) } }
   private var degrees: Int64 { get throws(ConfigurationError) { try number("degrees", -50...100) } }

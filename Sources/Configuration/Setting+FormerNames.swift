@@ -12,6 +12,7 @@ extension Setting {
     return formerNamesOfServices.first { key.hasSuffix("." + $0.key) }?.value
   }
 
+  /// Present names of the settings of a bank, by their former names with groups.
   static let formerNames = [
     "gather": "commit_delay",
     "standstill": "watchdog_timeout",
@@ -27,7 +28,7 @@ extension Setting {
     "store.page": "claim_size",
   ]
 
-  /// Names in the block of a service.
+  /// Present names of the settings of a service, by their former names in the block of the service.
   static let formerNamesOfServices = [
     "result_bytes": "max_result_bytes",
     "retries.first": "initial_delay",

@@ -9,9 +9,11 @@ import BankModel
 import Posix
 import Time
 
+/// One setting: its key, its property and its range.
 struct Setting {
   /// The key with its groups, as in errors: `log.keep_files`.
   let key: String
+  /// Property of the value, and its range.
   let place: Place
 
   /// Property that stores the value, with its range.
@@ -146,6 +148,7 @@ struct Setting {
   /// The three standard streams, a worker's channel, and one descriptor for files such as shared libraries.
   private static let leastFiles: Int64 = 5
 
+  /// Windows and work of the built-in services, speed, and language.
   private static var ofServices: [Setting] {
     let windows = ServiceName.branch.map { service in
       Setting(windowsKey(service), .smallNumber(\.windows[service], 0...Limits.windowsPerService))
@@ -156,6 +159,7 @@ struct Setting {
     return windows + work + [Setting(speedKey, .speed), Setting(languageKey, .language)]
   }
 
+  /// Limits and rules for customers and workers.
   private static var ofCustomers: [Setting] {
     [
       Setting(maxWaitingKey, .number(\.maxWaiting, maxWaitingBounds)),
@@ -170,6 +174,7 @@ struct Setting {
     ]
   }
 
+  /// Rules for restarts and replacements of tellers, and the commit delay.
   private static var ofTellers: [Setting] {
     [
       Setting("restart_initial_delay", .span(\.restartInitialDelay, .milliseconds(1)...day)),
@@ -180,6 +185,7 @@ struct Setting {
     ]
   }
 
+  /// Settings of output files and logs.
   private static var ofLogs: [Setting] {
     [
       Setting("output_retention", .span(\.outputRetention, .zero...day * 36_500)),
@@ -189,6 +195,7 @@ struct Setting {
     ]
   }
 
+  /// Settings of the shared database.
   private static var ofStore: [Setting] {
     [
       Setting(storeAddressKey, .address(\.store.address)),
@@ -225,7 +232,7 @@ struct Setting {
   }
 
   static let ledgerMember = "ledger"
-  /// Keys of the accounts of a service.
+  /// Keys of the accounts that a service debits and credits.
   static func sideKeys(of service: ServiceName) -> (debit: String, credit: String) {
     let keyPrefix = "\(servicesKey).\(service).\(ledgerMember)."
     return (keyPrefix + "debit", keyPrefix + "credit")

@@ -58,6 +58,7 @@ public struct StoreAddress: Sendable, Hashable, CustomStringConvertible {
     "password", "sslpassword", "scram_client_key", "scram_server_key", "oauth_client_secret",
   ]
 
+  /// True if the query of an address has a parameter that is a secret.
   private static func namesSecret(_ query: Substring) -> Bool {
     query.split(whereSeparator: { "&;?".contains($0) }).contains { part in
       let name = decoded(part.prefix { $0 != "=" }).lowercased()
