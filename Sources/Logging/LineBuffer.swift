@@ -4,6 +4,7 @@
 // Errors: a failed read leaves the buffer unchanged.
 import Glibc
 
+/// Bytes of one log that were read and not yet returned as lines.
 final class LineBuffer {
   /// Maximum stored length of a line, and size of one read, in bytes.
   static let capacity = 64 << 10
@@ -47,6 +48,7 @@ final class LineBuffer {
     return line(endingAt: end)
   }
 
+  /// Forgets all bytes that were read.
   func discard() {
     overlongLine = nil
     empty()
@@ -72,12 +74,14 @@ final class LineBuffer {
 
   private func empty() { (start, end, searched) = (0, 0, 0) }
 
+  /// Index of the next line feed; nil if none is stored.
   private func lineFeed() -> Int? {
     guard searched < end, let base = storage.baseAddress else { return nil }
     guard let found = memchr(base + searched, 0x0a, end - searched) else { return nil }
     return UnsafeRawPointer(found) - UnsafeRawPointer(base)
   }
 
+  /// The line from the start of the buffer to this index.
   private func line(endingAt feed: Int) -> [UInt8] {
     guard let (kept, dropped) = overlongLine else { return Array(storage[start..<feed]) }
     overlongLine = nil

@@ -1,19 +1,20 @@
-// Log files of workers: `NAME.log` is the present file, `NAME.log.1` the previous one, and so on.
+// Log files of the bank's processes: `NAME.log` is the present file, `NAME.log.1` the previous one, and so on.
 // Invariant: one call of `segments` returns each file once, even if a rotation renames the file during the call. The
 // call can miss only files that a rotation deletes.
 // Errors: `LogFailure`.
 import Glibc
 import Posix
 
+/// The directory with the log files of a bank.
 struct LogDirectory {
   let path: String
 
-  /// Sorted names of the workers that have a log.
+  /// Sorted names of the logs, such as `deposit-1` or `coordinator`.
   func workers() throws(LogFailure) -> [String] {
     Set(try entries().compactMap { Self.parse($0)?.worker }).sorted()
   }
 
-  /// Opens the files of a worker that the caller does not know yet, and returns them with the oldest first.
+  /// Opens the files of a log that the caller does not know yet, and returns them with the oldest first.
   ///
   /// - Parameter known: returns true for a file that the caller knows. This file and all older ones are not returned.
   func segments(
@@ -32,8 +33,8 @@ struct LogDirectory {
       defer { age += 1 }
       guard let segment = try LogSegment.open(file(of: worker, age: age)) else { continue }
       if let index = opened.firstIndex(where: { $0.identity == segment.identity }) {
-        // The files met since its first meeting may be newer. Sorted by their last meeting, the files are ordered
-        // from the newest to the oldest.
+        // A rotation has renamed this file after it was opened. Files opened since then may be newer than it. In the
+        // order in which each was last opened, the files are sorted from the newest to the oldest.
         opened.append(opened.remove(at: index))
       } else {
         if try known(segment) { break }
@@ -43,22 +44,24 @@ struct LogDirectory {
     return opened.reversed()
   }
 
-  /// Age of a worker's oldest file; 0 if there is none.
+  /// Age of a log's oldest file; 0 if there is none.
   private func highestAge(of worker: String) throws(LogFailure) -> Int {
     try entries().compactMap { Self.parse($0) }.filter { $0.worker == worker }.map(\.age).max() ?? 0
   }
 
+  /// Path of the file of a log with this age; 0 is the present file.
   private func file(of worker: String, age: Int) -> String {
     Paths.join(path, age == 0 ? "\(worker).log" : "\(worker).log.\(age)")
   }
 
+  /// Names of all files in the directory.
   private func entries() throws(LogFailure) -> [String] {
     do throws(SystemError) { return try Directory.entries(of: path) } catch {
       throw error.isMissing ? .noDirectory(path) : .system(error)
     }
   }
 
-  /// Parses the name of a log file: `loan-1.log.2` is the file of worker `loan-1` with age 2. Returns nil for any
+  /// Parses the name of a log file: `loan-1.log.2` is the file of the log `loan-1` with age 2. Returns nil for any
   /// other name.
   static func parse(_ entry: String) -> (worker: String, age: Int)? {
     if entry.hasSuffix(".log") { return entry.utf8.count > 4 ? (String(entry.dropLast(4)), 0) : nil }

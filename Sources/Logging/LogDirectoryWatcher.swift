@@ -7,6 +7,7 @@ import Glibc
 import Posix
 import Time
 
+/// Watch of a log directory, and of its parent.
 final class LogDirectoryWatcher {
   /// Kind of change. A later case requires more work of the reader.
   enum Change: Comparable {
@@ -23,14 +24,19 @@ final class LogDirectoryWatcher {
   private var registration: Registration?
   /// Watch of the log directory; nil while it is missing.
   private var directory: DirectoryWatch.Token?
+  /// Watch of the parent, or of the nearest existing parent; nil for none.
   private var parentWatch: DirectoryWatch.Token?
+  /// The most important change since the last `takeChange()`.
   private var change = Change.none
+  /// An error after the start.
   private var failure: LogFailure?
   /// Time of the first change since the last `takeChange()`; without a watch the time of the next poll.
   private(set) var firstChangeAt: MonotonicTime?
   /// Polling interval without a watch.
   private static let pause = TimeSpan.milliseconds(200)
 
+  /// Starts to watch the directory.
+  ///
   /// - Parameter makeWatch: creates the watch. A test passes a function that throws, as if the kernel had no watch
   ///   left.
   init(
@@ -84,11 +90,13 @@ final class LogDirectoryWatcher {
     return ((try? FileMetadata.inspect(path)) ?? nil)?.isDirectory != true
   }
 
+  /// Records a change and the time of the first one.
   private func recordChange(_ kind: Change) {
     change = max(change, kind)
     if firstChangeAt == nil { firstChangeAt = SystemClock.monotonic() }
   }
 
+  /// Handles the events of the kernel.
   private func processEvents() {
     guard let watch else { return }
     do throws(SystemError) {
@@ -136,6 +144,8 @@ final class LogDirectoryWatcher {
     recordChange(.names)
   }
 
+  /// Watches the nearest existing parent of the missing directory.
+  ///
   /// - Returns: The highest missing directory; its parent is watched now.
   private func watchAboveMissing() throws(SystemError) -> String {
     var missing = path
@@ -147,6 +157,8 @@ final class LogDirectoryWatcher {
     }
   }
 
+  /// Watches a directory for these changes, and for changes of the directory itself.
+  ///
   /// - Returns: nil if the directory does not exist.
   private func add(
     _ path: String, _ changes: DirectoryWatch.Changes

@@ -1,6 +1,6 @@
 // Fields of one log line while it is written. Values are arbitrary. Keys are string literals; callers use only
 // allowed characters.
-// Invariant: every call appends complete ` key=value` fields, and no call appends a line feed.
+// Invariant: every public call appends complete ` key=value` fields, and no call appends a line feed.
 // Errors: none; `LogValue` escapes unusual values.
 
 /// Collects the fields of one event; see ``LogFile/write(event:level:at:_:)``.
@@ -38,10 +38,12 @@ public struct LogFields {
     value.withUnsafeBufferPointer { LogValue.append(bytes: $0, to: &bytes) }
   }
 
+  /// Appends text as it is.
   mutating func append(_ text: StaticString) {
     bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
+  /// Appends ` key=`.
   private mutating func append(key: StaticString) {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: key.utf8CodeUnitCount + 2) { room in
       Self.write(key, endingAt: room.count, in: room)
@@ -101,6 +103,7 @@ public struct LogMessageTemplate: Sendable {
     self.after = Array(LogValue.quoted(after).dropFirst())
   }
 
+  /// Appends the text with this number.
   func append(_ number: Int64, to line: inout [UInt8]) {
     line.append(contentsOf: before)
     LogValue.append(number, to: &line)

@@ -9,6 +9,7 @@ import Posix
 import Time
 
 extension LogFile {
+  /// Opens a log for appending, or creates it.
   static func open(_ path: String) throws(SystemError) -> FileDescriptor {
     // O_NONBLOCK has no effect on a regular file. If a pipe has this name, the flag keeps the process from blocking.
     try FileDescriptor.open(path, [.writeOnly, .create, .append, .nonBlocking], mode: 0o600)
@@ -45,8 +46,9 @@ extension LogFile {
   /// home finish.
   private static let pause: TimeSpan = .milliseconds(500)
 
-  /// Returns true if the path of the log refers to the open file, or cannot be inspected. Creates the file again if
-  /// it has been missing for ``pause``. Does not create its directory, which the watch of the home does.
+  /// Returns true if the path of the log refers to the open file, or cannot be inspected. Creates the file again, and
+  /// returns true, if it has been missing for ``pause``. Does not create its directory, which the watch of the home
+  /// does.
   func ensureFileExists(at now: MonotonicTime) -> Bool {
     if isInPlace {
       missingSince = nil
@@ -64,6 +66,7 @@ extension LogFile {
     if !isInPlace { _ = recreate() }
   }
 
+  /// True if the path refers to the open file, or cannot be inspected.
   private var isInPlace: Bool {
     do {
       guard let named = try FileMetadata.inspect(path) else { return false }
@@ -73,6 +76,7 @@ extension LogFile {
     }
   }
 
+  /// Opens the path as a new file; false if this fails.
   private func recreate() -> Bool {
     guard let fresh = try? Self.open(path), let freshSize = try? fresh.size() else { return false }
     descriptor = fresh
@@ -82,6 +86,7 @@ extension LogFile {
     return true
   }
 
+  /// Renames each file to the name of the next older one; false if a file cannot be renamed.
   private func shift() -> Bool {
     // If no rotated file is kept, the new file replaces the present one.
     guard keep > 0 else { return true }

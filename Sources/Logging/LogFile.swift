@@ -1,4 +1,4 @@
-// One worker's log file: the line in progress, the buffered lines, and the file. Each file has one writing process.
+// Log file of one process: the line in progress, the buffered lines, and the file. Each file has one writing process.
 // Invariant: the lines of the file are in order and complete. Only the last line that a process has written may be
 // cut, by a crash or a full disk. The same process completes a cut line with its next write; the next process ends it
 // with a line feed. At most 64 KiB are buffered. A removed or renamed file is created again, and lines are buffered
@@ -9,16 +9,17 @@ import BankModel
 import Posix
 import Time
 
-/// Writes the log of one worker.
+/// Writes the log of one process, such as a worker, the coordinator or the stock.
 ///
 /// A line is written at once if the last write is at least ``gathering`` ago. Other lines wait for
-/// ``flushIfDue(_:)``, so that a busy worker makes about two hundred writes a second instead of one for each line.
+/// ``flushIfDue(_:)``, so that a busy process makes about two hundred writes a second instead of one for each line.
 /// The class is not Sendable.
 public final class LogFile {
   /// Time after a write during which further lines are buffered.
   public static let gathering: TimeSpan = .milliseconds(5)
   /// Delay before a failed write is retried.
   public static let retry: TimeSpan = .seconds(1)
+  /// Maximum number of buffered bytes.
   static let bufferLimit = 64 << 10
   /// Path of the file.
   public let path: String
@@ -33,8 +34,9 @@ public final class LogFile {
   var rotationSize: Int64
   /// Time at which the path was first found not to refer to the open file; nil while the path refers to it.
   var missingSince: MonotonicTime?
+  /// The fields `worker`, `pid` and `gen`, and the key of the event.
   private let identity: [UInt8]
-  /// Cached start of all lines of one level and millisecond. A busy worker writes dozens of lines in a millisecond.
+  /// Cached start of all lines of one level and millisecond. A busy process writes dozens of lines in a millisecond.
   /// Without the cache, formatting the time took 750 instructions for a customer with two lines (measured with
   /// callgrind).
   private var linePrefix: [UInt8] = []
@@ -42,13 +44,16 @@ public final class LogFile {
   private var prefixLevel = LogLevel.info
   private var buffer: [UInt8] = []
   private var lastWrite = MonotonicTime(nanoseconds: 0)
+  /// Time of the last line.
   private var latest: Moment?
+  /// True after a failed flush, until one succeeds.
   private var isFailing = false
+  /// True while a caller adds the fields of a line.
   private var isFilling = false
 
   /// Opens a log for appending, or creates it with mode 0600. `open(2)` O_APPEND
   ///
-  /// Every line contains the worker's name, such as `deposit-1`, the pid and the generation.
+  /// Every line contains the name of the log, such as `deposit-1` or `coordinator`, the pid and the generation.
   /// - Parameters:
   ///   - limit: file size in bytes at which the file becomes `path.1`; below 1 for no limit.
   ///   - keep: number of rotated files: `path.1`, `path.2` …
@@ -108,6 +113,7 @@ public final class LogFile {
   /// Writes the buffered lines now. Call it at the end of a process, and before any step that may end the process.
   public func flush() { flush(at: SystemClock.monotonic(), isLast: true) }
 
+  /// Formats a line at the end of the buffer.
   private func append(
     _ event: StaticString, _ level: LogLevel, _ moment: Moment, _ now: MonotonicTime,
     _ fill: (inout LogFields) -> Void
@@ -133,6 +139,7 @@ public final class LogFile {
     rotateIfNeeded(forLineAt: begin, now)
   }
 
+  /// Formats the start of the lines of this level and time.
   private func makeLinePrefix(_ level: LogLevel, _ moment: WallTime) {
     linePrefix.removeAll(keepingCapacity: true)
     linePrefix.append(contentsOf: "ts=".utf8)
@@ -163,6 +170,7 @@ public final class LogFile {
     dropped += 1
   }
 
+  /// Writes the buffer. `isLast` skips the check that the path still refers to the open file.
   private func flush(at now: MonotonicTime, isLast: Bool = false) {
     guard !buffer.isEmpty else { return }
     var written = 0
@@ -186,6 +194,7 @@ public final class LogFile {
     }
   }
 
+  /// The level as a field.
   private static func label(_ level: LogLevel) -> StaticString {
     switch level {
     case .debug: " level=debug"

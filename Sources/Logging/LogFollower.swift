@@ -1,14 +1,14 @@
-// Reads logs while they are written: the existing lines, then new ones, across rotations, restarts and new workers.
+// Reads logs while they are written: the existing lines, then new ones, across rotations, restarts and new logs.
 // The caller runs the loop and calls `next()` until it returns nil.
-// Invariant: each complete line that the query selects is returned once, and the lines of one worker in order. The
+// Invariant: each complete line that the query selects is returned once, and the lines of one log in order. The
 // kernel reports changes, so the process sleeps while no log changes, unless the kernel has no watch left (see
-// `LogDirectoryWatcher`). Lines of different workers are sorted by time if each was written to its file within the
+// `LogDirectoryWatcher`). Lines of different logs are sorted by time if each was written to its file within the
 // gathering time after its time stamp.
 // Errors: `LogFailure` from `next()`.
 import Posix
 import Time
 
-/// Follows the logs of several workers as one.
+/// Follows several logs as one.
 ///
 ///     while true {
 ///       while let record = try follower.next() { show(record) }
@@ -18,9 +18,11 @@ public final class LogFollower {
   private let reader: LogReader
   private let watch: LogDirectoryWatcher
   private let gathering: TimeSpan
+  /// True after the existing lines were returned.
   private var isLive = false
   /// Lines up to this time belong to the present batch, in milliseconds since 1970; nil between batches.
   private var horizon: Int64?
+  /// Time of the next batch even without a change; nil for none.
   private var nextBatch: MonotonicTime?
   /// The wall clock; tests replace it.
   var wallClock: () -> WallTime = SystemClock.wall
@@ -33,9 +35,9 @@ public final class LogFollower {
   /// created.
   ///
   /// - Parameter gathering: time for which lines are collected after the first one, so that the lines of several
-  ///   workers can be sorted by time. A line is usually returned after one to two times this span.
-  /// - Throws: ``LogFailure/unknownWorker(_:known:)`` if logs exist, but none of a worker that the query names;
-  ///   otherwise the system's error.
+  ///   logs can be sorted by time. A line is usually returned after one to two times this span.
+  /// - Throws: ``LogFailure/unknownWorker(_:known:)`` if logs exist, but not one that the query names; otherwise the
+  ///   system's error.
   public convenience init(
     _ query: LogQuery, on loop: EventLoop, gathering: TimeSpan = .milliseconds(20)
   ) throws(LogFailure) {
@@ -78,12 +80,14 @@ public final class LogFollower {
     return min(change + gathering, nextBatch ?? change + gathering)
   }
 
+  /// Ends the reading of existing lines, and follows all logs.
   private func goLive() {
     isLive = true
     for log in reader.logs { log.follow() }
     nextBatch = SystemClock.monotonic()
   }
 
+  /// Opens new files, and reads the lines that have arrived.
   private func beginBatch() throws(LogFailure) {
     nextBatch = nil
     if try watch.takeChange() == .names {
@@ -98,16 +102,19 @@ public final class LogFollower {
     try reader.merge.refill()
   }
 
+  /// True if the line belongs to the present batch.
   private func isDue(_ record: LogRecord) -> Bool {
     guard let horizon else { return false }
     return record.time <= horizon || record.time > horizon + Self.maxClockSkew
   }
 
+  /// Ends the batch. Another one follows without a change if lines are left.
   private func endBatch() {
     horizon = nil
     if reader.merge.first != nil { nextBatch = SystemClock.monotonic() + gathering }
   }
 
+  /// Names of the logs; empty if the directory is missing.
   private func workers() throws(LogFailure) -> [String] {
     do throws(LogFailure) { return try LogDirectory(path: reader.query.directory).workers() } catch {
       if case .noDirectory = error { return [] }
@@ -115,6 +122,7 @@ public final class LogFollower {
     }
   }
 
+  /// Opens new files of a log, unless the directory is missing.
   private func findSuccessors(of log: WorkerLog) throws(LogFailure) {
     do throws(LogFailure) { try log.findSuccessors() } catch {
       // The directory was removed. Open files are read to the end, and the watch reports a new directory.

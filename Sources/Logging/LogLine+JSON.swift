@@ -32,7 +32,7 @@ extension LogLine {
 
   /// Appends one JSON object with the fields in order. If a key is repeated, only its first field is included.
   ///
-  /// - Parameter worker: name of the worker, for a line that contains none.
+  /// - Parameter worker: value of the field `worker`, for a line without this field.
   private func appendJSON(worker: String, to output: inout [UInt8]) {
     var told = Set<String>()
     let known = self["worker"] == nil ? [Field(key: "worker", value: worker)] : []
@@ -50,6 +50,7 @@ extension LogLine {
     output.append(UInt8(ascii: "}"))
   }
 
+  /// Appends a JSON string in quotes.
   private static func appendJSON(string: String, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "\""))
     for byte in string.utf8 {

@@ -46,12 +46,15 @@ public struct LogLine: Sendable, Hashable {
   }
 }
 
+/// Parser of one line.
 private struct LogLineScan {
   let bytes: UnsafeBufferPointer<UInt8>
   var position = 0
 
+  /// The byte at the present position; nil at the end.
   private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
+  /// The line; nil if it is not logfmt.
   mutating func line() -> LogLine? {
     var fields: [LogLine.Field] = []
     fields.reserveCapacity(12)
@@ -64,6 +67,7 @@ private struct LogLineScan {
     }
   }
 
+  /// Reads a key and the `=` after it.
   private mutating func key() -> String? {
     let begin = position
     while let byte = next, LogLine.isKeyByte(byte) { position += 1 }
@@ -72,6 +76,7 @@ private struct LogLineScan {
     return text(begin..<position)
   }
 
+  /// Reads a value, with or without quotes.
   private mutating func value() -> String? {
     guard next == UInt8(ascii: "\"") else {
       let begin = position
@@ -83,6 +88,7 @@ private struct LogLineScan {
     return quoted()
   }
 
+  /// Reads the rest of a value in quotes.
   private mutating func quoted() -> String? {
     let begin = position
     while let byte = next, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") { position += 1 }
@@ -103,6 +109,7 @@ private struct LogLineScan {
     return nil
   }
 
+  /// Reads the rest of an escape; false if it is invalid.
   private mutating func unescape(into value: inout [UInt8]) -> Bool {
     guard let kind = next else { return false }
     position += 1
@@ -122,6 +129,7 @@ private struct LogLineScan {
     return true
   }
 
+  /// Reads a number of lower-case hexadecimal digits.
   private mutating func hexadecimal(digits: Int) -> UInt32? {
     guard position + digits <= bytes.count else { return nil }
     var number: UInt32 = 0
@@ -143,6 +151,7 @@ private struct LogLineScan {
 }
 
 extension LogLine {
+  /// True if a byte is allowed in a key.
   static func isKeyByte(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -153,6 +162,7 @@ extension LogLine {
   }
 }
 
+/// Parser of the time stamp of a line.
 enum LogTime {
   private static let key = Array("ts=".utf8)
 

@@ -12,12 +12,13 @@ public protocol LogSource: AnyObject {
 
 /// Merges sources by time.
 public struct LogMerge<Source: LogSource> {
+  /// The next line of one source.
   private struct Head {
     let record: LogRecord
     let source: Source
 
-    /// Lines with the same time are ordered by the names of their workers, because two heads never belong to the same
-    /// source.
+    /// Order of the heap. Lines with the same time are ordered by the names of their logs, because two heads never
+    /// belong to the same source.
     static func < (left: Head, right: Head) -> Bool {
       if left.record.time != right.record.time { return left.record.time < right.record.time }
       return left.record.worker < right.record.worker
@@ -26,6 +27,7 @@ public struct LogMerge<Source: LogSource> {
 
   /// A binary heap: the children of `i` are `2i + 1` and `2i + 2`, and none is before its parent.
   private var heap: [Head] = []
+  /// Sources of which no line is stored.
   private var exhausted: [Source]
 
   /// Creates a merge of sources with different names. Their lines are not read before the first ``refill()``.
@@ -67,6 +69,7 @@ public struct LogMerge<Source: LogSource> {
     return head.record
   }
 
+  /// Adds a line to the heap.
   private mutating func insert(_ head: Head) {
     heap.append(head)
     var index = heap.count - 1
@@ -78,6 +81,7 @@ public struct LogMerge<Source: LogSource> {
     }
   }
 
+  /// Moves the first line of the heap down to its place.
   private mutating func sink() {
     var index = 0
     while true {

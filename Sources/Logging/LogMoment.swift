@@ -14,7 +14,7 @@ public enum LogMoment {
     return withOffset(bytes)
   }
 
-  /// RFC 3339 allows lower-case `t` and `z`.
+  /// The text with `T` and `Z`. RFC 3339 allows lower-case `t` and `z`.
   private static func withCapitals(_ bytes: [UInt8]) -> [UInt8] {
     var bytes = bytes
     if bytes.count > 10, bytes[10] == UInt8(ascii: "t") { bytes[10] = UInt8(ascii: "T") }
@@ -22,12 +22,14 @@ public enum LogMoment {
     return bytes
   }
 
+  /// Time of the present day; nil for other text.
   private static func time(ofToday bytes: [UInt8], now: Int64) -> Int64? {
     let today = String(Timestamp.utc(milliseconds: now).prefix(11))
     let seconds = bytes.count == 5 ? ":00" : ""
     return Timestamp.parse(Array(today.utf8) + bytes + Array("\(seconds)Z".utf8))
   }
 
+  /// Time with an offset from UTC; nil for other text.
   private static func withOffset(_ bytes: [UInt8]) -> Int64? {
     guard bytes.count > 6, let sign = bytes.dropLast(5).last, [0x2b, 0x2d].contains(sign) else { return nil }
     // The offset is a time of day, so it is checked by parsing it as a time of 1970-01-01.

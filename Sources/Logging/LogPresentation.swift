@@ -1,10 +1,11 @@
 // Display of a log line: unchanged, for a terminal, or as JSON.
-// Invariant: one record becomes one line. On a terminal no byte of a log can move the cursor, change
+// Invariant: one record becomes one line. On a terminal no byte of a log except a tab can move the cursor, change
 // colours or hide text, even in a file written by another program.
 // Errors: none; a line that is not logfmt is shown as it is, with the same escapes.
 
 /// Format of displayed lines.
 public enum LogPresentation: Sendable, Hashable {
+  /// The bytes of the line, unchanged.
   case plain
   /// Control characters become visible escapes. A coloured line has the colour of its level.
   case terminal(coloured: Bool)
@@ -29,6 +30,7 @@ public enum LogPresentation: Sendable, Hashable {
     return String(decoding: output, as: UTF8.self)
   }
 
+  /// Appends a line in the colour of its level, with visible escapes.
   private static func appendColoured(_ line: [UInt8], to output: inout [UInt8]) {
     guard let colour = LogLine.parse(line)?.level.flatMap(colour) else {
       return appendVisible(line, to: &output)
@@ -48,6 +50,7 @@ public enum LogPresentation: Sendable, Hashable {
     }
   }
 
+  /// Appends a line with its control characters and misleading characters as escapes.
   private static func appendVisible(_ line: [UInt8], to output: inout [UInt8]) {
     for scalar in String(decoding: line, as: UTF8.self).unicodeScalars {
       let isControl = scalar.value < 0x20 && scalar != "\t" || scalar.value == 0x7f

@@ -1,13 +1,13 @@
-// Reads the existing logs: selection of workers and lines, merged by time.
+// Reads the existing logs: selection of logs and lines, merged by time.
 // Invariant: reading ends at the sizes that the files had when the reader was created. Memory is bounded by the
-// number of workers (a few times 64 KiB each), not by the length of their logs.
-// Errors: `LogFailure`. An unknown worker is reported before the first line.
+// number of logs (a few times 64 KiB each), not by their length.
+// Errors: `LogFailure`. An unknown log is reported before the first line.
 
 /// Selection of log lines.
 public struct LogQuery: Sendable, Hashable {
   /// The directory of the logs.
   public var directory: String
-  /// Names of the workers; empty for all.
+  /// Names of the logs, such as `deposit-1` or `coordinator`; empty for all.
   public var workers: [String]
   /// Number of last lines; nil for all. At least 0.
   public var last: Int?
@@ -24,7 +24,7 @@ public struct LogQuery: Sendable, Hashable {
   }
 }
 
-/// Reads the logs of several workers as one.
+/// Reads several logs as one.
 public final class LogReader {
   let query: LogQuery
   private(set) var logs: [WorkerLog] = []
@@ -52,6 +52,7 @@ public final class LogReader {
     merge = LogMerge([])
   }
 
+  /// Number of bytes read from all files so far.
   var bytesRead: Int64 { logs.reduce(0) { $0 + $1.bytesRead } }
 
   /// Returns the next line, or nil at the end of all logs.
@@ -70,9 +71,10 @@ public final class LogReader {
     return nil
   }
 
+  /// True if the query selects a line with this time.
   func wants(_ record: LogRecord) -> Bool { query.since.map { record.time >= $0 } ?? true }
 
-  /// Opens the logs of selected workers that are not open yet, and returns them.
+  /// Opens the selected logs that are not open yet, and returns them.
   @discardableResult
   func open(_ workers: [String]) throws(LogFailure) -> [WorkerLog] {
     let directory = LogDirectory(path: query.directory)
@@ -89,8 +91,8 @@ public final class LogReader {
     return opened
   }
 
-  /// Skips lines that are not selected. The last `n` lines of all logs are among the last `n` lines of each log, so
-  /// reading can start there.
+  /// Skips lines that are not selected. The last `n` lines of all logs together are among the last `n` lines of each
+  /// log, so that reading can start there.
   private func skipUnselected(from log: WorkerLog) throws(LogFailure) {
     if let last = query.last {
       surplus += try log.skipAllBut(last: last)

@@ -1,12 +1,11 @@
 // Types for reading logs: a line with its time, and the errors.
-// Invariant: the times of one worker's records never decrease, so a merge never reorders the lines of a
-// worker.
+// Invariant: the times of one log's records never decrease, so a merge never reorders the lines of a log.
 // Errors: `LogFailure`. The messages for them belong to the program that reads the logs.
 import Posix
 
-/// One line of a worker's log with its time.
+/// One line of a log with its time.
 public struct LogRecord: Sendable, Hashable {
-  /// Name of the worker: the file name without `.log`.
+  /// Name of the log, such as `deposit-1` or `coordinator`: the file name without `.log`.
   public let worker: String
   /// Milliseconds since 1970 UTC: the latest time stamp in this log up to this line. ``LogRecord/unknownTime`` if no
   /// line up to this one has a time stamp.
@@ -23,13 +22,14 @@ public struct LogRecord: Sendable, Hashable {
 
 /// Error of reading logs.
 public enum LogFailure: Error, Sendable, Hashable {
-  /// The directory with this path does not exist, usually because no worker has written a log yet.
+  /// The directory with this path does not exist, usually because no process has written a log yet.
   case noDirectory(String)
-  /// No log belongs to a worker of this name. `known` contains the names of the workers that have a log.
+  /// No log has this name. `known` contains the names of the existing logs.
   case unknownWorker(String, known: [String])
   case system(SystemError)
 }
 
+/// Runs a call, and converts its error.
 @inline(__always)
 func asLogFailure<Result: ~Copyable>(_ call: () throws(SystemError) -> Result) throws(LogFailure) -> Result {
   do throws(SystemError) { return try call() } catch { throw .system(error) }

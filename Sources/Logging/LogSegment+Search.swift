@@ -4,6 +4,7 @@
 // positions.
 
 extension LogSegment {
+  /// Start of the last lines of a file.
   struct Position: Equatable {
     /// Start of the first line, in bytes from the start of the file.
     let offset: Int64

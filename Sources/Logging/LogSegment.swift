@@ -1,10 +1,11 @@
-// One open log file of a worker, present or rotated.
+// One open file of a log, present or rotated.
 // Invariant: the descriptor refers to the same file also after a rename, and the inode number is not reused while the
 // file is open.
 // Errors: `LogFailure.system`.
 import Glibc
 import Posix
 
+/// One open file of a log.
 final class LogSegment {
   private let descriptor: FileDescriptor
   let identity: FileMetadata.Identity
@@ -36,9 +37,11 @@ final class LogSegment {
   struct Fingerprint: Equatable {
     let identity: FileMetadata.Identity
     let size: Int64
+    /// Time of the last write, in nanoseconds since 1970.
     let written: Int64
   }
 
+  /// Fingerprint of the file in its present state.
   func fingerprint() throws(LogFailure) -> Fingerprint {
     try asLogFailure { () throws(SystemError) in
       Fingerprint(identity: identity, size: try descriptor.size(), written: try descriptor.modificationTime())

@@ -17,6 +17,7 @@ enum LogValue {
   /// Maximum length of a value in bytes before escaping. The rest is replaced by `…`.
   static let longest = 4096
 
+  /// Appends a text, in quotes if necessary.
   static func append(_ text: String, to line: inout [UInt8]) {
     var text = text
     text.withUTF8 { append(bytes: $0, to: &line) }
@@ -68,6 +69,7 @@ enum LogValue {
     return bytes
   }
 
+  /// True if all bytes are allowed in a value without quotes.
   private static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     !ByteScanner.containsByte(
       in: text,
@@ -139,6 +141,7 @@ enum LogValue {
     }
   }
 
+  /// Appends a multi-byte character, or its escape if it is misleading.
   private static func appendScalar(
     _ bytes: UnsafeBufferPointer<UInt8>, at position: Int, length: Int, to line: inout [UInt8]
   ) {
@@ -160,6 +163,7 @@ enum LogValue {
     }
   }
 
+  /// Appends a backslash, a letter and hexadecimal digits.
   static func appendEscape(_ kind: UInt8, _ value: UInt32, digits: Int, to line: inout [UInt8]) {
     line.append(UInt8(ascii: "\\"))
     line.append(kind)

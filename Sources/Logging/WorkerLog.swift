@@ -1,8 +1,9 @@
-// One worker's log as a stream of lines, across all of its files and rotations.
+// One log as a stream of lines, across all of its files and rotations.
 // Invariant: every complete line is returned once, in the order of the files. A line in progress is held back until
 // its line feed is written, its file has a successor, or the directory was removed.
 // Errors: `LogFailure`; the position in the stream does not change.
 
+/// The lines of one log, read from all of its files.
 final class WorkerLog: LogSource {
   let name: String
   private let directory: LogDirectory
@@ -18,10 +19,12 @@ final class WorkerLog: LogSource {
   private var finishedFiles: [LogSegment.Fingerprint] = []
   /// True after the directory was removed, so that the last file can have no successor in it.
   private var isDirectoryRemoved = false
+  /// Latest time stamp so far.
   private var time = LogRecord.unknownTime
-  /// Maximum number of fingerprints, more than the number of files that most logs have at one time (`log.keep_files`
-  /// allows up to 101).
+  /// Maximum number of fingerprints, more than the number of files of most logs. With `log.keep_files` a log has at
+  /// most 101 files.
   private static let maxFinishedFiles = 64
+  /// Number of bytes read from files that are closed now.
   private var bytesReadBefore: Int64 = 0
 
   var bytesRead: Int64 { segments.reduce(bytesReadBefore) { $0 + $1.bytesRead } }
@@ -34,6 +37,7 @@ final class WorkerLog: LogSource {
     limit = segments.last?.sizeAtOpening ?? 0
   }
 
+  /// The next line; nil if none is complete at the moment.
   func next() throws(LogFailure) -> LogRecord? {
     while true {
       if let line = buffer.nextLine() { return record(line) }
@@ -52,6 +56,7 @@ final class WorkerLog: LogSource {
     }
   }
 
+  /// Reads the next bytes of a file into the buffer; returns their number.
   private func fill(from segment: LogSegment) throws(LogFailure) -> Int {
     let room = segments.count == 1 ? limit.map { max(0, $0 - offset) } : nil
     guard room != 0 else { return 0 }
@@ -63,6 +68,7 @@ final class WorkerLog: LogSource {
     return count
   }
 
+  /// Closes the first file, and remembers its fingerprint.
   private func finishSegment(_ segment: LogSegment) throws(LogFailure) {
     finishedFiles.append(try segment.fingerprint())
     if finishedFiles.count > Self.maxFinishedFiles { finishedFiles.removeFirst() }
@@ -71,6 +77,7 @@ final class WorkerLog: LogSource {
     offset = 0
   }
 
+  /// The record of a line. A line without a time stamp gets the time of the preceding one.
   private func record(_ line: [UInt8]) -> LogRecord {
     if let stamp = LogTime.stamp(of: line) { time = max(time, stamp) }
     return LogRecord(worker: name, time: time, line: line)
