@@ -223,6 +223,7 @@ extension ConfigurationError {
     }
   }
 
+  /// Reason why a file is not JSON, and a remedy, in Korean.
   private func korean(_ reason: JSONFault.Reason) -> String {
     switch reason {
     case .unexpectedEnd: "파일이 너무 일찍 끝납니다. 빠진 괄호나 따옴표, 값을 채우세요."
@@ -236,6 +237,7 @@ extension ConfigurationError {
     }
   }
 
+  /// Text of the file in quotes; see ``shown(_:atMost:)``.
   private func quoted(_ text: String) -> String { "\"\(shown(text))\"" }
 
   /// Text of the file, on one line and cut to a readable length.

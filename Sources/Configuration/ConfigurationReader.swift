@@ -11,7 +11,9 @@ import Time
 
 /// One JSON value of a file, with its key.
 struct ConfigurationReader {
+  /// Path of the file, for errors.
   let path: String
+  /// The key with its groups; nil for the whole file.
   let key: String?
   let node: JSONNode
 

@@ -102,8 +102,11 @@ private struct DrinkReader {
   }
   /// Flavour content of a milk, in thousandths.
   private var permille: Int64 { get throws(ConfigurationError) { try number("permille", 0...1_000) } }
+  /// Caffeine in milligrams.
   private var caffeine: Int64 { get throws(ConfigurationError) { try number("caffeine_mg", 0...100_000) } }
+  /// Temperature of a coffee in degrees Celsius.
   private var degrees: Int64 { get throws(ConfigurationError) { try number("degrees", -50...100) } }
+  /// Kind of container of a soda.
   private var container: Soda.Container {
     get throws(ConfigurationError) {
       let name = try part("container").choice(Soda.Container.allCases.map(\.rawValue))

@@ -208,12 +208,19 @@ struct Setting {
 
   /// Group of the shared database. Its value may also be a string with the address.
   static let storeKey = "store"
+  /// Key of the address of a shared database.
   static let storeAddressKey = "store.url"
+  /// Key of the object with the settings of services.
   static let servicesKey = "services"
+  /// Member with the number of windows of a service.
   static let windowsMember = "windows"
+  /// Member that selects simulated work.
   static let workMember = ServiceKind.work.rawValue
+  /// Member that selects a command for each customer.
   static let runMember = ServiceKind.run.rawValue
+  /// Member that selects a worker program.
   static let workerMember = ServiceKind.worker.rawValue
+  /// Member that selects outside workers.
   static let outsideMember = ServiceKind.outside.rawValue
   /// Key of the windows of a service: in `windows` for a built-in one.
   static func windowsKey(_ service: ServiceName) -> String {
@@ -221,6 +228,7 @@ struct Setting {
       ? "\(windowsMember).\(service)" : "\(servicesKey).\(service).\(windowsMember)"
   }
   static let maxWaitingKey = "max_waiting"
+  /// Range of ``maxWaitingKey``, for a bank and for a service.
   private static let maxWaitingBounds: ClosedRange<Int64> = 1...1_000_000_000
   static let speedKey = "speed"
   static let languageKey = "lang"
@@ -231,6 +239,7 @@ struct Setting {
     ("\(servicesKey).\(service).retries.initial_delay", "\(servicesKey).\(service).retries.max_delay")
   }
 
+  /// Member with the accounts of a service.
   static let ledgerMember = "ledger"
   /// Keys of the accounts that a service debits and credits.
   static func sideKeys(of service: ServiceName) -> (debit: String, credit: String) {

@@ -72,6 +72,7 @@ final class LineBuffer {
     return count
   }
 
+  /// Marks the whole buffer as free.
   private func empty() { (start, end, searched) = (0, 0, 0) }
 
   /// Index of the next line feed; nil if none is stored.

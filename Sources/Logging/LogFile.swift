@@ -25,7 +25,9 @@ public final class LogFile {
   public let path: String
   /// Number of lines lost after the last line that reported lost lines.
   public private(set) var dropped = 0
+  /// Size in bytes at which the file is rotated; `Int64.max` for no limit.
   let limit: Int64
+  /// Number of rotated files to keep.
   let keep: Int32
   var descriptor: FileDescriptor
   /// Size of the file, as known to this process.
@@ -43,6 +45,7 @@ public final class LogFile {
   private var prefixTime: WallTime?
   private var prefixLevel = LogLevel.info
   private var buffer: [UInt8] = []
+  /// Time of the last flush, also of a failed one.
   private var lastWrite = MonotonicTime(nanoseconds: 0)
   /// Time of the last line.
   private var latest: Moment?

@@ -145,6 +145,7 @@ private struct LogLineScan {
     return number
   }
 
+  /// The bytes of a range as a text.
   private func text(_ range: Range<Int>) -> String {
     String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)
   }

@@ -27,10 +27,13 @@ public struct LogQuery: Sendable, Hashable {
 /// Reads several logs as one.
 public final class LogReader {
   let query: LogQuery
+  /// The open logs.
   private(set) var logs: [WorkerLog] = []
+  /// The lines of the open logs, merged by time.
   var merge: LogMerge<WorkerLog>
   /// Number of merged lines before the first selected one.
   private var surplus = 0
+  /// True after the first call of ``next()``.
   private var hasBegun = false
 
   /// Opens the logs.

@@ -11,6 +11,7 @@ final class LogSegment {
   let identity: FileMetadata.Identity
   /// Size at opening, in bytes.
   let sizeAtOpening: Int64
+  /// Number of bytes read from the file so far.
   private(set) var bytesRead: Int64 = 0
 
   /// Opens a log file; nil if it is missing or not a regular file.
@@ -24,6 +25,7 @@ final class LogSegment {
     }
   }
 
+  /// Uses an open file; nil if it is not a regular file.
   private init?(_ descriptor: consuming FileDescriptor) throws(SystemError) {
     let facts = try descriptor.metadata()
     guard facts.isFile else { return nil }
@@ -48,6 +50,7 @@ final class LogSegment {
     }
   }
 
+  /// Present size of the file, in bytes.
   func size() throws(LogFailure) -> Int64 {
     try asLogFailure { () throws(SystemError) in try descriptor.size() }
   }

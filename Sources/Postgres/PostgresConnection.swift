@@ -60,8 +60,10 @@ public final class PostgresConnection {
   private let url: PostgresURL
   private let loop: EventLoop
   private let limits: Limits
+  /// Listening time at which connecting started.
   private let beganAt: MonotonicTime
   private var stage = Stage.connecting
+  /// Connection of the library; nil after the end, and in a simulation.
   private var library: OpaquePointer?
   private var pipeline: PostgresPipeline?
   /// Replacement for library and server in a simulation.

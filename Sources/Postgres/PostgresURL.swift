@@ -77,6 +77,7 @@ public struct PostgresURL: Sendable, Hashable, CustomStringConvertible {
     connectSeconds = max(2, min(named["connect_timeout"].flatMap { Int($0) } ?? 5, 600))
   }
 
+  /// The other address with these connection parameters instead of its own.
   private init(_ settings: [Setting], like other: PostgresURL) {
     (self.settings, session) = (settings, other.session)
     (description, connectSeconds, hostCount) = (other.description, other.connectSeconds, other.hostCount)

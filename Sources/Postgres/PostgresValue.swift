@@ -34,10 +34,12 @@ public enum PostgresValue: Sendable, Hashable {
 
 /// Encoded parameters of one call.
 struct PostgresParameters {
+  /// The encoded values, one after the other.
   private(set) var bytes: [UInt8] = []
   /// Start and length of each parameter in ``bytes``; the length is -1 for NULL.
   private(set) var cells: [(start: Int, length: Int)] = []
 
+  /// Encodes the values of one call.
   init(_ values: [PostgresValue]) {
     cells.reserveCapacity(values.count)
     for value in values {

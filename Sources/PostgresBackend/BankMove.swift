@@ -41,6 +41,7 @@ final class BankMove {
   /// Number of tickets to move.
   private var total: Int64 = 0
 
+  /// A day and a lane, for which receipts and customers are counted.
   private struct DayAndLane: Hashable {
     var day: BusinessDay
     var lane: Int64
@@ -126,6 +127,7 @@ final class BankMove {
     try writeTallies()
   }
 
+  /// Assigns numbers to the services of the home.
   private func moveServices() throws {
     let names = try connection.ask(
       ImportStatements.services(source.services.names.map(\.text)), ImportStatements.allServices)[1]
@@ -142,6 +144,7 @@ final class BankMove {
     return number
   }
 
+  /// Moves the days, and creates their partitions.
   private func moveDays() throws {
     var columns = ColumnBatch(numbers: 3)
     try source.eachDay { day in
@@ -192,6 +195,7 @@ final class BankMove {
     try send(ImportStatements.intake, of: [.integer(owner.id)], &columns)
   }
 
+  /// Moves the receipts with their results, and counts them.
   private func moveReceipts() throws {
     var last: Int64 = 0
     let present = days.last?.day ?? 0
@@ -216,6 +220,7 @@ final class BankMove {
     }
   }
 
+  /// Moves the attempts that ended without a receipt.
   private func moveAttempts() throws {
     var columns = ColumnBatch(numbers: 13, texts: 1)
     try source.eachAttempt { attempt throws(StoreError) in
@@ -225,6 +230,7 @@ final class BankMove {
     try send(ImportStatements.attempts, of: ownerValues, &columns)
   }
 
+  /// Moves the customers of one state with their payloads, and counts them.
   private func moveCustomers(_ state: CustomerState) throws {
     var cursor: TicketCursor?
     let present = days.last?.day ?? 0

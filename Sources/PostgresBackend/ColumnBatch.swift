@@ -19,6 +19,7 @@ struct ColumnBatch {
   /// Columns of bytes, such as payloads.
   private var contents: [[[UInt8]?]]
 
+  /// Creates an empty portion with these numbers of columns of each type.
   init(numbers: Int, texts: Int = 0, bytes: Int = 0) {
     self.numbers = Array(repeating: [], count: numbers)
     self.texts = Array(repeating: [], count: texts)

@@ -13,6 +13,7 @@ import Time
 final class PostgresQueueStore: SharedQueueStore {
   private let store: SharedStore
   private(set) var services: ServiceDirectory
+  /// Name, number and epoch of the branch.
   private var identity: BranchIdentity
   private var isDraining: Bool
   /// The day on which the queue was opened. Another day starts only after the bank has ended this day.
@@ -63,6 +64,7 @@ final class PostgresQueueStore: SharedQueueStore {
 
   // MARK: - The queue's store
 
+  /// True if changes are staged, or transactions are in flight.
   var hasStagedChanges: Bool { store.hasStaged || !underway.isEmpty }
 
   func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? { payloads[ticket] }
@@ -138,6 +140,7 @@ final class PostgresQueueStore: SharedQueueStore {
     return storeEvents.isEmpty ? nil : storeEvents.removeFirst()
   }
 
+  /// Requests tickets for customers.
   func enqueueCustomers(_ customers: EnqueueRequest, for request: RequestNumber) {
     store.enqueueCustomers(request, customers)
     if Kernel.hasPlantedBug("reportsTicketsBeforeCommit") {
@@ -162,6 +165,7 @@ final class PostgresQueueStore: SharedQueueStore {
 
   func note(windows: Int64, oldest: WallTime?) { store.note(windows: Int(windows), oldest: oldest) }
   func savePaused(_ services: [Service], for request: RequestNumber) { store.savePaused(request, services) }
+  /// Starts the drain of the whole bank.
   func drainBank(for request: RequestNumber) {
     // Set at once, because the branch may leave before the database confirms the drain.
     wasAskedToDrain = true

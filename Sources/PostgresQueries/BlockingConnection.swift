@@ -253,6 +253,7 @@ extension PostgresError {
 }
 
 extension StoreError {
+  /// The error of the store for an error of the client.
   init(_ error: PostgresError, at name: String, in language: Language) {
     self = .failed(path: name, detail: MessageDetail(quoting: error.message(in: language)))
   }

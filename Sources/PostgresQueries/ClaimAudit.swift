@@ -237,6 +237,7 @@ struct ClaimAudit {
 private struct AttemptCountCursor {
   private(set) var cursor: SnapshotCursor
   private let day: BusinessDay
+  /// The next ticket with attempts; nil at the end.
   private var next: TicketNumber?
 
   init(_ day: BusinessDay, _ cursor: SnapshotCursor) throws(StoreError) {

@@ -28,6 +28,7 @@ extension PostgresReader {
     var isInForce: Bool
     var isReported = false
 
+    /// Reads the present row.
     init?(_ row: SnapshotCursor) {
       (lane, first, last) = (row.integer(0), row.integer(1), row.integer(2))
       (branch, epoch) = (row.optional(3), row.optional(4))

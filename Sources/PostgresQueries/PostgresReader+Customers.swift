@@ -190,8 +190,10 @@ extension PostgresReader {
     WHERE due_ms >= $1 AND (due_ms > $1 OR position & \(PostgresPosition.highestTicket) > $2)
     ORDER BY due_ms, position & \(PostgresPosition.highestTicket) LIMIT $3
     """)
+  /// Payload of the customer at one of several positions.
   private static let payload = PostgresStatement(
     "read-payload", [.integers], "SELECT payload FROM bank.customer WHERE position = ANY ($1) LIMIT 1")
+  /// Number of customers in ranges of positions.
   private static let count = PostgresStatement(
     "count-customers", [.integers, .integers],
     """
@@ -205,6 +207,7 @@ extension PostgresReader {
     SELECT branch FROM bank.ticket_batch WHERE day = (SELECT max(day) FROM bank.day) AND last >= $1
     ORDER BY last LIMIT 1
     """)
+  /// Tickets of the request that used a key, and its digest.
   private static let key = PostgresStatement(
     "read-key", [.text], "SELECT day, first, last, request_digest FROM bank.ticket_batch WHERE key = $1")
 }

@@ -40,6 +40,7 @@ extension PostgresReader {
       """
   }
 
+  /// Sums of cash, of loans, and of all customers' accounts.
   private static let balance = PostgresStatement(
     "read-balance", [],
     """

@@ -211,9 +211,11 @@ extension PostgresReader {
   /// The first day after a day.
   private static let nextDay = PostgresStatement(
     "read-next-day", [.integer], "SELECT day FROM bank.day WHERE day > $1 ORDER BY day LIMIT 1")
+  /// The receipt of a ticket.
   private static let one = PostgresStatement(
     "read-receipt", [.integer, .integer],
     "SELECT \(columns), \(result) FROM bank.receipt WHERE day = $1 AND ticket = $2")
+  /// Number of cancelled receipts of a day in a range of tickets.
   private static let cancelled = PostgresStatement(
     "count-cancelled", [.integer, .integer, .integer],
     """
@@ -223,6 +225,7 @@ extension PostgresReader {
   private static let outOfStockCount = PostgresStatement(
     "count-sent-away", [.integer],
     "SELECT count(*) FROM bank.receipt WHERE day = $1 AND outcome = \(Outcome.outOfStock.rawValue)")
+  /// Cancelled tickets after a day and ticket, of one branch or (0) of all.
   private static let unreleased = PostgresStatement(
     "read-unreleased", [.integer, .integer, .integer, .integer],
     """

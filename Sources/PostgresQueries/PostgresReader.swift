@@ -187,6 +187,7 @@ public final class PostgresReader: QueueReader {
 
   // MARK: - Statements
 
+  /// The named numbers that make up the identity of the database.
   private static let meta = PostgresStatement(
     "read-meta", [],
     "SELECT name, value FROM bank.meta WHERE name IN ('bank id', 'bank id day', 'bank id ticket')")

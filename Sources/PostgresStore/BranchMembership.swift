@@ -45,13 +45,16 @@ final class BranchMembership {
   let settings: SharedStore.Settings
   /// Time of the next renewal; nil if none is planned.
   private var renewAt: MonotonicTime?
+  /// Time of the next poll; nil if none is planned.
   private var pollAt: MonotonicTime?
   /// Time at which the next customer is due; nil for none.
   private var dueAt: MonotonicTime?
   /// Lines to check again after a short page, with the time of the check.
   private var recheckAt: [(MonotonicTime, Line)] = []
+  /// True while a poll is in flight.
   private var isPolling = false
   private var isRenewing = false
+  /// True while a rescue is in flight.
   private var isRescuing = false
   /// Counters of the bank as last reported, without the remaining times of leases.
   var seen: BankCounters?
@@ -280,6 +283,7 @@ final class BranchMembership {
     return .earliest(leaseEnd, onLink, isRequeuingDue ? nil : dueAt)
   }
 
+  /// Does what is due: joins again, renews, polls, and reports due customers or the end of the lease.
   func finishIteration() {
     let now = SystemClock.monotonic()
     guard context.branch != nil else {

@@ -34,8 +34,11 @@ struct BranchTransaction {
     var due: Due?
   }
 
+  /// Finished customers, with their states before this transaction and their receipts.
   private var finished: [(customer: Customer, from: CustomerState, receipt: Receipt)] = []
+  /// Changes of unfinished customers, one for each ticket.
   private var changes: [TicketNumber: Change] = [:]
+  /// Attempts that ended without a receipt.
   private var attempts: [Attempt] = []
   /// Attempts after which customers became dead letters.
   private var fatal: [(ticket: TicketNumber, number: Int32)] = []

@@ -8,6 +8,7 @@ import Time
 
 /// Customers of one request. All of them that need new tickets get them in one transaction, or none does.
 struct EnqueueColumns {
+  /// Issue time of the tickets, by the clock of the database server after ``report(by:at:)``.
   private(set) var issuedAt: WallTime
   /// Idempotency key of the whole request; nil for none.
   let key: String?
@@ -23,14 +24,17 @@ struct EnqueueColumns {
   private var lineIndexes: [Int32] = []
   private var amounts: [Int64] = []
   private var accounts: [Int64] = []
+  /// Due times in milliseconds since 1970; 0 for none.
   private var dueTimes: [Int64] = []
   private var articles: [String?] = []
   private var payloads: [[UInt8]?] = []
+  /// The customers' own keys; nil for none.
   private var keys: [String?] = []
   private var digests: [Int64] = []
   /// Index in ``lines`` of each line.
   private var indexOfLine: [Line: Int32] = [:]
 
+  /// Makes the columns of a request. Traps if both the request and its customers have keys.
   init(_ request: EnqueueRequest) {
     (issuedAt, key, digest) = (request.issuedAt, request.key, request.digest)
     precondition(request.keyed.isEmpty || key == nil, "the request or its customers have keys")
@@ -123,6 +127,7 @@ struct EnqueueColumns {
   /// Columns of positions (without tickets), amounts, accounts, due times, item names and payloads.
   func columns(lanes: [Line: Int64]) -> [PostgresValue] { columns(0..<count, lanes: lanes) }
 
+  /// The columns of the customers in a slice.
   private func columns(_ slice: Range<Int>, lanes: [Line: Int64]) -> [PostgresValue] {
     let bases = lines.map { line in
       (

@@ -23,6 +23,7 @@ final class HostSurvey: PostgresHandler {
 
   private let url: PostgresURL
   private let loop: EventLoop
+  /// Remembered identity of the database; nil for none.
   private let known: SharedStoreProgress?
   private var connections: [PostgresConnection] = []
   /// Hosts that have answered or failed.
@@ -33,6 +34,7 @@ final class HostSurvey: PostgresHandler {
   private var trouble: PostgresError?
   /// Time of the next retry or of the choice; nil while answers are awaited without a limit.
   private var due: MonotonicTime?
+  /// True after the choice or ``close()``.
   private(set) var isOver = false
 
   init(of url: PostgresURL, loop: EventLoop, knowing known: SharedStoreProgress?) {
@@ -46,6 +48,7 @@ final class HostSurvey: PostgresHandler {
     isOver ? nil : connections.reduce(due) { .earlier($0, $1.nextDeadline) }
   }
 
+  /// Runs the connections; retries or chooses a host if this is due.
   func finishIteration() {
     guard !isOver else { return }
     for connection in connections { connection.finishIteration() }
@@ -71,6 +74,7 @@ final class HostSurvey: PostgresHandler {
     }
   }
 
+  /// Queries the identity of the server.
   func connected(_ connection: PostgresConnection, to server: PostgresServer) {
     try? connection.send(ServerProbe.request) { [weak self] answer in
       guard let self, let host = self.connections.firstIndex(where: { $0 === connection }) else { return }
@@ -79,6 +83,7 @@ final class HostSurvey: PostgresHandler {
     }
   }
 
+  /// Marks the host as failed.
   func lost(_ connection: PostgresConnection, _ error: PostgresError) {
     guard let host = connections.firstIndex(where: { $0 === connection }) else { return }
     // A standby's refusal is less informative than a connection failure, so it is overwritten.

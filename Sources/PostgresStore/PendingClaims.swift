@@ -20,6 +20,7 @@ final class PendingClaims {
     case received([CustomerWithPayload])
   }
 
+  /// One requested page.
   private struct Claim {
     let number: Int64
     let line: Line
@@ -32,6 +33,7 @@ final class PendingClaims {
   private let context: SharedStoreContext
   private let link: ReconnectingConnection
   private var claims: [Claim] = []
+  /// Number of the last requested page.
   private var last: Int64 = 0
   /// Number of the last non-empty page of the present epoch; 0 for none.
   private var lastFilled: Int64 = 0

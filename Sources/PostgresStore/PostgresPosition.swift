@@ -36,7 +36,7 @@ public struct ClaimedCustomer: Sendable, Hashable {
   public let issuedMilliseconds: Int64
   /// Attempts that ended without a receipt.
   public let attempts: Int64
-  /// Attempts since the last requeue in which the worker's process exited or made no progress.
+  /// Attempts since the last requeue that counted as crashes; see `Customer`.
   public let crashes: Int64
   /// Attempts since the last requeue that the worker reported as failed.
   public let failures: Int64
@@ -52,6 +52,7 @@ public struct ClaimedCustomer: Sendable, Hashable {
   /// Number of the ticket.
   public var ticket: Int64 { PostgresPosition.ticket(position) }
 
+  /// Reads one customer of a page; nil if the row has an unexpected shape.
   init?(_ rows: PostgresRows, _ row: Int) {
     guard rows.columns == PostgresStatements.pageColumns, let position = rows.integer(row, 0),
       let amount = rows.integer(row, 1), let account = rows.integer(row, 2),
@@ -74,6 +75,7 @@ public struct PostgresCompletion: Sendable, Hashable {
   /// Number of customers.
   public var count: Int { positions.count }
   private(set) var positions: [Int64] = []
+  /// Columns of outcome, window, generation, pid, attempts, debit, credit, start and end.
   private var columns = [[Int64]](repeating: [], count: 9)
   /// Rarely used columns, by the index of the customer.
   private var optionalColumns: [Int: OptionalColumns] = [:]

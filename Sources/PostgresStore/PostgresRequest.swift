@@ -5,7 +5,9 @@ import Postgres
 
 /// One transaction with an answer.
 public struct PostgresRequest<Answer> {
+  /// Statements of the transaction.
   package let segment: [PostgresCall]
+  /// Interprets the results of the statements; nil if they have an unexpected shape.
   package let read: ([PostgresRows]) -> Answer?
 }
 

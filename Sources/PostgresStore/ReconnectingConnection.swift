@@ -47,7 +47,9 @@ final class ReconnectingConnection: PostgresHandler {
   private static let firstPause = TimeSpan.milliseconds(20)
   /// Maximum pause during the first minute (``earlyOutage``) of an outage; ``maxPause`` applies after it.
   private static let maxEarlyPause = TimeSpan.milliseconds(150)
+  /// Maximum pause after the first minute of an outage.
   private static let maxPause = TimeSpan.seconds(1)
+  /// Time from the start of an outage in which the pauses stay short.
   private static let earlyOutage = TimeSpan.seconds(60)
   /// Minimum pause of ``retry(after:)``.
   private static let pauseAfterRefusal = TimeSpan.milliseconds(250)
@@ -70,7 +72,9 @@ final class ReconnectingConnection: PostgresHandler {
   private var attemptAt = MonotonicTime(nanoseconds: 0)
   /// Start of the outage; nil while a connection is open.
   private var outageSince: MonotonicTime?
+  /// Length of the next pause.
   private var pause = ReconnectingConnection.firstPause
+  /// Time of the next attempt to connect, or of the next check of earlier server processes.
   private var nextAttempt: MonotonicTime
   /// Server processes by pid and start time, the present one last.
   private var processes: [(pid: Int64, began: Int64)] = []
@@ -187,6 +191,7 @@ final class ReconnectingConnection: PostgresHandler {
     return (otherHost - host) % url.hostCount != 0
   }
 
+  /// Runs the connection, and connects again if this is due.
   func finishIteration() {
     connection?.finishIteration()
     if stage == .connecting, isElsewhere, SystemClock.monotonic() >= attemptAt + Self.timeout {
@@ -207,6 +212,7 @@ final class ReconnectingConnection: PostgresHandler {
     self.connection = connection
   }
 
+  /// Queries the identity of the server, and then decides about the connection.
   func connected(_ connection: PostgresConnection, to server: PostgresServer) {
     self.server = server
     ask(ServerProbe.request) { link, found in
@@ -283,6 +289,7 @@ final class ReconnectingConnection: PostgresHandler {
     }
   }
 
+  /// Waits for the next attempt, and reports the loss.
   func lost(_ connection: PostgresConnection, _ error: PostgresError) {
     guard connection === self.connection else { return }
     self.connection = nil

@@ -209,6 +209,7 @@ public final class SharedStore {
     if interrupted.insert(ObjectIdentifier(link)).inserted { context.report(.interrupted(error)) }
   }
 
+  /// Reports the join, and continues in the new epoch.
   private func joined(_ opening: JoinResult) {
     hasJoined = true
     (context.server, context.isInDoubt) = (leaseLink.identity, false)
@@ -220,6 +221,7 @@ public final class SharedStore {
     requests.pump()
   }
 
+  /// Creates the partitions of this day and the next one.
   private func createPartitions(for day: BusinessDay) {
     for next in [day, day + 1] {
       requests.ask(

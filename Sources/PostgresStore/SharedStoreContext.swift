@@ -13,6 +13,7 @@ final class SharedStoreContext {
   var branch: PostgresBranch?
   /// The branch in its last epoch.
   var lastBranch: PostgresBranch?
+  /// The present day, as last reported.
   var day: BusinessDay = 1
   var services = ServiceDirectory()
   /// Numbers of the transactions in the present epoch.
@@ -26,8 +27,8 @@ final class SharedStoreContext {
   var known: SharedStoreProgress?
   /// Server that last confirmed the pages of the branch.
   var server: ServerIdentity?
-  /// True after a failover until the new server has confirmed the pages of the branch. While it is true, no customer
-  /// is changed and no page is claimed.
+  /// True after a failover until the new server has confirmed the pages of the branch. While it is true, no transaction
+  /// is sent and no page is claimed.
   var isInDoubt = false
   /// Lanes in which this branch claims, and to which it adds customers.
   private(set) var lanes: [Line: Int64] = [:]

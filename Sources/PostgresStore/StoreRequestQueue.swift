@@ -25,6 +25,7 @@ final class StoreRequestQueue {
   struct EarlierAttempts {
     /// Epochs and commit numbers of the transmissions with unknown outcomes.
     var unknown: [(epoch: Int64, number: Int64)] = []
+    /// True if a transmission with an unknown outcome had this epoch and commit number.
     func contains(epoch: Int64?, number: Int64?) -> Bool {
       unknown.contains { $0.epoch == epoch && $0.number == number }
     }
@@ -79,6 +80,7 @@ final class StoreRequestQueue {
   var isEmpty: Bool { tasks.isEmpty }
   /// Time of the next retry; nil while a retry is impossible, because the event that enables it also wakes the loop.
   var nextDeadline: MonotonicTime? { context.branch != nil && link.isOpen && !isAddingLanes ? retryAt : nil }
+  /// Time of the next retry after a temporary refusal; nil for none.
   var retryAt: MonotonicTime?
   let context: SharedStoreContext
   let link: ReconnectingConnection
@@ -86,6 +88,7 @@ final class StoreRequestQueue {
   private var lastID: Int64 = 0
   /// Number of transactions in flight.
   private var sent = 0
+  /// True while numbers are assigned to lanes; no request is sent in this time.
   private var isAddingLanes = false
 
   let bounds: EnqueueLimits
@@ -134,6 +137,7 @@ final class StoreRequestQueue {
     pump()
   }
 
+  /// A number that identifies a request in this process.
   private func nextID() -> Int64 {
     lastID += 1
     return lastID

@@ -12,18 +12,21 @@ import Time
 
 /// Staged changes of a branch, and its transactions in flight.
 final class TransactionQueue {
+  /// Progress of a transaction.
   private enum State {
     case waiting
     case sent
     case unknown
   }
 
+  /// A transaction whose result was not reported yet.
   private struct QueuedTransaction {
     let number: Int64
     let commit: BranchTransaction
     var state = State.waiting
   }
 
+  /// Pause before a retry after a temporary refusal.
   private static let pause = TimeSpan.milliseconds(5)
 
   var hasStaged: Bool { !staged.isEmpty }
@@ -54,6 +57,7 @@ final class TransactionQueue {
   /// Adds a change to the next transaction.
   func stage(_ change: StoreChange) { staged.add(change, clock: context.clock, dues: refusedDues) }
 
+  /// Drops the changes staged since the last ``commit()``.
   func dropStaged() { staged = BranchTransaction() }
 
   /// Makes a transaction of the staged changes, and sends it.
@@ -135,6 +139,7 @@ final class TransactionQueue {
     context.report(.commitRefused(context.storeError(error)))
   }
 
+  /// Forgets all transactions and staged changes.
   private func clearAll() {
     for flight in inFlight { context.numbers.release(flight.number) }
     inFlight = []
