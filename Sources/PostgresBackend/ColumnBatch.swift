@@ -56,7 +56,7 @@ struct ColumnBatch {
 
   // MARK: - Rows
 
-  /// Adds the row of a receipt; see ``PostgresStore/ImportStatements/receipts``.
+  /// Adds the row of a receipt, as `ImportStatements.receipts` requires.
   mutating func add(_ receipt: Receipt, lane: Int64) {
     let transfer = receipt.transfer
     var row: [Int64] = [receipt.day, receipt.ticket, lane, Int64(receipt.outcome.rawValue)]

@@ -167,7 +167,7 @@ extension PostgresStatements {
   ///
   /// - the day, its start, true if the bank drains, and the server's clock;
   /// - the next due time, the number of services, the number of the database, and the last ticket of the day;
-  /// - the issue time of the longest-waiting customer, unclaimed or in line at a branch.
+  /// - the issue time of the longest-waiting customer, unclaimed or claimed by a branch.
   ///
   /// The age is limited, because the index keeps the entries of dead rows while a snapshot is held. A query without
   /// the limit would visit each of them.

@@ -140,7 +140,7 @@ enum PostgresStatements {
   /// Returns the claims of the epochs that this transaction has ended, if any. Claims without waiting customers remain.
   /// The statement that ends the epoch must precede this one in the segment. The preceding statement may have waited
   /// for a claim or a completion, which only a later statement sees. Claims before the first waiting customer of a lane
-  /// are skipped, so the claims of a long day cost nothing.
+  /// are skipped, so the statement does not look up the customers of these claims.
   static let returnClaimed = PostgresStatement(
     "bank-give-back", [],
     """

@@ -1,8 +1,8 @@
-// One connection to the shared database that is replaced after each loss, with growing pauses. It tries a different
-// host each time, or the host of another open connection of the branch. The pauses stay short for the first minute,
-// because a standby may replace a lost server, and all customers of the branch wait for the new server. A silent host
-// blocks connecting, so the link abandons a slow host if another connection of the branch has reached the server at a
-// different host.
+// One link to the shared database: a connection that is replaced after each loss, with growing pauses. Each new
+// connection tries a different host, or the host of another open connection of the branch. The pauses stay short for
+// the first minute, because a standby may replace a lost server, and all customers of the branch wait for the new
+// server. A silent host takes the whole timeout for connecting. So the link abandons a slow host if another connection
+// of the branch has reached the server at a different host.
 // Invariant: the link is open only after the server processes of its earlier connections have exited. So every
 // request sent on an earlier connection has taken effect by then, or never will.
 import Posix

@@ -15,7 +15,7 @@ import Postgres
 import QueueCore
 import Time
 
-/// Database of a bank with several branches, for the writes of one branch. Runs in the event loop and never blocks.
+/// Database of a bank with several branches, for the writes of one branch. Never waits for the server in a call.
 /// Results are taken with ``takeEvent()`` at the end of each iteration, after ``finishIteration()``.
 public final class SharedStore {
   /// Configuration of a branch and its database.

@@ -159,7 +159,7 @@ final class StoreRequestQueue {
     }
   }
 
-  /// Sends one request as its own transaction; false if none can be sent now.
+  /// Sends one request as its own transaction; false if it cannot be sent now.
   private func send(_ index: Int, _ branch: PostgresBranch) -> Bool {
     let number = context.numbers.next()
     let task = tasks[index]
