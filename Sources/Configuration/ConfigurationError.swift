@@ -85,7 +85,7 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case windowsOutside(String)
     /// Ledger that debits and credits the same account.
     case sameAccount(String)
-    /// Missing program.
+    /// Program that was not found.
     case noSuchProgram(String)
     /// Program that cannot be executed, with the reason.
     case notExecutable(String, String)

@@ -90,7 +90,7 @@ final class LineBuffer {
     return lost == 0 ? kept : Self.cut(kept, lost: lost)
   }
 
-  /// Cuts a line that lost bytes after a whole character, and appends the number of missing bytes.
+  /// Cuts the stored part of an overlong line after a whole character, and appends the number of missing bytes.
   private static func cut(_ kept: [UInt8], lost: Int) -> [UInt8] {
     var whole = kept
     // At most three bytes follow the first byte of a UTF-8 character. Removing a last character that was complete

@@ -127,7 +127,7 @@ public struct PostgresURL: Sendable, Hashable, CustomStringConvertible {
       Setting(keyword: "keepalives_interval", value: "1"),
       Setting(keyword: "keepalives_count", value: "3"),
       Setting(keyword: "tcp_user_timeout", value: "4000"),
-      // Disabled, because a request for a Kerberos ticket would block the process until another server answers.
+      // Disabled, because a request for a Kerberos ticket would block the process until the Kerberos server answers.
       Setting(keyword: "gssencmode", value: "disable"),
     ]
     if manyHosts { defaultSettings.append(Setting(keyword: "target_session_attrs", value: "read-write")) }

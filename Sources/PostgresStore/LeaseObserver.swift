@@ -2,8 +2,8 @@
 // the database server may be set, so it does not show reliably how long a branch was silent.
 // Invariant: after a renewal was observed, a lease expires only if it is not renewed again for its length, by the
 // monotonic clock. If no renewal was observed, a lease also expires when its end has passed by the server's clock. A
-// branch without a lease is returned at once if it has left slices of a request. The monotonic times have a tolerance
-// of one sixteenth of the lease.
+// branch that has no lease and has left slices of a request counts as expired at once. The monotonic times have a
+// tolerance of one sixteenth of the lease.
 import Time
 
 /// Lease of another branch in the result of one poll.

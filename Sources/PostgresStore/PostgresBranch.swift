@@ -71,8 +71,8 @@ public struct PostgresBranch: Sendable, Hashable {
     return (PostgresBranch(id: id, epoch: epoch), returned)
   }
 
-  /// Renews the lease; false if the branch was fenced. Reports the number of open windows, and the number of its
-  /// transactions that were reported to it as committed.
+  /// Renews the lease; false if the branch was fenced. Also stores the number of open windows, and the number of
+  /// transactions of this epoch that were reported as committed.
   public func renew(lease: TimeSpan, windows: Int64 = 0, commits: Int64 = 0) -> PostgresRequest<Bool> {
     let request = renewal(lease: lease, windows: windows, commits: commits, oldest: nil)
     return PostgresRequest(segment: request.segment) { request.read($0).map { $0 != nil } }

@@ -116,8 +116,8 @@ enum PostgresStatements {
     """)
 
   /// Ends the epoch of a branch with an expired lease. Parameters: branch, epoch, and the end of the lease in
-  /// microseconds, which by observation of the caller did not change for the length of the lease; 0 to let the
-  /// server's clock decide.
+  /// microseconds, which the caller has seen unchanged for the length of the lease; 0 to let the server's clock decide.
+  /// Returns no row if the lease was renewed or the epoch has ended.
   static let fenceExpired = PostgresStatement(
     "bank-fence", [.integer, .integer, .integer],
     """

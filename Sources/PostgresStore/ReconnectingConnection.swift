@@ -279,8 +279,7 @@ final class ReconnectingConnection: PostgresHandler {
     try? connection.send(request) { [weak self] answer in
       guard let self, self.connection === asked else { return }
       if case .done(let value) = answer { return next(self, value) }
-      // A connection on which this query fails is unusable. If the outcome is unknown, the connection itself reports
-      // its loss.
+      // A connection on which this query is refused is unusable. After a loss, the connection itself reports it.
       self.pauseBeforeNext()
       if case .refused(let error) = answer {
         self.dropConnection()

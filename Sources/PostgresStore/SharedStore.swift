@@ -362,7 +362,7 @@ public final class SharedStore {
     return .earliest(links, watch.nextDeadline, own)
   }
 
-  /// Must be called at the end of each loop iteration.
+  /// Does everything that is due. Must be called at the end of each loop iteration.
   public func finishIteration() {
     guard !isOver else { return }
     survey?.finishIteration()

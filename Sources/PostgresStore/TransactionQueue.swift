@@ -172,7 +172,8 @@ final class TransactionQueue {
     if !isSent { isResolving = false }
   }
 
-  /// Queries which of the sent transactions are in the database, with the tickets of each; nil if the query failed.
+  /// Queries which of the sent transactions are in the database. `finish` receives the tickets of each, or nil if the
+  /// query failed. Returns false if the query cannot be sent.
   private func lookUp(
     _ branch: PostgresBranch, on link: ReconnectingConnection, _ finish: @escaping ([Int64: [Int64]]?) -> Void
   ) -> Bool {
