@@ -1,7 +1,7 @@
 // Audit of a shared database: comparison of the counts and the claims with the rows.
 // Invariant: the audit reads everything in one snapshot, which blocks no writer. It counts rows while it reads them
-// and stores only those of days, so memory is bounded for any length of the queue. An invalid value is a finding. It
-// ends at most its part of the audit.
+// and stores only those of days, so memory is bounded for any length of the queue. An invalid value is a finding, and
+// ends at most the part of the audit that has read the value.
 import BankModel
 import Postgres
 import PostgresStore

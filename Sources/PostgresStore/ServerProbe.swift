@@ -1,5 +1,5 @@
-// First query of a branch on a new connection: identity of the server, and whether its database has the schema of a
-// bank.
+// First query of a branch or a reader on a connection that was checked: identity of the server, and whether its
+// database has the schema of a bank.
 // Invariant: a result of an unexpected shape is nil, not a trap.
 import Postgres
 
