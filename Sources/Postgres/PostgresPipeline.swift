@@ -203,6 +203,7 @@ final class PostgresPipeline {
 
   /// Records a refusal of the oldest segment, or returns the error that ends the connection.
   private func fail(_ result: OpaquePointer) -> PostgresError.Reason? {
+    /// The text of a C string; empty for a null pointer.
     func text(_ cString: UnsafePointer<CChar>?) -> String { cString.map { String(cString: $0) } ?? "" }
     let state = text(postgres_state_of(result))
     let message = [text(postgres_message_of(result)), text(postgres_detail_of(result))]

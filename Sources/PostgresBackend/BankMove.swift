@@ -161,6 +161,7 @@ final class BankMove {
     var columns = ColumnBatch(numbers: 4, texts: 1)
     var rest = days[...]
     var next: TicketNumber = 1
+    /// Adds a range of tickets of one day, with the key under which they were issued; nil for none.
     func add(_ day: BusinessDay, _ first: TicketNumber, _ last: TicketNumber, _ key: ExportedKey?)
       throws(StoreError)
     {

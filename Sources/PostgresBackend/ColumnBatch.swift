@@ -47,6 +47,7 @@ struct ColumnBatch {
     }
   }
 
+  /// Removes all rows.
   mutating func removeAll() {
     (count, bytes) = (0, 0)
     for column in numbers.indices { numbers[column].removeAll(keepingCapacity: true) }

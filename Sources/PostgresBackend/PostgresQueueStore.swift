@@ -67,6 +67,7 @@ final class PostgresQueueStore: SharedQueueStore {
   /// True if changes are staged, or transactions are in flight.
   var hasStagedChanges: Bool { store.hasStaged || !underway.isEmpty }
 
+  /// Payload of a customer that the branch owns; nil for none.
   func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? { payloads[ticket] }
 
   /// Adds a change to the next transaction.
@@ -163,7 +164,9 @@ final class PostgresQueueStore: SharedQueueStore {
     }
   }
 
+  /// Sets the number of open windows and the issue time of the longest-waiting customer, for other branches.
   func note(windows: Int64, oldest: WallTime?) { store.note(windows: Int(windows), oldest: oldest) }
+  /// Stores the paused services of this branch.
   func savePaused(_ services: [Service], for request: RequestNumber) { store.savePaused(request, services) }
   /// Starts the drain of the whole bank.
   func drainBank(for request: RequestNumber) {

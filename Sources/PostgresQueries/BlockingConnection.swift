@@ -229,11 +229,13 @@ package final class BlockingConnection: PostgresHandler {
     }
   }
 
+  /// Closes the present connection; the next query uses a new one.
   private func close() {
     connection?.close()
     (connection, isConnected, loss) = (nil, false, nil)
   }
 
+  /// Records that the connection is ready.
   package func connected(_ connection: PostgresConnection, to server: PostgresServer) { isConnected = true }
   package func lost(_ connection: PostgresConnection, _ error: PostgresError) { loss = error }
   package func notified(_ connection: PostgresConnection, channel: String, payload: String) {}

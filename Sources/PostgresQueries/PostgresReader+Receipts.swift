@@ -168,6 +168,7 @@ extension PostgresReader {
   /// Result of the work from a row; nil if the work has none.
   private func result(_ rows: PostgresRows, _ row: Int, _ sequence: Int64) throws(StoreError) -> WorkResult? {
     guard rows.columns > 18, let duration = rows.integer(row, 18) else { return nil }
+    /// Stored parts of an output stream, from four columns.
     func excerpt(_ column: Int) -> TruncatedOutput? {
       TruncatedOutput(
         first: rows.bytes(row, column) ?? [], last: rows.bytes(row, column + 1) ?? [],

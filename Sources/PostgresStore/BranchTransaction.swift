@@ -160,6 +160,7 @@ struct BranchTransaction {
 
   /// Parameters of ``PostgresStatements/change`` for these changes.
   private static func columns(_ changes: [Change], _ lanes: [Line: Int64]) -> [PostgresValue] {
+    /// The column of one value of every change.
     func column(_ value: (Change) -> Int64) -> PostgresValue { .integers(changes.map(value)) }
     return [
       column { position($0.customer, $0.from, lanes) }, column { Int64($0.customer.attempts) },
@@ -171,6 +172,7 @@ struct BranchTransaction {
 
   /// Parameters of ``PostgresStatements/record`` for the attempts.
   private func attemptColumns(_ clock: ServerClockOffset) -> [PostgresValue] {
+    /// The column of one value of every attempt.
     func column(_ value: (Attempt) -> Int64) -> PostgresValue { .integers(attempts.map(value)) }
     return [
       column { $0.ticket }, column { Int64($0.number) }, column { Int64($0.window.service.number) },

@@ -143,9 +143,11 @@ public struct PostgresCompletion: Sendable, Hashable {
   private var ends: [PostgresValue] {
     guard !optionalColumns.isEmpty else { return [] }
     let rest = positions.indices.map { optionalColumns[$0] ?? OptionalColumns() }
+    /// The column of a number of every result; `Int64.min` if it is missing.
     func numbers(_ value: (WorkResult) -> Int64?) -> PostgresValue {
       .integers(rest.map { $0.result.flatMap(value) ?? .min })
     }
+    /// The column of bytes of every result; nil without a result.
     func bytes(_ value: (WorkResult) -> [UInt8]) -> PostgresValue {
       .manyBytes(rest.map { $0.result.map(value) })
     }

@@ -7,6 +7,7 @@ import QueueCore
 
 /// Builders of the transactions for operator commands and periodic tasks.
 enum StoreOperations {
+  /// Result of one transmission.
   typealias AttemptResult = StoreRequestQueue.AttemptResult
 
   /// Cancels a customer of any branch.
