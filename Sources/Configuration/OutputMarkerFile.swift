@@ -11,7 +11,7 @@ public enum OutputMarkerFile {
   /// Path of the file, beside the directories of the days.
   public static func path(in home: String) -> String { Paths.join(home, "output", "removed") }
 
-  /// Content: milliseconds since 1970.
+  /// The content of the file for a time: milliseconds since 1970.
   public static func text(_ horizon: WallTime) -> [UInt8] { Array("\(horizon.milliseconds)\n".utf8) }
 
   /// Reads the time; nil without a valid file.

@@ -3,14 +3,14 @@
 // logs.
 // Errors: the error of a source is rethrown. The stored lines are kept.
 
-/// A source of lines.
+/// A log that returns its lines one by one.
 public protocol LogSource: AnyObject {
   /// Returns the next line, or nil if the source has none at the moment. More lines may follow if a process still
   /// writes to the source.
   func next() throws(LogFailure) -> LogRecord?
 }
 
-/// Merges sources by time.
+/// Merge of the lines of several sources by time.
 public struct LogMerge<Source: LogSource> {
   /// The next line of one source.
   private struct Head {

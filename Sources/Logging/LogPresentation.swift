@@ -12,7 +12,7 @@ public enum LogPresentation: Sendable, Hashable {
   /// One JSON object with the fields in order. If a key is repeated, only its first field is included.
   case json
 
-  /// Appends a line with its line feed.
+  /// Appends a line in this format, with its line feed.
   public func append(_ record: LogRecord, to output: inout [UInt8]) {
     switch self {
     case .plain: output += record.line

@@ -37,7 +37,7 @@ struct CommitNumbers {
   /// Lower numbers may be folded, because they are never queried again.
   var foldable: Int64 { (open.min() ?? last + 1) - Self.unfoldedCount }
 
-  /// Records that all lower numbers were folded.
+  /// Records that the counts of all lower numbers were folded into sums.
   mutating func fold(below number: Int64) { recent.removeAll { $0 < number } }
   /// The queried numbers that should be in the database and were not found. Excludes numbers that were folded during
   /// the query, because their rows are merged.

@@ -203,8 +203,8 @@ extension PostgresStatements {
     GROUP BY commit_no
     """)
 
-  /// Folds the counts of commits that are not queried any more: those of earlier epochs, and those of this epoch
-  /// below a number. Parameters: branch, epoch, number.
+  /// Folds the counts of commits that are not queried any more into one sum for each day and lane: those of earlier
+  /// epochs, and those of this epoch below a number. Parameters: branch, epoch, number. Returns the number of rows.
   static let fold = PostgresStatement(
     "bank-fold", [.integer, .integer, .integer],
     """

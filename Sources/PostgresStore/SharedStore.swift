@@ -376,7 +376,7 @@ public final class SharedStore {
     continueLeaving()
   }
 
-  /// Folds the counts of earlier commits, if there are enough of them.
+  /// Folds the counts of earlier commits into sums, if there are enough of them.
   private func fold() {
     guard context.branch != nil, !isFolding, context.numbers.recent.count > Self.foldThreshold else { return }
     let number = context.numbers.foldable

@@ -220,7 +220,7 @@ enum StoreOperations {
     }
   }
 
-  /// Folds the counts of commits that are not queried any more.
+  /// Folds the counts of commits that are not queried any more: replaces their rows by one sum for each day and lane.
   static func fold(below number: Int64) -> StoreRequestQueue.RequestBuilder {
     { branch, _, _ in
       PostgresRequest(segment: [PostgresStatements.fold.with(branch.fence + [.integer(number)])]) { _ in
