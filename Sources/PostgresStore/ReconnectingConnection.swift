@@ -279,13 +279,21 @@ final class ReconnectingConnection: PostgresHandler {
     try? connection.send(request) { [weak self] answer in
       guard let self, self.connection === asked else { return }
       if case .done(let value) = answer { return next(self, value) }
-      // A connection on which this query is refused is unusable. After a loss, the connection itself reports it.
       self.pauseBeforeNext()
-      if case .refused(let error) = answer {
-        self.dropConnection()
-        self.lost(error)
+      // A connection on which this query is refused, or answered with rows of an unexpected shape, is unusable. After
+      // a loss, the connection itself reports it.
+      guard case .refused(let error) = answer else {
+        if case .unknown(let error) = answer, case .unexpectedReply = error.reason { self.abandon(error) }
+        return
       }
+      self.abandon(error)
     }
+  }
+
+  /// Closes the connection, and reports the reason.
+  private func abandon(_ error: PostgresError) {
+    dropConnection()
+    lost(error)
   }
 
   /// Waits for the next attempt, and reports the loss.

@@ -89,6 +89,22 @@ struct ServerIdentityTests {
     #expect(one.older.isEmpty)
   }
 
+  @Test("A connection whose first answer has an unexpected shape is closed, and another one is tried")
+  func unexpectedShape() throws {
+    let stage = try SharedStoreFixture()
+    let one = try stage.open("one", lease: .seconds(30))
+    try stage.enqueue(one, 5)
+    try stage.stage.client.run("UPDATE bank.meta SET name = 'hidden' WHERE name = 'bank id'")
+    for backend in one.store.backends { #expect(kill(backend, SIGTERM) == 0) }
+    try stage.runLoop {
+      one.interruptions.contains { if case .unexpectedReply = $0.reason { true } else { false } }
+    }
+    try stage.stage.client.run("UPDATE bank.meta SET name = 'bank id' WHERE name = 'hidden'")
+    one.servesImmediately = true
+    try stage.runLoop { one.done.count == 5 }
+    #expect(one.failures.isEmpty && one.losses.isEmpty)
+  }
+
   @Test("A starting branch refuses another database at its address, and accepts it at another address")
   func others() throws {
     let (here, there) = (try SharedStoreFixture(), try SharedStoreFixture())
