@@ -102,11 +102,12 @@ struct MigrationTests {
       SchemaMigration.begin(on: client.connection) { received.append($0) }
     }
     try stage.client.runLoop { received.count == 2 }
-    // The second one may look only after the first one has migrated the database.
+    // The second one may look after the first one has migrated the database, or between two of its steps.
     #expect(received.contains(.success(version)), "\(received)")
-    #expect(
-      received.allSatisfy { $0 == .success(version) || $0 == .success(PostgresSchema.version) }, "\(received)"
-    )
+    let possible = (version...PostgresSchema.version).map {
+      Result<Int64, SchemaMigration.Failure>.success($0)
+    }
+    #expect(received.allSatisfy(possible.contains), "\(received)")
     let former = PostgresBranch(id: 1, epoch: 3)
     #expect(
       try stage.ask(stage.client, former.receipts(of: [2, 5, 6])) == [
