@@ -4,7 +4,9 @@
 // Invariant: the scan always reaches the end and keeps the first error, so that a `--help` or `--lang` after
 // a mistake is still recognised. The scan never traps.
 
+/// Result of the first pass: the command words, options and operands of a line, and its first errors.
 struct ArgumentScanner {
+  /// One use of an option on the line.
   struct Occurrence {
     /// Long name as written, because an alias in one command can be a name in another. For a short option,
     /// the long name of that option.
@@ -15,10 +17,13 @@ struct ArgumentScanner {
     let value: String?
   }
 
+  /// The command words found so far; an alias stays as written.
   private(set) var path: [String] = []
   /// Indices of the command words on the line.
   private(set) var pathIndexes: [Int] = []
+  /// The options of the line, in order.
   private(set) var occurrences: [Occurrence] = []
+  /// The operands of the line, in order, not checked yet.
   private(set) var operands: [String] = []
   private(set) var wantsHelp = false
   private(set) var wantsVersion = false
@@ -27,11 +32,14 @@ struct ArgumentScanner {
   /// The first error of an option.
   private(set) var optionError: UsageError?
   private let table: CommandTable
+  /// The arguments that are not scanned yet.
   private var rest: ArraySlice<String>
+  /// The command with exactly the words of `path`; nil while no command is complete.
   private var command: CommandSpec?
   /// True if no further argument can be a command word.
   private var isPathClosed = false
 
+  /// Scans the whole line.
   init(_ arguments: [String], table: CommandTable) {
     self.table = table
     rest = arguments[...]
@@ -59,11 +67,13 @@ struct ArgumentScanner {
     return spec.kind.isNumeric
   }
 
+  /// True if the argument starts with a dash and a digit.
   private static func looksNegative(_ word: String) -> Bool {
     let bytes = word.utf8.prefix(2)
     return bytes.count == 2 && bytes.first == UInt8(ascii: "-") && bytes.last.map(DecimalText.isDigit) == true
   }
 
+  /// Handles an argument that is not an option: a command word, `help`, an operand, or an unknown command.
   private mutating func scanWord(_ word: String) {
     if isPathClosed {
       operands.append(word)
@@ -87,11 +97,13 @@ struct ArgumentScanner {
     }
   }
 
+  /// Makes this the command of the line. Without longer commands, the next arguments are operands.
   private mutating func enter(_ command: CommandSpec?) {
     self.command = command
     isPathClosed = command != nil && table.commands(below: path, includingHidden: true).isEmpty
   }
 
+  /// The error for an unknown command word, with suggestions.
   private func error(unknown word: String) -> UsageError {
     let typed = path + [word]
     if let renamed = table.commands.first(where: { $0.formerPaths.contains(typed) }),
@@ -102,7 +114,7 @@ struct ArgumentScanner {
     }
     let known = table.nextWords(after: path) + (path.isEmpty ? ["help"] : [])
     var near = Suggestions.nearest(to: word, among: known)
-    // For the last word of `shelf add` alone, suggest the complete command.
+    // If the user typed only the last word of a command, such as `add` of `shelf add`, suggest the whole command.
     if near.isEmpty {
       near = table.commands(below: path).filter { $0.path.last == word }
         .map { $0.path.dropFirst(path.count).joined(separator: " ") }
@@ -111,6 +123,7 @@ struct ArgumentScanner {
     return failure(.unknownCommand(word, under: path, suggestions: near))
   }
 
+  /// Handles an argument that starts with two dashes.
   private mutating func scanLongOption(_ word: String) {
     let body = word.dropFirst(2)
     // The search is by bytes, because a combining mark after the equals sign belongs to the value.
@@ -124,6 +137,7 @@ struct ArgumentScanner {
     record(option, name: name, spelling: "--" + name, attached: attached)
   }
 
+  /// Handles an argument that starts with one dash: one letter or several combined.
   private mutating func scanShortOptions(_ word: String) {
     var letters = word.dropFirst()
     while let letter = letters.popFirst() {
@@ -142,6 +156,7 @@ struct ArgumentScanner {
     }
   }
 
+  /// Adds an option with its value, which may be the next argument, or notes an error of its value.
   private mutating func record(_ option: OptionSpec, name: String, spelling: String, attached: String?) {
     if !option.takesValue {
       if let attached {
@@ -190,6 +205,7 @@ struct ArgumentScanner {
     return failure(.optionWithoutDashes(spelling))
   }
 
+  /// An error with the program and the command words so far.
   private func failure(_ reason: UsageError.Reason) -> UsageError {
     UsageError(reason, program: table.program, command: path)
   }

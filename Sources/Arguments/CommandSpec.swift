@@ -2,7 +2,7 @@
 // Invariant: this file enforces no rule. `CommandTable.faults()` reports the mistakes in a table, and a
 // mistake never traps.
 
-/// Number of times an operand is given.
+/// Number of times an operand may or must be given.
 public enum Arity: Sendable, Hashable {
   case required
   case optional
@@ -32,7 +32,7 @@ public struct OperandSpec: Sendable, Hashable {
   public var replacedBy: String?
   /// Long names of options with which the operand may be omitted. The caller chooses the value then.
   public var impliedBy: [String]
-  /// Values that completions offer for a text; other texts are valid too.
+  /// Values that completions offer for a text, or names for an assignment; others are valid, too.
   public var offers: [String]
   /// One sentence for help and completions.
   public var summary: Text
@@ -118,6 +118,7 @@ public struct CommandSpec: Sendable, Hashable {
     self.isHidden = isHidden
   }
 
+  /// Splits a name at its spaces.
   private static func words(_ name: String) -> [String] { name.split(separator: " ").map(String.init) }
 
   /// The command's words in one string: `shelf admin add`.

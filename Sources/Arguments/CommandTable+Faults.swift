@@ -30,6 +30,7 @@ extension CommandTable {
     return faults + ambiguousOptions()
   }
 
+  /// The mistakes in one command.
   private func faults(of command: CommandSpec) -> [String] {
     var faults: [String] = []
     if command.path.isEmpty, !hasOnlyCommand { faults.append("a command has no name") }
@@ -49,6 +50,7 @@ extension CommandTable {
     return faults
   }
 
+  /// The mistakes in one option; `all` contains the options that may occur together with it.
   private func faults(of option: OptionSpec, in place: String, _ all: [OptionSpec]) -> [String] {
     var faults: [String] = []
     let name = "option '\(option.spelling)' in \(place)"
@@ -79,6 +81,7 @@ extension CommandTable {
     return faults + untranslated(option.summary, "the summary of \(name)")
   }
 
+  /// The mistakes in the operands of a command: their order, names, kinds and texts.
   private func faults(ofOperandsOf command: CommandSpec) -> [String] {
     var faults: [String] = []
     var sawOptional = false
@@ -107,8 +110,8 @@ extension CommandTable {
     return faults
   }
 
-  /// A choice becomes a word in the completion scripts of three shells, so it must not contain shell syntax.
-  /// Letters of both cases are allowed.
+  /// The mistakes in the choices of a kind. A choice becomes a word in the completion scripts of three shells, so it
+  /// must not contain shell syntax. Letters of both cases are allowed.
   private func faults(of kind: ValueKind, in place: String) -> [String] {
     let choices: [Choice]
     switch kind {
@@ -127,12 +130,14 @@ extension CommandTable {
     return faults
   }
 
+  /// The mistakes in an example: missing translations, and lines that are not a line of the command.
   private func faults(of example: Example, for command: CommandSpec?) -> [String] {
     let lines = example.line.english == example.line.korean ? [TextLanguage.english] : TextLanguage.allCases
     return untranslated(example.summary, "the example '\(example.line.english)'")
       + lines.compactMap { fault(of: example, in: $0, for: command) }
   }
 
+  /// The mistake in the line of an example in one language; nil if the line parses as its command.
   private func fault(of example: Example, in language: TextLanguage, for command: CommandSpec?) -> String? {
     let line = example.line[language]
     guard let arguments = example.arguments(of: program, in: language) else {
@@ -149,8 +154,8 @@ extension CommandTable {
     }
   }
 
-  /// Options may precede the command. The parser must therefore determine whether an option takes a value
-  /// before it has found the command.
+  /// The options that take a value in one command and none in another. This is a mistake, because an option may
+  /// precede the command: the parser must know whether a value follows before it has found the command.
   private func ambiguousOptions() -> [String] {
     var byName: [String: Bool] = [:]
     var byLetter: [Character: Bool] = [:]
@@ -168,12 +173,14 @@ extension CommandTable {
     return faults
   }
 
+  /// The mistake in a text that is empty, or whose Korean wording contains no Hangul.
   private func untranslated(_ text: Text, _ place: String) -> [String] {
     if text.english.isEmpty || text.korean.isEmpty { return ["\(place) has an empty text"] }
     let hasHangul = text.korean.unicodeScalars.contains { (0xAC00...0xD7A3).contains($0.value) }
     return hasHangul ? [] : ["\(place) is not translated"]
   }
 
+  /// True if the word consists of lower-case letters, digits and hyphens, and does not start with a hyphen.
   private static func isName(_ word: String) -> Bool {
     guard let first = word.utf8.first, first != UInt8(ascii: "-") else { return false }
     return word.utf8.allSatisfy {

@@ -27,6 +27,7 @@ extension CommandTable {
     return page.text
   }
 
+  /// Writes the overview: examples, usage, all commands by group, global options and exit codes.
   private func writeOverview(to page: inout PageLayout, _ language: TextLanguage) {
     page.paragraph("\(program): \(summary[language])")
     write(examples, to: &page, language)
@@ -41,6 +42,7 @@ extension CommandTable {
     page.paragraph(HelpMessages.more(program)[language])
   }
 
+  /// Writes the page of a group of commands, such as `shelf admin`.
   private func write(groupAt path: [String], to page: inout PageLayout, _ language: TextLanguage) {
     let commands = commands(below: path)
     // The page starts with one example of each command, because most readers look for examples.
@@ -53,7 +55,7 @@ extension CommandTable {
     page.paragraph(HelpMessages.more(([program] + path).joined(separator: " "))[language])
   }
 
-  /// Writes the help page of one command: examples, usage, description, operands, options and exit codes.
+  /// Writes the help page of one command: examples, usage, description, longer commands, operands, options, exit codes.
   private func write(_ command: CommandSpec, to page: inout PageLayout, _ language: TextLanguage) {
     write(command.examples, to: &page, language)
     page.heading(HelpMessages.usage[language])
@@ -73,6 +75,7 @@ extension CommandTable {
     writeExitCodes(to: &page, language)
   }
 
+  /// Writes example lines with their explanations under a heading; nothing if there are none.
   private func write(_ examples: [Example], to page: inout PageLayout, _ language: TextLanguage) {
     guard !examples.isEmpty else { return }
     page.heading(HelpMessages.examples[language])
@@ -82,10 +85,12 @@ extension CommandTable {
     }
   }
 
+  /// Writes the list of the options of every command.
   private func writeGlobalOptions(to page: inout PageLayout, _ language: TextLanguage) {
     page.section(HelpMessages.globalOptions[language], allGlobalOptions.map { Self.entry($0, language) })
   }
 
+  /// Writes the list of exit codes with their meanings.
   private func writeExitCodes(to page: inout PageLayout, _ language: TextLanguage) {
     let codes = exitCodes.map { PageLayout.Entry(term: String($0.code), explanation: $0.meaning[language]) }
     page.section(HelpMessages.exitCodes[language], codes)
@@ -114,24 +119,28 @@ extension CommandTable {
     return usages
   }
 
+  /// One line of a list of commands: the name with its operands, and the summary.
   private func entry(_ command: CommandSpec, _ language: TextLanguage) -> PageLayout.Entry {
     let term = ([command.name] + command.operandSynopses).joined(separator: " ")
     return .init(
       term: term, explanation: Self.sentence(command.summary[language], command.notes(language)))
   }
 
+  /// One line of a list of operands, with the accepted values.
   private static func entry(_ operand: OperandSpec, _ language: TextLanguage) -> PageLayout.Entry {
     let notes = [operand.kind.rule(shownAs: operand.name)?[language]]
     return .init(
       term: operand.synopsis, explanation: sentence(operand.summary[language], notes.compactMap { $0 }))
   }
 
+  /// One line of a list of options, with the range, the default and further notes.
   private static func entry(_ option: OptionSpec, _ language: TextLanguage) -> PageLayout.Entry {
     let short = option.short.map { "-\($0), " } ?? ""
     return .init(
       term: short + option.synopsis, explanation: sentence(option.summary[language], option.notes(language)))
   }
 
+  /// A summary followed by its notes in parentheses.
   private static func sentence(_ summary: String, _ notes: [String]) -> String {
     notes.isEmpty ? summary : "\(summary) (\(notes.joined(separator: "; ")))"
   }
@@ -184,6 +193,7 @@ extension ValueKind {
   }
 }
 
+/// Headings and phrases of help pages in both languages.
 enum HelpMessages {
   static let usage = Text("Usage", "사용법")
   static let examples = Text("Examples", "예")
@@ -206,10 +216,12 @@ enum HelpMessages {
     names.isEmpty ? [] : ["\(otherNames[language]): \(names.joined(separator: ", "))"]
   }
 
+  /// Sentence that names `--help` as the way to the page of one command.
   static func more(_ program: String) -> Text {
     Text("See '\(program) COMMAND --help' for one command.", "한 명령의 사용법은 '\(program) 명령 --help'로 볼 수 있습니다.")
   }
 
+  /// Describes a range in words: `1 to 9`, `3 or more`.
   static func range(_ range: ClosedRange<Int64>) -> Text {
     let low = UsageError.grouped(range.lowerBound)
     let high = UsageError.grouped(range.upperBound)

@@ -10,8 +10,8 @@ extension CommandTable {
   /// has the next lower precedence.
   ///
   /// - Parameter arguments: The arguments after the program's name.
-  /// - Throws: The first error of a command word; otherwise the first error of an option; otherwise that of an
-  ///   operand.
+  /// - Throws: The first error in this order: an unknown command word, an unknown option or a missing value, a missing
+  ///   command word, any other error of an option, an error of an operand.
   public func parse(_ arguments: [String]) throws(UsageError) -> ParsedLine {
     let scan = ArgumentScanner(arguments, table: self)
     if let error = scan.commandError { throw error }
@@ -56,6 +56,7 @@ extension CommandTable {
     return values
   }
 
+  /// The checked values of the options of a command, the global ones included.
   private func options(_ scan: ArgumentScanner, of command: CommandSpec) throws(UsageError) -> Values {
     let specs = command.options + allGlobalOptions
     var values = Values()
@@ -79,6 +80,7 @@ extension CommandTable {
     return values
   }
 
+  /// The checked value of one option.
   private func check(
     _ occurrence: ArgumentScanner.Occurrence, _ spec: OptionSpec, _ command: CommandSpec
   ) throws(UsageError) -> Value {
@@ -91,6 +93,7 @@ extension CommandTable {
     }
   }
 
+  /// The checked values of the operands of a command.
   private func operands(
     _ scan: ArgumentScanner, _ options: Values, of command: CommandSpec
   ) throws(UsageError) -> Values {
@@ -123,6 +126,7 @@ extension CommandTable {
     return values
   }
 
+  /// An error with the program and the words of the command.
   private func failure(_ reason: UsageError.Reason, _ command: CommandSpec) -> UsageError {
     UsageError(reason, program: program, command: command.path)
   }

@@ -60,14 +60,14 @@ public struct CommandTable: Sendable, Hashable {
     commands.contains { $0.paths.contains { $0.starts(with: path) } }
   }
 
-  /// Longer commands that start with these words, in table order.
+  /// Commands whose names start with these words and continue, in table order; by default without hidden ones.
   func commands(below path: [String], includingHidden: Bool = false) -> [CommandSpec] {
     commands.filter {
       $0.path.count > path.count && $0.path.starts(with: path) && (includingHidden || !$0.isHidden)
     }
   }
 
-  /// The words that may follow these words in a command's name, each once, in table order.
+  /// The words that may follow these words in the name of a command that is not hidden, each once, in table order.
   func nextWords(after path: [String]) -> [String] {
     var seen: Set<String> = []
     let longer = commands.filter { !$0.isHidden }.flatMap(\.paths).filter {
@@ -79,7 +79,7 @@ public struct CommandTable: Sendable, Hashable {
   /// The declared global options, `--help` and `--version`.
   var allGlobalOptions: [OptionSpec] { globalOptions + [.help, .version] }
 
-  /// The headings of the overview with their commands, in order of first appearance, without hidden ones.
+  /// The headings of the overview with their commands, in the order of the table, without hidden commands.
   var visibleGroups: [(title: Text, commands: [CommandSpec])] {
     var groups: [(title: Text, commands: [CommandSpec])] = []
     for command in commands where !command.isHidden {
@@ -105,6 +105,7 @@ public struct CommandTable: Sendable, Hashable {
     option(under: path) { $0.short == letter }
   }
 
+  /// The first option that matches: of the command, then of all commands, then of commands still possible.
   private func option(under path: [String], where matches: (OptionSpec) -> Bool) -> OptionSpec? {
     command(at: path)?.options.first(where: matches) ?? allGlobalOptions.first(where: matches)
       ?? commands.lazy.filter { $0.paths.contains { $0.starts(with: path) } }.flatMap(\.options)

@@ -13,6 +13,7 @@ public enum CompletionShell: String, Sendable, Hashable, CaseIterable {
   case fish
 }
 
+/// What a completion offers at one place of a line.
 enum CompletionOffer: Hashable {
   /// A free value, such as a number.
   case nothing
@@ -36,6 +37,8 @@ enum CompletionOffer: Hashable {
     }
   }
 
+  /// The offer for a value of this kind.
+  ///
   /// - Parameters:
   ///   - known: Known values of a free text, or known names of an assignment.
   ///   - isList: True if the text is a comma-separated list of such values.
@@ -62,7 +65,7 @@ struct CompletionContext {
   let operands: [CompletionOffer]
   let isLastRepeating: Bool
 
-  /// The path as written in the scripts.
+  /// The path as written in the scripts: its words, separated by spaces.
   var key: String { path.joined(separator: " ") }
 
   /// The pattern of an operand in the scripts: its index, or `*` for the last operand if it repeats.
@@ -72,18 +75,20 @@ struct CompletionContext {
 }
 
 extension OptionSpec {
+  /// What completions offer as the value of this option.
   var offer: CompletionOffer { CompletionOffer(kind, known: offers, isList: true) }
   /// All spellings of the option: `--number`, `-n`.
   var spellings: [String] { longNames.map { "--" + $0 } + (short.map { ["-\($0)"] } ?? []) }
 }
 
+/// Quoting of texts for the shells of the completion scripts.
 enum ShellQuoting {
   /// Quotes a text as one word of a POSIX shell, in single quotes.
   static func posix(_ text: String) -> String {
     "'" + text.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'"
   }
 
-  /// The pattern of a POSIX `case` for an option of the command at `path`, or of any command.
+  /// The pattern of a POSIX `case` for an option of the command at `path`, or of any command if `path` is nil.
   static func pattern(path: String?, spelling: String) -> String {
     path.map { posix("\($0):\(spelling)") } ?? "*:" + posix(spelling)
   }
@@ -175,6 +180,7 @@ extension CommandTable {
     _ name: String, reset: String, described: (_ word: String, _ summary: Text) -> String,
     reply: (_ words: [String]) -> String
   ) -> String {
+    /// A shell function with one arm of a `case` for each pattern.
     func function(_ suffix: String, _ comment: String, _ arms: [(pattern: String, words: [String])]) -> String
     {
       let lines = arms.map { "    \($0.pattern)) \(reply($0.words)) ;;" }

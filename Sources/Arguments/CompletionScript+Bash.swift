@@ -3,6 +3,7 @@
 // single quotes, so bash expands nothing when it reads the script.
 
 extension CommandTable {
+  /// The completion script for bash.
   func bashCompletion() -> String {
     let name = "_" + functionStem
     let functions = completionFunctions(name, reset: "REPLY=", described: { word, _ in word }) {

@@ -3,6 +3,7 @@
 // reads the script. Long names of options and the program's name are not quoted; they contain no shell syntax.
 
 extension CommandTable {
+  /// The completion script for fish, with summaries in this language.
   func fishCompletion(_ language: TextLanguage) -> String {
     let places = completionContexts
     var lines = [fishDriver(places)]
@@ -26,7 +27,7 @@ extension CommandTable {
     return "complete -c \(program) -n \(ShellQuoting.fish(condition)) \(what)\(description)"
   }
 
-  /// Argument of `-a`; nil for an offer without words.
+  /// Argument of `-a`, the option of `complete` with the offered words; nil for an offer without words.
   private func fishWords(_ offer: CompletionOffer) -> String? {
     switch offer {
     case .nothing, .files: nil
@@ -37,6 +38,7 @@ extension CommandTable {
     }
   }
 
+  /// The `complete` lines for the operands at one place.
   private func fishOperands(_ place: CompletionContext) -> [String] {
     place.operands.enumerated().compactMap { index, offer in
       let what = fishWords(offer).map { "-a " + $0 } ?? (offer == .files ? "-F" : nil)
@@ -44,6 +46,7 @@ extension CommandTable {
     }
   }
 
+  /// The `complete` line of an option; without a condition the option is offered at every place.
   private func fishOption(_ option: OptionSpec, condition: String?, _ language: TextLanguage) -> String {
     var what = option.longNames.map { "-l \($0)" }.joined(separator: " ")
     if let short = option.short { what += " -s \(short)" }

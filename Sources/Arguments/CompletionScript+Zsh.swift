@@ -4,6 +4,7 @@
 // parameter of zsh, such as `path`.
 
 extension CommandTable {
+  /// The completion script for zsh, with summaries in this language.
   func zshCompletion(_ language: TextLanguage) -> String {
     let name = "_" + functionStem
     // `_describe` splits a word and its explanation at the first colon.

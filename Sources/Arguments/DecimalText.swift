@@ -9,6 +9,7 @@ struct DecimalText {
   let whole: Int64?
   /// The digits after the point, without trailing zeros.
   let fraction: [UInt8]
+  /// True if the number has a point, even if only zeros follow it.
   let hasFraction: Bool
 
   /// Parses a number at the start of `text` and removes it from `text`. Returns nil if there is no number, or
@@ -48,6 +49,7 @@ struct DecimalText {
     return remainder == 0 ? quotient : nil
   }
 
+  /// True for an ASCII digit.
   static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
   /// Formats a count of small units as a decimal of the large one: `print(1500, places: 3)` is `1.5`.

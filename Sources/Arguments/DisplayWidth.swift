@@ -23,6 +23,7 @@ public enum DisplayWidth {
     return width
   }
 
+  /// Columns of one Unicode scalar: 0, 1 or 2.
   static func of(_ scalar: Unicode.Scalar) -> Int {
     if scalar.value < 0x7F { return scalar.value < 0x20 ? 0 : 1 }
     if wide.contains(where: { $0.contains(scalar.value) }) { return 2 }

@@ -1,8 +1,8 @@
 // Durations as text: `700ms`, `1.1s`, `5m`, `2h`, `1m30s`, and their exact conversion to and from
 // nanoseconds.
-// Invariant: `parse(print(span)) == span` for every span of 0 or more, and nothing is rounded. A negative span is
-// printed without its sign.
-// Errors: `Failure` for a text that is not a whole number of nanoseconds or does not fit in 64 bits.
+// Invariant: `parse(print(span)) == span` for every span, and nothing is rounded.
+// Errors: `Failure` for a text that is not a duration, is not a whole number of nanoseconds, or does not fit in 64
+// bits.
 
 import Time
 
@@ -62,7 +62,7 @@ public enum DurationText {
     return TimeSpan(nanoseconds: total)
   }
 
-  /// Formats a duration of 0 or more. ``parse(_:)`` of the result returns the same duration.
+  /// Formats a duration. ``parse(_:)`` of the result returns the same duration.
   public static func print(_ span: TimeSpan) -> String {
     let magnitude = span.nanoseconds.magnitude
     switch magnitude {
@@ -82,6 +82,7 @@ public enum DurationText {
     return text
   }
 
+  /// Removes and returns the name of a unit: everything before the next digit or point.
   private static func scanUnit(from rest: inout ArraySlice<UInt8>) -> String {
     let unit = rest.prefix { !DecimalText.isDigit($0) && $0 != UInt8(ascii: ".") }
     rest = rest.dropFirst(unit.count)

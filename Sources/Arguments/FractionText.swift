@@ -3,7 +3,7 @@
 
 /// Parses and formats fractions in thousandths.
 public enum FractionText {
-  /// Parses a decimal number from 0 to 1 with at most three places; nil for other text.
+  /// Parses a decimal number from 0 to 1 into thousandths; nil for other text, or if more than three places are needed.
   public static func parse(_ text: String) -> Int32? {
     var rest = Array(text.utf8)[...]
     guard let number = DecimalText(consuming: &rest), rest.isEmpty, let whole = number.whole, whole <= 1,

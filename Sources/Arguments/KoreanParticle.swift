@@ -37,6 +37,7 @@ public enum KoreanParticle: Sendable, CaseIterable {
     }
   }
 
+  /// Last sound of a word, which decides the form of its particle.
   private enum FinalSound {
     case vowel
     /// ㄹ
@@ -90,6 +91,7 @@ public enum KoreanParticle: Sendable, CaseIterable {
       }
     }
 
+    /// Ending of a word in Latin letters, which is spelled letter by letter or pronounced as a word.
     private static func latin(_ text: Substring) -> FinalSound {
       let word = Array(text.reversed().prefix { $0.isASCII && $0.isLetter }.reversed())
       let letters = word.map { Character($0.lowercased()) }
@@ -125,6 +127,7 @@ public enum KoreanParticle: Sendable, CaseIterable {
       }
     }
 
+    /// True for a Latin vowel letter; `y` counts as one.
     private static func isVowel(_ letter: Character) -> Bool { "aeiouy".contains(letter) }
   }
 }

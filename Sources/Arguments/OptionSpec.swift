@@ -26,8 +26,8 @@ public struct OptionSpec: Sendable, Hashable {
   public var environment: String?
   /// Long names of options that cannot be combined with this one.
   public var excludes: [String]
-  /// Values that completions offer for a text. The text may contain several of them, separated by commas, and
-  /// other values.
+  /// Values that completions offer for a text, or names for an assignment. A text may contain several of them,
+  /// separated by commas, and other values.
   public var offers: [String]
   /// One sentence for help and completions.
   public var summary: Text

@@ -4,7 +4,9 @@
 // beside its indentation. A command for copying is continued with backslashes; a break within quotes is not avoided.
 // Colour never changes the layout, because escape sequences are added after the columns were counted.
 
+/// A help page in the making: the lines so far, wrapped to a width.
 struct PageLayout {
+  /// One element of a list: a term with its explanation.
   struct Entry {
     let term: String
     let explanation: String
@@ -13,7 +15,7 @@ struct PageLayout {
   private(set) var lines: [String] = []
   private let width: Int
   private let colour: Bool
-  /// Minimum width of an explanation beside its term, in columns.
+  /// Minimum width of an explanation beside its term, in columns, unless the terms take at most a quarter of the page.
   private static let minExplanationWidth = 24
 
   /// A page of `width` columns, clamped to 20…120.
@@ -25,11 +27,13 @@ struct PageLayout {
   /// The page, ending in a newline.
   var text: String { lines.joined(separator: "\n") + "\n" }
 
+  /// Adds a heading, after an empty line unless the page is still empty.
   mutating func heading(_ title: String) {
     if !lines.isEmpty { lines.append("") }
     lines += wrapped(title).map(bold)
   }
 
+  /// Adds a wrapped text, indented by this number of columns.
   mutating func paragraph(_ text: String, indent: Int = 0) {
     let margin = Self.spaces(indent)
     lines += wrapped(text, indent: indent).map { $0.isEmpty ? "" : margin + $0 }
@@ -103,6 +107,7 @@ struct PageLayout {
     }
   }
 
+  /// Adds a list in one column: each explanation starts on the line after its term.
   private mutating func stack(_ entries: [Entry]) {
     for entry in entries {
       append(term: entry.term)
@@ -110,12 +115,14 @@ struct PageLayout {
     }
   }
 
+  /// Adds the lines of a term; the second and later ones are indented further.
   private mutating func append(term: String) {
     for (place, part) in wrapped(term, indent: 4).enumerated() {
       lines.append(Self.spaces(place == 0 ? 2 : 4) + bold(part))
     }
   }
 
+  /// The lines of a text that fit beside an indentation; a word that is too wide stays whole.
   private func wrapped(_ text: String, indent: Int = 0) -> [String] {
     DisplayWidth.wrapped(text, columns: width - indent, cutting: false)
   }

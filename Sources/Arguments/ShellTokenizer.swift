@@ -7,7 +7,7 @@ extension Example {
   ///
   /// In a line with pipes, redirections or several commands, only the part that starts with the program's
   /// name counts. Variables before it (`NAME=value program …`) are skipped.
-  /// - Returns: nil if the program is not on the line or a quote is unclosed.
+  /// - Returns: nil if the program is not on the line, a quote is unclosed, or the line ends in a backslash.
   public func arguments(of program: String, in language: TextLanguage = .english) -> [String]? {
     guard let segments = Self.segments(line[language]) else { return nil }
     for segment in segments {
@@ -18,7 +18,7 @@ extension Example {
     return nil
   }
 
-  /// The words of the line, one list for each part between operators; nil if a quote is unclosed.
+  /// The words of the line, one list for each part between operators; nil for an unclosed quote or a final backslash.
   private static func segments(_ line: String) -> [[String]]? {
     var segments: [[String]] = [[]]
     var word: String?

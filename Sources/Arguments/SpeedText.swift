@@ -14,11 +14,11 @@ public enum SpeedFactor: Sendable, Hashable, CustomStringConvertible {
   /// Real time: the factor 1.
   public static let one = SpeedFactor.thousandths(1000)
 
-  /// The text in the format of ``SpeedText/parse(_:)``.
+  /// The factor as text, in the format of ``SpeedText/parse(_:)``.
   public var description: String { SpeedText.print(self) }
 
-  /// A duration divided by this factor, truncated to whole nanoseconds; the maximum duration on overflow, zero for a
-  /// negative duration.
+  /// A duration divided by this factor, truncated to whole nanoseconds: zero for `max`, the longest duration on
+  /// overflow.
   public func dividing(_ duration: TimeSpan) -> TimeSpan {
     guard duration > .zero, case .thousandths(let factor) = self else { return .zero }
     guard factor > 0 else { return TimeSpan(nanoseconds: .max) }
@@ -30,7 +30,7 @@ public enum SpeedFactor: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// Parses and formats speed factors: a decimal above zero with at most three places, or `max`.
+/// Parses and formats speed factors: a whole number of thousandths above zero, written as a decimal, or `max`.
 public enum SpeedText {
   /// Reason why a text is not a speed.
   public enum Failure: Error, Sendable, Hashable {

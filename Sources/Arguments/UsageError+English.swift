@@ -4,8 +4,10 @@
 import ByteText
 
 extension UsageError {
+  /// The English message: the sentence about the error, and the command that prints the help page.
   var englishMessage: String { "\(englishSentence) See '\(helpCommand)'." }
 
+  /// The English sentence about the error, without the reference to the help page.
   private var englishSentence: String {
     switch reason {
     case .missingCommand: return "'\(program)' needs a command."
@@ -37,6 +39,7 @@ extension UsageError {
     }
   }
 
+  /// Sentence about an invalid value of the option or operand with this name.
   private static func english(_ name: String, _ error: ValueError) -> String {
     switch error {
     case .empty: return "\(name) must not be empty."
@@ -73,6 +76,7 @@ extension UsageError {
     return text.prefix(1).lowercased() + text.dropFirst()
   }
 
+  /// Words for a range that follow "a whole number" or "must be": `between 1 and 9`.
   private static func english(_ range: ClosedRange<Int64>) -> String {
     switch (range.lowerBound, range.upperBound) {
     case (.min, .max): "that fits in 64 bits"
@@ -83,6 +87,7 @@ extension UsageError {
     }
   }
 
+  /// Advice about an invalid duration.
   static func english(_ failure: DurationText.Failure) -> String {
     switch failure {
     case .empty, .malformed: "Write a number with its unit, such as 700ms, 1.1s, 5m or 1m30s."
@@ -95,6 +100,7 @@ extension UsageError {
     }
   }
 
+  /// Advice about an invalid speed.
   static func english(_ failure: SpeedText.Failure) -> String {
     switch failure {
     case .malformed: "Write a number above 0, such as 10 or 0.5, or max."
@@ -105,6 +111,7 @@ extension UsageError {
     }
   }
 
+  /// Question that offers the suggested words; empty without any.
   private static func didYouMean(_ words: [String]) -> String {
     switch words.count {
     case 0: ""
@@ -115,6 +122,7 @@ extension UsageError {
     }
   }
 
+  /// Words for the number of arguments that a command takes.
   private static func count(_ operands: Int) -> String {
     switch operands {
     case 0: "none"
@@ -125,6 +133,7 @@ extension UsageError {
 }
 
 extension UsageError.Subject {
+  /// The option or operand as the message writes it.
   var name: String {
     switch self {
     case .option(let name), .operand(let name): name

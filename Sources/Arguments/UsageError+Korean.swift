@@ -5,8 +5,10 @@
 import ByteText
 
 extension UsageError {
+  /// The Korean message: the sentence about the error, and the command that prints the help page.
   var koreanMessage: String { "\(koreanSentence) '\(helpCommand)' 명령으로 사용법을 볼 수 있습니다." }
 
+  /// The Korean sentence about the error, without the reference to the help page.
   private var koreanSentence: String {
     switch reason {
     case .missingCommand: return "'\(program)' 뒤에 명령이 없습니다."
@@ -38,6 +40,7 @@ extension UsageError {
     }
   }
 
+  /// Sentence about an invalid value of the option or operand with this name.
   private static func korean(_ name: String, _ error: ValueError) -> String {
     switch error {
     case .empty: return "\(name) 값은 비어 있을 수 없습니다."
@@ -72,6 +75,7 @@ extension UsageError {
     return String(text)
   }
 
+  /// Words for a range, which precede the word for a whole number.
   private static func korean(_ range: ClosedRange<Int64>) -> String {
     switch (range.lowerBound, range.upperBound) {
     case (.min, .max): "64비트에 들어가는"
@@ -82,6 +86,7 @@ extension UsageError {
     }
   }
 
+  /// Advice about an invalid duration.
   static func korean(_ failure: DurationText.Failure) -> String {
     switch failure {
     case .empty, .malformed: "700ms, 1.1s, 5m, 1m30s처럼 숫자와 단위를 쓰세요."
@@ -94,6 +99,7 @@ extension UsageError {
     }
   }
 
+  /// Advice about an invalid speed.
   static func korean(_ failure: SpeedText.Failure) -> String {
     switch failure {
     case .malformed: "10, 0.5처럼 0보다 큰 수나 max를 쓰세요."
@@ -104,10 +110,12 @@ extension UsageError {
     }
   }
 
+  /// Question that offers the suggested words; empty without any.
   private static func didYouMeanInKorean(_ words: [String]) -> String {
     words.isEmpty ? "" : " 혹시 " + words.map { "'\($0)'" }.joined(separator: " 또는 ") + "인가요?"
   }
 
+  /// Words for the number of arguments that a command takes, with the particle before them.
   private static func amount(_ operands: Int) -> String {
     operands == 0 ? "은 인수를 받지 않습니다" : "의 인수는 \(operands)개까지입니다"
   }

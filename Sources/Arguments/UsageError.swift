@@ -5,7 +5,7 @@ import ByteText
 
 /// An invalid command line, with the data that a user needs to correct it.
 public struct UsageError: Error, Sendable, Hashable {
-  /// Owner of a value.
+  /// Option or operand to which an invalid value belongs.
   public enum Subject: Sendable, Hashable {
     /// An option as written: `--deposit`, `-n`.
     case option(String)
@@ -30,8 +30,9 @@ public struct UsageError: Error, Sendable, Hashable {
     case missingValue(option: String, placeholder: String)
     /// Value for an option that takes none.
     case valueForFlag(option: String, value: String)
+    /// An option that was given twice and may not be, by its long name with dashes.
     case repeatedOption(String)
-    /// Two options that exclude each other, as written.
+    /// Two options that exclude each other, by their long names with dashes.
     case conflictingOptions(String, String)
     /// Missing operand; `summary` describes it.
     case missingOperand(name: String, summary: Text)

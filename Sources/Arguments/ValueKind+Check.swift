@@ -31,9 +31,9 @@ public indirect enum ValueError: Error, Sendable, Hashable {
 }
 
 extension ValueKind {
-  /// Checks a text.
+  /// Converts a text into a value of this kind.
   ///
-  /// - Parameter text: The argument, without quotes.
+  /// - Parameter text: The argument as the program received it.
   /// - Throws: A ``ValueError`` with the reason.
   public func check(_ text: String) throws(ValueError) -> Value {
     if text.isEmpty, self != .bytes { throw .empty }
@@ -55,6 +55,7 @@ extension ValueKind {
     }
   }
 
+  /// The whole number that a text spells in ASCII digits, with an optional sign.
   private static func integer(_ text: String, in range: ClosedRange<Int64>) throws(ValueError) -> Int64 {
     let digits = text.hasPrefix("-") || text.hasPrefix("+") ? text.dropFirst() : text[...]
     guard !digits.isEmpty, digits.utf8.allSatisfy(DecimalText.isDigit) else { throw .notANumber(text, range) }
@@ -63,6 +64,7 @@ extension ValueKind {
     return number
   }
 
+  /// The canonical word, or the number, that a text spells.
   private static func integerOrWord(
     _ text: String, in range: ClosedRange<Int64>, _ words: [Choice]
   ) throws(ValueError) -> Value {
@@ -72,10 +74,12 @@ extension ValueKind {
     }
   }
 
+  /// Canonical spelling of the choice that a text names; nil if it names none.
   private static func match(_ text: String, in choices: [Choice]) -> String? {
     choices.first { $0.value == text || $0.aliases.contains(text) }?.value
   }
 
+  /// Canonical spelling of the choice that a text names; throws an error with the nearest choices.
   private static func choice(_ text: String, of choices: [Choice]) throws(ValueError) -> String {
     if let word = match(text, in: choices) { return word }
     // Aliases are searched too, but the canonical word is suggested.
@@ -87,14 +91,17 @@ extension ValueKind {
     throw .notAChoice(text, choices: choices.map(\.value), suggestions: suggestions)
   }
 
+  /// The duration of a text; throws the reason as a `ValueError`.
   private static func duration(_ text: String) throws(ValueError) -> TimeSpan {
     do { return try DurationText.parse(text) } catch { throw .duration(text, error) }
   }
 
+  /// The speed factor of a text; throws the reason as a `ValueError`.
   private static func speed(_ text: String) throws(ValueError) -> SpeedFactor {
     do { return try SpeedText.parse(text) } catch { throw .speed(text, error) }
   }
 
+  /// The name and number of a text of the form `NAME=N`.
   private static func assignment(
     _ text: String, _ names: [Choice], _ range: ClosedRange<Int64>
   ) throws(ValueError) -> Assignment {

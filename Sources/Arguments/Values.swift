@@ -69,6 +69,7 @@ public struct Values: Sendable, Hashable {
     }
   }
 
+  /// The values under a name as the wanted type; traps if the declared kind does not fit.
   private func values<Wanted>(
     _ name: String, expected: String, _ fits: (ValueKind) -> Bool, _ taken: (Value) -> Wanted?
   ) -> [Wanted] {
@@ -81,6 +82,7 @@ public struct Values: Sendable, Hashable {
 }
 
 extension ValueKind {
+  /// True if a value of this kind may be a number.
   fileprivate var holdsIntegers: Bool {
     switch self {
     case .integer, .integerOrWord: true
@@ -88,6 +90,7 @@ extension ValueKind {
     }
   }
 
+  /// True if a value of this kind may be a text.
   fileprivate var holdsTexts: Bool {
     switch self {
     case .text, .bytes, .choice, .path, .date, .integerOrWord: true
