@@ -1,6 +1,7 @@
 // All inputs of one command, and its limits.
-// The resource limits, the umask and the directory are inherited from the process that starts the command, if
-// the order does not set them. No other part is inherited. Errors: none; these are values.
+// If the invocation sets no directory or control group, the command gets those of the process that starts it. If it
+// sets no umask, or no limit of open files, the command gets the one with which that process was itself started. The
+// environment is never inherited. Errors: none; these are values.
 import Posix
 import Time
 
@@ -28,8 +29,8 @@ public struct CommandInvocation: Sendable, Hashable {
   }
 }
 
-/// Resource limits of a command, as configured. Nil means that the command inherits the limit of the process
-/// that starts it.
+/// Resource limits of a command, as configured. Nil means that the command inherits the limit; for open files, the one
+/// with which the process that starts the command was itself started.
 public struct CommandLimits: Sendable, Hashable {
   /// Address space in bytes.
   public var memory: UInt64?
@@ -48,7 +49,7 @@ public struct CommandLimits: Sendable, Hashable {
     (self.openFiles, self.fileSize) = (openFiles, fileSize)
   }
 
-  /// The limits in the kernel's form.
+  /// The limits that are set, in the form that the kernel expects.
   public var all: [ResourceLimit] {
     var limits: [ResourceLimit] = []
     if let memory { limits.append(ResourceLimit(.memory, memory)) }

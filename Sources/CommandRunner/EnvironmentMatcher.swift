@@ -22,6 +22,7 @@ struct EnvironmentMatcher {
     self.isPrefix = isPrefix
   }
 
+  /// True if the environment of a process contains the setting.
   func matches(_ pid: pid_t) -> Bool {
     guard let file = try? FileDescriptor.open("/proc/\(pid)/environ", .readOnly) else { return false }
     var search = Progress(setting, isPrefix: isPrefix)
@@ -45,6 +46,7 @@ struct EnvironmentMatcher {
 
     init(_ setting: [UInt8], isPrefix: Bool = false) { (self.setting, self.isPrefix) = (setting, isPrefix) }
 
+    /// True if the variable that is being read has matched the whole setting so far.
     var isAtMatch: Bool { matched == setting.count }
 
     /// Compares the next bytes. Returns true if the setting ends within these bytes.

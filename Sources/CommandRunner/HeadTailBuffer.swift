@@ -21,6 +21,7 @@ struct HeadTailBuffer {
   /// The last bytes of the stream, in order, without those in `first`.
   var last: [UInt8] { Array(ring[oldest...] + ring[..<oldest]) }
 
+  /// Adds bytes at the end of the stream, and drops bytes from its middle beyond the limits.
   mutating func append(_ bytes: UnsafeRawBufferPointer) {
     let (sum, overflow) = length.addingReportingOverflow(Int64(bytes.count))
     length = overflow ? .max : sum
@@ -30,6 +31,7 @@ struct HeadTailBuffer {
     appendToRing(UnsafeRawBufferPointer(rebasing: bytes[max(beginning, bytes.count - lastLimit)...]))
   }
 
+  /// Adds bytes to the ring buffer; the newest bytes overwrite the oldest ones.
   private mutating func appendToRing(_ bytes: UnsafeRawBufferPointer) {
     var place = min(lastLimit - ring.count, bytes.count)
     ring.append(contentsOf: bytes[..<place])

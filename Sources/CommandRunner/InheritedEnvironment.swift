@@ -1,6 +1,6 @@
-// Environment variables of every program that is not part of this build, such as a worker that a user has
-// written.
-// Invariant: such a program receives the variables of its service, six common ones, and the `BANK_` variables
+// Environment variables of programs that are not part of this build, such as a worker that a user has written. A
+// command line that a client enqueues with an environment of its own does not use them.
+// Invariant: any other such program receives the variables of its service, six common ones, and the `BANK_` variables
 // that the caller adds, and no others. Secrets of the shell in which the bank was opened, and the bank's own
 // `BANK_HOME`, are not passed on. No function can fail.
 import Posix

@@ -41,7 +41,8 @@ public struct OrphanTraces: Sendable {
     return marks.isEmpty && environment?.matches(pid) == true ? 0 : nil
   }
 
-  /// Finds the processes with a trace. Descendants without a trace are not searched.
+  /// Finds the processes with a trace, except this process, its ancestors and its descendants. Descendants of an orphan
+  /// that have no trace themselves are not found.
   func find() -> [pid_t] {
     let family = OwnProcessTree()
     return ProcessTable.all().filter { pid in
@@ -58,6 +59,7 @@ private struct OwnProcessTree {
 
   init() { ancestors = Set(Self.line(from: CurrentProcess.pid)) }
 
+  /// True for this process, an ancestor, a descendant, and process 1.
   func contains(_ pid: pid_t) -> Bool {
     pid <= 1 || ancestors.contains(pid) || Self.line(from: pid).contains(own)
   }
@@ -73,7 +75,7 @@ private struct OwnProcessTree {
   }
 }
 
-/// Repeated search for left-behind processes, until none is left.
+/// Search for left-behind processes. Each call of the scan finds some, and the caller repeats it until none is left.
 final class OrphanSearch {
   /// If a process exited before it was identified, it counts as a possible orphan. This applies for this time
   /// after the last process with a trace, and for at least this number of full scans.
@@ -87,6 +89,7 @@ final class OrphanSearch {
   private var unrelatedPIDs: Set<pid_t> = []
   /// Number of short scans before the next full one.
   private var quickScansLeft = 0
+  /// Time of the last scan that signalled an orphan, or lost one that exited first; at least the first scan.
   private var seenAt: MonotonicTime?
   /// Full scans since `seenAt`.
   private var fullScansSince = 0
@@ -95,7 +98,8 @@ final class OrphanSearch {
 
   init(_ traces: OrphanTraces) { self.traces = traces }
 
-  /// Scans once. See ``ProcessTerminator/Search``.
+  /// Scans the processes once, and sends the signal to each orphan that is not held yet; see
+  /// ``ProcessTerminator/Search``.
   func scan(for signal: CInt, room: Int, _ isHeld: (pid_t) -> Bool) throws(SystemError)
     -> ProcessTerminator.ScanResult
   {
@@ -187,10 +191,12 @@ final class OrphanSearch {
   /// Orphans that this process may not signal.
   private(set) var unsignalable: Set<Orphans.LeftoverProcess> = []
 
+  /// True if an earlier attempt to signal this process was not permitted.
   private func cannotSignal(_ pid: pid_t, _ kinship: ProcessTable.ParentInfo) -> Bool {
     unsignalable.contains { $0.pid == pid && $0.startTime == kinship.startTime }
   }
 
+  /// An orphan with an open pidfd. It is not a child of this process, so it is not reaped here.
   private final class Orphan: TerminableProcess {
     private let process: ProcessHandle
     init(_ process: ProcessHandle) { self.process = process }

@@ -1,4 +1,4 @@
-// Ends the processes that a command left behind after both its runner and the runner's parent were killed.
+// Ends the processes that commands and workers left behind after their coordinator and its runners have exited.
 // ``OrphanTraces`` recognizes them by traces that a process normally inherits from the command.
 // Invariant: this process, its ancestors and its descendants are never ended, whatever traces they have.
 // Errors: a process that cannot be ended is reported, so that the caller starts no work at the same time.
@@ -47,8 +47,8 @@ public final class Orphans {
     }
   }
 
-  /// Ids of the processes that were started with `BANK_KEY=key`. Descendants that were started without the
-  /// variable are not included.
+  /// Ids of the processes that were started with `BANK_KEY=key`. This process, its ancestors and its descendants are
+  /// not included, nor are processes that were started without the variable.
   public static func find(key: String) -> [pid_t] { OrphanTraces(key: key).find() }
 
   /// True if a process was started with `BANK_KEY=key`.

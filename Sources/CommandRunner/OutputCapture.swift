@@ -22,6 +22,7 @@ public final class OutputCapture {
     }
   }
 
+  /// Size in bytes of the buffer for one read.
   private static let pieceSize = 64 << 10
   /// A pipe holds 64 KiB, or up to 1 MiB after a process has enlarged it. So reading this many bytes empties
   /// it. `pipe(7)`
@@ -29,6 +30,7 @@ public final class OutputCapture {
 
   private let loop: EventLoop
   private var pipe: FileDescriptor?
+  /// Number of the pipe's descriptor, for the loop.
   private let number: CInt
   private var registration: Registration?
   private var ends: HeadTailBuffer
@@ -87,6 +89,7 @@ public final class OutputCapture {
     close()
   }
 
+  /// Reads until this many bytes are read, or until a short read unless `untilEmpty` is true.
   private func read(atMost most: Int, untilEmpty: Bool) {
     var done = 0
     while done < most, !isAtEnd {
@@ -104,6 +107,7 @@ public final class OutputCapture {
     }
   }
 
+  /// One read from the pipe into the buffer.
   private func readOnce() -> ReadResult {
     switch pipe {
     // If reading from the pipe fails, the pipe counts as ended.
@@ -112,6 +116,7 @@ public final class OutputCapture {
     }
   }
 
+  /// Closes the pipe and the file.
   private func close() {
     if let registration { loop.deregister(registration) }
     registration = nil

@@ -25,6 +25,7 @@ final class OutputFile {
     }
   }
 
+  /// Writes bytes up to the limit, and creates the file first if it is missing.
   func append(_ bytes: UnsafeRawBufferPointer) {
     guard failure == nil, length < bound else { return }
     var rest = UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(clamping: bound - length)))
@@ -41,13 +42,15 @@ final class OutputFile {
     }
   }
 
-  /// Closes the file. If its path no longer leads to it, it was removed, and its length becomes 0.
+  /// Closes the file. If the path does not lead to the file any more, the file was removed: that is recorded as a
+  /// failure, and the length becomes 0.
   func close() {
     defer { file = nil }
     guard failure == nil, isLost else { return }
     (failure, length) = (SystemError(call: "write", subject: path, code: ENOENT), 0)
   }
 
+  /// True if the path does not lead to the open file any more, because that file was removed or replaced.
   private var isLost: Bool {
     // A simulated machine never loses a file.
     guard Kernel.isLinux else { return false }
@@ -76,6 +79,7 @@ final class OutputFile {
     }
   }
 
+  /// Writes some of the bytes. Returns how many.
   private func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
     switch file {
     case .some(let open):

@@ -2,8 +2,8 @@
 // Invariant: as long as this process runs and ``close()`` is not called, the command reads the end of file
 // only after the last byte. A payload that fits into the pipe is written completely before the command
 // starts, so the command receives it even if this process is killed. A command that does not read its input
-// does not block this process. Errors: a closed reader ends the feed without an error, because a command need
-// not read its payload.
+// does not block this process. Errors: if the command closes its standard input, the rest of the payload is dropped
+// without an error, because a command need not read its payload.
 import Posix
 
 /// Writes a payload into a pipe as fast as the command reads it, and then closes the pipe.
@@ -17,7 +17,7 @@ final class PayloadWriter {
   /// Writes as much as fits into the pipe. The loop writes the rest, if the pipe cannot be made as large as the
   /// payload.
   ///
-  /// Make the feed before the command is started. If this process is killed while it is still writing, the
+  /// Create the writer before the command is started. If this process is killed while it is still writing, the
   /// command reads an end of file in the middle of its payload, and the kernel kills the command only a moment
   /// later.
   ///
@@ -54,6 +54,7 @@ final class PayloadWriter {
     payload = []
   }
 
+  /// Writes as much of the payload as the pipe accepts now, and closes the pipe after the last byte.
   private func write() {
     while written < payload.count {
       switch writeOnce() {
@@ -65,6 +66,7 @@ final class PayloadWriter {
     close()
   }
 
+  /// One write of the rest of the payload into the pipe.
   private func writeOnce() -> WriteResult {
     switch pipe {
     case .some(let open):

@@ -21,14 +21,17 @@ protocol TerminableProcess: AnyObject {
 
 /// Sends SIGTERM to processes, and after a while SIGKILL, without blocking.
 final class ProcessTerminator {
+  /// Stage between the start of the termination and its end.
   private enum Phase {
     case idle
     /// SIGTERM was sent; SIGKILL follows at `until`.
     case termSent(until: MonotonicTime)
+    /// SIGKILL was sent. At `giveUpAt` the remaining processes count as processes that cannot be ended.
     case killed(giveUpAt: MonotonicTime)
     case done
   }
 
+  /// A held process, and how its exit is noticed.
   private struct Entry {
     let process: any TerminableProcess
     /// Nil if the loop cannot watch the process, for example for lack of kernel memory.
@@ -64,7 +67,9 @@ final class ProcessTerminator {
   private let killTimeout: TimeSpan
   private let search: Search
   private var phase = Phase.idle
+  /// Processes whose exits are awaited, by process id.
   private var held: [pid_t: Entry] = [:]
+  /// Time of the next scan; nil if none is due before the next exit.
   private var scanAt: MonotonicTime?
   /// Time of the next poll of the processes that the loop cannot watch; nil if it watches all.
   private var pollAt: MonotonicTime?
@@ -102,15 +107,18 @@ final class ProcessTerminator {
     pollUnwatched(at: loop.wokeAt)
   }
 
+  /// Holds a process that a scan has found, and watches its pidfd.
   private func hold(_ process: any TerminableProcess) throws(SystemError) {
     held[process.pid] = Entry(process: process, registration: try watch(process))
   }
 
+  /// Makes the loop report the exit of a process.
   private func watch(_ process: any TerminableProcess) throws(SystemError) -> Registration {
     let pid = process.pid
     return try loop.register(fd: process.fd, interest: .read) { [weak self] _ in self?.ended(pid) }
   }
 
+  /// Watches or polls the held processes that the loop could not watch before.
   private func pollUnwatched(at now: MonotonicTime) {
     pollAt = nil
     for (pid, entry) in held where entry.registration == nil {
@@ -124,7 +132,8 @@ final class ProcessTerminator {
     }
   }
 
-  /// Sends SIGTERM to all processes, and SIGKILL after `grace`; SIGKILL at once if `grace` is zero.
+  /// Sends SIGTERM to all processes, and SIGKILL after `grace`; SIGKILL at once if `grace` is zero. A second call can
+  /// only shorten the time until SIGKILL.
   func begin(grace: TimeSpan, at now: MonotonicTime) {
     guard case .idle = phase else { return bringForward(to: now + grace, at: now) }
     guard grace > .zero else { return kill(at: now) }
@@ -144,18 +153,21 @@ final class ProcessTerminator {
     }
   }
 
+  /// Moves SIGKILL to an earlier time; a later time changes nothing.
   private func bringForward(to moment: MonotonicTime, at now: MonotonicTime) {
     guard case .termSent(let until) = phase, moment < until else { return }
     phase = .termSent(until: moment)
     runIteration(at: now)
   }
 
+  /// Sends SIGKILL to all held processes, and scans for others.
   private func kill(at now: MonotonicTime) {
     phase = .killed(giveUpAt: now + killTimeout)
     for entry in held.values { entry.process.end(by: SIGKILL) }
     scan(at: now)
   }
 
+  /// Releases a process that has exited, and schedules a scan for its children.
   private func ended(_ pid: pid_t) {
     guard let entry = held.removeValue(forKey: pid) else { return }
     if let registration = entry.registration { loop.deregister(registration) }
@@ -165,6 +177,7 @@ final class ProcessTerminator {
     if isBegun { scanAt = loop.wokeAt }
   }
 
+  /// Searches and signals until nothing changes. The termination is over if no process is held then.
   private func scan(at now: MonotonicTime) {
     let signal: CInt
     switch phase {

@@ -21,10 +21,10 @@ public final class ProcessTree {
   /// Watches a tree until the caller ends it.
   ///
   /// - Parameters:
-  ///   - root: leader of a session; nil for a tree that consists only of the processes that another runner left
-  ///     behind.
-  ///   - group: control group in which the root was started, and in which no process has to survive. Before
-  ///     each search with SIGKILL, all its members are killed in one system call. Descendants outside the
+  ///   - root: leader of a session; nil for a tree that consists only of processes that a runner left behind when it
+  ///     exited.
+  ///   - group: control group in which the root was started, and in which no process has to survive. Before each search
+  ///     with SIGKILL, all its members are killed at once if this process still has a child. Descendants outside the
   ///     group are still ended one by one.
   ///   - killTimeout: time to wait after SIGKILL for the remaining processes to exit.
   ///   - adopts: returns true for a child of this process, other than the root, that belongs to the tree. These
@@ -83,7 +83,7 @@ public final class ProcessTree {
   }
 
   /// True if the control group was killed. No process may be started in it any more; see
-  /// ``ControlGroup/kill()``.
+  /// `ControlGroup.kill()`.
   public var hasEndedGroup: Bool { group?.isEnded ?? false }
   /// True if no process is left, or only processes that could not be ended. False before ``end(grace:at:)``.
   public var isGone: Bool { terminator.isDone }
@@ -100,6 +100,7 @@ public final class ProcessTree {
   /// Does the work that is due: a scan, or the step from SIGTERM to SIGKILL.
   public func runIteration(at now: MonotonicTime) { terminator.runIteration(at: now) }
 
+  /// The control group of a tree, and whether it was killed.
   private final class EndedGroup {
     private let group: ControlGroup
     private(set) var isEnded = false
@@ -111,6 +112,7 @@ public final class ProcessTree {
     }
   }
 
+  /// The first process of a tree, which is signalled with its whole process group.
   private final class Root: TerminableProcess {
     private let child: ChildProcess
     init(_ child: ChildProcess) { self.child = child }
@@ -123,6 +125,7 @@ public final class ProcessTree {
     func release() { _ = child.reap() }
   }
 
+  /// A child of this process that was not started by it, and belongs to the tree.
   private final class Descendant: TerminableProcess {
     private let child: ChildProcess
     private let groupOfRoot: pid_t?

@@ -15,6 +15,7 @@ public final class ProgramPathCache {
   /// Maximum number of entries. It bounds the memory, because programs can come from customers.
   static let maximumEntries = 64
 
+  /// Everything on which the result of a search depends, except the files.
   private struct Key: Hashable {
     let program: ExactText
     let path: ExactText?
@@ -22,6 +23,7 @@ public final class ProgramPathCache {
   }
 
   private var paths: [Key: String] = [:]
+  /// Time at which all entries expire; nil if there are none.
   private var endsAt: MonotonicTime?
   /// True if the last result came from the cache.
   private var wasCached = false

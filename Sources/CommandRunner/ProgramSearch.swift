@@ -52,7 +52,7 @@ public enum ProgramSearch {
     return .failure(refused ?? .programMissing(program, searched: searched))
   }
 
-  /// Returns 0 or an errno value.
+  /// Checks whether a file can be run. Returns 0 if it can, or the errno value that says why not.
   private static func check(_ path: String) -> CInt {
     do throws(SystemError) {
       guard let facts = try FileMetadata.inspect(path) else { return ENOENT }
@@ -63,8 +63,10 @@ public enum ProgramSearch {
     }
   }
 
+  /// True if the errno value means that the file or a directory of its path does not exist.
   private static func isAbsent(_ code: CInt) -> Bool { code == ENOENT || code == ENOTDIR }
 
+  /// Refusal for a file that exists and cannot be run, with the text of the errno value.
   private static func notExecutable(_ path: String, _ code: CInt) -> CommandStartError {
     .notExecutable(path, reason: SystemError(call: "execve", subject: path, code: code).reason)
   }

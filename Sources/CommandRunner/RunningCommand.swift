@@ -22,6 +22,7 @@ public final class RunningCommand {
     case lingering(until: MonotonicTime)
     /// The command has exited, and the processes that it left behind are being ended.
     case endingDescendants
+    /// No process is left, or only processes that could not be ended.
     case over(CommandOutcome)
   }
 
@@ -36,6 +37,7 @@ public final class RunningCommand {
   private let timeoutAt: MonotonicTime?
   private let grace: TimeSpan
   private let linger: TimeSpan
+  /// Time of the command's own exit; the time of the start until then.
   private var endedAt: MonotonicTime
   private var interruption: CommandOutcome.Interruption?
   /// True if ``end(at:)`` has killed everything at once, because this process exits.
@@ -84,7 +86,7 @@ public final class RunningCommand {
         adopts: adopts))
   }
 
-  /// Returns the reading end of a pipe that contains the payload. Without a payload it is the null device,
+  /// Returns the reading end of a pipe into which the payload is written. Without a payload it is the null device,
   /// which costs less.
   private static func standardInput(
     _ payload: [UInt8], from feed: inout PayloadWriter?, on loop: EventLoop
@@ -112,8 +114,8 @@ public final class RunningCommand {
     guard root.reap() == nil else { return }
     group?.kill()
     root.killGroup(SIGKILL)
-    // Waiting takes only a moment, because the process is killed. No later code would reap it, unless this
-    // process exits and the new parent reaps it.
+    // `end()` kills the command and waits for its exit, which takes only a moment; no later code would reap it. If this
+    // process is about to exit, the command is only killed, and its new parent reaps it.
     if isAborted { root.kill(SIGKILL) } else { root.end() }
   }
 
@@ -197,6 +199,7 @@ public final class RunningCommand {
     return now + linger
   }
 
+  /// Makes the loop read the output, or schedules another attempt if the kernel is out of memory.
   private func startReading(at now: MonotonicTime) {
     do throws(SystemError) {
       try startReading()
@@ -207,11 +210,13 @@ public final class RunningCommand {
     }
   }
 
+  /// Makes the loop read both streams from now on.
   private func startReading() throws(SystemError) {
     try output.startReading()
     try errors.startReading()
   }
 
+  /// Ends the running command for this reason; does nothing if it has exited or is being ended.
   private func interrupt(_ reason: CommandOutcome.Interruption, at now: MonotonicTime) {
     // If the command exited before the interruption was handled, the command counts as exited by itself.
     guard case .running = phase, interruption == nil, root.reap() == nil else { return }
@@ -219,6 +224,7 @@ public final class RunningCommand {
     tree.end(grace: grace, at: now)
   }
 
+  /// The outcome, after the last output was read.
   private func outcome() -> CommandOutcome {
     output.finish()
     errors.finish()

@@ -1,14 +1,14 @@
 // First line of a script: the interpreter that it names, and whether that interpreter can be run.
 // Invariant: the line is parsed as the kernel parses it. Only the first 255 bytes count, blanks before the
 // name are skipped, and the whole text after the name is one argument. The result is nil for a file that is
-// not a script, cannot be read, or has more than 256 bytes. The file may still be executable.
+// not a script or cannot be read. Such a file may still be executable.
 import ByteText
 import Glibc
 import Posix
 
 /// The first line of a script, `#!INTERPRETER [ARGUMENT]`. `execve(2)`
 public struct ShebangLine: Sendable, Hashable {
-  /// Number of bytes of a file that the kernel reads. BINPRM_BUF_SIZE
+  /// Number of bytes at the start of a file that the kernel examines. BINPRM_BUF_SIZE
   static let longest = 256
 
   /// Path of the interpreter, as written.
@@ -26,6 +26,7 @@ public struct ShebangLine: Sendable, Hashable {
     self.init(Array(bytes.prefix(count)))
   }
 
+  /// Parses the first bytes of a file; nil if they do not start with `#!` and a name.
   init?(_ bytes: [UInt8]) {
     guard bytes.starts(with: "#!".utf8) else { return nil }
     func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
@@ -51,6 +52,7 @@ public struct ShebangLine: Sendable, Hashable {
     return line.fault(search: search, directory: directory)
   }
 
+  /// Reason why the interpreter, or the program that `env` starts, cannot be run; nil if there is none.
   func fault(search: String?, directory: String?) -> String? {
     let code = FileMetadata.executionError(of: Paths.join(directory ?? "", interpreter))
     if code != 0 {
@@ -79,6 +81,7 @@ public struct ShebangLine: Sendable, Hashable {
     return words.first { !$0.utf8.contains(UInt8(ascii: "=")) }.flatMap { $0.hasPrefix("-") ? nil : $0 }
   }
 
+  /// Advice for a name that ends in a carriage return, from a file with DOS line ends; else empty.
   private static func advice(_ name: String) -> String {
     guard name.utf8.last == UInt8(ascii: "\r") else { return "" }
     return "; the line ends with a carriage return: save the file with line feeds alone (LF, not CR LF)"
