@@ -6,10 +6,13 @@ import Posix
 import Time
 import Wire
 
+/// Environments of the commands of one service.
 struct CommandEnvironment: Sendable {
   /// Variables of a command whose customer brings no environment.
   let common: EnvironmentVariables
 
+  /// Reads the common variables.
+  ///
   /// - Parameters:
   ///   - settings: `NAME=VALUE` each, as the service configures them; the last value of a repeated name applies.
   ///   - own: the variables of this process.
@@ -31,7 +34,8 @@ struct CommandEnvironment: Sendable {
     all["BANK_TICKET"] = String(customer.ticket)
     all["BANK_DAY"] = String(customer.day)
     all["BANK_SERVICE"] = customer.service
-    // Wall-clock time, because every program can read that clock. The bank itself uses the monotonic clock.
+    // Wall-clock time, because every program can read that clock. The runner itself measures the timeout with the
+    // monotonic clock.
     all["BANK_DEADLINE"] = deadline.map { Timestamp.utc(milliseconds: $0.milliseconds) }
     return all
   }

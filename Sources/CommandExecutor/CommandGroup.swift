@@ -4,9 +4,11 @@
 // Errors: if no group can be made, commands start in none, and their trees are ended by searching for the processes.
 import Posix
 
+/// Source of the control groups for the commands of one window.
 struct CommandGroup {
   /// Group of the window.
   private var window: ControlGroup?
+  /// Group in which commands start now; nil before the first command, and after a kill.
   private var current: ControlGroup?
   /// Number of groups made; together with the process id it makes their names unique at the window.
   private var made = 0

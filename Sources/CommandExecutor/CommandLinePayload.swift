@@ -6,7 +6,9 @@ import ByteText
 import JSON
 import Posix
 
-/// `{"command":["sh","-c","…"],"directory":"/abs","environment":{"NAME":"VALUE"},"umask":"0022","limits":{"nofile":[1024,null]},"waited":true}`
+/// The command line of one customer, decoded from a JSON object:
+/// `{"command":["sh","-c","…"],"directory":"/abs","environment":{"NAME":"VALUE"},"umask":"0022",
+/// "limits":{"nofile":[1024,null]},"waited":true}`
 ///
 /// Values that are not UTF-8 are base64, in `command_b64`, `directory_b64`, `environment_b64` (`NAME=VALUE`
 /// each) and `input_b64`.
@@ -21,7 +23,7 @@ struct CommandLinePayload: Equatable {
   var isWaited = false
   /// Standard input.
   var input: [UInt8] = []
-  /// umask of the command; nil for that of all commands of the bank.
+  /// umask of the command; nil for the one of the service.
   var mask: UInt32?
   /// Resource limits of the client that enqueued the command.
   var limits: [ResourceLimit] = []
@@ -32,6 +34,7 @@ struct CommandLinePayload: Equatable {
     init(_ words: String) { self.words = "the payload is not a command line: \(words)" }
   }
 
+  /// Decodes a payload, and refuses unknown, repeated and conflicting members.
   init(_ bytes: [UInt8]) throws(Fault) {
     guard !bytes.isEmpty else { throw Fault("it is empty") }
     let node: JSONNode
@@ -53,6 +56,7 @@ struct CommandLinePayload: Equatable {
     guard !argv.isEmpty else { throw Fault("\"command\" is missing") }
   }
 
+  /// Decodes one member of the object into the property of its name.
   private mutating func take(_ member: JSONNode.Member) throws(Fault) {
     let value = member.value
     switch member.key {
@@ -78,6 +82,7 @@ struct CommandLinePayload: Equatable {
     }
   }
 
+  /// The program and its arguments, from a list of strings or of base64 strings.
   private static func argv(_ member: JSONNode.Member) throws(Fault) -> [String] {
     let name = "\"\(member.key)\""
     guard case .array(let elements) = member.value.content else {
@@ -93,11 +98,13 @@ struct CommandLinePayload: Equatable {
     return words
   }
 
+  /// The path if it is absolute.
   private static func directory(_ path: String) throws(Fault) -> String {
     guard path.hasPrefix("/") else { throw Fault("\"directory\" is not an absolute path") }
     return path
   }
 
+  /// Variables from an object of names and values.
   private static func environment(_ node: JSONNode) throws(Fault) -> EnvironmentVariables {
     guard case .object(let members) = node.content else {
       throw Fault("\"environment\" is not an object of names and values")
@@ -111,6 +118,7 @@ struct CommandLinePayload: Equatable {
     return variables
   }
 
+  /// Variables from a list of `NAME=VALUE` in base64.
   private static func encodedEnvironment(_ node: JSONNode) throws(Fault) -> EnvironmentVariables {
     let what = "\"environment_b64\""
     guard case .array(let elements) = node.content else { throw Fault("\(what) is not a list of variables") }
@@ -126,6 +134,7 @@ struct CommandLinePayload: Equatable {
     return variables
   }
 
+  /// Resource limits from an object whose values are pairs of a soft and a hard limit.
   private static func limits(_ node: JSONNode) throws(Fault) -> [ResourceLimit] {
     guard case .object(let members) = node.content else { throw Fault("\"limits\" is not an object") }
     var limits: [ResourceLimit] = []
@@ -141,6 +150,7 @@ struct CommandLinePayload: Equatable {
     return limits
   }
 
+  /// One limit: a number, or null for no limit; nil for any other value.
   private static func bound(_ node: JSONNode) -> UInt64? {
     switch node.content {
     case .null: ResourceLimit.unlimited
@@ -149,6 +159,7 @@ struct CommandLinePayload: Equatable {
     }
   }
 
+  /// A string that can be an argument or a path: without a zero byte and without private characters.
   private static func text(_ node: JSONNode, of what: String) throws(Fault) -> String {
     let text = try anyText(node, of: what)
     guard !text.utf8.contains(0) else { throw Fault("\(what) contains a NUL byte") }
@@ -157,11 +168,13 @@ struct CommandLinePayload: Equatable {
     return text
   }
 
+  /// Any string.
   private static func anyText(_ node: JSONNode, of what: String) throws(Fault) -> String {
     guard case .string(let text) = node.content else { throw Fault("\(what) is not a string") }
     return text
   }
 
+  /// Bytes from a base64 string.
   private static func bytes(_ node: JSONNode, of what: String) throws(Fault) -> [UInt8] {
     let text = try anyText(node, of: what)
     do throws(Base64.Fault) { return try Base64.decode(text) } catch {
@@ -169,6 +182,7 @@ struct CommandLinePayload: Equatable {
     }
   }
 
+  /// A text that carries the bytes of a base64 string, which must not contain a zero byte.
   private static func decoded(_ node: JSONNode, of what: String) throws(Fault) -> String {
     let bytes = try bytes(node, of: what)
     guard !bytes.contains(0) else { throw Fault("\(what) contains a NUL byte") }

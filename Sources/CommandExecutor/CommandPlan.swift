@@ -1,4 +1,4 @@
-// Construction of one command from the orders of a window and a customer: its words, its environment, its limits.
+// Construction of one command from the settings of a window and a customer: its words, its environment, its limits.
 // Invariant: data of a customer becomes a whole argument, the standard input or a whole variable, and never a part of
 // one.
 // Errors: an invalid payload makes the customer a dead letter. An invalid command of the service is not the customer's
@@ -11,18 +11,19 @@ import Teller
 import Time
 import Wire
 
+/// Makes the commands of one window, and judges their outcomes.
 struct CommandPlan {
   /// Failure of a customer whose command cannot be made.
   struct UnservableCustomer: Error, Equatable { let failure: WorkFailure }
 
-  /// Minimum of retained last bytes of each stream: if the command fails they contain the reason.
+  /// Minimum number of last bytes of each stream that are kept: if the command fails, they contain the reason.
   static let minimumTail = Attempt.maxFailureTextBytes
 
   let settings: CommandSettings
   let service: ServiceName
   let environment: CommandEnvironment
   let classifier: ExitClassifier
-  /// Default working directory.
+  /// Default working directory of commands; nil for that of this process.
   private let home: String?
   /// Nil if the customers bring the words, or if the configured words are invalid.
   private let template: CommandTemplate?
@@ -30,6 +31,8 @@ struct CommandPlan {
   private let timeout: TimeSpan?
   private let programPaths: ProgramPathCache
 
+  /// A plan for the commands of one service.
+  ///
   /// - Parameters:
   ///   - home: home directory of the bank; nil for the directory of this process.
   ///   - own: the variables of this process.
@@ -81,8 +84,8 @@ struct CommandPlan {
 
   /// The result of a command that has run.
   ///
-  /// A client that waits for its command line receives the first exit, and decides itself about a retry. Exit code 75,
-  /// which would cause a retry, is then final.
+  /// A client that waits for its command line receives the first exit, and decides itself about a retry. An exit that
+  /// would cause a later retry, such as code 75, then makes the customer a dead letter.
   func provisionResult(of outcome: CommandOutcome, for assignment: Assignment) -> ProvisionResult {
     let provisionResult = classifier.provisionResult(of: outcome)
     guard takesCommandLines, case .failed(let failure) = provisionResult, failure.consequence == .later,
@@ -113,6 +116,7 @@ struct CommandPlan {
     }
   }
 
+  /// The command line in the payload of a customer; throws if the payload contains none.
   private func line(of assignment: Assignment) throws(UnservableCustomer) -> CommandLinePayload {
     do throws(CommandLinePayload.Fault) { return try CommandLinePayload(assignment.payload ?? []) } catch {
       throw UnservableCustomer(failure: WorkFailure(error.words, .never))
@@ -136,11 +140,13 @@ struct CommandPlan {
     }
   }
 
+  /// Path of an output file of a ticket; nil if outputs are not written to files.
   private func file(of assignment: Assignment, ending: String) -> String? {
     guard settings.outputBytes > 0, !settings.outputDirectory.isEmpty else { return nil }
     return Paths.join(settings.outputDirectory, String(assignment.day), "\(assignment.ticket).\(ending)")
   }
 
+  /// Limits of a stream: how much goes into the receipt, and how much into the file.
   private func bounds(_ file: String?) -> OutputCapture.Bounds {
     OutputCapture.Bounds(
       first: classifier.storedBytes - classifier.storedBytes / 2,

@@ -25,6 +25,7 @@ public final class CommandProvider: ResourceProvider {
   /// Receives the result of each customer's work.
   public var onResult: ((Lease, ProvisionResult) -> Void)?
 
+  /// What the provider does for its current customer.
   private enum Stage {
     case idle
     /// Unless the last command was short, the command starts in an iteration of its own: the start blocks this process,
@@ -75,7 +76,7 @@ public final class CommandProvider: ResourceProvider {
   /// True after a failure to write output was reported.
   private var hasReportedError = false
 
-  /// A provider that waits on this loop.
+  /// A provider whose commands are watched by this loop.
   ///
   /// - Parameters:
   ///   - home: default working directory of commands; nil for that of this process.
@@ -101,7 +102,7 @@ public final class CommandProvider: ResourceProvider {
     adoptsAll = true
   }
 
-  /// Receives the orders with the command to run.
+  /// Receives the settings with the command to run, and creates the directory for its output.
   public func begin(_ settings: TellerSettings) {
     guard let command = settings.command else { return }
     plan = CommandPlan(
@@ -194,6 +195,7 @@ public final class CommandProvider: ResourceProvider {
 
   // MARK: One command
 
+  /// Starts the command of a customer. A customer whose command cannot start gets its result in the next iteration.
   private func start(_ assignment: Assignment) {
     guard let plan else {
       return stage = .finished(assignment, .failed(WorkFailure("the orders name no command", .pause)))
@@ -218,12 +220,13 @@ public final class CommandProvider: ResourceProvider {
           stage = .finished(assignment, .failed(plan.classifier.failure(of: refusal)))
         }
       } catch  where error.call == ControlGroup.call {
-        // Another process has removed the group. The tree of a command can be ended without a group, too.
+        // The command could not start in its group, for example because another process has removed the group. A
+        // command and its descendants can be ended without a group, too.
         reportError("commands start without a control group: \(error)")
         group = CommandGroup(below: nil)
         start(assignment)
       } catch {
-        // Nothing has started: the runner may ask again within the same attempt.
+        // Nothing has started, so the teller's machine may request the same attempt again.
         stage = .finished(assignment, .later("the command cannot be started now: \(error)"))
       }
     } catch {
@@ -231,6 +234,7 @@ public final class CommandProvider: ResourceProvider {
     }
   }
 
+  /// Reports the result of a command that has run, unless its customer has to wait for left-behind processes.
   private func finish(_ assignment: Assignment, _ order: CommandInvocation, _ outcome: CommandOutcome) {
     guard let plan else { preconditionFailure("nothing runs without a plan") }
     stage = .idle
@@ -257,8 +261,8 @@ public final class CommandProvider: ResourceProvider {
     }
     let pids = outcome.leftBehind.map(String.init).joined(separator: ", ")
     reportError("processes of the command of ticket \(assignment.ticket) cannot be ended: \(pids)")
-    // A finished customer does not wait. For a recalled customer the next coordinator searches for the processes. A
-    // customer who would be retried here has to wait while any process of this attempt runs.
+    // A finished customer does not wait. Nor does a recalled one: the next coordinator searches for left-behind
+    // processes when it starts. A customer that would be retried has to wait while any process of this attempt runs.
     var isOver = outcome.interruption == .cancel
     if case .worked = provisionResult { isOver = true }
     if isOver { onResult?(assignment.lease, provisionResult) } else { wait(assignment, provisionResult) }
@@ -297,6 +301,7 @@ public final class CommandProvider: ResourceProvider {
     for pid in Subreaper.children() { _ = try? ChildProcess.adopted(pid)?.reap() }
   }
 
+  /// Reports an error of writing output, unless the previous one was reported and no output was written since.
   private func reportErrorOnce(_ message: String) {
     guard !hasReportedError else { return }
     hasReportedError = true

@@ -9,6 +9,7 @@ import Teller
 import Time
 import Wire
 
+/// Meanings of the exits of one service's commands.
 struct ExitClassifier {
   /// Maximum number of last lines in the text of a failure.
   private static let maximumLines = 20
@@ -86,6 +87,7 @@ struct ExitClassifier {
 
   // MARK: Text
 
+  /// Text about a command that has failed: the reason, and the last lines of its output.
   private func message(of outcome: CommandOutcome) -> String {
     var message = reason(of: outcome)
     if !outcome.leftBehind.isEmpty {
@@ -98,6 +100,7 @@ struct ExitClassifier {
     return lines.isEmpty ? message : "\(message)\n\(lines)"
   }
 
+  /// The exit or the timeout in words: `exit code 2`, `killed by SIGKILL`.
   private func reason(of outcome: CommandOutcome) -> String {
     if outcome.isTimedOut { return "took longer than \(Self.message(for: timeout ?? outcome.duration))" }
     return switch outcome.ending {
@@ -126,11 +129,12 @@ struct ExitClassifier {
     // The first line may be incomplete; it is kept only if it is the only line.
     if !isWhole, lines.count > 1 { lines.removeFirst() }
     var text = lines.suffix(maximumLines).map(Self.text).joined(separator: "\n")
-    // The replacement of invalid UTF-8 may have made the text longer.
+    // The replacement of invalid UTF-8 and of control characters may have made the text longer.
     while text.utf8.count > room { text.removeFirst() }
     return text
   }
 
+  /// One line as text, with U+FFFD in place of control characters and of invalid UTF-8.
   private static func text(_ line: ArraySlice<UInt8>) -> String {
     let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
     var text = ""
@@ -143,7 +147,7 @@ struct ExitClassifier {
 }
 
 extension ProcessEnd {
-  /// Nil if the exit status is unknown.
+  /// The exit code or signal of a process; nil if the exit status is unknown.
   init?(_ ending: Posix.ExitStatus.Termination) {
     switch ending {
     case .code(let code): self = .code(code)
@@ -154,6 +158,7 @@ extension ProcessEnd {
 }
 
 extension CommandVerdict {
+  /// The verdict with this consequence; `served` for none.
   init(_ consequence: WorkFailure.Consequence?) {
     switch consequence {
     case nil: self = .served
@@ -165,7 +170,7 @@ extension CommandVerdict {
     }
   }
 
-  /// Nil for a served customer.
+  /// What happens to the customer after a failure; nil for a served customer.
   var consequence: WorkFailure.Consequence? {
     switch self {
     case .served: nil
