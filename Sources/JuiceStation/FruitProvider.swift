@@ -33,11 +33,11 @@ public final class FruitProvider: ResourceProvider {
   /// A provider that waits on this loop.
   public init(loop: EventLoop) { self.loop = loop }
 
-  /// Connects to the stock named in the orders.
+  /// Receives the settings with the socket of the stock, and makes the client for it.
   public func begin(_ orders: TellerSettings) {
     guard let socket = orders.stockSocket else { return }
     client = StockClient(socket: socket, loop: loop)
-    // The worker itself gives up after two beats, and retries or serves its next customer.
+    // The worker itself stops waiting after two beats, and then asks again or returns the customer.
     stockTimeout = .microseconds(orders.beatMicroseconds) * 2
   }
 
@@ -54,8 +54,10 @@ public final class FruitProvider: ResourceProvider {
   public var nextDeadline: MonotonicTime? { client?.nextDeadline }
   /// Sends pending requests at the end of a loop iteration.
   public func finishIteration() { client?.finishIteration() }
+  /// Latest time for an answer to a request that is sent now.
   private var deadline: MonotonicTime { SystemClock.monotonic() + stockTimeout }
 
+  /// Asks the stock for its assortment, and then requests the fruit.
   private func requestRecipes() {
     guard let client else { return answer(.unknown("the orders name no stock service")) }
     let requestNumber = requestCount
@@ -70,7 +72,8 @@ public final class FruitProvider: ResourceProvider {
     }
   }
 
-  /// Takes the fruit. An unknown juice may be newer than the recipes, so they are requested again once.
+  /// Requests the fruit of the current juice. A juice that the recipes do not contain may have been added since they
+  /// were sent, so they are requested once more.
   private func take(isFresh: Bool) {
     guard let assignment = current, let client else { return }
     guard let juice = assortment?.juices.first(where: { $0.id.name == assignment.itemName }) else {
@@ -96,6 +99,7 @@ public final class FruitProvider: ResourceProvider {
     }
   }
 
+  /// Reports the result for the current customer.
   private func answer(_ provisionResult: ProvisionResult) {
     guard let lease = current?.lease else { return }
     current = nil
