@@ -16,7 +16,7 @@ public protocol ResourceProvider: AnyObject {
   /// ``finishIteration()`` that directly follows ``provide(_:)``.
   var onResult: ((Lease, ProvisionResult) -> Void)? { get set }
 
-  /// Receives the orders that the coordinator sent in its welcome.
+  /// Receives the settings that the coordinator sent in its welcome.
   func begin(_ settings: TellerSettings)
 
   /// Starts to obtain what this customer needs, for one customer at a time. A new call abandons the request for the

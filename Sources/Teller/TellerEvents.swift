@@ -1,5 +1,5 @@
-// Values exchanged between the teller's machine and its shell: events, actions and log notes. An event is something
-// that has happened. An action is an instruction for the shell.
+// Values exchanged between the teller's machine and its shell, which is `TellerProcess`: events, actions and log
+// entries. An event is something that has happened. An action is an instruction for the shell.
 
 import BankModel
 import Time
@@ -7,17 +7,20 @@ import Wire
 
 /// Event for the teller's state machine.
 public enum TellerEvent: Sendable, Equatable {
+  /// The process has started, and the channel to the coordinator is open.
   case began
   case received(MessageToTeller)
   /// The time ``TellerMachine/wakeAt`` was reached. An event before that time changes nothing.
   case timerFired
   /// The provider reported this result. If the lease has ended, the result is late and is ignored.
   case provided(Lease, ProvisionResult)
+  /// A signal requested the end of the process.
   case stopRequested
   /// The coordinator closed the connection, or its process ended.
   case coordinatorGone
   /// The coordinator sent bytes that are not a message.
   case coordinatorProtocolError(String)
+  /// A system call on the connection failed, or too much output waited for the coordinator.
   case connectionFailed(String)
 }
 
@@ -49,6 +52,7 @@ public enum TellerAction: Sendable, Equatable {
   /// work is left.
   case abandon(Lease)
   case send(TellerMessage)
+  /// Pass these settings to the provider, and open the log that they name.
   case openLog(TellerSettings)
   case log(TellerLogEntry)
   /// Write to standard error, for the user who started this process.
@@ -70,6 +74,7 @@ public enum TellerLogEntry: Sendable, Equatable {
   case outOfStock(Assignment, [Shortage])
   /// The work for a customer cannot start, for this reason, and is retried.
   case delayed(Assignment, reason: String)
+  /// A customer was returned to the coordinator.
   case recalled(Assignment)
   /// This teller cannot serve the customer.
   case failed(Assignment, reason: String)

@@ -1,4 +1,4 @@
-// Mapping from a teller's notes to the lines of its log: fields, and the sentences of the domain.
+// Mapping from a teller's log entries to the lines of its log: fields, and sentences about customers.
 // Invariant: the names of events and fields are part of the contract of `bankctl logs` and never change.
 
 import BankModel
@@ -7,15 +7,17 @@ import Posix
 import Time
 import Wire
 
+/// Writes the log of one teller.
 struct TellerLog {
   private let file: LogFile
   private let settings: TellerSettings
   private let service: String
   /// Sentences for a customer's start and completion, by grade.
   private let started, completed: [LogMessageTemplate]
-  /// Fields that are in every line about one customer, and the attempt they belong to. A lease cannot
-  /// identify the attempt, because lease numbers restart after a reset.
+  /// Fields of the customer of the last line about one. All lines about the same attempt contain them.
   private var customer = LogFragment()
+  /// Attempt to which the fields in `customer` belong. A lease cannot identify it, because lease numbers restart after
+  /// a reset.
   private var current: (day: Int64, ticket: Int64, attempt: Int32)?
 
   init(_ file: LogFile, settings: TellerSettings) {
@@ -34,6 +36,7 @@ struct TellerLog {
     }
   }
 
+  /// The file to which the lines are written.
   var output: LogFile { file }
 
   /// The sentence of the customer's grade. A customer without a grade gets the sentence that contains only the number.
@@ -52,6 +55,7 @@ struct TellerLog {
     current = attempt
   }
 
+  /// Writes the line of one log entry.
   mutating func write(_ note: TellerLogEntry, at moment: Moment) {
     switch note {
     case .ready: file.write(event: "ready", at: moment) { $0.field("service", service) }
@@ -120,6 +124,7 @@ struct TellerLog {
 }
 
 extension LogFields {
+  /// Adds the exit code or the signal of a process; nothing if there is none.
   fileprivate mutating func end(_ end: ProcessEnd?) {
     switch end {
     case .code(let code): field("exit_code", code)
@@ -128,6 +133,7 @@ extension LogFields {
     }
   }
 
+  /// Adds the fields about one customer.
   fileprivate mutating func customer(_ customer: Assignment, _ service: String) {
     field("day", customer.day)
     field("ticket", customer.ticket)

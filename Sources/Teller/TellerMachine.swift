@@ -17,7 +17,7 @@ import Wire
 /// | idle | assign | starts to serve; work of zero length is done at once |
 /// | serving | assign | queues the customer after the earlier ones |
 /// | providing | what the customer needs | starts the work |
-/// | providing | it is missing, or cannot be found out | reports that instead of done |
+/// | providing | it is missing, or its availability is unknown | reports that instead of done |
 /// | providing | it is unavailable, or no answer comes in time | beats, and asks again after a pause |
 /// | providing | it is unavailable for now, while closing | sends returned |
 /// | serving | | beats, and sends done when the work is over |
@@ -31,19 +31,20 @@ import Wire
 /// | any | refused, or a message out of turn | ends |
 ///
 /// A plain teller goes from idle to serving at once. A worker with a provider first obtains what the customer needs;
-/// how it does so is up to the shell. Waiting for an answer does not count as progress, so there are no beats during
-/// that time. Any answer is progress, even one that defers: a stock whose disk is full is not a failure. The customer
-/// then stays assigned, at the head of the line, until there is space.
+/// how it does so is up to the shell. While the worker waits for an answer, it sends no beats. It sends one if the answer
+/// defers the customer, or if no answer came in time: a full disk of the stock is not a failure of the work. The
+/// customer then stays assigned until it can be served or the window closes.
 ///
-/// If the orders name a command, the whole work is handed over to the provider that runs it. The beats then
-/// prove only that this process's loop runs, not that the command makes progress. No patience applies,
-/// because a command has its own timeout.
+/// If the settings name a command, the whole work is handed over to the provider that runs the command. The beats then
+/// prove only that this process's loop runs, not that the command makes progress. The machine sets no deadline for the
+/// result, because a command has its own timeout.
 ///
-/// An acknowledgement changes nothing. A recall of a lease that the teller does not hold changes nothing either: it has
-/// crossed the answer in transit.
+/// An acknowledgement changes nothing. A recall of a lease that the teller does not hold changes nothing either: the
+/// teller had already sent its answer when the coordinator sent the recall.
 public struct TellerMachine: Sendable {
   private typealias Actions = [TellerAction]
 
+  /// The current customer, and the times of the next steps for it.
   fileprivate struct ServingState: Sendable {
     var assignment: Assignment
     var began: MonotonicTime
@@ -64,7 +65,7 @@ public struct TellerMachine: Sendable {
   /// Pause before another request for something unavailable; a quarter of a beat if that is shorter.
   static let pause = TimeSpan.milliseconds(250)
 
-  /// Stage of the teller: `greeting` waits for the welcome, `idle` for a customer; leaving is in `closing`.
+  /// Stage of the teller: `greeting` waits for the welcome, `idle` for a customer. The wish to end is in `closing`.
   private enum State: Sendable {
     case new
     case greeting
@@ -84,7 +85,8 @@ public struct TellerMachine: Sendable {
   private let role: PeerRole
   private let hasProvider: Bool
 
-  /// A worker in its initial state. `hasProvider`: each customer needs something that has to be obtained first.
+  /// A worker in its initial state. `hasProvider` is true if a provider obtains what each customer needs, or does the
+  /// whole work.
   public init(build: String, role: PeerRole = .teller, hasProvider: Bool = false) {
     self.build = build
     self.role = role
@@ -128,12 +130,14 @@ public struct TellerMachine: Sendable {
 // MARK: - Messages of the coordinator
 
 extension TellerMachine {
+  /// Sends hello to the coordinator.
   private mutating func begin(_ actions: inout Actions) {
     guard case .new = state else { return }
     actions.append(.send(.hello(Hello(build: build, role: role))))
     state = .greeting
   }
 
+  /// Handles a message of the coordinator.
   private mutating func handle(_ message: MessageToTeller, _ now: MonotonicTime, _ actions: inout Actions) {
     switch message {
     case .welcome(let settings): welcome(settings, &actions)
@@ -147,6 +151,7 @@ extension TellerMachine {
     }
   }
 
+  /// Checks the settings, opens the log and reports the teller ready.
   private mutating func welcome(_ settings: TellerSettings, _ actions: inout Actions) {
     guard case .greeting = state else { return reportViolation("a welcome out of turn", &actions) }
     guard settings.workMicroseconds >= 0, settings.beatMicroseconds > 0 else {
@@ -163,6 +168,7 @@ extension TellerMachine {
     actions.append(.send(.ready))
   }
 
+  /// Ends the process, because the coordinator refuses this build.
   private mutating func refused(_ refusal: Refusal, _ actions: inout Actions) {
     let message = """
       the coordinator (build \(refusal.build), protocol \(refusal.version)) refuses this teller \
@@ -172,6 +178,7 @@ extension TellerMachine {
     end(TellerExit.protocolError, message, &actions)
   }
 
+  /// Starts to serve a customer, or queues the customer behind the current one.
   private mutating func assign(_ assignment: Assignment, _ now: MonotonicTime, _ actions: inout Actions) {
     if case .serving = state, prefetched.count + 1 < BankModel.Limits.customersPerWorker {
       prefetched.append(assignment)
@@ -197,6 +204,7 @@ extension TellerMachine {
     state = .serving(settings, service)
   }
 
+  /// Reports that a customer's work is done.
   private mutating func complete(
     _ assignment: Assignment, took: TimeSpan, _ settings: TellerSettings, _ now: MonotonicTime,
     _ actions: inout Actions
@@ -206,6 +214,7 @@ extension TellerMachine {
     startNextOrExit(settings, now, &actions)
   }
 
+  /// Handles the provider's result for the current customer.
   private mutating func provided(
     _ lease: Lease, _ provisionResult: ProvisionResult, _ now: MonotonicTime, _ actions: inout Actions
   ) {
@@ -256,10 +265,11 @@ extension TellerMachine {
     let quarter = TimeSpan.microseconds(settings.beatMicroseconds) / 4
     service.retryAt = now + min(Self.pause, quarter)
     state = .serving(settings, service)
-    // An answer proves that the stock works, even if it refuses, and that this teller handles answers.
+    // The beat renews the lease, also if no answer came in time: the customer stays assigned, and is requested again.
     actions.append(.send(.beat(service.assignment.lease)))
   }
 
+  /// Returns the current customer to the coordinator without a result.
   private mutating func returnCustomer(
     _ assignment: Assignment, _ settings: TellerSettings, _ now: MonotonicTime, _ actions: inout Actions
   ) {
@@ -275,6 +285,7 @@ extension TellerMachine {
     returnCustomer(service.assignment, settings, now, &actions)
   }
 
+  /// Reports a failed attempt for a customer, with its reason.
   private mutating func fail(
     _ assignment: Assignment, _ reason: String, _ settings: TellerSettings, _ now: MonotonicTime,
     _ actions: inout Actions
@@ -284,6 +295,7 @@ extension TellerMachine {
     startNextOrExit(settings, now, &actions)
   }
 
+  /// Returns the customer with this lease, or has its handed-over work given up first.
   private mutating func recall(_ lease: Lease, _ now: MonotonicTime, _ actions: inout Actions) {
     guard case .serving(let settings, var service) = state else { return }
     if service.assignment.lease == lease, service.isDelegated {
@@ -300,6 +312,7 @@ extension TellerMachine {
     }
   }
 
+  /// Ends the process after the assigned customers; at once if there are none.
   private mutating func close(_ reason: String, _ actions: inout Actions) {
     if case .serving = state {
       if closing == nil { closing = reason }
@@ -332,6 +345,7 @@ extension TellerMachine {
     }
   }
 
+  /// Reports progress for the current customer, and schedules the next report.
   private mutating func beat(
     _ service: ServingState, _ settings: TellerSettings, _ now: MonotonicTime, _ actions: inout Actions
   ) {
@@ -353,12 +367,14 @@ extension TellerMachine {
     }
   }
 
+  /// Ends the process, because the coordinator has broken the protocol.
   private mutating func reportViolation(_ message: String, _ actions: inout Actions) {
     actions.append(.log(.violation(message)))
     actions.append(.reportError("the coordinator sent malformed data: \(message)"))
     end(TellerExit.protocolError, "the coordinator sent malformed data", &actions)
   }
 
+  /// Ends the machine and orders the exit with this code.
   private mutating func end(_ code: Int32, _ reason: String, _ actions: inout Actions) {
     state = .ended
     actions.append(.log(.exit(code: code, reason: reason)))

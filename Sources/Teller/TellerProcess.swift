@@ -35,7 +35,7 @@ public final class TellerProcess {
   /// short work, several answers are sent together: a message to the coordinator costs both sides a tenth of
   /// such a command.
   private var flushDeadline: MonotonicTime?
-  /// Maximum time for which messages are held back, far below the time for which a busy coordinator gathers a commit.
+  /// Maximum time for which messages are held back: less than the longest pause of a coordinator between two commits.
   /// If the bank is idle, no customer is assigned and nothing is held back.
   private static let longestHold = TimeSpan.milliseconds(4)
   /// True if the coordinator has just sent something and may send more.
@@ -108,6 +108,7 @@ public final class TellerProcess {
     finishIteration()
   }
 
+  /// Passes an event to the machine, and performs the resulting actions.
   private func apply(_ event: TellerEvent) {
     let moment = SystemClock.moment()
     machine.apply(event, at: moment.monotonic, into: &actions)
@@ -115,6 +116,7 @@ public final class TellerProcess {
     actions.removeAll(keepingCapacity: true)
   }
 
+  /// Performs one action of the machine.
   private func perform(_ action: TellerAction, at moment: Moment) {
     switch action {
     case .send(let message):
@@ -139,7 +141,7 @@ public final class TellerProcess {
   private func finishIteration() {
     if exitCode == nil { flush() } else { channel.closeAfterFlush() }
     guard let file = log?.output else { return }
-    // The flush may have been the last one. Usually no line waits, and then the clock is not read.
+    // Before the exit, all lines are flushed. At other times usually no line waits, and then the clock is not read.
     guard exitCode == nil else { return file.flush() }
     if file.nextFlush != nil { file.flushIfDue(SystemClock.monotonic()) }
   }
@@ -158,6 +160,7 @@ public final class TellerProcess {
     channel.flush()
   }
 
+  /// Opens the log that the settings name. Without a path or after an error there is none.
   private func openLog(_ settings: TellerSettings) {
     guard !settings.logPath.isEmpty else { return }
     do throws(SystemError) {
@@ -169,6 +172,7 @@ public final class TellerProcess {
     } catch { reportError("serving without a log: \(error)") }
   }
 
+  /// Polls for input without sleeping, for a short time after a message. Returns the number of events.
   private func spin(after answers: Int64) throws(SystemError) -> Int {
     spinIterations &+= 1
     let span = Self.spinDuration + Self.spinPerAnswer * max(0, answers - 1)
@@ -178,11 +182,13 @@ public final class TellerProcess {
     return try loop.spin(for: span) { [unowned self] in channel.receiveNow() }
   }
 
+  /// Time at which the loop has to wake: the earliest need of the machine, the log, the provider, the caller.
   private func nextDeadline(until deadline: MonotonicTime?) -> MonotonicTime? {
     let own = MonotonicTime.earlier(machine.wakeAt, log?.output.nextFlush)
     return .earlier(.earlier(own, flushDeadline), .earlier(provider?.nextDeadline, deadline))
   }
 
+  /// The event for the end of the channel, by its reason.
   private static func event(of end: CloseReason) -> TellerEvent {
     switch end {
     case .endOfFile, .truncatedMessage, .closedLocally: .coordinatorGone

@@ -8,8 +8,8 @@ import Glibc
 import Posix
 import Wire
 
-/// The program `bank-teller NAME GENERATION COORDINATOR HOME`. The arguments are only for `ps` and audits; the teller
-/// receives all data over the channel.
+/// The program `bank-teller NAME GENERATION COORDINATOR HOME`. These arguments are for `ps` and audits; a teller
+/// receives all data over the channel. Only `bank-runner` reads its arguments: the home, and two optional further ones.
 public enum TellerProgram {
   /// Descriptor number at which the coordinator places the teller's end of the channel.
   static let channelNumber: CInt = 3
@@ -36,6 +36,7 @@ public enum TellerProgram {
     }
   }
 
+  /// Serves over the channel until the end, and handles signals meanwhile. Returns the exit code.
   private static func serve(
     _ channel: consuming FileDescriptor, _ role: PeerRole, _ reportError: @escaping (String) -> Void,
     _ makeProvider: (EventLoop) throws(SystemError) -> (any ResourceProvider)?
@@ -51,6 +52,7 @@ public enum TellerProgram {
     return try withExtendedLifetime(signals) { () throws(SystemError) in try teller.run() }
   }
 
+  /// Reports that the channel is missing, and how to open the bank. Returns the exit code for it.
   private static func explain(_ reportError: (String) -> Void) -> Int32 {
     reportError(
       """
@@ -60,6 +62,7 @@ public enum TellerProgram {
     return TellerExit.usage
   }
 
+  /// Writes one line to standard error, after the name of the program.
   private static func reportError(_ message: String, as name: String) {
     // If standard error has no reader, there is no other place to which the message could be written.
     _ = try? StandardStreams.write("\(name): \(message)\n", to: .error)
