@@ -12,9 +12,11 @@ import Storage
 import Transport
 import Wire
 
+/// Replacement of a damaged database of the vending machine by a new one.
 enum DatabaseQuarantine {
   /// Exit codes of the process.
   enum Outcome: Int32 {
+    /// The database was renamed, and a new one was created.
     case done = 0
     case failed = 1
     /// The database does not exist, or no damage was found.
@@ -23,6 +25,7 @@ enum DatabaseQuarantine {
     case inUse = 4
   }
 
+  /// Renames the database to `target` if it is damaged, unless a running machine uses it.
   static func run(_ home: ServiceHome, to target: String) throws -> Outcome {
     try home.prepare()
     let loop = try EventLoop()
@@ -36,6 +39,7 @@ enum DatabaseQuarantine {
     return outcome
   }
 
+  /// Renames the files of a damaged database, and creates a new one. The caller holds the lock of the home.
   private static func rename(_ home: ServiceHome, to target: String) throws -> Outcome {
     guard let facts = try FileMetadata.inspect(home.database), facts.isFile, isDamaged(home) else {
       return .notDamaged
@@ -57,6 +61,7 @@ enum DatabaseQuarantine {
     try store.close()
   }
 
+  /// True if the database shows damage when it is opened, loaded or audited.
   private static func isDamaged(_ home: ServiceHome) -> Bool {
     do throws(Failure) { try home.examineDatabase() } catch { return true }
     do throws(StoreError) {

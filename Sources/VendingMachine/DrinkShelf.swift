@@ -1,5 +1,5 @@
-// Read-only view of the drinks in stock, shared by the customers' side and the manager's side. It subscribes to the
-// stock service, and answers queries by product, expiry and temperature.
+// View of the drinks in stock, shared by the customers' side and the manager's side. It subscribes to the stock
+// service, adds the products that the stock does not have yet, and answers queries by product and expiry.
 // Invariant: all quantities are those of the latest data from the stock. While the stock service is unavailable, the
 // view keeps the last data; before the first snapshot it has none.
 
@@ -9,6 +9,7 @@ import StockClient
 import Time
 import Wire
 
+/// The drinks of the vending machine, as the stock service last reported them.
 final class DrinkShelf {
   let table: ProductTable
   /// Number of messages from the stock so far. The version of a product is the number of the last message that changed
@@ -19,10 +20,13 @@ final class DrinkShelf {
   private(set) var refusalReason: MessageDetail?
 
   private let stock: StockClient
+  /// The latest data from the stock; nil before the first snapshot.
   private var picture: StockSnapshot?
+  /// Version of each product.
   private var versions: [ItemID: UInt64] = [:]
   /// Closures to run once the view has reached a position in the stock's ledger.
   private var positionWaiters: [(sequence: Int64, body: () -> Void)] = []
+  /// True while a request to add missing products waits for its answer.
   private var isIntroducing = false
   /// True if the stock has these products.
   private var isIntroduced = false
@@ -31,6 +35,7 @@ final class DrinkShelf {
   /// Closures that wait until the stock has the products, or until their deadline.
   private var waiting: [(deadline: MonotonicTime, body: (Bool) -> Void)] = []
 
+  /// Pause before missing products are requested again.
   private static let introductionPause = TimeSpan.seconds(1)
 
   init(_ table: ProductTable, _ stock: StockClient) {
@@ -38,6 +43,7 @@ final class DrinkShelf {
     self.stock = stock
   }
 
+  /// Subscribes to the stock.
   func open() { stock.follow { [unowned self] in handle($0) } }
   /// True if there is a snapshot and the stock has these products.
   var isKnown: Bool { picture != nil && isIntroduced }
@@ -57,7 +63,7 @@ final class DrinkShelf {
   /// The lots of a product, in the order in which they are sold.
   func lots(of product: ItemID) -> [Lot] { picture?.items.first { $0.item == product }?.lots ?? [] }
 
-  /// One product and its quantities on a day.
+  /// One product with its quantities on a day, of which expired pieces are counted separately.
   func report(_ product: Product, on today: DayNumber, withLots: Bool) -> ProductReport {
     let lots = lots(of: product.id)
     let expired = lots.reduce(0) { $0 + ($1.isExpired(on: today) ? $1.quantity : 0) }
@@ -85,6 +91,7 @@ final class DrinkShelf {
     }
   }
 
+  /// A lot with the text that describes its drink.
   private func describe(_ lot: Lot, of product: Product) -> LotReport {
     let description = lot.dates.map { BeverageFactory.make(product, $0).description }
     return LotReport(dates: lot.dates, quantity: lot.quantity, description: description ?? "")
@@ -111,6 +118,7 @@ final class DrinkShelf {
     for one in due { one.body(isKnown) }
   }
 
+  /// Handles news of the subscription: a snapshot, changes or a refusal.
   private func handle(_ news: StockUpdate) {
     version += 1
     switch news {
@@ -130,6 +138,7 @@ final class DrinkShelf {
     }
   }
 
+  /// Calls and removes the waiting closures whose position fulfils the condition.
   private func runWaiters(_ isOpen: (Int64) -> Bool) {
     let due = positionWaiters.filter { isOpen($0.sequence) }
     positionWaiters.removeAll { isOpen($0.sequence) }

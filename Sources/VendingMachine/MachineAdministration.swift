@@ -10,6 +10,7 @@ import StockClient
 import Time
 import Wire
 
+/// Performer of the manager's commands.
 final class MachineAdministration {
   private let shelf: DrinkShelf
   private let stock: StockClient
@@ -31,6 +32,7 @@ final class MachineAdministration {
     }
   }
 
+  /// Requests a change from the stock once the stock has all products.
   private func change(
     _ command: StockCommand, as name: OrderID, _ answer: @escaping (VendingResult) -> Void
   ) {
@@ -49,6 +51,7 @@ final class MachineAdministration {
     }
   }
 
+  /// Requests a change from the stock, and answers after the view shows the change.
   private func ask(
     _ command: StockCommand, as order: OrderID, until deadline: MonotonicTime,
     _ answer: @escaping (VendingResult) -> Void

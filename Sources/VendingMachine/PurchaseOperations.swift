@@ -11,6 +11,7 @@ import Time
 import VendingCore
 import Wire
 
+/// Performer of the effects of purchases on the stock.
 final class PurchaseOperations<Machine: VendingServiceMachine> {
   private let driver: MachineDriver<Machine, VendingPersistence>
   private let shelf: DrinkShelf
@@ -36,6 +37,7 @@ final class PurchaseOperations<Machine: VendingServiceMachine> {
     }
   }
 
+  /// Requests one piece of a product for a purchase.
   private func take(_ product: ItemID, for purchase: PurchaseNumber) {
     let deadline = SystemClock.monotonic() + timeouts.purchase
     shelf.whenKnown(until: deadline) { [weak self] isKnown in
@@ -49,6 +51,7 @@ final class PurchaseOperations<Machine: VendingServiceMachine> {
     }
   }
 
+  /// Converts the stock's answer into the outcome of a purchase.
   private func handle(
     _ result: Result<StockResult, StockClientError>, _ product: ItemID, _ purchase: PurchaseNumber
   ) {
@@ -69,10 +72,12 @@ final class PurchaseOperations<Machine: VendingServiceMachine> {
     }
   }
 
+  /// Passes the outcome of a purchase to the state machine.
   private func settle(_ purchase: PurchaseNumber, _ outcome: StockOutcome) {
     driver.process(.stockAnswered(purchase, outcome), at: clock.now)
   }
 
+  /// Requests the return of everything that the stock holds for an abandoned purchase.
   private func release(_ purchase: PurchaseNumber) {
     guard let order = driver.machine.stockOrder(of: purchase) else { return }
     stock.ask(.returnItems, as: order, until: SystemClock.monotonic() + timeouts.release) {
@@ -88,6 +93,7 @@ final class PurchaseOperations<Machine: VendingServiceMachine> {
     }
   }
 
+  /// Purchases whose return was refused or not answered.
   private var releasesToRetry: [PurchaseNumber] = []
   /// Time at which the stock is asked again for refused returns; nil if none is scheduled.
   private(set) var nextDeadline: MonotonicTime?

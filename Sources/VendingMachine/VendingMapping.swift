@@ -5,7 +5,7 @@ import BankModel
 import Wire
 
 extension VendingResult {
-  /// The result of a request.
+  /// Converts an answer of the state machine into the result that the client receives.
   public init(_ answer: VendingAnswer) {
     switch answer {
     case .done(let change): self = .done(change)
@@ -59,7 +59,7 @@ extension VendingFailure {
     messageDetail = failure.messageDetail
   }
 
-  /// Shortens text from a client.
+  /// Shortens text from a client to 80 characters.
   static func cut(_ text: String) -> String { text.count > 80 ? text.prefix(80) + "…" : text }
 }
 
@@ -100,10 +100,12 @@ extension VendingCommand {
     }
   }
 
+  /// Refusal of a product that the machine does not sell.
   private static func unknown(_ product: ItemID) -> VendingFailure {
     VendingFailure(.unknownProduct, subject: VendingFailure.cut(product.name))
   }
 
+  /// Refusal of a quantity that is not from 1 to the limit; nil if it is.
   private static func objection(to quantity: Quantity, of product: ItemID) -> VendingFailure? {
     if (1...StockLimits.quantity).contains(quantity) { return nil }
     return VendingFailure(
@@ -118,7 +120,7 @@ extension OrderID {
 }
 
 extension StockCommand {
-  /// Adds pieces of a drink; `drink` is one of them.
+  /// The request to add pieces of a drink; `drink` is one of them.
   static func putting(_ quantity: Quantity, of drink: Beverage) -> StockCommand {
     .change(ItemAmount(drink.product, quantity), drink.dates)
   }

@@ -8,7 +8,7 @@ import VendingCore
 import Wire
 
 package final class VendingPersistence: ServicePersistence {
-  /// Number of purchases kept in memory for subscribers.
+  /// Maximum number of purchases that are kept in memory for subscribers.
   let recentLimit = 200
   /// Number of committed purchases of each product.
   private(set) var sales: [ItemID: Int64] = [:]
@@ -17,6 +17,7 @@ package final class VendingPersistence: ServicePersistence {
   package let store: any EntryStore<VendingEntry, StoreError>
   fileprivate let vending: any VendingStore<StoreError>
 
+  /// Loads the numbers of sales and the latest purchases from the store.
   package init(_ store: some VendingStore<StoreError>) throws(StoreError) {
     vending = store
     self.store = store
@@ -24,6 +25,7 @@ package final class VendingPersistence: ServicePersistence {
     recent = try store.latestPurchases(limit: recentLimit)
   }
 
+  /// Translates an effect into a step of the driver. The service performs the effects on the stock.
   package func step(
     for effect: VendingEffect
   ) throws(StoreError) -> EffectStep<VendingEvent, VendingEntry, VendingAnswer> {
@@ -35,6 +37,7 @@ package final class VendingPersistence: ServicePersistence {
     }
   }
 
+  /// Counts the purchases of entries that are on disk now, and adds them to `recent`.
   package func committed(_ entries: [VendingEntry]) {
     for case let change? in entries.lazy.map(\.change) where change.kind == .bought {
       if let product = change.product { sales[product, default: 0] += 1 }
@@ -45,7 +48,7 @@ package final class VendingPersistence: ServicePersistence {
 }
 
 extension MachineDriver where Machine: VendingServiceMachine, Persistence == VendingPersistence {
-  /// Committed purchases. Nothing may be staged.
+  /// Committed purchases after a sequence number, oldest first; empty if the disk has failed. Nothing may be staged.
   func purchases(after sequence: Int64, limit: Int) -> [MoneyChange] {
     read { persistence throws(StoreError) in try persistence.vending.purchases(after: sequence, limit: limit)
     } ?? []

@@ -44,6 +44,7 @@ package final class VendingService<Machine: VendingServiceMachine>: ServiceHandl
 
   let shelf: DrinkShelf
   private let stock: StockClient
+  /// Maximum time for which a query about drinks waits for the data of the stock.
   private let patience: TimeSpan
   private let purchaseOperations: PurchaseOperations<Machine>
   private let administration: MachineAdministration
@@ -67,6 +68,7 @@ package final class VendingService<Machine: VendingServiceMachine>: ServiceHandl
   }
 
   var today: DayNumber { clock.today }
+  /// True if the request came over the manager's socket.
   private func isManager(_ call: Call) -> Bool { call.endpoint == 1 }
 
   /// Subscribes to the stock and continues unfinished purchases.
@@ -76,6 +78,7 @@ package final class VendingService<Machine: VendingServiceMachine>: ServiceHandl
     driver.process(.began, at: clock.now)
   }
 
+  /// Adds the numbers of products, changes and unfinished purchases to the line that reports the start.
   package func describe(in fields: inout LogFields) {
     fields.field("products", shelf.table.products.count)
     fields.field("changes", driver.machine.durableSequence)
@@ -98,8 +101,10 @@ package final class VendingService<Machine: VendingServiceMachine>: ServiceHandl
     .earliest(stock.nextDeadline, purchaseOperations.nextDeadline, shelf.nextDeadline)
   }
 
+  /// Sends subscribers the changes since the last publication, if nothing is staged.
   package func publish() { if !driver.machine.hasUncommittedChanges, shelf.isKnown { viewers.publish(self) } }
 
+  /// Decides how a request is handled: refused, answered by a query, or passed to the machine or the stock.
   package func react(to request: VendingRequest, _ call: Call) -> ServiceReaction<VendingEvent, VendingResult>
   {
     let (command, isManager) = (request.command, isManager(call))
@@ -120,8 +125,10 @@ package final class VendingService<Machine: VendingServiceMachine>: ServiceHandl
     if case .done = answer { true } else { false }
   }
 
+  /// Sends the state machine's answer to the client.
   package func reply(_ answer: VendingAnswer, to call: Call) { call.answer(VendingResult(answer)) }
 
+  /// True if the answer contains data of the stock.
   private func needsStock(_ query: VendingCommand) -> Bool {
     switch query {
     case .balance, .history, .audit: false

@@ -7,15 +7,19 @@ import BankModel
 import VendingCore
 import Wire
 
+/// The subscriptions of customers and of the manager.
 final class VendingSubscriptions<Machine: VendingServiceMachine> {
+  /// Maximum number of purchases in one publication.
   private let page = 200
 
+  /// State that the last publication to one side contained.
   private struct LastSent {
     var sequence: Int64
     var version: UInt64
     var availableBalance: Won
     var today: DayNumber
 
+    /// True if the machine or the stock has changed since.
     func isBehind(_ service: VendingService<Machine>) -> Bool {
       let machine = service.driver.machine
       return today != service.today || sequence < machine.durableSequence || version < service.shelf.version
@@ -30,6 +34,7 @@ final class VendingSubscriptions<Machine: VendingServiceMachine> {
   let views = VendingService<Machine>.Views(
     topics: 2,
     tooSlow: .failure(VendingFailure(.slowConsumer, detail: "the changes came faster than they were read")))
+  /// What the customers, and then the manager, were sent last; nil for a side without subscribers.
   private var lastSent = [LastSent?](repeating: nil, count: 2)
 
   /// Adds a subscriber and sends it a snapshot; false if its client already has the maximum number of subscriptions.
@@ -54,6 +59,7 @@ final class VendingSubscriptions<Machine: VendingServiceMachine> {
   /// Publishes all changes to all subscribers. Nothing may be staged.
   func publish(_ service: VendingService<Machine>) { for side in 0..<sides { publish(on: side, service) } }
 
+  /// Publishes all changes to the subscribers of one side, in as many pages as needed.
   private func publish(on side: Int, _ service: VendingService<Machine>) {
     guard views.hasSubscribers(side) else { return lastSent[side] = nil }
     while let before = lastSent[side], before.isBehind(service) {
@@ -69,6 +75,7 @@ final class VendingSubscriptions<Machine: VendingServiceMachine> {
     }
   }
 
+  /// The changes of money and drinks since the last publication, with at most one page of purchases.
   private func news(behind lastSent: LastSent, withLots: Bool, _ service: VendingService<Machine>)
     -> VendingChanges
   {
