@@ -5,6 +5,7 @@ import BankModel
 import Time
 
 extension VendingStateMachine {
+  /// Answers a request whose name has a record: with the recorded result, or at the end of the purchase.
   mutating func repeated(
     _ known: StoredRequest, _ id: OrderID, _ action: VendingAction, for request: RequestNumber,
     into effects: inout [VendingEffect]
@@ -22,6 +23,7 @@ extension VendingStateMachine {
     }
   }
 
+  /// Decides a request that has no record: stages its effect, or refuses it.
   mutating func decide(
     _ action: VendingAction, _ id: OrderID, for request: RequestNumber, at now: WallTime,
     into effects: inout [VendingEffect]
@@ -45,6 +47,7 @@ extension VendingStateMachine {
     }
   }
 
+  /// Refuses a purchase, or stages its intent and reserves its price.
   private mutating func startPurchase(
     _ product: ItemID, _ id: OrderID, for request: RequestNumber, at now: WallTime,
     into effects: inout [VendingEffect]
@@ -69,6 +72,7 @@ extension VendingStateMachine {
     stage(VendingEntry(purchase: purchase), then: .take(purchase.number, product), into: &effects)
   }
 
+  /// Stages the end of a purchase, or its abandonment, after the stock has answered.
   mutating func recordOutcome(
     _ number: PurchaseNumber, _ outcome: StockOutcome, at now: WallTime, into effects: inout [VendingEffect]
   ) {
@@ -102,6 +106,7 @@ extension VendingStateMachine {
     stage(VendingEntry(purchase: purchase), into: &effects)
   }
 
+  /// The next row of the ledger.
   private func change(
     _ kind: MoneyChange.Kind, _ amount: Won, _ request: OrderID, at now: WallTime
   ) -> MoneyChange {
@@ -123,6 +128,7 @@ extension StoredPurchase {
 }
 
 extension StoredRequest {
+  /// The requested change to which the record belongs.
   fileprivate var action: VendingAction {
     switch self {
     case .purchase(let purchase): .buy(purchase.product)

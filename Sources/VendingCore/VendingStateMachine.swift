@@ -12,13 +12,13 @@
 // unfinished intent, under the same name, so a drink is taken once however often it is requested. If the stock refuses
 // or does not answer, the intent is abandoned. The machine writes the abandoned intent before it answers the client,
 // and then asks the stock until it has returned everything that it holds under the name. The money of an intent is
-// reserved until its end, so no coin pays for two drinks.
+// reserved until its end, so the same money never pays for two drinks.
 //
-// Durability. Everything since the last `committed` is *unsettled*. If the disk is full, the store and the machine both
-// discard all of it. The stock's answers are kept, and written when there is space.
+// Durability. Everything that was staged since the last `committed` event may still be lost. If the disk is full, the
+// store and the machine both discard all of it. The stock's answers are kept, and written when there is space.
 //
-// Invariant, at all times: inserted money = balance + price of purchases + returned money; the balance covers every
-// intent.
+// Invariant, at all times: inserted money = balance + price of purchases + returned money; the balance is at
+// least the price of all intents that wait for the stock.
 
 import BankModel
 import Time
@@ -27,22 +27,31 @@ import Time
 public struct VendingStateMachine: Sendable {
   /// Identity of the machine; see ``StoredVending/machine``.
   public let machine: Int64
+  /// Last purchase whose order name at the stock contains only its number; 0 for none.
   private let lastPlainPurchase: PurchaseNumber
 
+  /// State that a failed commit restores.
   struct State: Sendable {
     var account: MoneyAccount
+    /// Sequence number of the last change, which may be staged.
     var sequence: Int64
     var lastPurchase: PurchaseNumber
     /// Unfinished intents, and abandoned ones that are not released yet.
     var unfinished: [PurchaseNumber: StoredPurchase]
+    /// Price of all purchases that wait for the stock's answer.
     var reserved: Won
   }
 
+  /// Current state, including staged changes.
   var state: State
+  /// State as of the last commit.
   private var durable: State
   let prices: [ItemID: Won]
+  /// Records of the requests that were staged since the last commit.
   var uncommittedRequests: [OrderID: StoredRequest] = [:]
+  /// Requests that wait for the store's record of their name.
   private var pendingLookups: [OrderID: [(request: RequestNumber, action: VendingAction)]] = [:]
+  /// Requests that wait for the end of a purchase.
   var waiting: [PurchaseNumber: [RequestNumber]] = [:]
   /// Answers of the stock that are not on disk yet.
   var outcomes: [PurchaseNumber: StockOutcome] = [:]
@@ -53,6 +62,7 @@ public struct VendingStateMachine: Sendable {
     []
   /// Effects to perform after all staged entries are on disk.
   private var afterCommit: [VendingEffect] = []
+  /// True if entries were staged since the last commit.
   private var hasStaged = false
   /// True while the remaining disk space is reserved for unfinished work: money is returned, and new requests
   /// are refused.
@@ -116,6 +126,7 @@ public struct VendingStateMachine: Sendable {
     "v" + hexadecimal(UInt64(bitPattern: machine), 16) + "-"
   }
 
+  /// The number in hexadecimal digits, with leading zeros up to this width.
   private static func hexadecimal(_ number: UInt64, _ width: Int) -> String {
     let text = String(number, radix: 16)
     return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
@@ -157,6 +168,7 @@ public struct VendingStateMachine: Sendable {
 
   // MARK: - Requests
 
+  /// Continues all unfinished purchases after the start of the process.
   private func begin(into effects: inout [VendingEffect]) {
     for purchase in state.unfinished.values.sorted(by: { $0.number < $1.number }) {
       let isOpen = purchase.state == .open
@@ -164,6 +176,7 @@ public struct VendingStateMachine: Sendable {
     }
   }
 
+  /// Refuses an invalid request, answers one with a staged record, or looks up its name in the store.
   private mutating func handle(
     _ request: RequestNumber, _ id: OrderID, _ action: VendingAction, at now: WallTime,
     into effects: inout [VendingEffect]
@@ -184,6 +197,7 @@ public struct VendingStateMachine: Sendable {
 
   // MARK: - Staging and settling
 
+  /// Adds an entry to the open transaction; `effect` follows after the commit.
   mutating func stage(
     _ entry: VendingEntry, then effect: VendingEffect? = nil, into effects: inout [VendingEffect]
   ) {
@@ -213,6 +227,7 @@ public struct VendingStateMachine: Sendable {
     }
   }
 
+  /// Sends the waiting answers and the effects that waited for the commit.
   private mutating func commitStaged(into effects: inout [VendingEffect]) {
     durable = state
     for (request, answer, _) in pendingAnswers { effects.append(.reply(request, answer)) }
@@ -222,6 +237,7 @@ public struct VendingStateMachine: Sendable {
     clearUncommitted()
   }
 
+  /// Restores the state of the last commit, and refuses the requests whose changes are lost.
   private mutating func rollBack(into effects: inout [VendingEffect]) {
     state = durable
     for (request, answer, purchase) in pendingAnswers {
@@ -241,6 +257,7 @@ public struct VendingStateMachine: Sendable {
     clearUncommitted()
   }
 
+  /// Forgets everything that waited for the commit.
   private mutating func clearUncommitted() {
     hasStaged = false
     pendingAnswers.removeAll(keepingCapacity: true)
@@ -279,7 +296,8 @@ public protocol VendingServiceMachine: PureStateMachine where Event == VendingEv
 extension VendingServiceMachine {
   /// Identity of the machine.
   public var identity: Int64 { machine }
-  /// Stages the stock's answers again when there is space, because the machine does not request them a second time.
+  /// Event that stages unwritten answers of the stock again, because the machine does not request them a second time;
+  /// nil if there are none.
   public var retry: VendingEvent? { hasUnwritten ? .retry : nil }
 }
 
