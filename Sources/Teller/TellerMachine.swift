@@ -31,9 +31,9 @@ import Wire
 /// | any | refused, or a message out of turn | ends |
 ///
 /// A plain teller goes from idle to serving at once. A worker with a provider first obtains what the customer needs;
-/// how it does so is up to the shell. While the worker waits for an answer, it sends no beats. It sends one if the answer
-/// defers the customer, or if no answer came in time: a full disk of the stock is not a failure of the work. The
-/// customer then stays assigned until it can be served or the window closes.
+/// how it does so is up to the shell. While the worker waits for an answer, it sends no beats. It sends one if the
+/// answer defers the customer, or if no answer came in time: a full disk of the stock is not a failure of the work.
+/// The customer then stays assigned until it can be served or the window closes.
 ///
 /// If the settings name a command, the whole work is handed over to the provider that runs the command. The beats then
 /// prove only that this process's loop runs, not that the command makes progress. The machine sets no deadline for the
