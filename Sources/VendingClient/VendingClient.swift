@@ -15,7 +15,7 @@ extension VendingCommand: ServiceCommand {
   /// State that a subscriber has seen.
   public typealias Cursor = VendingCursor
 
-  /// Name of the machine in a log.
+  /// Name of the machine in messages about errors.
   public static var serviceName: String { "the vending machine" }
   /// True if the machine reads every row for the answer, which takes long.
   public var isLong: Bool { self == .audit }
