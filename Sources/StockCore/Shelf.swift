@@ -4,33 +4,43 @@
 
 import BankModel
 
+/// The lots of one item, and their sum.
 struct Shelf: Sendable, Equatable {
   let item: ItemID
   private(set) var lots: [Lot] = []
+  /// Number of pieces in all lots.
   private(set) var present: Quantity = 0
 
   /// A change of one lot: pieces added, or removed if negative.
   struct Step: Sendable, Equatable {
     var dates: LotDates?
     var difference: Quantity
-    /// Pieces in the lot, and pieces of the item, after the change.
+    /// Pieces in the lot after the change.
     var lot: Quantity
+    /// Pieces of the item in all lots after the change.
     var present: Quantity
   }
 
+  /// A shelf without pieces.
   init(_ item: ItemID) { self.item = item }
 
+  /// The shelf that a store has loaded.
   init(_ stock: ItemStock) {
     item = stock.item
     for lot in stock.lots { _ = put(lot.quantity, dates: lot.dates) }
   }
 
   var stock: ItemStock { ItemStock(item: item, lots: lots) }
+  /// True if a lot has dates.
   var isDated: Bool { lots.contains { $0.dates != nil } }
+  /// True if there is a lot with these dates.
   func has(_ dates: LotDates?) -> Bool { lots.contains { $0.dates == dates } }
+  /// Number of pieces in the lot with these dates; 0 if there is none.
   func quantity(of dates: LotDates?) -> Quantity { lots.first { $0.dates == dates }?.quantity ?? 0 }
+  /// Number of pieces that have not expired on this day.
   func quantity(on today: DayNumber) -> Quantity { stock.quantity(on: today) }
 
+  /// Adds pieces to the lot with these dates, which is created if it is missing.
   mutating func put(_ quantity: Quantity, dates: LotDates?) -> Step {
     precondition(quantity > 0, "an added quantity is positive")
     present += quantity
@@ -43,6 +53,7 @@ struct Shelf: Sendable, Equatable {
     return Step(dates: dates, difference: quantity, lot: lots[place].quantity, present: present)
   }
 
+  /// Takes pieces out of the lot with these dates, which must have as many.
   mutating func take(_ quantity: Quantity, dates: LotDates?) -> Step {
     guard let place = lots.firstIndex(where: { $0.dates == dates }) else {
       preconditionFailure("there is no such lot of \(item)")
@@ -67,6 +78,7 @@ struct Shelf: Sendable, Equatable {
     return steps
   }
 
+  /// Takes out all lots that have expired on this day.
   mutating func discardExpired(on today: DayNumber) -> [Step] {
     lots.filter { $0.isExpired(on: today) }.map { take($0.quantity, dates: $0.dates) }
   }

@@ -84,7 +84,7 @@ public struct StoredOrder: Sendable, Equatable {
     (self.content, self.outcome, self.changes, self.returned) = (content, outcome, changes, returned)
   }
 
-  /// The order as an element of a list.
+  /// The record as an element of a list of orders, under this name.
   public func kept(as id: OrderID) -> OrderRecord {
     let state: OrderRecord.State =
       switch outcome {

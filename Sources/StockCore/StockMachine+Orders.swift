@@ -5,7 +5,7 @@ import BankModel
 import Time
 
 extension StockMachine {
-  /// Adds unknown items with their initial amounts.
+  /// Adds unknown items with their initial amounts, up to the maximum number of items.
   mutating func seedItems(_ amounts: [ItemAmount], at now: WallTime, into effects: inout [StockEffect]) {
     var items: [ItemID] = []
     var changes: [StockChange] = []
@@ -65,12 +65,14 @@ extension StockMachine {
     }
   }
 
+  /// Reason to refuse one item of an order: unknown, or a quantity outside the limits.
   private func objection(to amount: ItemAmount) -> StockRefusal? {
     if shelfIndices[amount.item] == nil { return .unknownItem(amount.item) }
     let isPossible = (1...StockLimits.quantity).contains(amount.quantity)
     return isPossible ? nil : .badQuantity(amount.item, amount.quantity)
   }
 
+  /// Decides a request that has no record: stages its changes or its shortage, or refuses it.
   mutating func decide(
     _ action: StockAction, _ id: OrderID?, for request: RequestNumber, at now: WallTime,
     into effects: inout [StockEffect]
@@ -162,6 +164,7 @@ extension StockMachine {
     answer(request, .short(shortages), into: &effects)
   }
 
+  /// The items of an order of which too few pieces are usable on this day.
   private func shortages(of amounts: [ItemAmount], on today: DayNumber) -> [Shortage] {
     amounts.compactMap { amount in
       let available = shelf(of: amount.item).quantity(on: today)
@@ -170,12 +173,14 @@ extension StockMachine {
     }
   }
 
+  /// Reason why pieces cannot be added to a shelf: the item or the number of lots would exceed its limit.
   private func objection(toAdding quantity: Quantity, of item: ItemID, _ dates: LotDates?) -> StockRefusal? {
     let shelf = shelf(of: item)
     if shelf.present + quantity > StockLimits.quantity { return .overflow(item, present: shelf.present) }
     return !shelf.has(dates) && lotCount >= StockLimits.lots ? .tooManyLots(item) : nil
   }
 
+  /// Reason why the pieces of an order cannot be returned: a limit would be exceeded.
   private func objection(toReturning taken: [StockChange]) -> StockRefusal? {
     var (more, lots) = ([ItemID: Quantity](), 0)
     for row in taken {
@@ -190,11 +195,13 @@ extension StockMachine {
     return nil
   }
 
+  /// The shelf of a known item.
   private func shelf(of item: ItemID) -> Shelf {
     guard let index = shelfIndices[item] else { preconditionFailure("\(item) was checked to be known") }
     return shelves[index]
   }
 
+  /// Adds pieces to the shelf at this index, and counts a new lot.
   private mutating func put(_ quantity: Quantity, dates: LotDates?, at index: Int) -> Shelf.Step {
     let before = shelves[index].lots.count
     let step = shelves[index].put(quantity, dates: dates)
@@ -202,6 +209,7 @@ extension StockMachine {
     return step
   }
 
+  /// Changes the shelf of an item, saves its former state for a rollback, and makes rows of the ledger.
   private mutating func change(
     _ item: ItemID, _ kind: StockChange.Kind, _ order: OrderID?, at now: WallTime,
     _ body: (inout Shelf) -> [Shelf.Step]
@@ -215,6 +223,7 @@ extension StockMachine {
     return record(steps, index, kind, order, at: now)
   }
 
+  /// Makes one row of the ledger for each step, with the next sequence numbers.
   private mutating func record(
     _ steps: [Shelf.Step], _ index: Int, _ kind: StockChange.Kind, _ order: OrderID?, at now: WallTime
   ) -> [StockChange] {

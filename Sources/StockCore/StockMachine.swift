@@ -7,8 +7,9 @@
 // of it is done, or nothing. The decision is staged, including the answer to a shortage of a named order, and the
 // answer is sent after `committed`. A refusal is not stored.
 //
-// Durability. Everything since the last `committed` is *unsettled*. If the disk is full, the store and the machine both
-// discard all of it: the shelves are restored, and all requests that wait for the commit are refused.
+// Durability. Everything that was staged since the last `committed` event may still be lost. If the disk is full, the
+// store and the machine both discard all of it: the shelves are restored, and all changes that wait for the commit are
+// refused.
 //
 // Invariant, for every item at all times: the sum of its ledger is the present quantity; no lot is below 0, no item
 // above the limit.
@@ -23,15 +24,20 @@ public struct StockMachine: Sendable {
   /// Sequence number of the last change that is on disk.
   public private(set) var durableSequence: Int64
 
+  /// One shelf for each known item, in the order of first use.
   var shelves: [Shelf] = []
+  /// Index of each known item in `shelves`.
   var shelfIndices: [ItemID: Int] = [:]
   /// Sequence number of the last decided change.
   var sequence: Int64
+  /// Number of lots of all items.
   var lotCount: Int
 
   /// Original state of the shelves that have changed since the last commit, by index.
   var shelvesBefore: [Int: Shelf] = [:]
+  /// Number of shelves, not of lots, at the last commit. A rollback removes the shelves after them.
   private var lotCountBefore: Int
+  /// Records of the orders that were staged since the last commit.
   var uncommittedOrders: [OrderID: StoredOrder] = [:]
   /// Requests that wait for the store's record of their order.
   private var pendingLookups: [OrderID: [(request: RequestNumber, action: StockAction)]] = [:]
@@ -39,9 +45,10 @@ public struct StockMachine: Sendable {
   private var pendingAnswers: [(request: RequestNumber, answer: StockAnswer)] = []
   /// Requests for a snapshot as of the next commit.
   private var pendingSnapshots: [RequestNumber] = []
+  /// True if entries were staged since the last commit.
   private var hasStaged = false
-  /// True while the remaining disk space is reserved for customers: orders are still executed and returned, and all
-  /// other requests for changes are refused.
+  /// True while the remaining disk space is reserved for customers: items are still taken and returned, and all other
+  /// changes are refused.
   private var isLowOnSpace = false
 
   /// A machine in the state that a store has loaded.
@@ -93,6 +100,7 @@ public struct StockMachine: Sendable {
     StockSnapshot(ledger: ledger, sequence: sequence, items: shelves.map(\.stock))
   }
 
+  /// Refuses an invalid request, answers one with a staged record, or looks up its name in the store.
   private mutating func handle(
     _ request: RequestNumber, _ id: OrderID?, _ action: StockAction, at now: WallTime,
     into effects: inout [StockEffect]
@@ -113,6 +121,7 @@ public struct StockMachine: Sendable {
     if pendingLookups[id]?.count == 1 { effects.append(.lookUp(id)) }
   }
 
+  /// Answers a request whose name has a record: with the first answer, a return, or a refusal.
   private mutating func repeated(
     _ known: StoredOrder, _ id: OrderID, _ action: StockAction, for request: RequestNumber, at now: WallTime,
     into effects: inout [StockEffect]
@@ -125,6 +134,7 @@ public struct StockMachine: Sendable {
     answer(request, isSame ? known.answer : .refused(.orderConflict(id)), into: &effects)
   }
 
+  /// Adds an entry to the open transaction, and remembers the record of its order.
   mutating func stage(_ entry: StockEntry, into effects: inout [StockEffect]) {
     hasStaged = true
     if case .ordered(let id, let content, let outcome) = entry.name {
@@ -138,6 +148,7 @@ public struct StockMachine: Sendable {
     if hasStaged { pendingAnswers.append((request, answer)) } else { effects.append(.reply(request, answer)) }
   }
 
+  /// Sends the answers that waited for the commit.
   private mutating func commitStaged(into effects: inout [StockEffect]) {
     durableSequence = sequence
     lotCountBefore = shelves.count
@@ -145,6 +156,7 @@ public struct StockMachine: Sendable {
     clearUncommitted(into: &effects)
   }
 
+  /// Restores the state of the last commit, and refuses the requests whose changes are lost.
   private mutating func rollBack(into effects: inout [StockEffect]) {
     for (index, shelf) in shelvesBefore where index < lotCountBefore { shelves[index] = shelf }
     for shelf in shelves[lotCountBefore...] { shelfIndices[shelf.item] = nil }
@@ -155,6 +167,7 @@ public struct StockMachine: Sendable {
     clearUncommitted(into: &effects)
   }
 
+  /// Forgets everything that waited for the commit, and sends the waiting snapshots.
   private mutating func clearUncommitted(into effects: inout [StockEffect]) {
     hasStaged = false
     pendingAnswers.removeAll(keepingCapacity: true)
@@ -166,7 +179,7 @@ public struct StockMachine: Sendable {
 }
 
 extension StockAction {
-  /// True if an accepted customer or a purchase may wait for the action, which takes or returns items.
+  /// True for an action that takes or returns items, because an accepted customer or a purchase may wait for it.
   fileprivate var isForCustomers: Bool {
     switch self {
     case .take, .returnItems: true
