@@ -5,7 +5,8 @@ import BankModel
 import Wire
 
 extension StockCommand {
-  /// The requested change; nil for a query.
+  /// The requested change; nil for a query, and for the introduction of items. `today` applies if the client sends no
+  /// day.
   public func action(today: DayNumber) -> StockAction? {
     switch self {
     case .take(let amounts, let day): .take(amounts, today: day ?? today)
@@ -19,7 +20,7 @@ extension StockCommand {
 }
 
 extension StockResult {
-  /// The result of a request.
+  /// Converts an answer of the state machine into the result that the client receives.
   public init(_ answer: StockAnswer) {
     switch answer {
     case .done(let changes): self = .done(changes)
@@ -66,5 +67,6 @@ extension StockFailure {
     }
   }
 
+  /// Shortens text from a client to 80 characters.
   private static func cut(_ text: String) -> String { text.count > 80 ? text.prefix(80) + "…" : text }
 }

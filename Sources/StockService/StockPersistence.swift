@@ -12,10 +12,12 @@ import Wire
 package final class StockPersistence: ServicePersistence {
   package let store: any EntryStore<StockEntry, StoreError>
   fileprivate let stock: any StockStore<StoreError>
+  /// Committed changes that were not published yet.
   private var fresh: [StockChange] = []
 
   package init(_ store: some StockStore<StoreError>) { (self.store, stock) = (store, store) }
 
+  /// Translates an effect into a step of the driver.
   package func step(
     for effect: StockEffect
   ) throws(StoreError) -> EffectStep<StockEvent, StockEntry, StockAnswer> {
@@ -28,6 +30,7 @@ package final class StockPersistence: ServicePersistence {
     }
   }
 
+  /// Stores the changes of entries that are on disk now, for the next publication.
   package func committed(_ entries: [StockEntry]) {
     if Kernel.hasPlantedBug("notifiesBeforeCommit") { return }
     for entry in entries { fresh += entry.changes }
@@ -40,6 +43,7 @@ package final class StockPersistence: ServicePersistence {
     return fresh
   }
 
+  /// Answers a query from the store: a list of orders, or an audit.
   func answer(_ query: StockCommand) throws(StoreError) -> StockResult {
     switch query {
     case .orders(let after, let limit):
@@ -81,7 +85,7 @@ extension MachineDriver where Machine: StockServiceMachine, Persistence == Stock
     }
   }
 
-  /// Committed rows of the ledger. Nothing may be staged.
+  /// Committed rows of the ledger after a sequence number; empty if the disk has failed. Nothing may be staged.
   func changes(after sequence: Int64, limit: Int) -> [StockChange] {
     read { persistence throws(StoreError) in try persistence.stock.changes(after: sequence, limit: limit) }
       ?? []

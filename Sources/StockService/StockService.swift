@@ -12,6 +12,7 @@ import Wire
 
 /// Limits of subscriptions, in changes of the ledger.
 package struct SubscriptionLimits: Sendable {
+  /// Maximum number of changes in one message.
   package var page = 500
   /// Maximum number of changes that a returning subscriber may have missed. With more it starts with a snapshot.
   package var replayed: Int64 = 10_000
@@ -52,16 +53,19 @@ package final class StockService<Machine: StockServiceMachine>: ServiceHandler {
     self.limits = limits
   }
 
+  /// Adds the fruits of the assortment that the stock does not have yet.
   package func begin() {
     views.missed = { [unowned self] place in missed(behind: place) }
     driver.seedItems(assortment.fruits.map { ItemAmount($0.id, $0.initial) }, at: clock.now)
   }
 
+  /// Adds the numbers of items and changes to the line that reports the start.
   package func describe(in fields: inout LogFields) {
     fields.field("items", driver.machine.picture.items.count)
     fields.field("changes", driver.machine.durableSequence)
   }
 
+  /// Decides how a request is handled: answered, subscribed, or passed to the state machine.
   package func react(to request: StockRequest, _ call: Call) -> ServiceReaction<StockEvent, StockResult> {
     // If the client sends no day, the current day in UTC applies.
     let today = min(max(0, clock.now.wall.milliseconds / 86_400_000), StockLimits.days.upperBound)
@@ -92,8 +96,10 @@ package final class StockService<Machine: StockServiceMachine>: ServiceHandler {
     begin(view, at: picture.sequence)
   }
 
+  /// Answers a query of stored data; nil if the disk has failed.
   package func answer(_ query: StockCommand, of call: Call) -> StockResult? { driver.answer(query) }
 
+  /// Starts a subscription after a position of the ledger, or with a snapshot.
   private func follow(_ place: StockPosition?, _ call: Call) -> ServiceReaction<StockEvent, StockResult> {
     guard let view = call.open(in: views) else {
       return .answer(
@@ -120,13 +126,14 @@ package final class StockService<Machine: StockServiceMachine>: ServiceHandler {
     views.begin(view, after: sequence == driver.machine.durableSequence ? nil : sequence)
   }
 
-  /// Publishes too early, if a deliberate bug is enabled in a test.
+  /// Does nothing, unless a test has enabled the planted bug of publishing before the commit.
   package func beforeCommit() {
     guard Kernel.hasPlantedBug("notifiesBeforeCommit") else { return }
     publish()
     views.notify(at: clock.now.monotonic)
   }
 
+  /// Sends subscribers the changes that were committed since the last publication.
   package func publish() {
     var fresh = driver.persistence.takeCommitted()[...]
     while !fresh.isEmpty {
