@@ -18,7 +18,7 @@ extension StockCommand: ServiceCommand {
   /// State that a subscriber has seen.
   public typealias Cursor = StockCursor
 
-  /// Name of the service in a log.
+  /// Name of the service in messages about errors.
   public static var serviceName: String { "the stock service" }
 
   /// True if the request changes the stock.
@@ -37,9 +37,9 @@ extension ServiceClient where Command == StockCommand {
   /// Path of the stock service's socket in the home directory of a bank.
   public static func socket(inHome home: String) -> String { ServiceHome(path: home, name: "stock").socket }
 
-  /// Subscribes to the stock, and replaces the previous subscription. The listener first receives the changes after the
-  /// caller's last position, and then every later change, also after a lost connection. It receives a snapshot instead
-  /// if there is no position, or if too many changes were missed.
+  /// Subscribes to the stock, and replaces the previous subscription. The listener first receives the changes after
+  /// `place`, the last position that the caller has seen, and then every later change, also after a lost connection. It
+  /// receives a snapshot instead if `place` is nil, or if too many changes were missed.
   public func follow(from place: StockPosition? = nil, _ hear: @escaping (StockUpdate) -> Void) {
     follow(StockCursor(place), hear)
   }
