@@ -24,8 +24,8 @@ public struct BankHome: Sendable, Hashable {
   }
   /// Directory of the logs.
   public var logs: String { Paths.join(path, "logs") }
-  /// Path of the coordinator's copy of its configuration file. It exists if there is a guardian and the
-  /// coordinator uses a file. While no bank is open, the copy may be out of date.
+  /// Path of the coordinator's copy of its configuration file. A coordinator under a guardian makes the copy if it uses
+  /// a file. While no bank is open, the copy may be out of date.
   public var configurationInUse: String { Paths.join(path, "run", "configuration.json") }
   /// Path of the bank's own configuration; the file need not exist.
   public var configuration: String { Paths.join(path, "bank.json") }

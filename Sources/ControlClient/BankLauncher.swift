@@ -7,7 +7,9 @@ import Time
 public struct LaunchSettings: Sendable, Equatable {
   /// Purpose of the start.
   public enum Purpose: Sendable, Equatable {
+    /// Open the bank, so that it serves customers.
     case open
+    /// Read a closed bank without serving customers.
     case inspect
   }
 
@@ -15,7 +17,7 @@ public struct LaunchSettings: Sendable, Equatable {
   public var purpose: Purpose
   /// Home directory of the bank.
   public var home: BankHome
-  /// Path of the configuration; nil for the built-in one.
+  /// Path of the configuration file; nil for the built-in configuration.
   public var configuration: String?
   /// Language of messages: `ko` or `en`.
   public var language: String
@@ -36,7 +38,7 @@ public struct LaunchSettings: Sendable, Equatable {
   /// would restart the coordinator.
   public var endsWithLauncher = false
 
-  /// Settings; the configuration determines those that are omitted.
+  /// Creates settings. The configuration of the bank determines those that are omitted.
   public init(
     _ purpose: Purpose, home: BankHome, configuration: String? = nil, language: String = "en",
     deposit: Int64? = nil, loan: Int64? = nil, juice: Int64? = nil, speed: String? = nil
@@ -110,7 +112,7 @@ public struct BankLauncher: Sendable {
   ///   restarts a coordinator that crashes. If the coordinator exits before the bank is open, the guardian
   ///   exits, too, with the coordinator's status.
   /// - Parameter standardError: output for messages that cannot be logged.
-  /// - Parameter timeouts: timeouts; opening a large database delays the welcome.
+  /// - Parameter timeouts: the welcome has a long timeout, because opening a large database delays it.
   /// - Throws: `coordinatorEnded` if the coordinator exited before its welcome, `programMissing` if there is no
   ///   guardian at its path, `system` if the process could not be started, and every error of
   ///   ``ControlConnection/greet(_:timeouts:build:)``.
@@ -139,8 +141,8 @@ public struct BankLauncher: Sendable {
   }
 }
 
-/// A coordinator that this process has started. Invariant: the coordinator or its guardian is a child of this
-/// process, so after its exit its status is available and explains a lost connection.
+/// A coordinator that this process has started, with the connection to it. Invariant: the coordinator or its guardian is
+/// a child of this process, so after its exit its status is available and explains a lost connection.
 public final class LaunchedBank {
   /// Connection on the process's descriptor 3.
   public let connection: ControlConnection
@@ -164,6 +166,7 @@ public final class LaunchedBank {
     Self.awaitExit(of: process, until: deadline)
   }
 
+  /// The error with the exit status of the process, if the process ended the connection by its exit.
   static func explain(_ error: ControlError, of process: ChildProcess) -> ControlError {
     guard error == .lost else { return error }
     guard let status = awaitExit(of: process, until: SystemClock.monotonic() + exitTimeout) else {
@@ -172,6 +175,7 @@ public final class LaunchedBank {
     return .coordinatorEnded(status.asCoordinator)
   }
 
+  /// Waits until the process has exited, and reaps it; nil at the deadline or if waiting fails.
   private static func awaitExit(of process: ChildProcess, until deadline: MonotonicTime?) -> ExitStatus? {
     if let status = process.reap() { return status }
     // An error of the wait counts as a timeout.

@@ -14,6 +14,7 @@ extension ControlConnection {
   }
 }
 
+/// Blocking wait for one descriptor.
 enum DescriptorPoll {
   /// Waits with poll(2) until a descriptor is readable or, with `orWritable`, readable or writable. An error or
   /// a hang-up counts as readable. Returns false at the deadline.

@@ -26,22 +26,26 @@ public final class ControlConnection {
     }
   }
 
-  /// Build of this program, as sent in its hello.
+  /// Identity of this program's build, as sent in its hello.
   public static var build: String { BuildIdentity.current }
 
   /// The descriptor, for a caller that polls several sources for reading. Borrowed: do not close it.
   public var fd: CInt { socket.rawValue }
-  /// Version and build of the coordinator.
+  /// Protocol version and build of the coordinator, from its welcome.
   public private(set) var coordinator = Welcome(version: 0, build: "")
 
   let socket: FileDescriptor
   let timeouts: Timeouts
+  /// Received bytes that are not decoded yet.
   private var inbound = FrameDecoder(maximumBodyLength: FrameLimits.control)
+  /// Time of the last input, from which a pause within a frame is measured.
   private var lastArrival: MonotonicTime
   private var nextNumber: UInt32 = 1
+  /// True after the end of the coordinator's input.
   private var hasEnded = false
   /// Answers that were received before a write found the connection closed.
   private var bufferedMessages: [BankMessage] = []
+  /// Buffer for one read.
   private let chunk: UnsafeMutableRawBufferPointer
 
   /// Limit in bytes of the unprocessed input while a request is being sent.
@@ -69,6 +73,7 @@ public final class ControlConnection {
     return connection
   }
 
+  /// Sends hello, and waits for the welcome.
   private func exchangeHello(build: String) throws(ControlError) {
     do throws(SystemError) { try socket.setNonBlocking(true) } catch { throw .system(error) }
     try transmit(.hello(Hello(build: build, role: .client)))
@@ -93,6 +98,7 @@ public final class ControlConnection {
   /// Sends a request without waiting for its answer.
   /// - Parameter continued: number of the request of which this one is a further part; nil for a new request.
   /// - Parameter reportsProgress: true to receive the progress of a long request.
+  /// - Parameter leavesDelayed: true if `awaitIdle` ignores delayed customers.
   /// - Returns: number of the request, which every answer to it contains.
   /// - Throws: `lost`, or the refusal that the coordinator sent last, if the connection has ended; `timedOut`
   ///   if the coordinator does not read the request; `malformed` if the request does not fit into a frame, or if
@@ -154,6 +160,7 @@ public final class ControlConnection {
 }
 
 extension ControlConnection {
+  /// The error for a refusal: `otherVersion` if the versions differ, else `refused`.
   private static func error(of refusal: Refusal) -> ControlError {
     guard refusal.reason == .version else { return .refused(refusal) }
     return .otherVersion(theirs: refusal.version, build: refusal.build)
@@ -176,6 +183,7 @@ extension ControlConnection {
     }
   }
 
+  /// The next complete message of the received input; nil if there is none.
   private func decodeMessage() throws(ControlError) -> BankMessage? {
     let body: ArraySlice<UInt8>?
     do throws(FrameError) { body = try inbound.next() } catch { throw .malformed(detail: "\(error)") }
@@ -186,6 +194,7 @@ extension ControlConnection {
     }
   }
 
+  /// Reads available input without waiting. Returns false if there is none.
   private func readInput() throws(ControlError) -> Bool {
     let result: ReadResult
     do throws(SystemError) { result = try socket.read(into: chunk) } catch { throw .system(error) }
@@ -201,6 +210,7 @@ extension ControlConnection {
     }
   }
 
+  /// Sends a whole message. While the coordinator does not read, its answers are received and buffered.
   private func transmit(_ message: ClientMessage) throws(ControlError) {
     var bytes: [UInt8] = []
     do throws(FrameEncodingError) {
@@ -227,6 +237,7 @@ extension ControlConnection {
     }
   }
 
+  /// One write of the rest of a message to the socket.
   private func sendOnce(_ bytes: [UInt8], from start: Int) throws(ControlError) -> WriteResult {
     var outcome: Result<WriteResult, SystemError> = .success(.wouldBlock)
     bytes.withUnsafeBytes { buffer in
