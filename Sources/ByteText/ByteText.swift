@@ -102,12 +102,15 @@ public enum ByteText {
     return "\\x" + (byte < 0x10 ? "0" : "") + digits
   }
 
+  /// Scalar to which a foreign byte is added.
   private static let first: UInt32 = 0x10ff00
 
+  /// The foreign byte that a scalar carries; nil for any other scalar.
   private static func nonUTF8Byte(_ scalar: Unicode.Scalar) -> UInt8? {
     scalar.value >= first + 0x80 ? UInt8(scalar.value - first) : nil
   }
 
+  /// The text of a buffer of bytes.
   private static func exactText(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
     // In the usual case the bytes are copied once.
     if let text = String(validating: bytes, as: UTF8.self), !containsNonUTF8Bytes(text) { return text }
@@ -142,6 +145,7 @@ public enum ByteText {
 }
 
 extension UTF8 {
+  /// Number of bytes of a scalar in UTF-8.
   fileprivate static func width(_ scalar: Unicode.Scalar) -> Int {
     switch scalar.value {
     case 0..<0x80: 1
