@@ -1,8 +1,8 @@
 // Durations. Invariant: no duration is negative. Arithmetic saturates at zero and at the longest span, 292 years. Only
 // a division by 0 or by a negative number traps.
 
-/// A length of time in nanoseconds, never negative. Swift's `Duration` has 128 bits, and its arithmetic is
-/// slower.
+/// A length of time in nanoseconds, never negative. It is used in place of Swift's `Duration`, whose 128-bit arithmetic
+/// is slower.
 public struct TimeSpan: Sendable, Comparable, Hashable {
   /// Nanoseconds, at least 0.
   public let nanoseconds: Int64
