@@ -1,4 +1,4 @@
-// Returns clean file pages and free heap memory of this process to the system. File pages that may have been
+// Returns unmodified file pages and free heap memory of this process to the system. File pages that may have been
 // written are never returned: those of a segment that is writable, or that was written while the program was
 // loaded.
 // Invariant: at the next access the kernel maps every returned page from its file again, with the same content.
@@ -32,6 +32,7 @@ static bool has_changed_code(const struct dl_phdr_info *object) {
   return false;
 }
 
+// Returns the pages of the read-only segments of one object to the system. dl_iterate_phdr(3) calls it for each.
 static int give_back(struct dl_phdr_info *object, size_t size, void *context) {
   (void)size;
   const uintptr_t page = *(const uintptr_t *)context;

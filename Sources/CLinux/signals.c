@@ -2,7 +2,7 @@
 // at their default. The only state is `disposed`, the set of signals that are possibly not at their default.
 // Invariant: after the first scan, dispositions change only through this file, so a signal that is not in
 // `disposed` is at its default. The only exception is the coordinator's handler for SIGBUS
-// (Coordinator/MappedWords), which a child of `linux_start` keeps until exec. Errors: -1 and errno.
+// (Coordinator/MemoryMappedFile), which a child of `linux_start` keeps until exec. Errors: -1 and errno.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+// Makes a set of these signals.
 static void fill(sigset_t *set, const int *signals, int count) {
   sigemptyset(set);
   for (int i = 0; i < count; i++) sigaddset(set, signals[i]);
@@ -67,6 +68,7 @@ bool linux_signal_may_be_disposed(int number) {
   return __atomic_load_n(&disposed, __ATOMIC_RELAXED) & (uint64_t)1 << (number - 1);
 }
 
+// Scans all signals, and records in `disposed` which are not at their default.
 static void look_at_dispositions(void) {
   uint64_t found = 0;
   // This is a direct system call, because the C library does not report its two reserved signals. The result
@@ -79,6 +81,7 @@ static void look_at_dispositions(void) {
   __atomic_store_n(&disposed, found, __ATOMIC_RELAXED);
 }
 
+// Sets the disposition of a signal, and adds the signal to `disposed`.
 static int dispose(int number, void (*handler)(int)) {
   if (number >= 1 && number <= LINUX_SIGNALS)
     __atomic_fetch_or(&disposed, (uint64_t)1 << (number - 1), __ATOMIC_RELAXED);
@@ -90,6 +93,7 @@ static int dispose(int number, void (*handler)(int)) {
 int linux_signals_ignore(int number) { return dispose(number, SIG_IGN); }
 int linux_signals_default(int number) { return dispose(number, SIG_DFL); }
 
+// Unblocks all signals for the calling thread.
 static int block_none(void) {
   sigset_t none;
   sigemptyset(&none);

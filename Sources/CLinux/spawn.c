@@ -43,6 +43,7 @@ struct shared {
 // creating three pipes. If two threads start programs at the same time, the second thread maps another stack.
 static char *spare_stack = NULL;
 
+// Returns the kept stack or a new one; NULL if there is no memory.
 static char *take_stack(void) {
   char *stack = __atomic_exchange_n(&spare_stack, NULL, __ATOMIC_ACQUIRE);
   if (stack != NULL) return stack;
@@ -50,12 +51,14 @@ static char *take_stack(void) {
   return made == MAP_FAILED ? NULL : made;
 }
 
+// Keeps a stack for the next start, or unmaps it if another one is kept already.
 static void keep_stack(char *stack) {
   char *none = NULL;
   if (!__atomic_compare_exchange_n(&spare_stack, &none, stack, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
     munmap(stack, STACK_SIZE);
 }
 
+// Sets one resource limit in the child.
 static int limit(const struct linux_limit *wanted) {
   struct rlimit limit;
   if (getrlimit(wanted->resource, &limit) == -1) return -1;
@@ -65,6 +68,7 @@ static int limit(const struct linux_limit *wanted) {
   return setrlimit(wanted->resource, &limit);
 }
 
+// Performs in the child all steps before exec: session, descriptors, directory, limits.
 static int prepare(struct shared *shared) {
   const struct linux_program *program = shared->program;
   shared->step = LINUX_STEP_SESSION;
@@ -94,6 +98,7 @@ static int prepare(struct shared *shared) {
   return 0;
 }
 
+// Code of the child: resets signals, performs the steps, and executes the program. Never returns.
 static int child(void *context) {
   struct shared *shared = context;
   const struct linux_program *program = shared->program;
@@ -189,8 +194,8 @@ int linux_start(const struct linux_program *program, pid_t *pid, int *pidfd, enu
                    ? clone(child, stack + STACK_SIZE, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &shared, pidfd)
                    : clone_into(program->group, stack, &shared, pidfd);
   code = made == -1 ? errno : shared.error;
-  // Any error except EAGAIN and ENOMEM is attributed to the group. Without a group, the same call fails only if
-  // there is a shortage, such as of descriptors.
+  // With a group, any error except EAGAIN and ENOMEM is reported as that of the group, even a shortage of
+  // descriptors, which this call does not distinguish.
   if (made == -1 && program->group != -1 && code != EAGAIN && code != ENOMEM) *step = LINUX_STEP_GROUP;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   keep_stack(stack);

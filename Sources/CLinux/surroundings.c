@@ -24,9 +24,11 @@ __attribute__((constructor)) static void keep_arguments(int count, char **values
 int linux_argument_count(void) { return argument_count; }
 const char *linux_argument(int place) { return argument_values[place]; }
 
+// True after the umask and the limits were saved.
 static bool has_surroundings = false;
 static mode_t file_mask;
 static struct rlimit limits[LINUX_LIMITS];
+// False for a limit that this kernel does not have.
 static bool is_limit_known[LINUX_LIMITS];
 
 void linux_keep_surroundings(uint32_t own_mask) {

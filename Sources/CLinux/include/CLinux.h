@@ -30,6 +30,7 @@ struct linux_event {
 // Maximum number of events returned by one linux_epoll_wait.
 enum { LINUX_EVENT_BATCH = 256 };
 
+// epoll_create1(2), epoll_ctl(2). `interest` is a set of the conditions above; `token` is returned with each event.
 int linux_epoll_create(void);
 int linux_epoll_add(int epoll, int fd, uint32_t interest, uint64_t token);
 int linux_epoll_modify(int epoll, int fd, uint32_t interest, uint64_t token);
@@ -50,7 +51,10 @@ struct linux_signal {
 int linux_signal_descriptor(const int *signals, int count);
 // Returns 1 if a signal was read, 0 if none is pending, or -1 and errno.
 int linux_signal_read(int fd, struct linux_signal *signal);
+// Unblocks these signals for the calling thread. pthread_sigmask(3)
 int linux_signals_unblock(const int *signals, int count);
+// Set a signal to be ignored, or to its default. linux_signals_reset sets all signals to their default and unblocks
+// them. sigaction(2)
 int linux_signals_ignore(int signal);
 int linux_signals_default(int signal);
 int linux_signals_reset(void);
@@ -60,14 +64,17 @@ int linux_signals_reset(void);
 int linux_signals_heed(const int *kept, int count);
 // Signal numbers of the kernel: 1 to 64.
 enum { LINUX_SIGNALS = 64 };
+// False only if the signal is known to be at its default.
 bool linux_signal_may_be_disposed(int signal);
+// True if the disposition of the signal is SIG_IGN.
 bool linux_signal_is_ignored(int signal);
 // Name of a signal without SIG, such as "KILL" for 9; NULL for an unknown one and for the realtime signals.
 const char *linux_signal_abbreviation(int signal);
+// SIGRTMIN and SIGRTMAX.
 int linux_realtime_signal_minimum(void);
 int linux_realtime_signal_maximum(void);
 
-// prctl(2).
+// prctl(2) PR_SET_PDEATHSIG and PR_SET_NAME, the name of the calling thread.
 int linux_set_parent_death_signal(int signal);
 int linux_set_name(const char *name);
 // fcntl(2) F_OFD_SETLK: takes an exclusive lock on the whole file without waiting. The lock belongs to the open
@@ -83,6 +90,7 @@ struct linux_ending {
   bool core_dumped;
   int64_t max_resident_kilobytes;
 };
+// pidfd_open(2).
 int linux_pidfd_open(pid_t pid);
 // pidfd_send_signal(2).
 int linux_pidfd_signal(int pidfd, int signal);
@@ -167,18 +175,21 @@ bool linux_has_children(void);
 int linux_may_execute(const char *path);
 int linux_may_write(const char *path);
 
-// Sockets.
+// The process at the other end of a Unix socket when it connected, listened or made the pair. unix(7) SO_PEERCRED
 struct linux_peer {
   pid_t pid;
   uid_t uid;
   gid_t gid;
 };
+// Maximum length of a socket's path in bytes, without its final zero byte.
 enum { LINUX_SOCKET_PATH_LIMIT = 107 };
+// Stream sockets, and a datagram socket that never blocks. A path that is empty or too long is an error.
 int linux_unix_socket(bool nonblocking);
 int linux_unix_pair(int pair[2], bool nonblocking);
 int linux_unix_datagram_socket(void);
 int linux_unix_bind(int fd, const char *path);
 int linux_unix_connect(int fd, const char *path);
+// accept4(2); the new socket is non-blocking.
 int linux_accept(int fd);
 // Returns a non-blocking TCP socket that is bound to a port of the loopback address 127.0.0.1. For port 0 the
 // kernel chooses a free port.
@@ -192,12 +203,13 @@ ssize_t linux_send(int fd, const void *bytes, size_t count);
 // Sends one datagram without waiting. An address that starts with @ is abstract (unix(7)).
 ssize_t linux_unix_send_to(int fd, const char *address, const void *bytes, size_t count);
 
-// Descriptors.
+// open(2) O_PATH for a directory, and O_NONBLOCK on or off.
 int linux_open_directory_path(const char *path);
 int linux_set_nonblocking(int fd, bool nonblocking);
-// Number of bytes that can be read from a pipe, a socket or a file; 0 for a terminal and for any other
-// descriptor that does not support ioctl(2) FIONREAD.
+// Number of bytes that can be read from a pipe, a socket or a file; 0 for a terminal, and for any descriptor that
+// does not support ioctl(2) FIONREAD.
 int linux_unread(int fd);
+// fcntl(2) F_DUPFD_CLOEXEC: a copy of a descriptor with a number of at least `lowest`.
 int linux_duplicate(int fd, int lowest);
 int linux_pipe(int pair[2]);
 // fcntl(2) F_SETPIPE_SZ: sets the capacity of a pipe to at least this number of bytes.
@@ -212,6 +224,7 @@ struct linux_file_facts {
   uint64_t device;
   uint64_t inode;
 };
+// stat(2), or lstat(2) if `follow` is false, and fstat(2).
 int linux_file_facts(const char *path, bool follow, struct linux_file_facts *facts);
 int linux_descriptor_facts(int fd, struct linux_file_facts *facts);
 bool linux_is_directory(uint32_t mode);
@@ -223,19 +236,21 @@ extern _Thread_local void *linux_kernel_of_thread;
 static inline void *linux_thread_kernel(void) { return linux_kernel_of_thread; }
 static inline void linux_set_thread_kernel(void *kernel) { linux_kernel_of_thread = kernel; }
 
-// Return clean file pages and free heap memory to the system; see memory.c. dl_iterate_phdr(3), madvise(2),
+// Return unmodified file pages and free heap memory to the system; see memory.c. dl_iterate_phdr(3), madvise(2),
 // malloc_trim(3)
 void linux_unmap_program(void);
 void linux_trim_heap(void);
 
-// Other calls.
+// The environment of this process, and the name (`ENOENT`) and text of an errno value. strerrorname_np(3)
 char **linux_environment(void);
 const char *linux_error_name(int code);
 const char *linux_error_text(int code);
+// RLIMIT_NOFILE and RLIMIT_RTTIME. getrlimit(2), setrlimit(2)
 int linux_open_file_limit(uint64_t *soft, uint64_t *hard);
 int linux_set_open_file_limit(uint64_t soft, uint64_t hard);
 int linux_real_time_limit(uint64_t *soft, uint64_t *hard);
 int linux_set_real_time_limit(uint64_t soft, uint64_t hard);
+// getrandom(2), and ioctl(2) TIOCGWINSZ.
 ssize_t linux_random(void *bytes, size_t count);
 int linux_terminal_size(int fd, int *columns, int *rows);
 
