@@ -94,6 +94,7 @@ struct bank_web_asset bank_web_asset_at(size_t place) {
   return assets[place < last ? place : last];
 }
 
+// Returns true if the whole line of a script or a style sheet is a comment. The line starts after its indentation.
 static size_t is_comment(const unsigned char *line, size_t length, const char *type) {
   if (type == script) return length >= 2 && line[0] == '/' && line[1] == '/';
   // In a style sheet, only a comment that fills one line is removed.

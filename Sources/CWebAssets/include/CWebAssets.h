@@ -25,8 +25,8 @@ size_t bank_web_asset_count(void);
 /// The asset at an index below the count; the last one for any other index.
 struct bank_web_asset bank_web_asset_at(size_t place);
 
-/// Copies an asset in the form in which it is sent: style sheets and scripts without comment lines and indentation,
-/// other files unchanged. `into` must have room for the length of the asset. Returns the number of bytes.
+/// Copies an asset in the form in which it is sent: style sheets and scripts without comment lines, empty lines and
+/// indentation, other files unchanged. `into` must have room for the length of the asset. Returns the number of bytes.
 size_t bank_web_asset_plain(struct bank_web_asset asset, unsigned char *_Nonnull into);
 
 /// A 64-bit hash of the bytes (FNV-1a), for `ETag`. Each call reads all bytes, so callers should store the
