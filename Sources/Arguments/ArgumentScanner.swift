@@ -25,7 +25,9 @@ struct ArgumentScanner {
   private(set) var occurrences: [Occurrence] = []
   /// The operands of the line, in order, not checked yet.
   private(set) var operands: [String] = []
+  /// True if the line contains `--help`, or the word `help` in the place of a command.
   private(set) var wantsHelp = false
+  /// True if the line contains `--version`.
   private(set) var wantsVersion = false
   /// The first error of a command word. After this error no help page can be chosen.
   private(set) var commandError: UsageError?

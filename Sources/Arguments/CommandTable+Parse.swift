@@ -97,6 +97,7 @@ extension CommandTable {
   private func operands(
     _ scan: ArgumentScanner, _ options: Values, of command: CommandSpec
   ) throws(UsageError) -> Values {
+    /// True if the command has this option and the line contains it.
     func isGiven(_ option: String) -> Bool { options.declares(option) && options.has(option) }
     var values = Values()
     for spec in command.operands { values.declare(spec.name, spec.kind) }

@@ -63,6 +63,7 @@ struct CompletionContext {
   let options: [OptionSpec]
   /// The offers for the operands in order; the last one repeats if `isLastRepeating`.
   let operands: [CompletionOffer]
+  /// True if the last operand may be given several times.
   let isLastRepeating: Bool
 
   /// The path as written in the scripts: its words, separated by spaces.

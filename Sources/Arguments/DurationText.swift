@@ -13,11 +13,13 @@ import Time
 public enum DurationText {
   /// Reason why a text is not a duration.
   public enum Failure: Error, Sendable, Hashable {
+    /// Text without any character.
     case empty
     /// Negative duration.
     case negative
     /// Number without a unit: seconds or minutes cannot be guessed.
     case missingUnit
+    /// A word after a number that is not the name of a unit.
     case unknownUnit(String)
     /// Repeated unit, or a larger one after a smaller one.
     case unitsOutOfOrder

@@ -44,6 +44,7 @@ public enum KoreanParticle: Sendable, CaseIterable {
     case liquid
     case consonant
 
+    /// The sound of the last letter, syllable or digit that is spoken.
     init(of word: String) {
       var text = word[...]
       Self.dropSilentCharacters(&text)
@@ -112,6 +113,7 @@ public enum KoreanParticle: Sendable, CaseIterable {
 
     /// Ending of a Latin word that is pronounced as a word: 스톡, 파일, 홈, 뱅크.
     private static func spoken(_ letters: [Character]) -> FinalSound {
+      /// A letter counted from the end: 1 is the last one; nil before the start of the word.
       func letter(_ back: Int) -> Character? { letters.count >= back ? letters[letters.count - back] : nil }
       let isAfterOneVowel = letter(2).map(isVowel) == true && letter(3).map(isVowel) != true
       switch letters[letters.count - 1] {

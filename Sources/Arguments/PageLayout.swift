@@ -12,6 +12,7 @@ struct PageLayout {
     let explanation: String
   }
 
+  /// The lines of the page so far.
   private(set) var lines: [String] = []
   private let width: Int
   private let colour: Bool
@@ -127,6 +128,8 @@ struct PageLayout {
     DisplayWidth.wrapped(text, columns: width - indent, cutting: false)
   }
 
+  /// A text of this number of spaces.
   private static func spaces(_ count: Int) -> String { String(repeating: " ", count: count) }
+  /// The text in bold if the page is in colour; unchanged if not.
   private func bold(_ text: String) -> String { colour ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
 }

@@ -24,6 +24,7 @@ extension Example {
     var word: String?
     var quote: Character?
     var isEscaped = false
+    /// Ends the current word, if there is one, and adds it to the last part.
     func close() {
       if let finished = word { segments[segments.count - 1].append(finished) }
       word = nil

@@ -6,7 +6,9 @@ import Time
 
 /// Values by their names in the table.
 public struct Values: Sendable, Hashable {
+  /// The declared names with their kinds.
   private var kinds: [String: ValueKind] = [:]
+  /// The given values of each name, in order.
   private var byName: [String: [Value]] = [:]
 
   init() {}

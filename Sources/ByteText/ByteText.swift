@@ -80,6 +80,7 @@ public enum ByteText {
   public static func quoted(_ text: String) -> String {
     guard containsNonUTF8Bytes(text) else { return String(reflecting: text) }
     var (quoted, run) = ("\"", "")
+    /// Adds the characters since the last foreign byte, with their escapes.
     func flush() {
       quoted += String(reflecting: run).dropFirst().dropLast()
       run = ""

@@ -50,6 +50,7 @@ struct CommandCustomer: Sendable, Hashable {
   let day: BusinessDay
   let service: String
 
+  /// The data of an assigned customer of this service.
   init(_ assignment: Assignment, service: ServiceName) {
     (attempt, ticket, day) = (assignment.attempt, assignment.ticket, assignment.day)
     self.service = service.text

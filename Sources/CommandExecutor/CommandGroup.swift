@@ -13,6 +13,7 @@ struct CommandGroup {
   /// Number of groups made; together with the process id it makes their names unique at the window.
   private var made = 0
 
+  /// Groups for commands are made below that of the window; nil if commands start in none.
   init(below window: ControlGroup?) { self.window = window }
 
   /// The group of the next command; nil for none.

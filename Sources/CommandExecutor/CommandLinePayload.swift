@@ -30,6 +30,7 @@ struct CommandLinePayload: Equatable {
 
   /// Error in a payload.
   struct Fault: Error, Equatable {
+    /// A sentence about the mistake, without its full stop.
     let words: String
     init(_ words: String) { self.words = "the payload is not a command line: \(words)" }
   }

@@ -22,6 +22,7 @@ struct CommandPlan {
   let settings: CommandSettings
   let service: ServiceName
   let environment: CommandEnvironment
+  /// Converts outcomes into results and failures.
   let classifier: ExitClassifier
   /// Default working directory of commands; nil for that of this process.
   private let home: String?
@@ -51,6 +52,7 @@ struct CommandPlan {
       Kernel.hasPlantedBug("doesNotKillTimedOutCommand")
       ? nil : settings.timeoutMilliseconds.map { TimeSpan.milliseconds($0) }
     template = CommandTemplate(settings.words)
+    /// A configured limit as an unsigned number; a negative one counts as 0.
     func bound(_ number: Int64?) -> UInt64? { number.map { UInt64(max(0, $0)) } }
     limits =
       CommandLimits(

@@ -31,6 +31,7 @@ public final class CommandProvider: ResourceProvider {
     /// Unless the last command was short, the command starts in an iteration of its own: the start blocks this process,
     /// and earlier messages about the customer are sent before that.
     case requested(Assignment, isFresh: Bool)
+    /// The command of the customer runs.
     case running(Assignment, CommandInvocation, RunningCommand)
     /// The result, which is reported at the end of the next iteration.
     case finished(Assignment, ProvisionResult)
@@ -61,6 +62,7 @@ public final class CommandProvider: ResourceProvider {
   private let reportError: (String) -> Void
   /// Groups in which the commands start; this process is in none of them.
   private var group: CommandGroup
+  /// How commands are made; nil before the settings arrived, or if they contain no command.
   private var plan: CommandPlan?
   private let programPaths = ProgramPathCache()
   private var stage = Stage.idle

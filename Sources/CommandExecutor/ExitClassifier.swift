@@ -19,6 +19,7 @@ struct ExitClassifier {
   private let table: ExitTable
   private let timeout: TimeSpan?
 
+  /// Reads the meanings of exits that the service configures in addition to the standard ones.
   init(_ settings: CommandSettings) {
     storedBytes = Int(min(max(0, settings.resultBytes), Int64(TruncatedOutput.longest)))
     timeout = settings.timeoutMilliseconds.map { .milliseconds($0) }
@@ -121,6 +122,7 @@ struct ExitClassifier {
   static func lastLines(of stream: CapturedOutput, atMost room: Int) -> String {
     let end = stream.omitted == 0 ? stream.first + stream.last : stream.last
     var bytes = end[...]
+    /// True for a space, a tab or a line break.
     func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0d).contains(byte) }
     while let last = bytes.last, isBlank(last) { bytes.removeLast() }
     let isWhole = bytes.count <= room && stream.omitted == 0

@@ -13,10 +13,12 @@ struct EnvironmentMatcher {
   /// limit, at least 128 KiB and at most 6 MiB. `execve(2)`
   private static let maximumBytes = 6 << 20
 
+  /// The bytes of `NAME=VALUE`.
   private let setting: [UInt8]
   /// True if `setting` contains only the start of the value.
   private let isPrefix: Bool
 
+  /// A search for a variable with this value, or with a value that starts with it if `isPrefix` is true.
   init(_ name: String, _ value: String, isPrefix: Bool = false) {
     setting = Array("\(name)=\(value)".utf8)
     self.isPrefix = isPrefix

@@ -28,6 +28,7 @@ public struct ExitTable: Sendable, Hashable {
   /// mean `failed`.
   public static let standard = ExitTable()
 
+  /// Meanings of single exit codes.
   private var codes: [Int32: CommandVerdict] = [
     0: .served, 75: .later, 64: .dead, 65: .dead, 126: .pause, 127: .pause,
   ]

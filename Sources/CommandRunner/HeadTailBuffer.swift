@@ -7,13 +7,16 @@
 struct HeadTailBuffer {
   private let firstLimit: Int
   private let lastLimit: Int
+  /// The first bytes of the stream, at most `firstLimit`.
   private(set) var first: [UInt8] = []
   /// Bytes after `first`: in order until `lastLimit` is reached, then a ring buffer whose oldest byte is at
   /// `oldest`.
   private var ring: [UInt8] = []
   private var oldest = 0
+  /// Number of bytes of the whole stream.
   private(set) var length: Int64 = 0
 
+  /// An empty stream, with the maximum numbers of bytes that are kept from its start and its end.
   init(firstLimit: Int, lastLimit: Int) {
     (self.firstLimit, self.lastLimit) = (max(0, firstLimit), max(0, lastLimit))
   }

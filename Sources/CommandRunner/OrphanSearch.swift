@@ -10,8 +10,11 @@ import Time
 
 /// Traces by which the search recognizes left-behind processes.
 public struct OrphanTraces: Sendable {
+  /// Search for the `BANK_KEY`.
   fileprivate let environment: EnvironmentMatcher?
+  /// Any mark of the home; nil if marks are not searched.
   fileprivate let mark: ProcessMark?
+  /// Process whose children are all orphans; nil for none.
   fileprivate let keeper: pid_t?
 
   /// The traces of one customer's attempts: its `BANK_KEY`.

@@ -33,8 +33,10 @@ public final class OutputCapture {
   /// Number of the pipe's descriptor, for the loop.
   private let number: CInt
   private var registration: Registration?
+  /// The first and last bytes of the data.
   private var ends: HeadTailBuffer
   private let file: OutputFile?
+  /// Buffer for one read.
   private let piece: UnsafeMutableRawBufferPointer
 
   /// Takes ownership of the reading end of a pipe. Nothing is read before ``startReading()``.

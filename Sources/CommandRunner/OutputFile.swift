@@ -12,6 +12,7 @@ final class OutputFile {
   private let path: String
   private let bound: Int64
   private var file: FileDescriptor?
+  /// Number of bytes written so far.
   private(set) var length: Int64 = 0
   /// Error because of which the file is shorter than its limit allows; nil if there was none.
   private(set) var failure: SystemError?

@@ -11,6 +11,7 @@ final class PayloadWriter {
   private let loop: EventLoop
   private var pipe: FileDescriptor?
   private var payload: [UInt8]
+  /// Number of bytes that are in the pipe or were read by the command.
   private var written = 0
   private var registration: Registration?
 

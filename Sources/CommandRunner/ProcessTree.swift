@@ -106,6 +106,7 @@ public final class ProcessTree {
     private(set) var isEnded = false
     init(_ group: ControlGroup) { self.group = group }
 
+    /// Kills all processes of the group, and records that no other may start in it.
     func kill() {
       isEnded = true
       group.kill()
@@ -128,6 +129,7 @@ public final class ProcessTree {
   /// A child of this process that was not started by it, and belongs to the tree.
   private final class Descendant: TerminableProcess {
     private let child: ChildProcess
+    /// Process group of the root; nil for a tree without a root.
     private let groupOfRoot: pid_t?
     init(_ child: ChildProcess, ofGroup group: pid_t?) { (self.child, groupOfRoot) = (child, group) }
     var pid: pid_t { child.pid }

@@ -60,6 +60,7 @@ public final class ProgramPathCache {
     return wasCached
   }
 
+  /// Removes all entries.
   private func clear() {
     paths = [:]
     endsAt = nil

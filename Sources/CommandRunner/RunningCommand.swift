@@ -14,6 +14,7 @@ import Time
 /// after each iteration, and at ``deadline`` at the latest. If the object is released while the command runs,
 /// the command, its process group and its control group are killed.
 public final class RunningCommand {
+  /// Stage of a command from its start to its outcome.
   private enum Phase {
     /// The command runs. Its output stays in the pipes until `readAt`, which is nil once the loop reads the
     /// output.
@@ -34,11 +35,13 @@ public final class RunningCommand {
   private let output: OutputCapture
   private let errors: OutputCapture
   private let startedAt: MonotonicTime
+  /// Time at which the timeout expires; nil for none.
   private let timeoutAt: MonotonicTime?
   private let grace: TimeSpan
   private let linger: TimeSpan
   /// Time of the command's own exit; the time of the start until then.
   private var endedAt: MonotonicTime
+  /// Reason for which the command is being ended; nil if it is not.
   private var interruption: CommandOutcome.Interruption?
   /// True if ``end(at:)`` has killed everything at once, because this process exits.
   private var isAborted = false

@@ -29,6 +29,7 @@ public struct ShebangLine: Sendable, Hashable {
   /// Parses the first bytes of a file; nil if they do not start with `#!` and a name.
   init?(_ bytes: [UInt8]) {
     guard bytes.starts(with: "#!".utf8) else { return nil }
+    /// True for a space or a tab.
     func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
     var line = bytes.prefix(Self.longest - 1).dropFirst(2).prefix { $0 != UInt8(ascii: "\n") && $0 != 0 }
     line = line.drop(while: isBlank)

@@ -40,6 +40,7 @@ public final class ControlConnection {
   private var inbound = FrameDecoder(maximumBodyLength: FrameLimits.control)
   /// Time of the last input, from which a pause within a frame is measured.
   private var lastArrival: MonotonicTime
+  /// Number of the next request.
   private var nextNumber: UInt32 = 1
   /// True after the end of the coordinator's input.
   private var hasEnded = false

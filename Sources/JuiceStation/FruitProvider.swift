@@ -20,12 +20,14 @@ public final class FruitProvider: ResourceProvider {
 
   private let loop: EventLoop
   private var client: StockClient?
+  /// Time after which a request to the stock is given up.
   private var stockTimeout = TimeSpan.seconds(5)
   /// Assortment of the bank; nil until the stock has sent it.
   private var assortment: Assortment?
   /// Number of the connection on which the stock sent the assortment. After a reconnect another process may have read
   /// another file.
   private var assortmentConnection = 0
+  /// The customer whose fruit is being obtained; nil if there is none.
   private var current: Assignment?
   /// Number of calls of ``provide(_:)`` so far. An answer to a request of an earlier call is ignored.
   private var requestCount: UInt64 = 0

@@ -30,6 +30,7 @@ struct Shelf: Sendable, Equatable {
     for lot in stock.lots { _ = put(lot.quantity, dates: lot.dates) }
   }
 
+  /// The lots as a value for snapshots.
   var stock: ItemStock { ItemStock(item: item, lots: lots) }
   /// True if a lot has dates.
   var isDated: Bool { lots.contains { $0.dates != nil } }

@@ -9,6 +9,7 @@ import StockCore
 import Time
 import Wire
 
+/// The store of the stock, as its driver uses it, with the changes that are still to be published.
 package final class StockPersistence: ServicePersistence {
   package let store: any EntryStore<StockEntry, StoreError>
   fileprivate let stock: any StockStore<StoreError>

@@ -20,6 +20,7 @@ public enum StockProcess {
   }
 }
 
+/// The parts of the process that only the stock service has.
 private struct StockProgram: ServiceProgram {
   static let name = "stock"
   static let role = PeerRole.stock
@@ -28,12 +29,14 @@ private struct StockProgram: ServiceProgram {
 
   private let assortment: Assortment
 
+  /// Reads the file of fruits, juices and recipes; without a path the standard assortment is used.
   init(configuration path: String?) throws(Failure) {
     do throws(ConfigurationError) { assortment = try path.map(AssortmentFile.load) ?? .standard } catch {
       throw Failure(.badConfiguration, subject: path ?? "", detail: error.description)
     }
   }
 
+  /// Opens the database, and makes the service over it.
   func open(
     _ home: ServiceHome, on loop: EventLoop, identity: Int64, onProgress: @escaping () -> Void
   ) throws(StoreError) -> (DatabaseStore, StockService<StockMachine>) {

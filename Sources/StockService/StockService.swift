@@ -28,6 +28,7 @@ package final class StockService<Machine: StockServiceMachine>: ServiceHandler {
   package typealias Views = ServiceSubscriptions<StockRequest, StockResult>
 
   package static var executable: String { "bank-stockd" }
+  /// What the service still does while the disk space is low, for messages.
   package static var lowSpaceNotice: String {
     "orders are processed and returned, other changes are rejected"
   }
@@ -81,6 +82,7 @@ package final class StockService<Machine: StockServiceMachine>: ServiceHandler {
     }
   }
 
+  /// True if the answer reports a change of the stock.
   package static func changesData(_ answer: StockAnswer) -> Bool {
     if case .done = answer { true } else { false }
   }

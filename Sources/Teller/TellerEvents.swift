@@ -65,6 +65,7 @@ public enum TellerAction: Sendable, Equatable {
 public enum TellerLogEntry: Sendable, Equatable {
   /// The teller waits at its window for the first customer.
   case ready
+  /// The service of a customer has started.
   case started(Assignment)
   /// The work for a customer is done; `took` is its duration.
   case completed(Assignment, took: TimeSpan)

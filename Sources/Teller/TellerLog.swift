@@ -20,6 +20,7 @@ struct TellerLog {
   /// a reset.
   private var current: (day: Int64, ticket: Int64, attempt: Int32)?
 
+  /// A log in this file, with the sentences of the language in the settings.
   init(_ file: LogFile, settings: TellerSettings) {
     self.file = file
     self.settings = settings

@@ -35,6 +35,7 @@ public struct VendingStateMachine: Sendable {
     var account: MoneyAccount
     /// Sequence number of the last change, which may be staged.
     var sequence: Int64
+    /// The last purchase that was started.
     var lastPurchase: PurchaseNumber
     /// Unfinished intents, and abandoned ones that are not released yet.
     var unfinished: [PurchaseNumber: StoredPurchase]
@@ -46,6 +47,7 @@ public struct VendingStateMachine: Sendable {
   var state: State
   /// State as of the last commit.
   private var durable: State
+  /// Current prices of all products.
   let prices: [ItemID: Won]
   /// Records of the requests that were staged since the last commit.
   var uncommittedRequests: [OrderID: StoredRequest] = [:]

@@ -18,6 +18,7 @@ enum DatabaseQuarantine {
   enum Outcome: Int32 {
     /// The database was renamed, and a new one was created.
     case done = 0
+    /// An error; the message on standard error describes it.
     case failed = 1
     /// The database does not exist, or no damage was found.
     case notDamaged = 3

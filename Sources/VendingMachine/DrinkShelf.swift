@@ -38,6 +38,7 @@ final class DrinkShelf {
   /// Pause before missing products are requested again.
   private static let introductionPause = TimeSpan.seconds(1)
 
+  /// A view without data, for the products that the machine sells.
   init(_ table: ProductTable, _ stock: StockClient) {
     self.table = table
     self.stock = stock

@@ -7,6 +7,7 @@ import ServiceProcess
 import VendingCore
 import Wire
 
+/// The store of the vending machine, as its driver uses it, with the data that subscribers see.
 package final class VendingPersistence: ServicePersistence {
   /// Maximum number of purchases that are kept in memory for subscribers.
   let recentLimit = 200

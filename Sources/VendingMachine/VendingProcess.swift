@@ -22,6 +22,7 @@ public enum VendingProcess {
   }
 }
 
+/// The parts of the process that only the vending machine has.
 private struct VendingProgram: ServiceProgram {
   static let name = "vending"
   static let role = PeerRole.vending
@@ -30,17 +31,20 @@ private struct VendingProgram: ServiceProgram {
 
   private let table: ProductTable
 
+  /// Reads the file of products; without a path the standard products are used.
   init(configuration path: String?) throws(Failure) {
     do throws(ConfigurationError) { table = try path.map(ProductFile.load) ?? .standard } catch {
       throw Failure(.badConfiguration, subject: path ?? "", detail: error.description)
     }
   }
 
+  /// Replaces a damaged database in place of serving, if `--quarantine` was given. Returns the exit code.
   static func runInstead(_ options: ServiceOptions) throws -> Int32? {
     guard let target = options.files["--quarantine"] else { return nil }
     return try DatabaseQuarantine.run(ServiceHome(path: options.home, name: name), to: target).rawValue
   }
 
+  /// Opens the database, and makes the service over it.
   func open(
     _ home: ServiceHome, on loop: EventLoop, identity: Int64, onProgress: @escaping () -> Void
   ) throws(StoreError) -> (DatabaseStore, VendingService<VendingStateMachine>) {

@@ -33,6 +33,7 @@ package final class VendingService<Machine: VendingServiceMachine>: ServiceHandl
   package typealias Views = ServiceSubscriptions<VendingRequest, VendingResult>
 
   package static var executable: String { "bank-vending" }
+  /// What the machine still does while the disk space is low, for messages.
   package static var lowSpaceNotice: String { "no new requests are accepted, open purchases are finished" }
   package static var audit: VendingCommand { .audit }
 
@@ -67,6 +68,7 @@ package final class VendingService<Machine: VendingServiceMachine>: ServiceHandl
     administration = MachineAdministration(shelf, stock, clock, patience.manager)
   }
 
+  /// The current day in the local time zone.
   var today: DayNumber { clock.today }
   /// True if the request came over the manager's socket.
   private func isManager(_ call: Call) -> Bool { call.endpoint == 1 }
@@ -121,6 +123,7 @@ package final class VendingService<Machine: VendingServiceMachine>: ServiceHandl
     return .later
   }
 
+  /// True if the answer reports a change of money.
   package static func changesData(_ answer: VendingAnswer) -> Bool {
     if case .done = answer { true } else { false }
   }
