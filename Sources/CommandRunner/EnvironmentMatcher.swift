@@ -51,7 +51,7 @@ struct EnvironmentMatcher {
     /// True if the variable that is being read has matched the whole setting so far.
     var isAtMatch: Bool { matched == setting.count }
 
-    /// Compares the next bytes. Returns true if the setting ends within these bytes.
+    /// Compares the next bytes of the environment. Returns true if the setting ends within these bytes.
     mutating func consume(_ bytes: UnsafeRawBufferPointer) -> Bool {
       var place = 0
       while place < bytes.count {

@@ -206,6 +206,7 @@ final class OrphanSearch {
     var pid: pid_t { process.pid }
     var fd: CInt { process.fd }
     func end(by signal: CInt) { process.kill(signal) }
+    /// Does nothing: only the parent of a process can reap it.
     func release() {}
   }
 }

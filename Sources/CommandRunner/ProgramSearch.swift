@@ -24,7 +24,7 @@ public enum ProgramSearch {
     _ program: String, path: String?, directory: String? = nil
   ) -> Result<String, CommandStartError> {
     guard !program.isEmpty else { return .failure(.programMissing(program, searched: nil)) }
-    // Paths are relative to the command's directory, but are examined from the directory of this process.
+    /// The path from the directory of this process. A relative path is relative to the command's directory.
     func seen(_ path: String) -> String { Paths.join(directory ?? "", path) }
     if program.utf8.contains(UInt8(ascii: "/")) {
       let code = check(seen(program))

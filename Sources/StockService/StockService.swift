@@ -24,7 +24,9 @@ package struct SubscriptionLimits: Sendable {
 
 /// The stock service of one bank. Not Sendable: everything happens on the loop's thread.
 package final class StockService<Machine: StockServiceMachine>: ServiceHandler {
+  /// A request of a client to the stock, and the way to answer it.
   package typealias Call = ServiceCall<StockCommand, StockResult>
+  /// The subscriptions of the stock's clients.
   package typealias Views = ServiceSubscriptions<StockRequest, StockResult>
 
   package static var executable: String { "bank-stockd" }
@@ -82,7 +84,7 @@ package final class StockService<Machine: StockServiceMachine>: ServiceHandler {
     }
   }
 
-  /// True if the answer reports a change of the stock.
+  /// True if the answer says that the request was executed.
   package static func changesData(_ answer: StockAnswer) -> Bool {
     if case .done = answer { true } else { false }
   }

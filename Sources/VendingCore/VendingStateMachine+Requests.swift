@@ -106,7 +106,7 @@ extension VendingStateMachine {
     stage(VendingEntry(purchase: purchase), into: &effects)
   }
 
-  /// The next row of the ledger.
+  /// Makes the next row of the ledger, with the balance after the change.
   private func change(
     _ kind: MoneyChange.Kind, _ amount: Won, _ request: OrderID, at now: WallTime
   ) -> MoneyChange {

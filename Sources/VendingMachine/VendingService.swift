@@ -29,7 +29,9 @@ package struct StockTimeouts: Sendable {
 
 /// The vending machine of one bank. Not Sendable: everything happens on the loop's thread.
 package final class VendingService<Machine: VendingServiceMachine>: ServiceHandler {
+  /// A request of a client to the machine, and the way to answer it.
   package typealias Call = ServiceCall<VendingCommand, VendingResult>
+  /// The subscriptions of the machine's clients.
   package typealias Views = ServiceSubscriptions<VendingRequest, VendingResult>
 
   package static var executable: String { "bank-vending" }
@@ -123,7 +125,7 @@ package final class VendingService<Machine: VendingServiceMachine>: ServiceHandl
     return .later
   }
 
-  /// True if the answer reports a change of money.
+  /// True if the answer says that the request was executed.
   package static func changesData(_ answer: VendingAnswer) -> Bool {
     if case .done = answer { true } else { false }
   }
@@ -139,7 +141,7 @@ package final class VendingService<Machine: VendingServiceMachine>: ServiceHandl
     }
   }
 
-  /// A query about drinks waits until the stock has sent its data and has the products.
+  /// True if a query can be answered now. One about drinks waits until the stock has sent data and has the products.
   package func isReady(for query: VendingCommand) -> Bool { shelf.isKnown || !needsStock(query) }
 
   /// Answer to a query if the data of the stock does not arrive in time.
