@@ -141,8 +141,8 @@ public struct BankLauncher: Sendable {
   }
 }
 
-/// A coordinator that this process has started, with the connection to it. Invariant: the coordinator or its guardian is
-/// a child of this process, so after its exit its status is available and explains a lost connection.
+/// A coordinator that this process has started, with the connection to it. Invariant: the coordinator or its guardian
+/// is a child of this process, so after its exit its status is available and explains a lost connection.
 public final class LaunchedBank {
   /// Connection on the process's descriptor 3.
   public let connection: ControlConnection

@@ -15,8 +15,8 @@ import Wire
 package struct StockTimeouts: Sendable {
   /// Time to wait for the first snapshot, for a client that queries the machine.
   package var querySnapshot = TimeSpan.seconds(8)
-  /// Time to wait for a drink before the purchase is abandoned. Shorter than the ten seconds for which the vending screen
-  /// of `bankctl` waits for an answer.
+  /// Time to wait for a drink before the purchase is abandoned. Shorter than the ten seconds for which the vending
+  /// screen of `bankctl` waits for an answer.
   package var purchase = TimeSpan.seconds(8)
   /// Time to wait for a change by the manager.
   package var manager = TimeSpan.seconds(8)
