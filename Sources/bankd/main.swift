@@ -10,7 +10,7 @@ import Posix
 
   private let shared: (any SharedStoreOpener)? = PostgresStoreOpener()
 #else
-  private let shared: (any SharedBooksOpener)? = nil
+  private let shared: (any SharedStoreOpener)? = nil
 #endif
 
 exit(CoordinatorProcess.run(arguments: Array(CurrentProcess.arguments.dropFirst()), shared: shared))
