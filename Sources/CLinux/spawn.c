@@ -177,6 +177,9 @@ static pid_t clone_into(int group, char *stack, struct shared *shared, int *pidf
   return -1;
 }
 
+// True if a later call may succeed: processes, memory or descriptors have run out.
+static bool is_shortage(int code) { return code == EAGAIN || code == ENOMEM || code == EMFILE || code == ENFILE; }
+
 int linux_start(const struct linux_program *program, pid_t *pid, int *pidfd, enum linux_step *step) {
   *step = LINUX_STEP_CLONE;
   char *stack = take_stack();
@@ -194,9 +197,8 @@ int linux_start(const struct linux_program *program, pid_t *pid, int *pidfd, enu
                    ? clone(child, stack + STACK_SIZE, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &shared, pidfd)
                    : clone_into(program->group, stack, &shared, pidfd);
   code = made == -1 ? errno : shared.error;
-  // With a group, any error except EAGAIN and ENOMEM is reported as that of the group, even a shortage of
-  // descriptors, which this call does not distinguish.
-  if (made == -1 && program->group != -1 && code != EAGAIN && code != ENOMEM) *step = LINUX_STEP_GROUP;
+  // With a group, any error except a shortage is reported as that of the group.
+  if (made == -1 && program->group != -1 && !is_shortage(code)) *step = LINUX_STEP_GROUP;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   keep_stack(stack);
   if (code != 0 && made != -1) {

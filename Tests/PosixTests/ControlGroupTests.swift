@@ -130,6 +130,34 @@ import Time
     #expect(!noGroup.acceptsProcesses)
   }
 
+  @Test("a start for which descriptors have run out is not reported as an error of the group")
+  func noDescriptors() async {
+    await #expect(processExitsWith: .success) {
+      let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+      var before = rlimit()
+      getrlimit(resource, &before)
+      let program = Self.shell("exit", in: ControlGroup(path: "/"))
+      var errors: [SystemError] = []
+      for room in 0...4 {
+        let sources = (0..<3).map { _ in open("/dev/null", O_RDWR | O_CLOEXEC) }
+        let lowestFree = dup(sources[0])
+        close(lowestFree)
+        var limit = before
+        limit.rlim_cur = rlim_t(Int(lowestFree) + room)
+        setrlimit(resource, &limit)
+        do throws(SystemError) {
+          _ = try ChildProcess.start(
+            program, input: FileDescriptor(owning: sources[0]), output: FileDescriptor(owning: sources[1]),
+            errors: FileDescriptor(owning: sources[2]))
+        } catch { errors.append(error) }
+        setrlimit(resource, &before)
+      }
+      #expect(errors.allSatisfy { !$0.isShortage || $0.call != ControlGroup.call }, "\(errors)")
+      #expect(errors.contains { $0.code == EMFILE && $0.call == "clone" }, "\(errors)")
+      #expect(errors.last == SystemError(call: ControlGroup.call, subject: "/", code: EBADF), "\(errors)")
+    }
+  }
+
   @Test("it is removed with the groups below it, and not while a process is in one")
   func removed() throws {
     guard let subgroup = TestGroup() else { return }
