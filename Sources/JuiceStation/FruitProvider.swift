@@ -29,6 +29,8 @@ public final class FruitProvider: ResourceProvider {
   private var assortmentConnection = 0
   /// The customer whose fruit is being obtained; nil if there is none.
   private var current: Assignment?
+  /// True until the ``finishIteration()`` that directly follows ``provide(_:)``, which reports no result.
+  private var isNew = false
   /// Number of calls of ``provide(_:)`` so far. An answer to a request of an earlier call is ignored.
   private var requestCount: UInt64 = 0
 
@@ -45,7 +47,7 @@ public final class FruitProvider: ResourceProvider {
 
   /// Starts to obtain the fruit for a juice.
   public func provide(_ assignment: Assignment) {
-    current = assignment
+    (current, isNew) = (assignment, true)
     requestCount += 1
     let isSameService = client?.isConnected == true && client?.connectionCount == assortmentConnection
     let isKnown = assortment != nil && isSameService
@@ -53,15 +55,22 @@ public final class FruitProvider: ResourceProvider {
   }
 
   /// Time of the next useful ``finishIteration()``; nil for never.
-  public var nextDeadline: MonotonicTime? { client?.nextDeadline }
-  /// Sends pending requests at the end of a loop iteration.
-  public func finishIteration() { client?.finishIteration() }
+  public var nextDeadline: MonotonicTime? {
+    client == nil && current != nil ? MonotonicTime(nanoseconds: 0) : client?.nextDeadline
+  }
+
+  /// Sends pending requests at the end of a loop iteration. Reports a failure if the settings named no stock.
+  public func finishIteration() {
+    if let client { return client.finishIteration() }
+    if isNew { isNew = false } else { answer(.unknown("the settings name no stock service")) }
+  }
+
   /// Latest time for an answer to a request that is sent now.
   private var deadline: MonotonicTime { SystemClock.monotonic() + stockTimeout }
 
   /// Asks the stock for its assortment, and then requests the fruit.
   private func requestRecipes() {
-    guard let client else { return answer(.unknown("the orders name no stock service")) }
+    guard let client else { return }
     let requestNumber = requestCount
     client.ask(.assortment, until: deadline) { [weak self] result in
       guard let self, self.requestCount == requestNumber else { return }

@@ -69,6 +69,23 @@ struct FruitProviderTests {
     #expect(try fixture.audit()?.problems == [])
   }
 
+  @Test("without a stock in its settings a station reports a failure, in the second iteration")
+  func noStock() throws {
+    let provider = FruitProvider(loop: try EventLoop())
+    var provided: [ProvisionResult] = []
+    provider.onResult = { provided.append($1) }
+    #expect(provider.nextDeadline == nil)
+    for round in 1...2 {
+      provider.provide(Station.assignment("mango-kiwi", TicketNumber(round)))
+      provider.finishIteration()
+      #expect(
+        provided.count == round - 1 && provider.nextDeadline != nil, "not in the iteration of the request")
+      provider.finishIteration()
+      provider.finishIteration()
+      #expect(provided == Array(repeating: .unknown("the settings name no stock service"), count: round))
+    }
+  }
+
   @Test("a ticket that is served again finds its own fruit, and its own shortage, also at another station")
   func again() throws {
     let fixture = try StockFixture()
