@@ -277,7 +277,7 @@ final class Audits: CoordinatorComponent {
     case .stock(let question): ask(question, for: audit)
     case nil:
       audit.vending.complete(&audit.report)
-      for requester in audit.requesters { server.answer(requester, .audit(audit.report)) }
+      for requester in audit.requesters { server.answer(requester, .audit(audit.report), from: .read) }
       end()
     }
   }

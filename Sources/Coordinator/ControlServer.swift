@@ -11,8 +11,9 @@ import Wire
 package final class ControlServer: ClientServer<ClientMessage, BankMessage, ControlSession> {
   /// Called with each request of a client that has sent its hello.
   package var onCommand: ((ControlSession, ControlRequest) -> Void)?
-  /// True if answers may quote the store, because what they quote is on disk.
-  var mayQuote: () -> Bool = { true }
+  /// True if an answer of this origin may quote the store now, because what it quotes is on disk. Unless replaced, as
+  /// for a closed bank: anything but the memory, because nothing is staged.
+  var mayQuote: (AnswerOrigin) -> Bool = { $0 != .memory }
   /// Requests that were refused, so that a list of several parts gets one answer.
   private var refusedRequests: Set<ClientRequestID> = []
 
@@ -64,16 +65,23 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
   ///
   /// All answers except the pieces of subscriptions pass through this function, so it checks that none quotes facts
   /// of the store that a crash could undo.
+  ///
+  /// - Parameter origin: where the facts of the answer come from.
   package func answer(
-    _ session: ControlSession, _ number: UInt32, _ answer: ControlAnswer, more: Bool = false
+    _ session: ControlSession, _ number: UInt32, _ answer: ControlAnswer, from origin: AnswerOrigin = .memory,
+    more: Bool = false
   ) {
-    precondition(!answer.quotesDurableState || mayQuote(), "a client receives only data that is on disk")
+    precondition(
+      !answer.quotesDurableState || mayQuote(origin), "a client receives only data that is on disk")
     send(.reply(ControlReply(number: number, answer: answer, more: more)), to: session)
   }
 
   /// Answers a request; see ``answer(_:_:_:more:)``.
-  func answer(_ requester: RequestHandle, _ answer: ControlAnswer, more: Bool = false) {
-    self.answer(requester.session, requester.number, answer, more: more)
+  func answer(
+    _ requester: RequestHandle, _ answer: ControlAnswer, from origin: AnswerOrigin = .memory,
+    more: Bool = false
+  ) {
+    self.answer(requester.session, requester.number, answer, from: origin, more: more)
   }
 
   /// Sends the queued messages of all clients.

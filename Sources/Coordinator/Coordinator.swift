@@ -117,7 +117,7 @@ package final class Coordinator {
     selections = Selections(dependencies, durableReads)
     reader = shared?.address.map { address in
       SharedStoreReader(
-        program: (try? Paths.executable()) ?? "bankd",
+        program: programs.coordinator,
         arguments: [
           "--inspect", "--home", home.path, "--store", address, "--lang", dependencies.context.language.code,
         ],
@@ -160,8 +160,8 @@ package final class Coordinator {
     queue.onRefused = { [unowned enqueueHandler] in enqueueHandler.handleDiskFull() }
     queue.onStoreFailure = { [unowned self] error in failFatally(error) }
     tellers.onGivenUp = { [unowned opening] in opening.windowGivenUp($0, lastExitReason: $1) }
-    server.mayQuote = { [unowned queue] in
-      queue.engine.isDurable || queue.isReplying || shared != nil
+    server.mayQuote = { [unowned queue] origin in
+      queue.isOnDisk(origin, isShared: shared != nil)
         || Kernel.hasPlantedBug("answersKeyBeforeCommit")
         || Kernel.hasPlantedBug("reportsCommitTooEarly") || Kernel.hasPlantedBug("treatsDiskFullAsCommit")
     }
@@ -393,8 +393,8 @@ package final class Coordinator {
   /// Answers the clients whose awaited tickets have all ended.
   private func answerTicketWaiters() {
     for watch in subscriptions.tickets.takeEnded() {
-      server.answer(
-        watch.requester, .ended(AwaitedTicketsReport(dead: watch.dead, counting: watch.cancelled)))
+      let report = AwaitedTicketsReport(dead: watch.dead, counting: watch.cancelled)
+      server.answer(watch.requester, .ended(report), from: .read)
     }
   }
 }

@@ -2,10 +2,9 @@
 // disk, but the store's connection also returns staged changes and transactions in flight. So a query is answered at
 // once only if there are no such changes. If there are, the query waits for the commit that leaves none, and is
 // answered right after that commit, before anything else is staged.
-// Invariant: no answer that quotes the store is sent while changes are staged or in flight. The exception is the
-// reply of the queue to a request, whose facts are on disk even if other changes are not. `ControlServer` traps on a
-// violation, except in a shared bank. A query neither causes a commit nor makes one due earlier, so queries do not slow
-// down customers.
+// Invariant: no answer that quotes the store is sent while changes are staged or in flight. The exception is the reply
+// of the queue to a request, whose facts are on disk even if other changes are not. `ControlServer` traps on a
+// violation. A query neither causes a commit nor makes one due earlier, so queries do not slow down customers.
 
 import BankModel
 import QueueCore
@@ -41,7 +40,8 @@ final class DurableReads: CoordinatorComponent {
   func answerWhenDurable(
     _ requester: RequestHandle, _ answer: @escaping (any QueueReader) throws(StoreError) -> ControlAnswer
   ) {
-    whenDurable(requester) { [server] store throws(StoreError) in server.answer(requester, try answer(store))
+    whenDurable(requester) { [server] store throws(StoreError) in
+      server.answer(requester, try answer(store), from: .read)
     }
   }
 
@@ -50,7 +50,9 @@ final class DurableReads: CoordinatorComponent {
   func answerImmediately(
     _ requester: RequestHandle, _ answer: @escaping (any QueueReader) throws(StoreError) -> ControlAnswer
   ) {
-    do throws(StoreError) { server.answer(requester, try answer(store)) } catch { failed(error, requester) }
+    do throws(StoreError) { server.answer(requester, try answer(store), from: .read) } catch {
+      failed(error, requester)
+    }
     server.flush()
   }
 
@@ -93,22 +95,6 @@ final class DurableReads: CoordinatorComponent {
   private func answer(_ question: PendingRead) {
     guard question.requester.session.isOpen else { return }
     do throws(StoreError) { try question.read(store) } catch { failed(error, question.requester) }
-  }
-}
-
-extension ControlAnswer {
-  /// True if a client may rely on the answer after a crash, so that its facts must be on disk.
-  ///
-  /// Counts in status and progress reports may be ahead of the disk. ``Subscriptions`` holds back events until
-  /// their commit. A refusal either quotes nothing from the store, or is sent through
-  /// ``DurableReads/whenDurable(_:mustMatchMemory:_:)``.
-  var quotesDurableState: Bool {
-    switch self {
-    case .enqueued, .tickets, .ticket, .receipts, .ended, .requeued, .stopped, .audit, .ledger, .account,
-      .selection:
-      true
-    case .failure, .status, .event, .progress, .board, .branches, .moved: false
-    }
   }
 }
 

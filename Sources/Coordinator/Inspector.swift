@@ -73,23 +73,24 @@ final class Inspector {
         let archive = TicketHistoryReader(
           store: store, bankID: numbers.name, presentDay: numbers.presentDay, issued: numbers.issued)
         do throws(Failure) {
-          server.answer(requester, .ticket(try archive.history(of: ticket, day: day)))
+          server.answer(requester, .ticket(try archive.history(of: ticket, day: day)), from: .read)
         } catch {
           server.answer(requester, .failure(error))
         }
-      case .ledger: server.answer(requester, try store.ledgerAnswer())
+      case .ledger: server.answer(requester, try store.ledgerAnswer(), from: .read)
       case .account(let number):
         _ = try inspectedStore.refresh()
-        server.answer(requester, try store.accountAnswer(number))
+        server.answer(requester, try store.accountAnswer(number), from: .read)
       case .awaitTickets(let day, let first, let last):
         server.answer(
-          requester, try left(of: first...max(first, last), on: day, try inspectedStore.refresh()))
+          requester, try left(of: first...max(first, last), on: day, try inspectedStore.refresh()),
+          from: .read)
       case .audit:
         guard var report = try inspectedStore.audit() else {
           return server.answer(requester, .failure(Failure(.alreadyOpen)))
         }
         try stock?.audit(inspectedStore, into: &report)
-        server.answer(requester, .audit(report))
+        server.answer(requester, .audit(report), from: .read)
       case .move(let order): move(order, requester)
       default: server.answer(requester, .failure(Failure(.notOpen)))
       }
@@ -171,7 +172,7 @@ final class Inspector {
         continue
       }
       let reports = shown.map { ReceiptReport($0, store.services, key: numbers.name.key(of: $0)) }
-      server.answer(requester, .receipts(reports), more: more)
+      server.answer(requester, .receipts(reports), from: .read, more: more)
       guard more, !onePart, let last = page.last else { return }
       after = last.sequence
       try waitForReader(requester.session)
@@ -193,7 +194,7 @@ final class Inspector {
       let reports = page.entries.map {
         ReceiptReport($0.receipt, store.services, key: numbers.name.key(of: $0.receipt), mark: $0.mark)
       }
-      server.answer(requester, .receipts(reports), more: !page.isComplete)
+      server.answer(requester, .receipts(reports), from: .read, more: !page.isComplete)
       guard !page.isComplete, !onePart else { break }
       for report in reports { query.advance(past: report) }
       try waitForReader(requester.session)
@@ -224,7 +225,8 @@ final class Inspector {
       let found = try store.customersByNumber(in: states, of: service, after: after, limit: page)
       left -= Int64(found.count)
       let more = found.count == page && left > 0
-      server.answer(requester, .tickets(try store.listed(found, store.services, day: day)), more: more)
+      server.answer(
+        requester, .tickets(try store.listed(found, store.services, day: day)), from: .read, more: more)
       guard more, let last = found.last else { return }
       after = last.customer.ticket
       try waitForReader(requester.session)
@@ -243,13 +245,13 @@ final class Inspector {
       while isHeard(requester) {
         let page = try store.customers(in: state, after: cursor, limit: ResultStream.page)
         let reports = try store.listed(page, store.services, day: numbers.presentDay)
-        if !reports.isEmpty { server.answer(requester, .tickets(reports), more: true) }
+        if !reports.isEmpty { server.answer(requester, .tickets(reports), from: .read, more: true) }
         guard page.count == ResultStream.page, let last = page.last else { break }
         cursor = TicketCursor(state: state, line: last.customer.line, after: last.customer.ticket)
         try waitForReader(requester.session)
       }
     }
-    server.answer(requester, .tickets([]))
+    server.answer(requester, .tickets([]), from: .read)
   }
 
   /// True if the client can still receive answers.

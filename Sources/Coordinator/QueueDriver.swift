@@ -72,7 +72,7 @@ final class QueueDriver {
   private(set) var effectsDay: BusinessDay
   /// True while the clients that waited for a commit are notified.
   var isNotifying = false
-  /// True while a request is answered: the facts in the reply are on disk, even if other changes are not.
+  /// True during ``sendReply(_:)``: the facts in the reply are on disk, even if other changes are not.
   private(set) var isReplying = false
   /// Number of changes still to be staged again after a full disk. ``Subscriptions`` has already counted them.
   private var repeats = 0
@@ -210,12 +210,18 @@ final class QueueDriver {
         $0.field("service", context.services.directory[service].text)
         $0.field("msg", failure.words)
       }
-    case .reply(let request, let answer):
-      isReplying = true
-      onReply(request, answer)
-      isReplying = false
+    case .reply(let request, let answer): sendReply { onReply(request, answer) }
     case .reportDrained: onDrained()
     }
+  }
+
+  /// Answers requests with a result that the store has reported as committed.
+  func sendReply(_ answer: () -> Void) {
+    // An answer may cause events, whose effects include other replies.
+    let wasReplying = isReplying
+    isReplying = true
+    answer()
+    isReplying = wasReplying
   }
 
   /// Sends a message to the teller or outside worker at a window.

@@ -282,10 +282,10 @@ final class RequestRouter: CoordinatorComponent {
       // An answer about a ticket, even a refusal, may depend on staged changes.
       return durableReads.whenDurable(requester, mustMatchMemory: true) {
         [unowned self] store throws(StoreError) in
-        server.answer(requester, try ticketAnswer(to: answer, ticket, of: day, store))
+        server.answer(requester, try ticketAnswer(to: answer, ticket, of: day, store), from: .read)
       }
     }
-    server.answer(requester, controlAnswer(to: entry, answer, cancelled))
+    server.answer(requester, controlAnswer(to: entry, answer, cancelled), from: .commit)
   }
 
   /// Answer for the client, made from the answer of the queue and the purpose of the request.
@@ -359,7 +359,8 @@ final class RequestRouter: CoordinatorComponent {
       [queue, server, subscriptions] store throws(StoreError) in
       guard day == queue.engine.durableCounters.day else {
         let cancelled = try store.countCancelled(first...last, on: day)
-        return server.answer(requester, .ended(AwaitedTicketsReport(dead: 0, counting: cancelled)))
+        return server.answer(
+          requester, .ended(AwaitedTicketsReport(dead: 0, counting: cancelled)), from: .read)
       }
       let (remaining, dead) = (try store.countUnfinished(first...last), try store.countDead(first...last))
       // This query reads all receipts of the day, so it runs only if the day has a cancelled customer.

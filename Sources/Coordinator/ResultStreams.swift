@@ -230,7 +230,7 @@ final class ResultStreams: CoordinatorComponent {
     let more = stream.follows || !isWhole
     if !shown.isEmpty || !more {
       let reports = shown.map { ReceiptReport($0, directory, key: context.bankID.key(of: $0)) }
-      server.answer(requester, .receipts(reports), more: more)
+      server.answer(requester, .receipts(reports), from: .read, more: more)
     }
     if stream.follows, isWhole { next.day = nil }
     next.after = page.last?.sequence ?? stream.after
@@ -263,7 +263,7 @@ final class ResultStreams: CoordinatorComponent {
     next.left -= Int64(page.count)
     next.after = page.last?.ticket ?? stream.after
     let more = page.count == limit && next.left > 0
-    server.answer(requester, .tickets(page), more: more)
+    server.answer(requester, .tickets(page), from: .read, more: more)
     requester.session.streams[requester.number] = more ? .numbered(next) : nil
   }
 
@@ -273,14 +273,14 @@ final class ResultStreams: CoordinatorComponent {
   ) throws(StoreError) {
     guard let state = states.first else {
       requester.session.streams[requester.number] = nil
-      return server.answer(requester, .tickets([]))
+      return server.answer(requester, .tickets([]), from: .read)
     }
     let day = queue.engine.durableCounters.day
     let directory = context.services.directory
     let rest = ResultStream.tickets(states: Array(states.dropFirst()), cursor: nil)
     guard state != .serving else {
       let reports = queue.machine.servingCustomers.map { TicketReport(at: $0, directory, day: day) }
-      server.answer(requester, .tickets(reports), more: true)
+      server.answer(requester, .tickets(reports), from: .read, more: true)
       return requester.session.streams[requester.number] = rest
     }
     let page = try store.customers(in: state, after: cursor, limit: ResultStream.page)
@@ -288,7 +288,8 @@ final class ResultStreams: CoordinatorComponent {
     let issued = queue.engine.durableCounters.issued
     let shown = page.filter { $0.customer.ticket <= issued && !serving.contains($0.customer.ticket) }
     if !shown.isEmpty {
-      server.answer(requester, .tickets(try store.listed(shown, directory, day: day)), more: true)
+      server.answer(
+        requester, .tickets(try store.listed(shown, directory, day: day)), from: .read, more: true)
     }
     guard page.count == ResultStream.page, let last = page.last?.customer else {
       return requester.session.streams[requester.number] = rest

@@ -143,7 +143,8 @@ final class Selections: CoordinatorComponent {
       }
       refused += selection.left.map { RefusedTicket(ticket: $0, reason: .wrongDay) }
       refused.sort { $0.ticket < $1.ticket }
-      server.answer(selection.requester, .selection(SelectionReport(done: selection.done, refused: refused)))
+      server.answer(
+        selection.requester, .selection(SelectionReport(done: selection.done, refused: refused)), from: .read)
     }
   }
 

@@ -130,7 +130,9 @@ final class SharedStoreReader {
     if streamedQuery.follows { return handle(answer, more, forFollower: streamedQuery) }
     let continues = streamedQuery.record(answer, more: more)
     guard continues else { return finish(streamedQuery, answer) }
-    if !answer.showsNothing { server.answer(streamedQuery.requester, decorate(answer), more: true) }
+    if !answer.showsNothing {
+      server.answer(streamedQuery.requester, decorate(answer), from: .reader, more: true)
+    }
     if streamedQuery.question == nil { continueQuery(streamedQuery) }
   }
 
@@ -144,14 +146,16 @@ final class SharedStoreReader {
       return
     }
     guard streamedQuery.record(answer, more: more) else { return finish(streamedQuery, answer) }
-    if !answer.showsNothing { server.answer(streamedQuery.requester, decorate(answer), more: true) }
+    if !answer.showsNothing {
+      server.answer(streamedQuery.requester, decorate(answer), from: .reader, more: true)
+    }
     if more { continueQuery(streamedQuery) } else { streamedQuery.dueAt = now + Self.followPause }
   }
 
   /// Sends the final answer to the client.
   private func finish(_ streamedQuery: StreamedQuery, _ answer: ControlAnswer) {
     streamedQueries.removeAll { $0 === streamedQuery }
-    server.answer(streamedQuery.requester, decorate(answer))
+    server.answer(streamedQuery.requester, decorate(answer), from: .reader)
   }
 
   /// Queries the next part, unless the client has too much unread output. Withdraws the request of a lost client.

@@ -353,7 +353,8 @@ final class ShutdownController: CoordinatorComponent {
     context.bindings.close()
     shutdownReport.sendLastEvents()
     for requester in state.requesters {
-      server.answer(requester, state.refusal.map { .failure(Failure(store: $0)) } ?? .stopped(report))
+      server.answer(
+        requester, state.refusal.map { .failure(Failure(store: $0)) } ?? .stopped(report), from: .read)
     }
     server.flush()
     context.end(with: 0)

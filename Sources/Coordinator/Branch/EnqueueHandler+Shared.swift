@@ -95,7 +95,7 @@ extension EnqueueHandler {
     case .queue: preconditionFailure("the router sends the responses of the queue")
     }
     if case .issued(let tickets?, _) = answer { subscriptions.noteIssued(tickets, at: context.now.wall) }
-    server.answer(entry.requester, result)
+    server.answer(entry.requester, result, from: .commit)
   }
 
   /// Answer to an enqueue request whose tickets the database has issued or had issued before.

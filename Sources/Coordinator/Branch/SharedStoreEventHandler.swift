@@ -36,8 +36,8 @@ final class SharedStoreEventHandler: CoordinatorComponent {
   /// Handles one event of the shared database.
   private func handle(_ event: SharedStoreEvent, of shared: SharedStoreSession) {
     switch event {
-    case .answered(let request, .queue(let answer)): router.finish(request, with: answer)
-    case .answered(let request, let answer): enqueueHandler.finish(request, answer)
+    case .answered(let request, .queue(let answer)): queue.sendReply { router.finish(request, with: answer) }
+    case .answered(let request, let answer): queue.sendReply { enqueueHandler.finish(request, answer) }
     case .numbers(let numbers):
       shared.handle(numbers, at: context.now.monotonic)
       subscriptions.changed = true

@@ -77,7 +77,7 @@ final class SharedTicketWaiters: CoordinatorComponent {
       // The tickets are safe, and will be served when the server is available again.
       waits.append(wait)
       dueAt = context.now.monotonic + SharedStoreReader.databaseRetryPause
-    default: server.answer(wait.requester, answer)
+    default: server.answer(wait.requester, answer, from: .reader)
     }
   }
 }
