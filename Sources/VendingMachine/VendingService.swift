@@ -156,7 +156,7 @@ package final class VendingService<Machine: VendingServiceMachine>: ServiceHandl
     switch query {
     case .balance: return .snapshot(picture([], withLots: false))
     case .history(let page):
-      let limit = Int(min(max(page.limit, 0), 500))
+      let limit = Int(min(max(page.limit, 0), PurchasePage.maxLimit))
       return .history(driver.purchases(after: max(0, page.after), limit: limit))
     case .audit: return driver.audit()
     case .expired: return .snapshot(picture(shelf.expired(on: today), withLots: true))

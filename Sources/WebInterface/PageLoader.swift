@@ -235,10 +235,11 @@ final class PageLoader {
 
   // MARK: - Vending machine
 
-  /// Number of money changes that are searched for earlier purchases.
-  private static let changes: Int64 = 800
+  /// Number of money changes that are searched for earlier purchases. The machine returns all purchases among them.
+  private static let changes = PurchasePage.maxLimit
 
-  /// Loads the page of the vending machine, with the latest purchases or those before a number.
+  /// Loads the page of the vending machine, with the latest purchases, or those before the change of money with this
+  /// sequence number.
   private func load(vendingBefore before: Int64?, _ language: Language, _ done: @escaping PageCompletion) {
     guard let picture = dataSources.vending else {
       return done(.page(VendingPage(balance: 0, isOpen: false)))

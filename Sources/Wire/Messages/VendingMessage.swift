@@ -76,6 +76,8 @@ public enum VendingCommand: Sendable, Equatable {
 public struct PurchasePage: Codable, Sendable, Equatable {
   /// Position in the ledger after which the page starts, and maximum number of purchases.
   public var after, limit: Int64
+  /// The largest limit. The machine reads a higher one as this one.
+  public static let maxLimit: Int64 = 500
   public init(after: Int64, limit: Int64) { (self.after, self.limit) = (after, limit) }
   enum CodingKeys: Int, CodingKey { case after = 1, limit }
 }
