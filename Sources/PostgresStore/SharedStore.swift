@@ -166,8 +166,8 @@ public final class SharedStore {
     return admission
   }
 
-  /// Resumes transactions and pages on an open connection. After a failover the new server may lack pages of this
-  /// branch, and other branches may have claimed their customers, so the last page is queried first.
+  /// Resumes transactions and claims on an open connection. After a failover the new server may lack claims of this
+  /// branch, and other branches may have claimed the same customers, so the last claim is queried first.
   private func workOpened() {
     guard context.branch != nil, !customerLink.isAtServer(of: context.server) else {
       context.isInDoubt = false

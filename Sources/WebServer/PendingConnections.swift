@@ -87,7 +87,7 @@ final class PendingConnections {
     connection.registration = nil
   }
 
-  /// Removes a connection, and thus closes its descriptor.
+  /// Removes a connection. Its descriptor is closed when no reference to the connection is left.
   private func close(_ connection: PendingConnection) {
     unwatch(connection)
     connections.removeAll { $0 === connection }

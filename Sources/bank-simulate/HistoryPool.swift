@@ -69,7 +69,7 @@ final class HistoryPool<Counted: HistoryCounts>: Sendable {
     return current
   }
 
-  /// Runs the next history. Returns false if none is left, or if a promise is broken.
+  /// Runs the next history. Returns false, without a run, if none is left or an earlier one broke a promise.
   private func simulateNext() -> Bool {
     let seed: UInt64? = progress.withLock { progress in
       guard progress.next < count, progress.failed == nil else { return nil }

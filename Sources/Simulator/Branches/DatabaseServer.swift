@@ -112,7 +112,7 @@
       var message: String
     }
 
-    /// State within one transaction.
+    /// What later statements of a transaction need to know of earlier ones: the fenced branch, and the ended day.
     struct TransactionState {
       /// The branch whose epoch this transaction has ended.
       var fencing: Int64?
@@ -249,7 +249,7 @@
           [.integer($0.number), .integer($0.service), .integer($0.priority), .integer($0.branch)]
         }
       case "bank-add-lanes": return addLanes(call)
-      case "bank-books-name": return [[.integer(Self.number), .integer(1), .integer(1)]]
+      case "bank-identity": return [[.integer(Self.number), .integer(1), .integer(1)]]
       case "bank-claim-returned": return claimReturned(call)
       case "bank-claim-next": return claimNext(call)
       case "bank-claimed": return claimed(call)

@@ -15,7 +15,7 @@ extension RecordFilter {
     return parts.isEmpty ? "" : "?" + parts.joined(separator: "&")
   }
 
-  /// A copy that lists the rows after this number.
+  /// A copy of the filter for the rows after this ticket number, or after this sequence number of receipts.
   func from(_ after: Int64) -> RecordFilter {
     var filter = self
     filter.after = after

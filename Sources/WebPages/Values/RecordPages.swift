@@ -10,7 +10,7 @@ public struct RecordFilter: Sendable, Equatable {
   public var state: CustomerState?
   /// Only this outcome; nil for all. Query field `outcome`.
   public var outcome: Outcome?
-  /// Only rows after this number. Query field `after`.
+  /// Only rows after this ticket number, or after this sequence number of receipts. Query field `after`.
   public var after: Int64
   /// Business day; nil for the present one. Query field `day`.
   public var day: Int64?

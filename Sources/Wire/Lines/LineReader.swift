@@ -6,7 +6,7 @@
 
 /// Reads one line, from its first byte to its last.
 struct LineReader {
-  /// The known keys of one object that the reader has seen so far.
+  /// Set of the known keys that were read in one object, to refuse a repeated key. It contains no values.
   struct Members {
     fileprivate var seen: UInt32 = 0
     fileprivate var isFirst = true

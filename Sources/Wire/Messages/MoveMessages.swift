@@ -26,7 +26,7 @@ public struct MovedRows: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case name = 1, before, after }
 }
 
-/// Result of a move.
+/// Result of moving the database of a closed home to PostgreSQL.
 public struct MoveReport: Codable, Sendable, Equatable {
   /// Location of the database. It contains no password.
   public var location: String

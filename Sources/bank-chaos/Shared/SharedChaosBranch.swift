@@ -116,7 +116,7 @@ final class SharedChaosBranch {
     openAt = moment
   }
 
-  /// Returns and forgets the customers at the windows of the branch: other branches serve them from now on.
+  /// Returns the customers at the windows of the branch, and forgets them, because it will be killed or stopped.
   func takeAtWindows() -> Set<ChaosTicket> {
     defer { servingCustomers = [] }
     return servingCustomers
