@@ -30,7 +30,7 @@ struct BankHome: Sendable {
   /// Marker file with the reasons of paused services.
   var pauses: String { Paths.join(run, "pauses") }
   /// Table of customers in flight at commands and workers.
-  var inFlightTable: String { Paths.join(run, "hands") }
+  var inFlightTable: String { Paths.join(run, "inflight") }
   /// Copy of the configuration file, for a coordinator that starts after a crash.
   var configurationCopy: String { Paths.join(run, "configuration.json") }
   /// Marker file that names the opened database.

@@ -48,7 +48,7 @@ extension Coordinator {
   package convenience init(
     home: String, configurationFile: String, configuration: BankConfiguration, policy: QueuePolicy,
     limits: CoordinatorLimits, loop: EventLoop, server: ControlServer, log: LogFile,
-    joined: (books: any SharedQueueStore, opening: BranchJoinState), programs: ProgramPaths
+    joined: (store: any SharedQueueStore, opening: BranchJoinState), programs: ProgramPaths
   ) throws(Failure) {
     let openedStore = OpenedStore(joined, address: nil)
     self.init(

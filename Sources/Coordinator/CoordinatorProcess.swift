@@ -175,7 +175,7 @@ public enum CoordinatorProcess {
   /// coordinator is attributed to no customer; nothing else is affected.
   private static func inFlightTable(of home: BankHome, _ log: LogFile) -> InFlightTable? {
     do throws(SystemError) { return try InFlightTable(at: home.inFlightTable) } catch {
-      log.write(event: "hands_file_unusable", level: .warn) { $0.field("msg", error.description) }
+      log.write(event: "inflight_file_unusable", level: .warn) { $0.field("msg", error.description) }
       return nil
     }
   }

@@ -65,7 +65,7 @@ final class HomeMove: MoveObserver {
   func run(_ order: MoveParameters, _ observer: @escaping (ProgressReport) -> Bool) throws -> MoveReport {
     // A repeated move to the same place determines the result of the earlier move.
     if let former = MoveMarkerFile.read(from: home.moveMarkerFile), former.address != order.address {
-      throw home.booksMoved(former)
+      throw home.databaseMoved(former)
     }
     guard let name = closedBank.name else {
       throw Failure(.notMoved, messageDetail: MessageDetail(.bankIDMissing))
@@ -120,7 +120,7 @@ extension HomeMove {
         throw Failure(.unsupportedWithSharedStore, subject: "move")
       }
       guard note.address == order.address, try FileMetadata.inspect(home.database) != nil else {
-        throw home.booksMoved(note)
+        throw home.databaseMoved(note)
       }
       let lock = try HomeLock(inspecting: home)
       defer { lock.release() }
@@ -137,11 +137,11 @@ extension BankHome {
 
   /// Refuses a home whose database was moved away.
   func requireOwnDatabase() throws(Failure) {
-    if let note = MoveMarkerFile.read(from: moveMarkerFile) { throw booksMoved(note) }
+    if let note = MoveMarkerFile.read(from: moveMarkerFile) { throw databaseMoved(note) }
   }
 
   /// Failure that names the database to which this home's data were moved, or may have been moved.
-  func booksMoved(_ note: MoveMarkerFile) -> Failure {
+  func databaseMoved(_ note: MoveMarkerFile) -> Failure {
     note.isDone
       ? Failure(.databaseMoved, subject: note.address, detail: moveMarkerFile)
       : Failure(

@@ -223,7 +223,7 @@ final class HomeFileWatcher {
         case (_, _, .contentsCopied): .log
         case ("bank.db-reserve", _, _): .reserve
         case ("bank.lock", _, _): .lock
-        case ("run/hands", _, _): .inFlightTable
+        case ("run/inflight", _, _): .inFlightTable
         case ("run/worker.sock", _, _): .workerSocket
         case ("run/answers.sock", _, _): .heartbeatReplies
         case (_, .socket, _): .socket

@@ -76,7 +76,7 @@ public protocol SharedStoreOpener {
   /// - Throws: `Failure` or `StoreError`, for the process that started this one.
   func join(
     _ branch: BranchJoinRequest, on loop: EventLoop, progressed: () -> Void
-  ) throws -> (books: any SharedQueueStore, opening: BranchJoinState)
+  ) throws -> (store: any SharedQueueStore, opening: BranchJoinState)
 }
 
 /// Request of a branch to join a shared bank.

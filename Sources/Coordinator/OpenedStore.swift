@@ -30,7 +30,7 @@ struct OpenedStore {
     var contents = try store.load(now: openedAt.wall)
     store.enableReserve()
     incarnation = try store.recordStart(at: openedAt.wall)
-    name = try store.booksName(new: Int64(bitPattern: RandomSeed.fromSystem() >> 1))
+    name = try store.bankID(new: Int64(bitPattern: RandomSeed.fromSystem() >> 1))
     try store.assignNumbers(to: services)
     contents.dayCounters.know(services: store.services.count)
     (self.store, reading, shared, self.contents, databaseRecords) = (store, store, nil, contents, store)
@@ -40,10 +40,10 @@ struct OpenedStore {
   }
 
   /// Database of a shared bank that this branch has joined.
-  init(_ joined: (books: any SharedQueueStore, opening: BranchJoinState), address: String?) {
+  init(_ joined: (store: any SharedQueueStore, opening: BranchJoinState), address: String?) {
     openedAt = SystemClock.moment()
-    let bank = SharedStoreSession(joined.books, joined.opening, address: address)
-    (store, reading, shared) = (joined.books, SharedStoreCache(bank), bank)
+    let bank = SharedStoreSession(joined.store, joined.opening, address: address)
+    (store, reading, shared) = (joined.store, SharedStoreCache(bank), bank)
     contents = StoredQueue(dayCounters: joined.opening.dayCounters, delayed: [])
     (incarnation, name) = (joined.opening.identity.epoch, joined.opening.bankID)
     databaseRecords = nil

@@ -9,7 +9,7 @@ import QueueCore
 import Time
 import Wire
 
-/// Observer of a queue, through which every event is applied.
+/// Applies every event of the driver in its place, for checks of a simulation: it must call the queue itself.
 package protocol QueueObserver: AnyObject {
   /// Applies an event at a moment and appends the requested effects, which are performed in order.
   func apply(

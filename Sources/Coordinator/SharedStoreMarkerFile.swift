@@ -63,5 +63,5 @@ struct SharedStoreMarkerFile: Equatable {
 
 extension BankHome {
   /// File with the record of the joined database.
-  var sharedStoreMarkerFile: String { Paths.join(run, "books") }
+  var sharedStoreMarkerFile: String { Paths.join(run, "database") }
 }

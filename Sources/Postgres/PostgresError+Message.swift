@@ -143,9 +143,9 @@ extension PostgresError {
 
   /// Remedy if the database was replaced on purpose.
   private static let deleteHint =
-    ", or delete the file run/books in the home of the branch to start with the present database"
+    ", or delete the file run/database in the home of the branch to start with the present database"
   /// Korean form of ``deleteHint``.
-  private static let deleteHintInKorean = ". 지금 있는 데이터베이스로 시작하려면 지점 홈의 run/books 파일을 지우세요"
+  private static let deleteHintInKorean = ". 지금 있는 데이터베이스로 시작하려면 지점 홈의 run/database 파일을 지우세요"
 
   /// A colon and the message on one line; empty for an empty message.
   private func suffix(_ message: String) -> String { message.isEmpty ? "" : ": \(Self.oneLine(message))" }

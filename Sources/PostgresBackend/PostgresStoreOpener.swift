@@ -33,7 +33,7 @@ public struct PostgresStoreOpener: SharedStoreOpener {
   /// Joins the bank at an address. See ``Coordinator/SharedStoreOpener``.
   public func join(
     _ branch: BranchJoinRequest, on loop: EventLoop, progressed: () -> Void
-  ) throws -> (books: any SharedQueueStore, opening: BranchJoinState) {
+  ) throws -> (store: any SharedQueueStore, opening: BranchJoinState) {
     let joining = try BranchJoin(branch, on: loop)
     while true {
       if let joined = try joining.refresh() { return joined }
@@ -82,7 +82,7 @@ package final class BranchJoin {
   }
 
   /// The joined store and its initial state; nil before the join is complete.
-  package func refresh() throws -> (books: any SharedQueueStore, opening: BranchJoinState)? {
+  package func refresh() throws -> (store: any SharedQueueStore, opening: BranchJoinState)? {
     guard waitsIndefinitely || SystemClock.monotonic() < until else {
       throw lastError.map { Self.failure($0, language) }
         ?? Failure(.system, subject: place.description, detail: "the shared database was not joined in time")
@@ -102,7 +102,7 @@ package final class BranchJoin {
   }
 
   /// The joined store, and the state of the bank for the coordinator.
-  private func joined(_ opening: JoinResult) -> (books: any SharedQueueStore, opening: BranchJoinState) {
+  private func joined(_ opening: JoinResult) -> (store: any SharedQueueStore, opening: BranchJoinState) {
     var numbers = DayCounters(day: opening.day, openedAt: opening.openedAt)
     numbers.know(services: opening.services.count)
     for service in opening.paused where service.index < numbers.paused.count {
@@ -125,8 +125,8 @@ package final class BranchJoin {
   private static func failure(_ failure: SharedStoreFailure, _ language: Language) -> Failure {
     let message = failure.message(in: language)
     switch failure {
-    case .books(.newer): return Failure(.newerSchema, subject: "bank", detail: message)
-    case .books: return Failure(.system, subject: "postgres", detail: message)
+    case .schema(.newer): return Failure(.newerSchema, subject: "bank", detail: message)
+    case .schema: return Failure(.system, subject: "postgres", detail: message)
     case .nameTaken(let name, _): return Failure(.system, subject: name, detail: message)
     case .server(let error): return Failure(.system, subject: error.place, detail: message)
     }

@@ -100,7 +100,7 @@ public final class PostgresReader: QueueReader {
     let rows = try connection.ask(
       Self.meta(), Self.presentDay(), Self.allServices(), Self.allLanes())
     try adopt(services: rows[2], lanes: rows[3])
-    return Numbers(name: try booksName(rows[0]), day: try day(rows[1]), issued: rows[1].integer(0, 1) ?? 0)
+    return Numbers(name: try readBankID(rows[0]), day: try day(rows[1]), issued: rows[1].integer(0, 1) ?? 0)
   }
 
   /// The day in a row; throws if the day is missing or impossible.
@@ -116,7 +116,7 @@ public final class PostgresReader: QueueReader {
   func presentDay() throws(StoreError) -> BusinessDay { try day(try connection.ask(Self.presentDay())[0]) }
 
   /// Identity of the database, from rows of names and values.
-  private func booksName(_ rows: PostgresRows) throws(StoreError) -> BankID {
+  private func readBankID(_ rows: PostgresRows) throws(StoreError) -> BankID {
     var values: [String: Int64] = [:]
     for row in 0..<rows.count { if let name = rows.text(row, 0) { values[name] = rows.integer(row, 1) } }
     guard let number = values["bank id"], let day = values["bank id day"],

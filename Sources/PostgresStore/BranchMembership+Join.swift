@@ -15,7 +15,7 @@ extension BranchMembership {
       case .success: self?.join()
       // The connection was lost, or the refusal is temporary.
       case .failure(.failed(let error)) where error.isRetriable: self?.link.reconnect()
-      case .failure(let failure): self?.refused(.books(failure))
+      case .failure(let failure): self?.refused(.schema(failure))
       }
     }
   }
@@ -91,7 +91,7 @@ extension BranchMembership {
       let firstDay = rows[8].integer(0, 1), let firstTicket = rows[8].integer(0, 2),
       let issued = days.integer(0, 7), let identity = link.identity
     else {
-      return refused(.books(.foreign))
+      return refused(.schema(.foreign))
     }
     compare(
       with: SharedStoreProgress(

@@ -244,7 +244,7 @@ extension PostgresStatements {
 
   /// Identity of the database: its number, and day and ticket of the first order name that contains the number.
   static let bankID = PostgresStatement(
-    "bank-books-name", [],
+    "bank-identity", [],
     """
     SELECT (SELECT value FROM bank.meta WHERE name = 'bank id'),
       (SELECT value FROM bank.meta WHERE name = 'bank id day'),

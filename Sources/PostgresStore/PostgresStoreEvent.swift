@@ -74,7 +74,7 @@ public enum SharedStoreFailure: Error, Sendable, Hashable {
   /// The server is unusable, or refuses this user.
   case server(PostgresError)
   /// The content of the database is unusable.
-  case books(SchemaMigration.Failure)
+  case schema(SchemaMigration.Failure)
   /// A branch of this name is open in another home, on the machine `host`.
   case nameTaken(String, host: String)
 
@@ -82,7 +82,7 @@ public enum SharedStoreFailure: Error, Sendable, Hashable {
   public func message(in language: Language) -> String {
     switch self {
     case .server(let error): error.message(in: language)
-    case .books(let failure): failure.message(in: language)
+    case .schema(let failure): failure.message(in: language)
     case .nameTaken(let name, let host):
       switch language {
       case .english:

@@ -104,7 +104,7 @@ public enum QueueRefusal: Sendable, Equatable {
   /// effect.
   case leaseLost
   /// A shared store does not support the request.
-  case sharedBooks
+  case unsupportedWithSharedStore
   /// The state of the customer does not allow the request.
   case wrongState(TicketNumber, CustomerState)
 }

@@ -262,7 +262,9 @@ extension QueueMachine {
   mutating func reset(for request: RequestNumber, at now: Moment, into effects: inout [QueueEffect]) {
     guard admitsChanges(request, into: &effects) else { return }
     // In a shared bank, a reset would also cancel the customers of other branches.
-    guard !policy.isShared else { return effects.append(.reply(request, .refused(.sharedBooks))) }
+    guard !policy.isShared else {
+      return effects.append(.reply(request, .refused(.unsupportedWithSharedStore)))
+    }
     guard !isLowOnSpace else {
       // Receipts for all customers at once need more space than is reserved.
       effects.append(.reply(request, .refused(.diskFull)))

@@ -62,7 +62,7 @@ final class CoordinatorProgram: SimulatedProgram {
       policy: mutant?.corrupt(plan.policy) ?? plan.policy, limits: limits, loop: loop, server: server,
       log: log,
       store: store, contents: mutant?.corrupt(stored) ?? stored,
-      incarnation: incarnation, bankID: Self.booksName(of: world), programs: try ProgramPaths(),
+      incarnation: incarnation, bankID: Self.readBankID(of: world), programs: try ProgramPaths(),
       now: SystemClock.moment(), ties: ties, inFlightTable: world.inFlightTable)
     coordinator.witness = watch
     try Subreaper.become()
@@ -73,7 +73,7 @@ final class CoordinatorProgram: SimulatedProgram {
   }
 
   /// Identity of the bank's database; none in a history without commands.
-  private static func booksName(of world: Simulation) -> BankID {
+  private static func readBankID(of world: Simulation) -> BankID {
     world.hasCommands
       ? BankID(number: world.plan.commandServices.databaseNumber, day: 1, ticket: 1) : .none
   }

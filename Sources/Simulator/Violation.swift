@@ -13,7 +13,7 @@ public struct Violation: Sendable, Equatable, CustomStringConvertible {
     /// A receipt differs from the client's request, or the money does not add up.
     case ledger
     /// The counters of a day or a lane disagree with what they count, or a branch uses a wrong database.
-    case dayCounters = "books"
+    case dayCounters
     /// A customer was assigned before another who was ahead in line.
     case order
     /// A window was assigned a customer of another service.
@@ -23,11 +23,11 @@ public struct Violation: Sendable, Equatable, CustomStringConvertible {
     /// A teller holds more customers than it may, or a customer is held by two tellers.
     case doubleLease
     /// A message of a dead generation had an effect.
-    case staleMessage = "lateWord"
+    case staleMessage
     /// A repeated key gave other tickets.
     case repeatedKey
     /// Only a part of a request was stored.
-    case partialRequest = "halfRequest"
+    case partialRequest
     /// The bank was not drained in time after the faults had ended.
     case notDrained
     /// A customer became a dead letter too early, too late or not at all.
@@ -40,13 +40,13 @@ public struct Violation: Sendable, Equatable, CustomStringConvertible {
     /// or not at all.
     case paused
     /// More customers were admitted than may wait, or customers were admitted while the bank was closing.
-    case overLimit = "overfull"
+    case overLimit
     /// A receipt or the end of an attempt has no cause, or is missing although there is a cause.
     case attempt
     /// A lease was ended too early or not in time, or a branch assigned a customer after the end of its lease.
     case lease
     /// A teller, service or client violated its protocol, or was not sent a message that it must get.
-    case protocolViolation = "conversation"
+    case protocolViolation
     /// A request was answered twice, never, or wrongly.
     case answer
     /// A refused request had an effect, or was refused for no valid reason.
@@ -62,7 +62,7 @@ public struct Violation: Sendable, Equatable, CustomStringConvertible {
     case stock
     /// An order took fruit that its juice does not need, or kept fruit after its cancellation, or was refused without a
     /// valid reason.
-    case stockOrder = "taking"
+    case stockOrder
     /// An order got two different answers.
     case repeatedOrder
     /// A subscriber was sent too few changes, too many, or in the wrong order.
@@ -79,7 +79,7 @@ public struct Violation: Sendable, Equatable, CustomStringConvertible {
     case drinks
     /// Two coordinators or two guardians ran in one home, or a working one was killed. Or a closed bank was
     /// opened again, or an open one stayed without a coordinator or a guardian.
-    case guardianship = "guarding"
+    case guardianship
     /// A process of a command ran longer than allowed or beside another attempt of its customer, or received
     /// data of another customer.
     case process
@@ -92,7 +92,7 @@ public struct Violation: Sendable, Equatable, CustomStringConvertible {
     /// The tickets of a bank of several branches are not one series.
     case series
     /// A transaction was sent to the shared database again after its commit.
-    case repeatedTransaction = "repeatedTurn"
+    case repeatedTransaction
     /// A store was asked for a change that contradicts its contents, differs from its model, or cannot be read.
     case storeContradiction
   }

@@ -20,7 +20,7 @@ extension SQLiteStore {
       if database.isReadOnly { return StoredQueue(dayCounters: first, delayed: []) }
       try begin(first)
     }
-    var dayCounters = try readBooks()
+    var dayCounters = try readDayCounters()
     unissued = UnissuedCustomers(first: try readFirstUnissued())
     try readDelayedByService(into: &dayCounters)
     saved = dayCounters
@@ -51,7 +51,7 @@ extension SQLiteStore {
   /// tickets that are issued from now on.
   ///
   /// - Parameter number: number of the identity that a database without one gets.
-  public func booksName(new number: Int64) throws(StoreError) -> BankID {
+  public func bankID(new number: Int64) throws(StoreError) -> BankID {
     if let known = try storedBankID() { return known }
     guard let saved else { preconditionFailure("The identity is written after the store is loaded.") }
     let name = BankID(number: number, day: saved.day, ticket: saved.issued + 1)
@@ -254,7 +254,7 @@ extension SQLiteStore {
   }
 
   /// Reads the counters of the current day; throws if they are invalid.
-  private func readBooks() throws(StoreError) -> DayCounters {
+  private func readDayCounters() throws(StoreError) -> DayCounters {
     let dayCounters = try database.withStatement(
       "SELECT \(DayRow.columns) FROM day ORDER BY day DESC LIMIT 1", while: "reading the counters of the day"
     ) { row throws(StoreError) in

@@ -96,7 +96,7 @@ extension PageTests {
     }
 
     @Test("the audit page shows every guarantee as kept, and the ledger balances")
-    func books() throws {
+    func ledger() throws {
       try withSite("--speed", "100") { site in
         try site.branch.runSuccessfully(
           "enqueue", "--from", "-", input: #"{"service":"deposit","amount":50000,"account":12}"#)

@@ -102,8 +102,8 @@ import Testing
   }
 
   @Test("the contents of the file are read by the next process that maps it") func file() throws {
-    let directory = try TemporaryDirectory("bank-hands")
-    let path = directory.file("hands")
+    let directory = try TemporaryDirectory("bank-inflight")
+    let path = directory.file("inflight")
     do {
       let table = try InFlightTable(at: path)
       #expect(table.begin(bankID: Self.bankID, day: 1).isEmpty)
@@ -116,8 +116,8 @@ import Testing
 
   @Test("a removed file is created again with the contents of the table, and is used afterwards")
   func renewed() throws {
-    let directory = try TemporaryDirectory("bank-hands")
-    let path = directory.file("hands")
+    let directory = try TemporaryDirectory("bank-inflight")
+    let path = directory.file("inflight")
     do {
       let table = try InFlightTable(at: path)
       _ = table.begin(bankID: Self.bankID, day: 1)
@@ -135,8 +135,8 @@ import Testing
   @Test("a file that is truncated under an open bank loses its contents, and the process continues")
   func cut() async {
     await #expect(processExitsWith: .success) {
-      let directory = try TemporaryDirectory("bank-hands")
-      let path = directory.file("hands")
+      let directory = try TemporaryDirectory("bank-inflight")
+      let path = directory.file("inflight")
       let table = try InFlightTable(at: path)
       _ = table.begin(bankID: BankID(number: 7, day: 1, ticket: 1), day: 1)
       table.markAssigned(1)

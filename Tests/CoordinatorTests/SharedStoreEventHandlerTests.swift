@@ -371,7 +371,7 @@ struct SharedStoreEventHandlerTests {
     bank.coordinator.shutdownController.advance()
     #expect(sharedStore.isLeaving)
     sharedStore.emit(
-      .dayEndFailed(.failed(path: "books", detail: MessageDetail(quoting: "no replica identity"))))
+      .dayEndFailed(.failed(path: "postgres", detail: MessageDetail(quoting: "no replica identity"))))
     sharedStore.emit(.left)
     handle(bank)
     let failure = try client.answers(to: number, bank.coordinator).last?.failure

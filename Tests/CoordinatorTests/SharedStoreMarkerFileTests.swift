@@ -15,7 +15,7 @@ import Testing
 
   @Test("it is read as it was written")
   func kept() {
-    let path = NSTemporaryDirectory() + "/books-\(UUID().uuidString)"
+    let path = NSTemporaryDirectory() + "/database-\(UUID().uuidString)"
     defer { unlink(path) }
     #expect(SharedStoreMarkerFile.read(from: path) == nil)
     Self.note.write(at: path)

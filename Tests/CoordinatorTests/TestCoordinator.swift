@@ -80,7 +80,7 @@ final class TestBank {
   private var generation: Generation = 0
 
   /// - Parameters:
-  ///   - books: the database shared with other branches; nil for its own in memory.
+  ///   - sharedStore: the database shared with other branches; nil for its own in memory.
   ///   - limits: the limits of its sessions and requests.
   init(sharing sharedStore: ScriptedStore? = nil, limits: CoordinatorLimits = CoordinatorLimits()) throws {
     var template = Array("/tmp/bank-desk-XXXXXX".utf8CString)

@@ -59,7 +59,7 @@ struct AuditTests {
       try branch.start("--speed", "max")
       try branch.runSuccessfully("stop")
       let path = "\(branch.home)/bank.db"
-      let content = Data(String(repeating: "these are not the books of a bank\n", count: 400).utf8)
+      let content = Data(String(repeating: "this is not the database of a bank\n", count: 400).utf8)
       try content.write(to: URL(fileURLWithPath: path))
       for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
       try branch.expectRefusal(1, "database_damaged", of: "start")

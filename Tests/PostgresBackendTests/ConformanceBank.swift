@@ -102,7 +102,7 @@ final class ConformanceBank {
     let branch = BranchJoinRequest(
       address: stage.address, name: "seam", host: "here", services: ServiceName.branch)
     let joining = try BranchJoin(branch, on: stage.client.loop)
-    var joined: (books: any SharedQueueStore, opening: BranchJoinState)?
+    var joined: (store: any SharedQueueStore, opening: BranchJoinState)?
     try runLoop {
       joined = try joined ?? joining.refresh()
       return joined != nil

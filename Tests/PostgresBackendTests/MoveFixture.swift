@@ -35,7 +35,7 @@ final class MoveFixture {
     database = try ReaderDatabase(prepared: false)
     let store = try SQLiteStore(path: home.database)
     dayCounters = try store.load(now: WallTime(milliseconds: 1_000)).dayCounters
-    _ = try store.booksName(new: 4_711)
+    _ = try store.bankID(new: 4_711)
     try store.assignNumbers(to: [ServiceName("thumbs")!, ServiceName("mail")!])
     dayCounters.know(services: store.services.count)
     try firstDay(store)

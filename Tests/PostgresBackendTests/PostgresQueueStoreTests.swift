@@ -28,12 +28,12 @@ struct PostgresQueueStoreTests {
       let branch = BranchJoinRequest(
         address: address ?? stage.address, name: name, host: "here", services: ServiceName.branch)
       let joining = try BranchJoin(branch, on: stage.client.loop)
-      var joined: (books: any SharedQueueStore, opening: BranchJoinState)?
+      var joined: (store: any SharedQueueStore, opening: BranchJoinState)?
       try runLoop {
         joined = try joined ?? joining.refresh()
         return joined != nil
       }
-      stores.append((try #require(joined).books, []))
+      stores.append((try #require(joined).store, []))
       return stores.count - 1
     }
 

@@ -75,7 +75,7 @@ struct ServerIdentityTests {
       return
     }
     #expect(error.reason == .noBankSchema)
-    for language in Language.allCases { #expect(error.message(in: language).contains("run/books")) }
+    for language in Language.allCases { #expect(error.message(in: language).contains("run/database")) }
     let schema = try StoreDatabase(at: stage.stage.address).number(
       "SELECT count(*) FROM pg_namespace WHERE nspname = 'bank'")
     #expect(schema == 0, "no branch has created tables there")

@@ -402,7 +402,7 @@ struct SharedStoreTests {
     let stage = try SharedStoreFixture()
     let one = try stage.open("one")
     try stage.stage.client.run("UPDATE bank.version SET number = 1000")
-    #expect(throws: SharedStoreFailure.books(.newer(version: 1000, known: PostgresSchema.version))) {
+    #expect(throws: SharedStoreFailure.schema(.newer(version: 1000, known: PostgresSchema.version))) {
       try stage.open("two")
     }
     let stranger = stage.stage.address.replacing("bank@", with: "unknown@")

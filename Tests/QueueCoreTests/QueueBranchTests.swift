@@ -221,7 +221,7 @@ import Time
     #expect(branch.process(.cancel(1, 5)) == [.forward(1, .cancel(5))])
     #expect(branch.process(.requeue(2, 5)) == [.forward(2, .requeue(5))])
     #expect(branch.process(.requeueDead(3)) == [.forward(3, .requeueDead)])
-    #expect(branch.process(.reset(4)).answer(to: 4) == .refused(.sharedBooks))
+    #expect(branch.process(.reset(4)).answer(to: 4) == .refused(.unsupportedWithSharedStore))
   }
 
   @Test("a drain waits for all customers who can be served here, at any branch")

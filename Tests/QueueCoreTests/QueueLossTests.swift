@@ -141,7 +141,7 @@ import Time
   }
 
   @Test("a late message of a stuck teller is ignored")
-  func lateWordOfStuckTeller() throws {
+  func lateMessageOfStuckTeller() throws {
     let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit)
@@ -154,7 +154,7 @@ import Time
   }
 
   @Test("a late message of a dead generation does not affect its successor")
-  func lateWordOfDeadGeneration() throws {
+  func lateMessageOfDeadGeneration() throws {
     let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit)

@@ -94,7 +94,7 @@
     }
 
     /// Makes the coordinator of the joined branch, and opens it.
-    private func open(_ joined: (books: any SharedQueueStore, opening: BranchJoinState)) throws {
+    private func open(_ joined: (store: any SharedQueueStore, opening: BranchJoinState)) throws {
       let server = ControlServer(loop: loop, build: BuildIdentity.current)
       let log = try LogFile(path: "/dev/null", worker: "coordinator", generation: 1, limit: 0, keep: 0)
       var limits = CoordinatorLimits()

@@ -157,7 +157,7 @@ struct SharedServerTests {
   func recordRemoved() throws {
     try withSharedBank(branches: 1) { bank, branches in
       let branch = branches[0]
-      let path = "\(branch.home)/run/books"
+      let path = "\(branch.home)/run/database"
       func record() -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
       /// The record without its count of commits, which alone changes while the bank is idle.
       func known() -> [Substring] { (record() ?? "").split(whereSeparator: \.isWhitespace).dropLast(2) }
@@ -171,7 +171,9 @@ struct SharedServerTests {
       }
       try branch.waitUntil("the record is there again") { known() == former }
       try branch.waitUntil("the branch says so") {
-        branch.events("home_repaired", in: "coordinator").contains { $0["msg"]?.contains("books") == true }
+        branch.events("home_repaired", in: "coordinator").contains {
+          $0["msg"]?.contains("run/database") == true
+        }
       }
       try branch.killCoordinator()
       try bank.open(branch, speed: "max")
