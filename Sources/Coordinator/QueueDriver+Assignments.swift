@@ -24,8 +24,10 @@ extension QueueDriver {
     if kind.takesPayload {
       do throws(StoreError) { payload = try engine.payload(of: customer.ticket) } catch {
         fail(error)
-        guard context.isHalted || Kernel.hasPlantedBug("assignsWithoutPayload") else {
-          return postpone(customer, lease, at: window, kind)
+        guard Kernel.hasPlantedBug("assignsWithoutPayload") else {
+          // After a halt nothing more is sent.
+          if !context.isHalted { postpone(customer, lease, at: window, kind) }
+          return
         }
       }
     }
