@@ -4,7 +4,7 @@
 // that, `bank.db` stores that the service database has stored this opening. A service database without the opening
 // that `bank.db` attributes to it is therefore an older copy.
 // Invariant: a crash between any two of these writes causes no mismatch. While a mismatch needs the operator's
-// decision, nothing is written. The mismatch is therefore reported until the operator restores the right file or
+// decision, neither entry is written. The mismatch is therefore reported until the operator restores the right file or
 // accepts the mismatch.
 
 import Time
@@ -91,7 +91,9 @@ public enum DatabaseMismatch: UInt8, NameCodable {
       return known == nil || known?.identity == database.identity ? .newBank : .otherDatabase
     }
     if seen.openedAt != moment { return .olderBank }
-    guard let known else { return nil }
+    // A later opening than the recorded one: the coordinator was killed after the service database had stored the
+    // opening, and before `bank.db` had. The database may be one that this opening has accepted.
+    guard let known, seen.opening <= known.opening else { return nil }
     return known.identity != database.identity || seen.opening < known.opening ? .olderDatabase : nil
   }
 }

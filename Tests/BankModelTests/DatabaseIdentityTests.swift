@@ -28,6 +28,8 @@ struct DatabaseIdentityTests {
     for known in [nil, RecordedDatabase(identity: 7, opening: 2), RecordedDatabase(identity: 7, opening: 3)] {
       #expect(judge(database(), known, moment) == nil)
     }
+    // A database that this opening has accepted has recorded it, and the bank still has the former one.
+    #expect(judge(database(8, opening: 9), RecordedDatabase(identity: 7, opening: 4), moment) == nil)
   }
 
   @Test("an older copy of either is distinguished from a file that was set aside")
@@ -36,7 +38,9 @@ struct DatabaseIdentityTests {
     #expect(judge(database(), known, moment) == .olderDatabase)
     #expect(judge(DatabaseIdentity(identity: 7, bank: nil), known, nil) == .olderDatabase)
     #expect(
-      judge(database(8, opening: 9), RecordedDatabase(identity: 7, opening: 4), moment) == .olderDatabase)
+      judge(database(8, opening: 3), RecordedDatabase(identity: 7, opening: 4), moment) == .olderDatabase)
+    #expect(
+      judge(database(8, opening: 4), RecordedDatabase(identity: 7, opening: 4), moment) == .olderDatabase)
     for other in [nil, later] { #expect(judge(database(), known, other) == .olderBank) }
     #expect(judge(DatabaseIdentity(identity: 8, bank: nil), known, nil) == .newDatabase)
     #expect(judge(database(bankID: 6), nil, moment) == .newBank)
