@@ -27,7 +27,7 @@ extension CommandTable {
     return page.text
   }
 
-  /// Writes the overview: examples, usage, all commands by group, global options and exit codes.
+  /// Writes the overview: title, examples, usage, the visible commands by group, global options and exit codes.
   private func writeOverview(to page: inout PageLayout, _ language: TextLanguage) {
     page.paragraph("\(program): \(summary[language])")
     write(examples, to: &page, language)

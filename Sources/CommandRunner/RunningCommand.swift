@@ -54,12 +54,11 @@ public final class RunningCommand {
   ///
   /// - Parameters:
   ///   - now: time of the start. The duration and the timeout are measured from it.
-  ///   - readDelay: time during which the output stays in the pipes, which hold 64 KiB each, while the loop
-  ///     waits only for the exit. A command that exits within this time costs a third less. A command that
-  ///     writes more than the pipes hold blocks until this time is over.
-  ///   - adopts: returns true for the children of this process that belong to the command, other than the
-  ///     command itself. These are all children that this process has not started itself. If it returns true
-  ///     for any, call `Subreaper.become()` first.
+  ///   - readDelay: time during which the loop does not read the output, which stays in the pipes, 64 KiB
+  ///     each. A command that exits within this time costs a third less. A command that writes more than the
+  ///     pipes hold blocks until this time is over.
+  ///   - adopts: returns true for a child that this process has not started itself and that belongs to the command. A
+  ///     caller that adopts orphans calls `Subreaper.become()` first; any other returns false.
   /// - Throws: temporary shortages of processes, descriptors or memory, ETXTBSY if another process is writing
   ///   the program file, and other errors that the command did not cause, such as those of its control group.
   ///   The command has not started then. A failure after the start is not thrown: the step is retried while

@@ -107,9 +107,10 @@ public struct BankConfiguration: Sendable, Equatable {
   public var restartInitialDelay = TimeSpan.milliseconds(100)
   /// Maximum delay before a restart. `restart_max_delay`
   public var restartMaxDelay = TimeSpan.seconds(30)
-  /// Number of customers after which a teller is replaced; 0 for never. `max_customers_per_teller`
+  /// Number of customers after which the worker process at a window is replaced; 0 for never.
+  /// `max_customers_per_teller`
   public var maxCustomersPerTeller: Int64 = 0
-  /// Resident memory in MiB above which a teller is replaced; 0 for never. `max_teller_memory_mb`
+  /// Resident memory in MiB above which the worker process at a window is replaced; 0 for never. `max_teller_memory_mb`
   public var maxTellerMegabytes: Int64 = 0
   /// Time for which output files of commands are kept after the last write; 0 for no limit.
   /// `output_retention`

@@ -139,7 +139,7 @@ package final class Coordinator {
     connect()
   }
 
-  /// Sets the closures through which a part calls parts created after it.
+  /// Sets callbacks between the parts, mostly those through which a part calls one that was created after it.
   private func connect() {
     let shared = branch.shared
     reader?.decorate = { [unowned reports] in reports.addingLocalAttempt($0) }

@@ -328,7 +328,7 @@ final class EnqueueHandler: CoordinatorComponent {
 
   /// Returns the customers of the next slice, and adds their payloads and keys to `attachments`.
   /// - Parameter arriving: Numbers of the customers admitted so far; nil before the first slice.
-  /// - Parameter issued: The highest assigned number.
+  /// - Parameter issued: The highest issued number; the numbers of `arriving` are not issued yet.
   func nextSlice(
     of order: inout EnqueueQueue.Order, with attachments: inout SliceAttachments,
     after arriving: InProgressEnqueue?,

@@ -64,7 +64,7 @@ final class EnqueueQueue {
     /// - Parameters:
     ///   - left: Number of customers still held back after this slice.
     ///   - arriving: Numbers of the customers admitted so far; nil before the first slice.
-    ///   - issued: The highest assigned number.
+    ///   - issued: The highest issued number.
     func placement(
       of count: Int64, heldBack left: Int64, after arriving: InProgressEnqueue?, issued: TicketNumber
     ) -> InProgressEnqueue.TicketPlacement {

@@ -59,7 +59,7 @@ struct ListSlices {
 
   /// Returns the new customers of the next part.
   /// - Parameter arriving: Numbers of the customers admitted so far; nil before the first part.
-  /// - Parameter issued: The highest assigned number.
+  /// - Parameter issued: The highest issued number; the numbers of `arriving` are not issued yet.
   func next(
     of sliced: SlicedList, _ order: inout EnqueueQueue.Order, with attachments: inout SliceAttachments,
     after arriving: InProgressEnqueue?, issued: TicketNumber

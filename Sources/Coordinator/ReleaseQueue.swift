@@ -92,7 +92,7 @@ package final class ReleaseQueue {
     while inFlight.count < Self.limit, let scan {
       let page = try store.unreleased(after: scan.position, limit: Self.limit)
       for ticket in page where inFlight.count < Self.limit {
-        // An immediate answer may have ended the scan.
+        // The previous request may have failed at once, without a connection to the stock, which ends the scan.
         guard self.scan != nil else { return }
         self.scan?.position = ticket
         guard scan.retriesRefused || refused[ticket] == nil else { continue }

@@ -101,5 +101,5 @@ public struct JSONNode: Sendable, Equatable {
   }
 }
 
-/// Kind of a JSON value, for error messages.
+/// Kind of a JSON value.
 public enum JSONKind: Sendable, Hashable { case null, bool, number, string, array, object }

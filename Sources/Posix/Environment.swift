@@ -31,7 +31,7 @@ public enum Environment {
   }
 }
 
-/// Properties of this process.
+/// Ids, arguments and name of this process.
 public enum CurrentProcess {
   /// The process id. `getpid(2)`
   public static var pid: pid_t { Kernel.simulated?.processID ?? getpid() }

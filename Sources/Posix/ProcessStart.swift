@@ -1,7 +1,8 @@
 // Normalization of the state that a process inherits: standard descriptors, signals, signal mask, umask,
 // limits. It happens once, before any other work.
 // Invariant: afterwards a service behaves the same under any shell, nohup or container, and under a parent that
-// has changed this state. A command additionally keeps the signals of the terminal that its starter ignores.
+// has changed this state. A command, unlike a service, keeps ignoring the terminal's signals that its starter ignored,
+// and keeps its limit of open files.
 // Errors: none that a caller could handle; a limit that cannot be raised stays.
 import CLinux
 import Glibc

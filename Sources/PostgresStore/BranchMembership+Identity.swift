@@ -1,6 +1,7 @@
 // Detection, by an open branch, of a replaced database: a different database, an older state of the same one, or a
 // copy without the last transactions.
-// Invariant: missing data is reported once. After the report the branch owns no customers any more.
+// Invariant: after a report of missing data the branch owns no customers any more. When it joins again, it may report
+// more of what is missing.
 import BankModel
 import Posix
 import Postgres

@@ -1,8 +1,8 @@
 // Survey of all hosts of an address before a branch starts: which of them accept writes, and their timelines.
 // Invariant: the chosen host has the highest timeline among those that answered; if the branch knows a cluster, and
 // hosts of this cluster answered, among these hosts. After the first answer the remaining hosts have a limited time.
-// Errors: if no host is usable, the survey reports the error and retries. If the hosts belong to several clusters, the
-// survey reports this and ends.
+// Errors: if no host is usable, the survey reports the error and retries. If the hosts that answered belong to several
+// clusters, and none of them to the known one, the survey reports this and ends.
 import Posix
 import Postgres
 import QueueCore

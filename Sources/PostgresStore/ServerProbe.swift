@@ -7,7 +7,7 @@ import Postgres
 package struct ServerProbe {
   /// Start of the server process of this connection, in microseconds since 1970.
   var beganAt: Int64
-  /// Cluster and timeline. The number of the database needs another query, because it may not exist.
+  /// Cluster and timeline. Its `bankID` is nil: ``number`` queries it, because the schema of a bank may not exist.
   package var identity: ServerIdentity
   /// True if the schema of a bank exists.
   package var hasBankSchema: Bool

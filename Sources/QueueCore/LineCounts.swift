@@ -10,7 +10,7 @@ public struct LineCounts: Sendable {
   public private(set) var lines: [Line] = []
   /// Number of waiting customers, by the index of the line.
   private var counts: [Int64] = []
-  /// Indices of the lines of each service, in the order of service.
+  /// Indices of the lines of each service, by the index of the service, and within it by priority.
   private var order: [[Int]] = []
   /// Indices of the lines without a grade.
   private var places: [Line: Int] = [:]
@@ -42,7 +42,7 @@ public struct LineCounts: Sendable {
     lines.indices.lazy.filter { counts[$0] != 0 }.map { (lines[$0], counts[$0]) }
   }
 
-  /// Indices of a service's lines, in the order of service.
+  /// Indices of a service's lines, by priority.
   public func places(of service: Service) -> [Int] {
     let index = service.index
     return index < order.count ? order[index] : []

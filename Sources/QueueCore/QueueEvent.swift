@@ -31,7 +31,8 @@ public enum QueueEvent: Sendable {
   case pageLoaded(Line, [Customer])
   /// With a shared database: the line may contain customers that no branch has claimed.
   case lineMayHaveCustomers(Line)
-  /// Another branch has cancelled a customer that this branch may own. The receipt is written.
+  /// A customer that this branch may own was cancelled in the shared database: by another branch, or by a request that
+  /// this branch has forwarded. The receipt is written.
   case cancelledElsewhere(TicketNumber)
   /// The branch may assign customers until this moment, because until then no other branch may claim its customers.
   case leaseExtended(until: MonotonicTime)

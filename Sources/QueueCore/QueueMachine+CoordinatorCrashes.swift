@@ -30,8 +30,8 @@ public struct CoordinatorCrashes: Sendable, Equatable {
 }
 
 extension QueueMachine {
-  /// Handles a customer that has left the line and for which started attempts or coordinator crashes are recorded.
-  /// Records a lost attempt. A customer without attempts left becomes a dead letter. A suspect may be delayed.
+  /// Checks a customer that was taken out of its line, before it is assigned. Records a lost attempt. A customer that
+  /// has no attempts left, or too many crashes, becomes a dead letter. A suspect may be delayed.
   ///
   /// - Returns: the customer to assign; nil if it became a dead letter or was delayed.
   mutating func checkBeforeAssignment(_ customer: Customer, into effects: inout [QueueEffect]) -> Customer? {

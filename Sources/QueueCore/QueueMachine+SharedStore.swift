@@ -78,8 +78,8 @@ extension QueueMachine {
     dayCounters.servedByService[receipt.service.index] -= 1
   }
 
-  /// Handles the cancellation of a customer by another branch. Asks the worker that holds the customer to return it.
-  /// Writes nothing, because the other branch has written the receipt. A completion that the store has already
+  /// Handles the cancellation of a customer in the shared database. Asks the worker that holds the customer to return
+  /// it. Writes nothing, because the database has the receipt. A completion that the store has already
   /// received has no effect, because the customer is no longer stored.
   mutating func handleLoss(_ ticket: TicketNumber, at now: Moment, into effects: inout [QueueEffect]) {
     revertStarts(into: &effects)

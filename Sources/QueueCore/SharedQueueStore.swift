@@ -145,7 +145,8 @@ public struct BranchIdentity: Sendable, Hashable {
 public struct BranchJoinState: Sendable {
   /// Number, name and epoch of the branch.
   public var identity: BranchIdentity
-  /// Counters of the current day and of the services. No customer of the branch is counted yet.
+  /// Counters with which the branch starts: the current day, its start, and the services with their pauses. All numbers
+  /// of customers are 0.
   public var dayCounters: DayCounters
   /// Identity of the database.
   public var bankID: BankID

@@ -184,8 +184,8 @@ extension SQLiteStore {
   private func startNextDay(
     from saved: DayCounters, to dayCounters: DayCounters, _ arriving: InProgressEnqueue?
   ) throws(StoreError) {
-    // An arriving request started after the reset, which has removed any incomplete request of the previous
-    // day.
+    // If no request is arriving, the rows of an incomplete request of the old day are removed. If one is arriving, the
+    // day was ended by a reset, which has removed such rows already, and the rows belong to the new day.
     if arriving == nil { try withdraw(limit: .max) }
     // Every stored customer belongs to the current day, so no customer of the old day may be left.
     let kept = try database.number("SELECT count(*) FROM customer", while: "closing a day") ?? 0

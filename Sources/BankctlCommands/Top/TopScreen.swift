@@ -24,7 +24,8 @@ final class TopScreen {
   private var asked: [UInt32: ControlCommand] = [:]
   /// True if messages were received since the last drawing.
   private var hasNews = false
-  /// Earliest time of the next drawing that no key or answer causes.
+  /// Earliest time of the next drawing for new snapshots or running clocks. Keys, answers and signals of the terminal
+  /// cause a drawing at once.
   private var nextDrawing = MonotonicTime(nanoseconds: 0)
   private var failure: CommandError?
 

@@ -1,8 +1,9 @@
-// Linux calls that Swift's Glibc module does not import: epoll, signalfd, pidfd, prctl, peer credentials, a
-// spawn that leaves only given descriptors open, and a few constants that are macros in C. Most functions are
-// one system call, or a few of one kind. Invariant: nothing in this header needs _GNU_SOURCE, so Swift's own
-// view of the C library is unchanged. Errors: as in C, -1 and errno, or an errno value if the comment says so.
-// A call that fails with EINTR is not repeated; the caller repeats it.
+// Linux calls that Swift's Glibc module does not import, such as epoll, signalfd, pidfd and prctl; calls whose types
+// or constants are awkward in Swift, such as sockets, stat and limits; a spawn that leaves only given descriptors
+// open; and state of this process. Most functions are one system call, or a few of one kind.
+// Invariant: nothing in this header needs _GNU_SOURCE, so Swift's own view of the C library is unchanged.
+// Errors: as in C, -1 and errno, or an errno value if the comment says so. The caller repeats a call that fails with
+// EINTR.
 #ifndef CLINUX_H
 #define CLINUX_H
 

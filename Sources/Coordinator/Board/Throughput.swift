@@ -16,10 +16,13 @@ struct Throughput {
     var issued: Int64 = 0
   }
 
-  /// Spans of the rates, in steps of their scale.
+  /// Span of the one-second rate, in short steps.
   static let steps = 10
+  /// Span of the ten-second rate in short steps, and of the ten-minute rate in long steps.
   static let longSteps = BoardHistory.intervalsAtMost - 1
+  /// Length of a short step.
   static let step = TimeSpan.milliseconds(100)
+  /// Length of a long step.
   static let longStep = TimeSpan.milliseconds(BoardHistory.part)
 
   private let openedAt: MonotonicTime

@@ -37,7 +37,7 @@
     private(set) var finished: [TicketNumber: BranchOwner] = [:]
     private(set) var cancelledTickets: Set<TicketNumber> = []
     private(set) var issuedLast: TicketNumber = 0
-    /// Cancelled customers for whom a stock may hold something.
+    /// Cancelled customers for whom a stock may have a reservation.
     private var owed: Set<TicketNumber> = []
     private(set) var dayEndedAt: MonotonicTime?
     var dayHasEnded: Bool { dayEndedAt != nil }

@@ -1,6 +1,6 @@
 // Branches, their epochs and their claims in the simulated server.
-// Invariant: each method that executes a call has the effect of the production statement of that name, except for a
-// planted bug. The documentation of the statements applies here too.
+// Invariant: each method that executes a call has the effect of the production statement that the call names, except
+// for planted bugs and for limits on sizes. The documentation of the statements applies here too.
 
 #if HAS_POSTGRES
   import BankModel

@@ -15,14 +15,14 @@
       lanes.first { $0.number == lane }.flatMap { $0.branch > 0 ? $0.branch : nil }
     }
 
-    /// Records that the stock of a branch may hold something for a cancelled customer.
+    /// Records that the stock of a branch may have a reservation of a cancelled customer.
     func recordRelease(_ row: Row) {
       if let owner = owner(of: row.lane), !hasPlantedBug(.forgetsStockReleases) {
         releases[row.ticket] = (owner, row.issued)
       }
     }
 
-    /// Records for each customer that a commit has cancelled that the stock of its branch may hold something.
+    /// Records for each customer that a commit has cancelled that the stock of its branch may have a reservation.
     func recordRelease(_ call: PostgresCall) -> [[PostgresValue]] {
       for ticket in call.integers(3) {
         guard let receipt = receipts[ticket], receipt.owner == call.owner, receipt.commit == call.integer(2),

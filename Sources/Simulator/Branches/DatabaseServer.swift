@@ -124,8 +124,8 @@
     unowned let world: BranchSimulation
     var branches: [Branch] = []
     var lanes: [(number: Int64, service: Int64, priority: Int64, branch: Int64)] = []
-    /// Cancelled tickets for which the stock of a branch may hold something: the branch, and the time of
-    /// issue.
+    /// Cancelled tickets for which the stock of a branch may have a reservation: number of the branch, and time of
+    /// issue in milliseconds.
     var releases: [Int64: (branch: Int64, issued: Int64)] = [:]
     var customers: [Int64: Row] = [:]
     var claims: [Claim] = []

@@ -1,5 +1,6 @@
 // System calls for files and their names.
-// Invariant: results are those of Linux, or ENOSYS, and calls of a killed process have no effect.
+// Invariant: the results of the calls that the programs make are those of Linux, or ENOSYS. Calls of a killed process
+// have no effect.
 import BankModel
 import Glibc
 import Posix

@@ -315,7 +315,7 @@ final class SimulatedProcess {
 
   // MARK: - Descriptors
 
-  /// Adds a descriptor with the lowest free number. Returns -1 if the process has too many.
+  /// Adds a descriptor with the lowest free number from `lowest` on. Returns -1 if the process has too many.
   func give(_ file: OpenFile, atLeast lowest: CInt = 3) -> CInt {
     guard descriptors.count < openFiles else { return fail(EMFILE) }
     var number = lowest

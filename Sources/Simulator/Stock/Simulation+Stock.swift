@@ -244,7 +244,8 @@ extension Simulation {
     for stream in stockState.service?.streams ?? [] { stream.slow(by: 1) }
   }
 
-  /// True if the stock has nothing left to do: all fruit was returned, and every client has what it waits for.
+  /// True if the reservations of all cancelled customers are released, every operator has its answers, and every
+  /// subscriber has the last change; also true without a stock.
   var isStockSatisfied: Bool {
     guard hasStock else { return true }
     let left = (try? disk.unreleased(after: nil, limit: 1)) ?? []
