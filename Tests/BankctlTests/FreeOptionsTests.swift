@@ -67,7 +67,7 @@ struct FreeOptionsTests {
     #expect(waiting.contains("'bankctl wait --leave-delayed'") && waiting.contains("--timeout"))
     #expect(
       english.waitsForDelayed(2, until: nil, try free("enqueue", "3", "--wait"))
-        == "Only delayed customers remain: 2. 'bankctl cancel' cancels them.")
+        == "Only delayed customers, for later or for a retry, remain: 2. 'bankctl cancel' cancels them.")
     #expect(
       korean.waitsForDelayed(2, until: nil, .none)
         == "예약·재시도 고객만 남았습니다. 2명. 'bankctl cancel'은 이 고객을 취소합니다.")

@@ -205,6 +205,11 @@ struct FirstRunTests {
       ] {
         #expect(help.out.contains(arguments), "\(arguments): \(help)")
       }
+      for line in Set(help.out.split(separator: "\n"))
+      where line.first?.isUppercase == true && line.count < 30 {
+        #expect(help.out.components(separatedBy: "\n\(line)\n").count == 2, "a heading stands once: \(line)")
+      }
+      #expect(!help.out.contains("Exit codes"), "a heading without commands")
       let version = try checkout.run("bankctl", "--version")
       #expect(version.code == 0 && version.err.contains("Not built yet"), version.story)
       #expect(!checkout.hasBuildDirectory)

@@ -85,7 +85,7 @@ struct LaterTests {
       #expect(try branch.receipts().count == 3)
       let wait = try branch.launch(["wait", "--timeout", "20s"])
       try branch.waitUntil("wait prints which customers it waits for") {
-        wait.errors.contains("Only delayed customers remain: 1")
+        wait.errors.contains("Only delayed customers, for later or for a retry, remain: 1")
       }
       wait.signal(SIGINT)
       _ = try wait.finish()

@@ -205,7 +205,7 @@ extension MessageCatalog {
         "\(day(span.day)) \(tickets(span.first, span.last))")
     }.joined(separator: ", ")
     return say(
-      "Stopped waiting. \(them) stay queued; 'bankctl wait' waits again.",
+      "Stopped waiting. The work continues for \(them); 'bankctl wait' waits again.",
       "대기를 중단했습니다. \(them)의 업무는 계속됩니다. 다시 기다리려면 'bankctl wait'를 쓰세요.")
   }
 

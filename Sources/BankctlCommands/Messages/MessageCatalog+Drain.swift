@@ -93,7 +93,7 @@ extension MessageCatalog {
       "'bankctl wait --leave-delayed'는 이 고객을 기다리지 않고, ")
     let limiting = say("--timeout limits the wait, ", "--timeout은 기다리는 시간을 정하며, ")
     return say(
-      "Only delayed customers remain: \(Self.grouped(count))"
+      "Only delayed customers, for later or for a retry, remain: \(Self.grouped(count))"
         + (moment.map { ", the first until \($0)" } ?? "") + ". ",
       "예약·재시도 고객만 남았습니다. \(Self.grouped(count))명" + (moment.map { ", 가장 이른 시각 \($0)" } ?? "") + ". ")
       + (free.leaveDelayed ? leaving : "") + (free.timeout ? limiting : "")

@@ -95,10 +95,16 @@ extension WaitProgress {
       printOnce(messages.waitsForPaused(paused, free), once: paused.service.text + (paused.pauseReason ?? ""))
     }
     let queue = report.wholeQueue
-    if queue.delayed > 0, queue.waiting + queue.serving == 0 {
+    let wait = queue.delayedUntil.map {
+      $0.subtractingReportingOverflow(SystemClock.wall().milliseconds).partialValue
+    }
+    if queue.delayed > 0, queue.waiting + queue.serving == 0, wait ?? .max >= Self.longRetry {
       printOnce(messages.waitsForDelayed(queue.delayed, until: queue.delayedUntil, free), once: "")
     }
   }
+
+  /// Milliseconds until the first delayed customer is due, from which on the wait is reported. A first retry is not.
+  private static let longRetry: Int64 = 2_000
 
   /// Prints a sentence if its cause was not reported before and the first second has passed.
   private func printOnce(_ sentence: String, once cause: String) {
