@@ -1,8 +1,8 @@
-// Checks of the board's snapshots: each one by itself, against earlier ones, and against the disk. The checks never
-// query the coordinator. A snapshot is checked when it is written, which may be long after it was made if its reader is
-// slow. It must contain the last commit only if it was made after that commit.
+// Checks of the snapshots that clients subscribe to: each one by itself, against earlier ones, and against the disk.
+// The checks never query the coordinator. A snapshot is checked when it is written, which may be long after it was made
+// if its reader is slow. It must contain the last commit only if it was made after that commit.
 // Invariant: a valid snapshot lists a customer at most once, counts every customer that it does not list, and has its
-// tickets and events in order.
+// waiting tickets and its events in order.
 import BankModel
 import Time
 import Wire
@@ -43,9 +43,8 @@ struct BoardChecker {
       ?? (isFresh ? Self.objection(to: frame, onDisk: checker) : nil)
   }
 
-  /// Checks that a subscription gets at most 20 snapshots per second after the first, and two more. Snapshot 2 may
-  /// follow snapshot 1 immediately: snapshot 1 may be written late in a loop iteration, and snapshot 2 is made at the
-  /// end of that iteration.
+  /// Checks that a subscription gets at most 20 snapshots per second after the first, and two more: a snapshot
+  /// may be written long after it was made, and the next one soon after it.
   private mutating func pace(of view: View, at now: MonotonicTime) -> String? {
     guard let (first, pictures) = views[view] else {
       views[view] = (now, 0)
@@ -126,8 +125,8 @@ struct BoardChecker {
     guard dayCounters.issued > 0 else { return nil }
     let unlisted = (1...dayCounters.issued).filter { outcome($0) == nil && !listed.contains($0) }
     let ended = dayCounters.issued - Int64((1...dayCounters.issued).count { outcome($0) == nil })
-    // A served or cancelled customer is counted before the receipt is on disk. Customers that only the store
-    // holds are not listed while the store cannot be queried.
+    // A served or cancelled customer is counted before the receipt is on disk. Customers that are
+    // only in the store are not listed while the store cannot be queried.
     let isWhole =
       frame.waiting.count < BoardFrame.waitingAtMost && !checker.isLowOnSpace && checker.world.isStable
     let left = isWhole ? 0 : frame.hidden.waiting
@@ -140,7 +139,7 @@ struct BoardChecker {
 
   // MARK: - Events
 
-  /// Checks that events have no gaps, contradict no earlier snapshot, and finish each customer once.
+  /// Checks that events have no gaps, contradict no earlier snapshot, and finish no customer twice.
   private mutating func objection(to events: [BoardEvent]) -> String? {
     let numbers = events.map(\.sequence)
     if zip(numbers, numbers.dropFirst()).contains(where: { $0 + 1 != $1 }) {

@@ -66,7 +66,7 @@ final class CoordinatorProgram: SimulatedProgram {
       now: SystemClock.moment(), ties: ties, inFlightTable: world.inFlightTable)
     coordinator.witness = watch
     try Subreaper.become()
-    // Simulated concurrent workers leave no processes running. Without commands there are therefore none to end.
+    // Simulated external workers leave no processes running. Without commands there are therefore none to end.
     if world.hasCommands {
       makeReaper = { [coordinator] in OrphanReaper(of: coordinator, stored.dayCounters) }
     }
@@ -130,7 +130,7 @@ final class CoordinatorProgram: SimulatedProgram {
     if let finalFlush { return try finalFlush.runIteration() ? coordinator.exitCode : nil }
     watch.beginIteration()
     while let word = watch.nextDelayedMessage(at: process.clock) {
-      // Any event also returns the due customers to their lines. Apply a tick first, so that all following effects
+      // A late message also returns the due customers to their lines. Apply a tick first, so that all following effects
       // belong to the late message.
       if let due = machine.nextRetry, due <= process.clock { coordinator.process(.tick) }
       coordinator.process(word)

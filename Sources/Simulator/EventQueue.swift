@@ -24,12 +24,12 @@ enum ScheduledEvent {
   case clientSendsFaultRequests(Int)
   /// The coordinator is killed, right after the stock has answered that fruit was returned.
   case coordinatorKillDue
-  /// An outside worker starts, or a fault hits a concurrent worker.
+  /// An outside worker starts, or a fault hits an external worker.
   case externalWorkerConnects(Int)
   case externalWorkerFault
   /// A fault hits a command or its runner.
   case commandFault
-  /// One second after the bank has closed, when every client has received the last message.
+  /// The history ends, one second after the bank has closed.
   case end
 }
 

@@ -1,11 +1,11 @@
-// Names of all faults of the simulated world.
-// Invariant: reports and scripts refer to the faults by these names.
+// Names of the faults of a bank with a database of its own; for shared banks see `BranchFault`.
+// Invariant: the reports and the trace use these names.
 
 /// A kind of fault.
 public enum FaultKind: Int, CaseIterable, Sendable, Codable {
-  /// The coordinator is killed at a system call, or stalls for a while.
+  /// The coordinator is killed, or stalls for a while.
   case coordinatorKilled, coordinatorStalled
-  /// A teller is killed between two actions, hangs permanently, or is slow, sometimes beyond its lease.
+  /// A teller, juice station or runner is killed, hangs or is stopped, or is slow, sometimes beyond its lease.
   case tellerKilled, tellerStuck, tellerSlow
   /// A teller reports that it could not serve, sends a message that it must not send, or sends bytes that are
   /// not a message.
@@ -32,21 +32,21 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case windowsScaled
   /// The process that opened the bank in the foreground is killed, which stops the bank at once.
   case foregroundProcessKilled
-  /// A changed configuration is reloaded; a signal requests the stop.
+  /// The configuration is reloaded, mostly with changes; a signal requests the stop.
   case configurationChanged, coordinatorSignalled
   /// The guardian is killed, at once or at a system call. It stalls, for a while or permanently.
   case guardianKilled, guardianStalled
-  /// Guardian and coordinator are killed at once; an operator opens the bank again.
+  /// Guardian and coordinator are killed at the same time; an operator opens the bank again.
   case bankKilled
   /// The guarded coordinator is stopped permanently.
   case coordinatorStuck
-  /// A concurrent worker is killed, sometimes between two bytes of an answer; stops working for one of its customers;
+  /// An external worker is killed, sometimes between two bytes of an answer; stops working for one of its customers;
   /// is stopped; answers twice, or for a customer of another worker; sends half a message, or an unknown one;
   /// disconnects and connects again; answers for an earlier lease after it has connected again.
   case workerKilled, workerHung, workerStopped, workerSentFalseAnswer, workerSentGarbage, workerLeft,
     workerLate
   /// A runner is killed; a command is killed, or stopped; its program file is removed for a while; a customer
-  /// is cancelled while its command runs.
+  /// that a runner holds is cancelled.
   case runnerKilled, commandKilled, commandHung, commandRemoved, commandCancelled
   /// The stock service is killed at a system call, or stalls, for a while or permanently. An audit takes a long time.
   case stockKilled, stockSlow, stockStuck, stockAuditLong
@@ -67,7 +67,7 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case vendingKilled, vendingSlow, vendingStuck, vendingDiskFull, vendingDiskFailed, vendingConnectionLost,
     vendingLate
   case vendingCommitLost, vendingCommitSlow, vendingOutOfDescriptors, vendingAskedToExit
-  /// The vending machine is killed soon after the stock has answered that a drink was taken.
+  /// The vending machine is killed soon after the stock has carried out one of its orders.
   case purchaseInterrupted
   /// The stock service is killed soon after the vending machine has requested a drink, while the machine waits.
   case stockKilledInPurchase

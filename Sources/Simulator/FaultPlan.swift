@@ -1,6 +1,6 @@
-// Faults of one history and the size of its simulated bank, all drawn from the seed before the history starts.
+// Frequency of the faults of one history, and the size of its simulated bank, drawn from the seed before it starts.
 // Invariant: the same seed gives the same plan in every build. Some seeds plan no faults, to find defects that need
-// none. Others plan a fault every 5 to 40 milliseconds.
+// none. Others plan a fault about every 5 to 40 milliseconds.
 import BankModel
 import QueueCore
 import Time
@@ -16,7 +16,7 @@ struct FaultPlan {
   let interval: TimeSpan
   /// Time span in which faults happen, except the last one, which hits the closing bank.
   let duration: TimeSpan
-  /// Relative frequency of each kind of fault.
+  /// Relative frequency of the kinds of fault that are drawn.
   let weights: [(kind: FaultKind, weight: Int64)]
   let policy: QueuePolicy
   /// Number of windows of each service.
@@ -99,8 +99,8 @@ struct FaultPlan {
       case .messageLate, .tellerFailed, .diskFull, .diskFailed, .stationKilled, .vendingDiskFull,
         .purchaseInterrupted, .releaseInterrupted:
         (kind, weight * 4)
-      // A hung service is unavailable for seconds, and a bank that has ended meets no further faults. Draw these faults
-      // less often.
+      // A hung service is unavailable for seconds, and a bank that stops serves no customers. Draw these faults less
+      // often.
       case .stockStuck, .vendingStuck, .foregroundProcessKilled, .coordinatorSignalled: (kind, weight / 2)
       case .configurationChanged: (kind, weight)
       default: (kind, weight * weight)

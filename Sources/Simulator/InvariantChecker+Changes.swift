@@ -51,7 +51,7 @@ extension InvariantChecker {
     }
   }
 
-  /// Adds a new customer, whose ticket must be higher than all earlier ones.
+  /// Adds a new customer, whose ticket must not have been issued before.
   private func addCustomer(_ customer: Customer, as state: CustomerState) {
     if customer.ticket <= view.lastTicket || view.customers[customer.ticket] != nil {
       violate(.duplicate, "ticket \(customer.ticket) was issued twice; the last ticket is \(view.lastTicket)")
@@ -63,7 +63,7 @@ extension InvariantChecker {
   }
 
   /// Checks a customer that becomes due. A customer ordered for later is due by the calendar, and a failed one after a
-  /// delay of the monotonic clock. Only the calendar is checked.
+  /// delay of the monotonic clock, which is not checked.
   private func becomeReady(_ customer: Customer, at now: Moment) {
     let ticket = customer.ticket
     if view.newcomers.contains(ticket) {
@@ -93,9 +93,9 @@ extension InvariantChecker {
   }
 
   /// Checks that an attempt may end as recorded, and removes its customer from its window. For a lost attempt, see
-  /// `recordLost(_:)`. Any other end must follow from this step's event, from an expired lease, or from a recall. The
-  /// customer's new counts follow from those at its assignment, and `placeCustomer(_:_:)` compares the core's counts
-  /// with them. The customer stays in `step.unplaced` until it gets a new state or a receipt.
+  /// `recordLost(_:)`. Any other end must follow from this step's event, from an expired lease or timeout, or from a
+  /// recall. The customer's new counts follow from those at its assignment, and `placeCustomer(_:_:)` compares the
+  /// core's counts with them. The customer stays in `step.unplaced` until it gets a new state or a receipt.
   private func record(_ attempt: Attempt, at now: Moment) {
     if attempt.end == .lost { return recordLost(attempt) }
     var holder: Holder?

@@ -84,7 +84,7 @@ extension InvariantChecker {
     }
   }
 
-  /// Checks that a command past its timeout ends within its grace time, unless its runner is stalled.
+  /// Checks that a command past its timeout ends within its grace time, unless its runner has died or is stalled.
   private func checkTime(of tree: CommandTree, _ pid: pid_t, at moment: MonotonicTime) {
     guard pid == tree.root, tree.service == CommandServicesPlan.timed, let runner = tree.runner,
       runner.isAlive, !runner.isStalled(at: world.host.now)
@@ -249,7 +249,7 @@ extension InvariantChecker {
     }
   }
 
-  /// The latest time that a process may have reached. The coordinator's clock may be ahead of the world's.
+  /// The world's time, or the coordinator's if that is ahead.
   private var latestMoment: MonotonicTime {
     max(world.clock.now, world.coordinator?.process.clock ?? world.clock.now)
   }

@@ -1,6 +1,6 @@
 // Checks after each step of the core: its numbers add up, and every required effect has happened.
-// Invariant: the checker reads only the counts of the core and the contradictions that the core finds in itself, and
-// compares the counts with its own tables.
+// Invariant: these checks read only the counts of the core and the contradictions that the core finds in itself, and
+// compare the counts with the checker's own tables.
 import BankModel
 import QueueCore
 import Time
@@ -27,8 +27,7 @@ extension InvariantChecker {
         .protocolViolation, "\(recall.window) is not notified that ticket \(recall.lease.ticket) was recalled"
       )
     }
-    // Further messages may be queued, and one of them may renew a lease. Leases are therefore checked only at a tick,
-    // when all messages have been handled.
+    // Further messages may be queued, and one of them may renew a lease. Leases are therefore checked only at a tick.
     guard case .tick = event else { return }
     for holder in holders where leaseEnd(of: holder) <= now.listeningTime {
       violate(

@@ -156,7 +156,7 @@ extension InvariantChecker {
     onDisk[name] = order
   }
 
-  /// Checks the receipts that the disk contains since the last commit.
+  /// Checks the receipts that were added to the disk since the last check.
   private func readReceipts(from store: QueueDisk) {
     guard let fresh = try? store.allReceipts(after: receiptCount) else { return }
     receiptCount += Int64(fresh.count)

@@ -1,7 +1,7 @@
 // Checks of one event and of the effects that the core returns for it.
-// Invariant: in one step every cause has its effect and every effect its cause, except that changes staged again after
-// a refused commit are not checked again. When a lease ends, its attempt is recorded and its customer gets a new state.
-// When a customer is done, its receipt is written.
+// Invariant: an attempt without a result is recorded in the step in which it ends, and its customer gets a new state or
+// a receipt. When a customer is done, its receipt is written. Changes staged again after a refused commit are not
+// checked again.
 import BankModel
 import QueueCore
 import Time
@@ -12,9 +12,9 @@ struct StepExpectations {
   var expectedAttempts: [(holder: InvariantChecker.Holder, end: AttemptEnd)] = []
   /// The customer whose receipt must be written.
   var done: InvariantChecker.Holder?
-  /// Customers whose attempt was recorded and who must get a new state.
+  /// Customers whose attempt was recorded and who must get a new state or a receipt.
   var unplaced: [TicketNumber] = []
-  /// Tellers that must be killed, and leases that must be recalled.
+  /// Windows whose workers must be killed, and leases that must be recalled.
   var stuck: [Window] = []
   var toRecall: [(window: Window, lease: Lease)] = []
   /// A customer that a client cancels, in any state.
@@ -23,7 +23,7 @@ struct StepExpectations {
   var isRepeat = false
   /// True if the sender of the message belongs to a dead generation.
   var isLate = false
-  /// The window of a teller that has violated the protocol.
+  /// The window of a worker that has violated the protocol.
   var violatingWindow: Window?
   /// A service whose pause must be reported in this step.
   var expectedPause: Service?
@@ -34,7 +34,7 @@ struct StepExpectations {
   var waitingBefore: Int64?
   /// True if the disk was full or nearly full before the step.
   var wasJammed = false
-  /// Consequences of this step for customers of commands and of concurrent workers.
+  /// Consequences of this step for customers of commands and of external workers.
   var verdict = InvariantChecker.Verdict()
   /// Customers whose start this step has made durable.
   var durableStarts: Set<TicketNumber> = []
@@ -208,7 +208,7 @@ extension InvariantChecker {
   func didApply(
     _ event: QueueEvent, to core: borrowing QueueMachine, _ effects: ArraySlice<QueueEffect>, at now: Moment
   ) {
-    // Any event also returns due customers to their lines. A late message must have no other effect.
+    // A late message may return due customers to their lines. It must have no other effect.
     let isCall = effects.first?.makesDelayedReady == true
     if step.isLate, let effect = isCall ? effects.first(where: { !$0.canFollowReadiness }) : effects.first {
       violate(.staleMessage, "a message of a dead generation led to \(effect)")
@@ -365,7 +365,7 @@ extension QueueEvent {
 }
 
 extension QueueEffect {
-  /// True if a due customer joins its line, or the next due ones are requested from the store.
+  /// True if a due customer joins its line, or the next delayed ones are requested from the store.
   fileprivate var makesDelayedReady: Bool {
     switch self {
     case .stage(.revive(_, from: .delayed)), .loadDelayed: true

@@ -1,19 +1,20 @@
-// Checks of concurrent workers: which customers a worker holds and how many, which customer must be its only one, which
-// are blamed when a worker is lost, and the result in a receipt. The checks never query the core.
+// Checks of external workers, which are programs as a user writes them: which customers a worker holds and how many,
+// which customer must be its only one, which are blamed when a worker is lost, and the result in a receipt. The checks
+// never query the core.
 // Invariant: an outside worker is identified by its generation at all its windows, and a worker that the bank started
 // by its window.
 import BankModel
 import QueueCore
 import Time
 
-/// One window of a concurrent worker, with the number of customers that the worker may hold.
+/// One window of an external worker, with the number of customers that the worker may hold.
 struct ExternalWorkerSlot {
   let generation: Generation
   let capacity: Int
 }
 
 extension InvariantChecker {
-  /// Outcomes that the current step decides for customers of commands and of concurrent workers.
+  /// Outcomes that the current step decides for customers of commands and of external workers.
   struct Verdict {
     /// By window: the only customer that its worker held when the step started. Windows of workers with several
     /// customers or none are missing.
@@ -84,7 +85,7 @@ extension InvariantChecker {
     }
   }
 
-  /// Takes all customers from a window that has lost its worker.
+  /// Takes all customers from a window whose worker is lost or has violated the protocol.
   private func takeAll(_ window: Window) {
     for holder in holders where holder.window == window { step.expectedAttempts.append((holder, .killed)) }
     holders.removeAll { $0.window == window }
@@ -135,7 +136,7 @@ extension InvariantChecker {
       || hasNoAttemptLeft(customer)
   }
 
-  /// Checks that a concurrent worker may hold one more customer.
+  /// Checks that an external worker may hold one more customer.
   func assignExternal(_ window: Window, _ lease: Lease, _ customer: Customer) {
     guard let place = externalWorkers[window] else {
       return violate(.lease, "\(window) got ticket \(customer.ticket), but no worker is connected")

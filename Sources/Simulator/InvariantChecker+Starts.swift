@@ -1,6 +1,6 @@
 // Checks of services that count attempts (`max_attempts`). The core's effects must not start an attempt before it is on
 // disk. The workers' own counts must not show more starts of a customer than allowed.
-// Invariant: the workers' counts are independent of the core, and survive every coordinator.
+// Invariant: the workers' counts survive every coordinator.
 import BankModel
 import QueueCore
 import Time

@@ -1,6 +1,6 @@
 // The checker's model of a history: the requests of clients, the answers, the contents of the disk, and the state of
-// each customer. It never queries the core for a fact that it can derive itself, because it would then repeat the
-// core's mistakes.
+// each customer. It derives most facts itself: a checker that queried the core for them would repeat the core's
+// mistakes.
 // Invariant: the checker applies the core's effects in order, and rebuilds its view from the disk when a coordinator
 // starts. A contradiction is a violation, which ends the history.
 import BankModel
@@ -40,7 +40,7 @@ final class InvariantChecker {
     var tickets: [TicketID?]
     var filled = 0
     var asked = 0
-    /// True after the client received the answer that no customer was added, until the client sends the request again.
+    /// True after a request that was sent once was answered without tickets, until the client sends it again.
     var isWithdrawn = false
 
     /// Index of the order of a new ticket. The first customers of a large request may get the last numbers.
@@ -102,24 +102,24 @@ final class InvariantChecker {
   var recalled: [(window: Window, lease: Lease)] = []
   /// Customers that left their line to start but are not assigned yet: the start must be on disk before.
   var starting: [TicketNumber: Customer] = [:]
-  /// Customers cancelled while their teller continues with others. The teller's answers for them have not arrived yet.
+  /// Recalled leases that the workers still count as held: those of external workers, and of tellers with others.
   var cancelled: [(window: Window, lease: Lease)] = []
   /// Windows whose tellers were notified that no customer follows those in flight.
   var closing: Set<Window> = []
   var generations: [Window: Generation] = [:]
-  /// Capacity and generation of concurrent workers, by window.
+  /// Capacity and generation of external workers, by window.
   var externalWorkers: [Window: ExternalWorkerSlot] = [:]
-  /// Results in the stored receipts of concurrent workers.
+  /// Results in the stored receipts of external workers.
   var results: [TicketID: String] = [:]
   /// The commands of customers, and their processes.
   var commands = CommandLedger()
   /// Requested due times by account, for customers ordered for a time of the calendar.
   private(set) var asked: [AccountNumber: WallTime] = [:]
-  /// The latest time that the calendar has ever shown. It may have been set back since.
+  /// The latest calendar time of an event. The calendar may have been set back since.
   var latestWall = WallTime(milliseconds: .min)
   var currentEnqueue: RequestNumber?
   var paused = [Bool](repeating: false, count: ServiceName.branch.count)
-  /// Pauses as of the last commit.
+  /// Pauses that a refused commit leaves.
   var committedPauses = [Bool](repeating: false, count: ServiceName.branch.count)
   /// Sealed transactions of the core without an outcome, oldest first.
   var sealedTransactions: [SealedTransaction] = []
@@ -250,7 +250,7 @@ final class InvariantChecker {
   /// Rebuilds the model from an opened store, which must contain every announced ticket. No customer is at a window.
   func restarted(with stored: StoredQueue, from store: QueueDisk) {
     if store.commits > seenCommits, diskCounters != nil {
-      // The disk had stored a commit although it had reported a failure.
+      // The disk has stored a commit that was not reported as stored.
       staged = uncertainChanges
       committed(stored.dayCounters, in: store)
     }

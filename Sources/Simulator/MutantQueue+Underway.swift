@@ -15,8 +15,8 @@ struct MutantTransit {
 }
 
 extension MutantQueue {
-  /// Settles transactions other than the one that the event names. Returns false if the caller must apply the event as
-  /// usual.
+  /// Applies an event with a bug in the settlement of transactions. Returns false if the caller must apply the event
+  /// as usual.
   mutating func settlesOtherTransactions(
     _ event: QueueEvent, of machine: inout QueueMachine, at now: Moment, into effects: inout [QueueEffect]
   ) -> Bool {
@@ -68,7 +68,7 @@ extension MutantQueue {
 }
 
 extension QueueEffect {
-  /// True for a message to a client or a worker.
+  /// True for an answer to a client or an acknowledgement to a worker.
   fileprivate var isSaid: Bool {
     switch self {
     case .reply, .acknowledge: true

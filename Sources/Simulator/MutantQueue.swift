@@ -56,7 +56,7 @@ struct MutantQueue {
     effects.append(contentsOf: corrupt(wanted, of: event, machine))
   }
 
-  /// Returns the event, with a wrong result if the bug stores one.
+  /// Returns the event, with a wrong result or none if the bug requires that.
   private mutating func withAnotherResult(_ event: QueueEvent) -> QueueEvent {
     guard case .tellerAnswered(let window, let generation, let lease, .worked(let result)) = event else {
       return event

@@ -46,7 +46,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case doesNotKillStuckTeller = "A teller whose lease has run out is not ended."
   case killsWrongGeneration = "Instead of a stuck teller its predecessor is ended."
   case dropsRecalls = "A teller is not notified of a recall."
-  // In the core: concurrent workers.
+  // In the core: external workers.
   case deadLettersConcurrentCustomers =
     "Every customer of a dead worker becomes a dead letter if it held several."
   case renewsAllLeasesOfWorker = "Progress with one customer renews all leases of a worker."
@@ -259,7 +259,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   /// True if the defect is in the queue's core, whose cases are declared first, and not in the shell around it.
   var isOfTheCore: Bool { Self.core.contains(self) }
   private static let core = Set(allCases.prefix { $0 != .reportsCommitTooEarly })
-  /// The promises that the defect may break first. An audit of the open bank can find any defect.
+  /// The promises that the defect may break first. An audit of the open bank may find the defect before that.
   public var breaks: Set<Violation.Kind> { promises.union([.audit]) }
   private var promises: Set<Violation.Kind> {
     switch self {
@@ -284,7 +284,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
       [.process]
     case .assignsWrongPayload: [.payload]
     case .renewsAllLeasesOfWorker, .neverExpiresOutsideLeases: [.lease]
-    // A wrong result appears in a worker's late message, or in the receipt of a command.
+    // With an external worker, a wrong result is reported as that of an earlier message.
     case .storesResultOfOtherCustomer: [.staleMessage, .result]
     case .reusesOutsideGenerations: [.staleMessage]
     case .keepsCustomersOfGoneWorker: [.attempt, .lease]

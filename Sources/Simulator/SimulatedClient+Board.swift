@@ -1,6 +1,6 @@
 // A client's use of snapshots: it subscribes to them, reads them, and sometimes unsubscribes. The snapshots are checked
 // where they are written to the wire.
-// Invariant: a separate random generator makes these choices, so that they do not change any other choice.
+// Invariant: these choices draw from a generator of their own.
 import BankModel
 import Wire
 

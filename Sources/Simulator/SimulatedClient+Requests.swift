@@ -121,7 +121,7 @@ extension SimulatedClient {
     }
   }
 
-  /// Requests customers of a service that concurrent workers serve.
+  /// Requests customers of a service that external workers serve.
   private func customersOfWorkers() -> PlannedRequest {
     let count = chance.draw(0...5) == 0 ? chance.draw(5...20) : chance.draw(1...5)
     let service = ExternalWorkerPlan.services[
@@ -150,7 +150,7 @@ extension SimulatedClient {
   }
 
   /// Due time of a customer; nil unless the history and the account have customers ordered for later. The time depends
-  /// on the account, without a random draw, so that other histories do not change.
+  /// on the account, without a random draw.
   private func dueAt(_ account: AccountNumber) -> Int64? {
     guard world.plan.delaysCustomers, account % 3 == 0 else { return nil }
     let moment = world.clock.moment.wall.milliseconds + (account * 7_919) % 2_700 - 200
@@ -204,8 +204,8 @@ struct ClosingCommands {
 
   /// Returns the next of the last requests; nil if it cannot be sent yet.
   ///
-  /// - Parameter mayEnd: true if the bank can be stopped: a closing bank serves every customer that is left.
-  /// - Parameter isPaused: true if a command has paused its service, possibly because of the last fault.
+  /// - Parameter mayEnd: true if a closing bank can serve every customer that is left.
+  /// - Parameter isPaused: true if a service is paused, which the exit of a command may have caused.
   mutating func next(
     windows: [ServiceName: Int32], mayEnd: Bool, isPaused: Bool
   ) -> SimulatedClient.PlannedRequest? {

@@ -78,11 +78,11 @@ final class SimulatedClient {
     line.onEnd = { [unowned self] in handle($0) }
   }
 
-  /// True if the client has nothing left to send, and waits for no answer but those that may come late.
+  /// True if the client has no request left to choose or repeat, and waits for no answer but those that may come late.
   var isSatisfied: Bool {
     commandsLeft == 0 && outstanding.allSatisfy(\.wish.isPatient) && requestsToRepeat.isEmpty
   }
-  /// Makes the client send three lists to the closing bank, which must refuse them.
+  /// Makes the client send three lists to the closing bank.
   func sendLateLists() { lateLists = 3 }
 
   /// Closes the windows of a service, and opens them again at once.
@@ -246,7 +246,7 @@ final class SimulatedClient {
     }
   }
 
-  /// Checks that a ticket's report is about the requested ticket, and not about the same number on another day.
+  /// Checks the payload in a ticket's report, and that the report is about the requested ticket of the requested day.
   private func handle(_ report: TicketReport, to plannedRequest: PlannedRequest) {
     let carried =
       report.receipt == nil ? SimulatedPayload.of(report.service, report.account, report.itemName ?? "") : nil
@@ -282,7 +282,7 @@ final class SimulatedClient {
     requestsToRepeat.append(plannedRequest)
   }
 
-  /// True for a list in slices: the coordinator checks for space before it has received all of them.
+  /// True for a list of several slices.
   private func isSliced(_ plannedRequest: PlannedRequest) -> Bool {
     guard case .enqueueList = plannedRequest.command else { return false }
     return plannedRequest.count > world.plan.slice

@@ -1,5 +1,5 @@
-// Payloads of a history's customers. Each follows from the account and the service alone, so it can be checked anywhere
-// and draws nothing from the history's generators.
+// Payloads of a history's customers. Each follows from the account, the service and the article alone, so it can be
+// checked anywhere and draws nothing from the history's generators.
 import BankModel
 
 enum SimulatedPayload {

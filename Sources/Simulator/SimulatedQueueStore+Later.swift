@@ -1,6 +1,6 @@
 // Transactions on a slow disk. A transaction is handed over, is in flight, and is written to this history's disk when
 // it is due. If its process is killed first, it is either written at that time or lost.
-// Invariant: the checker receives a transaction and its changes when it is on disk, not before.
+// Invariant: the checker receives a transaction and its changes when it is written, not when it is handed over.
 import BankModel
 import QueueCore
 import Storage

@@ -26,7 +26,7 @@ final class SimulatedQueueStore: QueryingStore {
     world.disk.shown = slowDisk.shown
   }
 
-  /// Runs a call of the store, with the faults of the disk. An error rolls back the open transaction.
+  /// Runs a call of the store, with the faults of the disk. After an error the checker drops the open transaction.
   private func attempt<Result>(
     _ call: MemoryStore.Call, _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {

@@ -1,5 +1,5 @@
-// A worker's process in the simulated world: the production teller or juice station on the simulated host,
-// with the channel from its coordinator.
+// A worker's process in the simulated world: the production teller, juice station or runner on the simulated host, with
+// the channel from its coordinator.
 // Invariant: no code of a worker is copied here. Its faults are injected into its process, its connection, or
 // its provider.
 import BankModel
@@ -14,8 +14,8 @@ final class SimulatedWorker {
   let process: SimulatedProcess
   let window: Window
   let generation: Generation
-  /// Provides what its customers need; nil for most tellers, which need nothing. The process owns the provider, which
-  /// is released when the process ends.
+  /// Provides what the customers need; nil for runners and for most tellers. The process owns the provider, which is
+  /// released when the process ends.
   fileprivate(set) weak var provider: SimulatedProvider?
 
   init(_ process: SimulatedProcess, _ window: Window, _ generation: Generation) {

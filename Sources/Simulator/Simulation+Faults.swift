@@ -98,8 +98,7 @@ extension Simulation {
       failingCommit = nil
       statistics.note(.diskFailed)
       disk.fail(failing, with: .failed(path: "disk", detail: "the fsync has failed"))
-      // On a simulated volume the coordinator is killed soon after the failed sync, perhaps before it
-      // retries.
+      // On a simulated volume the coordinator is killed soon after the failure, perhaps before it retries.
       if disk.volume != nil { coordinator?.process.callsUntilKill = Int(chance.draw(0...12)) }
     }
     guard fullUntil > clock.now else { return }
@@ -164,7 +163,7 @@ extension Simulation {
     service.callsUntilKill = Int(chance.draw(2...14))
   }
 
-  /// Settings of the services for commands, or else for concurrent workers, as JSON.
+  /// Settings of the services for commands, or else for external workers, as JSON.
   var serviceSettings: String {
     hasCommands ? plan.commandServices.settings : plan.externalWorkers.settings
   }
@@ -189,7 +188,7 @@ struct ConfigurationWriter {
   static let path = "/bank/bank.json"
   let policy: QueuePolicy
   let keepsLogs: Bool
-  /// Settings of the services for commands or for concurrent workers, as JSON.
+  /// Settings of the services for commands or for external workers, as JSON.
   let services: String
 
   /// Content of the file.

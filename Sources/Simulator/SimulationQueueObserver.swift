@@ -1,4 +1,4 @@
-// Observer of a production coordinator's queue. It passes every event to the machine, changed only by a planted bug,
+// Observer of a production coordinator's queue. It passes the events to the machine, changed only by a planted bug,
 // and reports the event and the machine's effects to the checker. Sometimes it makes up a late message of a dead
 // worker: the supervisor closes the connection of a dead worker, but the queue must ignore late messages in any case.
 // Invariant: events of a dead process are not checked, and no event is checked after a broken promise.
@@ -24,7 +24,7 @@ final class SimulationQueueObserver: QueueObserver {
   private var delayedMessages: [DelayedMessage] = []
   /// Number of effects in the current iteration.
   private var effectsInIteration = 0
-  /// Time when a request was last abandoned in part.
+  /// Time when a partly accepted request was last abandoned.
   private var abandonedAt: MonotonicTime?
 
   init(of process: SimulatedProcess, _ mutant: MutantQueue?, seed: UInt64, in world: Simulation) {

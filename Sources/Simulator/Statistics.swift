@@ -24,7 +24,7 @@ public struct Statistics: Sendable, Equatable, Codable {
   package var withdrawals: Int64 = 0
   /// Withdrawn requests without any added customer.
   package var withdrawn: Int64 = 0
-  /// Requests that were withdrawn after the bank had accepted a part of them.
+  /// Requests that were abandoned, other than for a reset, after the bank had accepted a part of them.
   package var withdrawnInPart: Int64 = 0
   /// Requests that were abandoned for a reset after the bank had accepted a part of them.
   package var givenUpForResets: Int64 = 0
@@ -40,7 +40,7 @@ public struct Statistics: Sendable, Equatable, Codable {
   package var starts: Int64 = 0
   /// Starts of guardians.
   package var guardianStarts: Int64 = 0
-  /// Coordinators that a new guardian took over after its predecessor was killed.
+  /// Coordinators that a new guardian took over.
   package var adoptions: Int64 = 0
   /// Commands that were started, their child processes, and commands that reached their timeout.
   package var commands: Int64 = 0

@@ -20,7 +20,7 @@ public struct Violation: Sendable, Equatable, CustomStringConvertible {
     case crossedServices
     /// An answer or message reported something that was not on disk.
     case notDurable
-    /// A teller holds more customers than it may, or a customer is held by two tellers.
+    /// A worker holds more customers than it may, or a customer is held by two workers.
     case doubleLease
     /// A message of a dead generation had an effect.
     case staleMessage
@@ -67,7 +67,7 @@ public struct Violation: Sendable, Equatable, CustomStringConvertible {
     case repeatedOrder
     /// A subscriber was sent too few changes, too many, or in the wrong order.
     case news
-    /// A snapshot of the board is wrong, lists a customer twice or not at all, or snapshots are too frequent.
+    /// A snapshot is wrong, lists a customer twice or not at all, or snapshots are too frequent.
     case board
     /// The machine's ledger disagrees with the money that was paid in, spent and returned.
     case money

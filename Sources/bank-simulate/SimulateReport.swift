@@ -2,7 +2,7 @@
 // Invariant: a broken promise is reported with its seed and the command that reproduces it.
 import Simulator
 
-/// The outcome of a run: counts, durations, and the broken history if there is one.
+/// The outcome of a run: counts, the duration, and the broken history if there is one.
 struct SimulateReport {
   var failed: FailedHistory?
   /// Options of the command that reproduces a history.
@@ -124,7 +124,7 @@ struct SimulateReport {
     "scripts/simulate --seed \(seed)\(options) --trace"
   }
 
-  /// One line of the report: a name, a count, and the count per second.
+  /// One line of the report: a name, a count, and the count per second if the duration is known.
   private func row(_ name: String, _ count: Int64) -> String {
     let padded = name + String(repeating: " ", count: max(1, 28 - name.count))
     let number = String(repeating: " ", count: max(0, 12 - String(count).count)) + String(count)

@@ -1,6 +1,6 @@
 // Checks of the promises of a bank of several branches; `BranchQueueObserver` checks those of a branch's queue. The
 // checker stores the holder and epoch of each customer, the receipts, and the requests and answers of clients. It
-// follows the effects in the database and the answers, and queries no component for a fact that it can derive itself.
+// follows the effects in the database and the answers.
 // Invariant: the checker changes nothing but its records and the statistics.
 
 #if HAS_POSTGRES

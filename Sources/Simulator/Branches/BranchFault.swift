@@ -1,7 +1,7 @@
-// Names of the faults between several branches and their database.
+// Names of the faults in histories of several branches.
 // Invariant: the reports and the trace use these names.
 
-/// A kind of fault between several branches and their database.
+/// A kind of fault in a history of several branches.
 public enum BranchFault: Int, CaseIterable, Sendable, Codable {
   /// A coordinator is killed, at once or at any system call, or stalls for a while.
   case coordinatorKilled, coordinatorStalled

@@ -43,7 +43,7 @@
 
     /// After the faults have ended, the bank must be drained and closed within this time.
     private static let maxShutdownTime = TimeSpan.seconds(120)
-    /// A history with more steps than these ends as a violation, once its faults have ended.
+    /// A history with more steps than this ends as a violation, once its faults have ended.
     private static let maxEvents: Int64 = 600_000
     /// Maximum number of times that a bank is reopened after it has closed with customers left.
     private static let maxReopenings = 4
@@ -232,7 +232,7 @@
       client.ask(
         .init(command: .stop(StopParameters(now: false, timeoutMilliseconds: nil, closesWholeBank: true))))
       guard isFirst else { return }
-      // Another client sends `stop --now`, while others still have requests.
+      // A client of another branch sends `stop --now`.
       if plan.stopsNow, let other = ready.first(where: { $0.node !== client.node }) {
         other.ask(
           .init(command: .stop(StopParameters(now: true, timeoutMilliseconds: nil, closesWholeBank: true))))

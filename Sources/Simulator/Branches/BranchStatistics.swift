@@ -11,7 +11,7 @@ public struct BranchStatistics: Sendable, Equatable {
   package var requests: Int64 = 0, answers: Int64 = 0
   /// Started coordinators, connections to the database, epochs started, and epochs ended by other branches.
   package var starts: Int64 = 0, connections: Int64 = 0, joins: Int64 = 0, rescues: Int64 = 0
-  /// Pages claimed from the front of a lane, assigned customers, transactions of customers, and receipts.
+  /// Pages claimed from the front of a lane, assigned customers, statements that finish or change customers, receipts.
   package var pages: Int64 = 0, assignments: Int64 = 0, commits: Int64 = 0, receipts: Int64 = 0
   /// Transactions of epochs that had ended; requests that arrived from a lost connection; and requests for tickets that
   /// had been done before.

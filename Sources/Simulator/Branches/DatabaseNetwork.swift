@@ -141,7 +141,7 @@
     /// Plans a fault for the next suitable transaction of a branch.
     func armFault(at index: Int, _ plannedFault: PlannedFault) { plannedFaults[index] = plannedFault }
 
-    /// Names of the statements that claim, commit, or issue tickets.
+    /// Names of some of the statements that claim, commit, or issue tickets.
     private static let faultableStatements: Set = [
       "bank-complete", "bank-complete-results", "bank-begin-commit", "bank-claim-next", "bank-intake",
       "bank-intake-list",

@@ -1,7 +1,7 @@
 // The wrong server at the database's address: an empty database, or a server whose standby was promoted.
-// Invariant: a statement fails unless it identifies the server, ends former sessions, or listens. A failing statement
-// is also a violation if it uses the former server, or makes the schema in the empty database although the branch has
-// joined the right one.
+// Invariant: a statement fails unless it identifies the server or its schema, ends former sessions, or listens. A
+// failing statement is also a violation if it uses the former server, or makes the schema in the empty database
+// although the branch has joined the right one.
 
 #if HAS_POSTGRES
   import BankModel
@@ -9,7 +9,7 @@
   import Time
 
   extension DatabaseServer {
-    /// Number of the database, and the identifier of its server.
+    /// Identification of the bank, and the identifier of its server.
     static let number: Int64 = 7
     static let system: Int64 = 77
 

@@ -2,7 +2,7 @@
 // statements, by the name of the statement. A segment executes atomically; concurrent transactions are tested with real
 // servers. The checker is notified of the effects on epochs, claims, customers, tickets and receipts.
 // Invariant: a transaction that is refused for lack of space or as a deadlock changes no table. Effects depend on the
-// tables and the clock alone, except for planted bugs.
+// tables, the clock and the injected faults alone, except for planted bugs.
 
 #if HAS_POSTGRES
   import BankModel

@@ -23,7 +23,7 @@
     var isAlive = false
     /// True while the branch reads from this session.
     private(set) var isRead = true
-    /// True after the session was cut: the branch sends and receives nothing more.
+    /// True after the session was cut: the branch sends nothing more, and receives only the report of the loss.
     private(set) var isCut = false
     /// True if the session receives notifications.
     var listens = false

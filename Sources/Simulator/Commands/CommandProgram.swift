@@ -1,5 +1,5 @@
 // A command in the simulated world: a user's program that reads its input, writes output, starts children, and exits or
-// runs until it is killed. It shares no code with the bank.
+// runs until it is killed.
 // Invariant: a command follows its script. It reports its output to the checker when the output is written, and its
 // input when it has read the input to the end.
 import BankModel
@@ -17,7 +17,7 @@ final class CommandProgram: SimulatedProgram {
   private var due: MonotonicTime?
   /// The processes that the command still has to start, with the times of their starts.
   private var children: [(at: MonotonicTime, child: CommandScript.Child)] = []
-  /// Output that the command could not write yet.
+  /// Output that the command has not written yet.
   private var mouth: PendingOutput
   private var input: FileDescriptor?
   private var inputRegistration: Registration?
@@ -114,7 +114,7 @@ final class CommandProgram: SimulatedProgram {
     }
   }
 
-  /// Starts a process of the command as a copy of it.
+  /// Starts a child as a copy of the command's process.
   private func start(_ child: CommandScript.Child) {
     let files: [OpenFile?] = child.speaks ? [nil, process.descriptors[1], process.descriptors[2]] : []
     let forked = process.startCopy(leavesGroup: child.leavesGroup, keeping: files) {
@@ -196,7 +196,7 @@ final class CommandChild: SimulatedProgram {
   func handle(signal: Int32) { if !script.ignoresTerm || signal != SIGTERM { fatalSignal = signal } }
 }
 
-/// Output of a command on its two streams that could not be written yet.
+/// Output of a command on its two streams that was not written yet.
 struct PendingOutput {
   private unowned let process: SimulatedProcess
   private unowned let world: Simulation

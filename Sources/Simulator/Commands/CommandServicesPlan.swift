@@ -37,12 +37,12 @@ struct CommandServicesPlan {
   /// Maximum bytes of a result in the database, and of the output that is kept in a file.
   let resultBytes: Int64
   let outputBytes: Int64
-  /// Number of the database, from which the keys of customers are made.
+  /// Number that identifies the bank's database. The keys of customers are made from it.
   let databaseNumber: Int64
 
   init(seed: UInt64, besides stock: StockPlan, _ externalWorkers: ExternalWorkerPlan) {
     var chance = SeededGenerator(seed: seed ^ 0x223B_0000)
-    // Commands need a database number, but the checks of the stock expect the order IDs of a bank without one.
+    // Commands need a bank with an identity, but the checks of the stock expect the order IDs of a bank without one.
     isEnabled = chance.draw(0...1) == 0 && !stock.isEnabled && !externalWorkers.isEnabled
     windows = [chance.draw(1...3), chance.draw(1...2)]
     timeout = .milliseconds(chance.draw(80...1_500))

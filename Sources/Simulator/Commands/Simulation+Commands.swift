@@ -1,5 +1,5 @@
 // Commands of the simulated world: their starts, the reports to the checker, and the faults of commands and runners.
-// Invariant: all draws come from a separate generator, so that histories without commands do not change.
+// Invariant: in a history without commands, nothing is drawn here.
 import BankModel
 import CommandExecutor
 import Glibc
@@ -114,7 +114,7 @@ extension Simulation {
     if hasCommands { planFault(.commandFault, &commands.chance) { $0 / 3...$0 * 2 } }
   }
 
-  /// Injects a drawn fault into a command, its runner or its program file, and plans the next one.
+  /// Injects a drawn fault of commands or their runners, or ends such a fault, and plans the next one.
   func injectCommandFault() {
     guard !isFaultFree else { return }
     planCommandFault()
@@ -174,7 +174,7 @@ extension Simulation {
     }
   }
 
-  /// Lets a client cancel a customer whose command is running.
+  /// Lets a client cancel a customer that a runner holds.
   private func cancelCommandCustomer() {
     let holders = checker.holders.filter { $0.window.service.isForCommands }
     guard !holders.isEmpty, let client = clients.first(where: { $0.state == .ready }),

@@ -112,7 +112,6 @@ final class OpenVolumeFile {
     guard !volume.isDead else { return fail(EIO, SQLITE_IOERR | 1 << 8) }
     let count = file.read(into: buffer, at: offset)
     guard count < buffer.count else { return SQLITE_OK }
-    // Missing bytes read as zeros, and the code reports a short read.
     UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).initializeMemory(as: UInt8.self, repeating: 0)
     return SQLITE_IOERR | 2 << 8
   }

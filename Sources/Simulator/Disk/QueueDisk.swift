@@ -199,7 +199,7 @@ final class QueueDisk {
     return .onDisk
   }
 
-  /// Lets the store do its deferred work, and sometimes copies the log while another process audits.
+  /// Lets the store do its deferred work, and sometimes copies the log, perhaps with an audit by another process.
   func runDeferredWork() throws(StoreError) {
     guard let store, let volume else { return }
     try? store.runDeferredWork()
@@ -236,7 +236,7 @@ final class QueueDisk {
     if call != .commit { hasFailedToSync = true }
   }
 
-  /// Cancels injected failures that no call has met. Failures injected into a volume remain.
+  /// Cancels the model's injected failures that no call has met. Those of a volume remain.
   func forgetFailures() { model.forgetFailures() }
 
   /// True if new customers are to be refused. The store in memory has the value that was set.

@@ -1,7 +1,7 @@
 // A simulated volume: its files by name, which names are durable, its size, and its faults.
 // Invariant: a name is durable once the directory was synced after its change. A power loss keeps a prefix of the later
 // changes, as a journaling file system does. A killed process loses nothing that it has written. After the process is
-// killed or the power fails, no file changes until the next process starts.
+// killed or the power fails, no call changes a file until the next process starts.
 import BankModel
 import Glibc
 import Storage

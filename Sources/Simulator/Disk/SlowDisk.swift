@@ -92,7 +92,7 @@ final class SlowDisk {
     open.removeAll()
   }
 
-  /// Runs a call of the visible store. If it fails, the transactions in flight are dropped.
+  /// Runs a call of the visible store. If it fails, the transactions in flight and the staged changes are dropped.
   private func forgetting(_ body: () throws(StoreError) -> Void) throws(StoreError) {
     do throws(StoreError) { try body() } catch {
       forget()

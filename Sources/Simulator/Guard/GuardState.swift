@@ -1,6 +1,6 @@
 // State of a guarded bank in the simulated world: whether this history has one, the last observation of coordinator and
 // guardian, and how long one of them was missing.
-// Invariant: it draws from a generator of its own, so that histories without a guardian do not change.
+// Invariant: this part draws from a generator of its own, so that histories without a guardian do not change.
 
 import BankModel
 import Time

@@ -148,6 +148,6 @@ extension SimulatedProcess {
     return none(metadata(of: path) == nil ? ENOENT : EINVAL)
   }
 
-  /// Fails with ENOSYS: a watch of files is not simulated, because no process removes files that another one uses.
+  /// Fails with ENOSYS: a watch of files is not simulated.
   func makeWatch() -> CInt { fail(ENOSYS) }
 }

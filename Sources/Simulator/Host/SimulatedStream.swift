@@ -1,7 +1,7 @@
 // Stream sockets of the simulated host: two ends with the bytes in flight between them, and listening
 // sockets. A process may be ahead of the host's time, so every event has a time from which it is visible.
-// Invariant: the bytes of one direction arrive in order, before the end of the stream, and never twice. Bytes are lost
-// only with their connection, and only the bytes sent last.
+// Invariant: the bytes of one direction arrive in order, before the end of the stream, and never twice. Bytes sent to
+// an end that still receives are lost only with their connection, and only the bytes sent last.
 import BankModel
 import Glibc
 import Posix
@@ -165,7 +165,7 @@ final class StreamEnd {
     return lost
   }
 
-  /// Loses at least one of the unread chunks, the last ones first. Returns their number.
+  /// Loses some of the unread chunks, the last ones first. Returns their number.
   private func loseTail(on host: SimulatedHost) -> Int {
     let unread = arrivals.count - head - (taken > 0 ? 1 : 0)
     guard unread > 0 else { return 0 }

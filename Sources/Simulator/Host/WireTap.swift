@@ -120,7 +120,7 @@ final class WireTap {
     }
   }
 
-  /// Returns the complete frames at the end of what was written to a connection.
+  /// Returns the bodies of the frames that these bytes of a connection complete.
   private func bodies(of bytes: [UInt8], on end: StreamEnd) -> [[UInt8]] {
     let wire = end.number
     var decoder = decoders[wire] ?? FrameDecoder(maximumBodyLength: FrameLimits.control)

@@ -137,8 +137,8 @@ extension Simulation {
     return true
   }
 
-  /// Called when the stock has confirmed a return that the coordinator has not recorded. Sometimes kills the
-  /// coordinator at this moment, or fills its disk.
+  /// Called when the stock confirms a return to the coordinator. Sometimes kills the coordinator at this moment, or
+  /// fills its disk.
   func releaseAnswered() {
     guard stockState.releasesToInterrupt > 0, coordinator != nil else { return }
     stockState.releasesToInterrupt -= 1
@@ -148,8 +148,8 @@ extension Simulation {
     fullUntil = clock.now + .milliseconds(chance.draw(1...700))
   }
 
-  /// Called when a station requests its fruit. Sometimes delays the stock and cancels the customer before the stock
-  /// answers, so that the next customer is assigned.
+  /// Called when a station requests its fruit. Sometimes stalls the stock, and lets a client empty the queue and order
+  /// juice before the stock answers.
   func stationRequestsFruit() {
     guard stockState.recalls > 0, let service = stockState.service else { return }
     stockState.recalls -= 1

@@ -1,7 +1,7 @@
 // The checker's model of the stock: every row of the ledger as it reached the disk, the effects of each order, the
 // answers, and the customer of each order. It never queries the stock's core.
-// Invariant: after each commit the order of a juice holds nothing or exactly the recipe of the juice. The amounts are
-// the initial ones plus what was added, set, taken and returned.
+// Invariant: after each commit the order of a juice holds nothing or exactly the recipe of the juice. The amounts
+// follow from the initial ones and from what was added, removed, set, taken and returned.
 import BankModel
 import QueueCore
 import StockCore
@@ -24,7 +24,7 @@ final class StockChecker {
   unowned let checker: InvariantChecker
   /// The rows of the ledger on disk, oldest first.
   private(set) var rows: [StockChange] = []
-  /// Number of rows before the last commit.
+  /// Number of rows before the last commit that added rows.
   private var olderRows = 0
   /// The lots on disk.
   private(set) var present = StockLots()
@@ -37,13 +37,13 @@ final class StockChecker {
   private var answers: [OrderID: StockResult] = [:]
   /// Orders that the stock has reported as returned.
   private var givenBack: Set<OrderID> = []
-  /// Changes that the keepers have requested.
+  /// Changes that the operators have requested.
   private var changes: [OrderID: StockCommand] = [:]
 
   init(_ checker: InvariantChecker) { self.checker = checker }
   private var store: MemoryStockStore { checker.world.stockDisk }
   func violate(_ kind: Violation.Kind, _ text: @autoclosure () -> String) { checker.violate(kind, text()) }
-  /// Records what a keeper requests under an order ID.
+  /// Records what an operator requests under an order ID.
   func expect(_ command: StockCommand, as order: OrderID) { changes[order] = command }
 
   /// Records the day of a request for an order.
@@ -217,7 +217,7 @@ final class StockChecker {
     return effects.returned.isEmpty || effects.last > olderRows
   }
 
-  /// Checks that the fruit of a ticket is returned only after its cancellation is on disk.
+  /// Checks that the return of a ticket's fruit is requested only after the cancellation is on disk.
   func asked(for ticket: TicketOfDay) {
     if checker.outcomes[TicketID(day: ticket.day, ticket: ticket.ticket)] != .cancelled {
       violate(.stockOrder, "ticket \(ticket.ticket) is to be returned, but is not cancelled on disk")

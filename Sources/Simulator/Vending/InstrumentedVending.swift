@@ -1,5 +1,5 @@
-// The machine's rules under observation: the production rules, or rules with a planted bug. All events and effects are
-// written to the trace unchanged.
+// The machine's rules under observation: the production rules, or rules with a planted bug. The events, and the
+// effects as the bug leaves them, are written to the trace.
 import BankModel
 import Storage
 import Time

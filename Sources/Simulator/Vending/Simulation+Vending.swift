@@ -22,7 +22,7 @@ struct VendingState {
   var slowCommit: TimeSpan?
   /// The next commit fails: true if the staged changes are on disk nevertheless.
   var failingCommit: Bool?
-  /// Number of machines still to be killed soon after the stock has answered them that a drink was taken.
+  /// Number of machines still to be killed soon after the stock has carried out one of their orders.
   var purchasesToInterrupt = 0
   /// Number of stock services still to be killed soon after a request for a drink was sent to them.
   var stockKillsAtTake = 0
@@ -124,7 +124,7 @@ extension Simulation {
   func stockAnswered(_ order: OrderID, _ result: StockResult) {
     guard let machine = vending.machine, order.text.hasPrefix("v") else { return }
     fillVendingDisk()
-    // The drink is taken, and no other process has been notified yet.
+    // The order is carried out, and no other process has been notified yet.
     guard case .done = result, vending.purchasesToInterrupt > 0 else { return }
     vending.purchasesToInterrupt -= 1
     statistics.note(.purchaseInterrupted)
@@ -140,7 +140,7 @@ extension Simulation {
       hit(vending.machine, kind) { $0.stall(until: clock.now + .milliseconds(chance.draw(1...400))) }
     case .vendingStuck: hit(vending.machine, kind) { $0.hangForever() }
     case .vendingDiskFull:
-      // Losing the stock's answer is the hardest case: fill the disk when that answer arrives, and sometimes now.
+      // Losing the stock's answer is the hardest case: fill the disk when that answer arrives, or sometimes now.
       vending.fullAfterAnswer = .milliseconds(chance.draw(1...(chance.draw(0...1) == 0 ? 400 : 2_500)))
       if chance.draw(0...2) == 0 { fillVendingDisk() }
     case .vendingDiskFailed: vending.failingCommit = chance.draw(0...1) == 0

@@ -12,7 +12,7 @@ extension VendingChecker {
   /// True if an order of the stock belongs to the vending machine or its manager.
   func owns(_ order: OrderID) -> Bool { order.text.hasPrefix("v") || order.text.hasPrefix("m-") }
 
-  /// Checks that the machine asks for a drink only for a purchase that is open on disk.
+  /// Checks that the machine asks for a drink only for a purchase that is unfinished on disk.
   func takeRequested(as order: OrderID) {
     askedOn[order, default: []].append(world.today)
     guard let place = purchaseByOrder[order], purchases[place].isUnfinished else {

@@ -1,5 +1,5 @@
 // A worker in the simulated world that is a separate program. It connects or is started at a window, holds several
-// customers, works on each for a random time, and answers in any order. It shares no code with the bank's workers.
+// customers, works on each for a random time, and answers in any order.
 // Invariant: apart from answers to leases of an earlier connection, the worker violates the protocol only if the
 // simulation requests that. It reports a broken promise if it receives more customers than its capacity, one lease
 // twice, a wrong payload or key, or an undecodable message.

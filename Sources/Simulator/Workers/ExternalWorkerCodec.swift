@@ -195,5 +195,5 @@ struct ExternalWorkerCodec {
   }
 }
 
-/// A message of the bank that no worker can decode.
+/// A message of the bank that the worker cannot decode.
 struct UndecodableMessage: Error { var message: String }
