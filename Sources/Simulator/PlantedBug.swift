@@ -284,7 +284,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
       [.process]
     case .assignsWrongPayload: [.payload]
     case .renewsAllLeasesOfWorker, .neverExpiresOutsideLeases: [.lease]
-    // With an external worker, a wrong result is reported as that of an earlier message.
+    // The result of another external worker's customer counts as a stale message.
     case .storesResultOfOtherCustomer: [.staleMessage, .result]
     case .reusesOutsideGenerations: [.staleMessage]
     case .keepsCustomersOfGoneWorker: [.attempt, .lease]

@@ -52,7 +52,7 @@ public final class Simulation {
   var coordinator: CoordinatorProgram?
   private(set) var coordinators = 0
   var workers: [SimulatedWorker] = []
-  /// Record of held customers, which outlives each coordinator; nil without commands and external workers.
+  /// Record of held customers, which outlives each coordinator; nil with neither commands nor external workers.
   let inFlightTable: InFlightTable?
   private var hasLostPower = false
   let keepsLogs: Bool

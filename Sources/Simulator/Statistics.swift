@@ -42,7 +42,7 @@ public struct Statistics: Sendable, Equatable, Codable {
   package var guardianStarts: Int64 = 0
   /// Coordinators that a new guardian took over.
   package var adoptions: Int64 = 0
-  /// Commands that were started, their child processes, and commands that reached their timeout.
+  /// Commands that were started, their descendants, and commands that reached their timeout.
   package var commands: Int64 = 0
   package var commandProcesses: Int64 = 0
   package var commandsTimedOut: Int64 = 0

@@ -42,10 +42,10 @@ final class QueueDisk {
   private(set) var staged: [Change] = []
   /// The commit in flight when the last process ended; nil if its outcome is known.
   var doubt: UncertainCommit?
-  /// True if a sync was made to fail since the last power loss, under the current process or an earlier one: written
-  /// data may not be durable.
+  /// True if a failure of a sync was injected since the last power loss, under the current process or an earlier one:
+  /// written data may not be durable.
   private var hasFailedToSync = false
-  /// True if a sync failed under an earlier process, and the power has not failed since.
+  /// True if a sync may have failed under an earlier process, and the power has not failed since.
   private(set) var isSuspect = false
   /// Tickets with attempts, and keys, recorded in this history: a comparison has to query them one by one.
   var attempted: Set<TicketOfDay> = []

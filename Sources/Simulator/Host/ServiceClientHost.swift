@@ -1,6 +1,6 @@
 // Client of a service in the simulated world: a separate process that contains the production client.
-// Invariant: a request gets at most one answer, from the service or from its deadline. A second one is a violation, and
-// so is any error but `tryLater`.
+// Invariant: a request gets at most one answer, from the service or from the client that gives up. A second one is a
+// violation, and so is any error but `tryLater`.
 import BankModel
 import Posix
 import Time
@@ -8,7 +8,7 @@ import Transport
 
 /// A simulated process with a client of the stock or the vending machine.
 final class ServiceClientHost<Command: ServiceCommand> {
-  /// Receives the answer; nil if there was none before the deadline.
+  /// Receives the answer; nil if the client has given up.
   typealias Completion = (Command.Answer?) -> Void
   private unowned let world: Simulation
   private let process: SimulatedProcess
@@ -27,7 +27,8 @@ final class ServiceClientHost<Command: ServiceCommand> {
 
   var pid: Int32 { process.pid }
 
-  /// Sends a request to the service, and passes on the answer, or nil after the deadline.
+  /// Sends a request to the service, and passes on the answer, or nil if the client gives up, at the latest at the
+  /// deadline.
   func ask(
     _ command: Command, as order: OrderID? = nil, until deadline: MonotonicTime,
     _ completion: @escaping Completion

@@ -79,7 +79,7 @@ final class SimulatedHost {
     return process
   }
 
-  /// Schedules the process at that time, unless it runs earlier.
+  /// Schedules a turn of the process at that time, or when its stall ends, unless an earlier turn is scheduled.
   func wake(_ process: SimulatedProcess, at moment: MonotonicTime) {
     guard process.isAlive else { return }
     let moment = max(moment, process.clock, process.stalledUntil ?? moment)

@@ -81,7 +81,7 @@ final class SimulatedProcess {
   private(set) var ending: (status: ExitStatus, at: MonotonicTime)?
   /// Number of further calls that succeed; the process is killed at the next one.
   var callsUntilKill: Int?
-  /// True if the process was killed within the current turn.
+  /// True if the process was killed during a turn or at a call. It exits at the end of its turn.
   private(set) var isMarkedForTermination = false
   /// The signal that ends the process at the end of the current turn.
   private var pendingSignal: CInt = SIGKILL

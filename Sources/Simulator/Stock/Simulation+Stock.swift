@@ -24,7 +24,7 @@ struct StockState {
   var slowCommit: TimeSpan?
   /// Duration of the next audit; nil for a usual one.
   var longAudit: TimeSpan?
-  /// The next commit fails: true if the staged changes are on disk nevertheless.
+  /// If the next commit is to fail: true if the staged changes are on disk nevertheless; nil for no failure.
   var failingCommit: Bool?
   /// Number of stations still to be killed right after they receive the report that their fruit was taken.
   var stationsToKill = 0
@@ -161,7 +161,7 @@ extension Simulation {
     }
   }
 
-  /// Injects a fault of this kind into the stock, its disk or a client.
+  /// Injects a fault of this kind into the stock, its disk, a connection or a client.
   func injectStockFault(_ kind: FaultKind) {
     guard hasStock else { return }
     switch kind {

@@ -20,7 +20,7 @@ struct VendingState {
   var fullUntil = MonotonicTime(nanoseconds: 0)
   /// Duration of the next commit; nil for a usual one.
   var slowCommit: TimeSpan?
-  /// The next commit fails: true if the staged changes are on disk nevertheless.
+  /// If the next commit is to fail: true if the staged changes are on disk nevertheless; nil for no failure.
   var failingCommit: Bool?
   /// Number of machines still to be killed soon after the stock has carried out one of their orders.
   var purchasesToInterrupt = 0
@@ -131,7 +131,7 @@ extension Simulation {
     machine.callsUntilKill = Int(chance.draw(0...12))
   }
 
-  /// Injects a fault of this kind into the machine, its disk or a connection.
+  /// Injects a fault of this kind into the machine, its disk or a connection, or plans one for a purchase.
   func injectVendingFault(_ kind: FaultKind) {
     guard hasVending else { return }
     switch kind {
