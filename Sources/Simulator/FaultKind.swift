@@ -7,14 +7,14 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case coordinatorKilled, coordinatorStalled
   /// A teller, juice station or runner is killed, hangs or is stopped, or is slow, sometimes beyond its lease.
   case tellerKilled, tellerStuck, tellerSlow
-  /// A teller reports that it could not serve, sends a message that it must not send, or sends bytes that are
+  /// Such a worker reports that it could not serve, sends a message that it must not send, or sends bytes that are
   /// not a message.
   case tellerFailed, tellerMisbehaved, tellerSentGarbage
-  /// A teller is killed before it is ready, starts slowly, or hangs before it is ready.
+  /// Such a worker is killed before it is ready, starts slowly, or hangs before it is ready.
   case tellerKilledBeforeReady, tellerLate
   /// A client's connection breaks. With any broken connection, bytes in flight may be lost.
   case connectionLost, messageLost
-  /// A message of a dead teller is handled after its death was reported.
+  /// A message of a worker is handled after the death of the worker was reported.
   case messageLate
   /// A connection becomes slow, so that messages on other connections overtake its messages.
   case networkSlow
@@ -22,7 +22,7 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case diskFull, diskFailed, commitLost
   /// The calendar is set forward or back.
   case clockJumped
-  /// The coordinator's machine loses power, and with it all unsynced data or a part of them.
+  /// The coordinator's machine loses power, and with it unsynced data.
   case powerLost
   /// A client does not read for a while.
   case clientStoppedReading

@@ -1,6 +1,6 @@
 // Checks of the disk: of the new contents after each commit, and of all contents at the end.
-// Invariant: a client requested every ticket on disk, each ticket has at most one receipt, and the amounts paid equal
-// those that the clients requested.
+// Invariant: a client requested every ticket on disk, each ticket has at most one receipt, and the amounts transferred
+// equal those that the clients requested.
 import BankModel
 import QueueCore
 
@@ -222,7 +222,7 @@ extension InvariantChecker {
     }
   }
 
-  /// Compares the amounts paid by each service with those that the clients requested.
+  /// Compares the amounts transferred for each service with those that the clients requested.
   private func checkMoney(in store: QueueDisk) throws(StoreError) {
     let receipts = try store.allReceipts()
     for service in store.services.services {

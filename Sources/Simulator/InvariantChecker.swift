@@ -98,11 +98,11 @@ final class InvariantChecker {
   // State of each customer, derived from the core's effects.
   var view = QueueModel(day: 1)
   var holders: [Holder] = []
-  /// Recalled leases for which the workers have not answered yet.
+  /// Leases of tellers that have lost all their customers by a recall, and have not answered for these leases yet.
   var recalled: [(window: Window, lease: Lease)] = []
   /// Customers that left their line to start but are not assigned yet: the start must be on disk before.
   var starting: [TicketNumber: Customer] = [:]
-  /// Recalled leases that the workers still count as held: those of external workers, and of tellers with others.
+  /// Other recalled leases without an answer: of external workers, and of tellers that continue with other customers.
   var cancelled: [(window: Window, lease: Lease)] = []
   /// Windows whose tellers were notified that no customer follows those in flight.
   var closing: Set<Window> = []

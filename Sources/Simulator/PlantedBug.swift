@@ -284,7 +284,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
       [.process]
     case .assignsWrongPayload: [.payload]
     case .renewsAllLeasesOfWorker, .neverExpiresOutsideLeases: [.lease]
-    // The result of another external worker's customer counts as a stale message.
+    // If external workers serve the customers, the result of another customer counts as a stale message.
     case .storesResultOfOtherCustomer: [.staleMessage, .result]
     case .reusesOutsideGenerations: [.staleMessage]
     case .keepsCustomersOfGoneWorker: [.attempt, .lease]

@@ -73,7 +73,7 @@ public final class Simulation {
   var workersToDelay = 0
   /// Service processes that a coordinator may kill, because it has sent them `close` or SIGABRT before.
   var killableServices: Set<pid_t> = []
-  /// Number of late messages still to be injected: messages of a dead teller that arrive after its loss is known.
+  /// Number of late messages still to be injected: messages of a dead worker that arrive after its loss is known.
   var delayedMessages = 0
 
   private init(seed: UInt64, bug: PlantedBug?, trace: ((String) -> Void)?) {

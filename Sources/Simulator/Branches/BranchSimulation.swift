@@ -168,7 +168,7 @@
 
     // MARK: - The end
 
-    /// Ends all faults, loses a branch if the plan says so, and starts the closing of the bank.
+    /// Ends the faults except stalls, loses a branch if the plan says so, and starts the closing of the bank.
     private func endFaults() {
       isFaultFree = true
       faultFreeSince = clock.now

@@ -214,7 +214,7 @@
       removeClosedSessions()
     }
 
-    /// Ends all faults of the network, and forgets the planned ones.
+    /// Ends the faults of the network, and cancels the planned ones.
     func endFaults() {
       (unreachableUntil, formerServerUntil) = (now, now)
       for session in sessions where session.isStale { session.isAlive = false }

@@ -35,7 +35,7 @@ final class SimulatedVolume: Volume {
   /// Connections of SQLite that their stores have dropped, and that are closed with the process.
   private var abandonedConnections: [OpaquePointer] = []
   var plantedBug: String?
-  /// True after the process was killed or the power has failed: no call has any effect until the next start.
+  /// True after the process was killed or the power has failed: no call changes a file until the next start.
   private(set) var isDead = false
   /// Number of further changes and syncs that succeed. At the next one, the process is killed or the power fails.
   var callsUntilKill: Int?
@@ -109,7 +109,7 @@ final class SimulatedVolume: Volume {
   /// Makes a call of this kind fail: the next one, or the one of this number from now on.
   func fail(_ call: Call, number: Int = 1) { failing = (call, number) }
 
-  /// Ends all faults of the volume.
+  /// Ends the faults of the volume.
   func calm() {
     failing = nil
     callsUntilKill = nil

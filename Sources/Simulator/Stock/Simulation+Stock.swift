@@ -235,7 +235,7 @@ extension Simulation {
     body(victim)
   }
 
-  /// Ends all faults of the stock, planned ones too.
+  /// Ends the faults of the stock except stalls, and cancels the planned ones.
   func endStockFaults() {
     stockState.fullUntil = clock.now
     (stockState.failingCommit, stockState.slowCommit, stockState.longAudit) = (nil, nil, nil)

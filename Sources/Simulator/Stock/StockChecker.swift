@@ -8,7 +8,7 @@ import StockCore
 import Storage
 import Wire
 
-/// Checks every change and every answer of the stock.
+/// Checks the changes and the answers of the stock.
 final class StockChecker {
   /// Effects of one order so far, according to the ledger.
   struct OrderEffects {

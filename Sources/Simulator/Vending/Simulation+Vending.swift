@@ -165,7 +165,7 @@ extension Simulation {
     vending.fullUntil = clock.now + span
   }
 
-  /// Ends all faults of the machine, planned ones too.
+  /// Ends the faults of the machine except stalls, and cancels the planned ones.
   func endVendingFaults() {
     vending.fullUntil = clock.now
     (vending.fullAfterAnswer, vending.failingCommit, vending.slowCommit) = (nil, nil, nil)

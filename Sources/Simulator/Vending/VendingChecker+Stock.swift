@@ -1,7 +1,7 @@
 // Checks of the stock's work for the vending machine: for its purchases and for its manager. The checks never query a
 // core.
 // Invariant: a drink is taken for one purchase that is on disk. The piece that expires first is sold first, and no
-// expired piece is sold. Every return, addition and removal was requested in exactly this form, once.
+// expired piece is sold. Every return, addition and removal is made once, as requested.
 import BankModel
 import QueueCore
 import StockCore

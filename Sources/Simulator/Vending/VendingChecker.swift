@@ -11,7 +11,7 @@ import Storage
 import VendingCore
 import Wire
 
-/// Checks every change and every answer of the vending machine.
+/// Checks the changes and the answers of the vending machine.
 final class VendingChecker {
   /// A state of the money on disk.
   private struct State: Equatable {

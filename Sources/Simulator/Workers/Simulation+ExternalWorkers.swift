@@ -155,7 +155,7 @@ extension Simulation {
     return workers[Int(externalWorkers.chance.draw(0...Int64(workers.count) - 1))]
   }
 
-  /// Ends all faults of the external workers.
+  /// Ends the faults of the external workers, except stalls.
   func endExternalWorkerFaults() {
     for worker in externalWorkers.workers {
       worker.process.callsUntilKill = nil
