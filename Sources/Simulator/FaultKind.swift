@@ -7,10 +7,10 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case coordinatorKilled, coordinatorStalled
   /// A teller, juice station or runner is killed, hangs or is stopped, or is slow, sometimes beyond its lease.
   case tellerKilled, tellerStuck, tellerSlow
-  /// Such a worker reports that it could not serve, sends a message that it must not send, or sends bytes that are
-  /// not a message.
+  /// A teller or juice station reports that it could not serve. A worker at a window sends a message that it must not
+  /// send, or bytes that are not a message.
   case tellerFailed, tellerMisbehaved, tellerSentGarbage
-  /// Such a worker is killed before it is ready, starts slowly, or hangs before it is ready.
+  /// A teller, juice station or runner is killed before it is ready, starts slowly, or hangs before it is ready.
   case tellerKilledBeforeReady, tellerLate
   /// A client's connection breaks. With any broken connection, bytes in flight may be lost.
   case connectionLost, messageLost

@@ -1,4 +1,4 @@
-// Frequency of the faults of one history, and the size of its simulated bank, drawn from the seed before it starts.
+// Frequency of the faults of one history, and the size of its simulated bank, drawn from the seed at the start.
 // Invariant: the same seed gives the same plan in every build. Some seeds plan no faults, to find defects that need
 // none. Others plan a fault about every 5 to 40 milliseconds.
 import BankModel
@@ -99,7 +99,7 @@ struct FaultPlan {
       case .messageLate, .tellerFailed, .diskFull, .diskFailed, .stationKilled, .vendingDiskFull,
         .purchaseInterrupted, .releaseInterrupted:
         (kind, weight * 4)
-      // A hung service is unavailable for seconds, and a bank that stops serves no customers. Draw these faults less
+      // A hung service is unavailable for seconds, and a bank that stops accepts no customers. Draw these faults less
       // often.
       case .stockStuck, .vendingStuck, .foregroundProcessKilled, .coordinatorSignalled: (kind, weight / 2)
       case .configurationChanged: (kind, weight)
