@@ -169,7 +169,7 @@ struct StockPlan {
   let changes: Int64
   /// Number of subscribers to the stock.
   let viewers: Int
-  /// Time that each commit of the stock takes longer, as if it collected orders first.
+  /// Additional duration of a usual commit of the stock, as if the stock collected orders first.
   let gather: TimeSpan
   /// Time that the coordinator waits for the stock to confirm that an order was returned.
   let releaseTimeout: TimeSpan

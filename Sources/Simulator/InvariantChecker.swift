@@ -40,7 +40,7 @@ final class InvariantChecker {
     var tickets: [TicketID?]
     var filled = 0
     var asked = 0
-    /// True after a request that was sent once was answered without tickets, until the client sends it again.
+    /// True after a request that was sent once was reported as withdrawn, until the client sends it again.
     var isWithdrawn = false
 
     /// Index of the order of a new ticket. The first customers of a large request may get the last numbers.
@@ -119,7 +119,7 @@ final class InvariantChecker {
   var latestWall = WallTime(milliseconds: .min)
   var currentEnqueue: RequestNumber?
   var paused = [Bool](repeating: false, count: ServiceName.branch.count)
-  /// Pauses that a refused commit leaves.
+  /// Pauses that remain if a commit is refused.
   var committedPauses = [Bool](repeating: false, count: ServiceName.branch.count)
   /// Sealed transactions of the core without an outcome, oldest first.
   var sealedTransactions: [SealedTransaction] = []

@@ -55,7 +55,7 @@
       }
     }
 
-    /// Extends the lease of a branch, and returns the number of transactions that the last renewal has stored.
+    /// Extends the lease of a branch, and returns the number of transactions that the previous renewal has stored.
     func renew(_ call: PostgresCall) -> [[PostgresValue]] {
       guard var branch = branches.first(where: { $0.id == call.integer(0) && $0.epoch == call.integer(1) })
       else {

@@ -198,7 +198,7 @@ extension QueueDisk: QueryingStore {
     return try ask("the audit") { store throws(StoreError) in try store.audit() }
   }
 
-  /// What is compared of two stores.
+  /// The contents of a store that are compared with those of another.
   private struct Contents: Equatable {
     var stored: StoredQueue
     var firstUnissuedTicket: TicketNumber?
@@ -211,7 +211,7 @@ extension QueueDisk: QueryingStore {
     var requests: [KeyedRequest?]
   }
 
-  /// Reads what is compared from a store.
+  /// Reads the contents to be compared from a store.
   private func contents(of store: any LocalQueueStore, _ stored: StoredQueue) throws(StoreError) -> Contents {
     var contents = Contents(
       stored: stored, firstUnissuedTicket: isWithdrawalUncertain ? nil : store.firstUnissuedTicket,
