@@ -1,5 +1,5 @@
-// The system's libmicrohttpd as a Swift module. This header adds functions for calls that are variadic in C, for
-// constants, and for the options with which a daemon is started.
+// The system's libmicrohttpd as a Swift module. This header adds inline functions, mostly for variadic calls of the
+// library and for its constants.
 #include <microhttpd.h>
 
 /// Callbacks and settings of a daemon. The library calls each function only from within MHD_run, MHD_add_connection and

@@ -8,7 +8,7 @@ public struct Admission: Sendable, Equatable {
   public enum Refusal: Int, Sendable, Equatable {
     /// Method not supported by this server.
     case method = 405
-    /// Missing host name, or that of another server.
+    /// Missing host name, or one that this server does not accept.
     case host = 421
     /// A POST that comes neither from a page of this server nor from the owner.
     case origin = 403
@@ -41,8 +41,8 @@ public struct Admission: Sendable, Equatable {
     request.isLocal && request.isFromOwner && request.headers["host"] == "localhost" && !request.isForwarded
   }
 
-  /// Address of a request under the bank's own name; nil if there is no such name, or if the request does not come from
-  /// a browser that can be redirected to it.
+  /// Address to which a browser is redirected: that of the request under the bank's own name. Nil if the request is not
+  /// redirected.
   ///
   /// Browsers send cookies of 127.0.0.1 to every port, so a browser is redirected to a name that only this
   /// bank has. A program that follows a link is not redirected, because it may be unable to resolve the
@@ -70,7 +70,7 @@ public struct Admission: Sendable, Equatable {
     port != 0 && (host == "127.0.0.1:\(port)" || host == "localhost:\(port)")
   }
 
-  /// Safari leaves names below `localhost` to the system resolver, and macOS resolves none of them.
+  /// True for Safari. It leaves names below `localhost` to the system resolver, which may not resolve them.
   private func isSafari(_ request: HTTPRequest) -> Bool {
     let agent = request.headers["user-agent"] ?? ""
     return agent.contains("Safari/") && !agent.contains("Chrome/") && !agent.contains("Chromium/")

@@ -13,7 +13,7 @@ public enum CodeVerdict: Sendable, Equatable {
 struct CodeRateLimiter: Sendable {
   /// Wrong codes of one visitor.
   private struct FailedAttempts {
-    /// Secret of the visitor's session.
+    /// Value of the visitor's session cookie; empty without a cookie.
     var visitor: String
     /// Number of consecutive wrong codes.
     var wrong = 0
@@ -32,7 +32,7 @@ struct CodeRateLimiter: Sendable {
   /// Checks a code unless the visitor must wait, and counts it if it is wrong.
   ///
   /// - Parameters:
-  ///   - visitor: the secret of the visitor's session.
+  ///   - visitor: the value of the visitor's session cookie; empty without a cookie.
   ///   - isRight: compares the code; not called during the pause.
   mutating func checkCode(_ visitor: String, at now: MonotonicTime, isRight: () -> Bool) -> CodeVerdict {
     let index = visitorAttempts.firstIndex { $0.visitor == visitor }

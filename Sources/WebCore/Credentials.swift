@@ -6,7 +6,7 @@ import Time
 
 /// Authenticates visitors: the secrets of one home, the sessions, and the links of one process.
 public struct Credentials: Sendable {
-  /// The secrets stored in the home, as hexadecimal digits.
+  /// The secrets stored in the home.
   public struct Secrets: Sendable, Equatable {
     /// Key of the proofs with which the server shows a browser that it belongs to this bank.
     public var identity: String
@@ -35,7 +35,7 @@ public struct Credentials: Sendable {
     /// The secrets in the format of the file.
     public var text: String { identity + "\n" + name + "\n" + managerCode + "\n" }
 
-    /// The bank's own host name. Browsers send the cookies of this name to no other server of this machine.
+    /// The bank's own host name. A browser does not send the cookies of this name to a server under another name.
     public var host: String { "bank-\(name).localhost" }
 
     /// Returns 256 random bits as 64 hexadecimal digits.
@@ -85,7 +85,7 @@ public struct Credentials: Sendable {
 
   // MARK: - Links
 
-  /// Creates the token of a login link. It starts one session and expires after `lifetime`.
+  /// Creates the token of a login link. It starts at most one session, and none after `lifetime`.
   public mutating func issue(
     _ grant: WebGrant = WebGrant(), at now: MonotonicTime, random: () -> UInt64
   ) -> String {
@@ -166,7 +166,7 @@ public struct Credentials: Sendable {
     "\(cookieName)=\(value); Path=/; HttpOnly; SameSite=Strict; \(age)\(isProxied ? "; Secure" : "")"
   }
 
-  /// Compares two texts of equal length in a time that does not depend on where they differ.
+  /// Compares two texts in a time that does not depend on where they differ.
   private static func areEqual(_ one: String, _ other: String) -> Bool {
     let (one, other) = (Array(one.utf8), Array(other.utf8))
     guard one.count == other.count else { return false }

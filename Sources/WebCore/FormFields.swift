@@ -1,6 +1,6 @@
 // Fields of forms and queries (application/x-www-form-urlencoded).
-// Invariant: in a parsed form the number of fields never exceeds the limit, and every text is UTF-8 without control
-// characters except line breaks and tabs.
+// Invariant: in a parsed form the number of fields never exceeds the limit, and every text is UTF-8 without ASCII
+// control characters except line breaks and tabs.
 // Errors: nil for any other input; parsing never traps.
 
 /// Names and values of a form, in order. A name may be repeated.
@@ -67,7 +67,7 @@ public struct FormFields: Sendable, Equatable {
 /// Percent encoding, `%41` (RFC 3986, section 2.1).
 public enum PercentText {
   /// Decodes bytes; nil if a percent sign is not followed by two hexadecimal digits, or if the result is not UTF-8 or
-  /// contains a control character other than tabs and line breaks.
+  /// contains an ASCII control character other than tabs and line breaks.
   public static func decode(_ bytes: some Sequence<UInt8>, plusIsSpace: Bool) -> String? {
     var decoded: [UInt8] = []
     var iterator = bytes.makeIterator()

@@ -1,6 +1,6 @@
 // An HTTP request in the form in which the handlers receive it: method, target, headers, body.
-// Invariant: the path of a parsed target starts with a slash. All text of a parsed target is UTF-8, without control
-// characters except line breaks and tabs.
+// Invariant: the path of a parsed target starts with a slash. All text of a parsed target is UTF-8, without ASCII
+// control characters except line breaks and tabs.
 
 /// An HTTP request.
 public struct HTTPRequest: Sendable, Equatable {
@@ -50,21 +50,21 @@ public struct HTTPRequest: Sendable, Equatable {
     self.isFromOwner = isFromOwner ?? isLocal
   }
 
-  /// True if a header or the version shows that a proxy forwards the request for another machine.
+  /// True if a header or the version suggests that a proxy forwards the request.
   public var isForwarded: Bool {
     isHTTP10 || Self.proxyHeaders.contains { headers[$0] != nil }
   }
 
-  /// Headers that show that a proxy forwards the request, in lower case.
+  /// Headers that proxies add, in lower case.
   private static let proxyHeaders = [
     "forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-forwarded-server",
     "x-forwarded-port", "x-real-ip", "x-client-ip", "cf-connecting-ip", "true-client-ip",
   ]
 
-  /// True if the method changes nothing.
+  /// True if the method is safe (RFC 9110, section 9.2.1).
   public var onlyReads: Bool { method == .get || method == .head }
 
-  /// True if the client accepts JSON, as scripts do.
+  /// True if the `Accept` header names JSON, as that of a script does.
   public var wantsJSON: Bool { headers["accept"]?.contains("application/json") == true }
 }
 

@@ -66,13 +66,13 @@ public struct HTTPResponse: Sendable, Equatable {
     431: "Request Header Fields Too Large", 503: "Service Unavailable", 505: "HTTP Version Not Supported",
   ]
 
-  /// Replaces the headers of a name. A value with control characters is dropped.
+  /// Replaces the headers of a name. A value with ASCII control characters is dropped.
   public mutating func set(_ name: String, _ value: String) {
     headers.removeAll { $0.name == name }
     add(name, value)
   }
 
-  /// Adds a header and keeps others of the same name. A value with control characters is dropped.
+  /// Adds a header and keeps others of the same name. A value with ASCII control characters is dropped.
   public mutating func add(_ name: String, _ value: String) {
     guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else { return }
     headers.append((name: name, value: value))
@@ -87,8 +87,8 @@ public struct HTTPResponse: Sendable, Equatable {
         + "manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     ("X-Content-Type-Options", "nosniff"),
-    // No other origin receives a referrer, but this server must. With `no-referrer` a browser sends no origin with a
-    // form that no script submits, and the server refuses that form (Fetch standard, section 3.2).
+    // No other origin receives a referrer, but this server must. With `no-referrer` a browser sends `Origin: null` with
+    // a form that no script submits, and the server refuses that form (Fetch standard, section 3.2).
     ("Referrer-Policy", "same-origin"),
     ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
   ]

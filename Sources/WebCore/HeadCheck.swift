@@ -1,6 +1,6 @@
 // Check of a request's head before libmicrohttpd reads it: complete, well formed, and not too large (RFC 9112).
-// Invariant: the library accepts every head that passes. The check refuses each head that the library would answer
-// itself.
+// Invariant: a head that passes has at most `longest` bytes, a request line of HTTP/1.0 or 1.1, valid header names and
+// one Host header. The purpose is that this server, and not the library, answers a malformed head.
 
 /// Result of checking the first bytes of a connection.
 public enum HeadCheck: Sendable, Equatable {
@@ -87,7 +87,7 @@ public enum HeadCheck: Sendable, Equatable {
     return (name, String(decoding: kept, as: UTF8.self))
   }
 
-  /// The parts of the head on which the response depends: the target, and the headers about accepted formats.
+  /// The parts of the head on which the response depends: the target, and the accepted formats and languages.
   private static func request(_ lines: [ArraySlice<UInt8>]) -> HTTPRequest {
     let parts = lines.first?.split(separator: 0x20) ?? []
     let target = parts.count > 1 ? RequestTarget(parts[1]) : nil

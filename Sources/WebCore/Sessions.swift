@@ -1,6 +1,6 @@
 // Sessions of visitors: one per login, each with a random secret. Only the digest of a secret is stored.
-// Invariant: a secret is valid until its session ends or expires, and never after. There are at most
-// `maximumCount` sessions. The list survives the process as text. A damaged text is read as an empty list.
+// Invariant: a secret is valid until its session ends or expires. There are at most `maximumCount` sessions. The list
+// survives the process as text. A damaged text is read as an empty list.
 
 /// The logins of a server's visitors, each with its secret, rights and expiry.
 public struct Sessions: Sendable, Equatable {
@@ -54,7 +54,7 @@ public struct Sessions: Sendable, Equatable {
     return (secret, session, ended)
   }
 
-  /// The session of a secret; nil if there is none or it has expired.
+  /// Finds the session of a secret, and records the time of its use; nil if there is none or it has expired.
   public mutating func find(_ secret: String, at now: Int64) -> Session? {
     guard secret.utf8.count == 64 else { return nil }
     let digest = Self.digest(secret)

@@ -1,5 +1,5 @@
 // Feeds of event streams and their viewers: the position of a viewer in a feed, and its notification about new pieces.
-// Invariant: viewers that receive the same piece share its encoded bytes, so a thousand viewers cost one encoding.
+// Invariant: a piece is encoded once, however many viewers receive it.
 import WebCore
 
 /// A source of an event stream. It sends its pieces in order to any number of viewers.
@@ -12,7 +12,7 @@ public protocol EventFeed: AnyObject {
   func leave(_ viewer: EventViewer)
 }
 
-/// One encoded piece of a feed, shared by all viewers that receive it.
+/// One encoded piece of a feed, which viewers can share.
 public final class EventBytes: Sendable {
   /// The encoded piece.
   public let bytes: [UInt8]
@@ -22,7 +22,7 @@ public final class EventBytes: Sendable {
 /// One viewer of a feed. This base class has no connection: its owner polls the feed, or it is a part of
 /// another viewer.
 open class EventViewer {
-  /// Number of the last piece that was sent, as counted by the feed; 0 before the first.
+  /// Number of the last piece that was sent, or after which the client resumes; 0 for none. The feed counts the pieces.
   public final var position: Int64 = 0
 
   public init() {}

@@ -1,7 +1,7 @@
 // One request and its answer, from the first line to the last byte. It is the context that libmicrohttpd stores for the
 // request.
-// Invariant: the request is answered at most once. Its connection is suspended until the answer and takes no CPU time
-// meanwhile.
+// Invariant: the request is answered at most once. While its handler prepares the answer, the connection is suspended
+// and takes no CPU time.
 // Errors: an answer to a client that has disconnected is dropped.
 import CMicrohttpd
 import Posix
@@ -20,7 +20,7 @@ public final class HTTPExchange {
     case awaitingAnswer
     /// Answered, but not passed to the library yet.
     case answered
-    /// Passed to the library, or ended without an answer.
+    /// The answer was passed on, or the request ended without one.
     case sent
   }
 
@@ -32,7 +32,7 @@ public final class HTTPExchange {
 
   /// The request. Its body is complete when ``HTTPHandler/serve(_:)`` receives it.
   public private(set) var request: HTTPRequest
-  /// True if the request waits for an answer and its client is still connected.
+  /// True if the request waits for an answer and was not cancelled.
   public var isOpen: Bool { stage == .awaitingAnswer && !isAbandoned }
   /// False if the target of the request is malformed.
   private let hasGoodTarget: Bool
@@ -49,7 +49,7 @@ public final class HTTPExchange {
   /// The connection as the library knows it.
   private let mhdConnection: OpaquePointer
   private unowned let server: HTTPServer
-  /// Refusal to send after the body was read. Answering earlier would cut off a client that still sends.
+  /// Refusal to send after the body was read. Answering earlier could cut off a client that still sends.
   private var pendingRefusal: HTTPResponse?
 
   init(
@@ -169,7 +169,7 @@ public final class HTTPExchange {
   private static let maximumExcess = 64 << 20
   private static let tooLarge = HTTPResponse.text(413, "the body is too large")
 
-  /// Copies the method and the headers from libmicrohttpd into `request`, and checks nothing.
+  /// Copies the method and the headers from libmicrohttpd into `request`.
   private func copyHead(method: String) {
     request.method = HTTPRequest.Method(method)
     let collected = HeaderCollector()

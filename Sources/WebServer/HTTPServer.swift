@@ -3,7 +3,7 @@
 // Invariant: `MHD_run` is called only from `runLibrary` and `deinit`, and never from within a callback of the library.
 // A callback finds its object through the context given to the library. The context of a request is released exactly
 // once, by `completed`, and that of a connection by `connection`.
-// Errors: `SystemError` if the daemon cannot start. A client can end its own connection and nothing else.
+// Errors: `SystemError` if the daemon cannot start.
 import CMicrohttpd
 import Glibc
 import Posix
@@ -16,7 +16,7 @@ public protocol HTTPHandler: AnyObject {
   func admit(_ request: HTTPRequest) -> HTTPResponse?
   /// Answers a request at once or later, with ``HTTPExchange/respond(_:)`` or ``HTTPExchange/stream(_:from:owner:)``.
   func serve(_ exchange: HTTPExchange)
-  /// The response to a head that the server refuses with this status. The request contains only the readable part.
+  /// The response with which the server refuses a connection or a head. The request contains at most the readable part.
   func answer(refused status: Int, _ request: HTTPRequest) -> HTTPResponse
 }
 
@@ -34,12 +34,12 @@ public final class HTTPServer {
     public var waiting = 1_024
     /// Maximum number of event streams, for each kind of socket.
     public var streams = 2_000
-    /// Memory in bytes for a request and its answer. Half of it is more than the longest head, because the library
-    /// reads a head into half of the memory.
+    /// Memory of the library for each connection, in bytes. The library reads a head into half of this memory, which is
+    /// more than the longest head needs.
     public var memory = 40 << 10
     /// Maximum size of a body in bytes.
     public var body = 64 << 10
-    /// Timeout of a complete request, and of the first request of a connection.
+    /// Timeout of the first head of a connection, and of each request from its first line to the end of its body.
     public var request = TimeSpan.seconds(15)
     /// Timeout of a connection without a request.
     public var idle = TimeSpan.seconds(75)
@@ -200,7 +200,7 @@ public final class HTTPServer {
     for viewer in pendingWrites { viewer.write() }
   }
 
-  /// Requests another run of the library after an answer, or after a connection was resumed.
+  /// Requests another run of the library.
   func schedule() { needsRun = true }
 
   /// Calls `MHD_run`, which reads, writes and calls the callbacks.
@@ -213,7 +213,7 @@ public final class HTTPServer {
     if httpd_has_more(daemon) != 0 { needsRun = true }
   }
 
-  /// Closes the connections whose deadline has passed. Answers a refused request whose body did not arrive first.
+  /// Closes the connections whose deadline has passed. Before that, answers a refused request whose body is incomplete.
   private func closeExpired(_ now: MonotonicTime) {
     nextExpiry = nil
     for connection in connections.values {
@@ -236,8 +236,8 @@ public final class HTTPServer {
     nextExpiry = .earlier(nextExpiry, connection.deadline)
   }
 
-  /// Ends every stream and every unanswered request, and accepts no further connections. A connection closes when its
-  /// answer is written.
+  /// Ends every stream and every request whose answer the library does not have yet, and accepts no further
+  /// connections. A connection whose answer is being written closes afterwards.
   public func close() {
     isClosing = true
     pendingConnections.close()

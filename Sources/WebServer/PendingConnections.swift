@@ -25,11 +25,11 @@ final class PendingConnections {
     var deadline: MonotonicTime
     /// Time of the next poll of an incomplete head; nil while the event loop watches the descriptor.
     var nextPoll: MonotonicTime?
-    /// Delay of the poll after the next one.
+    /// Delay of the poll that is scheduled next.
     var pause = PendingConnections.firstPause
     /// Number of bytes at the last poll.
     var peekedBytes = 0
-    /// True after an answer was sent. Further input is read and dropped.
+    /// True after the head was refused. Further input is read and dropped.
     var isAnswered = false
 
     init(_ socket: consuming FileDescriptor, _ origin: Origin, deadline: MonotonicTime) {
@@ -51,7 +51,7 @@ final class PendingConnections {
   /// First and longest polling interval of an incomplete head; it doubles with each poll. The first bytes of the head
   /// stay unread in the socket, so epoll cannot report new ones.
   private static let (firstPause, longestPause) = (TimeSpan.milliseconds(10), TimeSpan.milliseconds(320))
-  /// Time for which the rest of a refused request is read. Closing with unread data would reset the
+  /// Time for which the rest of a refused request is read. Closing with unread data could reset the
   /// connection before the client reads the answer.
   private static let lingerTime = TimeSpan.seconds(2)
 
@@ -138,11 +138,11 @@ final class PendingConnections {
     onHead?(FileDescriptor(owning: own), connection.origin)
   }
 
-  /// Sends the answer to a refused head, and keeps the connection until the client has read it.
+  /// Sends the answer to a refused head, and keeps the connection until the client closes it, at most for `lingerTime`.
   private func refuse(_ connection: PendingConnection, _ status: Int, _ request: HTTPRequest) {
     guard let response = onRefusal?(status, request) else { return close(connection) }
     let bytes = response.serialized()
-    // A fresh socket has room for the answer; if it does not, the answer is dropped.
+    // A fresh socket normally has room for the answer. Without room, the answer is dropped.
     _ = try? bytes.withUnsafeBytes { try connection.socket.send($0) }
     _ = shutdown(connection.socket.rawValue, CInt(SHUT_WR))
     connection.isAnswered = true
@@ -183,8 +183,8 @@ final class PendingConnections {
     }
   }
 
-  /// Answers 408 to a client that has sent data. Closes a connection without any data, and one that was answered
-  /// before.
+  /// Answers 408 to a client that has sent a part of a head. Closes a connection without any data, and one whose head
+  /// was refused.
   private func expire(_ connection: PendingConnection) {
     var byte: UInt8 = 0
     let hasBegun =

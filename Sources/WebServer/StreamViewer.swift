@@ -1,6 +1,6 @@
 // A viewer that writes to the connection of its request itself, instead of libmicrohttpd.
-// Invariant: a viewer holds a descriptor and the piece that is being written, and no memory of its request. It takes
-// CPU time only if its feed has a new piece, a keep-alive is due, its socket has room again, or its client sends bytes.
+// Invariant: a viewer holds a descriptor and the piece that is being written, and no memory of its request. An idle
+// viewer takes no CPU time between keep-alives.
 // Errors: the connection of a client that does not read is closed after `maximumStalls` keep-alives.
 import Glibc
 import Posix
@@ -84,7 +84,6 @@ final class StreamViewer: EventViewer {
   /// Ends the viewer after the piece that is being written, or at once if its socket buffer is full.
   override func end() {
     isEnding = true
-    // If the socket buffer is full, the viewer ends without waiting for room.
     if isBlocked { leave() } else { wake() }
   }
 
