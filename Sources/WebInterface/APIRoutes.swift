@@ -175,7 +175,7 @@ final class APIRoutes {
     exchange.respond(.json(Array(document.text.utf8)))
   }
 
-  /// Sends one JSON document per line, which is the format of every list that can be long.
+  /// Sends one JSON document per line.
   private func lines(_ exchange: HTTPExchange, _ documents: [JSONValue]) {
     var bytes: [UInt8] = []
     for document in documents {

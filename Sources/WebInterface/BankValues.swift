@@ -1,4 +1,4 @@
-// Conversion of the coordinator's reports into the values of pages, without decisions.
+// Conversion of the coordinator's reports into the values of pages.
 // Invariant: every value is on a page, or is omitted on purpose. No value makes this process trap.
 import BankModel
 import Posix
@@ -136,7 +136,7 @@ extension KillOutcome.Stage {
 }
 
 extension LobbyPage {
-  /// The call display: customers at the windows, then earlier calls from the events.
+  /// The call display: customers at the windows and calls from the events, the latest first.
   init(_ frame: BoardFrame) {
     var calls: [(call: Call, time: Int64)] = frame.serving.map { serving in
       (

@@ -1,6 +1,6 @@
 // Growing files on pages: the log of a worker, and the output of a ticket's command.
 // Invariant: less than 68 KiB of a file are read, however large it is, and no name refers to a file outside its
-// directory. A piece has the same number and start whenever it is read.
+// directory. A piece of output has the same number and start whenever it is read, unless a line is longer than a piece.
 import Posix
 import WebPages
 
@@ -11,7 +11,7 @@ enum FileTail {
   /// Minimum number of bytes that are read from the end of a longer file. The first byte is at a multiple of the piece
   /// size.
   static let tailSize: Int64 = 64 << 10
-  /// Piece size in bytes: a piece of output ends at the first line break after a multiple of this number.
+  /// Piece size in bytes: a piece of output ends at the first line break at or after a multiple of this number.
   private static let chunkSize: Int64 = 4 << 10
 
   /// The last lines of a log. The number of a line is its byte offset. Nil if the file cannot be read.
@@ -38,7 +38,7 @@ enum FileTail {
   }
 
   /// Splits the output into pieces. Each piece ends after the first line break at or after a multiple of the piece
-  /// size, so no character and no line is split, except by the end of a file that is still being written.
+  /// size, so no line is split between two pieces.
   private static func chunks(of path: String, isError: Bool) -> (chunks: [OutputChunk], isCut: Bool) {
     guard let (bytes, start) = tail(of: path) else { return ([], false) }
     var chunks: [OutputChunk] = []

@@ -1,7 +1,8 @@
 // Selections of tickets: first the confirmation with the number of customers, then the command for at most this number
 // of customers.
-// Invariant: the command applies only to customers of the confirmed day, up to the highest confirmed ticket and the
-// confirmed number. The tickets of a filter are processed page by page in the order of their numbers, each ticket once.
+// Invariant: the command applies only to customers of the confirmed day. For a filter it is executed for at most the
+// confirmed number of customers, up to the highest ticket at the confirmation, in the order of the ticket numbers, and
+// once for each ticket.
 import BankModel
 import Posix
 import WebCore
@@ -190,7 +191,7 @@ extension FormActions {
     }
   }
 
-  /// Reads the tickets of one page of a filter.
+  /// Reads the next tickets of a filter, at most as many as one command accepts.
   private func list(
     _ filter: PageFilter, _ after: Int64, _ listener: @escaping (Result<[TicketNumber], Failure>) -> Void
   ) {
@@ -242,7 +243,7 @@ extension FormActions {
     }
   }
 
-  /// Executes the command for the next page of a filter.
+  /// Executes the command for the next tickets of a filter.
   private func continueSelection(_ selection: Selection, _ filter: PageFilter, _ confirmed: ConfirmationToken)
   {
     let left = confirmed.count - selection.done

@@ -228,7 +228,7 @@ final class FormActions {
       switch outcome {
       case .success: form.answer(.ended(window: window), at: page)
       case .failure(let failure):
-        // No process was killed, so restore the measurement of the preceding kill.
+        // The request failed and no end of the process was seen, so restore the measurement of the preceding kill.
         if let kill = loader.kill, kill.isOf(watch), kill.stage == .ordered {
           loader.kill = former?.stage == .ordered ? nil : former
           application.pageSubscriptions.handleChange(.board)

@@ -14,7 +14,7 @@ struct IdleMemoryTrimmer {
     case all
   }
 
-  /// Start of the work since the last return of memory; nil without work.
+  /// Start of the pause before the next return of memory; nil if no return is scheduled.
   private var beganAt: MonotonicTime?
   /// Time of the last work.
   private var workedAt = MonotonicTime(nanoseconds: 0)

@@ -1,13 +1,13 @@
 // Budget of bytes for the lists of one page. All viewers of the page receive the same bytes.
-// Invariant: a small change is always sent. A large change is sent as soon as the budget allows, and is never dropped.
-// At full speed every row of a list changes ten times a second. No user can read that, and sending all of it to a
-// thousand viewers would take CPU time from the workers.
+// Invariant: a small change needs no credit. A large change may be sent as soon as the budget allows.
+// At full speed every row of a list may change ten times a second. No user can read such changes, and sending all of
+// them to a thousand viewers would take CPU time from the workers.
 import Time
 
 /// Limits the bytes per second of the lists of a page.
 struct ListRateLimiter {
-  /// Changes up to this size are always sent. They concern a few customers, and a viewer who waits for one of these
-  /// customers must see the change at once.
+  /// Changes up to this size need no credit. They concern a few customers, and a viewer who waits for one of these
+  /// customers must see the change without delay.
   private static let small = 4 << 10
   /// Maximum credit, in bytes.
   private static let burst: Int64 = 16 << 10

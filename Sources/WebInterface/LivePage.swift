@@ -36,7 +36,7 @@ final class LivePage: EventFeed {
   private(set) var sequence: Int64 = 0
   /// Epoch of the ids of this page's events.
   private let epoch: UInt64
-  /// The regions that viewers have received.
+  /// The regions after the last change that was sent.
   private var regions: [Region] = []
   /// The present regions. Their lists differ from `regions` while lists are held back.
   private var latest: [Region] = []
@@ -55,8 +55,7 @@ final class LivePage: EventFeed {
   /// Limits of the stored changes: number and bytes.
   private static let maximumChanges = 64
   private static let maximumBytes = 256 << 10
-  /// With more than `manyViewers` viewers, the page is loaded at most once per this interval. A page that is otherwise
-  /// loaded more often still shows a change within a tenth of a second.
+  /// With more than `manyViewers` viewers, the page is loaded at most once per this interval.
   private static let (manyViewers, intervalWithManyViewers) = (50, TimeSpan.milliseconds(75))
 
   init(_ key: PageKey, epoch: UInt64, onEmpty: @escaping (LivePage) -> Void) {
@@ -73,13 +72,13 @@ final class LivePage: EventFeed {
     return heldUntil == nil ? interval : interval * 2
   }
 
-  /// Position from which a client resumes; 0 if the id is missing or invalid, or is of another page or process.
+  /// Position from which a client resumes; 0 if the id is missing, or is not the id of an event of this page.
   func position(of id: String?) -> Int64 {
     guard let id = id.flatMap({ EventID($0) }), id.epoch == epoch, id.sequence <= sequence else { return 0 }
     return id.sequence
   }
 
-  /// Sets the present regions, and sends the difference.
+  /// Sets the present regions, and sends those changes that are not held back.
   func show(_ new: [Region], at now: MonotonicTime) {
     latest = new
     guard sequence > 0 else {
@@ -91,13 +90,13 @@ final class LivePage: EventFeed {
     sendLists(now)
   }
 
-  /// Sends the lists that were held back if their time has come.
+  /// Sends the lists that were held back if their time has come and the budget allows them.
   func sendHeldLists(_ now: MonotonicTime) {
     guard let heldUntil, heldUntil <= now else { return }
     sendLists(now)
   }
 
-  /// Sends the last change: the new frame of the page, and all changes that were held back.
+  /// Sends the last change: the banner about the connection, and all changes that were held back.
   func finish(_ frame: PageFrame, at now: MonotonicTime) {
     let connection = frame.connection
     guard sequence > 0, let position = latest.firstIndex(where: { $0.name == connection.name }) else {
@@ -169,7 +168,7 @@ final class LivePage: EventFeed {
   /// Adds a viewer.
   func join(_ viewer: EventViewer) { viewers[ObjectIdentifier(viewer)] = viewer }
 
-  /// Removes a viewer; the last one ends the page.
+  /// Removes a viewer. Without viewers the page ends.
   func leave(_ viewer: EventViewer) {
     viewers[ObjectIdentifier(viewer)] = nil
     if viewers.isEmpty { onEmpty(self) }

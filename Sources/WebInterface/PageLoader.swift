@@ -1,4 +1,4 @@
-// Contents of pages, from the subscribed sources or from a response of the bank.
+// Contents of pages, from the subscribed sources, from responses of the bank, or from files of the home.
 // Invariant: each load calls its handler exactly once, with a page or the reason for its absence.
 import BankModel
 import Posix
@@ -19,7 +19,7 @@ enum PageOutcome {
   case unavailable
 }
 
-/// Loads the contents of a page, from the subscribed sources or with requests, as a value for `WebPages`.
+/// Loads the contents of a page as a value for `WebPages`.
 final class PageLoader {
   /// Handler of the result of a load.
   typealias PageCompletion = (PageOutcome) -> Void
@@ -36,7 +36,7 @@ final class PageLoader {
   /// Handlers that wait for the running audit.
   private var auditWaiters: [PageCompletion] = []
 
-  /// Maximum number of rows on a page.
+  /// Maximum number of rows of a list.
   static let rows: Int64 = 200
   /// Time for which an audit is reused.
   private static let auditAge = TimeSpan.seconds(5)
@@ -162,7 +162,7 @@ final class PageLoader {
 
   /// Loads the page of receipts.
   private func load(receipts filter: PageFilter, _ done: @escaping PageCompletion) {
-    // The coordinator cannot filter by outcome, so read ten pages and filter here.
+    // The coordinator cannot filter by outcome, so read ten times as many rows and filter here.
     let limit = filter.outcome == nil ? Self.rows + 1 : 10 * Self.rows
     let query = ReceiptQuery(
       days: filter.day.map { .day($0) } ?? .present, follow: false, after: filter.after,
@@ -227,7 +227,7 @@ final class PageLoader {
     }
   }
 
-  /// The result of a load that the coordinator refused.
+  /// The result of a load that has failed.
   static func outcome(_ failure: Failure) -> PageOutcome {
     // 400 (an impossible number) and 404 both become "not found".
     [400, 404].contains(failure.code.httpStatus) ? .missing(detail: failure.subject) : .unavailable

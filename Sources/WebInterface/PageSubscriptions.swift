@@ -19,7 +19,8 @@ final class PageSubscriptions {
     var theme: Theme
     /// Data with which the page recognises this server later.
     var serverIdentity: String
-    /// Earliest time at which the page is loaded. By then the sources include changes made just before the request.
+    /// Earliest time at which the page is loaded. After a form it is delayed, so that the sources usually include the
+    /// change that the form made.
     var begin: MonotonicTime
     /// Deadline of the wait for the page's sources.
     var end: MonotonicTime
@@ -69,7 +70,7 @@ final class PageSubscriptions {
         begin: notice == nil ? now : now + Self.settling, end: now + Self.timeout))
   }
 
-  /// Streams pages with all their changes, until the viewer disconnects. Several pages share one stream.
+  /// Streams pages with their changes. Several pages share one stream.
   func streamPages(_ paths: [PagePath], _ exchange: HTTPExchange, _ visitor: Visitor?) {
     let request = exchange.request
     let pages = paths.map { page(key($0, request, visitor)) }
@@ -139,7 +140,7 @@ final class PageSubscriptions {
     "web-" + String(RandomSeed.fromSystem(), radix: 36) + String(RandomSeed.fromSystem(), radix: 36)
   }
 
-  /// The frame with which a viewed page is encoded.
+  /// The frame of a page for all visitors with this key.
   private func frame(_ key: PageKey) -> PageFrame {
     var frame = PageFrame(
       language: key.language, address: key.address,
@@ -238,7 +239,7 @@ final class PageSubscriptions {
 
   /// Loads a viewed page, and sends its changes. Waits once if its sources have no value yet.
   private func reload(_ page: LivePage, _ now: MonotonicTime) {
-    // The sources were subscribed to just now, and notify this object when they have values.
+    // The sources notify this object when they have values.
     if page.sequence == 0, !dataSources.has(page.key.path.dataSources) {
       page.nextLoad = now + Self.timeout
       if !page.wasPostponed {

@@ -20,8 +20,8 @@ struct RateHistory {
   /// Time of the last frame.
   private var time: Int64 = 0
 
-  /// The counts of a service; empty for an unknown service. The last count covers the six seconds before the last
-  /// frame, because an interval that has just started would look as if the service had stopped.
+  /// The counts of a service; empty for an unknown service. The last count is an estimate for the six seconds before
+  /// the last frame, because an interval that has just started would look as if the service had stopped.
   subscript(service: ServiceName) -> [Int64] {
     guard var own = parts[service] else { return [] }
     let before = own[own.count - 2]

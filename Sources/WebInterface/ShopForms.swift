@@ -1,6 +1,6 @@
 // The forms of the shop's pages: juices, stock, vending machine and its manager's side.
-// Invariant: the manager's socket is used only for visitors with the manager's right. Every change has an order id or
-// an idempotency key made from the form's key, so a repeated form is executed once.
+// Invariant: the manager's socket is used only for visitors with the manager's rights. Every order of a juice and every
+// change of stock or money has an order id or an idempotency key made from the form's key, so it is executed once.
 import BankModel
 import Posix
 import StockClient
@@ -19,7 +19,7 @@ final class ShopForms {
   private lazy var manager = VendingClient(
     socket: VendingClient.managersSocket(inHome: application.options.home), loop: application.loop)
 
-  /// Maximum wait until a juice is ready or cancelled.
+  /// Maximum wait for the end of a juice order.
   private static let juiceTimeout = TimeSpan.seconds(8)
   /// Maximum wait for an answer of the stock or the vending machine.
   private static let timeout = TimeSpan.seconds(5)
@@ -70,7 +70,7 @@ final class ShopForms {
     }
   }
 
-  /// Waits until the juice is made or refused.
+  /// Waits for the end of the order.
   private func awaitJuice(_ form: SubmittedForm, _ juice: ItemID, _ ticket: EnqueuedReport) {
     let end = ControlCommand.awaitTickets(day: ticket.day, first: ticket.first, last: ticket.last)
     control.ask(end, within: Self.juiceTimeout) { [self] outcome in
@@ -269,7 +269,8 @@ final class ShopForms {
 }
 
 extension StatusReport {
-  /// True if a juice station of this branch works or is about to start, or if other branches have windows for juice.
+  /// True if juice is not paused here, and a juice station of this branch works or is about to start, or other branches
+  /// have windows for juice.
   fileprivate var hasJuiceStation: Bool {
     guard let own = services.first(where: { $0.service == .juice }), !own.paused else { return false }
     let elsewhere = (bank?.services.first { $0.service == .juice }?.windows ?? 0) > own.windows

@@ -1,11 +1,11 @@
 // Navigation from links of other sites, in which browsers send no `SameSite=Strict` cookie.
-// Invariant: the response to such a navigation shows nothing and changes nothing. It makes the browser repeat the
-// request from this site.
+// Invariant: the response of this file contains no data of the bank. It makes the browser repeat the request from this
+// site.
 import WebCore
 import WebPages
 
 extension WebApplication {
-  /// The answer to a navigation without a cookie from another site; nil for any other request.
+  /// The answer to a navigation from another site whose request has no session; nil for any other request.
   ///
   /// The page requests its own address again. That request comes from this site, so it contains the cookie if the
   /// browser has one.

@@ -25,7 +25,7 @@ extension WebApplication {
   /// Milliseconds since 1970 UTC.
   private var wallNow: Int64 { SystemClock.wall().milliseconds }
 
-  /// The visitor of a request; nil without a session.
+  /// The visitor of a request; nil if it has no session and is not the owner's.
   func visitor(of request: HTTPRequest) -> Visitor? {
     if let session = credentials.session(of: request, at: wallNow) {
       return Visitor(
@@ -45,11 +45,11 @@ extension WebApplication {
 
   /// Starts a session with the token of a login link.
   func login(_ request: HTTPRequest) -> HTTPResponse {
-    // A link preview sends HEAD, which must not use up the token.
+    // A link preview may send HEAD, which must not use up the token.
     guard request.method == .get, let token = request.target.query["token"] else {
       return unknown(request, wasUsed: request.target.query["token"] != nil)
     }
-    // Redirect a browser to the bank's own name, and use the token only there.
+    // Redirect a browser to the bank's own name first, so that its cookie belongs to this name.
     if let address = admission.ownAddress(of: request) { return .seeOther(address) }
     guard let grant = credentials.redeem(token, at: SystemClock.monotonic()) else {
       return unknown(request, wasUsed: true)

@@ -1,6 +1,6 @@
 // Admission and routing of requests.
-// Invariant: without a session, a client other than the owner sees only the login page, the assets and proofs of this
-// server. A POST from another origin changes nothing, and a read-only server changes nothing in the bank.
+// Invariant: without a session, a client other than the owner receives no data of the bank. A POST from another origin
+// changes nothing, and a read-only server changes nothing in the bank.
 import BankModel
 import Posix
 import JSONOutput
@@ -201,7 +201,8 @@ final class WebApplication: HTTPHandler {
     return errorPage(request, 403)
   }
 
-  /// The response to a request without a session: a redirect, an error for scripts, or the login page.
+  /// The response to a request without a session: a redirect, a page that repeats the request, an error for scripts, or
+  /// the login page.
   func unknown(_ request: HTTPRequest, wasUsed: Bool = false) -> HTTPResponse {
     if let address = admission.ownAddress(of: request) { return .seeOther(address) }
     if let answer = crossSiteAnswer(request) { return answer }
@@ -211,7 +212,7 @@ final class WebApplication: HTTPHandler {
     return .page(LoginPage(wasUsed: wasUsed).html(pageSubscriptions.frame(request)), status: 401)
   }
 
-  /// True if the response has to be JSON.
+  /// True if a refusal has to be JSON.
   func isForScripts(_ request: HTTPRequest) -> Bool {
     request.target.segments.first == "api" || request.wantsJSON
   }

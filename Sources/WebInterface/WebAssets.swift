@@ -1,4 +1,4 @@
-// Assets of the pages, each with an ETag, so that a browser loads no asset twice.
+// Assets of the pages, each with an ETag, so that a browser need not load an unchanged asset again.
 // Invariant: the tag depends only on the bytes. A browser revalidates each time and receives 304 if nothing has
 // changed.
 import CWebAssets

@@ -10,7 +10,7 @@ enum WebErrorCode: String, CaseIterable, Sendable {
   case unauthenticated
   /// Not permitted for the role of the session, or not on this socket.
   case forbidden
-  /// A change from a page of another origin.
+  /// A POST that comes neither from a page of this server nor from the owner.
   case badOrigin = "bad_origin"
   /// A change on a server started with `--read-only`.
   case readOnly = "read_only"
@@ -23,13 +23,13 @@ enum WebErrorCode: String, CaseIterable, Sendable {
   case methodNotAllowed = "method_not_allowed"
   /// The request was still incomplete at the deadline.
   case requestTimeout = "request_timeout"
-  /// Too few ingredients.
+  /// Too few pieces in stock.
   case outOfStock = "out_of_stock"
   case bodyTooLarge = "body_too_large"
   /// `Host` is not a name of this server.
   case wrongHost = "wrong_host"
   case headTooLarge = "head_too_large"
-  /// A part of the bank sent an unexpected kind of answer.
+  /// The stock or the vending machine sent an unexpected kind of answer.
   case unexpectedResponse = "unexpected_response"
   case tooManyConnections = "too_many_connections"
   /// The bank did not answer in time. It may have executed the request.

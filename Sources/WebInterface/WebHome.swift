@@ -1,6 +1,6 @@
 // Files of the web server in the home: socket, secrets, sessions, last port.
-// Invariant: the secrets are readable only by the owner, and new ones are created only if their file is missing or
-// invalid. The port is only a hint, and any content of its file is harmless.
+// Invariant: the secrets are readable only by the owner, and new ones are created only if their file cannot be read or
+// is invalid. The port is only a hint, and any content of its file is harmless.
 // Errors: `SystemError` if the home is not writable.
 import Posix
 import Transport
@@ -18,12 +18,12 @@ struct WebHome {
   private var portPath: String { Paths.join(path, "run", "web.port") }
   /// Socket of the coordinator.
   var controlSocket: String { Paths.join(path, "run", "bank.sock") }
-  /// Directory of the workers' logs.
+  /// Directory of the logs.
   var logs: String { Paths.join(path, "logs") }
   /// Directory of the commands' output.
   var output: String { Paths.join(path, "output") }
 
-  /// Reads the secrets of this home; creates new ones if their file is missing or invalid.
+  /// Reads the secrets of this home; creates new ones if their file cannot be read or is invalid.
   func secrets() throws(SystemError) -> Credentials.Secrets {
     if let text = read(secretsPath), let secrets = Credentials.Secrets(text: text) { return secrets }
     let secrets = Credentials.Secrets { RandomSeed.fromSystem() }

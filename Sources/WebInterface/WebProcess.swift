@@ -1,8 +1,8 @@
-// The web server process: command line, exit code, two listeners, loop.
+// The web server process: command line, exit code, listeners, loop.
 // Invariant: a process that a coordinator has started ends soon after this coordinator. It listens only on 127.0.0.1
-// and on the socket in the home, or only on the socket if it may not bind a port. After a restart it listens on the
-// port of the preceding process if that port is free.
-// Errors: a failed start is reported to the coordinator on descriptor 3, and on standard error.
+// and on the socket in the home, or only on the socket if it may not bind a port. After a restart with the same
+// `--port` it listens on the port of the preceding process if that port is free.
+// Errors: a failed start is reported on standard error, and, after the hello, also to the coordinator on descriptor 3.
 import BankModel
 import Glibc
 import Logging
@@ -15,7 +15,8 @@ import Wire
 
 /// The web server as a process.
 public enum WebProcess {
-  /// Runs the server until it has to end. Returns the exit code: 0 ended on request, 1 failed, 2 invalid arguments.
+  /// Runs the server until it has to end. Returns the exit code: 0 ended on request or with the coordinator, 1 failed,
+  /// 2 invalid arguments.
   public static func run(arguments: [String]) -> Int32 {
     ProcessStart.prepare(as: .service)
     let options: WebOptions
@@ -30,7 +31,7 @@ public enum WebProcess {
     }
   }
 
-  /// Connects to the coordinator, and runs the server.
+  /// Connects to the coordinator if one has started this process, and runs the server.
   private static func run(_ options: WebOptions) throws(SystemError) -> Int32 {
     let loop = try EventLoop()
     let supervisor: SupervisorConnection?
@@ -167,7 +168,7 @@ private final class WebRun {
       let number = try InternetSocket.port(of: socket)
       return OpenPort(socket: socket, number: number)
     }
-    // If not even an arbitrary free port can be bound, the process has no permission to bind.
+    // If not even an arbitrary free port can be bound, the process counts as one without permission to bind.
     let mayHaveSome = try InternetSocket.listen(port: 0) != nil
     throw SystemError(
       call: "bind", subject: "127.0.0.1:\(requestedPort)", code: mayHaveSome ? EADDRINUSE : EACCES)
@@ -178,7 +179,7 @@ private final class WebRun {
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { [unowned self] report in
       if report.signal == SIGTERM || supervisor == nil { isStopRequested = true }
     }
-    // Lower priority than the workers: if every core is busy, pages are delayed and customers are not.
+    // Lower priority than the workers: if every core is busy, pages are delayed rather than customers.
     _ = nice(5)
     supervisor?.send(.ready)
     while !isStopRequested, supervisor.map({ $0.state == .running }) ?? true { try runIteration(until: nil) }
@@ -193,7 +194,7 @@ private final class WebRun {
     return 0
   }
 
-  /// Shows viewers that the bank has closed, before their streams end. Does nothing if only the web server ends.
+  /// Shows viewers that the bank is closed, before their streams end. Shows nothing if only the web server ends.
   private func notifyClosed(until end: MonotonicTime) throws(SystemError) {
     final class Answer { var isClosing: Bool? }
     let answer = Answer()

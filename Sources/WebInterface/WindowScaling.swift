@@ -1,4 +1,4 @@
-// Request for a number of windows, and its result while windows still serve their last customers.
+// Request for a number of windows, and its result if the change takes long.
 // Invariant: a number that the coordinator has accepted is not reported as failed, unless the coordinator stops
 // answering.
 import BankModel
@@ -11,14 +11,14 @@ struct WindowScaling {
   enum Outcome {
     /// The number of windows is as requested.
     case done(StatusReport)
-    /// Accepted; surplus windows close when their present customers have been served.
+    /// Accepted and not finished yet, for example because surplus windows still serve their customers.
     case closing(StatusReport)
     /// The coordinator refused the request, or did not answer in time.
     case refused(Failure)
   }
 
   private let control: CoordinatorConnection
-  /// Maximum wait for windows to open and close. A browser without scripts waits as long for its response.
+  /// Maximum wait for windows to open and close. A browser without scripts waits for its response meanwhile.
   private static let timeout = TimeSpan.seconds(5)
 
   init(_ control: CoordinatorConnection) { self.control = control }
