@@ -1,4 +1,4 @@
-// Items that a bank sells from its stock: fruits, juices and their recipes.
+// The fruits in a bank's stock, and the juices with their recipes.
 // Invariant of an assortment that was read from a file: no two fruits and no two juices have a name in common, and
 // every recipe consists of fruits in the assortment. The Korean texts of the built-in assortment are those of the
 // original juice maker app.

@@ -1,8 +1,8 @@
 // Name of a ticket's order at the stock. It consists of the identity of the bank's database, the ticket's day and
 // number, and the time at which the ticket was issued.
-// Invariant: no other database produces the same name. If an older copy of this database issues a ticket number
-// again, the new ticket gets another name, because its issue time differs. Tickets that were issued before the
-// database had an identity keep their old names.
+// Invariant: no database with another identity produces the same name. If an older copy of this database issues a
+// ticket number again, the new ticket gets another name, because its issue time differs. Tickets that were issued
+// before the database had an identity keep their old names.
 
 import Time
 

@@ -58,10 +58,11 @@ public struct Customer: Sendable, Equatable {
   public var issuedAt: WallTime
   /// Attempts that ended without a receipt, for any reason.
   public var attempts: Int32
-  /// Attempts since the last requeue that counted as crashes: the worker exited, reported no progress or reported a
-  /// crash, or the coordinator crashed for at least the third time while this customer was assigned.
+  /// Attempts since the last requeue that counted as crashes, for example because the worker exited, reported no
+  /// progress or reported a crash. From the third one on, crashes of the coordinator while this customer was assigned
+  /// count, too.
   public var crashes: Int32
-  /// Attempts since the last requeue that the worker reported as failed.
+  /// Attempts since the last requeue that counted as failures.
   public var failures: Int32
   /// Attempts since the last requeue that may have started, including the current one; 0 if the service does
   /// not count them (`max_attempts`).

@@ -79,7 +79,7 @@ public enum DatabaseMismatch: UInt8, NameCodable {
   /// - Parameters:
   ///   - bankID: ``BankID/number`` of the bank's database.
   ///   - known: the entry in `bank.db` about the service database; nil if there is none.
-  ///   - moment: time that `bank.db` has stored for the last opening in `database`; nil if it has none.
+  ///   - moment: time that `bank.db` has stored for the last opening in `database`; nil if `bank.db` has stored none.
   public static func between(
     _ database: DatabaseIdentity, bankID: Int64, known: RecordedDatabase?, moment: WallTime?
   ) -> DatabaseMismatch? {

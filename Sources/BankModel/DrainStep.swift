@@ -1,7 +1,7 @@
 // Steps by which a bank closes, their names and their order.
 // Invariant: the raw values are part of the wire format and never get a new meaning.
 
-/// A step of closing a bank. All steps occur, in the order of the raw values. A step may end at once.
+/// A step of closing a bank. All steps occur, in the order of the raw values. A step may end at once, or be cut short.
 public enum DrainStep: UInt8, NameCodable, Comparable {
   /// No new customers are accepted; requests that have arrived in part are completed.
   case stopAccepting = 1

@@ -3,8 +3,8 @@
 
 import Time
 
-/// Name of a request to the stock. Until the order is returned, the stock answers a repeated request with the same name
-/// in the same way, and changes nothing.
+/// Name of a request to the stock. After an answer other than a refusal, and until the order is returned, the stock
+/// answers a repeated request with the same name in the same way, and changes nothing.
 public struct OrderID: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
   /// The name, such as `3-17` for ticket 17 of day 3.
   public let rawValue: String

@@ -82,7 +82,7 @@ extension StringCatalog {
     }
   }
 
-  /// Reason why an attempt ended without a receipt, for a customer who does not return to the line.
+  /// How an attempt ended, without the return of the customer to its line.
   public func attemptFailed(_ end: AttemptEnd) -> String {
     switch end {
     case .served: attemptEnded(end)
@@ -109,7 +109,7 @@ extension StringCatalog {
   /// Text for an exit code: `exit code 65`, `종료 코드 65`.
   public func exitCode(_ code: Int32) -> String { localized("종료 코드 \(code)", "exit code \(code)") }
 
-  /// Name of an account of the ledger. The accounts of the bank are translated; those of customers are not.
+  /// Name of an account of the ledger. The name of a single customer's account is not translated.
   public func ledgerAccount(_ name: String) -> String {
     switch name {
     case "cash": localized("현금", "cash")

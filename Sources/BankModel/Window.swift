@@ -76,7 +76,7 @@ public enum ProcessEnd: Hashable, Sendable {
   public var exitSignal: Int32? { if case .signal(let signal) = self { signal } else { nil } }
 }
 
-/// Role of a process of the bank.
+/// Role of a process of the bank, or of an outside worker.
 public enum WorkerRole: UInt8, NameCodable {
   case teller = 1
   case juice = 2
@@ -129,7 +129,8 @@ public enum BankState: UInt8, NameCodable {
 public enum BranchState: UInt8, NameCodable {
   /// The lease of the branch is valid.
   case open = 1
-  /// The lease has run out, and the branch did not close: it was killed, or cannot reach the database.
+  /// The lease has run out, and the branch did not close, for example because it was killed or cannot reach the
+  /// database.
   case expired = 2
   /// Closed cleanly.
   case closed = 3

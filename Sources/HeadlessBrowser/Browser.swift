@@ -1,6 +1,7 @@
 // One browser and its connection: requests, answers and events of its pages. The browser is Debian's
 // chromium-headless-shell, controlled with the DevTools protocol over two pipes.
-// Invariant: every wait is bounded, and pages reach no address but 127.0.0.1. Only one thread uses a browser.
+// Invariant: every wait for a message is bounded, and pages reach no address but 127.0.0.1. Only one thread uses a
+// browser.
 // Errors: `BrowserError` with the browser's messages.
 import Posix
 import Time
@@ -66,7 +67,7 @@ package final class Browser {
     return Context(name: name)
   }
 
-  /// Sends a request and waits for the answer. Events that arrive meanwhile are stored in the logs of their pages.
+  /// Sends a request and waits for the answer. Events that arrive meanwhile are passed to their pages.
   @discardableResult
   func ask(
     _ method: String, _ parameters: JSONValue = [:], session: String? = nil
@@ -102,7 +103,7 @@ package final class Browser {
     ])
   }
 
-  /// Stores events in the logs of their pages until the condition holds; false on a timeout.
+  /// Passes events to their pages until the condition holds; false on a timeout.
   func collectEvents(until deadline: MonotonicTime, for condition: () -> Bool) throws(BrowserError) -> Bool {
     while !condition() {
       guard let message = try process.receive(until: deadline) else { return condition() }

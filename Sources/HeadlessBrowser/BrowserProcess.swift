@@ -2,7 +2,7 @@
 // Invariant: the browser has its own directory and session. When the value is released, the pipe closes and the browser
 // exits. If it does not exit, its process group receives SIGKILL. Then the directory is removed. If this process is
 // killed, the pipe closes, too. `BANK_TEST_BRANCH` in the environment lets `scripts/test` find remaining processes.
-// Errors: `BrowserError`. If the browser is missing, its text contains the command that installs it.
+// Errors: `BrowserError`. If the browser is missing, the error contains the command that installs it.
 import Glibc
 import Posix
 import Time

@@ -3,7 +3,7 @@
 import JSON
 
 extension Page {
-  /// Sets the size of the window in CSS pixels, and waits until the page is drawn in that size.
+  /// Sets the size of the window in CSS pixels. If the page is visible, waits at most a second until it is drawn.
   package func setViewport(width: Int, height: Int) throws(BrowserError) {
     try ask(
       "Emulation.setDeviceMetricsOverride",

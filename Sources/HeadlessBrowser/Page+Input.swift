@@ -1,5 +1,5 @@
 // User input in a page: clicks, text and keys, sent as input events of the browser.
-// Invariant: an element that is covered cannot be clicked.
+// Invariant: an element whose middle is covered by another element cannot be clicked.
 // Errors: `BrowserError` with the reason, such as the covering element.
 
 extension Page {

@@ -1,5 +1,5 @@
 // One page of a browser: navigation, evaluation of scripts, and waiting for a state.
-// Invariant: a wait continues in the new document after a navigation. Every wait is bounded.
+// Invariant: a wait continues in the new document after a navigation.
 // Errors: `BrowserError`. After a failed wait it contains the end of the page's text.
 import Posix
 import Time
@@ -145,7 +145,7 @@ package final class Page {
           "\(expression) is not true within \(limit.milliseconds) ms at \((try? text("location.href")) ?? "?"):\n"
             + "\(why ?? "")\n\(seen.suffix(2_000))\ncomplaints: \(log.errors)")
       }
-      // Stores events for a moment before the next check.
+      // Handles events for a moment before the next check.
       _ = try browser.collectEvents(until: now + .milliseconds(10)) { false }
     }
   }

@@ -34,7 +34,7 @@ package struct PageRequest: Sendable {
 /// Requests, errors and alerts of a page.
 package struct PageLog: Sendable {
   package internal(set) var requests: [PageRequest] = []
-  /// Console errors and warnings, uncaught exceptions, and resources blocked by the browser.
+  /// Errors and warnings of the console and of the browser, uncaught exceptions, and a crash of the page.
   package internal(set) var errors: [String] = []
   /// Texts of alerts and confirmation dialogs.
   package internal(set) var alerts: [String] = []

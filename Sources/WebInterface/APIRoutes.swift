@@ -150,7 +150,7 @@ final class APIRoutes {
     }
   }
 
-  /// Lists changes of the vending machine's money.
+  /// Lists purchases at the vending machine.
   private func listPurchases(_ query: RequestFields, _ exchange: HTTPExchange) throws(FieldError) {
     let question = VendingCommand.history(
       PurchasePage(after: try query.after(), limit: try limit(query)))

@@ -7,7 +7,7 @@ import BankModel
 public struct ConfirmationToken: Sendable, Equatable {
   /// Number of tickets in the confirmation.
   public var count: Int64
-  /// Highest ticket that had been issued when the question was asked.
+  /// Highest ticket to which the command may apply.
   public var last: TicketNumber
   /// Business day of the tickets.
   public var day: BusinessDay

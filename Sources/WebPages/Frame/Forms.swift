@@ -1,6 +1,6 @@
 // Paths and field names of the pages' forms that ``FormAction`` names, for the server that reads them. Every form but
-// those of language and theme has the idempotency key `key`. The script sets a new key before each press: two presses
-// are two requests, and a repeated request is a duplicate. Without scripts the server answers 303 to the page with
+// those of language and theme has the idempotency key `key`. The script sets a new key at each press: two presses are
+// two requests, and a repeated request is a duplicate. Without scripts the server answers 303 to the page with
 // `?notice=CODE` (``Notice/code``). To the script (`Accept: application/json`) it answers with
 // ``Notice/json(_:to:because:)`` and an HTTP status.
 // Invariant: the list is complete; the tests search the pages for every name.
@@ -8,7 +8,7 @@
 // /customers             count, from (bank, kiosk), and from the kiosk service ("" for random), grade, payload.
 //                        With from=kiosk and one customer the answer leads to /ticket/N?day=D.
 // /reset                 GET shows ``ConfirmPage``; POST day, confirmed=1, back
-// /tickets/cancel        day, and ticket, repeated; or all=COUNT with the filter: service, state, after.
+// /tickets/cancel        day, and ticket, repeated; or all (1 or more) with the filter: service, state, after.
 // /tickets/requeue       Without `confirmed` the answer is a ``ConfirmPage``, also for the script, which then
 //                        asks for HTML. With the `confirmed` of that page (``ConfirmationToken``) the command is
 //                        executed, unless the day has changed (``Refusal/dayChanged``). back

@@ -1,6 +1,6 @@
 // Result of the last form on a page. After a redirect it is in the query (`?notice=added~10~1`), as a code
 // with values and never as text, so a crafted link cannot make a page show arbitrary text.
-// Invariant: the code of a notice parses to an equal notice. Any other text is rejected.
+// Invariant: the code of a notice with valid names parses to an equal notice. Any other text is rejected.
 import BankModel
 
 /// Result of a form, as the page shows it to the user.
@@ -12,12 +12,12 @@ public enum Notice: Sendable, Equatable {
   case reset(day: Int64)
   case cancelled(count: Int64)
   case requeued(count: Int64)
-  /// Executed for some of the tickets; the state of the other tickets did not allow it.
+  /// Executed for some of the tickets, and refused for the others.
   case partly(done: Int64, of: Int64)
   case paused(ServiceName)
   case resumed(ServiceName)
   case scaled(ServiceName, windows: Int64)
-  /// Accepted; surplus windows close when their customers have been served.
+  /// Accepted and not finished yet, for example because surplus windows still serve their customers.
   case scaling(ServiceName, windows: Int64)
   /// The worker of a window was killed.
   case ended(window: String)
@@ -40,7 +40,7 @@ public enum Notice: Sendable, Equatable {
 
   /// Kind of a notice, which decides its look.
   public enum Tone: String, Sendable {
-    /// The command of the form was executed, or was refused.
+    /// The command of the form was executed, or was refused at least in part.
     case done, refused
     /// Alert that a juice is ready.
     case alert
@@ -59,9 +59,9 @@ public enum Notice: Sendable, Equatable {
   }
 }
 
-/// Reason for a refusal. Nothing was changed, with two exceptions: a request that ended with `inDoubt` may have been
-/// executed, and a juice that was not delivered may have been ordered or cancelled. If the API for scripts has an error
-/// code for the same condition, the raw value is this code.
+/// Reason for a refusal. A request that ended with `inDoubt` may have been executed, and a juice that was not delivered
+/// may have been ordered or cancelled. If the API for scripts has an error code for the same condition, the raw value
+/// is this code.
 public enum Refusal: String, Sendable, CaseIterable {
   case notOpen = "not_open"
   case draining
@@ -118,7 +118,7 @@ public enum Refusal: String, Sendable, CaseIterable {
   case codePause = "too_many_wrong_codes"
   /// The branch serves no customers until it has joined the bank again.
   case leaseLost = "lease_lost"
-  /// Not available in a bank with several branches.
+  /// Not available in a shared bank.
   case unsupportedWithSharedStore = "unsupported_in_shared_bank"
   case failed
 }

@@ -1,6 +1,6 @@
 // Frame of every page: document head, navigation, notice, footer.
-// Invariant: the document contains no inline script and no inline style, so it works under the strictest
-// content security policy. Without scripts every link and button works.
+// Invariant: the document contains no inline script and no inline style, so the content security policy can forbid
+// both. Without scripts every link and button that is shown works.
 import BankModel
 
 /// The HTML document of a page, from its content and its frame.
@@ -122,7 +122,7 @@ struct PageDocument {
       """
   }
 
-  /// The banner of a read-only server, and the result of the last form; nil if there is neither.
+  /// The banner for a viewer who may change nothing, and the result of the last form; nil if there is neither.
   private var notice: HTML? {
     let readOnly: HTML? =
       frame.isReadOnly && !frame.isPublic ? #"<p class="banner">\#(messages.readOnly)</p>"# : nil

@@ -20,7 +20,7 @@ public struct PageFrame: Sendable, Equatable {
   public var address: String
   /// Idempotency key of the forms of this document: at most 60 visible ASCII characters.
   public var key: String
-  /// True if the viewer can send no form that changes the bank.
+  /// True if the viewer may send no form of this page that changes the bank.
   public var isReadOnly: Bool
   /// True if the page may kill workers.
   public var hasChaos: Bool

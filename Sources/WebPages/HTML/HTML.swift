@@ -1,7 +1,7 @@
 // Text that is HTML.
-// Invariant: every interpolated value that is not HTML is escaped, in elements and in quoted attributes.
-// Only literals in the source are inserted unchanged. Text of customers therefore cannot become an element,
-// and no caller must escape it.
+// Invariant: every interpolated value that is not HTML is escaped, in elements and in quoted attributes. Only literals
+// in the source, and HTML that was made from them, are inserted unchanged. Text of customers therefore cannot become an
+// element, and no caller must escape it.
 
 /// A piece of an HTML document.
 ///
@@ -54,8 +54,8 @@ public struct HTML: Sendable, Equatable, ExpressibleByStringInterpolation {
     escaped += String(decoding: plain, as: UTF8.self)
   }
 
-  /// True for the five special characters of HTML, for control characters other than tab and line feed, and for 0xE2,
-  /// the first byte of the characters that change the text direction.
+  /// True for the five special characters of HTML, for ASCII control characters other than tab and line feed, and for
+  /// 0xE2, the first byte of the characters that change the text direction.
   private static func isSpecial(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "&"), UInt8(ascii: "\""), UInt8(ascii: "'"): true

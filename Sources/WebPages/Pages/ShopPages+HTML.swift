@@ -44,7 +44,7 @@ extension JuicePage {
   private var ordered: [JuiceRow] {
     let places = Dictionary(
       fruits.enumerated().map { ($0.element.id, $0.offset) }, uniquingKeysWith: { first, _ in first })
-    /// Position of a juice in display order, before the order of the assortment decides.
+    /// Rank of a juice in display order. Juices of equal rank are in the order of the assortment.
     func place(_ juice: JuiceRow) -> Int {
       juice.recipe.count > 1 ? -1 : juice.recipe.first.flatMap { places[$0.fruit] } ?? fruits.count
     }

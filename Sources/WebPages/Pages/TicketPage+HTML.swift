@@ -84,7 +84,7 @@ extension TicketPage {
   /// True if the work of the customer may write output. Work of the three built-in services does not.
   private var mayWrite: Bool { ![.deposit, .loan, .juice].contains(service) || !output.isEmpty }
 
-  /// Remark above the output: that a part is omitted, or why there is no output. Nil if the output is complete.
+  /// Remark above the output: that a part is omitted, or why there is no output; nil for neither.
   private func outputNote(_ messages: PageMessages) -> String? {
     if isTruncated { return messages.outputCut }
     guard output.isEmpty else { return nil }

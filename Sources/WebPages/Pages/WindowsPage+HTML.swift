@@ -1,5 +1,5 @@
 // HTML of windows and services for an operator, and of the log of one worker.
-// Invariant: a button that kills a worker sends window, generation and pid, so it can never kill another process.
+// Invariant: a button that kills a worker sends window, generation and pid, so that it kills no other process.
 import BankModel
 
 extension WindowsPage {
@@ -34,7 +34,8 @@ extension WindowsPage {
       """
   }
 
-  /// Banner about the last worker killed from a page, with the time until it or its customer was back.
+  /// Banner about the last worker killed from a page, with the time until its customer was served again or its
+  /// successor was ready.
   private func killReport(_ lastKill: KillOutcome, _ frame: PageFrame) -> HTML {
     let messages = frame.messages
     let place = "\(lastKill.window), \(messages.generation(lastKill.generation)), pid \(lastKill.pid)"
@@ -78,7 +79,7 @@ extension WindowsPage {
     }
   }
 
-  /// List item of a service with the forms that open, close and pause windows.
+  /// List item of a service with the forms that change the number of its windows and pause the service.
   private func windowControls(_ service: ServiceRow, _ frame: PageFrame) -> HTML {
     let messages = frame.messages
     let name = messages.phrases.service(service.service)
@@ -140,7 +141,7 @@ extension WindowsPage {
       """
   }
 
-  /// Form that kills the worker of a window; nil if the window has no process.
+  /// Form that kills the worker of a window; nil if the window has no process or its service is unknown.
   private func kill(_ window: WindowRow, _ frame: PageFrame) -> HTML? {
     guard window.service != nil, let pid = window.pid else { return nil }
     return frame.form(

@@ -1,5 +1,5 @@
 // HTML of events.
-// Invariant: the exit of a process shows pid and signal, and a customer who is served again shows the
+// Invariant: the exit of a process shows pid and signal if they are known, and a customer who is served again shows the
 // number of the attempt.
 import BankModel
 

@@ -1,6 +1,6 @@
 // Drawings of the five fruits, made for this project.
 // Invariant: each drawing is one symbol that a document contains once and refers to by its id. A fruit that only the
-// bank's own stock file contains is shown as its emoji.
+// bank's own stock file contains has no drawing.
 import BankModel
 
 /// Drawings of fruits.

@@ -18,7 +18,7 @@ extension PageFrame {
     return #"<td class="\#(cssClass)" data-name="\#(name)">\#(value)</td>"#
   }
 
-  /// A filter: a form that requests another page of the list.
+  /// A form that requests the list with another filter.
   func filterForm(_ path: String, _ filter: RecordFilter, _ fields: HTML) -> HTML {
     let day: HTML? = filter.day.map { hidden("day", "\($0)") }
     return """

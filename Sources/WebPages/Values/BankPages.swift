@@ -8,7 +8,7 @@ public struct BankPage: WebPage {
   public var state: BankState
   /// Business day.
   public var day: Int64
-  /// Business time of the day, during which customers waited or were served.
+  /// Business time of the day, in milliseconds.
   public var businessMilliseconds: Int64
   /// True while the business time increases.
   public var timerRuns: Bool
@@ -76,7 +76,7 @@ public struct KioskPage: WebPage {
   public var services: [ServiceRow]
   /// Last ticket taken on this page.
   public var latest: TicketNumber?
-  /// Business day of the last ticket.
+  /// Business day for the link to the last ticket.
   public var day: BusinessDay
 
   public init(services: [ServiceRow] = [], latest: TicketNumber? = nil, day: BusinessDay) {
@@ -170,8 +170,7 @@ public struct ReceiptRow: Sendable, Equatable {
 
 /// A piece of the output of a ticket's command.
 public struct OutputChunk: Sendable, Equatable {
-  /// Identity of the piece: twice its index in the file, plus 1 for standard error. It does not change
-  /// while the file grows.
+  /// Identity of the piece: twice its number in the file, plus 1 for standard error.
   public var number: Int64
   /// Text of the piece.
   public var text: String
@@ -322,9 +321,9 @@ public struct LogLine: Sendable, Equatable {
   }
 }
 
-/// `/windows/NAME/log`: the growing log of one worker.
+/// `/windows/NAME/log`: the growing log of one window or of another process.
 public struct WindowLogPage: WebPage {
-  /// Name of the worker.
+  /// Name of the window or process.
   public var name: String
   /// Last lines, oldest first.
   public var lines: [LogLine]

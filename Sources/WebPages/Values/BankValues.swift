@@ -217,7 +217,7 @@ public struct WindowRow: Sendable, Equatable {
   public var restarts: Int64
   /// Memory of the process in bytes; nil if unknown.
   public var memoryBytes: Int64?
-  /// Reason why the process could not be started, in English; nil if it was started.
+  /// Reason why the last process ended or could not be started, in English; nil for none.
   public var trouble: String?
   /// True if the coordinator starts no process at this window any more, because too many exited before they were ready.
   public var isFailed: Bool

@@ -1,6 +1,6 @@
 // Values of the pages of the juice maker and the vending machine. Names are already in the viewer's
 // language.
-// Invariant: a page is a value. The services decide what is available; a page only copies the result.
+// Invariant: a page is a value; equal pages give equal documents.
 import BankModel
 
 /// A fruit in stock.
@@ -134,9 +134,9 @@ public struct VendingPage: WebPage {
   public var balance: Won
   /// All products.
   public var drinks: [DrinkRow]
-  /// One page of the purchases, oldest first.
+  /// The listed purchases, oldest first.
   public var purchases: [PurchaseRow]
-  /// Purchases since the machine was first filled.
+  /// Number of all purchases at the machine.
   public var total: Int64
   /// Value of the query field `before` for the page with earlier purchases; nil if there are none.
   public var older: Int64?
@@ -183,7 +183,7 @@ public struct DrinkShelf: Sendable, Equatable {
   public var drink: DrinkRow
   /// Lots in the order of sale.
   public var lots: [DrinkLot]
-  /// Number of pieces sold since the machine was first filled.
+  /// Number of all pieces sold.
   public var sold: Int64
 
   public init(drink: DrinkRow, lots: [DrinkLot] = [], sold: Int64 = 0) {
