@@ -70,7 +70,7 @@ public struct Customer: Sendable, Equatable {
   /// True if the last started attempt has not ended. If a store returns true for a customer that is at no window, a
   /// coordinator that has exited since has started the attempt.
   public var isAttemptRunning: Bool
-  /// Name of the ordered article, such as a juice; empty if none. The queue never reads the name. The payload of a
+  /// Name of the ordered article, such as a juice; empty if none. The queue only copies the name. The payload of a
   /// customer is separate: only the store has it.
   public var itemName: String
 

@@ -23,7 +23,7 @@ package struct PageRequest: Sendable {
     } || hasLocalhostName
   }
 
-  /// True for a name below `localhost`, which always means this machine (RFC 6761, section 6.3).
+  /// True for a name below `localhost`, which means this machine (RFC 6761, section 6.3).
   private var hasLocalhostName: Bool {
     let parts = url.split(separator: "/", maxSplits: 2)
     let host = parts.count > 1 && parts[0] == "http:" ? parts[1].prefix { $0 != ":" } : ""

@@ -4,7 +4,7 @@
 
 /// Role of a session, which decides what its visitor may read and change.
 public enum WebRole: String, Sendable, CaseIterable {
-  /// Reads every page and changes nothing in the bank.
+  /// Reads the pages and changes nothing in the bank.
   case viewer
   /// A public screen: the call display, and a terminal at which customers take tickets, order juice and buy
   /// drinks.

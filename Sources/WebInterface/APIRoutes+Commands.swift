@@ -1,7 +1,7 @@
 // `POST /api/v1/…`: commands of scripts over HTTP. Each command becomes requests to the coordinator, the stock or the
 // vending machine.
-// Invariant: with an `Idempotency-Key`, a request that adds, orders, pays or changes stock is executed once, however
-// often it is sent. A different request with the same key is refused (409).
+// Invariant: with an `Idempotency-Key`, a request that adds, orders, pays or changes stock is executed at most once,
+// however often it is sent. A different request with the same key is refused (409).
 import BankModel
 import Posix
 import JSONOutput

@@ -1,5 +1,5 @@
 // Conversion of the coordinator's reports into the values of pages.
-// Invariant: every value is on a page, or is omitted on purpose. No value makes this process trap.
+// Invariant: no value makes this process trap.
 import BankModel
 import Posix
 import JSONOutput

@@ -1,5 +1,5 @@
 // Conversion of reports of the stock and the vending machine into the values of pages.
-// Invariant: every value is on a page, or is omitted on purpose. No value makes this process trap.
+// Invariant: no value makes this process trap.
 import BankModel
 import WebPages
 import Wire

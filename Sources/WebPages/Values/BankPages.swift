@@ -70,7 +70,7 @@ public struct BranchRow: Sendable, Equatable {
   }
 }
 
-/// `/kiosk`: a ticket of any service, grade and payload.
+/// `/kiosk`: takes tickets, with a choice of service and grade and a field for the payload.
 public struct KioskPage: WebPage {
   /// Services to choose from.
   public var services: [ServiceRow]

@@ -32,7 +32,7 @@ public struct ConfirmPage: WebPage {
 
 /// Page for a visitor without a session: how to get a login link.
 public struct LoginPage: WebPage {
-  /// True if the visitor followed a link that is not valid any more.
+  /// True if the visitor followed a link that is not valid.
   public var wasUsed: Bool
 
   public init(wasUsed: Bool = false) {
