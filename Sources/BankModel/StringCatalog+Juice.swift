@@ -1,5 +1,5 @@
 // Sentences of the juice maker in both languages. The Korean sentences are those of the original app, unchanged.
-// Invariant: every view of the shop, on a terminal or a page, shows these texts.
+// Invariant: these texts are the same on a terminal and on a page.
 
 extension StringCatalog {
   /// Title of the shop.

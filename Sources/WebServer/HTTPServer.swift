@@ -35,7 +35,7 @@ public final class HTTPServer {
     /// Maximum number of event streams, for each kind of socket.
     public var streams = 2_000
     /// Memory of the library for each connection, in bytes. The library reads a head into half of this memory, which is
-    /// more than the longest head needs.
+    /// larger than the longest head.
     public var memory = 40 << 10
     /// Maximum size of a body in bytes.
     public var body = 64 << 10
@@ -236,7 +236,7 @@ public final class HTTPServer {
     nextExpiry = .earlier(nextExpiry, connection.deadline)
   }
 
-  /// Ends every stream and every request whose answer the library does not have yet, and accepts no further
+  /// Ends every stream, cancels every request whose answer the library does not have yet, and accepts no further
   /// connections. A connection whose answer is being written closes afterwards.
   public func close() {
     isClosing = true

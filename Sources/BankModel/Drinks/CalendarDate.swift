@@ -1,6 +1,6 @@
 // Calendar: conversion between day numbers and dates.
-// Invariant: every day of ``StockLimits/days`` has one date, and every date of the calendar has one number; 30
-// February has none.
+// Invariant: each day number of ``StockLimits/days`` is converted to one date, and this date back to the same number. A
+// date that does not exist, such as 30 February, is rejected.
 
 /// A day of the Gregorian calendar, in the years 1970 to 9999.
 public struct CalendarDate: Hashable, Sendable, Comparable {

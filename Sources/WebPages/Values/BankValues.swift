@@ -236,15 +236,15 @@ public struct WindowRow: Sendable, Equatable {
 
 /// A worker killed from a page, and the result for its customer.
 public struct KillOutcome: Sendable, Equatable {
-  /// Progress of the measurement, which starts with the kill.
+  /// Progress of the measurement, which starts with the request to kill.
   public enum Stage: Sendable, Equatable {
     /// The kill was requested.
     case ordered
-    /// The process has ended. It was serving this customer, or none if nil.
+    /// The process has ended. It was serving this customer; nil for none, or for an unknown one.
     case died(ticket: TicketNumber?)
     /// The customer of the killed process is served again, after exactly or at most this time.
     case served(ticket: TicketNumber, window: String, milliseconds: Int64, isExact: Bool)
-    /// The successor of the killed process is ready; the time is nil if it was not observed.
+    /// The successor of the killed process is ready; the time is nil if it is unknown.
     case replaced(generation: Int64, milliseconds: Int64?)
     /// The customer of the killed process was cancelled, or became a dead letter.
     case ended(ticket: TicketNumber)
@@ -256,7 +256,7 @@ public struct KillOutcome: Sendable, Equatable {
   public var generation: Int64
   /// Process id.
   public var pid: Int32
-  /// Progress of the measurement, which starts with the kill.
+  /// Progress of the measurement, which starts with the request to kill.
   public var stage: Stage
 
   public init(window: String, generation: Int64, pid: Int32, stage: Stage) {
