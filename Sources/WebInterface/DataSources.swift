@@ -144,7 +144,7 @@ final class DataSources {
       switch news {
       case .snapshot(let picture): stock = picture
       case .changes(let changes): stock?.apply(changes)
-      case .refused: break
+      case .refused: return
       }
       if client.connectionCount != stockWelcomes { askForAssortment(client) }
       isOpen.insert(.stock)

@@ -1,4 +1,4 @@
-// Plays a chime for each call of a customer, after the user has turned the chime on. Browsers allow no sound
+// Plays a chime when customers are called, after the user has turned the chime on. Browsers allow no sound
 // before a user action.
 const button = document.querySelector('[data-chime]');
 let sound = null;

@@ -1,6 +1,6 @@
-// Applies changes from the server to the page. This script uses only the names of regions and the keys of rows,
-// not their meaning. The event stream is open only while a page is visible, and all windows of a browser share
-// it.
+// Applies changes from the server to the page. This script uses the names of regions and the keys of rows,
+// and the meaning of one region: the text that is read aloud. The event stream is open only while a page is visible.
+// With shared workers, all windows of a browser in one language share it.
 import { doubt, makeSure, server, trust } from './server.js';
 
 const body = document.body;
@@ -189,7 +189,7 @@ function shared() {
 // Source of the events: the shared stream, or a stream of this page in a browser without shared workers.
 async function way() {
   if (typeof SharedWorker === 'function') {
-    try { return shared(); } catch { /* A browser that allows none has the other way. */ }
+    try { return shared(); } catch { /* The browser allows no shared worker: use a stream of this page. */ }
   }
   const { Stream } = await import('./stream.js');
   const stream = new Stream(body.dataset.lang, (page, kind, data) => hear(kind, data));

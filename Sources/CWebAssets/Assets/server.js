@@ -1,6 +1,6 @@
 // Verifies that the server at this address is still the bank. A browser sends its cookie to any program that
-// has taken the port. After a lost connection, no request with a cookie is therefore sent before the server has
-// been verified.
+// has taken the port. After a lost connection, the scripts therefore send no request with a cookie before
+// the server has been verified.
 import { proves } from './proof.js';
 
 export const server = document.body.dataset.server ?? '';

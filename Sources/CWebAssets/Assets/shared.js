@@ -1,4 +1,4 @@
-// One event stream for all windows of a browser. A browser opens at most six connections to a server, so
+// One event stream for all windows of a browser in one language. A browser opens at most six connections to a server, so
 // streams in six windows would block all other requests. Each window sends the name of its page to this worker,
 // and receives the events of that page.
 import { Stream } from './stream.js';

@@ -1,5 +1,5 @@
 // Keeps one event stream open for several pages. After a lost connection, reopens it when the server has been
-// verified. The server sends the changes after the last event of a page, or a snapshot if there was none.
+// verified. The server sends the changes after the last event of a page, or a snapshot if there was none or it has dropped the changes.
 import { proves } from './proof.js';
 
 const firstDelay = 300;

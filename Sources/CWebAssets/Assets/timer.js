@@ -1,5 +1,5 @@
-// Advances the business time and the service times of customers between two events. This script only adds the
-// time since the last value from the server, which the next event replaces.
+// Advances the business time and the service times of customers between two events. This script adds the
+// time since the last value from the server, which the next event replaces, or since a moment that the page names.
 const seen = new WeakMap();
 const unit = document.documentElement.lang === 'ko' ? '초' : ' s';
 let wanted = false;
