@@ -21,11 +21,11 @@ struct ArgumentScanner {
   private(set) var path: [String] = []
   /// Indices of the command words on the line.
   private(set) var pathIndexes: [Int] = []
-  /// The options of the line, in order.
+  /// The known options of the line, in order.
   private(set) var occurrences: [Occurrence] = []
   /// The operands of the line, in order, not checked yet.
   private(set) var operands: [String] = []
-  /// True if the line contains `--help`, or the word `help` in the place of a command.
+  /// True if the line requests help: with `--help`, `-h`, or the word `help` in the place of a command.
   private(set) var wantsHelp = false
   /// True if the line contains `--version`.
   private(set) var wantsVersion = false
@@ -91,7 +91,7 @@ struct ArgumentScanner {
       isPathClosed = true
       operands.append(word)
     } else {
-      // Arguments after an unknown command cannot be interpreted; they are stored as operands and ignored.
+      // Words after an unknown command cannot be interpreted; they are stored as operands and ignored.
       // After an unknown option, the argument may be the value of that option, so the option is reported
       // instead.
       isPathClosed = true
@@ -99,7 +99,7 @@ struct ArgumentScanner {
     }
   }
 
-  /// Makes this the command of the line. Without longer commands, the next arguments are operands.
+  /// Stores the command of the words so far. If no longer command starts with these words, operands follow.
   private mutating func enter(_ command: CommandSpec?) {
     self.command = command
     isPathClosed = command != nil && table.commands(below: path, includingHidden: true).isEmpty
@@ -144,7 +144,7 @@ struct ArgumentScanner {
     var letters = word.dropFirst()
     while let letter = letters.popFirst() {
       guard let option = table.option(short: letter, under: path) else {
-        // A whole word after one dash is reported as a whole: `-json` is a typing error for `--json`, not
+        // If the first letter is unknown, the whole word is reported: `-json` is a typing error for `--json`, not
         // four letters.
         let isFirst = letters.count == word.count - 2
         optionError = optionError ?? unknownHere(isFirst ? word : "-\(letter)")
@@ -158,7 +158,7 @@ struct ArgumentScanner {
     }
   }
 
-  /// Adds an option with its value, which may be the next argument, or notes an error of its value.
+  /// Adds an option with its value, which may be the next argument, or stores the error of a missing or needless value.
   private mutating func record(_ option: OptionSpec, name: String, spelling: String, attached: String?) {
     if !option.takesValue {
       if let attached {
@@ -177,13 +177,13 @@ struct ArgumentScanner {
     }
   }
 
-  /// True if the argument after an option is its value and not the next option. A value that starts with a
-  /// dash and is not a negative number needs `=`.
+  /// True if the argument after an option is its value and not another option: `-`, or an argument that starts with no
+  /// dash, or with a dash and a digit.
   private static func canBeValue(_ word: String) -> Bool {
     !word.hasPrefix("-") || word == "-" || looksNegative(word)
   }
 
-  /// The error for an option that no possible command has.
+  /// The error for an option that the command does not have, or no possible command if the command is incomplete.
   func unknown(_ spelling: String) -> UsageError {
     var options = table.allGlobalOptions
     if let command {

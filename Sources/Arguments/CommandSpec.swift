@@ -10,7 +10,7 @@ public enum Arity: Sendable, Hashable {
   case repeating
   /// Once or more. Only the last operand may repeat.
   case repeatingOnceOrMore
-  /// The program and the arguments of another command line, written after `--`. Only for the last operand.
+  /// The program and the arguments of another command line, usually after `--`. Only for the last operand.
   case commandLine
 
   /// True if more than one argument may be given.
@@ -80,9 +80,9 @@ public struct Example: Sendable, Hashable {
 public struct CommandSpec: Sendable, Hashable {
   /// The words that name the command: `["shelf", "add"]`. Empty for the only command of a program.
   public var path: [String]
-  /// Other paths with the same meaning, accepted everywhere.
+  /// Other paths with the same meaning.
   public var aliases: [[String]]
-  /// Paths that earlier versions accepted. The parser refuses them, and the error contains the present path.
+  /// Paths that earlier versions accepted. The parser refuses them, and its error may suggest the present path.
   public var formerPaths: [[String]]
   /// Heading of the command in the overview.
   public var group: Text
@@ -90,7 +90,7 @@ public struct CommandSpec: Sendable, Hashable {
   public var summary: Text
   /// Further paragraphs for the command's own page, separated by an empty line.
   public var details: Text?
-  /// Examples. A help page prints them first.
+  /// Examples. The help page of the command prints them first.
   public var examples: [Example]
   /// The positional operands, in order.
   public var operands: [OperandSpec]

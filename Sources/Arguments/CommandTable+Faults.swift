@@ -1,15 +1,15 @@
 // Validation of a table: the rules that parsing, help and completions depend on.
-// Invariant: `faults()` reports the faults of a table and never traps. The tests of each program require an
-// empty list, so users never see a fault.
+// Invariant: `faults()` reports the faults of a table and never traps. The tests of bankctl require an empty list, so
+// users see no fault.
 
 extension CommandTable {
   /// The mistakes in this table, each a sentence; empty for a valid table.
   ///
-  /// The main rules: names are lower-case words of ASCII letters, digits and hyphens; nothing is declared twice; an
-  /// alias counts as a name, and a former name is not in use; an option name or letter takes a value in every command
-  /// or in none; required operands come before optional ones and only the last repeats; names in `excludes`,
-  /// `replacedBy` and `impliedBy` exist; every sentence is translated; every command has an example, and every
-  /// example is a line that parses.
+  /// The main rules: names of commands and options are lower-case words of ASCII letters, digits and hyphens; none is
+  /// declared twice; an alias counts as a name, and a former name is not in use; an option name or letter takes a value
+  /// in every command or in none; required operands come before optional ones and only the last repeats; names in
+  /// `excludes`, `replacedBy` and `impliedBy` exist; every sentence is translated; every command has an example, and
+  /// every example is a line that parses.
   public func faults() -> [String] {
     var faults: [String] = []
     if commands.isEmpty { faults.append("the table has no command") }
@@ -50,7 +50,7 @@ extension CommandTable {
     return faults
   }
 
-  /// The mistakes in one option; `all` contains the options that may occur together with it.
+  /// The mistakes in one option. Its names must be unique among `all`, the help option and the version option.
   private func faults(of option: OptionSpec, in place: String, _ all: [OptionSpec]) -> [String] {
     var faults: [String] = []
     let name = "option '\(option.spelling)' in \(place)"
@@ -130,14 +130,14 @@ extension CommandTable {
     return faults
   }
 
-  /// The mistakes in an example: missing translations, and lines that are not a line of the command.
+  /// The mistakes in an example: missing translations, and lines that are not valid, or not of the command.
   private func faults(of example: Example, for command: CommandSpec?) -> [String] {
     let lines = example.line.english == example.line.korean ? [TextLanguage.english] : TextLanguage.allCases
     return untranslated(example.summary, "the example '\(example.line.english)'")
       + lines.compactMap { fault(of: example, in: $0, for: command) }
   }
 
-  /// The mistake in the line of an example in one language; nil if the line parses as its command.
+  /// The mistake in the line of an example in one language; nil if the line is valid and runs no other command.
   private func fault(of example: Example, in language: TextLanguage, for command: CommandSpec?) -> String? {
     let line = example.line[language]
     guard let arguments = example.arguments(of: program, in: language) else {

@@ -1,7 +1,6 @@
 // Help pages: the overview, a group of commands, or one command. Each page prints its examples first; the overview
 // prints them after its title. Width, colour and language are parameters.
-// Invariant: the table is the only source of a page, so a page cannot describe an option that the parser does
-// not accept.
+// Invariant: the lists of a page are made from the table, so they contain no option that the parser does not accept.
 
 extension CommandTable {
   /// A page of help.
@@ -11,7 +10,7 @@ extension CommandTable {
   ///     or unknown, the function returns the overview; for a program without subcommands, an empty path gives
   ///     the page of its only command.
   ///   - width: Columns of the terminal; clamped to 20…120.
-  ///   - colour: True to print headings and terms in bold (ECMA-48).
+  ///   - colour: True to print headings, examples and terms in bold (ECMA-48).
   /// - Returns: The page, ending in a newline.
   public func help(
     for path: [String] = [], language: TextLanguage, width: Int = 80, colour: Bool = false
@@ -85,7 +84,7 @@ extension CommandTable {
     }
   }
 
-  /// Writes the list of the options of every command.
+  /// Writes the list of the options that every command has.
   private func writeGlobalOptions(to page: inout PageLayout, _ language: TextLanguage) {
     page.section(HelpMessages.globalOptions[language], allGlobalOptions.map { Self.entry($0, language) })
   }
@@ -119,21 +118,21 @@ extension CommandTable {
     return usages
   }
 
-  /// One line of a list of commands: the name with its operands, and the summary.
+  /// Entry in a list of commands: the name with its operands, and the summary.
   private func entry(_ command: CommandSpec, _ language: TextLanguage) -> PageLayout.Entry {
     let term = ([command.name] + command.operandSynopses).joined(separator: " ")
     return .init(
       term: term, explanation: Self.sentence(command.summary[language], command.notes(language)))
   }
 
-  /// One line of a list of operands, with the accepted values.
+  /// Entry in a list of operands, with the accepted values.
   private static func entry(_ operand: OperandSpec, _ language: TextLanguage) -> PageLayout.Entry {
     let notes = [operand.kind.rule(shownAs: operand.name)?[language]]
     return .init(
       term: operand.synopsis, explanation: sentence(operand.summary[language], notes.compactMap { $0 }))
   }
 
-  /// One line of a list of options, with the range, the default and further notes.
+  /// Entry in a list of options, with the range, the default and further notes.
   private static func entry(_ option: OptionSpec, _ language: TextLanguage) -> PageLayout.Entry {
     let short = option.short.map { "-\($0), " } ?? ""
     return .init(

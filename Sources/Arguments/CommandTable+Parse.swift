@@ -10,8 +10,8 @@ extension CommandTable {
   /// has the next lower precedence.
   ///
   /// - Parameter arguments: The arguments after the program's name.
-  /// - Throws: The first error in this order: an unknown command word, an unknown option or a missing value, a missing
-  ///   command word, any other error of an option, an error of an operand.
+  /// - Throws: The first error in this order: an unknown command word; an unknown option, a missing value or a value of
+  ///   a flag; a missing command word; any other error of an option; an error of an operand.
   public func parse(_ arguments: [String]) throws(UsageError) -> ParsedLine {
     let scan = ArgumentScanner(arguments, table: self)
     if let error = scan.commandError { throw error }

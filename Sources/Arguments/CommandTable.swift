@@ -67,7 +67,7 @@ public struct CommandTable: Sendable, Hashable {
     }
   }
 
-  /// The words that may follow these words in the name of a command that is not hidden, each once, in table order.
+  /// The words that may follow these words in a name or alias of a visible command, each once, in table order.
   func nextWords(after path: [String]) -> [String] {
     var seen: Set<String> = []
     let longer = commands.filter { !$0.isHidden }.flatMap(\.paths).filter {
@@ -92,20 +92,20 @@ public struct CommandTable: Sendable, Hashable {
     return groups
   }
 
-  /// The first option with a long name that is possible on a line whose command words so far are `path`.
+  /// The option with this long name on a line whose command words so far are `path`.
   ///
-  /// While the command is incomplete, every command that is still possible is searched for the option. A name
-  /// takes a value in every command or in none, so the first match is sufficient.
+  /// The commands that are still possible are searched, too. A name takes a value in every command or in none, so the
+  /// first match is sufficient.
   func option(long name: String, under path: [String]) -> OptionSpec? {
     option(under: path) { $0.longNames.contains(name) }
   }
 
-  /// The first option with a short letter that is possible on a line whose command words so far are `path`.
+  /// The option with this letter on a line whose command words so far are `path`.
   func option(short letter: Character, under path: [String]) -> OptionSpec? {
     option(under: path) { $0.short == letter }
   }
 
-  /// The first option that matches: of the command, then of all commands, then of commands still possible.
+  /// The first option that matches: of the command, then global, then of the commands that are still possible.
   private func option(under path: [String], where matches: (OptionSpec) -> Bool) -> OptionSpec? {
     command(at: path)?.options.first(where: matches) ?? allGlobalOptions.first(where: matches)
       ?? commands.lazy.filter { $0.paths.contains { $0.starts(with: path) } }.flatMap(\.options)

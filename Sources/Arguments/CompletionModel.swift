@@ -59,7 +59,7 @@ struct CompletionContext {
   let path: [String]
   /// The possible next words, with their summaries.
   let next: [(word: String, summary: Text)]
-  /// The options of the command; only the global ones if no command is complete.
+  /// The options of the command if one is complete, and the global options.
   let options: [OptionSpec]
   /// The offers for the operands in order; the last one repeats if `isLastRepeating`.
   let operands: [CompletionOffer]
@@ -149,8 +149,8 @@ extension CommandTable {
     program.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? String($0) : "_" }.joined()
   }
 
-  /// The options with a value, each with the path of its command and its offer. After them, every spelling follows
-  /// once without a path, for lines on which the option precedes the command.
+  /// The options of commands with a value, each with the path of its command and its offer. After them, every spelling
+  /// follows once without a path, for lines on which the option precedes the command.
   var optionOffers: [(path: String?, spellings: [String], offer: CompletionOffer)] {
     var offers: [(path: String?, spellings: [String], offer: CompletionOffer)] = []
     for command in commands where !command.isHidden {

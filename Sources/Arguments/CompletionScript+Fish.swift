@@ -1,6 +1,6 @@
 // Completion script for fish.
 // Invariant: every text of the table is in single quotes with fish's two escapes, so fish expands nothing when it
-// reads the script. Long names of options and the program's name are not quoted; they contain no shell syntax.
+// reads the script. The names of options and the program's name are not quoted; they contain no shell syntax.
 
 extension CommandTable {
   /// The completion script for fish, with summaries in this language.
@@ -58,7 +58,7 @@ extension CommandTable {
     return "complete -c \(program) \(what) -d \(ShellQuoting.fish(summary))"
   }
 
-  /// Shell functions that print the possible next words, and the place of the cursor as "PATH:PLACE".
+  /// The shell functions that the `complete` lines need, and the line that turns off file names.
   private func fishDriver(_ places: [CompletionContext]) -> String {
     let stem = functionStem
     let withValue = spellingsWithValue.map(ShellQuoting.fish).joined(separator: " ")

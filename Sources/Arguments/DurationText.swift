@@ -19,7 +19,7 @@ public enum DurationText {
     case negative
     /// Number without a unit: seconds or minutes cannot be guessed.
     case missingUnit
-    /// A word after a number that is not the name of a unit.
+    /// Text after a number that is not the name of a unit.
     case unknownUnit(String)
     /// Repeated unit, or a larger one after a smaller one.
     case unitsOutOfOrder

@@ -6,10 +6,9 @@
 public struct OptionSpec: Sendable, Hashable {
   /// Long name without its dashes: `deposit`.
   public var name: String
-  /// Other long names with the same meaning, accepted everywhere.
+  /// Other long names with the same meaning.
   public var aliases: [String]
-  /// Long names that earlier versions accepted. The parser refuses them, and the error contains the present
-  /// name.
+  /// Long names that earlier versions accepted. The parser refuses them, and its error may suggest the present name.
   public var formerNames: [String]
   /// Letter of the short form, if there is one: `n` for `-n`.
   public var short: Character?

@@ -1,7 +1,7 @@
 // Layout of help pages for a terminal: headings, paragraphs, lists of terms with explanations, wrapping,
 // colour.
-// Invariant: lines break only at spaces. A line is wider than the page only if a single word is wider than the room
-// beside its indentation. A command for copying is continued with backslashes; a break within quotes is not avoided.
+// Invariant: lines break only at spaces. Only a word that is too wide makes a line wider than the page. A command for
+// copying is continued with backslashes; a break within quotes is not avoided.
 // Colour never changes the layout, because escape sequences are added after the columns were counted.
 
 /// A help page in the making: the lines so far, wrapped to a width.

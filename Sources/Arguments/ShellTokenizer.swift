@@ -5,9 +5,9 @@
 extension Example {
   /// The arguments after the program's name, as the program would receive them.
   ///
-  /// In a line with pipes, redirections or several commands, only the part that starts with the program's
+  /// In a line with pipes, redirections or several commands, only the first part that starts with the program's
   /// name counts. Variables before it (`NAME=value program …`) are skipped.
-  /// - Returns: nil if the program is not on the line, a quote is unclosed, or the line ends in a backslash.
+  /// - Returns: nil if no part starts with the program, a quote is unclosed, or the line ends in a backslash.
   public func arguments(of program: String, in language: TextLanguage = .english) -> [String]? {
     guard let segments = Self.segments(line[language]) else { return nil }
     for segment in segments {

@@ -1,6 +1,6 @@
 // Suggestions for an unknown word: distance of two words, and the maximum distance of a suggestion. A
 // suggestion is only shown, never run.
-// Invariant: the work is bounded, because long words are not compared.
+// Invariant: the distance of long words is not computed, so a long word takes little time.
 
 /// Finds the known words nearest to an unknown one.
 public enum Suggestions {

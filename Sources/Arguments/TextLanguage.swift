@@ -1,5 +1,5 @@
 // The two languages, and a text in both. The caller chooses the language (option, environment).
-// Invariant: a text always has both wordings, so no page can be half translated at run time.
+// Invariant: a text has a wording for each language.
 
 /// A language of help, errors and documentation.
 public enum TextLanguage: String, Sendable, Hashable, CaseIterable {

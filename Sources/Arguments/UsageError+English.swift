@@ -68,7 +68,6 @@ extension UsageError {
   }
 
   /// A summary as a remark in parentheses: its first sentence, without an initial capital and a full stop.
-  /// Further sentences contain exceptions, which do not apply to the line.
   private static func remark(_ summary: String) -> String {
     var text = summary[...]
     if let end = text.firstRange(of: ". ") { text = text[..<end.lowerBound] }

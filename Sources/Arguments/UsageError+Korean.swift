@@ -1,7 +1,6 @@
 // The Korean sentences of usage errors. Tests contain every sentence literally.
 // Invariant: one line with the object, the reason and, where possible, the remedy. The last sentence names the help
-// page. `KoreanParticle` chooses a particle after an inserted word. Statements end in -습니다 and requests in -세요, as in
-// the whole project.
+// page. `KoreanParticle` chooses a particle after an inserted word. Statements end in -습니다 and requests in -세요.
 import ByteText
 
 extension UsageError {
@@ -66,7 +65,7 @@ extension UsageError {
     }
   }
 
-  /// A summary as a remark in parentheses: its first sentence, without the sentence ending.
+  /// A summary as a remark in parentheses: its first sentence, without the full stop and a final 입니다.
   private static func remark(_ summary: String) -> String {
     var text = summary[...]
     if let end = text.firstRange(of: ". ") { text = text[..<end.lowerBound] }

@@ -56,7 +56,7 @@ public struct UsageError: Error, Sendable, Hashable {
     (self.reason, self.program, self.command) = (reason, program, command)
   }
 
-  /// True if the overview is printed before the message, because no command was given.
+  /// True if the caller should print the overview before the message, because no command was given.
   public var wantsOverview: Bool { reason == .missingCommand }
   /// The command for help: `depot put --help`.
   public var helpCommand: String { ([program] + command + ["--help"]).joined(separator: " ") }
@@ -68,8 +68,8 @@ public struct UsageError: Error, Sendable, Hashable {
     language == .english ? englishMessage : koreanMessage
   }
 
-  /// The text in single quotes, safe for a terminal: control characters are escaped, and text after sixty
-  /// characters is cut. Terminals obey control characters, so input is never printed raw.
+  /// The text in single quotes, safe for a terminal, which would obey control characters: they are escaped, and text
+  /// after sixty characters is cut.
   static func quoted(_ text: String) -> String {
     var shown = ""
     for (index, character) in ByteText.shown(text).enumerated() {
