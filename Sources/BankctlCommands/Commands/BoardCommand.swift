@@ -32,7 +32,7 @@ enum BoardCommand {
     }
   }
 
-  /// Returns the first frame from a coordinator.
+  /// Subscribes to the snapshots of a coordinator, and returns the first one.
   static func first(_ coordinator: CoordinatorClient) throws(CommandError) -> BoardFrame {
     let number = try coordinator.send(.board)
     let deadline = SystemClock.monotonic() + CoordinatorClient.replyTimeout

@@ -1,4 +1,4 @@
-// `branches`: the branches that share the database of this bank, once or with every change.
+// `branches`: the branches that share the database of this bank, once or again after changes.
 // Invariant: with `--watch`, a table or document is printed only if something besides leases and rates has changed.
 // Leases are renewed continuously.
 // Errors: `CommandError`. A bank with a database in its home has no branches; the command is refused.
@@ -8,7 +8,7 @@ import Wire
 
 /// Implementation of `bankctl branches`.
 enum BranchesCommand {
-  /// Prints the branches once, or after every change with `--watch`.
+  /// Prints the branches once, or again after changes with `--watch`.
   static func run(_ session: Session) throws(CommandError) {
     guard session.invocation.flag("watch") else { return try show(try branches(session), session) }
     var last: [BranchReport]?

@@ -76,7 +76,7 @@ enum ConfigCommands {
 
   // MARK: Showing
 
-  /// Prints every setting with its value and source, and notes the differences in the open bank.
+  /// Prints the settings with their values and sources, and a note about differences in the open bank.
   static func show(_ session: Session) throws(CommandError) {
     let file = try session.environment.chosenConfiguration(
       flag: session.invocation.text("config"), home: session.home)
@@ -124,7 +124,7 @@ enum ConfigCommands {
     return choices
   }
 
-  /// Settings whose values differ in the open bank, with the bank's values. A bank without a guardian stores no copy of
+  /// Settings whose values differ in the open bank. A bank without a guardian stores no copy of
   /// its configuration, so its differences are unknown and the list is empty, as for a closed bank.
   private static func differencesInUse(_ read: LoadedConfiguration, _ session: Session) -> [EffectiveSetting]
   {

@@ -1,5 +1,5 @@
 // Commands that change an open bank and receive its status: pause, resume, scale, reload.
-// Invariant: the output shows the state after the change.
+// Invariant: the output shows the state that the bank reports in its answer.
 import BankModel
 import Wire
 

@@ -1,5 +1,5 @@
 // `enqueue`: issues tickets to customers, and waits for them with `--wait`.
-// Invariant: a request is repeated only if the repetition adds no customers. An unknown result is reported as
+// Invariant: a request is repeated only if the repetition adds no customer twice. An unknown result is reported as
 // unknown. A Ctrl-C withdraws a request that was not accepted yet; the last line reports the actual result.
 import Arguments
 import BankModel
@@ -161,7 +161,7 @@ final class EnqueueCommand {
     return (try command.issue(), command.coordinator)
   }
 
-  /// Adds the number of the line to the error if a list contains an unknown service.
+  /// Adds the line number in the list to the error if the list contains an unknown service.
   private func naming(_ error: CommandError) -> CommandError {
     guard case .failure(let failure) = error, failure.code == .noSuchService, case .list(let list) = order,
       let line = ServiceName(failure.subject).flatMap({ list.firstLines[$0] }),

@@ -20,7 +20,7 @@ final class ForegroundDay {
   private var isWindowSideOpen = true
   /// True while the second connection, which carries the requests, is open.
   private var isRequestSideOpen = false
-  /// True after the third Ctrl-C, which kills the coordinator.
+  /// True after the third signal to close, which kills the coordinator.
   private var isEndedAtOnce = false
   private var wasInterrupted = false
 
@@ -110,7 +110,7 @@ final class ForegroundDay {
     return session.output.palette.paint(text, of: event.service)
   }
 
-  /// Handles the n-th Ctrl-C: finishes active customers, then kills the tellers, then ends at once.
+  /// Handles the n-th signal: finishes active customers, then kills the tellers, then ends at once.
   private func interrupt(_ count: Int) throws(CommandError) {
     wasInterrupted = true
     switch count {
@@ -133,7 +133,7 @@ final class ForegroundDay {
     try stop(now: true)
   }
 
-  /// Requests the end of the day over the second connection, or over the first one before.
+  /// Requests the end of the day over the second connection, or over the first one if the second is not open.
   private func stop(now: Bool, step: DrainStep? = nil) throws(CommandError) {
     let command = ControlCommand.stop(StopParameters(now: now, timeoutMilliseconds: nil, step: step))
     guard let requestConnection, isRequestSideOpen else { return try bank.send(command) }

@@ -28,7 +28,7 @@ enum JuiceCommands {
     let orderReport = JuiceOrderReport(juice: juice, assortment: assortment, session: session)
     do {
       let wait = try InterruptibleWait()
-      // Ends this program if a signal was received. All orders were cancelled before this point.
+      // Ends this program if a signal was received.
       defer { wait.end() }
       try order(juice, orderReport, at: coordinator, wait, session)
     }

@@ -2,8 +2,8 @@
 // soon the customer of that process was served again.
 // Invariants: on a terminal the user confirms first, unless `--yes` was given. Only the process that was shown is
 // killed.
-// Errors: `CommandError`; exit code 1 if the user declined, 4 for an unknown name, 5 if another process has
-// replaced the process.
+// Errors: `CommandError`; exit code 1 if the user declined, 4 for an unknown name, 5 if the process has exited or was
+// replaced.
 import Posix
 import JSONOutput
 import Time
@@ -14,7 +14,7 @@ enum KillCommand {
   /// Maximum wait until the customer is served again, or the process is replaced.
   static let recoveryTimeout = TimeSpan.seconds(10)
 
-  /// Kills the named process and prints how long the recovery took. Returns the exit code.
+  /// Kills the named process and prints the recovery. Returns the exit code.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let name = session.name("PROCESS")
     let coordinator = try CoordinatorClient.open(session)

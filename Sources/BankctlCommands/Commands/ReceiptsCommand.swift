@@ -49,7 +49,7 @@ enum ReceiptsCommand {
   private static func follow(_ days: ReceiptQuery.Days, _ session: Session) throws(CommandError) {
     var query = ReceiptQuery(days: days, follow: true, service: try chosenService(session))
     try session.output.flush()
-    /// Prints a page of receipts, and moves the query past them.
+    /// Prints received receipts, and moves the query past them.
     func handle(_ answer: ControlAnswer) throws(CommandError) {
       for receipt in try answer.receipts {
         try show(receipt, session)
@@ -63,8 +63,8 @@ enum ReceiptsCommand {
     do throws(CommandError) {
       try CoordinatorClient.follow(session, .receipts(query), handle)
     } catch {
-      // The bank has closed. Read the receipts that this and other branches have committed to the database
-      // since then.
+      // If the bank has closed, read the receipts that this and other branches have committed since the last printed
+      // one.
       guard case .control = error, query.positions != nil else { throw error }
       try CoordinatorClient.withReadableBank(session, resumes: true) { coordinator throws(CommandError) in
         guard coordinator.isInspector else { return }

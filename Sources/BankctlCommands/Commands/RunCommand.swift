@@ -39,7 +39,7 @@ enum RunCommand {
       return .done
     }
     let wait = try InterruptibleWait()
-    // Ends this program if a signal was received. All output was printed before this point.
+    // Ends this program if a signal was received.
     defer { wait.end() }
     let watch = OutputStreamer(day: day, ticket: number, session, coordinator, wait)
     guard let ticket = try watch.streamUntilEnd(streams: session.asJSON ? [] : [.output, .errors]) else {

@@ -1,5 +1,4 @@
-// `start`: opens a bank with a guardian, and returns when every window is ready and no service process is still
-// starting.
+// `start`: opens a bank with a guardian, and returns when the bank is open; with `--foreground`, when it has closed.
 // Invariant: a worker is printed with its process id, or with its state if it has no process.
 import Arguments
 import ControlClient
@@ -19,8 +18,8 @@ enum StartCommand {
     return .done
   }
 
-  /// Opens the bank. If the previous bank is still exiting and holds the home, waits for its exit instead
-  /// of failing with `already_open`.
+  /// Opens the bank. If the former coordinator is still exiting and has the lock of the home, waits for its exit
+  /// instead of failing with `already_open`.
   private static func persist(_ session: Session) throws(CommandError) -> StatusReport {
     let meter = ProgressMeter(messages: session.messages)
     defer { meter.finish() }
@@ -35,8 +34,8 @@ enum StartCommand {
     }
   }
 
-  /// Adds the guardian to the error if it holds the home of a coordinator that has exited. The home is then
-  /// locked although the bank is not open.
+  /// Adds the guardian to the error if the coordinator has exited and the guardian has not restarted it. The home is
+  /// then locked although the bank is not open.
   private static func explained(_ error: CommandError, _ session: Session) -> CommandError {
     guard case .failure(let failure) = error, failure.code == .alreadyOpen, !session.isBankAnswering,
       let coordinator = pid_t(failure.subject), !ProcessTable.alive(coordinator),
@@ -49,7 +48,7 @@ enum StartCommand {
         home: session.home.path, coordinator: coordinator, guardian: guardian, isStopped: isStopped))
   }
 
-  /// Launches a guarded coordinator, and waits until its windows are ready. Returns the status.
+  /// Launches a guarded coordinator, and waits until the bank is open. Returns the status.
   private static func open(_ session: Session, _ meter: ProgressMeter) throws(CommandError) -> StatusReport {
     let order = try session.openingOrder(juice: session.invocation.integer("juice"))
     let launched = try fromControl(
@@ -87,9 +86,9 @@ enum StartCommand {
       as: .draining, session.messages.closedWhileOpening(home: session.home.path))
   }
 
-  /// Standard error of a background coordinator, which must not hold a terminal or pipe of the caller. Output outside
-  /// the logs, such as the reason of a trap, is appended to `bankd.stderr` in the directory of the logs, or discarded
-  /// if that directory does not exist yet.
+  /// Standard error of a background coordinator, which must not keep a terminal or pipe of the caller open. Output
+  /// outside the logs, such as the reason of a trap, is appended to `bankd.stderr` in the directory of the logs, or
+  /// discarded if that directory does not exist yet.
   private static func sink(_ home: BankHome) -> ChildProcess.Output {
     let hasLogs = (try? FileMetadata.inspect(home.logs))?.isDirectory == true
     return hasLogs ? .append(path: Paths.join(home.logs, "bankd.stderr")) : .null

@@ -38,7 +38,7 @@ enum StopCommand {
       return report
     }
     // The guardian exits after the coordinator. If another guardian has replaced it, wait at most one second,
-    // because the new guardian may already belong to the next bank.
+    // because the new guardian may belong to the next opening.
     for guardian in guardians { awaitEnd(of: guardian) }
     let deadline = SystemClock.monotonic() + .seconds(1)
     while session.home.isGuarded, SystemClock.monotonic() < deadline { Pause.momentarily() }

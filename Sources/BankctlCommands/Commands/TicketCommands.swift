@@ -4,7 +4,7 @@ import Wire
 
 /// Implementations of `bankctl ticket`, `bankctl cancel` and `bankctl requeue`.
 enum TicketCommands {
-  /// Prints the history of one customer, for `bankctl ticket`.
+  /// Prints the events of one customer, for `bankctl ticket`.
   static func timeline(_ session: Session) throws(CommandError) {
     let question = ControlCommand.ticket(number: session.number("N"), day: session.invocation.integer("day"))
     let ticket = try CoordinatorClient.withReadableBank(session) { coordinator throws(CommandError) in

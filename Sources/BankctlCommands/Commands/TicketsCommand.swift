@@ -27,7 +27,7 @@ enum TicketsCommand {
     try session.output.flush()
   }
 
-  /// Prints one list by ticket number, page by page; resumes after a reconnect.
+  /// Prints one list by ticket number; resumes after a reconnect.
   private static func inOrder(
     _ query: TicketQuery, _ list: TicketList, _ session: Session
   ) throws(CommandError) {

@@ -80,7 +80,7 @@ enum WebCommands {
     var managerCode: String
     var askedPort: Int64
 
-    /// Parses the answer; nil if a field is missing.
+    /// Parses the answer; nil if a required field is missing.
     init?(_ body: [UInt8]) {
       guard let node = try? JSONReader.read(body), case .object(let members) = node.content else {
         return nil

@@ -62,7 +62,7 @@ enum WebSessions {
     return lines
   }
 
-  /// The sessions in an answer, the number of ended sessions, and the JSON document.
+  /// The sessions in an answer, the number of ended sessions, and the JSON document; nil for an invalid answer.
   private static func read(_ body: [UInt8]) -> (rows: [Row], ended: Int, document: JSONValue)? {
     guard let node = try? JSONReader.read(body), case .object(let members) = node.content,
       case .array(let sessions)? = members.first(where: { $0.key == "sessions" })?.value.content

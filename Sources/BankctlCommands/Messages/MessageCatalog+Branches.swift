@@ -1,5 +1,5 @@
 // Sentences about branches with a shared database.
-// Invariant: a sentence about one branch contains its number and name, and a refusal contains the remedy.
+// Invariant: a refusal of the coordinator contains a remedy.
 import Arguments
 import BankModel
 import Wire

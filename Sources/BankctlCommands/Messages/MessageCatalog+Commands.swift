@@ -5,7 +5,7 @@ import Time
 import Wire
 
 extension MessageCatalog {
-  /// Sentence: no service has this name, with near names or all names.
+  /// Sentence: no service has this name, with near names, all names or the syntax of names.
   func noSuchService(_ name: String, _ near: [String], _ known: [String]) -> String {
     let hint =
       known.isEmpty && near.isEmpty

@@ -1,6 +1,6 @@
 // Sentences about a drain, and messages of a guardian in the foreground.
-// Invariant: every step has a sentence in both languages. If a Ctrl-C can skip the step, the sentence
-// includes the effect of a Ctrl-C.
+// Invariant: every step has a sentence in both languages. The sentences about serving and finishing include the effect
+// of a Ctrl-C.
 import Arguments
 import BankModel
 import Guardian
@@ -161,7 +161,7 @@ extension MessageCatalog {
     }
   }
 
-  /// Sentence: this number of tellers was killed during the drain.
+  /// Sentence: this number of workers was killed during the drain.
   func killed(_ count: Int64) -> String {
     say(
       "\(Self.grouped(count)) "

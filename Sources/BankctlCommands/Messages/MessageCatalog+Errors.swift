@@ -1,5 +1,5 @@
 // Sentences about the refusals of the coordinator and errors of settings: operation, object, reason and remedy.
-// Invariant: every error has an error code, an exit code, and a sentence of one line in both languages.
+// Invariant: every refusal has an error code, an exit code, and a sentence in both languages.
 import Arguments
 import BankModel
 import ByteText
@@ -196,8 +196,8 @@ extension MessageCatalog {
         + "뒤 'bankctl start'를 입력하세요. 빈 은행을 새로 열려면 먼저 이렇게 입력하세요: \(aside)")
   }
 
-  /// Sentence: the state of a ticket does not allow the request. `subject` contains the ticket number and the state,
-  /// separated by a space.
+  /// Sentence: the present state does not allow the request. If it is the state of a ticket, `subject` contains the
+  /// ticket number and the state, separated by a space.
   private func wrongState(_ subject: String, _ detail: String) -> String {
     let parts = subject.split(separator: " ", maxSplits: 1)
     guard parts.count == 2, let state = CustomerState(name: parts[1]) else {

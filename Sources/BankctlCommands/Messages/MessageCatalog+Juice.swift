@@ -1,6 +1,6 @@
 // Sentences about juices and their orders.
-// Invariant: the sentence about a juice that was not made says that nothing was taken from the stock. The sentence
-// about a juice that is still being made names the command that shows the result.
+// Invariant: the sentence about a cancelled juice says that nothing was taken from the stock. The sentence about a
+// juice that is still being made names the command that shows the result.
 import Arguments
 import BankModel
 import Wire

@@ -1,5 +1,5 @@
 // Sentences about moving a bank to a shared database.
-// Invariant: a refusal contains the remedy, and the way back to the database in the home.
+// Invariant: a refusal says how the bank can be opened.
 import Arguments
 import BankModel
 import Wire
@@ -12,7 +12,7 @@ extension MessageCatalog {
       "--to 옵션으로 옮길 곳을 지정하세요. 'bankctl move --to postgres://사용자@호스트/데이터베이스'. 아무것도 옮기지 않았습니다.")
   }
 
-  /// Sentence: a bank was not moved, or was not opened because it was moved.
+  /// Sentence: a bank was not moved, or was not opened because it was moved or a move has begun.
   func moveFailure(_ failure: Failure, _ detail: String, home: String) -> String {
     let place = safe(failure.subject)
     guard failure.code == .databaseMoved else {

@@ -1,5 +1,5 @@
 // Sentences of full screens about a service that does not answer, and about pending requests.
-// Invariant: a request without an answer is named, and described as possibly executed.
+// Invariant: a request whose result is unknown is named.
 import BankModel
 import Wire
 
@@ -9,7 +9,7 @@ extension MessageCatalog {
     role == .vending ? say("The vending machine", "자판기가") : say("The stock service", "재고 서비스가")
   }
 
-  /// Notice while a request is pending; nil while the service answers in time.
+  /// Notice while the service is slow or does not answer; nil while it answers in time.
   func waiting<Request>(
     for role: WorkerRole, _ queue: RequestQueue<Request>, _ name: (Request) -> String
   ) -> String? {
@@ -44,7 +44,7 @@ extension MessageCatalog {
       + say(" See the screen for the result: \(request).", " 결과는 화면에서 확인하세요: \(request).")
   }
 
-  /// Sentence: the screen stays open until the service has answered.
+  /// Sentence: the screen waits for the answer of the service.
   func exitWaits(_ role: WorkerRole) -> String {
     say(
       "\(subject(role)) is slow to respond. Press q again to leave immediately.",

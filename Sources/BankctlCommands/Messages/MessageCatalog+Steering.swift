@@ -5,7 +5,7 @@ import BankModel
 import Wire
 
 extension MessageCatalog {
-  /// Sentence: a service, or all for nil, is paused.
+  /// Sentence: a service is paused; for nil, all services.
   func paused(_ service: ServiceName?) -> String {
     guard let service else {
       return say(
@@ -17,7 +17,7 @@ extension MessageCatalog {
         + "\(KoreanParticle.by.on("'bankctl resume \(service.text)'")) 다시 시작합니다.")
   }
 
-  /// Sentence: a service, or all for nil, is resumed.
+  /// Sentence: a service is resumed; for nil, all services.
   func resumed(_ service: ServiceName?) -> String {
     guard let service else { return say("All services resumed.", "모든 업무를 다시 시작했습니다.") }
     return say("Service \(service.text) resumed.", "\(phrases.service(service)) 업무를 다시 시작했습니다.")

@@ -33,7 +33,7 @@ extension MessageCatalog {
     }
   }
 
-  /// One change: `strawberry 10 → 16 (set)`, with the order if a ticket caused it.
+  /// One change: `strawberry 10 → 16 (set)`, with the order if pieces were taken or returned.
   func changed(_ change: StockChange, _ fruit: String) -> String {
     let before = Self.grouped(change.present - change.difference)
     let isTicket = change.kind == .taken || change.kind == .returned

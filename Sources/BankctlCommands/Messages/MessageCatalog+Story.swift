@@ -1,4 +1,4 @@
-// Texts of one customer's history.
+// Texts about one customer, its attempts and its receipt.
 // Invariant: every end of an attempt and every outcome has a text in both languages.
 import Arguments
 import BankModel
@@ -64,7 +64,7 @@ extension MessageCatalog {
     return say("started at \(teller)", "업무 시작: \(teller)")
   }
 
-  /// End of an attempt. If its worker was lost, the text says that the customer returned to its line.
+  /// End of an attempt. If its worker died or hung, the text says that the customer returned to its line.
   func attemptEnded(_ end: AttemptEnd) -> String { phrases.attemptEnded(end) }
 
   /// End of an attempt after which the customer does not return to its line, or may not have returned.

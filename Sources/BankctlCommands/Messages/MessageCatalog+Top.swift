@@ -7,7 +7,7 @@ import JSONOutput
 import Wire
 
 extension MessageCatalog {
-  /// Name of a page of the dashboard.
+  /// Name of a tab of the dashboard.
   func tab(_ tab: TopTab) -> String {
     switch tab {
     case .windows: say("Windows", "창구")

@@ -1,5 +1,5 @@
 // Sentences about a stock or a vending machine that does not work: reason and remedy.
-// Invariant: a complete sentence contains the file, if there is one, and a remedy.
+// Invariant: a sentence about a database contains the name of its file.
 import Arguments
 import BankModel
 import Wire
@@ -56,7 +56,7 @@ extension MessageCatalog {
     return say("\(fact) The bank continues with the present file.", "\(fact) 은행은 지금 있는 파일로 계속합니다.")
   }
 
-  /// Sentence: the database of a service does not belong to that of the bank, with the remedy.
+  /// Sentence: how the database of a service differs from what the bank expects, with the remedy if it is a problem.
   private func mismatch(_ mismatch: DatabaseMismatch, file: String) -> String {
     let fact = self.fact(mismatch, file: file)
     guard mismatch.isProblem else { return fact }

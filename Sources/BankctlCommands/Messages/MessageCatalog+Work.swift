@@ -111,7 +111,7 @@ extension MessageCatalog {
 
   /// Reason why a part of an output is not stored.
   enum OutputLoss: CaseIterable {
-    /// Above the limits of the service.
+    /// Above the limits of the configuration.
     case bounds
     /// No output file was written.
     case noFile
@@ -175,7 +175,7 @@ extension MessageCatalog {
   /// ticket of another day.
   private static func dayOption(_ day: Int64?) -> String { day.map { " --day \($0)" } ?? "" }
 
-  /// Text about the result of a command, for a ticket's history: exit code, duration, lengths of the outputs.
+  /// Text about the result of a command: exit code or signal, duration, lengths of the outputs.
   func left(_ result: WorkResult) -> String {
     var parts: [String] = []
     switch result.ending {

@@ -9,16 +9,16 @@ import Wire
 package enum CommandError: Error, Sendable, Equatable {
   /// Refusal that the coordinator sent.
   case failure(Failure)
-  /// Failure of a connection to a coordinator: it was not made, was lost, or brought no valid answer in time.
+  /// A coordinator could not be launched or reached, was lost, or sent no valid answer in time.
   case control(ControlError)
   /// Failed system call of this program.
   case system(SystemError)
   /// Error with its code, its exit code and a complete message.
   case commandFailure(CommandFailure)
-  /// The reader of standard output has closed it. No message is printed, because no process would read it.
+  /// The reader of standard output has closed it. No message is printed.
   case readerGone
 
-  /// True if an existing connection was lost, so a retry may succeed.
+  /// True if the connection was lost, so a retry may succeed.
   package var isLoss: Bool { self == .control(.lost) }
 }
 
@@ -88,7 +88,7 @@ package struct CommandFailure: Error, Sendable, Equatable {
   }
 }
 
-/// Exit codes of bankctl and of the programs beside it.
+/// Exit codes of bankctl and of the programs beside it. `run --wait` may exit with others.
 package enum ProgramExit: Int32, Sendable, CaseIterable {
   case done = 0
   case failed = 1

@@ -11,8 +11,8 @@ import Wire
 
 extension CoordinatorClient {
   /// Waits for the answer to a request.
-  /// - Parameter crowd: Number of customers for the progress display; nil for all customers that wait or are
-  ///   served.
+  /// - Parameter crowd: Number of customers for the progress display; nil for all customers that wait, are delayed or
+  ///   are served.
   /// - Parameter leavesDelayed: True if the request does not wait for delayed customers.
   /// - Returns: nil if the deadline passed, or a signal was received first.
   func awaitAnswer(
@@ -20,7 +20,7 @@ extension CoordinatorClient {
     _ wait: InterruptibleWait? = nil, leavesDelayed: Bool = false
   ) throws(CommandError) -> ControlAnswer? {
     let number = try send(command, leavesDelayed: leavesDelayed ? true : nil)
-    // Watch from the start, not only when progress is due, so that a pause ends the wait at once.
+    // Watch from the start, not only when progress is due, so that a pause ends the wait soon.
     var watch = progress.endsWhenPaused ? try send(.watch) : nil
     while true {
       let due = watch == nil ? progress.meter.isDue : nil
@@ -53,8 +53,8 @@ final class WaitProgress {
   private let service: ServiceName?
   /// Reasons for a long wait that were already printed; each is printed once.
   private var reported: Set<String> = []
-  /// Day and number of ended customers from which progress is counted: those of the first status report, or of the
-  /// first one after the day changed or the number fell.
+  /// Day, and number of ended or dead customers, from which progress is counted: those of the first status report, or
+  /// of the first one after the day changed or the number fell.
   private var begin: (day: Int64, ended: Int64)?
   /// The last status report; nil before the first one.
   private(set) var report: StatusReport?
@@ -119,7 +119,7 @@ extension ControlAnswer {
     get throws(CommandError) { if case .status(let report) = self { report } else { throw unexpected } }
   }
 
-  /// The page of tickets in the answer; throws if the answer is of another kind.
+  /// The tickets in the answer; throws if the answer is of another kind.
   var tickets: [TicketReport] {
     get throws(CommandError) { if case .tickets(let page) = self { page } else { throw unexpected } }
   }
@@ -129,7 +129,7 @@ extension ControlAnswer {
     get throws(CommandError) { if case .ticket(let report) = self { report } else { throw unexpected } }
   }
 
-  /// The page of receipts in the answer; throws if the answer is of another kind.
+  /// The receipts in the answer; throws if the answer is of another kind.
   package var receipts: [ReceiptReport] {
     get throws(CommandError) { if case .receipts(let page) = self { page } else { throw unexpected } }
   }

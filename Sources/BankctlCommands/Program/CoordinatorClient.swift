@@ -18,10 +18,9 @@ package final class CoordinatorClient {
   /// Set by the first request that was sent completely. An incomplete list has no effect.
   private(set) var hasSentRequest = false
 
-  /// Timeout of a request that the coordinator answers at once.
+  /// Default timeout of an answer.
   static let replyTimeout = TimeSpan.seconds(60)
-  /// Maximum wait for a coordinator whose connection was lost. A guardian restarts the coordinator in much
-  /// less time.
+  /// Default time for which a command waits for the restart of a coordinator.
   static let reconnectTimeout = TimeSpan.seconds(10)
   /// Time for which a read-only request is retried while other processes open, close or inspect the bank.
   private static let transitionTimeout = TimeSpan.seconds(60)
@@ -149,7 +148,7 @@ package final class CoordinatorClient {
     }
   }
 
-  /// True if the conversation failed only because the bank was being opened or closed.
+  /// True if another process that opens, closes or inspects the bank may have caused the error.
   private static func isTransition(
     _ error: CommandError, at coordinator: CoordinatorClient?, resumes: Bool, _ losses: inout Int
   ) -> Bool {
@@ -167,8 +166,8 @@ package final class CoordinatorClient {
     }
   }
 
-  /// Ends the conversation. Waits for the exit of a launched inspector, because the inspector holds the lock
-  /// of the home and the next command may be `start`.
+  /// Ends a launched inspector and waits for its exit, because it holds the lock of the home and the next command may
+  /// be `start`. Does nothing for an open bank.
   func disconnect() {
     guard let inspector else { return }
     connection.hangUp()
@@ -188,7 +187,7 @@ package final class CoordinatorClient {
 }
 
 extension CoordinatorClient {
-  /// Sends a request and receives its answer or pages of answers. `timeout` applies to each answer; nil
+  /// Sends a request and receives its answer or answers. `timeout` applies to each answer; nil
   /// waits as long as the coordinator runs.
   package func ask(
     _ command: ControlCommand, within timeout: TimeSpan? = replyTimeout, _ task: TaskProgress? = nil,
@@ -305,8 +304,7 @@ extension Session {
   /// True if a coordinator accepts connections, even if it is closing.
   var isBankAnswering: Bool { (try? home.connect()) != nil }
 
-  /// Waits for the exit of a guardian whose coordinator does not answer any more. Called before opening the
-  /// next bank.
+  /// Waits for the exit of a guardian whose coordinator does not answer any more. Called before the bank is opened.
   func awaitGuardianExit() {
     let deadline = SystemClock.monotonic() + CoordinatorClient.reconnectTimeout
     while home.isGuarded, !isBankAnswering, SystemClock.monotonic() < deadline { Pause.briefly() }

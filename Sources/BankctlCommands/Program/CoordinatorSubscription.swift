@@ -13,9 +13,9 @@ import Wire
 final class CoordinatorSubscription {
   /// True while there is a connection that was not found to be lost.
   var isConnected: Bool { coordinator != nil }
-  /// True if the last check of the coordinator got no answer within `probeTimeout` and no message has arrived since.
+  /// True if the coordinator has not answered the last check within `probeTimeout`.
   private(set) var isSilent = false
-  /// Time of the last message, in milliseconds since 1970.
+  /// Time of the last message, at first of the creation, in milliseconds since 1970.
   private(set) var lastMessageAt = SystemClock.wall().milliseconds
   /// Number of the subscription request.
   private(set) var followed: UInt32 = 0
@@ -49,14 +49,14 @@ final class CoordinatorSubscription {
 
   deinit { if let registration { loop.deregister(registration) } }
 
-  /// Subscribes over a new connection, and wakes the loop for its messages.
+  /// Subscribes over a new connection, and registers it at the loop.
   private func follow(_ coordinator: CoordinatorClient) throws(CommandError) {
     followed = try coordinator.send(question)
     registration = try loop.listen(to: coordinator.connection)
     (self.coordinator, absence) = (coordinator, nil)
   }
 
-  /// Sends a request. Returns its number; nil without a connection.
+  /// Sends a request. Returns its number; nil if it was not sent.
   func ask(_ command: ControlCommand) -> UInt32? {
     // A lost connection is detected in `handle()`.
     guard let coordinator else { return nil }
@@ -92,7 +92,7 @@ final class CoordinatorSubscription {
     return replies
   }
 
-  /// Drops the lost connection, and plans the first try to reconnect at once.
+  /// Drops the lost connection. The next call of ``handle()`` tries to reconnect.
   private func markLost() {
     if let registration { loop.deregister(registration) }
     (registration, probe, coordinator, isSilent) = (nil, nil, nil, false)
@@ -100,8 +100,8 @@ final class CoordinatorSubscription {
     absence = (now, now)
   }
 
-  /// Tries to reconnect if the pause has passed. Throws only if no guardian runs and the timeout has passed, because
-  /// a guardian may take longer to open the bank again.
+  /// Tries to reconnect if the pause has passed. A transient error is thrown only if no guardian runs and the timeout
+  /// has passed, because a guardian may take longer to open the bank again.
   private func tryReconnect() throws(CommandError) {
     let now = SystemClock.monotonic()
     guard let absence, now >= absence.retry else { return }

@@ -8,7 +8,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
   case usage
   /// Failure without a code of its own.
   case failed
-  /// A repeated Ctrl-C or another signal ended the command before the answer was received.
+  /// A Ctrl-C or another signal ended the command before the answer was received.
   case interrupted
   /// Invalid line of an input list.
   case badInput = "bad_input"
@@ -24,7 +24,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
   case notPermitted = "not_permitted"
   case programMissing = "program_missing"
   case protocolMismatch = "protocol_mismatch"
-  /// The coordinator did not accept the connection in time. No request was sent.
+  /// The coordinator did not send its welcome in time. No request was sent.
   case serverBusy = "server_busy"
   case tooManyConnections = "too_many_connections"
   case unexpectedResponse = "unexpected_response"

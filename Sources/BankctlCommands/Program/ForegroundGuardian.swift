@@ -1,6 +1,6 @@
 // `start --foreground`: this program is the guardian of the bank, and a terminal, systemd or a container
 // waits for it.
-// Invariant: if the bank does not open, the coordinator's first message decides the exit code; later the
+// Invariant: if the bank does not open, the coordinator's refusal decides the exit code; without a refusal, the
 // guardian's result decides it. The connection to the coordinator only improves messages and progress. Without this
 // connection the bank is still guarded, and a signal still closes the bank.
 import BankModel
@@ -84,14 +84,14 @@ final class ForegroundGuardian {
 
   /// Greets the first coordinator, and asks to be notified when the bank is open.
   private func withOpenBank(on socket: consuming FileDescriptor) {
-    // A coordinator that does not answer has exited or is about to exit. The guardian detects the exit.
+    // If the coordinator has exited, the guardian detects that.
     guard let connection = try? ControlConnection.greet(socket, timeouts: Self.firstTimeouts),
       (try? connection.send(.awaitOpen)) != nil
     else { return }
     watch(connection)
   }
 
-  /// Keeps a connection, and reads its messages when they arrive.
+  /// Stores a connection, and reads its messages when they arrive.
   private func watch(_ connection: ControlConnection) {
     let registration = try? guardian.loop.register(fd: connection.fd, interest: .read) { [unowned self] _ in
       listen()
@@ -112,7 +112,7 @@ final class ForegroundGuardian {
     }
   }
 
-  /// Prints or keeps a message of the coordinator.
+  /// Prints or stores a message of the coordinator.
   private func handle(_ answer: ControlAnswer) {
     switch answer {
     case .failure(let failure):

@@ -12,7 +12,7 @@ import Time
 final class FullScreen {
   /// First signal that ends this program, or SIGINT for a Ctrl-C; nil before.
   private(set) var signal: CInt?
-  /// Error of the terminal that ended the screen; nil without one.
+  /// Error that ended the screen; nil without one.
   private(set) var failure: CommandError?
   /// True if the content has changed since the last drawing.
   var isDirty = true
@@ -26,7 +26,7 @@ final class FullScreen {
   private var terminal: RawTerminal?
   private var source: SignalSource?
   private var registration: Registration?
-  /// Receives each key.
+  /// Receives the keys other than Ctrl-C and Ctrl-Z.
   private var press: (Key) -> Void = { _ in }
   private var keys = KeyDecoder()
   /// Time at which a pending Escape counts as the key; nil if no sequence is incomplete.
@@ -52,8 +52,8 @@ final class FullScreen {
   private static let beginUpdate = "\u{1B}[?2026h"
   private static let endUpdate = "\u{1B}[?2026l"
 
-  /// Prepares the terminal. Nothing is drawn and no key is read before ``begin(_:)``. A Ctrl-C arrives as the
-  /// signal SIGINT.
+  /// Prepares the terminal. Nothing is drawn and no key is read before ``begin(_:)``. Until then a Ctrl-C arrives as
+  /// the signal SIGINT.
   init(_ output: Output, on loop: EventLoop) throws(CommandError) {
     self.output = output
     self.loop = loop
@@ -76,7 +76,7 @@ final class FullScreen {
   /// twice.
   func isOver(unless isBusy: Bool) -> Bool { isEnded || isClosed && (!isBusy || isAbandoned) }
 
-  /// Switches to the alternate screen, and passes every key to `press` from now on.
+  /// Switches to the alternate screen, and passes keys to `press` from now on.
   func begin(_ press: @escaping (Key) -> Void) throws(CommandError) {
     self.press = press
     show()
@@ -86,7 +86,7 @@ final class FullScreen {
       loop.register(fd: STDIN_FILENO, interest: .read) { [unowned self] _ in read() })
   }
 
-  /// Restores the terminal. Further calls have no effect.
+  /// Restores the terminal, and unblocks the signals. Further calls have no effect.
   func end() {
     if let registration { loop.deregister(registration) }
     registration = nil
@@ -183,8 +183,7 @@ final class FullScreen {
     // The terminal may have moved or cut lines even if it has its former size again.
     case SIGWINCH: (isDirty, drawn) = (true, nil)
     case SIGTSTP: stop(group: false)
-    // The program was stopped by SIGSTOP. The terminal was not restored, and another program may have changed
-    // it.
+    // After SIGSTOP the terminal was not restored, and another program may have changed it.
     case SIGCONT: if isShown { resume() }
     default: self.signal = self.signal ?? signal
     }

@@ -1,5 +1,5 @@
-// Waits during which terminating signals are only recorded, so that a request can be cancelled first; and the pauses
-// between two tries to reach a restarting coordinator.
+// Waits during which terminating signals are only recorded, so that a request can be cancelled first; and short pauses
+// between two tries.
 // Invariant: from creation to `end()` or `release()` the signals do not end the program, and the first one is stored.
 // Errors: `CommandError`; `lost` if the connection was lost. A signal that is not blocked shortens a pause.
 import ControlClient
@@ -83,8 +83,8 @@ extension EventLoop {
     _ = try fromSystem(runOnce(until: deadline))
   }
 
-  /// Wakes the loop for messages of a coordinator. The caller checks the connection after every iteration,
-  /// so the handler is empty.
+  /// Registers a connection to a coordinator, so that its messages end a wait of the loop. The caller checks the
+  /// connection after every iteration, so the handler is empty.
   func listen(to connection: ControlConnection) throws(CommandError) -> Registration {
     try fromSystem(register(fd: connection.fd, interest: .read) { _ in })
   }

@@ -1,6 +1,6 @@
 // One run of a command-line program, from its arguments to its exit code.
-// Invariant: every error is reported once: in JSON on standard output if JSON was requested, otherwise on standard
-// error. The exception is a standard output without a reader, which is not reported.
+// Invariant: an error is reported at most once: in JSON on standard output if JSON was requested, otherwise on standard
+// error. A standard output without a reader is not reported.
 import Arguments
 import BankModel
 import ControlClient

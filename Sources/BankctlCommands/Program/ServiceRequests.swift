@@ -51,7 +51,7 @@ final class ServiceRequests<Command: PresentableCommand> {
     return answer
   }
 
-  /// The coordinator's reason why this service does not work; nil if it works.
+  /// The coordinator's reason why this service does not work; nil if it works or the coordinator does not answer.
   var trouble: String? { session.trouble(of: Command.role) }
 
   /// Error of the command for a request without an answer.
@@ -99,7 +99,7 @@ final class ServiceRequests<Command: PresentableCommand> {
 }
 
 extension MessageCatalog {
-  /// Reason for a missing answer. `trouble`: why the service does not work, if the coordinator reports it.
+  /// Error for a request without an answer. `trouble`: why the service does not work, if the coordinator reports it.
   func refusal<Command: PresentableCommand>(
     _ error: ServiceClientError<Command>, trouble: String?
   ) -> CommandError {
@@ -118,7 +118,7 @@ extension MessageCatalog {
 private let serviceCheckInterval = TimeSpan.milliseconds(500)
 
 extension Session {
-  /// Reason why a service will not start again, and the remedy; nil if the service may start.
+  /// Reason why a service will not start again, and the remedy; nil if the service may start, or if no reason is known.
   fileprivate func serviceUnavailableReason(to role: WorkerRole) -> String? {
     guard let connection = try? home.connect(),
       let report = try? CoordinatorClient(connection).status(.status),
@@ -129,12 +129,12 @@ extension Session {
     return messages.notWorking(worker)
   }
 
-  /// Reason why the stock of the open bank did not answer.
+  /// Error that says why the stock of the open bank did not answer.
   package func refusal(_ error: StockClientError) -> CommandError {
     messages.refusal(error, trouble: trouble(of: .stock))
   }
 
-  /// Reason why the vending machine of the open bank did not answer.
+  /// Error that says why the vending machine of the open bank did not answer.
   package func refusal(_ error: VendingClientError) -> CommandError {
     messages.refusal(error, trouble: trouble(of: .vending))
   }

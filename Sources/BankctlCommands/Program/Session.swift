@@ -94,7 +94,8 @@ package struct Session {
     return (try? BankConfiguration.load(path: file))?.store.address?.description
   }
 
-  /// The order to open the bank, from the options. Fields without an option are left to the configuration.
+  /// The settings with which the coordinator opens the bank, from the options and the environment. The configuration
+  /// decides those that are nil.
   func openingOrder(juice: Int64?) throws(CommandError) -> LaunchSettings {
     var order = LaunchSettings(
       .open, home: home,

@@ -110,7 +110,7 @@ package final class ProgressMeter {
     if let bar = bar(share, width: room(beside: whole)) {
       return line(label, bar, percent, counts, rate, left)
     }
-    // The remaining time is dropped last.
+    // The rate is dropped first, then the counts, then the remaining time.
     let shorter = [
       whole, line(label, percent, counts, left), line(label, percent, left), line(label, percent),
     ]

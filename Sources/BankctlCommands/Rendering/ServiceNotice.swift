@@ -12,7 +12,7 @@ struct ServiceNotice {
   private(set) var last: (text: String, isAlarm: Bool)?
   /// Notice while the service does not answer; nil while it does.
   var silence: String?
-  /// True if the service accepts requests.
+  /// True while the service is connected.
   var isConnected = false {
     didSet { if isConnected { forgetAbsence() } }
   }

@@ -46,7 +46,7 @@ package struct TextTable: Sendable {
     return palette == .none ? table : aligned(palette, indent: indent)
   }
 
-  /// One row as a record: the first cell, then every cell with a value, each with the heading of its
+  /// One row as a record: the first cell, then every further cell with a value, each with the heading of its
   /// column.
   static func record(
     _ cells: [Cell], _ headings: [String], _ palette: Palette, indent: Int = 0, columns: Int

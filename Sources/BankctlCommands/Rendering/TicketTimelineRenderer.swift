@@ -1,10 +1,10 @@
-// Text display of one customer's history: state, and all events in order of time.
+// Text display of one customer: state, and the events in order of time.
 // Invariant: every event starts with its time. The other lines (present state, payload, reason of an attempt) are
 // indented and have no time.
 import Posix
 import Wire
 
-/// Makes the text lines of one customer's history.
+/// Makes the text lines about one customer and its events.
 struct TicketTimelineRenderer {
   let ticket: TicketReport
   let messages: MessageCatalog

@@ -133,8 +133,8 @@ final class JuiceOrderTracker {
 
   // MARK: - Cancelling
 
-  /// Cancels every ticket that has not ended, and reports all of them. The last ticket is cancelled first, so that no
-  /// remaining ticket starts meanwhile. A juice in progress has some time to finish.
+  /// Cancels every ticket that has not ended, and reports all of them. The last ticket is cancelled first, because it
+  /// would be served last. A juice in progress has some time to finish.
   private func withdrawAll(from first: TicketNumber, _ reportOutcome: Reporter) throws(CommandError) {
     var outcomes: [TicketNumber: OrderOutcome] = [:]
     let deadline = SystemClock.monotonic() + (wait.signal == nil ? Self.grace : Self.interruptedGrace)
@@ -148,7 +148,7 @@ final class JuiceOrderTracker {
     for ticket in first...tickets.last { try reportOutcome(ticket, outcomes[ticket] ?? .unfinished) }
   }
 
-  /// Cancels a ticket unless it has ended, and returns its outcome; nil if the ticket is in progress.
+  /// Cancels a ticket unless it has ended, and returns its outcome; nil if it is in progress or has just changed.
   private func withdraw(_ ticket: TicketNumber) throws(CommandError) -> OrderOutcome? {
     var isOurs = false
     return try persist { coordinator throws(CommandError) in
@@ -166,7 +166,7 @@ final class JuiceOrderTracker {
           isOurs = false
           return Self.outcome(of: try self.report(on: ticket, coordinator))
         }
-        // Meanwhile the ticket was assigned to the station, or has ended. The caller tries again.
+        // Meanwhile the ticket was assigned to the station, or has ended.
         if case .failure(let failure) = error, failure.code == .wrongState || failure.code == .noSuchTicket {
           isOurs = false
           return nil

@@ -49,8 +49,7 @@ struct StockEditor {
   mutating func handle(_ result: Result<StockResult, StockClientError>) {
     switch result {
     case .success(.failure(let failure)): notice.say(messages.commandFailure(about: failure).message)
-    // A shortage means that another client reduced the amount first. The next snapshot shows the amount,
-    // which is never below 0.
+    // A shortage means that the shown amount was reduced before the request. The next update shows the new amount.
     case .success: break
     case .failure: notice.say(notice.absence)
     }

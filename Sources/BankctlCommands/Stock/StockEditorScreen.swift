@@ -1,6 +1,6 @@
 // Connection of the stock editor to the stock; `StockEditor` interprets keys.
 // Invariant: the screen waits for requested changes, unless the user closes it twice or presses Ctrl-C. In
-// that case the command reports that there was no answer.
+// that case the command reports a change that has no answer.
 // Errors: `CommandError`. If the stock stops or does not answer while the screen is open, the screen waits until the
 // user closes it.
 import BankModel
@@ -25,7 +25,7 @@ final class StockEditorScreen {
   /// Maximum wait for the amounts. After this time the editor opens without them.
   private static let snapshotTimeout = TimeSpan.seconds(1)
 
-  /// Opens the editor; returns when the user has closed it.
+  /// Opens the editor; returns when its screen has ended.
   static func run(_ session: Session) throws(CommandError) {
     guard session.environment.variable("TERM") != "dumb" else {
       return session.note(session.messages.editorNeedsTerminal)

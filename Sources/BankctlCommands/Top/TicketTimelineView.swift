@@ -1,4 +1,4 @@
-// Views of the dashboard that need polling: one customer's history, and the dead letters.
+// Views of the dashboard that need polling: the events of one customer, and the dead letters.
 // Invariant: each view has at most one request in flight, at most two requests a second, and only after
 // changes.
 import Time
@@ -12,7 +12,7 @@ struct RefreshSchedule: Sendable, Equatable {
 
   private static let pause = TimeSpan.milliseconds(500)
 
-  /// Time of the next request; nil before the next change.
+  /// Time of the next request; nil while one is in flight, or if nothing has changed since.
   var due: MonotonicTime? { isStale && !isAsked ? earliest ?? MonotonicTime(nanoseconds: 0) : nil }
   /// Marks the view as outdated, because the bank may have changed.
   mutating func noteChange() { isStale = true }
@@ -30,7 +30,7 @@ struct RefreshSchedule: Sendable, Equatable {
   }
 }
 
-/// The history of one customer, as the dashboard shows it.
+/// The events of one customer, as the dashboard shows them.
 struct TicketTimelineView: Sendable, Equatable {
   let ticket, day: Int64
   /// Nil before the first answer.
@@ -40,12 +40,12 @@ struct TicketTimelineView: Sendable, Equatable {
   init(ticket: Int64, day: Int64) { (self.ticket, self.day) = (ticket, day) }
 
   var due: MonotonicTime? { refresh.due }
-  /// Marks the history as outdated after a lost connection.
+  /// Marks the events as outdated after a lost connection.
   mutating func forget() { refresh.forget() }
-  /// Marks the history as outdated, unless it contains a receipt, after which nothing changes.
+  /// Marks the events as outdated, unless the customer has a receipt, after which nothing changes.
   mutating func noteChange() { if report?.receipt == nil { refresh.noteChange() } }
 
-  /// Returns the request for the history if it is due, and records it as sent.
+  /// Returns the request for the customer if it is due, and records it as sent.
   mutating func question(at now: MonotonicTime) -> ControlCommand? {
     refresh.ask(at: now) ? .ticket(number: ticket, day: day) : nil
   }
@@ -55,7 +55,7 @@ struct TicketTimelineView: Sendable, Equatable {
 struct DeadLetterList: Sendable, Equatable {
   /// The first dead letters, by ticket number.
   private(set) var shown: [TicketReport] = []
-  /// Pages of an answer whose last page has not arrived.
+  /// Received parts of an answer whose last part has not arrived.
   private var incoming: [TicketReport] = []
   private var refresh = RefreshSchedule()
 
@@ -76,7 +76,7 @@ struct DeadLetterList: Sendable, Equatable {
     refresh.ask(at: now) ? .tickets(TicketQuery(state: .dead, limit: Self.atMost)) : nil
   }
 
-  /// Adds a page of the answer; shows the list after the last page.
+  /// Adds a part of the answer; shows the list after the last part.
   mutating func handle(_ page: [TicketReport], more: Bool) {
     incoming += page.prefix(max(0, Int(Self.atMost) - incoming.count))
     guard !more else { return }

@@ -12,7 +12,7 @@ enum TopAction: Sendable, Equatable {
   enum Outcome: Sendable, Equatable {
     case ask(ControlCommand)
     case confirm(TopQuestion)
-    /// Show the history of this customer.
+    /// Show the events of this customer.
     case timeline(Int64)
     case refuse(String)
   }

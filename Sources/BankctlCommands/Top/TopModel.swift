@@ -1,4 +1,4 @@
-// State of the terminal dashboard, and the meaning of keys: page, row, request.
+// State of the terminal dashboard, and the meaning of keys: tab, row, request.
 // Invariant: every number was sent by the bank, or follows from sent numbers and the time. A request identifies its
 // object by ticket number, by window, generation and pid, or by service, so a key on an outdated display cannot
 // affect another object. Killing a process and cancelling a customer need a confirmation.
@@ -9,7 +9,7 @@ import Time
 import VendingClient
 import Wire
 
-/// Pages of the dashboard; the raw value is the digit key.
+/// Tabs of the dashboard; the raw value is the digit key.
 enum TopTab: Int, CaseIterable, Sendable {
   case windows = 1
   case lines, dead, stock, vending, log
@@ -29,7 +29,7 @@ struct TopModel {
     case ask(ControlCommand)
   }
 
-  /// What the keys apply to: the page, its filter, a question, the help or a history.
+  /// What the keys apply to: the tab, its filter, a question, the help or the events of a customer.
   enum Mode: Sendable, Equatable {
     case list
     /// The user types a filter.
@@ -61,9 +61,9 @@ struct TopModel {
   private(set) var kill: KillTracker?
   var notice: ServiceNotice
   var shop = TopShop()
-  /// Index of the first visible line of a text page.
+  /// Index of the first visible line of a text.
   private(set) var scrollOffset = 0
-  /// Maximum of `scrollOffset`, and number of rows of a page; `TopScreen` sets both from the layout.
+  /// Maximum of `scrollOffset`, and number of rows for the tab; `TopScreen` sets both from the layout.
   var room = (push: 0, rows: 10)
   private var views: [TopTab: ListView] = [.log: ListView(cursor: RowCursor(followsEnd: true))]
   /// Requested numbers of windows whose requests are not answered yet.
@@ -88,7 +88,7 @@ struct TopModel {
     frozen ?? live.map { ($0, now) }
   }
 
-  /// The lists of a page, filtered and sorted; empty for a text page.
+  /// The lists of the tab, filtered and sorted; empty for a tab with text, or before the first snapshot.
   func lists(at now: MonotonicTime) -> [TopList] {
     guard let (topFrame, time) = shown(at: now) else { return [] }
     let rows = LineRows(topFrame: topFrame, messages: messages)
@@ -123,7 +123,7 @@ struct TopModel {
     notice.forgetAbsence()
   }
 
-  /// Handles the answer to a request; for a paged list, each page.
+  /// Handles the answer to a request, or one part of an answer in several parts.
   mutating func handle(_ answer: ControlAnswer, to command: ControlCommand, more: Bool) {
     if case .scale(let windows) = command { for window in windows { forgetTarget(window) } }
     if case .failure(let failure) = answer { return handle(failure, to: command) }
@@ -165,7 +165,7 @@ struct TopModel {
     }
   }
 
-  /// True while the dead letters are on the screen and follow the bank, so they are requested after a change.
+  /// True if the dead letters are requested after a change: their tab is chosen, without help, and not frozen.
   private var showsDeadLetters: Bool { tab == .dead && mode != .help && frozen == nil }
 
   /// Returns the request that updates an outdated view, once.
@@ -219,7 +219,7 @@ struct TopModel {
     }
   }
 
-  /// Applies a key on a page without a prompt.
+  /// Applies a key on a tab without a prompt.
   private mutating func pressInList(_ key: Key, at now: MonotonicTime) -> UserCommand? {
     if let step = step(key) {
       if [.stock, .vending].contains(tab) { push(by: step) } else { move(by: step, at: now) }
@@ -294,16 +294,16 @@ struct TopModel {
     }
   }
 
-  /// Scrolls a text page.
+  /// Scrolls a text.
   private mutating func push(by step: Int) {
     let sum = scrollOffset.addingReportingOverflow(step)
     scrollOffset = sum.overflow ? (step < 0 ? 0 : room.push) : max(0, min(sum.partialValue, room.push))
   }
 
-  /// All rows of the page, over its lists.
+  /// The rows of all lists of the tab.
   private func rows(at now: MonotonicTime) -> [TopRow] { lists(at: now).flatMap(\.rows) }
 
-  /// The selected row among the lists of the page; nil if they are empty.
+  /// The selected row among these lists; nil if they are empty.
   func selected(in lists: [TopList]) -> TopRow? {
     let rows = lists.flatMap(\.rows)
     return view.cursor.chosen(in: rows.map(\.key)).map { rows[$0] }
@@ -321,13 +321,13 @@ struct TopModel {
     views[tab, default: ListView()].cursor.move(by: step, in: keys)
   }
 
-  /// Shows a neighbouring page; the last one is followed by the first.
+  /// Shows a neighbouring tab; the last one is followed by the first.
   private mutating func switchTab(by step: Int, at now: MonotonicTime) {
     let count = TopTab.allCases.count
     switchTab(to: TopTab.allCases[(tab.rawValue - 1 + step + count) % count], at: now)
   }
 
-  /// Shows a page.
+  /// Shows a tab.
   private mutating func switchTab(to tab: TopTab, at now: MonotonicTime) {
     (self.tab, scrollOffset) = (tab, 0)
     settle(at: now)

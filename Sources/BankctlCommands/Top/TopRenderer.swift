@@ -1,4 +1,4 @@
-// Layout of the dashboard on a terminal of any size: header, tabs, page, prompt or notice, keys.
+// Layout of the dashboard on a terminal of any size: header, tabs, content, prompt or notice, keys.
 // Invariant: the lines fit the terminal in number and width. The selected row is always shown, and hidden
 // rows are counted.
 import Arguments
@@ -12,12 +12,12 @@ struct TopRenderer {
   let now: MonotonicTime
   let palette: Palette
 
-  /// Maximum scroll offset of a text, and number of rows of a page.
+  /// Maximum scroll offset of a text, and number of rows for the content.
   typealias Room = (push: Int, rows: Int)
 
   private var messages: MessageCatalog { model.messages }
 
-  /// All lines of the screen, and the room that the page has; 80 × 24 for an unknown size.
+  /// All lines of the screen, and the room for the content; 80 × 24 for an unknown size.
   func lines(size: Terminal.Size?) -> (lines: [String], room: Room) {
     let (columns, rows) = (size?.columns ?? 80, size?.rows ?? 24)
     let isLow = rows < 16
@@ -108,9 +108,9 @@ struct TopRenderer {
     return line
   }
 
-  /// The line with the pages; without names on a narrow terminal.
+  /// The line with the tabs; on a narrow terminal only the shown one has its name.
   private func tabs(_ columns: Int) -> String {
-    /// Digit and name of a page, in brackets if the page is shown.
+    /// Digit and name of a tab, in brackets if the tab is shown.
     func title(_ tab: TopTab, _ isNamed: Bool) -> TextTable.Cell {
       let dead = model.shown(at: now)?.moment.frame.counts.dead ?? 0
       let count = tab == .dead && dead > 0 ? " (\(MessageCatalog.grouped(dead)))" : ""
@@ -128,9 +128,9 @@ struct TopRenderer {
     return ""
   }
 
-  // MARK: - Page
+  // MARK: - Content
 
-  /// The lines of the page, and the maximum scroll offset.
+  /// The lines of the content, and the maximum scroll offset.
   private func page(_ columns: Int, _ height: Int) -> (lines: [String], push: Int) {
     switch model.mode {
     case .help: return text(help(columns), height)
@@ -162,7 +162,7 @@ struct TopRenderer {
     return filter.isEmpty ? lines : lines.filter { $0.lowercased().contains(filter) }
   }
 
-  /// The history of a customer, folded to the width.
+  /// The events of a customer, folded to the width.
   private func lines(of timeline: TicketTimelineView, _ columns: Int) -> [String] {
     guard let report = timeline.report else { return [messages.doing(.ticket)] }
     return TicketTimelineRenderer(ticket: report, messages: messages, palette: palette).lines
@@ -205,7 +205,7 @@ struct TopRenderer {
     Screen.window(entries, around: chosen, room: room, messages, palette)
   }
 
-  /// Additional line at the end of a page, such as the number of hidden rows.
+  /// Additional line at the end of a list, such as the number of hidden rows.
   private var messageDetail: String? {
     guard let (topFrame, _) = model.shown(at: now) else { return nil }
     switch model.tab {

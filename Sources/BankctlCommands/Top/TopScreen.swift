@@ -1,6 +1,6 @@
 // Connections of the dashboard to the bank, the stock and the vending machine; `TopModel` interprets keys.
-// Invariant: the screen is drawn at most ten times a second, and at once after a key or the answer to a request. An
-// idle bank causes no wake-ups. The services of the shop are subscribed to when their pages are first opened.
+// Invariant: snapshots are drawn at most ten times a second, keys and answers to requests at once. An idle bank causes
+// no wake-ups. The services of the shop are subscribed to when their tabs are first opened.
 // Errors: `CommandError`. The dashboard waits for a killed coordinator to restart. If the bank closes, the
 // dashboard ends without an error.
 import BankModel
@@ -29,8 +29,8 @@ final class TopScreen {
   private var nextDrawing = MonotonicTime(nanoseconds: 0)
   private var failure: CommandError?
 
-  /// Minimum time between two drawings. A higher rate would not be visible, and each drawing takes time from
-  /// a busy bank.
+  /// Minimum time between two drawings of snapshots. A higher rate would not be visible, and each drawing takes time
+  /// from a busy bank.
   private static let pace = TimeSpan.milliseconds(100)
   /// Timeout of the request for the assortment.
   private static let assortmentTimeout = TimeSpan.minutes(60)
@@ -93,7 +93,7 @@ final class TopScreen {
       machine?.client.nextDeadline)
   }
 
-  /// Draws the screen if it has changed and the pace allows it.
+  /// Draws the screen if it is marked as changed, or if there is news and the pace allows it.
   private func draw() throws(CommandError) {
     let now = SystemClock.monotonic()
     if now >= nextDrawing, hasNews || model.pace(at: now) != nil { screen.isDirty = true }
@@ -141,7 +141,7 @@ final class TopScreen {
     guard let command = asked[reply.number] else { return }
     if !reply.more { asked[reply.number] = nil }
     model.handle(reply.answer, to: command, more: reply.more)
-    // The answer to a user's request is drawn at once.
+    // The answer to a request is drawn at once.
     screen.isDirty = true
   }
 
@@ -168,13 +168,13 @@ final class TopScreen {
     ask(question)
   }
 
-  /// Sends a request and remembers it for its answer; drops it if too many are open.
+  /// Sends a request and stores it for its answer; drops it if too many are open, or without a connection.
   private func ask(_ command: ControlCommand) {
     guard asked.count < Self.questionsAtMost, let number = coordinator.ask(command) else { return }
     asked[number] = command
   }
 
-  /// Applies a key, and opens the service of a page that is shown for the first time.
+  /// Applies a key, and opens the service of a tab that is shown for the first time.
   private func press(_ key: Key) {
     coordinator.probeCoordinator()
     switch model.press(key, at: SystemClock.monotonic()) {

@@ -37,7 +37,7 @@ struct TopShop {
     }
   }
 
-  /// The lines of the page for the stock.
+  /// The lines of the tab for the stock.
   func stockLines(_ messages: MessageCatalog, _ palette: Palette, columns: Int) -> [String] {
     if let stockRefusal {
       return [palette.paint(messages.commandFailure(about: stockRefusal).message, .alarm)]
@@ -51,7 +51,7 @@ struct TopShop {
     return absence + menu.lines
   }
 
-  /// The lines of the page for the vending machine.
+  /// The lines of the tab for the vending machine.
   func machineLines(_ messages: MessageCatalog, _ palette: Palette, columns: Int) -> [String] {
     if let machineRefusal {
       return [palette.paint(messages.commandFailure(about: machineRefusal).message, .alarm)]

@@ -77,7 +77,7 @@ extension ServiceRequests where Command == VendingCommand {
     return changes
   }
 
-  /// Requests at most 500 purchases after a number, the oldest first.
+  /// Requests at most 500 purchases after a sequence number, the oldest first.
   func purchases(after sequence: Int64) throws(CommandError) -> [MoneyChange] {
     let page = PurchasePage(after: sequence, limit: 500)
     guard case .history(let purchases) = try ask(.history(page)) else { throw Self.unexpected }

@@ -1,6 +1,6 @@
 // Connections of the vending screens to the machine; the boards interpret keys.
 // Invariant: each side has its own socket. The screen waits for accepted requests, unless the user closes it
-// twice or presses Ctrl-C. In that case the command reports that there was no answer.
+// twice or presses Ctrl-C. In that case the command reports a change that has no answer.
 // Errors: `CommandError`. If the machine is not running or does not answer, the screen waits until the user
 // closes it.
 import BankModel
@@ -43,7 +43,7 @@ final class VendingScreen {
     }
   }
 
-  /// Opens the screen; returns when the user has closed it.
+  /// Opens the screen; returns when it has ended.
   static func run(_ session: Session) throws(CommandError) {
     let customers = try VendingRequests(session, .customers)
     let screen = try FullScreen(session.output, on: customers.loop)

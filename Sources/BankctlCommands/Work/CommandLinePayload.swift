@@ -1,8 +1,7 @@
 // A command line as the payload of a customer: arguments, directory, environment and limits as one JSON
 // object.
-// Invariant: the runner can start the process that this program would have started: no byte is changed, and no shell
-// interprets the command line. Only the variables `BANK_*` are different, because the bank sets them. Text that is
-// not UTF-8 is stored as base64.
+// Invariant: no byte of the command line is changed, and no shell interprets it. The variables `BANK_*` are omitted,
+// because the bank sets them. Text that is not UTF-8 is stored as base64.
 
 import ByteText
 import JSON
@@ -35,7 +34,7 @@ struct CommandLinePayload {
   }
 
   /// The payload as JSON, for example:
-  /// `{"command":["make","all"],"directory":"/src","environment":{"PATH":"/bin"},"umask":"0022","limits":{"nofile":[1024,4096]}}`
+  /// `{"command":["make","all"],"directory":"/src","environment":{"PATH":"/bin"},"umask":"0022"}`
   var bytes: [UInt8] {
     var fields: [JSONValue.Field] = []
     /// Adds a field to the object.

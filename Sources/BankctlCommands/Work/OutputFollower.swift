@@ -1,7 +1,7 @@
 // Reader of a command's output, during and after its run: from the output file while that exists, otherwise
 // from the excerpt in the receipt.
-// Invariant: each byte is passed on once. After a restart of the command the output of the new attempt
-// follows completely.
+// Invariant: no byte of an attempt is passed on twice. After a restart of the command the output of the new attempt
+// follows from its start.
 // Errors: an unreadable file counts as missing.
 
 import BankModel

@@ -11,8 +11,8 @@ struct OutputOwnerBranch {
   /// not seen it yet.
   let report: BranchReport?
 
-  /// The branch that has served a ticket last; nil if that is the branch of this home, or if the bank has its
-  /// database in its home.
+  /// The branch that has served a ticket last; nil if no branch has, if it is the branch of this home, or if the bank
+  /// has its database in its home.
   static func branch(of ticket: TicketReport, _ coordinator: CoordinatorClient) -> OutputOwnerBranch? {
     guard let number = ticket.receipt?.branch ?? ticket.attempts.last?.branch,
       let branches = try? coordinator.answer(to: .branches).branches

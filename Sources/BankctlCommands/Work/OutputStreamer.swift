@@ -27,7 +27,7 @@ final class OutputStreamer {
   private let ticket: Int64
   private let session: Session
   private(set) var coordinator: CoordinatorClient
-  /// Set if some output of the command could not be passed on.
+  /// Set if output of the command could not be passed on, or if it is unknown whether there was any.
   private(set) var hasLost = false
   private let wait: InterruptibleWait
 
@@ -104,8 +104,7 @@ final class OutputStreamer {
       })
   }
 
-  /// Message of `output` about an output file that was deleted because of its age; nil if the file exists or was
-  /// deleted for another reason.
+  /// Message of `output` about an output file that was deleted because of its age; nil otherwise.
   private static func removed(_ report: TicketReport, _ stream: Stream, _ session: Session) -> String? {
     let home = session.home.path
     guard let receipt = report.receipt, let kept = receipt.result.map(stream.kept), kept.filed > 0,
