@@ -1,7 +1,6 @@
 // Completions for each place of a line, without any shell's syntax; the basis of the scripts for bash, zsh
 // and fish.
-// Invariant: hidden commands are never offered. The table is the only source, so every offered word is one that the
-// parser knows.
+// Invariant: hidden commands are never offered. The table is the only source of the offered words.
 
 /// A shell with a completion script.
 public enum CompletionShell: String, Sendable, Hashable, CaseIterable {

@@ -1,4 +1,4 @@
-// `snapshot`: prints the snapshot of the bank once, or again after every change, for pipes and scripts.
+// `snapshot`: prints the snapshot of the bank once, or again after changes, for pipes and scripts.
 // Invariant: with `--watch`, every snapshot is one line, also after a restart of the coordinator.
 // Errors: `CommandError`. If the bank closes while the command follows it, the command ends without an error.
 import BankModel
@@ -8,7 +8,7 @@ import Wire
 
 /// Implementation of `bankctl snapshot`.
 enum BoardCommand {
-  /// Prints the snapshot once, or after every change with `--watch`.
+  /// Prints the snapshot once, or again after changes with `--watch`.
   static func run(_ session: Session) throws(CommandError) {
     guard session.invocation.flag("watch") else {
       let frame = try CoordinatorClient.withOpenBank(session) { coordinator throws(CommandError) in

@@ -1,5 +1,6 @@
 // `output`: the output of a ticket's command, also while it runs.
-// Invariant: standard output contains only the bytes of the command. All messages go to standard error.
+// Invariant: standard output contains only the bytes of the command, and with `--json` an error. All other messages go
+// to standard error.
 
 import Wire
 

@@ -49,7 +49,7 @@ enum ReceiptsCommand {
   private static func follow(_ days: ReceiptQuery.Days, _ session: Session) throws(CommandError) {
     var query = ReceiptQuery(days: days, follow: true, service: try chosenService(session))
     try session.output.flush()
-    /// Prints received receipts, and moves the query past them.
+    /// Prints the receipts in an answer, and moves the query past them.
     func handle(_ answer: ControlAnswer) throws(CommandError) {
       for receipt in try answer.receipts {
         try show(receipt, session)

@@ -1,4 +1,4 @@
-// `status`: the status of a bank, once or with every change.
+// `status`: the status of a bank, once or again after changes.
 // Invariant: with `--watch`, the status fills the screen of a terminal (`StatusScreen`). With JSON, with TERM=dumb,
 // or without a terminal, each printed report is one line.
 // Errors: `CommandError`. If the bank closes while it is watched, the command ends without an error.
@@ -8,7 +8,7 @@ import Wire
 
 /// Implementation of `bankctl status`.
 enum StatusCommand {
-  /// Prints the status of the bank or of one branch, once or after every change.
+  /// Prints the status of the bank or of one branch, or with `--watch` the status after each change.
   static func run(_ session: Session) throws(CommandError) {
     if session.invocation.flag("watch") { return try watch(session) }
     if let number = session.invocation.integer("branch") {

@@ -15,7 +15,7 @@ final class CoordinatorSubscription {
   var isConnected: Bool { coordinator != nil }
   /// True if the coordinator has not answered the last check within `probeTimeout`.
   private(set) var isSilent = false
-  /// Time of the last message, at first of the creation, in milliseconds since 1970.
+  /// Time of the last message, in milliseconds since 1970; before the first message, time of the creation.
   private(set) var lastMessageAt = SystemClock.wall().milliseconds
   /// Number of the subscription request.
   private(set) var followed: UInt32 = 0

@@ -45,7 +45,7 @@ final class ForegroundBank {
     self.launched = launched
   }
 
-  /// Launches the coordinator of the bank, which ends with this program.
+  /// Launches the coordinator of the bank. The coordinator ends with this program.
   static func begin(_ session: Session) throws(CommandError) -> ForegroundBank {
     session.awaitGuardianExit()
     var order = try session.openingOrder(juice: 0)

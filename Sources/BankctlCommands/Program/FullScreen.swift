@@ -46,7 +46,7 @@ final class FullScreen {
   /// three. Source: xterm ctlseqs, DECSET 1049, 25 and 2004.
   private static let begin = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?2004h"
   private static let end = "\u{1B}[?2004l\u{1B}[?25h\u{1B}[?1049l"
-  /// The terminal displays the output between these two sequences at once instead of line by line. Support
+  /// A terminal with this mode displays the output between these two sequences at once instead of line by line. Support
   /// need not be queried: a terminal skips private modes that it does not know (ECMA-48, DEC STD 070).
   /// Source: DECSET 2026.
   private static let beginUpdate = "\u{1B}[?2026h"

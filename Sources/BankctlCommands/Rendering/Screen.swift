@@ -1,5 +1,5 @@
 // Fitting lines to a terminal: cutting, wrapping, and showing a part with a mark for the rest.
-// Invariant: lines that fit are unchanged. Cut or hidden text has a mark, unless there is only one row.
+// Invariant: lines that fit are unchanged. Cut or hidden text has a mark if there is room for it.
 import Arguments
 import Posix
 
@@ -46,7 +46,7 @@ enum Screen {
     cut(name, to: max(0, columns - DisplayWidth.of(amount) - 1)) + " " + amount
   }
 
-  /// The lines that fit the terminal. If some are hidden, the last row contains their number.
+  /// The lines that fit the terminal. If some are hidden, the last of several rows contains their number.
   static func fit(_ lines: [String], to size: Terminal.Size?, _ messages: MessageCatalog) -> [String] {
     guard let size else { return lines }
     var shown = lines

@@ -1,6 +1,6 @@
 // Output and exit code of a juice order.
-// Invariant: each finished juice is reported at once, and a shortage once at the end. With JSON each juice is one
-// line, in the order of the tickets. For a single juice that was neither made nor refused, JSON output contains only
+// Invariant: the juices are reported in the order of their tickets, and as text a shortage once at the end. With JSON
+// each juice is one line. For a single juice that was neither made nor refused, JSON output contains only
 // the error.
 // Errors: `CommandError` with a sentence about the juices that were neither made nor refused for lack of ingredients.
 import BankModel

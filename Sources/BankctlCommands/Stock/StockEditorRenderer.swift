@@ -31,7 +31,7 @@ struct StockEditorRenderer {
   /// One line for each fruit with its amount, and one to close, for a terminal of this width.
   private func choices(columns: Int) -> [String] {
     let names = editor.assortment.fruits.map { DisplayWidth.of(label($0)) }.max() ?? 0
-    // On a narrow terminal the signs are dropped first, then the names are cut. The amounts are never cut.
+    // On a narrow terminal the signs are dropped first, then the names are cut.
     let isWide = columns >= 2 + names + 2 + 1 + Self.numberWidth + 2 + 1
     return editor.lines.enumerated().map { place, line in
       let isChosen = place == editor.chosen

@@ -165,7 +165,8 @@ struct TopModel {
     }
   }
 
-  /// True if the dead letters are requested after a change: their tab is chosen, without help, and not frozen.
+  /// True if the dead letters are requested after a change: their tab is chosen, and neither covered by the help nor
+  /// frozen.
   private var showsDeadLetters: Bool { tab == .dead && mode != .help && frozen == nil }
 
   /// Returns the request that updates an outdated view, once.

@@ -1,6 +1,6 @@
 // Layout of the dashboard on a terminal of any size: header, tabs, content, prompt or notice, keys.
 // Invariant: the lines fit the terminal in number and width. The selected row is always shown, and hidden
-// rows are counted.
+// rows are counted if there is room.
 import Arguments
 import Posix
 import Time

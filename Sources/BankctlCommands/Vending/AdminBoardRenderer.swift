@@ -1,8 +1,7 @@
 // Layout of the manager's screen of the vending machine on a terminal of any size: lots, and a pie chart of
 // the products' shares of the purchases.
-// Invariant: the lines fit the terminal in number and width. The selected line is always shown. Amounts and
-// shares are never cut, and cut or hidden text has a mark. Without room for the pie, the shares are shown as
-// numbers.
+// Invariant: the lines fit the terminal in number and width. The selected line is always shown. Names are cut before
+// amounts and shares. Without room for the pie, the shares are shown as numbers.
 import Arguments
 import BankModel
 import Posix
@@ -166,8 +165,7 @@ struct SharePie {
     return rows > 0 ? [messages.shares] + legend(rows: rows - 1) : []
   }
 
-  /// Each product with its share, the largest first. Without room for both, the name is cut; a share is never
-  /// cut.
+  /// Each product with its share, the largest first. Without room for both, the name is cut.
   func legend(rows: Int, columns: Int? = nil) -> [String] {
     let lines = zip(slices, tenths).map { slice, tenths in
       let (name, share) = (

@@ -1,8 +1,7 @@
 // Layout of the customers' screen of the vending machine on a terminal of any size: products with drawings,
 // marks on those that can be bought, and one line with the purchases at the bottom.
-// Invariant: the lines fit the terminal in number and width. The selected product is always shown. Prices and
-// amounts are never cut, and cut or hidden text has a mark. Without room for drawings the products are a
-// list.
+// Invariant: the lines fit the terminal in number and width. The selected product is always shown. Names are cut before
+// prices and amounts. Without room for drawings the products are a list.
 import Arguments
 import BankModel
 import Posix
