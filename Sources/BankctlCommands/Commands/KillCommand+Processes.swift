@@ -21,7 +21,7 @@ extension KillCommand {
   }
 
   /// Kills the named process, and waits for its successor. Returns the exit code.
-  /// - Parameter windows: Names of all windows, for the error message about an unknown name.
+  /// - Parameter windows: Names of the windows in the snapshot, for the error message about an unknown name.
   static func killWithoutWindow(
     _ name: String, beside windows: [String], _ coordinator: CoordinatorClient, _ session: Session
   ) throws(CommandError) -> ProgramExit {

@@ -88,7 +88,7 @@ extension MessageCatalog {
   }
 
   /// Sentence: the bank has no process with this name.
-  /// - Parameter known: Names of all processes.
+  /// - Parameter known: Names of processes, for the suggestion.
   func noSuchProcess(_ name: String, _ known: [String]) -> String {
     say("There is no process named \(quoted(name)).", "\(quoted(name)) 프로세스가 없습니다.")
       + choice(instead: name, of: known, titled: say("Processes", "프로세스 목록"))

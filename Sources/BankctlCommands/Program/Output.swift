@@ -8,7 +8,7 @@ import Posix
 
 /// Standard output of a command, with a buffer.
 package final class Output {
-  /// Colours of this output; none unless it is a terminal.
+  /// Colours of this output.
   package let palette: Palette
   /// True if standard output is a terminal.
   let isTerminal: Bool

@@ -21,7 +21,7 @@ package struct ProcessEnvironment {
   var configuredLanguage: (String) -> Language?
   /// Path of this program; nil if unknown.
   var executable: () -> String?
-  /// Finds the programs that a launch needs; throws if one is missing.
+  /// Finds the coordinator's program for a launch; throws if it is missing.
   var launcher: () throws(ControlError) -> BankLauncher
 
   /// The surroundings of this process.

@@ -116,8 +116,7 @@ final class JuiceOrderTracker {
     }
   }
 
-  /// Customers that the station has served today. A coordinator of an older build reports the number only
-  /// in its status.
+  /// Customers that the station has served today; read from the status if the report does not contain the number.
   private func served(_ report: TicketReport, _ coordinator: CoordinatorClient) throws(CommandError) -> Int64
   {
     if let served = report.servedOfService { return served }
