@@ -20,7 +20,6 @@ package final class Browser {
   private var lastRequest = 0
   /// Pages by the ids of their sessions.
   private var pages: [String: Weak] = [:]
-  private var contexts: [String] = []
 
   /// Weak reference to a page.
   private struct Weak { weak var page: Page? }
