@@ -125,12 +125,21 @@ extension LoadedConfiguration {
     }
   }
 
-  /// The settings that differ in an earlier configuration, with the earlier values.
+  /// The settings that differ in an earlier configuration, with the earlier values. A setting of a service that the
+  /// earlier configuration does not have is `null`.
   public func differences(in earlier: LoadedConfiguration) -> [EffectiveSetting] {
     let present = Dictionary(uniqueKeysWithValues: settings().map { ($0.key, $0.value) })
     let former = earlier.settings()
     let keys = Set(former.map(\.key))
-    // A setting that only one of the two lists contains has the value of that list.
-    return former.filter { present[$0.key] != $0.value } + settings().filter { !keys.contains($0.key) }
+    let earlierValues = Dictionary(
+      uniqueKeysWithValues: Setting.all(in: earlier.configuration).map {
+        ($0.key, $0.value(in: earlier.configuration))
+      })
+    return former.filter { present[$0.key] != $0.value }
+      + settings().filter { !keys.contains($0.key) }.compactMap { setting in
+        let value = earlierValues[setting.key] ?? .null
+        guard value != setting.value else { return nil }
+        return EffectiveSetting(key: setting.key, value: value, source: .builtIn)
+      }
   }
 }

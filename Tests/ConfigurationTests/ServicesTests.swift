@@ -155,5 +155,10 @@ import Time
       try self.read("{}").differences(in: read).map(\.key) == [
         "services.thumbs.windows", "services.thumbs.work",
       ])
+    // The other way round: the earlier configuration has no such service, and another setting at its default.
+    let added = try self.read(#"{"services": {"thumbs": {"work": "2s", "max_result_bytes": 9000}}}"#)
+    #expect(try added.differences(in: self.read("{}")).allSatisfy { $0.value == .null })
+    let changed = added.differences(in: other).filter { $0.key == "services.thumbs.max_result_bytes" }
+    #expect(changed.map(\.source) == [.builtIn] && changed.map(\.value) != [.number(9000)])
   }
 }
