@@ -16,7 +16,7 @@ package enum AnswerOrigin: Sendable {
 }
 
 extension QueueDriver {
-  /// True if facts of this origin are on disk now. Only a shared bank has a reader process.
+  /// True if facts of this origin are on disk now. Only answers of a shared bank have the origin `reader`.
   func isOnDisk(_ origin: AnswerOrigin, isShared: Bool) -> Bool {
     switch origin {
     case .memory: false

@@ -1,7 +1,6 @@
 // Reading of all rows for an audit, in a separate process. Meanwhile the coordinator keeps the database file unchanged
 // and continues to serve. The process changes nothing and exits with the coordinator.
-// Invariant: the caller receives the complete result or nil, exactly once. Without a result the caller starts another
-// process, or reads the rows itself and then reports any error.
+// Invariant: after a start the caller receives the complete result or nil, exactly once.
 
 import Glibc
 import Posix

@@ -136,7 +136,7 @@ final class Audits: CoordinatorComponent {
     return true
   }
 
-  /// Returns the findings that do not come from the rows.
+  /// Returns the findings about the state in memory, the processes and the home.
   private func otherFindings(
     _ unknownProcesses: Set<HomeAudit.UnknownProcess>, _ missing: Set<HomeFile>
   ) -> AuditReport {
@@ -201,7 +201,7 @@ final class Audits: CoordinatorComponent {
   var canContinue: Bool { canQueryStock && current?.canContinue == true }
   var nextDeadline: MonotonicTime? { current?.nextCheck }
 
-  /// Continues the current audit, if nothing is staged and no answer is pending.
+  /// Continues the current audit, if the store contains only what is on disk and no answer is pending.
   func advance() {
     guard queue.engine.isDurable, canContinue, let audit = current else { return }
     do throws(StoreError) {
@@ -346,12 +346,12 @@ final class AuditRun {
   var count: AuditReaderProcess?
   /// Number of starts of a reader process, including failed ones.
   var counts = 0
-  /// Findings that do not come from the rows, as of the moment at which reading the rows began.
+  /// Findings about memory, processes and home, as of the moment at which reading the rows began.
   var otherFindings = AuditReport(StoreAudit())
   private var rows: AuditReport?
   var reconciliation: StockReconciliation
   var vending = VendingReconciliation()
-  /// True after all answers of the stock were handled.
+  /// True after the comparison with the orders of the stock.
   var hasFinishedStock = false
   /// True while an answer is pending.
   private var isWaiting = false

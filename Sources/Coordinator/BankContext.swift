@@ -105,7 +105,7 @@ final class BankContext {
 /// Resources that tie an open bank to its home on disk: files, lock and guardian. A simulation provides only some of
 /// them.
 struct HomeResources {
-  /// True if all files of the home exist; false in a simulation without a disk.
+  /// True if an audit may expect the files of the home; false in a simulation.
   var hasHome = false
   /// Database in the home, which also records the identities of the services' databases; nil for a shared bank and
   /// in a simulation.

@@ -50,7 +50,7 @@ struct BankHome: Sendable {
   /// Socket for outside workers.
   var workerSocket: String { Paths.join(run, "worker.sock") }
 
-  /// File for output of the coordinator outside its log, such as the message of a broken invariant.
+  /// Standard error of the coordinator and of child processes, for example the message of a broken invariant.
   var standardError: String { Paths.join(logs, "bankd.stderr") }
 
   /// Standard error of a child process: the file ``standardError``, or `.null` if the file cannot be opened, for
@@ -66,8 +66,8 @@ struct BankHome: Sendable {
   private static let longestDatabase = 500
 
   /// Creates the home and its directories `run` and `logs` if they are missing. Refuses a home that belongs to
-  /// another user, and one that other users can write to. In a directory made for a bank, the permissions of other
-  /// users are removed.
+  /// another user. From a directory made for a bank, the permissions of other users are removed; any other directory
+  /// is refused if other users can write to it.
   func prepare() throws(Failure) {
     guard database.utf8.count <= Self.longestDatabase else {
       let most = Self.longestDatabase - (database.utf8.count - path.utf8.count)

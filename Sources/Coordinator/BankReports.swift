@@ -1,5 +1,5 @@
-// Reports of the bank to clients: the status, and the history of a ticket.
-// Errors: a store error of a ticket's history becomes a failure that is sent to the client. For a store error while
+// Reports of the bank to clients: the status, and the report of a ticket with its attempts.
+// Errors: a store error of a ticket's report becomes a failure that is sent to the client. For a store error while
 // a status is made, see `QueueDriver.fail(_:)`.
 
 import BankModel
@@ -68,7 +68,7 @@ final class BankReports: CoordinatorComponent {
     }
   }
 
-  /// Reason of a paused service; nil if the service is not paused.
+  /// Reason why the queue has paused a service; nil if it is not paused, or an operator has paused it.
   func pauseReason(of service: Service, _ numbers: QueueMachine.ServiceCounters) -> String? {
     numbers.isPaused ? queue.pauseReasons[service] : nil
   }
@@ -171,8 +171,8 @@ final class BankReports: CoordinatorComponent {
     return report
   }
 
-  /// Returns the history of a ticket of the given business day, or of the present day if `day` is nil. Call
-  /// only while nothing is staged.
+  /// Returns the report of a ticket of the given business day, or of the present day if `day` is nil. Call only
+  /// while the store contains only what is on disk.
   func ticket(_ ticket: Int64, day: Int64?) -> ControlAnswer {
     let durableCounters = queue.engine.durableCounters
     var archive = TicketHistoryReader(

@@ -122,7 +122,7 @@ final class CommitEngine {
     }
   }
 
-  /// True if reads were deferred to a later iteration and can run now.
+  /// True if reads were deferred to a later iteration and the disk is not full.
   var hasPostponed: Bool { isWorking && !postponed.isEmpty }
 
   /// Returns and forgets the reads that were deferred to a later iteration.
@@ -263,8 +263,8 @@ final class CommitEngine {
     return isWorking || next > context.now.monotonic ? .earlier(own, next) : own
   }
 
-  /// Returns true if the store was using its disk reserve at its last check. While the reserve is in use, the
-  /// store checks every second. At other times there are no checks, so that an idle bank sleeps.
+  /// Returns true if the store was using its disk reserve at its last check. While the reserve is in use, there is a
+  /// check every second. At other times no timer runs, so that an idle bank sleeps.
   func updateDiskSpace() -> Bool {
     let isLowOnSpace = store.isLowOnSpace
     freeSpaceMonitor.note(isLowOnSpace: isLowOnSpace, at: context.now.monotonic)

@@ -11,8 +11,8 @@ import Wire
 package final class ControlServer: ClientServer<ClientMessage, BankMessage, ControlSession> {
   /// Called with each request of a client that has sent its hello.
   package var onCommand: ((ControlSession, ControlRequest) -> Void)?
-  /// True if an answer of this origin may quote the store now, because what it quotes is on disk. Unless replaced, as
-  /// for a closed bank: anything but the memory, because nothing is staged.
+  /// True if an answer of this origin may quote the store now, because what it quotes is on disk. The default, for a
+  /// closed bank, accepts every origin but memory, because nothing is staged.
   var mayQuote: (AnswerOrigin) -> Bool = { $0 != .memory }
   /// Requests that were refused, so that a list of several parts gets one answer.
   private var refusedRequests: Set<ClientRequestID> = []
@@ -105,7 +105,7 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
 package final class ControlSession: ClientSession<ClientMessage, BankMessage> {
   /// List of customers that is still being received.
   var list: EnqueueListSpool?
-  /// Long answers being sent page by page, by request.
+  /// Long answers being sent in parts, by request.
   var streams: [UInt32: ResultStream] = [:]
   /// Number of requests that wait in `Subscriptions`, including the subscriptions themselves.
   var requesters = 0

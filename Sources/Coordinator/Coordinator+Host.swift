@@ -70,7 +70,7 @@ extension Coordinator {
     set { queue.witness = newValue }
   }
 
-  /// Runs all workers and services in this process from now on (simulation) instead of starting processes.
+  /// Runs the workers and services that are started from now on inside this process (simulation).
   package func begin(_ inProcessWorkers: @escaping InProcessWorkerFactory) {
     (tellerSupervisor.inProcessWorkers, serviceSupervisor.inProcessWorkers) = (
       inProcessWorkers, inProcessWorkers

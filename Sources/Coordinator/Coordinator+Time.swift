@@ -29,8 +29,8 @@ extension Coordinator {
 
   /// True if there is work that no message will trigger.
   var hasOwnWork: Bool {
-    // While changes are staged the store cannot be read for answers; the parts that wait continue after the
-    // commit.
+    // While changes are staged or in flight the store cannot be read for answers; the parts that wait continue
+    // after the commit.
     let canRead = queue.engine.isDurable && (streams.isDue || audits.canContinue)
     return enqueueHandler.hasWorkNow || incrementalCommands.hasWork || selections.hasWork || canRead
       || router.canReadThrottled

@@ -308,8 +308,8 @@ package final class Coordinator {
 
   /// Waits for messages and handles them. Returns true if this iteration includes a round.
   ///
-  /// In a burst only messages are handled, with one round per millisecond. A round in each iteration took a fifth of
-  /// the coordinator's CPU time (measured with perf). After the last message a round precedes the sleep of the loop.
+  /// In a burst of messages there is one round per millisecond. A round in each iteration took a fifth of the
+  /// coordinator's CPU time (measured with perf). After the last message a round precedes the sleep of the loop.
   private func handle() throws(SystemError) -> Bool {
     if expectsMessage, try context.loop.spin(for: hasOwnWork ? .zero : Self.spinDuration) > 0 {
       periodicWorkIsDone = false
@@ -325,7 +325,7 @@ package final class Coordinator {
     return true
   }
 
-  /// Applies the deadlines of all parts that have passed.
+  /// Handles deadlines that have passed.
   private func runTimers() throws(SystemError) {
     if isSilenceCheckDue {
       // Handle everything received so far before silence is taken for a hang.
@@ -382,7 +382,7 @@ package final class Coordinator {
     router.readThrottled()
   }
 
-  /// Answers the clients that have waited until nothing is staged.
+  /// Continues answers that wait until the store contains only what is on disk.
   private func answerDurableReads() {
     guard queue.engine.isDurable else { return }
     durableReads.answerWaiting()

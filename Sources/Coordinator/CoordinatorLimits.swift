@@ -42,7 +42,7 @@ enum ClientLimits {
     return limits
   }
   /// Time for handling requests in one loop iteration; after it, each client is still read once. Also the time for
-  /// the pages of long answers, and for the tickets of selections.
+  /// the parts of long answers, and for the tickets of selections.
   static let timeLimit = TimeSpan.milliseconds(4)
   /// Open requests of one client at the queue. The server does not read a client that has this many.
   static let openRequests = 4_096
@@ -52,15 +52,16 @@ enum ClientLimits {
   static let openAnswers = 256
 }
 
-/// Counter of a worker's progress reports, which detects more than ``TellerLimits/beats`` in a second.
+/// Counter of a worker's progress reports. It detects a worker that continues to send more than
+/// ``TellerLimits/beats`` a second.
 struct BeatCount {
   /// Number of reports since the start of the count.
   private var count = 0
   /// Start of the count.
   private var since = MonotonicTime(nanoseconds: 0)
 
-  /// Counts one report. Returns true if there were too many within a second. The clock is read only once per
-  /// `beats` reports.
+  /// Counts one report. Returns true if more than `beats` reports have arrived within a second of the last restart of
+  /// the count. The clock is not read for each report.
   mutating func isTooMany() -> Bool {
     count += 1
     guard count > TellerLimits.beats else { return false }

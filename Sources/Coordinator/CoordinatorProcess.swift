@@ -16,7 +16,7 @@ import Wire
 
 /// Entry point of `bankd`.
 public enum CoordinatorProcess {
-  /// Runs a bank until it has ended, an inspection until its client has disconnected, or a count of rows. Returns
+  /// Runs a bank until it has ended, an inspection until its client has disconnected, or an audit of rows. Returns
   /// the exit code.
   ///
   /// - Parameter shared: Opener of shared databases; nil if this build does not support PostgreSQL.
@@ -111,7 +111,7 @@ public enum CoordinatorProcess {
     } else {
       WindowsMarkerFile.remove(home.windows)
     }
-    // Inspections also read this record after the bank has closed.
+    // Inspections read this marker file, also after the bank has closed.
     var opened = configuration.store
     if let address { opened.address = try? StoreAddress(address) }
     if !options.isRecovery { StoreMarkerFile.write(opened, at: home.storeMarkerFile) }

@@ -46,7 +46,7 @@ struct DeferredAssignments {
   /// Orders held back for a connection.
   func orders(of peer: Peer) -> [Order] { waiting[peer] ?? [] }
 
-  /// Records the number of unread bytes. Returns true if the reader has read something since the last check.
+  /// Records the number of unread bytes. Returns true if it is lower than at the last check.
   mutating func hasRead(_ peer: Peer, backlog: Int) -> Bool {
     backlog < backlogs.updateValue(backlog, forKey: peer) ?? 0
   }
@@ -59,7 +59,7 @@ struct DeferredAssignments {
   mutating func add(_ order: Order) { waiting[Peer(order.window), default: []].append(order) }
   mutating func removeFirst(of peer: Peer) { change(peer) { $0.removeFirst() } }
 
-  /// Removes orders of customers that are no longer in flight.
+  /// Removes orders whose leases have ended.
   mutating func removeStale(of peer: Peer, unless isHeld: (Order) -> Bool) {
     change(peer) { $0.removeAll { !isHeld($0) } }
   }

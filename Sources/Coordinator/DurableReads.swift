@@ -2,16 +2,16 @@
 // disk, but the store's connection also returns staged changes and transactions in flight. So a query is answered at
 // once only if there are no such changes. If there are, the query waits for the commit that leaves none, and is
 // answered right after that commit, before anything else is staged.
-// Invariant: no answer that quotes the store is sent while changes are staged or in flight. The exception is the reply
-// of the queue to a request, whose facts are on disk even if other changes are not. `ControlServer` traps on a
-// violation. A query neither causes a commit nor makes one due earlier, so queries do not slow down customers.
+// Invariant: no answer that quotes the store is sent while changes are staged or in flight. Exceptions are answers from
+// a reader process, and the reply of the queue to a request: their facts are on disk even if other changes are not.
+// `ControlServer` traps on a violation. A query neither causes a commit nor makes one due earlier.
 
 import BankModel
 import QueueCore
 import Wire
 
 final class DurableReads: CoordinatorComponent {
-  /// Query that waits until nothing is staged.
+  /// Query that waits until the store contains only what is on disk.
   private struct PendingRead {
     var requester: RequestHandle
     /// True if the answer must match the queue in memory, which is ahead of the disk while the disk is full.
@@ -56,8 +56,8 @@ final class DurableReads: CoordinatorComponent {
     server.flush()
   }
 
-  /// Answers the waiting queries, if nothing is staged. While the disk is full, queries that must match the queue in
-  /// memory stay.
+  /// Answers the waiting queries, if the store contains only what is on disk. While the disk is full, queries that
+  /// must match the queue in memory stay.
   func answerWaiting() {
     guard !waiting.isEmpty else { return }
     let questions = waiting

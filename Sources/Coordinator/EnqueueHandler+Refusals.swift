@@ -25,8 +25,8 @@ extension EnqueueHandler {
 
   /// Gives up the partly admitted request, if there is one. Its client receives the reason.
   ///
-  /// Other staged changes are committed first. Customers of the request that are on disk have unassigned
-  /// numbers, and are removed before these numbers are assigned.
+  /// Staged changes are committed first. The numbers of the request's customers on disk are not issued, and these
+  /// customers are removed before the numbers are issued.
   /// - Returns: True if a request was given up. False also if the disk was full in the commit, because the queue
   ///   has then refused the request and notified its client.
   @discardableResult

@@ -1,8 +1,8 @@
 // Intake of enqueue requests: checks them, makes them repeatable by their keys, and cuts them into slices for the
 // queue. A known key is answered with the tickets of the first request, after these are on disk. The same key with a
-// different request is refused. `ListSlices.swift` handles the details of lists. A small request of another client is
-// admitted between two slices of a large one, unless both may have the same key. While other customers are served, a
-// large request rests for twice as long as an iteration of at least 1 ms took.
+// different request is refused. `ListSlices.swift` handles the details of lists. A small request of another client can
+// be admitted between two slices of a large one, unless both may have the same key. While other customers are served or
+// admitted, a large request rests for twice as long as an iteration of at least 1 ms took.
 // Invariant: at most one request is partly admitted, in the queue as well as in this class. A request that is given up
 // leaves no data: its customers on disk are removed before their numbers are assigned again.
 
@@ -13,7 +13,7 @@ import Time
 import Wire
 
 final class EnqueueHandler: CoordinatorComponent {
-  /// Time limit for admitting customers in one loop iteration, so that other work is not delayed.
+  /// Time in one loop iteration after which no further slice is admitted.
   private static let admissionTimeLimit = TimeSpan.milliseconds(4)
   private static let progressPause = TimeSpan.milliseconds(200)
 
@@ -21,7 +21,7 @@ final class EnqueueHandler: CoordinatorComponent {
   let limits: CoordinatorLimits
   let line = EnqueueQueue()
   private(set) var pacing = EnqueuePacing()
-  /// True if time ran out before every small request beside a large one was admitted.
+  /// True if time ran out while small requests were admitted beside a large one, so that there may be more of them.
   private var hasMoreConcurrent = false
   /// Limit on the payloads in memory, for all clients together and for each one.
   private let payloads = PayloadMemoryLimiter()
@@ -38,7 +38,7 @@ final class EnqueueHandler: CoordinatorComponent {
 
   // MARK: - Requests
 
-  /// Checks a request for equal customers, and adds it to the line of requests or refuses it.
+  /// Checks a request without a list, and adds it to the line of requests or refuses it.
   func receive(_ order: EnqueueParameters, _ requester: RequestHandle) {
     if let fault = order.fault(maxPayload: context.configuration.maxPayload, now: context.now.wall) {
       return server.answer(requester, .failure(Failure(.badRequest, messageDetail: fault)))
@@ -69,7 +69,7 @@ final class EnqueueHandler: CoordinatorComponent {
     append(.drawn(sliced, carried), key: order.key, digest: digest, order.count, requester)
   }
 
-  /// Reason why the service would lose or misread the payload; nil if it reads payloads.
+  /// Reason why the payload is refused; nil if it may be stored.
   private func unreadPayload(_ order: EnqueueParameters, _ service: Service?) -> MessageDetail? {
     guard let service, let name = order.service else {
       return limits.storesUnreadPayloads ? nil : MessageDetail(.payloadWithoutService)
@@ -122,8 +122,8 @@ final class EnqueueHandler: CoordinatorComponent {
         request: request, source: source, key: key, digest: digest, requestedAt: requestedAt, total: total))
   }
 
-  /// Withdraws a client's own request. If it was not admitted completely, the client receives the failure
-  /// `request_withdrawn` and no customer is added. If it was, the client receives the usual answer.
+  /// Withdraws a client's own request. If it was not admitted completely, the client receives a failure, usually
+  /// `request_withdrawn`, and no customer is added. If it was, the client receives the usual answer.
   func withdraw(_ number: UInt32, of session: ControlSession) {
     if session.list?.number == number {
       session.list = nil
@@ -210,8 +210,8 @@ final class EnqueueHandler: CoordinatorComponent {
     queue.commit()
   }
 
-  /// Ends an iteration in which customers were admitted and possibly committed. Other work then has precedence
-  /// for a while.
+  /// Ends an iteration. If it has admitted or removed customers of a large request, other work may then have
+  /// precedence for a while.
   func finishIteration() {
     if pacing.began != nil { pacing.end(at: SystemClock.monotonic(), serving: queue.machine.serving) }
   }
@@ -260,11 +260,11 @@ final class EnqueueHandler: CoordinatorComponent {
     remains.map { $0 - 1 - queue.machine.dayCounters.issued } ?? queue.machine.concurrentEnqueueLimit
   }
 
-  /// Removes customers of a request that was cut off by a full disk, by a coordinator's exit or by its
-  /// withdrawal. No client received their numbers, and the removal frees the numbers.
+  /// Removes customers of a request that cannot complete. No client received their numbers, and the removal frees
+  /// the numbers.
   private func removeUnissuedCustomers() {
     guard !queue.removeUnissuedCustomers(limit: limits.withdrawn) else { return }
-    // The removal needs disk space too: after a failure the waiting requests proceed for a second.
+    // The removal needs disk space too: after a failure only small requests are admitted for a second.
     rest(until: context.now.monotonic + .seconds(1))
   }
 

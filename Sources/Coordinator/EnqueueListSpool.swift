@@ -23,7 +23,8 @@ final class EnqueueListSpool {
   private(set) var failure: Failure?
   /// True if at least one customer has a key.
   private(set) var hasKeys = false
-  /// True if a key of the first ``checkedParts`` parts may repeat in the list: another key has the same hash.
+  /// True if, in a list with several parts, a key of the first ``checkedParts`` parts may repeat: another entry has a
+  /// key with the same hash.
   private(set) var mayRepeat = false
 
   let partLimit: Int
@@ -105,7 +106,7 @@ final class EnqueueListSpool {
     share.bytes = held
   }
 
-  /// Adds one entry, and first writes the entries in memory to the file if they fill a part.
+  /// Adds one entry, and first writes the entries in memory to the file if their part has no room for it.
   private func appendEntry(_ entry: EnqueueEntry) {
     if !EnqueueList.hasRoom(for: entry, beside: unspooled.count, weighing: unspooledWeight, limit: partLimit)
     {

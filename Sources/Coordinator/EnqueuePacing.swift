@@ -1,6 +1,6 @@
 // Rest periods of a large request while other customers are served or admitted beside it.
 // Invariant: without competition a request rests only after a failed removal. After an iteration of at least a
-// millisecond that admitted and committed customers of the large request, the coordinator works only for the other
+// millisecond that admitted or removed customers of the large request, the coordinator works only for the other
 // customers for twice as long. So they keep more than half of their throughput, even if the bottleneck is the disk or
 // a shared core.
 
@@ -29,7 +29,7 @@ struct EnqueuePacing {
   /// Records that a small request was admitted beside the large one.
   mutating func recordConcurrentAdmission() { hasConcurrentAdmission = true }
 
-  /// Ends an iteration in which customers were admitted and possibly committed, and starts the rest.
+  /// Ends an iteration that worked for a large request, and starts a rest if it took long and delayed others.
   mutating func end(at moment: MonotonicTime, serving: Int64) {
     guard let began else { return }
     let isShared = isShared(serving: serving)

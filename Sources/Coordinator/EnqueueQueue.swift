@@ -1,7 +1,7 @@
 // Waiting line of enqueue requests. Requests are admitted one after the other: large ones in slices, so that customers
 // are served in between, and small ones between these slices.
-// Invariant: of two large requests the second starts only after the last slice of the first. No request
-// overtakes an earlier request of the same connected client, or an earlier request with the same key.
+// Invariant: of two large requests the second starts only after the first has ended. No request overtakes an earlier
+// request of the same connected client, or an earlier request with the same key.
 
 import BankModel
 import QueueCore
@@ -9,9 +9,9 @@ import Time
 import Wire
 
 final class EnqueueQueue {
-  /// Customers of a request: equal ones, or those of a list.
+  /// Customers of a request: generated ones, or those of a list.
   enum Source {
-    /// One draw of equal customers, with the payload that each of them carries.
+    /// Generator of the customers, with the payload that each of them carries.
     case drawn(CustomerSliceGenerator, ([UInt8], PayloadReservation)?)
     case list(SlicedList)
   }
@@ -125,9 +125,9 @@ final class EnqueueQueue {
     return current
   }
 
-  /// Removes and returns the next small request that need not wait for the requests before it, such as a partly
-  /// admitted large one. It belongs to another client than they do, and shares no key with them. Nil if no such
-  /// request is near the head of the line.
+  /// Removes and returns the next small request that may overtake all requests before it, including the current one.
+  /// No connected client has sent both this request and one of those, and they share no key. Nil if no such request
+  /// is near the head of the line.
   /// - Parameter room: Largest number of customers of the request.
   /// - Parameter client: Client of a request; nil if it has disconnected.
   /// - Parameter mayCome: False for a request that must not be admitted now for another reason.

@@ -1,5 +1,5 @@
-// Checks of requests to enqueue customers: every limit of a customer and of its service. They need no state of the queue.
-// The result is a `MessageDetail`, which the client shows in its language.
+// Checks of requests to enqueue customers that need no state of the queue: limits of a customer and of its service. A
+// fault is a `MessageDetail`, which the client shows in its language.
 
 import BankModel
 import QueueCore
@@ -77,7 +77,7 @@ extension EnqueueEntry {
 ///
 /// - Parameters:
 ///   - rule: Posting rule of the service.
-///   - position: Position in a list, from 1; nil for equal customers.
+///   - position: Position in a list, from 1; nil for a request without a list.
 func moneyFault(
   _ service: ServiceName, _ rule: PostingRule?, amount: Won, account: AccountNumber, position: Int64?
 ) -> MessageDetail? {
@@ -95,7 +95,7 @@ func moneyFault(
 extension ServiceName {
   /// True if customers of the service order an article by its name. Without a name no station could serve them.
   fileprivate var ordersByName: Bool { self == .juice }
-  /// True if customers of the service may carry a payload. An order by name needs none.
+  /// False for an order by name, which needs no payload.
   fileprivate var carriesPayload: Bool { !ordersByName }
 }
 

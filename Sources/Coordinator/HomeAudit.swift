@@ -26,7 +26,7 @@ struct HomeAudit {
     var startedAt: UInt64
 
     /// True if the process may be a guardian or coordinator that waits for the lock of the home, or is about to
-    /// report that it cannot get the lock. The wait takes 5 seconds, and longer on a busy machine.
+    /// report that it cannot get the lock. The wait takes up to 5 seconds, and longer on a busy machine.
     var mayBeOpening: Bool {
       ["bankd", "bank-guardian"].contains(name) && (ProcessTable.age(of: pid) ?? .zero) < HomeAudit.opening
     }

@@ -16,7 +16,7 @@ public struct MoveInput {
   public var source: any QueueExport
   /// Identity of the bank, which it keeps.
   public var name: BankID
-  /// Name of the branch that this home becomes, and to which the history so far belongs.
+  /// Name of the branch that this home becomes, and to which the moved data belong.
   public var branch: String
   /// Name of the machine.
   public var host: String
@@ -111,9 +111,8 @@ extension HomeMove {
     _ order: MoveParameters, _ observer: @escaping (ProgressReport) -> Bool
   ) throws -> MoveReport { throw Failure(.badRequest, messageDetail: MessageDetail(.noPostgres)) }
 
-  /// Handler for a home whose bank uses a shared database. If the home was moved to this database, its own
-  /// database still exists: the same move determines the result of the first one, and any other move is
-  /// refused.
+  /// Handler for a home whose bank uses a shared database. If the home was moved and its own database still exists,
+  /// the same move determines the result of the first one. Any other move is refused.
   static func again(in home: BankHome, _ opener: any SharedStoreOpener) -> Handler {
     { order, observer in
       guard !home.path.isEmpty, let note = MoveMarkerFile.read(from: home.moveMarkerFile) else {

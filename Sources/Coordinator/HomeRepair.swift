@@ -1,7 +1,6 @@
 // Repair of the bank's files that are removed while the bank is open. If the database is removed, the bank stops
 // serving at once and exits a moment later, because it could not keep its guarantees any more. If the write-ahead
-// log is removed, its contents are copied to the database at once, and it is created again a moment later; see
-// `DatabaseFiles`.
+// log is removed, its contents are copied to the database, and it is created again later; see `DatabaseFiles`.
 // Invariants: the restoration of directories, sockets, lock and write-ahead log is retried until it succeeds.
 // Without the database no guarantee is given, and the store of a removed home is never closed: its file names may
 // belong to another bank by then.
@@ -126,7 +125,7 @@ final class HomeRepair: CoordinatorComponent {
     }
   }
 
-  /// Keeps a loss for later repairs, even if another file has the name now.
+  /// Records whether a loss remains for later repairs, even if another file has the name now.
   private func markUnrepaired(_ loss: HomeFileWatcher.MissingFile, unless isRepaired: Bool) {
     if isRepaired { unrepaired.remove(loss) } else { unrepaired.insert(loss) }
   }
@@ -199,8 +198,7 @@ final class HomeRepair: CoordinatorComponent {
 
 /// Watch on the coordinator's files in the home, as listed in `HomeFileTable`; reports removed and renamed files.
 /// Invariant: a file is identified by its inode, so it counts as missing even if another file has its name. Marker
-/// files, logs and the output directory are replaced in regular operation. They count as missing only if the name does
-/// not exist.
+/// files, the coordinator's log and directories count as missing only if the name does not exist.
 /// Errors: SystemError if the kernel has no free watch; a bank works without one.
 final class HomeFileWatcher {
   /// Entries of `HomeFileTable` that are lost and restored together.

@@ -110,7 +110,7 @@ package final class InFlightTable {
   private func takeOver(wasClosed: Bool) -> [TicketNumber: CoordinatorCrashes] {
     let positions = (Self.header..<Self.wordCount).filter { words[$0] != 0 }
     // A crash with no customer in flight has another cause, which may also explain earlier crashes. So the counts
-    // are reset, except for a customer whose lost attempt is not recorded yet.
+    // are reset: to 1 for a customer whose lost attempt is not recorded yet, and to 0 for others.
     let noCustomerAtFault = !wasClosed && !positions.contains { Entry(word: words[$0]).isInFlight }
     var coordinatorCrashes: [TicketNumber: CoordinatorCrashes] = [:]
     count = 0
@@ -231,7 +231,7 @@ package final class InFlightTable {
 }
 
 extension QueueDriver {
-  /// Updates the table after a change to a customer in flight.
+  /// Updates the table for a staged change.
   func updateInFlightTable(_ change: StoreChange) {
     guard let inFlightTable else { return }
     if inFlightTable.isEmpty {

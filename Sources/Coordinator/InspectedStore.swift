@@ -17,7 +17,7 @@ public protocol InspectedStore: AnyObject {
   func receipts(
     from day: BusinessDay, behind marks: [ReceiptPosition], of service: Service?, limit: Int
   ) throws(StoreError) -> MergedReceipts?
-  /// Findings of an audit; nil if a process is just opening the bank, which has priority.
+  /// Findings of an audit; nil if a process may be opening the bank, which has priority.
   func audit() throws(StoreError) -> AuditReport?
   /// View of the database restricted to the juice tickets of one branch; nil if the branch does not exist, or
   /// the database has no branches.
@@ -38,7 +38,7 @@ extension InspectedStore {
 
 /// State of the present day of an inspected database.
 public struct InspectedState: Sendable, Equatable {
-  /// Identity of the bank in the keys of its attempts.
+  /// Identity of the bank, which is part of each `BANK_KEY`.
   public var name: BankID
   /// Default day of queries: for a closed bank the last day on which it was open.
   public var presentDay: BusinessDay

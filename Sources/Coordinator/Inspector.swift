@@ -1,4 +1,4 @@
-// Answers to one client on descriptor 3 about a database: to the queries that an open bank answers, and to a request to
+// Answers to one client on descriptor 3 about a database: to queries that an open bank answers too, and to a request to
 // move a database.
 // The process inspects a closed bank, or reads a shared database for the coordinator's clients. It may block,
 // because it serves no customers. It does not change the database; a move copies the data to a shared one.
@@ -127,7 +127,7 @@ final class Inspector {
     }
   }
 
-  /// Sends the receipts that match a query, in pages, or one page of them.
+  /// Sends the receipts that match a query, in parts, or one part of them.
   private func sendReceipts(
     _ query: ReceiptQuery, _ numbers: InspectedState, _ requester: RequestHandle, onePart: Bool
   ) throws(StoreError) {
@@ -233,7 +233,7 @@ final class Inspector {
     }
   }
 
-  /// Sends the unfinished customers that match a query, in pages.
+  /// Sends the unfinished customers that match a query, in parts.
   private func sendTickets(
     _ query: TicketQuery, _ numbers: InspectedState, _ requester: RequestHandle
   ) throws(StoreError) {
@@ -259,7 +259,7 @@ final class Inspector {
     requester.session.isOpen && !requester.session.channel.isPeerReadClosed
   }
 
-  /// Waits for a slow reader; no other client is waiting.
+  /// Waits until the client has read enough; no other client is waiting.
   private func waitForReader(_ session: ControlSession) throws(StoreError) {
     server.flush()
     while session.isOpen, session.channel.backlog > server.share {

@@ -77,14 +77,14 @@ struct ListSlices {
     order.source = .list(list)
     let slice = try newcomers(
       among: entries, of: &order, with: &attachments, at: place, countsKnownAlready: expected != nil)
-    // Keys known during the count can vanish only by the rollback after a full disk. The admission of this part
-    // would then leave numbers unassigned.
+    // Keys known during the count can vanish only by the rollback after a full disk. This part would then have more
+    // new customers than numbers.
     guard expected == nil || expected == Int64(slice.count) else { throw .request(Failure(.diskFull)) }
     order.taken += Int64(entries.count)
     return slice
   }
 
-  /// Orders for the entries without a known key, whose payloads and keys are added to `attachments`.
+  /// Orders for the new customers among the entries, whose payloads and keys are added to `attachments`.
   private func newcomers(
     among entries: [EnqueueEntry], of order: inout EnqueueQueue.Order,
     with attachments: inout SliceAttachments,
@@ -152,9 +152,9 @@ extension Failure { static func conflict(_ key: String) -> Failure { Failure(.ke
 
 /// Order in which the parts of a long list are admitted. The first parts are admitted last, so that a gap before the
 /// numbers of the other parts is free for other requests until the list is complete; see `InProgressEnqueue`.
-/// Invariant: each part is admitted once, and `heldBack` is exactly the number of tickets still to be issued to
-/// held-back customers. So all held-back customers with known keys are counted before the first admission. If a key of
-/// the checked parts may repeat in the list, no part is held back, because the count would be known too late.
+/// Invariant: no part is admitted twice. From the first admission on, `heldBack` is the number of tickets still to be
+/// issued to held-back customers. So those with known keys are found before the first admission. If a key of the
+/// checked parts may repeat in the list, no part is held back, because the number would be known too late.
 struct SlicedList {
   let list: EnqueueListSpool
   /// Number of new customers that are held back: they precede the admitted ones in list order.

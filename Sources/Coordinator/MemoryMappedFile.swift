@@ -3,6 +3,7 @@
 // subset of the words may have been stored.
 // A page of the file can become unavailable (the file was truncated, the disk is full), and an access then raises
 // SIGBUS. The process matters more than the words, so the handler of the signal replaces this page by zeroed memory.
+// The next process does not see what is written there.
 // Invariant: after damage to the file the words stay usable, as long as the kernel has memory for zeroed pages. A fault
 // at any other address ends the process as usual.
 // Errors: SystemError if the file cannot be opened, extended to its length or mapped.

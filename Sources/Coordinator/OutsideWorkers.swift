@@ -113,7 +113,7 @@ final class OutsideWorkers: CoordinatorComponent {
   var nextDeadline: MonotonicTime? { workers.nextAccept }
   /// Next timeout of a silent worker, in listening time; see `ListeningClock`.
   var nextJudgement: MonotonicTime? { workers.nextCheck }
-  /// Disconnects workers that have been silent for too long, and accepts connections again.
+  /// Disconnects workers whose hello, or the rest of a message, is overdue. Accepts connections again after a pause.
   func runTimers(_ now: Moment) { workers.runTimers(now.monotonic, listeningTime: now.listeningTime) }
 
   /// Present workers, by number.

@@ -1,7 +1,7 @@
 // Count of payload bytes in memory for requests that wait for admission, of all clients together and of each client.
 // Admitted payloads belong to the store and are not counted.
-// Invariant: the bytes of a reservation count until the reservation is deallocated, however its request ends. A client
-// above its limit is not read, and a request that exceeds the common limit is refused; see `EnqueueHandler`.
+// Invariant: a deallocated reservation counts no bytes, however its request has ended. A client that has reached its
+// limit is not read, and a request that exceeds the common limit is refused; see `RequestRouter` and `EnqueueHandler`.
 
 import BankModel
 import QueueCore

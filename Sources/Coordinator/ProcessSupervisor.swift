@@ -307,11 +307,11 @@ enum ProcessPhase: Equatable {
   /// Hello received, but not ready.
   case welcomed
   case ready
-  /// Asked to exit, or being killed.
+  /// Asked to exit, being killed, or without a channel.
   case leaving
 }
 
-/// Slot for a process, and the process running in it: its channel on descriptor 3 and its history of exits.
+/// Slot for a process, and the process running in it: its channel on descriptor 3 and its earlier exits.
 /// Invariant: `channel` and `child` are of the same generation.
 package class SupervisedProcess<Incoming: FrameMessage, Outgoing: FrameMessage> {
   typealias Channel = MessageChannel<Incoming, Outgoing>
@@ -340,9 +340,9 @@ package class SupervisedProcess<Incoming: FrameMessage, Outgoing: FrameMessage> 
   final var history: RestartHistory
   /// Number of processes started at this slot after the first one.
   final var restarts: Int64 = 0
-  /// True after too many exits: no successor starts automatically.
+  /// True if no successor starts automatically, for example after too many exits.
   final var isGivenUp = false
-  /// Exit of the last process at this slot, or the reason why none could start.
+  /// Reason of the last exit at this slot, or reason why no process could start.
   final var lastExitReason: MessageDetail?
 
   init(history: RestartHistory) { self.history = history }

@@ -51,7 +51,7 @@ extension QueueDriver {
 
   /// Sends assignments that were held back, up to the limit of bytes that may wait for a worker.
   ///
-  /// - Returns: True if an assignment was sent.
+  /// - Returns: True if an assignment was sent, or could not be sent because of a store error.
   func sendDeferredAssignments() -> Bool {
     guard !deferredAssignments.isEmpty, !context.isHalted, engine.isWorking else { return false }
     var hasSent = false
@@ -92,7 +92,7 @@ extension QueueDriver {
     apply(.tellerProgressed(order.window, order.lease.generation, order.lease))
   }
 
-  /// Recalls a customer. If the assignment was never sent, the customer counts as returned at once.
+  /// Recalls a customer. If its assignment is still among the deferred ones, the customer counts as returned at once.
   func recall(_ lease: Lease, from window: Window) {
     guard !deferredAssignments.isEmpty,
       deferredAssignments.remove(lease, of: DeferredAssignments.Peer(window))

@@ -11,8 +11,8 @@ import QueueCore
 import Time
 
 extension QueueDriver {
-  /// Deadline of the next commit; nil if there is nothing to commit or the limit of transactions in flight is
-  /// reached.
+  /// Deadline of the next commit; nil if there is nothing to commit, no commit is possible, or the limit of
+  /// transactions in flight is reached.
   /// - Parameter isImmediate: True to commit in this iteration although no client waits. This applies to a slice
   ///   of a large request that was staged while other customers are served: the time of the commit then counts
   ///   as time for that request.
@@ -60,7 +60,8 @@ extension QueueDriver {
     if engine.isDurableTooRarely { awaitResults() }
   }
 
-  /// Blocks until no transaction is in flight, and handles the results.
+  /// Handles the results that have arrived. First blocks until no transaction is in flight, except for a store on a
+  /// remote server.
   func awaitResults() {
     engine.awaitResults()
     handleResults()

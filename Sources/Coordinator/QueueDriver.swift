@@ -9,7 +9,7 @@ import QueueCore
 import Time
 import Wire
 
-/// Applies every event of the driver in its place, for checks of a simulation: it must call the queue itself.
+/// Called with every event instead of the queue, for checks of a simulation; it must pass the event to the queue.
 package protocol QueueObserver: AnyObject {
   /// Applies an event at a moment and appends the requested effects, which are performed in order.
   func apply(
@@ -30,17 +30,16 @@ final class QueueDriver {
   var onOutsideCommand: (OutsideWorkerCommand, Window) -> Void = { _, _ in }
   /// Called with an operator's command for customers that this branch has not claimed; the database executes it.
   var onForward: (OperatorCommand, RequestNumber) -> Void = { _, _ in }
-  /// Called when the queue has paused a service.
+  /// Called when the queue itself has paused a service, because of a failure.
   var onPaused: () -> Void = {}
   var onReply: (RequestNumber, QueueAnswer) -> Void = { _, _ in }
   /// Called when no customer can be served any more and no window is busy.
   var onDrained: () -> Void = {}
-  /// Called after a commit was confirmed, before anything else is staged. If no other transaction is in flight, the
-  /// store may now be read for answers.
+  /// Called after a commit was confirmed, before anything else is staged.
   var onCommitted: () -> Void = {}
   /// Called when the disk is full and the queue has refused all customers who were not on disk.
   var onRefused: () -> Void = {}
-  /// Called when the store has failed and the state of the disk is unknown, so that the final messages are sent.
+  /// Called when the store has failed and the state of the disk is unknown.
   var onStoreFailure: (StoreError) -> Void = { _ in }
 
   /// Reasons why the queue has paused services. A reason is removed when its service is resumed.
@@ -67,8 +66,7 @@ final class QueueDriver {
   private let releases: ReleaseQueue
   private var effects: [QueueEffect] = []
   private var isPerforming = false
-  /// Business day of the effects being performed. A reset among them has already ended that day in the machine,
-  /// but customers that an earlier effect assigns still belong to it.
+  /// Business day of the effects being performed, even if a reset among them has already ended it in the machine.
   private(set) var effectsDay: BusinessDay
   /// True while the clients that waited for a commit are notified.
   var isNotifying = false
@@ -103,7 +101,6 @@ final class QueueDriver {
   /// Applies an event; the next ``perform()`` performs its effects.
   func apply(_ event: QueueEvent) { apply(event, into: &effects) }
 
-  /// Single entry point for events.
   private func apply(_ event: QueueEvent, into effects: inout [QueueEffect]) {
     if case .resume(_, let service) = event, !pauseReasons.isEmpty {
       if let service { pauseReasons[service] = nil } else { pauseReasons.removeAll() }
@@ -158,7 +155,6 @@ final class QueueDriver {
     if let next { effects.swapAt(index, next) }
   }
 
-  /// Performs one effect.
   private func perform(_ effect: QueueEffect) {
     switch effect {
     case .stage(let change):
@@ -215,7 +211,7 @@ final class QueueDriver {
     }
   }
 
-  /// Answers requests with a result that the store has reported as committed.
+  /// Runs a function that sends replies. What these replies quote from the store is on disk.
   func sendReply(_ answer: () -> Void) {
     // An answer may cause events, whose effects include other replies.
     let wasReplying = isReplying
@@ -249,7 +245,7 @@ final class QueueDriver {
     do throws(StoreError) { if let event = try engine.read(effect) { apply(event) } } catch { fail(error) }
   }
 
-  /// Performs the reads that were postponed because they take long.
+  /// Performs the reads that were postponed to a later iteration.
   func readPostponed() {
     guard engine.hasPostponed else { return }
     context.updateTime()
@@ -316,8 +312,7 @@ final class QueueDriver {
 
   // MARK: - Store failures
 
-  /// Handles a store error. A full disk is retried later. After any other error the state of the disk is
-  /// unknown, so this process exits and the next one reads the disk again.
+  /// Handles a store error. After a full disk the driver retries; after any other error this process exits.
   func fail(_ error: StoreError) {
     guard !context.isHalted else { return }
     var isFull = false
@@ -334,8 +329,7 @@ final class QueueDriver {
     if isFirst { refuse(because: error) }
   }
 
-  /// Lets the queue refuse tickets that were not sent to clients yet; their clients receive the refusal now.
-  /// This function drops the changes that the machine stages again; they are staged when the disk is retried.
+  /// Lets the queue refuse tickets that were not sent to clients yet. ``retry()`` stages the other changes again.
   private func refuse(because error: StoreError) {
     context.write(event: "disk_full", level: .error) { $0.field("msg", error.description) }
     var refused: [QueueEffect] = []
@@ -399,8 +393,8 @@ final class QueueDriver {
   /// Lets a store that is short of disk space check again if the pause is over.
   func checkDiskSpaceIfDue() { if engine.checkDiskSpaceIfDue() { updateDiskSpace() } }
   var nextDeadline: MonotonicTime? { .earlier(nextRetry, engine.nextDeadline) }
-  /// Time at which the next delayed customer in memory is due; nil for none.
+  /// Time at which the next delayed customer in memory may be due; see `QueueMachine.nextRetry`.
   var nextRetry: MonotonicTime? { Kernel.hasPlantedBug("neverRunsTimers") ? nil : machine.nextRetry }
-  /// Earliest end of a lease, in listening time; see `ListeningClock`.
+  /// Earliest end of a lease or of a recall, in listening time; see `ListeningClock`.
   var nextLeaseEnd: MonotonicTime? { Kernel.hasPlantedBug("neverRunsTimers") ? nil : machine.nextLeaseEnd }
 }

@@ -188,7 +188,7 @@ final class ReaderProcess {
     onEvent?(event, child?.pid ?? 0, isWanted ? unavailableReason : "")
   }
 
-  /// Reaps the exited process after its last messages were handled.
+  /// Reaps the exited process and handles its last messages.
   private func reapChild() {
     guard let status = child?.reap(), let registration else { return }
     loop.deregister(registration)

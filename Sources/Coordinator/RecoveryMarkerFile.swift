@@ -29,7 +29,7 @@ enum RecoveryMarkerFile {
     do throws(SystemError) { try Directory.rename(fresh, to: path) } catch { try? Directory.unlink(path) }
   }
 
-  /// Copies the configuration that was just read and is valid, if this process has a guardian. Without a configuration
+  /// Copies the configuration file for the next coordinator, if this process has a guardian. Without a configuration
   /// file, an earlier copy is removed.
   static func copyConfiguration(of options: CoordinatorOptions, _ home: BankHome) {
     guard options.guardian != nil else { return }
@@ -67,7 +67,7 @@ enum RecoveryMarkerFile {
   }
 }
 
-/// File with the wanted numbers of windows, which the next coordinator opens after a kill of this one.
+/// File with the numbers of windows that the next coordinator opens after a kill of this one.
 /// Invariant: the file is replaced as a whole, so its numbers were all valid at one moment.
 /// Errors: a file that cannot be written or read counts as missing; then the configuration sets the numbers.
 enum WindowsMarkerFile {

@@ -27,7 +27,7 @@ package final class ReleaseQueue {
   private var isDue = true
   /// Position of the present scan through the records; nil if there is none.
   private var scan: ReleaseScan?
-  /// Time of the next scan after the stock did not answer; nil for none.
+  /// Time of the next scan after a pause; nil for none.
   private var retryAt: MonotonicTime?
   /// Refused tickets, with the stock's message.
   private(set) var refused: [TicketOfDay: String] = [:]

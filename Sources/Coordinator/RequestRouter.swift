@@ -268,7 +268,7 @@ final class RequestRouter: CoordinatorComponent {
       return selections.note(answer, ticket, of: work)
     }
     if case .ticket(let ticket, let day, let cancels) = entry.purpose, answer != .refused(.diskFull) {
-      // If the day has ended since, do not announce the cancellation: the number now belongs to another
+      // If the day has ended since, do not announce the cancellation: the number may now belong to another
       // customer.
       if cancels, answer == .done, day == queue.machine.dayCounters.day {
         subscriptions.noteCancelled(ticket, at: context.now.wall)

@@ -1,6 +1,6 @@
 // Open requests to the queue, and the client and purpose of each.
 // Invariant: a number is assigned once. Its entry is removed with the answer or when the client disconnects. So each
-// request is answered at most once, either by the queue or by the part in which it failed before it reached the queue.
+// request is answered at most once, either by the queue or by the part that fails it.
 
 import BankModel
 import QueueCore

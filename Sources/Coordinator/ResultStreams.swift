@@ -1,7 +1,7 @@
-// Long answers: lists of tickets and receipts, sent page by page as fast as the client reads, in a limited share of the
-// coordinator's time.
-// Invariant: a page is made only while nothing is staged, so it contains only what is on disk, and no customer that has
-// left the queue. Clients get their turns in the order of their ids.
+// Long answers: lists of tickets and receipts, sent part by part as fast as the client reads, in a limited fraction of
+// the coordinator's time.
+// Invariant: a part is made only while nothing is staged or in flight, so it contains only what is on disk, and no
+// customer that has left the queue. Clients get their turns in the order of their ids.
 
 import BankModel
 import Posix
@@ -10,8 +10,8 @@ import Time
 import Transport
 import Wire
 
-/// Long answer. A slow reader delays no other work: a page is made only while fewer than `ClientServer.share` bytes
-/// of the client's output are unsent.
+/// Long answer. A client that reads slowly delays no other work: a part is made only while fewer than
+/// `ClientServer.share` bytes of the client's output are unsent.
 enum ResultStream {
   /// Receipts, including future receipts if `follows` is true.
   case receipts(ReceiptStream)
@@ -23,7 +23,7 @@ enum ResultStream {
   /// True if the answer has no end, because it includes future receipts.
   var isFollowing: Bool { if case .receipts(let stream) = self { stream.follows } else { false } }
 
-  /// Entries per page.
+  /// Entries per part.
   static let page = 500
 }
 
@@ -54,7 +54,7 @@ final class ResultStreams: CoordinatorComponent {
   private let durableReads: DurableReads
   /// Clients whose long answers can continue.
   private var ready: Set<UInt64> = []
-  /// Time before which no more pages are made.
+  /// Time before which no more parts are made.
   private var due = MonotonicTime(nanoseconds: 0)
   /// The next call of `pump()` starts with the client that has this id, or with the first one after it.
   private var next: UInt64 = 0
@@ -69,9 +69,9 @@ final class ResultStreams: CoordinatorComponent {
     }
   }
 
-  /// True if a page is to be made now, provided that nothing is staged.
+  /// True if a part is to be made now, provided that nothing is staged or in flight.
   var isDue: Bool { !ready.isEmpty && due <= context.now.monotonic }
-  /// Time of the next page; nil if no client waits for one, or while changes are staged.
+  /// Time of the next part; nil if no client waits for one, or while changes are staged or in flight.
   var nextDeadline: MonotonicTime? { !ready.isEmpty && queue.engine.isDurable ? due : nil }
   /// Records that a commit may have added receipts.
   func noteCommit() { hasNewReceipts = true }
@@ -143,7 +143,7 @@ final class ResultStreams: CoordinatorComponent {
     return limit
   }
 
-  /// Sends further pages to the clients, one client after the other, within a limited time.
+  /// Sends further parts to the clients, one client after the other, within a limited time.
   func pump() {
     if hasNewReceipts {
       hasNewReceipts = false
@@ -153,7 +153,7 @@ final class ResultStreams: CoordinatorComponent {
     let begin = SystemClock.monotonic()
     defer {
       let end = SystemClock.monotonic()
-      // While customers are served the pages get an eighth of the time.
+      // While customers are served, long answers get an eighth of the time.
       let rest = queue.machine.serving > 0 ? end.since(begin) * PublishingPeriods.rest : .zero
       due = end + max(Coordinator.periodicWorkPause, rest)
     }
@@ -181,7 +181,7 @@ final class ResultStreams: CoordinatorComponent {
     }
   }
 
-  /// Sends further pages for the time of one turn while the store is open, and ends all streams.
+  /// Sends further parts for the time of one turn while the store is open, and ends all long answers.
   func endAll() {
     hasNewReceipts = true
     due = context.now.monotonic
@@ -189,17 +189,17 @@ final class ResultStreams: CoordinatorComponent {
     for session in server.sessions.values { session.streams.removeAll() }
   }
 
-  /// Sends pages of one answer until the time is over or the client has too much unread output.
+  /// Sends parts of one answer until the time is over or the client has too much unread output.
   private func pump(_ requester: RequestHandle, until: MonotonicTime) {
     let (session, number) = (requester.session, requester.number)
     while session.isOpen, let stream = session.streams[number] {
       guard SystemClock.monotonic() < until else {
-        // The windows have precedence; the remaining pages are sent in a later iteration.
+        // The windows have precedence; the remaining parts are sent in a later iteration.
         ready.insert(session.id)
         return
       }
       guard session.channel.backlog < server.share else {
-        // The next page is made after the backlog was sent. If the kernel accepts the whole backlog at once,
+        // The next part is made after the backlog was sent. If the kernel accepts the whole backlog at once,
         // `onDrained` is not called.
         session.channel.flush()
         if session.isOpen, session.channel.backlog < server.share { ready.insert(session.id) }
@@ -218,7 +218,7 @@ final class ResultStreams: CoordinatorComponent {
     }
   }
 
-  /// Sends one page of receipts, unless it is empty and more may follow. Returns false if no further page can be
+  /// Sends one part of the receipts, unless it is empty and more may follow. Returns false if no further part can be
   /// sent now.
   private func sendReceipts(_ stream: ReceiptStream, _ requester: RequestHandle) throws(StoreError) -> Bool {
     let directory = context.services.directory
@@ -238,7 +238,7 @@ final class ResultStreams: CoordinatorComponent {
     return !isWhole
   }
 
-  /// Sends one page of customers by number.
+  /// Sends one part of a list of customers by number.
   private func sendNumbered(_ stream: NumberedTickets, _ requester: RequestHandle) throws(StoreError) {
     let (day, issued) = (queue.engine.durableCounters.day, queue.engine.durableCounters.issued)
     let directory = context.services.directory
@@ -267,7 +267,7 @@ final class ResultStreams: CoordinatorComponent {
     requester.session.streams[requester.number] = more ? .numbered(next) : nil
   }
 
-  /// Sends one page of customers of the first of these states.
+  /// Sends one part of the customers in the first of these states.
   private func sendTickets(
     _ states: [CustomerState], _ cursor: TicketCursor?, _ requester: RequestHandle
   ) throws(StoreError) {

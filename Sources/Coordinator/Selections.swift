@@ -58,7 +58,7 @@ final class Selections: CoordinatorComponent {
 
   /// True if there is work that no message will trigger.
   var hasWork: Bool { !active.isEmpty && !context.isHalted && !queue.engine.isResetting }
-  /// Number of a client's selections in progress.
+  /// Number of a client's selections that are not completely passed to the queue.
   func count(of session: ControlSession) -> Int { active.count { $0.requester.session === session } }
 
   /// Starts a selection or refuses it. At the end the client receives a `SelectionReport`.
@@ -127,7 +127,7 @@ final class Selections: CoordinatorComponent {
     finishIfDone(selection)
   }
 
-  /// Sends the report if every ticket was answered, or if the day has ended.
+  /// Sends the report if no answer of the queue is pending and no further ticket is to be processed.
   private func finishIfDone(_ selection: ActiveSelection) {
     if selection.open == 0, selection.left.isEmpty || selection.isOutdated { sendReport(selection) }
   }

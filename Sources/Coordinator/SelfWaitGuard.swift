@@ -1,8 +1,8 @@
 // Detection of clients that run inside the bank's own work: as descendants of the process at a window or of an outside
 // worker. A request of such a client must not wait for the exit of the client itself: for example, a closing bank waits
 // for the command of which the client is a part.
-// Invariant: the kernel identifies the connected process and its ancestors, and the environment of the process contains
-// the key of its work. The coordinator does not rely on anything that the client sends.
+// Invariant: the coordinator relies on what the kernel reports about the connected process (its ancestors, environment
+// and mark), and not on anything that the client sends.
 // Errors: a process that cannot be examined counts as outside of any work.
 
 import BankModel
@@ -15,7 +15,7 @@ import Wire
 final class SelfWaitGuard: CoordinatorComponent {
   /// Work of which a client is a part.
   struct EnclosingWork: Equatable {
-    /// Window of the work; nil if its process is not an ancestor of the client any more.
+    /// Window of the work; nil if unknown.
     var window: Window?
     /// Name of the window; empty if unknown.
     var name: String
@@ -95,8 +95,7 @@ final class SelfWaitGuard: CoordinatorComponent {
       $0.window.service == window.service && $0.window != window && !$0.isGivenUp
     }
     guard others.allSatisfy({ other in waiters.contains { $0.window == other.window } }) else { return false }
-    // Only the first and the last ticket are checked. This is enough for the tickets of one request, which have
-    // one service.
+    // Only the first and the last ticket are checked. This is enough for the tickets of a request for one service.
     return [tickets.lowerBound, tickets.upperBound].contains { number in
       guard let stored = try? store.find(number), stored.state != .dead else { return false }
       return stored.customer.service == window.service

@@ -128,8 +128,8 @@ extension BankConfiguration {
 }
 
 extension BankContext {
-  /// Answer with a worker's result, cut to the configured length. The answer contains no result if the
-  /// service's receipts have none.
+  /// Answer with a worker's result, if the service's receipts have results. The result of a worker program is cut to
+  /// the configured length; a runner has already cut its result.
   func answer(_ result: WorkResult, at window: Window) -> TellerAnswer {
     guard window.service.mayStoreResult else { return .done }
     guard kinds[window.service] != .run,

@@ -118,7 +118,7 @@ package final class ServiceSupervisor {
 
   /// True if the stock service was given up.
   var isStockGivenUp: Bool { slots.contains { $0.specification.workerRole == .stock && $0.isGivenUp } }
-  /// Number of processes that have not been reaped.
+  /// Number of processes whose exit was not reported yet.
   package var count: Int { slots.count { $0.child != nil } }
 
   /// Asks all processes to exit; they answer their open requests first.

@@ -33,7 +33,7 @@ final class ShutdownController: CoordinatorComponent {
     var servedBefore: Int64
     /// Windows whose tellers had to be killed.
     var killed: Set<Window> = []
-    /// True after the queue reported that no customer is or will be at a window.
+    /// True after the queue reported that it is drained; see ``drained()``.
     var isDrained = false
     /// True if no process is left, so that the day can be closed.
     var isOver = false

@@ -1,8 +1,8 @@
-// Audit of the queue's juice tickets against the stock's orders. The caller queries the stock page by page. The audit
+// Audit of the queue's juice tickets against the stock's orders. The caller queries the stock part by part. The audit
 // checks that every juice that was made has taken its fruits, that no customer sent away (out of stock) has taken any,
 // and that no order holds stock for a cancelled or unknown ticket. A suspicious ticket is checked a second time,
 // because queue and stock continue to work meanwhile.
-// Invariant: the memory in use depends on the size of a page, not on the size of the bank.
+// Invariant: the memory in use depends on the size of a part, not on the size of the bank.
 
 import BankModel
 import QueueCore
@@ -29,8 +29,8 @@ struct StockReconciliation {
     self.stride = stride
   }
 
-  /// Number of receipts of all services that one page covers at most. The stock is queried even if a page has no juice,
-  /// so that other work runs in between.
+  /// Number of receipts of all services that one query covers at most. The stock is queried even if none of them is of
+  /// a juice, so that other work runs in between.
   private let stride: Int64
   /// Largest number of problems that are reported one by one; further ones are only counted.
   private static let told = 100

@@ -15,7 +15,7 @@ final class StreamedQuery {
   var isWaitingForReader = false
   private var remaining: Remaining
 
-  /// Time of the next query for a follower that has received everything; nil while a query is in flight.
+  /// Time of a follower's next query after a pause; nil without a pause.
   var dueAt: MonotonicTime?
 
   /// What is still to be queried.

@@ -1,4 +1,4 @@
-// Delivery of changes to subscribers. It has a limited share of the coordinator's time, however many subscribers there
+// Delivery of changes to subscribers. It takes a limited part of the coordinator's time, however many subscribers there
 // are, so that customers do not wait. Subscribers receive one piece, a snapshot or some events, in turn.
 // Invariant: a subscriber to events receives them without a gap. One that reads too slowly receives
 // `slow_consumer` and nothing more.
@@ -62,8 +62,8 @@ final class SubscriptionSender: CoordinatorComponent {
     subscriptions.reportedAt = context.now.monotonic
   }
 
-  /// Sends a subscription its next piece. The piece is written at once, so that the time for writing counts
-  /// toward the share of the subscribers.
+  /// Sends a subscription its next piece. The piece is written at once, so that the time for writing counts as
+  /// time for the subscribers.
   private func show(_ view: SubscriptionTable.Subscription)
     -> SubscriberScheduler<SubscriptionTable.Subscription>.Step
   {

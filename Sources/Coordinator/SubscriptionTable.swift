@@ -35,7 +35,7 @@ struct SubscriptionTable {
     }
   }
 
-  /// All subscriptions, and their share of the coordinator's time.
+  /// All subscriptions, in turn and within a limited part of the coordinator's time.
   let scheduler = SubscriberScheduler<Subscription>()
   /// Events that some subscription has not received yet.
   private(set) var feed = ReplayBuffer(frame: ClientLimits.frame)

@@ -1,6 +1,6 @@
 // Clients that wait for an event or subscribe to changes.
-// Invariant: a client that has disconnected is forgotten at once. The cost of a served customer does not grow with the
-// number of clients that wait for tickets: these tickets are counted in batches, in a bounded share of the time.
+// Invariant: a client that has disconnected is forgotten at once. The cost of a served customer is bounded, however
+// many clients wait for tickets; see `TicketWaiters`.
 
 import BankModel
 import QueueCore
@@ -174,7 +174,7 @@ final class Subscriptions {
     if !tickets.isEmpty { tickets.note(change) }
   }
 
-  /// Records a rare change as an event for dashboards.
+  /// Reports a rare change, and records a reset or the end of an attempt as an event for dashboards.
   private func noteRare(_ change: StoreChange, at now: WallTime) {
     onRareChange(change)
     var event = EventRing.Event(kind: .reset, time: now.milliseconds)
@@ -214,7 +214,7 @@ final class Subscriptions {
       EventRing.Event(kind: .issued, time: now.milliseconds, ticket: tickets.first, last: tickets.last))
   }
 
-  /// Records the exit of a process at a window.
+  /// Records the exit of a process at a window, or the disconnection of an outside worker.
   ///
   /// - Parameter ticket: Ticket that the process was serving; nil for none.
   func noteDeath(
@@ -230,7 +230,7 @@ final class Subscriptions {
 }
 
 extension StoreChange {
-  /// False for changes that every regular customer causes.
+  /// True for some changes that most customers do not cause.
   fileprivate var isRare: Bool {
     switch self {
     case .bury, .revive, .record, .cancelAllCustomers: true

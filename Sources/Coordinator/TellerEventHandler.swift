@@ -154,7 +154,7 @@ final class TellerEventHandler: CoordinatorComponent {
     }
   }
 
-  /// Continues with the next window when the previous window has a ready teller again.
+  /// Continues with the next window, unless the previous one is still to get its new teller.
   func continueRecycling() {
     while let window = recycling.current, !context.isEnding {
       if let slot = tellerSupervisor.slots[window], slot.isWanted, !slot.isGivenUp,

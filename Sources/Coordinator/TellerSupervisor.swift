@@ -31,7 +31,7 @@ package final class TellerSupervisor {
     /// Ready report of a worker program, with the number of customers that it takes at once; nil leaves this
     /// number to the configuration of the service.
     case workerReady(pid: Int32, inFlight: Int32?)
-    /// An answer to a lease, or progress.
+    /// An answer to a lease, progress, or a message out of turn.
     case message(TellerMessage)
     case ended(ProcessEnd)
     /// No teller is started at the window any more: too many exited before or directly after they were ready, or could
@@ -70,7 +70,7 @@ package final class TellerSupervisor {
   /// Process trees left by dead runners and worker programs, to be killed before a successor starts.
   var processTreesToKill: [Window: ProcessTree] = [:]
   let environment: EnvironmentVariables
-  /// Marks that identify commands and workers of this bank.
+  /// Marks that identify commands and workers of this home.
   var processIdentity: HomeProcessIdentity?
   /// Control groups of commands and workers; nil without support on this machine, and before the first command or
   /// worker.
@@ -126,8 +126,7 @@ package final class TellerSupervisor {
     inOrder.removeAll { $0.window == window }
   }
 
-  /// Closes a window. The queue dismisses a teller with a customer in flight later; a teller that is not
-  /// ready is killed at once.
+  /// Closes a window. The queue itself dismisses a ready teller; a teller that is not ready is killed at once.
   package func close(_ window: Window) {
     guard let slot = slots[window] else { return }
     slot.isWanted = false
@@ -270,7 +269,7 @@ extension TellerSupervisor: ProcessSupervisor {
   typealias Outgoing = MessageToTeller
   typealias Slot = SupervisedTeller
 
-  /// Number of consecutive failed starts of a teller after which the bank does not open.
+  /// Number of consecutive exits at a window after which the bank does not open.
   static let openingPatience = 3
   static let limits = ProcessLimits(frame: TellerLimits.frame, unread: TellerLimits.unread)
 
@@ -339,7 +338,7 @@ extension TellerSupervisor: ProcessSupervisor {
     }
   }
 
-  /// Writes the marker file again after it was removed: without it, the next coordinator would not search for
+  /// Writes the marker file, also again after it was removed: without it, the next coordinator might not search for
   /// processes left by commands.
   func restoreCommandsMarkerFile() {
     if hasCommandsMarkerFile { OrphanReaper.note(in: BankHome(home), groups) }

@@ -1,5 +1,5 @@
-// History of a ticket, assembled from the store of an open or a closed bank. The reader changes nothing. For an open
-// bank, it may be used only while nothing is staged.
+// Report of a ticket with its attempts, assembled from the store of an open or a closed bank. The reader changes
+// nothing. For an open bank, it may be used only while the store contains only what is on disk.
 
 import BankModel
 import QueueCore
@@ -7,11 +7,11 @@ import Wire
 
 struct TicketHistoryReader {
   let store: any QueueReader
-  /// Identity of the bank in the keys of its attempts.
+  /// Identity of the bank, which is part of each `BANK_KEY`.
   let bankID: BankID
   /// Present business day, which is the default of a query.
   let presentDay: BusinessDay
-  /// Highest number issued on the present day.
+  /// Highest number issued on the present day, or an upper bound.
   let issued: TicketNumber
   /// Attempt in progress for a ticket of the present day; nil if there is none.
   var currentAttempt: (TicketNumber) -> AttemptReport? = { _ in nil }
@@ -129,7 +129,7 @@ extension AttemptReport {
     if !attempt.words.isEmpty { words = attempt.words }
   }
 
-  /// Attempt in a list. Only the end of its text is included, which contains the reason, because a page of a
+  /// Attempt in a list. Only the end of its text is included, which contains the reason, because a part of a
   /// list is one message.
   fileprivate init(inList attempt: Attempt, _ services: ServiceDirectory) {
     self.init(attempt, services)

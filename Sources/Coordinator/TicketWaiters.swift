@@ -42,8 +42,7 @@ struct TicketWaiters {
   private var due = MonotonicTime(nanoseconds: 0)
 
   var isEmpty: Bool { waiters.isEmpty }
-  /// True if, by the changes counted so far, a client waits for no more tickets, so that it is answered after the next
-  /// commit.
+  /// True if, by the changes counted so far, a client may wait for no more tickets.
   private(set) var hasUnreportedCompletion = false
   /// Time at which ``count(at:)`` is due; nil if everything is counted.
   var nextDeadline: MonotonicTime? { changes.isEmpty ? nil : due }

@@ -2,7 +2,7 @@
 // checks that every paid drink has left the stock, and no other drink, except for purchases in progress. The machine is
 // queried before and after the stock, because both continue to work. A purchase that was started and cancelled in
 // between is in neither answer, so a difference is checked again before it is a finding.
-// Invariant: the memory in use depends on the size of a page, not on the machine's history.
+// Invariant: the memory in use depends on the size of a part of the orders, not on their number.
 
 import BankModel
 import VendingCore
@@ -15,7 +15,7 @@ struct VendingReconciliation {
     case stock(StockCommand)
   }
 
-  /// What is requested next: the machine's report, a page of the stock's orders, or nothing more.
+  /// What is requested next: the machine's report, a part of the stock's orders, or nothing more.
   private enum Stage: Equatable {
     case before, after, end
     case orders(after: OrderID)
@@ -64,14 +64,14 @@ struct VendingReconciliation {
     stage = .end
   }
 
-  /// Starts another query of the machine's orders at the stock, page by page.
+  /// Starts another query of the machine's orders at the stock, part by part.
   private mutating func requestOrders(since report: VendingAuditReport) {
     before = report
     taken = 0
     stage = .orders(after: OrderID(VendingStateMachine.beginningOfOrders(of: report.machine)))
   }
 
-  /// Counts a page of the stock's orders.
+  /// Counts a part of the stock's orders.
   mutating func handle(_ result: StockResult) {
     guard case .orders(let page) = result, let machine = before?.machine else {
       return fail(MessageDetail(.unexpectedReply))

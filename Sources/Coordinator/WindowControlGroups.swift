@@ -43,7 +43,7 @@ package final class WindowControlGroups {
   /// Kills all processes at a window with one system call. Later processes start in another group; see
   /// `ControlGroup.kill()`.
   func end(_ window: String) { ControlGroup(path: Paths.join(all.path, window)).kill() }
-  /// Removes the group of a closed window.
+  /// Removes the group of a window.
   func remove(_ window: String) { ControlGroup(path: Paths.join(all.path, window)).remove() }
   /// Removes all groups when the bank has closed.
   func removeAll() { all.remove() }

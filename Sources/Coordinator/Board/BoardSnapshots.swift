@@ -1,5 +1,5 @@
-// Snapshots of the bank for dashboards. Between two snapshots only the rates of arrival and service, and cached query
-// results, are stored.
+// Snapshots of the bank for dashboards. Between two snapshots only the rates of arrival and service, and caches, are
+// stored.
 // Invariant: a snapshot has bounded size. It names only customers and events that are on disk. Counts may include
 // changes that are not on disk yet, as in every report of a running bank.
 
@@ -94,7 +94,7 @@ final class BoardSnapshots: CoordinatorComponent {
       dead: queue.machine.dayCounters.dead)
   }
 
-  /// One row for each service.
+  /// One row for each service in a status report.
   private func services() -> [BoardService] {
     let today = queue.machine.dayCounters.servedByService
     let served = throughput.servedTenMinutes(of: today)
@@ -188,7 +188,7 @@ extension BoardWindow {
 }
 
 extension BoardFrame {
-  /// True if both snapshots differ only in the time that has passed.
+  /// True if both snapshots differ in nothing but their times.
   func showsSameState(as other: BoardFrame) -> Bool {
     var other = other
     (other.time, other.businessTime) = (time, businessTime)

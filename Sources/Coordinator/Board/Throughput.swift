@@ -39,7 +39,7 @@ struct Throughput {
   private var day: BusinessDay
   private var served: Int64
   private var issued: Int64
-  /// Customers served today up to the last long step, by service index.
+  /// Customers served today, by service index, as of the sample at the last long step.
   private var byService: [Int64]
 
   /// Starts with the present counters of the day.
@@ -61,7 +61,7 @@ struct Throughput {
     if day != self.day { begin(day) }
     if short.isDue(at: now) { short.advance(to: now, with: sums) }
     if long.isDue(at: now) {
-      // If customers were served since the last sample, `present` contains customers served after the end of
+      // If customers were served since the last sample, `present` may contain customers served after the end of
       // the step: use the earlier values.
       let present = byService()
       long.advance(to: now, with: (sums, served == self.served ? present : self.byService))

@@ -1,4 +1,4 @@
-// Handler of events from a shared database: answers, counts of the whole bank, loss of the lease and the next join.
+// Handler of events from a shared database, such as answers, counts of the whole bank, and the loss of the lease.
 // Invariant: each iteration handles all events that have arrived, after the results of the queue's own transactions.
 
 import BankModel
