@@ -31,8 +31,7 @@ extension ControlAnswer {
   /// True if a client may rely on the answer after a crash, so that its facts must be on disk.
   ///
   /// Counts in status and progress reports may be ahead of the disk. ``Subscriptions`` holds back events until
-  /// their commit. A refusal either quotes nothing from the store, or is sent through
-  /// ``DurableReads/whenDurable(_:mustMatchMemory:_:)``.
+  /// their commit. Refusals are not checked: most of them quote nothing from the store.
   var quotesDurableState: Bool {
     switch self {
     case .enqueued, .tickets, .ticket, .receipts, .ended, .requeued, .stopped, .audit, .ledger, .account,

@@ -16,7 +16,7 @@ struct BankHome: Sendable {
   init(_ path: String) { self.path = path }
 
   var database: String { Paths.join(path, "bank.db") }
-  /// Lock file, which the coordinator and its guardian share.
+  /// File of the lock that the coordinator and its guardian share.
   var lock: String { Paths.join(path, "bank.lock") }
   /// Directory of the sockets and of most marker files.
   var run: String { Paths.join(path, "run") }

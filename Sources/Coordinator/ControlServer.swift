@@ -111,7 +111,7 @@ package final class ControlSession: ClientSession<ClientMessage, BankMessage> {
   var requesters = 0
   /// Number of queries that wait until the store contains only what is on disk.
   var openReads = 0
-  /// Payload bytes of requests that are not admitted yet.
+  /// Payload bytes in memory for requests that are not admitted yet.
   var payloadBytes = 0
 
   /// True if the server may resume reading a client that it had stopped reading.

@@ -356,7 +356,7 @@ package final class Coordinator {
     opening.answerWaitingClients()
     boardSnapshots.poll()
     views.notify()
-    // This also answers clients that wait for tickets that had already ended.
+    // This call also registers clients that wait for tickets. If all their tickets have ended, they are answered below.
     answerDurableReads()
     subscriptions.tickets.count(at: context.now.monotonic)
     if subscriptions.tickets.hasUnreportedCompletion, !queue.machine.hasUncommittedChanges,

@@ -21,7 +21,7 @@ package struct CoordinatorLimits: Sendable {
   package var gap: Int64 = 1 << 20
   /// Largest number of customers of an incomplete request that are removed in one iteration.
   package var withdrawn = 4_096
-  /// Timeout for the stock to release what a cancelled ticket holds.
+  /// Timeout for the stock to release what a cancelled ticket has reserved.
   package var release = TimeSpan.seconds(10)
 
   /// True to store payloads of services whose tellers read none. A real bank refuses these payloads; a

@@ -49,7 +49,7 @@ struct CoordinatorOptions: Sendable, Equatable {
 
   /// Obstacle to the opening, found by the guardian.
   enum StartBlocker: Sendable, Equatable {
-    /// Another process holds the home.
+    /// Another process has the lock of the home.
     case occupied(by: String)
     /// Another process has been inspecting the closed bank for too long.
     case inspected

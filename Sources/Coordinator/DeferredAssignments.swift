@@ -8,7 +8,7 @@ import BankModel
 import QueueCore
 
 struct DeferredAssignments {
-  /// An order is held back while its reader has at least this many unread bytes.
+  /// Number of unread bytes of a reader at which its orders are held back.
   static let room = 4 << 20
 
   /// Connection that carries orders.

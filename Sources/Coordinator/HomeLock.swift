@@ -51,8 +51,8 @@ final class HomeLock {
     }
   }
 
-  /// Joins the guardian's lock. If the lock file was removed meanwhile, that lock is useless, so the function takes
-  /// the lock on the file that has the name now.
+  /// Joins the guardian's lock. If that fails, for example because the lock file was removed meanwhile, takes the lock
+  /// on the file that has the name now.
   private static func join(
     _ inherited: consuming FileDescriptor, _ path: String
   ) throws(SystemError) -> LockFile.Outcome {

@@ -8,7 +8,7 @@ import Posix
 import Time
 import Wire
 
-/// Lock, heartbeats and guardian of a coordinator that holds its home.
+/// Lock, heartbeats and guardian of a coordinator that has the lock of its home.
 package final class HomeOwnership {
   let options: CoordinatorOptions
   private let home: BankHome

@@ -1,5 +1,5 @@
-// Release of stock held by cancelled tickets: reads the store's records and asks the stock to release the order of each
-// ticket.
+// Release of stock that cancelled tickets have reserved: reads the store's records and asks the stock to release the
+// order of each ticket.
 // Invariant: a record is removed only after the stock has answered, and a repeated request releases nothing more. So no
 // crash loses or repeats a release. A stock that does not answer is asked again later. A refusal does not block other
 // records: the scan through them continues, and refused ones are retried after a longer pause.

@@ -126,7 +126,7 @@ package final class TellerSupervisor {
     inOrder.removeAll { $0.window == window }
   }
 
-  /// Closes a window. The queue itself dismisses a ready teller; a teller that is not ready is killed at once.
+  /// Closes a window. A ready teller stays until it is dismissed or killed; one that is not ready is killed at once.
   package func close(_ window: Window) {
     guard let slot = slots[window] else { return }
     slot.isWanted = false

@@ -55,8 +55,8 @@ final class WorkerOutputReader {
 
   deinit { if let registration { loop.deregister(registration) } }
 
-  /// Reads the remaining output, passes on the last lines and closes the pipe, even if another process still
-  /// holds the write end.
+  /// Reads the remaining output, passes on the last lines and closes the pipe, even if another process still has
+  /// the write end open.
   func finish() {
     read(atMost: Self.maxBytesAtEnd)
     close()

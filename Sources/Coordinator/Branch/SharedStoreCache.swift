@@ -12,7 +12,7 @@ final class SharedStoreCache: QueueReader {
 
   init(_ bank: SharedStoreSession) { self.bank = bank }
 
-  // Staged changes are held by the branch and appear in no answer.
+  // Staged changes stay in the memory of the branch and appear in no answer.
   var hasStagedChanges: Bool { false }
   var services: ServiceDirectory { bank.store.services }
   var firstUnissuedTicket: TicketNumber? { nil }
