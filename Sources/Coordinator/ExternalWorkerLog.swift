@@ -132,7 +132,7 @@ final class ExternalWorkerLog {
   /// Name of the service of a window, as text.
   private func service(of window: Window) -> String { name(of: window).text }
 
-  /// Adds the fields that every log line about a customer has.
+  /// Adds the fields of a line about a started or completed attempt.
   private func fill(
     _ fields: inout LogFields, _ day: BusinessDay, _ lease: Lease, _ priority: Priority, _ window: Window
   ) {

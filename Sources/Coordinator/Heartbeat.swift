@@ -1,5 +1,5 @@
 // Heartbeats of a coordinator to its guardian and service manager, and the guardian's answers. The running loop and
-// long database work in progress send the heartbeats; a timer never does.
+// long database work in progress send the heartbeats, so a process that is stuck sends none.
 // Invariant: no function blocks, so a guardian or service manager that does not read causes no delay.
 // Errors: without a socket no answers are received; heartbeats are still sent.
 
@@ -46,7 +46,7 @@ final class Heartbeat {
     return [guardians, managers].compactMap { $0 }.min()
   }
 
-  /// Sends a heartbeat if one is due. Call after work was done, never from a timer.
+  /// Sends a heartbeat if one is due. Call from the loop, and during long work that makes progress.
   func progressed() {
     guard let pause else { return }
     let now = SystemClock.monotonic()

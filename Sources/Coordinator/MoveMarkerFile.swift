@@ -27,8 +27,7 @@ struct MoveMarkerFile: Equatable {
     try Directory.sync(Paths.directory(of: path))
   }
 
-  /// Marker file of a home; nil if there is none, because the home uses its own database, or if the path cannot be
-  /// examined.
+  /// Marker file of a home; nil if there is none, or if the path cannot be examined.
   static func read(from path: String) -> MoveMarkerFile? {
     guard (try? FileMetadata.inspect(path)) ?? nil != nil else { return nil }
     let bytes = try? FileDescriptor.open(path, [.readOnly, .noFollow]).readAll(limit: longest)

@@ -114,8 +114,8 @@ final class ShutdownController: CoordinatorComponent {
     advance()
   }
 
-  /// Handles a signal to close. The bank first serves all customers. It serves only those at windows if the signal is
-  /// urgent, or in a branch of a shared bank that is not draining. Each further signal skips to the next step.
+  /// Handles a signal to close. It starts a drain, in which only the customers at windows are served if the signal is
+  /// urgent or the shared bank of this branch is not draining. During a drain it skips to the next step.
   func stopBySignal(now isUrgent: Bool) {
     if state != nil {
       state?.drain.requestNextStep(at: context.now.monotonic)
