@@ -32,7 +32,7 @@ struct CoordinatorOptions: Sendable, Equatable {
   /// True to answer queries on descriptor 3, about the database of a closed bank or about a shared one.
   var isInspection = false
   /// Process id of the coordinator for which this process audits the database rows; the result is sent on
-  /// descriptor 3. Nil if this process is no reader for an audit.
+  /// descriptor 3. Nil if this process audits no rows.
   var countsFor: Int32?
   /// Process id of the guardian, which restarts this process when it dies; nil without a guardian.
   var guardian: Int32?
