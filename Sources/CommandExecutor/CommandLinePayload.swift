@@ -15,7 +15,7 @@ import Posix
 struct CommandLinePayload: Equatable {
   /// The program and its arguments.
   var argv: [String] = []
-  /// Working directory; nil for that of the bank.
+  /// Working directory; nil for that of the service.
   var directory: String?
   /// The environment to which the variables about the customer are added; nil for the common variables of the service.
   var environment: EnvironmentVariables?

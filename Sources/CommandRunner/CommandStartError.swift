@@ -32,8 +32,7 @@ public enum CommandStartError: Error, Sendable, Hashable {
 }
 
 extension CommandStartError: CustomStringConvertible {
-  /// A sentence without its full stop. It contains the missing program or directory, the searched path, or the
-  /// reason why the program cannot be run.
+  /// A sentence without its full stop.
   public var description: String {
     switch self {
     case .programMissing(let name, let searched?):

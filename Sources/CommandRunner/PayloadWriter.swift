@@ -47,7 +47,7 @@ final class PayloadWriter {
     }
   }
 
-  /// Discards the part that was not written.
+  /// Closes the pipe, and discards the part that was not written.
   func close() {
     if let registration { loop.deregister(registration) }
     registration = nil

@@ -1,6 +1,6 @@
 // Ends a set of processes whose complete list is unknown, because they may start others meanwhile.
 // Invariant: a pidfd is held for each process from its discovery to its exit, so no signal reaches an
-// unrelated process. The search is repeated after each exit, until it finds no process or the time limit is
+// unrelated process. The search is repeated after exits, until it finds no process or the time limit is
 // reached.
 // Errors: a process that cannot be ended (it runs as another user by now, or waits for a disk that does not
 // respond) is reported after a time limit.

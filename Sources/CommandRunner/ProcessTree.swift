@@ -27,8 +27,8 @@ public final class ProcessTree {
   ///     with SIGKILL, all its members are killed at once if this process still has a child. Descendants outside the
   ///     group are still ended one by one.
   ///   - killTimeout: time to wait after SIGKILL for the remaining processes to exit.
-  ///   - adopts: returns true for a child of this process, other than the root, that belongs to the tree. These
-  ///     are all children that this process has not started itself. It is called repeatedly.
+  ///   - adopts: returns true for a child of this process, other than the root, that belongs to the tree. It is
+  ///     called repeatedly.
   public init(
     root: ChildProcess?, in group: ControlGroup? = nil, on loop: EventLoop,
     killTimeout: TimeSpan = .seconds(10),

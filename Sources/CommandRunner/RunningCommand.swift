@@ -143,7 +143,7 @@ public final class RunningCommand {
     }
   }
 
-  /// True while the output of the command stays in the pipes and its orphaned descendants are not reaped.
+  /// True while the loop does not read the output of the command, which stays in the pipes.
   public var isReadingDelayed: Bool { if case .running(readAt: _?) = phase { true } else { false } }
 
   /// Ends the command with all its descendants: see ``ProcessTree/end(grace:at:)``. Does nothing if the

@@ -28,7 +28,7 @@ struct GuardedHome {
     case occupied(pid: Int32?)
     /// An inspection of the closed bank did not end in time.
     case inspected
-    /// The files could not be created.
+    /// The home belongs to another user, or a file could not be created.
     case unusable(reason: String)
   }
 

@@ -111,7 +111,8 @@ extension Guardian {
 
   // MARK: - Hang detection
 
-  /// Examines a coordinator that has been silent for long. All its messages have been handled before.
+  /// Examines a coordinator that has been silent for long, and kills it if it hangs. The caller has handled its
+  /// pending messages before.
   func checkSilentCoordinator(at now: MonotonicTime) {
     guard var coordinator else { return }
     defer { if self.coordinator?.pid == coordinator.pid { self.coordinator = coordinator } }
@@ -228,7 +229,7 @@ extension Guardian {
     }
   }
 
-  /// Logs that a drain was cut off. The client that requested the drain got no answer, and can repeat the request.
+  /// Logs that a drain was cut off. A client that has requested the drain can repeat the request.
   private func logInterruptedDrain() {
     log?.write(event: "drain_interrupted", level: .warn) {
       $0.field("msg", "the coordinator died while the bank was closing; the bank opens again")

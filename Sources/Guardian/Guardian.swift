@@ -1,5 +1,5 @@
 // Guardian of one coordinator at a time: starts or adopts it, receives its messages, and starts the next one
-// according to the policy. It holds the lock of the home, so that no other process takes it between two
+// according to the policy. It holds the lock of the home, so that no other process takes the lock between two
 // coordinators.
 // Invariant: there is never more than one coordinator under a guardian, and none is started before the exit
 // of the previous one was seen.
@@ -74,10 +74,10 @@ public final class Guardian {
   var end: GuardianOutcome?
   /// Lock, socket and log of the guardian; nil if it could not take the home.
   var equipment: GuardedHome.GuardianResources?
-  /// Arguments that tell the coordinator why the home could not be taken; empty if it was taken.
+  /// Arguments of the coordinator with the reason why the home could not be taken; empty if it was taken.
   var refusal: [String] = []
   var socketRegistration: Registration?
-  /// Watch for the removal of the guardian's own files; nil if the system has no watch left.
+  /// Watch for the removal of the guardian's own files; nil if it could not be set up.
   var watch: FileIdentityWatcher?
   /// Time at which the next coordinator is started; nil if none is to be started later.
   var restartAt: MonotonicTime?
@@ -120,7 +120,7 @@ public final class Guardian {
   public var hasHome: Bool { equipment != nil }
   var log: LogFile? { equipment?.log }
 
-  /// Handles the process's signals, so that no signal can end this process and leave a coordinator without a guardian.
+  /// Handles ``signals``, which would otherwise end this process and leave a coordinator without a guardian.
   /// Call it before a coordinator is started, and keep the result for as long as the guardian runs.
   public func listenToSignals() throws(SystemError) -> SignalSource {
     try SignalSource(Self.signals, on: loop) { [unowned self] report in handle(signal: report.signal) }

@@ -1,6 +1,6 @@
 // Decision about a bank whose coordinator has exited. The inputs are the coordinator's messages, its exit and times.
 // Invariant: a bank that was closed, or that the guardian was asked to close, is not opened again. A bank that never
-// opened is not opened again; the client that started it has the reason. A bank whose database is gone is given up.
+// opened is not opened again. A bank whose database is gone is given up.
 // Any other bank is opened again, also after a crash during a drain, with growing pauses while opening fails and up to
 // a number of failures.
 import Posix
@@ -29,7 +29,7 @@ public enum CoordinatorExit: Sendable, Equatable {
 /// End of a guardian's work.
 public enum GuardianOutcome: Sendable, Equatable {
   case closed
-  /// The bank never opened; the client that started it has received the reason.
+  /// The bank never opened.
   case neverOpened(CoordinatorExit)
   /// The bank was to be closed, and its coordinator exited before it had closed the bank. No customer is lost: the next
   /// coordinator reads them from the database.
@@ -74,7 +74,7 @@ public struct GuardianPolicy: Sendable {
   private var history: RestartHistory
 
   /// A bank in this phase.
-  /// - Parameter hasOpened: true if it was open before, so that the client that started it has left.
+  /// - Parameter hasOpened: true if the bank was open before.
   /// - Parameter now: time from which an open bank counts as working.
   public init(
     phase: Phase = .opening, hasOpened: Bool = false, policy: RestartPolicy = RestartPolicy(), seed: UInt64,

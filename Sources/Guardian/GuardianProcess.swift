@@ -1,6 +1,7 @@
 // Guardian as a process of its own: from its command line to its exit code.
-// Invariant: descriptor 3 is the connection of the client that wants the bank open, and is passed only to the
-// first coordinator. Descriptor 4 is the home's lock, if a coordinator has started this process.
+// Invariant: descriptor 3, if it is open, is the connection of the client that wants the bank open, and is passed
+// only to the first coordinator. Descriptor 4, if it is open, is the home's lock, which the coordinator that started
+// this process holds.
 import Glibc
 import Posix
 
@@ -44,7 +45,7 @@ public enum GuardianProcess {
     let signals = [try guardian.listenToSignals(), try guardian.reapOrphans()]
     defer { withExtendedLifetime(signals) {} }
     if let coordinator {
-      // Another process has the home: the coordinator that started this guardian has lost it.
+      // Without the home there is nothing to guard: another process may have taken the home.
       guard guardian.hasHome else { return 1 }
       guardian.adopt(coordinator)
     } else {

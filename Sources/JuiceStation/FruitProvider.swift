@@ -29,7 +29,8 @@ public final class FruitProvider: ResourceProvider {
   private var assortmentConnection = 0
   /// The customer whose fruit is being obtained; nil if there is none.
   private var current: Assignment?
-  /// True until the ``finishIteration()`` that directly follows ``provide(_:)``, which reports no result.
+  /// Without a client: true until the ``finishIteration()`` that directly follows ``provide(_:)``, which reports no
+  /// result.
   private var isNew = false
   /// Number of calls of ``provide(_:)`` so far. An answer to a request of an earlier call is ignored.
   private var requestCount: UInt64 = 0

@@ -1,6 +1,5 @@
 // Unix datagram sockets: receivers bound to a path, and single messages sent to an address.
-// Invariant: no call blocks. A message that finds the receiver's queue full is lost.
-// Errors: SystemError; a missing or full receiver is an outcome.
+// Invariant: no call blocks. Errors: SystemError; a missing or full receiver is an outcome.
 import CLinux
 import Glibc
 import Synchronization
@@ -27,7 +26,7 @@ public enum Datagrams {
     do throws(SystemError) { try pathCall("unlink", path) { Kernel.unlink($0) } } catch {
       if error.code != ENOENT { throw error }
     }
-    // The file gets the permissions of the socket, so other users can never send to it.
+    // The file gets the permissions of the socket when it is created.
     if Kernel.simulated == nil { try systemCall("fchmod", on: path) { fchmod(number, 0o600) } }
     try UnixSocket.withAddress(of: path, call: "bind") { Kernel.bind(number, to: $0) }
     return socket

@@ -1,4 +1,4 @@
-// Operations that only files support: opening by path, reading and writing at an offset, syncing, truncating.
+// Opening of files by path; reads and writes at an offset; complete reads and writes; syncing and truncating.
 // Invariant: every descriptor opened here is closed on exec.
 // Errors: SystemError with the path, if the call had one. Treat a failed sync as fatal.
 import CLinux

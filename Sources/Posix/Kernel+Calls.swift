@@ -1,4 +1,4 @@
-// Dispatch of each call: to the simulated kernel if this thread has one, and to Linux if it has none. Errors:
+// Dispatch of system calls: to the simulated kernel if this thread has one, and to Linux if it has none. Errors:
 // those of the calls themselves: -1 and errno.
 import ByteText
 import CLinux

@@ -1,8 +1,8 @@
 // Clock of the time in which a process polled for input. It advances while the process waits for input or works
 // briefly, and hardly at all while the process is stopped, waits for a slow disk, or works for a long time
 // without a poll. The caller passes the readings of the monotonic clock.
-// Invariant: from the record of one poll until the record of the next one, the clock advances by at most one
-// stride. So little of the time in which this process could not have received anything counts as silence of a
+// Invariant: the record of a poll and all readings until the next record advance the clock by at most one stride
+// in total. So little of the time in which this process could not have received anything counts as silence of a
 // peer, and a silent peer is still detected after a bounded number of polls.
 
 import Time

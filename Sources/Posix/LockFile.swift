@@ -106,8 +106,8 @@ public struct LockFile: ~Copyable {
     return .acquired(LockFile(descriptor: inherited))
   }
 
-  /// Returns a descriptor with which a child joins the lock. The lock stays held until the last process that
-  /// shares it has exited, or one of them unlocks it.
+  /// Returns a descriptor with which a child joins the lock. The lock stays held until all descriptors
+  /// that share it are closed, or a process unlocks it.
   public borrowing func share() throws(SystemError) -> FileDescriptor { try descriptor.duplicate() }
 
   /// True if the file that has this path now is the locked one; false if the locked file was removed or renamed,
@@ -119,12 +119,12 @@ public struct LockFile: ~Copyable {
     return named.identity == own.identity
   }
 
-  /// Ends the share of this value, as its destruction does. The lock is free if no other process shares it.
+  /// Closes the descriptor of this value, as its destruction does. The lock is free if no other descriptor shares it.
   public consuming func release() {}
 
   /// Frees the lock now, also for all processes that share it.
   public consuming func unlock() {
-    // The call fails only for a descriptor without a lock.
+    // The call fails only for an invalid descriptor.
     _ = uninterrupted { Kernel.lock(descriptor.rawValue, LOCK_UN) }
   }
 

@@ -145,7 +145,7 @@ public enum ProcessTable {
 
   /// Short name of a process, at most 15 bytes; nil if there is no such process. /proc/PID/comm
   public static func name(of pid: pid_t) -> String? {
-    // A simulated bank has no foreign processes, so no caller needs to search one by its name.
+    // Simulated processes have no names.
     guard Kernel.simulated == nil else { return nil }
     guard let text = text(of: "/proc/\(pid)/comm", limit: 256) else { return nil }
     return text.hasSuffix("\n") ? String(text.dropLast()) : text

@@ -7,7 +7,7 @@ import CLinux
 public enum SelfMemory {
   /// Returns unmodified file pages of the program and its libraries to the kernel.
   ///
-  /// The kernel maps sixteen pages for each one accessed, and pages that were needed only once, mostly at the
+  /// The kernel maps up to sixteen pages for each one accessed, and pages that were needed only once, mostly at the
   /// start, stay mapped while memory is available. They count as memory use of the process. After this call they
   /// stay in the page cache as long as memory is available, so the next access needs no disk read. `madvise(2)`,
   /// MADV_DONTNEED

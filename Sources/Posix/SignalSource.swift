@@ -9,7 +9,7 @@ import Glibc
 public struct SignalReport: Sendable, Hashable {
   /// Signal number.
   public let signal: CInt
-  /// Process id of the sender; 0 for the kernel.
+  /// Process id of the sender; for SIGCHLD that of the child, and 0 for other signals of the kernel.
   public let senderPid: pid_t
   /// User id of the sender.
   public let senderUid: uid_t

@@ -7,7 +7,7 @@ import Glibc
 
 /// Adoption of orphaned descendants in place of process 1. `prctl(2)` PR_SET_CHILD_SUBREAPER
 public enum Subreaper {
-  /// Makes every orphaned descendant a child of this process. The setting is not inherited.
+  /// Makes orphaned descendants children of this process. The setting is not inherited.
   public static func become() throws(SystemError) {
     if let kernel = Kernel.simulated { return kernel.becomeSubreaper() }
     try systemCall("prctl", on: "PR_SET_CHILD_SUBREAPER") { linux_become_subreaper() }

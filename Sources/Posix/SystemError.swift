@@ -1,5 +1,5 @@
 // The only error type of this module, and the functions that retry a system call after EINTR.
-// Invariant: `code` is the errno of `call`, read before anything else could change it.
+// Invariant: errno is read directly after a call has failed.
 import ByteText
 import CLinux
 import Glibc
@@ -8,9 +8,9 @@ import Glibc
 public struct SystemError: Error, Sendable, Hashable {
   /// C name of the call, such as `open`.
   public let call: String
-  /// Object of the call: a path, `descriptor 7`, `process 4242`, or an empty string.
+  /// Object of the call, such as a path, `descriptor 7` or `process 4242`; may be empty.
   public let subject: String
-  /// The value of errno. `errno(3)`
+  /// An errno value. `errno(3)`
   public let code: CInt
 
   public init(call: String, subject: String, code: CInt) {

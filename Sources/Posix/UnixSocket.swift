@@ -48,8 +48,7 @@ public enum UnixSocket {
       try systemCall("listen", on: path) { kernel.listen(number, at: path, backlog: backlog, mode: mode) }
       return socket
     }
-    // On Linux, bind gives the file the permissions of the socket, so other users can never connect before
-    // chmod.
+    // On Linux, bind gives the file at most the permissions of the socket.
     try systemCall("fchmod", on: path) { fchmod(number, mode) }
     try withAddress(of: path, call: "bind") { linux_unix_bind(number, $0) }
     do throws(SystemError) {

@@ -45,7 +45,7 @@ final class ListeningSockets<Command: Codable & Sendable & Equatable, Reply: Cod
     for path in paths(in: home).reversed() { try listen(at: path, home) }
   }
 
-  /// Binds the socket with this path again if it exists, and grants its group access.
+  /// Binds the socket of the endpoint with this path, and grants the endpoint's group access.
   func listen(at path: String, _ home: ServiceHome) throws {
     for (index, present) in paths(in: home).enumerated() where present == path {
       all[index].stopListening()

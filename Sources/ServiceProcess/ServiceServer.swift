@@ -112,7 +112,7 @@ public final class ServiceServer<Handler: ServiceHandler> {
   /// Makes the service answer the requests that it has received, and then end.
   public func requestStop() { isStopRequested = true }
 
-  /// True until a request, a failure, or the end of the coordinator ends the service.
+  /// True until a request to stop, a failure, or the end of the coordinator ends the service.
   public var isRunning: Bool {
     driver.failure == nil && !isStopRequested && supervisor.map { $0.state == .running } ?? true
   }

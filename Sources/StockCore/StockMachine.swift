@@ -1,5 +1,5 @@
-// State machine of the stock. It receives an event and a time, and returns effects. The same history always has the
-// same result. The current day is part of the request.
+// State machine of the stock. It receives an event and a time, and returns effects. The same events and times always
+// have the same result. The current day is part of the request.
 //
 // Path of an order. A request that is invalid or names an unknown item is refused at once. A request with a name is
 // looked up first. A known order gets its first answer again, and changes nothing; after it was returned, or with
@@ -8,8 +8,8 @@
 // answer is sent after `committed`. A refusal is not stored.
 //
 // Durability. Everything that was staged since the last `committed` event may still be lost. If the disk is full, the
-// store and the machine both discard all of it: the shelves are restored, and all changes that wait for the commit are
-// refused.
+// store and the machine both discard all of it: the shelves are restored, and all requests whose answers wait for the
+// commit are refused.
 //
 // Invariant, for every item at all times: the sum of its ledger is the present quantity; no lot is below 0, no item
 // above the limit.
@@ -156,7 +156,7 @@ public struct StockMachine: Sendable {
     clearUncommitted(into: &effects)
   }
 
-  /// Restores the state of the last commit, and refuses the requests whose changes are lost.
+  /// Restores the state of the last commit, and refuses the requests whose answers waited for the next one.
   private mutating func rollBack(into effects: inout [StockEffect]) {
     for (index, shelf) in shelvesBefore where index < lotCountBefore { shelves[index] = shelf }
     for shelf in shelves[lotCountBefore...] { shelfIndices[shelf.item] = nil }

@@ -146,7 +146,7 @@ package final class StockService<Machine: StockServiceMachine>: ServiceHandler {
     }
   }
 
-  /// The next page of the changes that a returning subscriber has missed.
+  /// The next part of the changes that a returning subscriber has missed.
   private func missed(behind sequence: Int64) -> CatchUpStep<StockResult> {
     guard !driver.machine.hasUncommittedChanges, driver.failure == nil else { return .unavailableNow }
     let settled = driver.machine.durableSequence

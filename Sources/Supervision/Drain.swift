@@ -24,9 +24,9 @@ public enum DrainAction: Sendable, Equatable {
   case turnAway
   /// Assign no more customers: the waiting ones stay for the next start.
   case stopAssigning
-  /// Kill the tellers that serve a customer: these customers return to the head of the line.
+  /// Kill the workers that serve a customer: these customers return to the head of the line.
   case returnServing
-  /// Ask all tellers and services to exit.
+  /// Ask all workers and services to exit.
   case dismiss
   /// Kill the processes that have not exited within the time limit of the last step.
   case killRemaining
@@ -78,14 +78,14 @@ public struct Drain: Sendable {
   private var hasBegun = false
   private var hasEnded = false
 
-  /// Limits of the time in which idle tellers may exit. They still have to write their logs.
+  /// Limits of the time in which idle workers may exit. They still have to write their logs.
   public static let exitGrace: ClosedRange<TimeSpan> = .milliseconds(100)...TimeSpan.seconds(3)
 
   /// A drain that starts now.
   public init(at now: MonotonicTime) { began = now }
 
-  /// Requests that the drain proceeds to `step` at once; no effect if it has reached that step already. With nil, the
-  /// drain lets all customers be served. `bound` limits each step; the shortest bound of all requests applies.
+  /// Requests that the drain waits in no step before `step`; nil requests no step. `bound` limits each step, and the
+  /// shortest bound of all requests applies.
   public mutating func ask(for step: DrainStep? = nil, bound: TimeSpan? = nil, at now: MonotonicTime) {
     guard !hasEnded else { return }
     if let step { wanted = max(wanted, step) }
@@ -98,7 +98,7 @@ public struct Drain: Sendable {
   /// Requests that the drain proceeds to the step after the current one.
   public mutating func requestNextStep(at now: MonotonicTime) { ask(for: step.next, at: now) }
 
-  /// Durations of all steps, the current one up to now.
+  /// Durations of the steps so far, the current one up to now.
   public func spans(at now: MonotonicTime) -> [DrainStepDuration] {
     past + [DrainStepDuration(step: step, span: now.since(began))]
   }

@@ -1,6 +1,6 @@
 // Contract between a worker and the component that obtains what a customer needs or runs the customer's whole work.
-// Invariant: a repeated request for the same ticket of the same day, by any process at any time, gets the same answer
-// and takes nothing twice. If the work is a command, the command can make its effect happen once, because each attempt
+// Invariant: a repeated request for the same ticket of the same day takes nothing twice, whichever process repeats it.
+// If the work is a command, the command can make its effect happen once, because each attempt
 // receives the same customer key.
 // Errors: ``ProvisionResult/unknown(_:)`` with the reason; the customer is retried later. ``ProvisionResult/later(_:)``
 // is not a failure: the customer stays assigned, and the worker asks again.

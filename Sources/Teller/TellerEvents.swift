@@ -92,7 +92,7 @@ public enum TellerExit {
   public static let done: Int32 = 0
   /// Descriptor 3 is missing or not a socket, so the coordinator has not started this process.
   public static let usage: Int32 = 2
-  /// The coordinator's messages could not be understood (EX_DATAERR).
+  /// The coordinator has refused this process, or has sent a message that breaks the protocol (EX_DATAERR).
   public static let protocolError: Int32 = 65
   /// The system refused something that a teller needs (EX_OSERR).
   public static let system: Int32 = 71

@@ -14,7 +14,7 @@ struct TellerLog {
   private let service: String
   /// Sentences for a customer's start and completion, by grade.
   private let started, completed: [LogMessageTemplate]
-  /// Fields of the customer of the last line about one. All lines about the same attempt contain them.
+  /// Fields about the latest customer, which every line about the same attempt contains.
   private var customer = LogFragment()
   /// Attempt to which the fields in `customer` belong. A lease cannot identify it, because lease numbers restart after
   /// a reset.

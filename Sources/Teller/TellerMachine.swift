@@ -40,7 +40,7 @@ import Wire
 /// result, because a command has its own timeout.
 ///
 /// An acknowledgement changes nothing. A recall of a lease that the teller does not hold changes nothing either: the
-/// teller had already sent its answer when the coordinator sent the recall.
+/// teller has already sent its answer.
 public struct TellerMachine: Sendable {
   private typealias Actions = [TellerAction]
 

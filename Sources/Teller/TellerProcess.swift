@@ -52,7 +52,7 @@ public final class TellerProcess {
   public private(set) var exitCode: Int32?
 
   /// A teller at one end of a connected socket. Sends hello at once.
-  /// - Parameter provider: obtains what each customer needs; nil if customers need nothing.
+  /// - Parameter provider: obtains what each customer needs, or does the whole work; nil if customers need nothing.
   /// - Parameter reportError: receives one line for the user who started the process.
   public init(
     descriptor: consuming FileDescriptor, loop: EventLoop, build: String = BuildIdentity.current,
@@ -91,7 +91,7 @@ public final class TellerProcess {
 
   /// Waits for the next event, at most until a deadline, and handles it.
   public func runIteration(until deadline: MonotonicTime? = nil) throws(SystemError) {
-    // While a command runs no other message is expected, and the command needs the core.
+    // While a command runs, the next message is not expected soon, and the command needs the core.
     let spins = expectsMore && !machine.hasDelegatedWork
     let answers = sentMessages
     sentMessages = 0

@@ -44,8 +44,8 @@ public enum TellerProgram {
     let loop = try EventLoop()
     let teller = try TellerProcess(
       descriptor: channel, loop: loop, role: role, provider: try makeProvider(loop), reportError: reportError)
-    // A terminal sends SIGINT and SIGHUP to the whole process group; only the coordinator decides that
-    // tellers end.
+    // A terminal sends SIGINT and SIGHUP to the whole process group. They are ignored, because the coordinator
+    // decides when its workers end.
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { report in
       if report.signal == SIGTERM { teller.requestStop() }
     }

@@ -1,5 +1,5 @@
-// State machine of a vending machine's money. It receives an event and a time, and returns effects. The same history
-// always has the same result.
+// State machine of a vending machine's money. It receives an event and a time, and returns effects. The same events
+// and times always have the same result.
 //
 // Path of a request. Every request has a name. An invalid request is refused at once; any other is looked up first. A
 // request with a record gets the recorded answer again, and changes nothing. A request without a record is decided: an
@@ -59,15 +59,15 @@ public struct VendingStateMachine: Sendable {
   var outcomes: [PurchaseNumber: StockOutcome] = [:]
   /// Releases by the stock that are not on disk yet.
   var released: Set<PurchaseNumber> = []
-  /// Answers that are sent after the next commit, each with the purchase that it ends.
+  /// Answers that are sent after the next commit, each with the purchase that it ends; nil for none.
   private var pendingAnswers: [(request: RequestNumber, answer: VendingAnswer, purchase: PurchaseNumber?)] =
     []
   /// Effects to perform after all staged entries are on disk.
   private var afterCommit: [VendingEffect] = []
   /// True if entries were staged since the last commit.
   private var hasStaged = false
-  /// True while the remaining disk space is reserved for unfinished work: money is returned, and new requests
-  /// are refused.
+  /// True while the remaining disk space is reserved for unfinished work: money is returned, and all other new
+  /// requests are refused.
   var isLowOnSpace = false
 
   /// A machine in the state that a store has loaded.

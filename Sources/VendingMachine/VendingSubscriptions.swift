@@ -59,7 +59,7 @@ final class VendingSubscriptions<Machine: VendingServiceMachine> {
   /// Publishes all changes to all subscribers. Nothing may be staged.
   func publish(_ service: VendingService<Machine>) { for side in 0..<sides { publish(on: side, service) } }
 
-  /// Publishes all changes to the subscribers of one side, in as many pages as needed.
+  /// Publishes all changes to the subscribers of one side, in as many publications as needed.
   private func publish(on side: Int, _ service: VendingService<Machine>) {
     guard views.hasSubscribers(side) else { return lastSent[side] = nil }
     while let before = lastSent[side], before.isBehind(service) {
@@ -75,7 +75,7 @@ final class VendingSubscriptions<Machine: VendingServiceMachine> {
     }
   }
 
-  /// The changes of money and drinks since the last publication, with at most one page of purchases.
+  /// The changes of money and drinks since the last publication, with at most ``page`` purchases.
   private func news(behind lastSent: LastSent, withLots: Bool, _ service: VendingService<Machine>)
     -> VendingChanges
   {

@@ -24,7 +24,7 @@ public enum CBOREncodingError: Error, Equatable, Sendable {
 }
 
 extension CBOREncodingError: CustomStringConvertible {
-  /// One sentence: the value, the reason, and the necessary change.
+  /// One sentence about what cannot be encoded, and why.
   public var description: String {
     switch self {
     case .keyWithoutFieldNumber(let name):

@@ -28,8 +28,8 @@
 /// An absent optional is an absent field. For the reader of an optional field, a missing field and a null are the
 /// same `nil`.
 ///
-/// Data with arbitrary keys is an array of records: a `Dictionary` has no defined order, might not encode the
-/// same way twice, and is outside the profile unless its keys happen to be field numbers.
+/// Data with arbitrary keys is an array of records: a `Dictionary` has no defined order, so it might not encode
+/// the same way twice.
 ///
 /// ## Heads
 ///

@@ -17,7 +17,7 @@ public enum Frame {
 
 /// Maximum length of a frame's body in bytes, for each kind of connection.
 public enum FrameLimits {
-  /// 1.25 MiB on the control socket, where a message can contain a page of a list, or a payload of 1 MiB and
+  /// 1.25 MiB on the control socket, where a message can contain a part of a list, or a payload of 1 MiB and
   /// its metadata.
   public static let control = 5 << 18
 

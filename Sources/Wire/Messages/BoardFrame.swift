@@ -1,8 +1,8 @@
 // Snapshot of a whole bank for screens: the answer to `board`, sent at most twenty times a second. Invariant:
 // the size of a frame is bounded for any size of the bank. Each frame is complete, except for the history, which
-// only the first frame contains, so a client may skip later frames. Times are milliseconds, since 1970 for
-// points in time; rates are thousandths of a customer per second. Like a status, a frame may count changes that
-// are not on disk yet.
+// only the first frame of a subscription contains, so a client may skip later frames. Times are milliseconds, since
+// 1970 for points in time; rates are thousandths of a customer per second. Like a status, a frame may count changes
+// that are not on disk yet.
 
 import BankModel
 import Time
@@ -123,7 +123,7 @@ public struct BoardCounts: Codable, Sendable, Equatable {
 }
 
 /// Rates in thousandths of a customer per second, over the last second, ten seconds and ten minutes, or since
-/// the coordinator opened if that time is shorter. All are zero in the last frame of an idle bank.
+/// the coordinator opened if that time is shorter. In an idle bank frames are sent until all rates are zero.
 public struct BoardRates: Codable, Sendable, Equatable {
   /// Finished customers, without cancelled ones.
   public var servedSecond, servedTenSeconds, servedTenMinutes: Int64

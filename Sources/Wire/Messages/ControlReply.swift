@@ -60,11 +60,11 @@ public enum ControlAnswer: Sendable, Equatable {
   indirect case status(StatusReport)
   /// Tickets were issued and are on disk.
   case enqueued(EnqueuedReport)
-  /// A page of customers.
+  /// A part of a list of customers.
   case tickets([TicketReport])
   /// One ticket with its history.
   indirect case ticket(TicketReport)
-  /// A page of receipts.
+  /// A part of a list of receipts.
   case receipts([ReceiptReport])
   /// The start or end of an attempt.
   case event(AttemptEvent)

@@ -75,12 +75,12 @@ public enum ControlCommand: Sendable, Equatable {
   /// Adds a list of customers, in several parts. The last part is answered like `enqueue`; the earlier parts
   /// have no answer. The client must not send another request on the same connection between the parts.
   case enqueueList(EnqueueList)
-  /// Lists customers. Answers: `tickets`, one for each page, with `more` except for the last.
+  /// Lists customers. Answers: `tickets`, one for each part of the list, with `more` except for the last.
   case tickets(TicketQuery)
   /// Returns one ticket with its history. Answer: `ticket`.
   case ticket(number: Int64, day: Int64?)
-  /// Lists receipts. Answers: `receipts`, one for each page, with `more` except for the last. With `follow`
-  /// there is no last page.
+  /// Lists receipts. Answers: `receipts`, one for each part of the list, with `more` except for the last. With
+  /// `follow` there is no last part.
   case receipts(ReceiptQuery)
   /// Subscribes to the starts and ends of attempts. Answers: `event` with `more`, until the connection ends.
   case follow

@@ -13,7 +13,7 @@ public struct ProgressReport: Codable, Sendable, Equatable {
     case serving = 2
     /// The work for customers at windows is being finished.
     case finishing = 3
-    /// Tellers are exiting.
+    /// Workers and services are exiting.
     case leaving = 4
     /// A reset cancels all customers.
     case resetting = 5
@@ -84,7 +84,7 @@ public struct StoppedReport: Codable, Sendable, Equatable {
   public var isDayClosed: Bool
   /// Increase of `served` since the drain started; nil from an older build.
   public var finished: Int64?
-  /// Number of tellers that had to be killed; their customers are included in `waiting`.
+  /// Number of windows whose processes had to be killed.
   public var killed: Int64?
   /// The steps of the drain, in order; nil from an older build.
   public var steps: [DrainStepReport]?

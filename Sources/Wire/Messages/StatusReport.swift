@@ -19,7 +19,8 @@ public struct StatusReport: Codable, Sendable, Equatable {
   public var businessMilliseconds: Int64
   /// Counters of the day.
   public var queue: QueueReport
-  /// The configured services. `run` and other services are included only with windows, or with customers today.
+  /// The configured services. `run`, and services that are not configured any more, are included only if they have
+  /// windows, unfinished customers, or customers served today.
   public var services: [ServiceReport]
   /// All windows, outside workers and service processes.
   public var workers: [WorkerReport]

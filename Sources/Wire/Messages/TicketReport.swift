@@ -19,7 +19,7 @@ public struct TicketReport: Codable, Sendable, Equatable {
   public var state: CustomerState
   /// Position in the line, from 1, while waiting; nil if it was not determined, as in lists.
   public var position: Int64?
-  /// Estimated time until service starts, in milliseconds, while waiting. Nil if it was not estimated: in lists,
+  /// Estimated time until the work is done, in milliseconds, while waiting. Nil if it was not estimated, as in lists,
   /// without windows, and while the service is paused.
   public var etaMilliseconds: Int64?
   /// Due time in milliseconds since 1970, while delayed.

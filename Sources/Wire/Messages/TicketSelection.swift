@@ -11,7 +11,7 @@ public struct TicketQuery: Codable, Sendable, Equatable {
   public var state: CustomerState?
   /// Requested service; nil for all.
   public var service: ServiceName?
-  /// Only higher ticket numbers; nil for all. For the next page, this is the last number of the page before.
+  /// Only higher ticket numbers; nil for all. To continue a list, pass the last number that was received.
   public var after: Int64?
   /// Maximum number of customers, 1 … ``limitAtMost``; nil for all.
   public var limit: Int64?

@@ -72,9 +72,9 @@ public enum VendingCommand: Sendable, Equatable {
   }
 }
 
-/// Page of purchases.
+/// Part of the list of purchases.
 public struct PurchasePage: Codable, Sendable, Equatable {
-  /// Position in the ledger after which the page starts, and maximum number of purchases.
+  /// Position in the ledger after which this part starts, and maximum number of purchases.
   public var after, limit: Int64
   /// The largest limit. The machine reads a higher one as this one.
   public static let maxLimit: Int64 = 500

@@ -140,7 +140,7 @@ public struct VendingAuditReport: Codable, Sendable, Equatable {
   public var changes: Int64
   /// The sums of the money over all rows.
   public var account: MoneyAccount
-  /// Number of completed purchases, and of purchases whose outcome is unknown.
+  /// Number of completed purchases, and of those that are in progress or abandoned and not yet released.
   public var purchases, unfinished: Int64
   /// Difference between the balance and the sum of the rows, in won.
   public var difference: Won

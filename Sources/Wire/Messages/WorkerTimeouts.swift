@@ -1,6 +1,5 @@
 // Contents of messages to and from a worker, which may be of any build: offer, timeouts, assignment, progress.
-// Invariant: an assignment contains everything that a worker needs about a customer, and nothing of the bank's
-// configuration.
+// Invariant: an assignment contains everything that a worker needs about a customer.
 
 import BankModel
 
