@@ -25,7 +25,7 @@ public struct CommandOutcome: Sendable, Hashable {
   public var output: CapturedOutput
   /// Captured standard error.
   public var errors: CapturedOutput
-  /// Process ids of descendants that could not be ended; usually empty.
+  /// Ids of processes of the command that could not be ended; usually empty.
   public var leftBehind: [pid_t]
 
   public init(

@@ -109,7 +109,7 @@ public final class ServiceServer<Handler: ServiceHandler> {
     }
   }
 
-  /// Makes the service answer the requests that it has received, and then end.
+  /// Makes the service end, after the answers that need no further input.
   public func requestStop() { isStopRequested = true }
 
   /// True until a request to stop, a failure, or the end of the coordinator ends the service.
@@ -123,7 +123,7 @@ public final class ServiceServer<Handler: ServiceHandler> {
     return try finish()
   }
 
-  /// Answers all requests that were received, unless the disk has failed. Clients send later requests to the next
+  /// Sends the answers that need no further input, unless the disk has failed. Clients send other requests to the next
   /// process.
   private func finish() throws(SystemError) -> Int32 {
     isEnding = true

@@ -21,7 +21,7 @@ public final class TellerProcess {
   /// of 65,000. Work that takes longer than this is not affected.
   private static let spinDuration = TimeSpan.microseconds(50)
   /// Added to ``spinDuration`` for each answer beyond the first in one batch. The coordinator also handles answers in
-  /// batches, those of other tellers first.
+  /// batches, and perhaps those of other tellers first.
   private static let spinPerAnswer = TimeSpan.microseconds(6)
 
   private let loop: EventLoop

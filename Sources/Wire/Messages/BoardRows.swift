@@ -99,7 +99,7 @@ public struct BoardServing: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case ticket = 1, service, priority, window, since, attempt, progress }
 }
 
-/// A window of the bank, or the slot of an outside worker.
+/// A window of the bank, or an outside worker.
 public struct BoardWindow: Codable, Sendable, Equatable {
   /// Name: `deposit-1`.
   public var window: String

@@ -9,7 +9,7 @@ public struct Failure: Codable, Sendable, Equatable, Error {
   public enum Code: String, Sendable, Codable, CaseIterable {
     /// Too many customers, payload bytes or priorities would wait; `subject` is the limit.
     case queueFull = "queue_full"
-    /// The bank accepts no new customers because it is closing.
+    /// The bank is closing, and refuses the request.
     case draining
     /// The disk is full.
     case diskFull = "disk_full"
@@ -24,7 +24,7 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     /// The state of the ticket does not allow the operation; `subject` is `NUMBER STATE`. Or the day of a reset is
     /// not the current day.
     case wrongState = "wrong_state"
-    /// The request contradicts itself, or violates a limit.
+    /// The request is invalid, for example because it violates a limit.
     case badRequest = "bad_request"
     /// The configuration cannot be used.
     case badConfiguration = "bad_configuration"
@@ -32,7 +32,7 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     case damaged
     /// A newer program has written the database.
     case newerSchema = "newer_schema"
-    /// The home directory cannot be used: permissions, owner, disk.
+    /// The home directory cannot be used, for example because of its owner or its permissions.
     case badHome = "bad_home"
     /// A window was given up, because its process did not start; `subject` is its name. Other windows may be open.
     case startFailed = "windows_failed"
@@ -52,8 +52,7 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     case withdrawn
     /// The client reads events more slowly than they occur. It receives no further events.
     case slowConsumer = "too_slow"
-    /// The bank offers no service of this name; `subject` is the name, and the details list the services it
-    /// offers.
+    /// The bank offers no service of this name; `subject` is the name.
     case noSuchService = "no_such_service"
     /// There is no window with this name; `subject` is the name. An outside worker has no window.
     case noSuchWindow = "no_such_window"
@@ -64,9 +63,9 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     /// The lease of the branch has run out, and other branches have rescued its customers. The branch serves no
     /// customers until it has joined the bank again.
     case leaseLost = "lease_lost"
-    /// A bank with several branches does not support the request; `subject` is the request.
+    /// A shared bank does not support the request; `subject` is the request or empty.
     case unsupportedWithSharedStore = "not_in_shared_bank"
-    /// The database was not moved, and nothing was changed; `subject` is the destination.
+    /// The database was not moved, and nothing was changed; `subject` is the destination or empty.
     case notMoved = "not_moved"
     /// The database of the home was moved; `subject` is its location, and `detail` the marker file. If
     /// `messageDetail` is set, it is unknown whether the move was completed.

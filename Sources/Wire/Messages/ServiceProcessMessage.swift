@@ -58,7 +58,7 @@ public enum SupervisorMessage: Sendable, Equatable {
   case refused(Refusal)
   /// A liveness check. The service answers with ``ServiceProcessMessage/beat(_:)`` and this number.
   case check(Int64)
-  /// The service answers its pending requests and exits.
+  /// The service sends the answers that need no further input, and exits.
   case close
   /// The service's database belongs to this bank. The service stores this opening in it.
   case bank(BankIdentity)
@@ -104,13 +104,13 @@ extension SupervisorMessage: FrameMessage {
 
 /// Settings of a service that the coordinator supervises.
 public struct ServiceProcessSettings: Codable, Sendable, Equatable {
-  /// Name of the worker: `stock`.
+  /// Name of the service: `stock`.
   public var name: String
   /// Generation of the process, from 1.
   public var generation: Int32
   /// Language of log messages.
   public var language: Language
-  /// Path of this worker's log file; empty for none.
+  /// Path of the process's log file; empty for none.
   public var logPath: String
   /// Size in bytes at which the log is rotated.
   public var logLimit: Int64

@@ -17,7 +17,7 @@ public struct TicketReport: Codable, Sendable, Equatable {
   public var issuedAt: Int64
   /// State of the customer.
   public var state: CustomerState
-  /// Position in the line, from 1, while waiting; nil if it was not determined, as in lists.
+  /// Position among the waiting customers of the service, from 1; nil if it was not determined, as in lists.
   public var position: Int64?
   /// Estimated time until the work is done, in milliseconds, while waiting. Nil if it was not estimated, as in lists,
   /// without windows, and while the service is paused.

@@ -33,7 +33,7 @@ public enum VendingCommand: Sendable, Equatable {
   case insert(Won)
   /// Buys one piece of a product; needs an order name.
   case buy(ItemID)
-  /// Pays out the balance; needs an order name.
+  /// Pays out the balance, except the prices of purchases in progress; needs an order name.
   case giveChange
   /// Adds drinks; needs an order name.
   case add(AddedDrinks)

@@ -80,7 +80,8 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
     case shelfFull = "shelf_full"
     /// A manager's request arrived on the customers' socket, or a customer's request on the manager's socket.
     case wrongSide = "wrong_side"
-    /// The stock service does not answer. It may still execute a manager's change that was sent to it.
+    /// The stock service does not answer, or lacks the product. It may still execute a manager's change that was sent
+    /// to it.
     case stockUnavailable = "stock_unavailable"
     /// The disk is full.
     case diskFull = "disk_full"

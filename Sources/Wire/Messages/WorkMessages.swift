@@ -1,5 +1,5 @@
 // Encoding of a worker's report on a customer's work: its result, or the reason why it was not done. Invariant:
-// the decoder refuses negative durations, and excerpts that are longer than their streams.
+// the decoder refuses negative durations and pauses, and excerpts that are longer than their streams.
 
 import BankModel
 import Time
