@@ -1,7 +1,6 @@
 // Renaming of a damaged database of the vending machine, only at the request of an operator. The database is opened for
 // the check; an undamaged one stays in place.
-// Invariant: the database and its files `-wal`, `-journal` and `-shm` get another name, and a new, empty database is
-// created.
+// The database and its files `-wal`, `-journal` and `-shm` get another name, and a new, empty database is created.
 // Errors: an exit code for the reason, and a sentence on standard error.
 
 import BankModel

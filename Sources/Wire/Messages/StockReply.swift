@@ -25,7 +25,7 @@ public enum StockResult: Sendable, Equatable {
   case assortment(Assortment)
   /// Result of an audit.
   case audit(StockAuditReport)
-  /// Answered orders, sorted by name; empty after the last order.
+  /// Answered orders. Those of the answer to `orders` are sorted by name, and there are none after the last order.
   case orders([OrderRecord])
 
   /// Field number of each kind of answer.

@@ -124,7 +124,7 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
   public var priority: Priority
   /// Way in which the ticket ended.
   public var outcome: Outcome
-  /// Name of the window; nil if no window had the customer.
+  /// Name of the window at which the customer was when the ticket ended; nil if the customer was at none.
   public var window: String?
   /// Number of all attempts.
   public var attempts: Int32
@@ -134,7 +134,8 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
   public var debit, credit: String?
   /// Time of issue, in milliseconds since 1970.
   public var issuedAt: Int64
-  /// Start of the last attempt, in milliseconds since 1970; nil if there was none.
+  /// Start of the attempt during which the ticket ended, in milliseconds since 1970; nil if the customer was at no
+  /// window.
   public var startedAt: Int64?
   /// Time of the receipt, in milliseconds since 1970.
   public var finishedAt: Int64
