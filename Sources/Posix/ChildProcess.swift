@@ -102,8 +102,9 @@ public struct ExitStatus: Sendable, Hashable, CustomStringConvertible {
 
   /// Kind of exit, with the code or signal.
   public let ending: Termination
-  /// Peak resident memory in bytes. The kernel includes the time before exec, when the child has the memory of
-  /// its parent. So for a small child of a large parent it is the size of the parent.
+  /// Peak resident memory in bytes, of the child or of the largest reaped descendant. The kernel includes the time
+  /// before exec, when the child has the memory of its parent. So for a small child of a large parent it is the size
+  /// of the parent.
   public let maxResidentBytes: Int64
 
   public init(ending: Termination, maxResidentBytes: Int64) {

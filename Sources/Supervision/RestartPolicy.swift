@@ -1,7 +1,7 @@
-// Decision when a worker that has exited is restarted. Random numbers come from a seeded generator, so the same history
-// gives the same decisions. An exit before ready shows that starting fails, so restarts are delayed. An exit during
-// work does not show this, so the successor starts at once. An exit directly after ready, without any work done, is
-// counted and delayed separately: a few of these exits are chance, many in a row show a worker that cannot work.
+// Decision when a worker that has exited is restarted. Random numbers come from a seeded generator, so the same seed
+// and exits give the same decisions. An exit before ready shows that starting fails, so restarts are delayed. An exit
+// during work does not show this, so the successor starts at once. An exit directly after ready, without any work done,
+// is counted and delayed separately: a few of these exits are chance, many in a row show a worker that cannot work.
 // Invariant: exits are "in a row" if no work was done between them and no worker was ready for long.
 
 import BankModel

@@ -40,8 +40,8 @@ struct TellerLog {
   /// The file to which the lines are written.
   var output: LogFile { file }
 
-  /// The sentence for the log about a customer of this grade. A customer without a grade gets the sentence that
-  /// contains only the number.
+  /// The sentence for the log about a customer of this grade. A customer without a grade gets the sentence of
+  /// the regular grade.
   private static func sentence(of customer: Assignment, in sentences: [LogMessageTemplate])
     -> LogMessageTemplate
   {

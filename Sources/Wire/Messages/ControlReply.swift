@@ -62,7 +62,7 @@ public enum ControlAnswer: Sendable, Equatable {
   case enqueued(EnqueuedReport)
   /// A part of a list of customers.
   case tickets([TicketReport])
-  /// One ticket with its history.
+  /// One ticket with its attempts and its receipt.
   indirect case ticket(TicketReport)
   /// A part of a list of receipts.
   case receipts([ReceiptReport])

@@ -77,7 +77,7 @@ public enum ControlCommand: Sendable, Equatable {
   case enqueueList(EnqueueList)
   /// Lists customers. Answers: `tickets`, one for each part of the list, with `more` except for the last.
   case tickets(TicketQuery)
-  /// Returns one ticket with its history. Answer: `ticket`.
+  /// Returns one ticket with its attempts and its receipt. Answer: `ticket`.
   case ticket(number: Int64, day: Int64?)
   /// Lists receipts. Answers: `receipts`, one for each part of the list, with `more` except for the last. With
   /// `follow` there is no last part.

@@ -1,9 +1,9 @@
-// History of a ticket, and a receipt, in answers to clients. Times are milliseconds since 1970. Properties that
+// A ticket with its attempts, and a receipt, in answers to clients. Times are milliseconds since 1970. Properties that
 // do not apply are nil.
 
 import BankModel
 
-/// One ticket: its state and its history.
+/// One ticket: its state, its attempts and its receipt.
 public struct TicketReport: Codable, Sendable, Equatable {
   /// Business day, and ticket number.
   public var day, ticket: Int64
