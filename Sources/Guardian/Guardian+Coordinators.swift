@@ -111,8 +111,8 @@ extension Guardian {
 
   // MARK: - Hang detection
 
-  /// Examines a coordinator that has been silent for long, and kills it if it hangs. The caller has handled its
-  /// pending messages before.
+  /// Examines a coordinator that has been silent for long, and kills it if it hangs. The caller has handled the
+  /// coordinator's pending messages before.
   func checkSilentCoordinator(at now: MonotonicTime) {
     guard var coordinator else { return }
     defer { if self.coordinator?.pid == coordinator.pid { self.coordinator = coordinator } }

@@ -28,8 +28,8 @@ public enum Signals {
   /// Makes SIGABRT and SIGQUIT end the process at once, with a core dump if core dumps are enabled.
   ///
   /// If the tools for it are installed, the Swift runtime handles these signals by printing a backtrace.
-  /// A supervisor sends SIGABRT, and SIGKILL soon after. A backtracer whose process is killed waits
-  /// forever and keeps inherited descriptors open.
+  /// The coordinator and the guardian send SIGABRT to a hanging process, and SIGKILL soon after. A backtracer whose
+  /// process is killed waits forever and keeps inherited descriptors open.
   static func restoreDefaultAbort() {
     for signal in [SIGABRT, SIGQUIT] {
       let result = linux_signals_default(signal)
