@@ -1,5 +1,5 @@
-// The system's libpq as a Swift module. This header adds functions for constants that Swift cannot import
-// (character constants and enumeration members), and a notice receiver that writes nothing to standard error.
+// The system's libpq as a Swift module. This header adds functions for the fields of an error, the kinds of results and
+// the progress of connecting, and a notice receiver that writes nothing to standard error.
 #if __has_include(<libpq-fe.h>)
 #include <libpq-fe.h>
 #else

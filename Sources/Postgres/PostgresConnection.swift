@@ -33,8 +33,8 @@ public final class PostgresConnection {
     /// Maximum bytes of all results of one segment.
     public var resultBytes = 32 << 20
     /// Timeout of the oldest segment, measured in the time during which the loop could receive. On a connection
-    /// without notifications the timeout restarts whenever data arrives, because a long response takes time on a slow
-    /// line.
+    /// without notifications the timeout restarts whenever the socket is ready, because a long request or response
+    /// takes time on a slow line.
     public var timeout: TimeSpan = .seconds(10)
 
     public init() {}
@@ -69,11 +69,10 @@ public final class PostgresConnection {
   /// Replacement for library and server in a simulation.
   private var simulated: SimulatedPipeline?
   private var registration: Registration?
-  /// Error that has ended the connection and was not reported yet, because it was found outside the handler of the
-  /// loop, for example by ``send(_:_:)``.
+  /// Error that ends the connection and was not reported to the handler yet.
   private var pendingError: PostgresError.Reason?
-  /// Listening time at which data last arrived. Not updated after ``listen(to:_:)``, because the data may then be a
-  /// notification instead of a response.
+  /// Listening time at which the socket was last ready. Not updated after ``listen(to:_:)``, because received data may
+  /// then be a notification instead of a response.
   private var receivedAt = MonotonicTime(nanoseconds: 0)
   /// True after the first call of ``listen(to:_:)``.
   private var isListening = false
@@ -109,13 +108,12 @@ public final class PostgresConnection {
 
   // MARK: - Sending
 
-  /// Sends a segment, which is one transaction: it takes effect as a whole or not at all. The only exception is a
-  /// segment with transaction commands such as BEGIN. The outcomes of several segments are reported in order, after
-  /// this call.
+  /// Sends a segment, which is one transaction: it takes effect as a whole or not at all. If the caller opens a
+  /// transaction with BEGIN, the segments up to its end are one transaction. The outcomes of several segments are
+  /// reported in order, after this call.
   ///
   /// - Throws: `full` if the limits are reached; `closed` if the connection is not ready yet or has ended, or if its
-  ///   loss was just found and is reported to the handler by ``finishIteration()``. In all these cases the segment was
-  ///   not sent.
+  ///   loss was found and is not reported to the handler yet. In all these cases the segment was not sent.
   public func send(
     _ segment: [PostgresCall], _ finish: @escaping (PostgresOutcome) -> Void
   ) throws(PostgresError) {

@@ -8,7 +8,7 @@ public struct PostgresError: Error, Sendable, Hashable {
   public enum Reason: Sendable, Hashable {
     /// The address is invalid. The text is the reason; empty if the reason may contain a secret.
     case invalidURL(String)
-    /// The address contains a password or another secret, which arguments, logs and `ps` would show.
+    /// The address contains a password, another secret or text that may be one, which logs and `ps` would show.
     case passwordInURL
     /// Connecting failed, usually because no server listens at the address or the host was not found; message of the
     /// library.

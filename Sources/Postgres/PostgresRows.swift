@@ -86,7 +86,7 @@ public struct PostgresRows: Sendable, Hashable {
   /// The raw bytes of the value; nil for NULL.
   public func bytes(_ row: Int, _ column: Int) -> [UInt8]? { range(row, column).map { Array(bytes[$0]) } }
 
-  /// A one-dimensional array of integers without NULL (array_send); nil for any other value and for NULL.
+  /// An empty or one-dimensional array of integers without NULL (array_send); nil for any other value and for NULL.
   public func integers(_ row: Int, _ column: Int) -> [Int64]? {
     guard let whole = range(row, column), whole.count >= 12, let dimensions = number(at: whole.lowerBound)
     else {

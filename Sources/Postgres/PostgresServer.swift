@@ -8,7 +8,7 @@ import CPostgres
 public struct PostgresServer: Sendable, Hashable {
   /// Version as a number, such as 150004 for 15.4.
   public let version: Int64
-  /// True if the settings of the server make commits wait for a standby, so that no commit is lost with the primary.
+  /// True if the settings of the session make commits wait for a standby.
   public let isSynchronous: Bool
 
   /// Oldest version with which pipelines and all statements of the bank were tested or are documented to work: 13.

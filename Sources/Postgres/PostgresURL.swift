@@ -25,7 +25,7 @@ public struct PostgresURL: Sendable, Hashable, CustomStringConvertible {
   public let connectSeconds: Int
   /// Parameters for the library.
   let settings: [Setting]
-  /// Number of hosts, which are tried one after the other.
+  /// Number of hosts in the address; 1 if it names none.
   public let hostCount: Int
   /// Settings that every session applies before its first use.
   let session: SessionSettings
@@ -57,8 +57,8 @@ public struct PostgresURL: Sendable, Hashable, CustomStringConvertible {
     hostCount = max(1, hosts.count)
     description = Self.shown(named)
     session = SessionSettings(readOnly: readOnly, schemas: schemas)
-    // With `target_session_attrs=read-write` the library rejects a read-only session as if it were on a standby, so a
-    // reading caller checks the server itself.
+    // With `target_session_attrs=read-write` the library rejects a read-only session as if it were on a standby. A
+    // reading session is therefore opened without it, and `PostgresServer` detects a standby.
     var settings = Self.defaultSettings(application, manyHosts: hosts.count > 1 && !readOnly)
       .filter { named[$0.keyword] == nil }
     settings += given.filter {
@@ -73,7 +73,6 @@ public struct PostgresURL: Sendable, Hashable, CustomStringConvertible {
     options += session.startOptions.map { "-c \($0)" }
     settings.append(Setting(keyword: "options", value: options.joined(separator: " ")))
     self.settings = settings
-    // As in the library, the shortest timeout is two seconds.
     connectSeconds = max(2, min(named["connect_timeout"].flatMap { Int($0) } ?? 5, 600))
   }
 
@@ -100,7 +99,8 @@ public struct PostgresURL: Sendable, Hashable, CustomStringConvertible {
     return PostgresURL(rotated, like: self)
   }
 
-  /// This address with one of its hosts only, even if that host accepts no writes.
+  /// This address with only one of its hosts, and without `target_session_attrs`; an address with one host is returned
+  /// unchanged.
   public func alone(atHost number: Int) -> PostgresURL {
     guard hostCount > 1 else { return self }
     let first = beginning(atHost: number)

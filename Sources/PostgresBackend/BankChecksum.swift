@@ -1,6 +1,7 @@
 // Checksum of the state of a home, by which a repeated move detects that the home has changed after the first move.
-// Invariant: homes with different days, numbers of rows, sums or last receipts have different checksums, up to
-// collisions of 64 bits. The checksum is stored in the database.
+// Invariant: except for collisions of 64 bits, homes have different checksums if they differ in the numbers of rows, in
+// the sums, in the number, start or last ticket of a day, or in the ticket or end of the last receipt. The checksum is
+// stored in the database.
 import QueueCore
 
 /// 64-bit FNV-1a over the numbers of a closed bank.

@@ -1,5 +1,5 @@
-// Move of a whole bank into an empty shared database: the order of the transfer, in bounded portions, and the checks
-// before the rows become visible.
+// Move of a whole bank into an empty shared database: the order of the transfer, in portions, and the checks before the
+// rows become visible.
 // Invariant: the move is one transaction. Before the commit, all rows in the database are counted by kind, and the
 // result is audited. If anything differs from the home, nothing is moved.
 // Errors: Failure `move_refused` if it is certain that nothing was moved; StoreError if the connection, the server or
@@ -15,16 +15,16 @@ import Wire
 
 /// One move of a bank from a home into a shared database.
 final class BankMove {
-  /// Timeout for the server's response to one portion or to the commit.
+  /// Timeout for one answer of the server.
   private static let timeout = TimeSpan.seconds(300)
-  /// Rows per portion.
+  /// Maximum rows per portion of keys, receipts, attempts, customers or stock releases.
   static let rowsPerBatch = 2_048
 
   private let input: MoveInput
   private let source: any QueueExport
   private unowned let observer: any MoveObserver
   private let connection: BlockingConnection
-  /// Number and epoch of the branch that the move creates.
+  /// Number and epoch of the branch that owns the moved rows.
   private var owner: (id: Int64, epoch: Int64) = (0, 0)
   /// Days of the bank, once they are moved.
   private var days: [ExportedDay] = []
@@ -281,7 +281,7 @@ final class BankMove {
 
   // MARK: - Portions
 
-  /// Number and epoch of the created branch, as parameters.
+  /// Values of ``owner`` as parameters.
   private var ownerValues: [PostgresValue] { [.integer(owner.id), .integer(owner.epoch)] }
 
   /// Sends the rows of a portion, if there are any, and empties the portion.
@@ -316,7 +316,7 @@ final class BankMove {
     }
   }
 
-  /// The only branch that serves a line: the moved branch if the line draws on this home's stock, else 0.
+  /// The only branch that serves a line: that of ``owner`` if the line draws on this home's stock, else 0.
   private func owner(of line: Line) -> Int64 { line.service.usesStock ? owner.id : 0 }
 
   /// Adds one to these counts of a day and a lane.
@@ -344,7 +344,7 @@ final class BankMove {
     return rows
   }
 
-  /// Compares the moved rows, sums and audit with the home; throws at the first difference.
+  /// Compares the numbers of rows, the sums and the audit with those of the home; throws at the first difference.
   private func verify(_ before: StoreAudit, _ rows: ExportedRows) throws -> MoveResult {
     let moved = try count()
     if let kind = rows.difference(from: moved) {
@@ -363,7 +363,7 @@ final class BankMove {
     return MoveResult(place: connection.name, rows: moved, balance: balance, isRepeated: false)
   }
 
-  /// The failure that nothing was moved, with its reason.
+  /// The failure that reports why nothing was moved.
   private func refusal(_ kind: MessageDetail.Kind, _ values: any CustomStringConvertible...) -> Failure {
     var messageDetail = MessageDetail(kind)
     messageDetail.values = values.map { $0.description }

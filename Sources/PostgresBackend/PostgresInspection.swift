@@ -32,7 +32,7 @@ final class PostgresInspection: InspectedStore {
     try reader.receipts(from: day, behind: marks, of: service, limit: limit)
   }
 
-  /// Reader whose queries about juice are limited to the stock of one branch; nil if there is no such branch.
+  /// Reader whose receipts of juice and unreleased tickets are limited to one branch; nil if there is no such branch.
   func stockReading(ofBranch name: String) throws(StoreError) -> (any QueueReader)? {
     try reader.reading(ofStockOf: name)
   }

@@ -31,8 +31,8 @@ final class PostgresQueueStore: SharedQueueStore {
   private var underway: [Bool] = []
   /// True while reported results still belong to transactions before the loss.
   private var isDiscardingResults = false
-  /// True from the loss of the branch's customers until the queue has received the event. Commits that the queue
-  /// makes before the event belong to the ended epoch and are dropped.
+  /// True from the loss of the branch's customers until the queue has taken `.claimsLost`. Commits that the queue makes
+  /// before that belong to the ended epoch and are dropped.
   private var isLossUndelivered = false
   /// Refusal of a commit that the queue has not received yet, and the number of events that precede it.
   private var refusal: (error: StoreError, behind: Int)?
@@ -57,7 +57,7 @@ final class PostgresQueueStore: SharedQueueStore {
     services = opening.services
     (isDraining, day, today) = (opening.isDraining, opening.day, opening.day)
     identity = BranchIdentity(opening.branch, name: name)
-    // Other branches are draining the bank. This branch drains as well, and closes with them.
+    // The bank drains, so this branch drains as well.
     if isDraining { storeEvents.append(.draining) }
     for event in early { handle(event) }
   }
@@ -175,20 +175,20 @@ final class PostgresQueueStore: SharedQueueStore {
     store.drainDay(request)
   }
 
-  /// Leaves the bank, and ends the day before that if the bank drains.
+  /// Ends the day if the bank drains, and then leaves the bank.
   func leave() {
     guard !isLeaving else { return }
     isLeaving = true
-    // A day that started after the request must not be ended.
+    // A day that started after the request for the drain must not be ended.
     guard isDraining || wasAskedToDrain && today == day else { return leaveNow() }
     closing = .max
     store.endDay(.max, today)
   }
 
-  /// Leaves the bank without ending the day.
+  /// Leaves the bank. Does not end the day.
   private func leaveNow() {
     store.leave(drains: isDraining || wasAskedToDrain) { [weak self] in
-      // The last poll has just reported the state of the bank.
+      // The last poll may have just reported the state of the bank.
       self?.handleEvents()
       self?.storeEvents.append(.left)
     }
@@ -257,7 +257,8 @@ final class PostgresQueueStore: SharedQueueStore {
     if day != self.day, today == self.day { storeEvents.append(.dayEnded) }
   }
 
-  /// Drops everything of the ended epoch, and reports the loss to the queue and the branch.
+  /// Drops the transactions, payloads and queue events of the ended epoch, and reports the loss to the queue and the
+  /// branch.
   private func handleLoss(_ loss: LeaseLoss) {
     events.removeAll()
     refusal = nil

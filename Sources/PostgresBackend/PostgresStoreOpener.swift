@@ -14,8 +14,7 @@ import Wire
 public struct PostgresStoreOpener: SharedStoreOpener {
   public init() {}
 
-  /// Timeout for joining, after which the start fails. A client that opens a bank waits for this time. A branch that a
-  /// guardian has restarted has no timeout.
+  /// Timeout for joining, after which the start fails. A branch that a guardian has restarted has no timeout.
   static let timeout = TimeSpan.seconds(20)
 
   /// Opens the database at an address for reading. See ``Coordinator/SharedStoreOpener``.

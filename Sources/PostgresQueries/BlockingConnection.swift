@@ -28,8 +28,8 @@ package final class BlockingConnection: PostgresHandler {
   private var host = 0
   /// True within a snapshot or a writing transaction.
   private var isInSnapshot = false
-  /// Identity of the database: `known` returns the one that the caller remembers, and `seen` is the one that a server
-  /// last returned.
+  /// Identity of the database: `known` returns the one that the caller remembers, and `seen` is that of the connection
+  /// used last.
   private let known: () -> SharedStoreProgress?
   private var seen: SharedStoreProgress?
 
@@ -156,8 +156,8 @@ package final class BlockingConnection: PostgresHandler {
   private func ready() throws(PostgresError) -> PostgresConnection {
     if let connection, connection.isReady { return connection }
     guard !isInSnapshot else { throw loss ?? PostgresError(.closed, at: name) }
-    // Each host is tried once, because a silent host takes the whole timeout for connecting. The first host with
-    // the known identity and timeline is used. If there is none, the accepted host with the highest timeline is used.
+    // Each host is tried once. The first host with the known identity and timeline is used. If there is none, the
+    // accepted host with the highest timeline is used.
     var best: (host: Int, sight: ServerIdentity)?
     var firstError: PostgresError?
     for host in host..<(host + url.hostCount) {
@@ -183,7 +183,7 @@ package final class BlockingConnection: PostgresHandler {
     return use(connection, at: best.host, identity)
   }
 
-  /// Known identity of the database. The remembered one takes precedence, unless the seen one is of the same server
+  /// Known identity of the database. The remembered one takes precedence, unless the seen one is of the same cluster
   /// and bank and has a higher timeline.
   private var mark: SharedStoreProgress? {
     guard let reply = known() else { return seen }
@@ -219,7 +219,8 @@ package final class BlockingConnection: PostgresHandler {
     return (connection, identity)
   }
 
-  /// Runs the loop until the condition holds or the connection is lost. Each connection has its own deadlines.
+  /// Runs the loop until the condition is true or the connection is lost. The timeouts of the connection end the wait
+  /// for a silent server.
   private func runLoop(until isDone: () -> Bool) throws(PostgresError) {
     while !isDone(), loss == nil {
       do throws(SystemError) { try loop.runOnce(until: connection?.nextDeadline) } catch {

@@ -223,7 +223,8 @@ struct ClaimAudit {
       """
   }
 
-  /// Number, first and last number, and an invalid end of the attempts of each ticket of the day.
+  /// For each ticket of the day with attempts: their count, their first and last number, and the number of the first
+  /// attempt with an invalid end.
   private var attemptsInOrder: String {
     let last = AttemptEnd.allCases.map(\.rawValue).max() ?? 0
     return """

@@ -10,9 +10,9 @@ import Storage
 import Time
 
 extension PostgresReader {
-  /// Verifies every invariant that can be checked in the shared database. See `QueueReader`.
+  /// Verifies the invariants that can be checked in the shared database. See `QueueReader`.
   ///
-  /// Days whose receipts were pruned are skipped. Claims are checked for the present day only.
+  /// Receipts and counts of pruned days are not checked. Claims exist for the present day only.
   ///
   /// If the customers of large requests are being moved to their lines, the audit first waits for them, for about 30 s
   /// at most.
@@ -67,8 +67,8 @@ extension PostgresReader {
     let (fsync, commit, standbys) = try serverSettings()
     var faults: [MessageDetail] = []
     if fsync == "off" { faults.append(MessageDetail(.fsyncOff)) }
-    // Branches wait for the server's disk in any case. Waiting for the disk alone is sufficient if no standby is
-    // configured.
+    // The sessions of a branch replace `off`, so their commits wait for the server's disk. This is sufficient if no
+    // standby is configured.
     if commit == "local" && !standbys.isEmpty {
       faults.append(MessageDetail(.synchronousCommitOff, commit))
     }

@@ -2,8 +2,8 @@
 // claim or a returned range, and pages were claimed in ticket order.
 //
 // These checks bound the reordering in a shared bank: a customer is overtaken at most by the pages that other
-// branches hold at the same time. A claim that was made later than a claim of higher tickets must be the claim of a
-// returned range. The returned pages of a fenced branch are recorded as released claims. A claim of one customer
+// branches have claimed at the same time. A claim that was made later than a claim of higher tickets must be the claim
+// of a returned range. The returned pages of a fenced branch are recorded as released claims. A claim of one customer
 // needs no such record, because a customer that is due or requeued returns alone.
 //
 // Invariant: memory holds only a portion of the rows of each query, and at most 2048 late claims.
@@ -20,7 +20,7 @@ extension PostgresReader {
     try auditClaimOrder(&record)
   }
 
-  /// A claimed page, or a returned range that any branch may claim.
+  /// A claimed page, or a returned range.
   private struct ClaimRange {
     var lane, first, last: Int64
     var branch, epoch: Int64?
@@ -36,7 +36,8 @@ extension PostgresReader {
     }
   }
 
-  /// Checks that claims do not overlap and contain every waiting customer before the last of them.
+  /// Checks that claims and returned ranges do not overlap, that every waiting customer before the last of them is in
+  /// one of them, and that the epoch of its claim has not ended.
   private func auditCoverage(_ record: inout AuditRecord) throws(StoreError) {
     var pieces = try SnapshotCursor(
       connection, "pieces",
@@ -79,8 +80,8 @@ extension PostgresReader {
     for cursor in [pieces, customers] { try cursor.close() }
   }
 
-  /// Checks that no page was claimed later than a page of higher tickets in the same lane, unless its tickets had
-  /// been returned. The pages of each lane are read from the last to the first.
+  /// Checks that no page of several tickets was claimed later than a page of higher tickets in the same lane, unless
+  /// it overlaps a released claim. The pages of each lane are read from the last to the first.
   private func auditClaimOrder(_ record: inout AuditRecord) throws(StoreError) {
     var claims = try SnapshotCursor(
       connection, "turns",
@@ -99,7 +100,7 @@ extension PostgresReader {
     try claims.close()
   }
 
-  /// Adds a finding for each late claim that is not in a returned range, and forgets the late claims.
+  /// Adds a finding for each late claim that overlaps no released claim, and forgets the late claims.
   private func explain(
     _ late: inout [(lane: Int64, first: Int64, last: Int64)], _ record: inout AuditRecord
   ) throws(StoreError) {

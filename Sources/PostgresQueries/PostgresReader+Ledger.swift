@@ -50,7 +50,7 @@ extension PostgresReader {
   /// A transfer of an account belongs to a customer with this account, so the index by account finds the transfer.
   private static let account = PostgresStatement(
     "read-account", [.integer], "SELECT \(columns { "\($0) = $1" }) FROM bank.receipt WHERE account = $1")
-  /// The last receipts that have transferred an amount of an account.
+  /// The latest receipts with a transfer to or from an account.
   private static let latest = PostgresStatement(
     "read-account-receipts", [.integer, .integer],
     """

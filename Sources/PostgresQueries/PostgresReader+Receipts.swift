@@ -1,5 +1,5 @@
 // Queries of finished customers: receipts by day and ticket, and attempts.
-// Invariant: the database limits a page of receipts in rows and in bytes of results, so that no result of a query
+// Invariant: the database limits each list of receipts in rows and in bytes of results, so that no result of a query
 // exceeds the limit of a connection.
 import BankModel
 import Postgres
@@ -31,13 +31,13 @@ extension PostgresReader {
     return Array(page.prefix { $0.sequence <= last })
   }
 
-  /// Receipts of these days and lanes (nil for all) after a ticket, one query for each day.
+  /// Receipts of these days and lanes (nil for all) after a ticket. Each query is about one day.
   private func receipts(
     _ days: ClosedRange<BusinessDay>, _ after: (day: BusinessDay, ticket: TicketNumber), lanes: [Int64]?,
     limit: Int
   ) throws(StoreError) -> [Receipt] {
     // Only the receipts of the first day start after a given ticket, so each query is about one day. A query by both
-    // key columns would read the index from its start for every page.
+    // key columns would read the index from its start each time.
     var found: [Receipt] = []
     var (day, ticket) =
       after.day < days.lowerBound ? (days.lowerBound, 0) : (after.day, after.ticket)

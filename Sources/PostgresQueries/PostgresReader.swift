@@ -13,7 +13,7 @@ import Time
 /// A shared database, for reads by a process that may block. Not Sendable: one query at a time.
 ///
 /// In a shared database the sequence of a receipt is `day << 40 | ticket`. Branches commit concurrently, so no single
-/// commit order exists, and lists are sorted by day and ticket.
+/// commit order exists. Lists of receipts are sorted by day and ticket, except those for a client that follows them.
 public final class PostgresReader: QueueReader {
   /// Timeout for one answer of the server.
   public static let timeout = TimeSpan.seconds(120)
@@ -25,7 +25,7 @@ public final class PostgresReader: QueueReader {
   private(set) var lines: [Int64: Line] = [:]
   /// Branch by lane, for each lane that only one branch serves.
   private(set) var owners: [Int64: Int64] = [:]
-  /// Branch to whose stock queries about juice are limited; nil for all branches.
+  /// Branch to which receipts of juice and unreleased tickets are limited; nil for all branches.
   var stock: Int64?
 
   /// Opens the database at an address.
@@ -43,15 +43,15 @@ public final class PostgresReader: QueueReader {
     _ = try refresh()
   }
 
-  /// Uses a connection of the caller, within its present transaction.
+  /// Uses a connection of the caller, and its transaction if one is open.
   package init(on connection: BlockingConnection) throws(StoreError) {
     self.connection = connection
     try requireSchema()
     _ = try refresh()
   }
 
-  /// A view of the same database in which queries about juice contain only orders from the stock of one branch; nil
-  /// if this branch does not exist.
+  /// A reader of the same database that returns receipts of juice and unreleased tickets of one branch only; nil if
+  /// this branch does not exist.
   public func reading(ofStockOf branch: String) throws(StoreError) -> PostgresReader? {
     guard let id = try connection.ask(Self.numberOfBranch(.text(branch)))[0].integer(0, 0) else { return nil }
     let reading = try PostgresReader(on: connection)
@@ -164,8 +164,7 @@ public final class PostgresReader: QueueReader {
     return line
   }
 
-  /// Lanes of a line, in order: none if the line never had a customer, several if it has lanes that only one branch
-  /// serves.
+  /// Lanes of a line, in order; several if each of them is served by one branch only.
   func lanes(of line: Line) -> [Int64] { lines.filter { $0.value == line }.map(\.key).sorted() }
 
   // MARK: - Invalid data

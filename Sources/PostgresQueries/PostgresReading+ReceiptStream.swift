@@ -71,8 +71,8 @@ extension PostgresReader {
     WHERE before < share.bytes ORDER BY b.id, k.kind, r.epoch, r.commit_no, r.ticket
     """)
 
-  /// Finds the receipts of customers that were not cancelled through the commits, from the mark on until the share is
-  /// full.
+  /// Receipts of customers that were not cancelled. The query finds them through the commits, from the mark on until
+  /// the share is full.
   private static let servedReceipts = """
     (SELECT r.* FROM (
         SELECT * FROM bank.commit WHERE k.kind = 0 AND branch = b.id AND day >= $6

@@ -1,5 +1,4 @@
-// Iterator over the rows of one query within a snapshot. Rows are fetched in portions, so that the client never holds
-// all of them.
+// Iterator over the rows of one query within a snapshot. Rows are fetched in portions, so memory is bounded.
 // Invariant: a cursor is valid within its snapshot. The end of the snapshot closes it.
 import BankModel
 import Postgres
@@ -7,7 +6,7 @@ import QueueCore
 
 /// Rows of one query, read one after the other.
 struct SnapshotCursor {
-  /// The most rows that the client holds at once.
+  /// Maximum rows per fetch.
   private static let rowsPerFetch = 4_096
 
   private let connection: BlockingConnection
@@ -19,7 +18,7 @@ struct SnapshotCursor {
   /// Starts the query.
   ///
   /// - Parameters:
-  ///   - name: name of the cursor, unique in the snapshot.
+  ///   - name: name of the cursor, unique among the open cursors of the snapshot.
   ///   - query: SQL query with an order.
   init(_ connection: BlockingConnection, _ name: String, _ query: String) throws(StoreError) {
     self.connection = connection
