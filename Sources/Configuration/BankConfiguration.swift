@@ -25,7 +25,8 @@ public struct PerService<Value: Sendable & Equatable>: Sendable, Equatable {
 }
 
 extension PerService<Int32> {
-  /// One number for each built-in service; for ``ServiceName/run`` the number of available processors.
+  /// A number for deposits, loans and juice. ``ServiceName/run`` gets the number of available processors, and all other
+  /// services 0.
   public init(deposit: Value, loan: Value, juice: Value) {
     self.init(deposit: deposit, loan: loan, juice: juice, otherwise: 0)
     self[.run] = Int32(clamping: Processors.available)
@@ -33,7 +34,7 @@ extension PerService<Int32> {
 }
 
 extension PerService<TimeSpan> {
-  /// One time span for each built-in service.
+  /// A time span for deposits, loans and juice, and zero for all other services.
   public init(deposit: Value, loan: Value, juice: Value) {
     self.init(deposit: deposit, loan: loan, juice: juice, otherwise: .zero)
   }
@@ -43,7 +44,7 @@ extension PerService<TimeSpan> {
 public struct BankConfiguration: Sendable, Equatable {
   /// Logs of the bank's processes.
   public struct Log: Sendable, Equatable {
-    /// True to log every start and end of an attempt. `log.customer_events`
+    /// True to log the start and the completion of every customer's work. `log.customer_events`
     public var customers = true
     /// File size in bytes after which a log is rotated. `log.rotate_bytes`
     public var rotateBytes: Int64 = 10_485_760
@@ -58,7 +59,7 @@ public struct BankConfiguration: Sendable, Equatable {
   public struct Store: Sendable, Equatable {
     /// Address of the shared database; nil for a database in the home. `store.url`
     public var address: StoreAddress?
-    /// Number of customers of a lane that the branch claims at a time. `store.claim_size`
+    /// Number of customers that the branch requests in one claim. `store.claim_size`
     public var page: Int32 = 100
     /// Name of the branch; nil for a name made of host name and home. `store.branch`
     public var branch: String?

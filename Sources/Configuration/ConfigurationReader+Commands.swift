@@ -1,7 +1,7 @@
 // Conversion from JSON to a service's command: arguments, directory, environment, and the meanings of its
 // exit codes and signals.
-// Invariant: no text contains a zero byte or is longer than execve(2) allows, and no name of a variable contains "=".
-// The total length of arguments and environment is not checked.
+// Invariant: no argument, name or value contains a zero byte or is longer than execve(2) allows for one string, and no
+// name of a variable contains "=". The length of a name with its value, and the total length, are not checked.
 
 import BankModel
 import Posix
@@ -9,8 +9,8 @@ import Posix
 extension ConfigurationReader {
   /// Maximum number of arguments of a command.
   private static let maxArguments = 1_000
-  /// Maximum length of an argument, and of the value of a variable, in bytes. Source: MAX_ARG_STRLEN in execve(2), 32
-  /// pages of 4 KiB with the final zero byte.
+  /// Maximum length of an argument, and of the name or the value of a variable, in bytes. Source: MAX_ARG_STRLEN in
+  /// execve(2), 32 pages of 4 KiB with the final zero byte.
   private static let maxArgumentBytes = (128 << 10) - 1
 
   /// Program and arguments; empty if the payload of each customer contains them.

@@ -163,7 +163,7 @@ struct ConfigurationReader {
     }
   }
 
-  /// True for null, which counts as an absent key.
+  /// True for null, which counts as an absent key if the setting allows null.
   var isNull: Bool { node.kind == .null }
   var isText: Bool { node.kind == .string }
 

@@ -1,4 +1,4 @@
-// Display of a configuration: every setting with its value and source, and choices that override the file.
+// Display of a configuration: settings with their values and sources, and choices that override the file.
 // Invariant: a value is printed in the syntax of the file, so it can be copied into a file.
 
 import Arguments
@@ -108,8 +108,8 @@ public struct EffectiveSetting: Sendable, Hashable {
 }
 
 extension LoadedConfiguration {
-  /// The settings with their present values, in the order of `config/bank.json`, then those of the added services.
-  /// Omits settings of a service that were not set and that most services do not use.
+  /// The settings with their present values, in the order of `config/bank.json`, then those of the added services and
+  /// of `run`. Omits settings of a service that were not set and that most services do not use.
   /// - Parameter choices: Choices that override the file, with their sources.
   public func settings(with choices: [(SettingOverride, SettingSource)] = []) -> [EffectiveSetting] {
     var present = configuration

@@ -4,7 +4,7 @@
 import BankModel
 import Posix
 
-/// The coordinator, and the programs that it starts.
+/// Paths of the coordinator, and of the programs that it starts.
 public struct ProgramPaths: Sendable, Hashable {
   private let directory: String
 
@@ -27,7 +27,7 @@ public struct ProgramPaths: Sendable, Hashable {
   /// Path of the runner.
   public var runner: String { Paths.join(directory, "bank-runner") }
 
-  /// Path of the teller of a service whose work is simulated.
+  /// Path of the teller or the juice station of a service whose work is simulated.
   public subscript(service: Service) -> String {
     Paths.join(directory, service == .juice ? "bank-juice" : "bank-teller")
   }

@@ -1,6 +1,6 @@
 // Settings of one service other than its windows: its kind of work, and its own rules.
 // Invariant: nil means that the setting is absent. If the bank has the same setting, the bank's value then
-// applies. Each comment ends with the key in the file.
+// applies, except for `prefetch`. The comment of a setting of the file ends with its key.
 
 import BankModel
 import Posix
@@ -40,7 +40,8 @@ public struct ServiceSettings: Sendable, Equatable {
   public var exit: [String: ExitMeaning] = [:]
   /// Time without progress after which a worker that has a customer counts as stuck. `lease`
   public var lease: TimeSpan?
-  /// Maximum number of customers assigned to a worker at a time. `prefetch`
+  /// Maximum number of customers assigned to a worker at a time. If it is nil, the bank's value applies to tellers, and
+  /// other values to the other workers. `prefetch`
   public var prefetch: Int32?
   /// Crashed attempts after which a customer becomes a dead letter. `retries.max_crashes`
   public var crashes: Int32?

@@ -5,7 +5,7 @@ extension Setting {
   /// Returns the present name of a setting, without its groups, for a former name.
   ///
   /// - Parameter key: the former name with its groups, as in a file: `services.thumbs.retries.first`.
-  /// - Returns: nil if no setting ever had this name.
+  /// - Returns: nil if this is not a former name.
   static func presentName(of key: String) -> String? {
     guard key.hasPrefix(servicesKey + ".") else { return formerNames[key] }
     // The name of a service may contain dots.

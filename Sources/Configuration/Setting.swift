@@ -63,7 +63,7 @@ struct Setting {
     (self.key, self.place, self.kind, self.kinds) = (key, place, kind, [kind])
   }
 
-  /// Every setting of a bank without added services, in the order of `config/bank.json`.
+  /// Every setting outside `services`, in the order of `config/bank.json`.
   static var all: [Setting] { ofServices + ofCustomers + ofTellers + ofLogs + ofStore }
 
   /// Every setting of a configuration.
@@ -91,7 +91,7 @@ struct Setting {
     }
   }
 
-  /// Rules that a service can override.
+  /// Rules of a service for its customers and workers.
   private static func rules(of service: ServiceName, _ keyPrefix: String) -> [Setting] {
     [
       Setting(keyPrefix + "lease", .optionalSpan(\.[service].lease, .milliseconds(100)...day)),
@@ -174,7 +174,7 @@ struct Setting {
     ]
   }
 
-  /// Rules for restarts and replacements of tellers, and the commit delay.
+  /// Rules for restarts and replacements of processes, and the commit delay.
   private static var ofTellers: [Setting] {
     [
       Setting("restart_initial_delay", .span(\.restartInitialDelay, .milliseconds(1)...day)),

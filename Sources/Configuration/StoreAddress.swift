@@ -39,8 +39,8 @@ public struct StoreAddress: Sendable, Hashable, CustomStringConvertible {
     let authority = rest.prefix { !"/?#".contains($0) }
     let path = rest.dropFirst(authority.count).prefix { $0 != "?" }
     let query = rest.dropFirst(authority.count + path.count).dropFirst()
-    // A slash in a password ends the authority too early. A "@" in the path shows this case, because names of
-    // databases and hosts do not contain "@".
+    // A slash in a password ends the authority too early. A "@" in the path suggests this case, because names of
+    // databases seldom contain "@".
     guard !(path.contains("@") && !authority.contains("@")) else { throw .password }
     let user = authority.lastIndex(of: "@").map { authority[..<$0] } ?? ""
     guard !user.contains(":"), !Self.namesSecret(query) else { throw .password }

@@ -6,7 +6,7 @@ import Glibc
 
 /// Bytes of one log that were read and not yet returned as lines.
 final class LineBuffer {
-  /// Maximum stored length of a line, and size of one read, in bytes.
+  /// Maximum stored length of a line, and maximum size of one read, in bytes.
   static let capacity = 64 << 10
   private let storage = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
   private var start = 0

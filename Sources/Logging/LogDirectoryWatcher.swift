@@ -1,7 +1,7 @@
 // Detects that logs were written, rotated or removed, even if their directory is missing or removed.
-// Invariant: the directory and its parent are watched, or else the nearest existing parent. Nothing is polled unless
-// the kernel has no watch left; in this case the logs are polled five times a second. If a directory above the parent
-// is renamed, the open logs are still watched, because inotify watches inodes.
+// Invariant: the directory and its parent are watched, or else the nearest existing directory above it. Nothing is
+// polled unless the kernel has no watch left; in this case the logs are polled five times a second. If a directory
+// above the parent is renamed, the logs are still watched, because inotify watches inodes.
 // Errors: `LogFailure.system`. An error after the start is thrown by every later `takeChange()`.
 import Glibc
 import Posix
@@ -24,7 +24,7 @@ final class LogDirectoryWatcher {
   private var registration: Registration?
   /// Watch of the log directory; nil while it is missing.
   private var directory: DirectoryWatch.Token?
-  /// Watch of the parent, or of the nearest existing parent; nil for none.
+  /// Watch of the parent, or of the nearest existing directory above it; nil for none.
   private var parentWatch: DirectoryWatch.Token?
   /// The most important change since the last `takeChange()`.
   private var change = Change.none
@@ -84,7 +84,7 @@ final class LogDirectoryWatcher {
     return change
   }
 
-  /// True if the directory was missing at the last check.
+  /// True if the directory is missing. With a watch, this is known from the events handled so far.
   var isMissing: Bool {
     if watch != nil { return directory == nil }
     return ((try? FileMetadata.inspect(path)) ?? nil)?.isDirectory != true
@@ -121,7 +121,7 @@ final class LogDirectoryWatcher {
     }
   }
 
-  /// Watches the directory and its parent, or the nearest existing parent.
+  /// Watches the directory and its parent, or else the nearest existing directory above it.
   private func addWatches() throws(SystemError) {
     if let directory { watch?.remove(directory) }
     if let parentWatch { watch?.remove(parentWatch) }
@@ -144,7 +144,7 @@ final class LogDirectoryWatcher {
     recordChange(.names)
   }
 
-  /// Watches the nearest existing parent of the missing directory.
+  /// Watches the nearest existing directory above the missing one.
   ///
   /// - Returns: The highest missing directory; its parent is watched now.
   private func watchAboveMissing() throws(SystemError) -> String {

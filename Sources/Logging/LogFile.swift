@@ -11,7 +11,7 @@ import Time
 
 /// Writes the log of one process, such as a worker, the coordinator or the stock.
 ///
-/// A line is written at once if the last write is at least ``gathering`` ago. Other lines wait for
+/// A line is written at once if the last write is at least ``gathering`` ago. Other lines wait for a later line or for
 /// ``flushIfDue(_:)``, so that a busy process makes about two hundred writes a second instead of one for each line.
 /// The class is not Sendable.
 public final class LogFile {
@@ -154,7 +154,8 @@ public final class LogFile {
     prefixLevel = level
   }
 
-  /// Rotates before a line that would make the file too long. Drops the line if the buffer is full.
+  /// Rotates before a line that would make the file too long. Drops the line if the buffer is full and cannot be
+  /// written.
   private func rotateIfNeeded(forLineAt begin: Int, _ now: MonotonicTime) {
     if size + Int64(buffer.count) > rotationSize, size + Int64(begin) > 0, !isFailing {
       let line = Array(buffer[begin...])

@@ -1,7 +1,7 @@
 // Display of a log line: unchanged, for a terminal, or as JSON.
-// Invariant: one record becomes one line. On a terminal no byte of a log except a tab can move the cursor, change
-// colours or hide text, even in a file written by another program.
-// Errors: none; a line that is not logfmt is shown as it is, with the same escapes.
+// Invariant: one record becomes one line. In the format `terminal`, control characters except tabs and marks of
+// direction are escaped, even in a file written by another program.
+// Errors: none; a line that is not logfmt is shown as it is, with the escapes of the format, or as one JSON value.
 
 /// Format of displayed lines.
 public enum LogPresentation: Sendable, Hashable {

@@ -47,7 +47,7 @@ final class WorkerLog: LogSource {
         try finishSegment(segment)
         if let line = buffer.lastLine() { return record(line) }
       } else if limit == nil, try segment.size() < offset {
-        // The file was truncated, and its content was written after that.
+        // The file was truncated, so it is read again from its start.
         buffer.discard()
         offset = 0
       } else {
@@ -88,7 +88,7 @@ final class WorkerLog: LogSource {
   /// Removes the end of the stream: ``next()`` may return further lines after it has returned nil.
   func follow() { limit = nil }
 
-  /// Handles the removal of the directory: reads the rest of the open files and then closes them. An open
+  /// Records the removal of the directory: ``next()`` reads the rest of the open files and then closes them. An open
   /// file would keep the kernel from reporting the removal of parent directories.
   func handleDirectoryRemoval() { isDirectoryRemoved = true }
 
@@ -123,7 +123,7 @@ final class WorkerLog: LogSource {
     return lines
   }
 
-  /// Skips lines before a time without reading all of them. A few earlier lines may remain.
+  /// Skips lines before a time without reading all of them. Some earlier lines may remain.
   func skip(before time: Int64) throws(LogFailure) {
     for index in segments.indices.reversed() {
       let segment = segments[index]

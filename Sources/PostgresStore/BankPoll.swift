@@ -23,7 +23,7 @@ struct BankPoll {
   var now: Int64
   /// Time until the next customer is due; nil for none.
   var due: TimeSpan?
-  /// Number of the database; nil if the database contains none.
+  /// Random number that identifies the database (`bank id`); nil if it is missing.
   var bankID: Int64?
   /// Last ticket of the day.
   var issued: Int64
@@ -40,8 +40,8 @@ struct BankPoll {
   private(set) var leases: [ObservedLease] = []
   /// Cancelled tickets for which the branch's stock may have reservations.
   var releases: [OwedRelease] = []
-  /// Large requests that have their tickets and whose customers are still being moved to their lines: those of this
-  /// branch, and those of branches that are not open.
+  /// Large requests that have their tickets and whose customers are still being moved to their lines: up to eight of
+  /// this branch and of branches that are not open.
   var largeRequests: [LargeRequestID] = []
 
   /// Request for the state of the whole bank.

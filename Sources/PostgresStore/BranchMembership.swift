@@ -1,5 +1,5 @@
 // Use of the connection that is reserved for the lease: the branch joins, renews its lease, receives notifications,
-// polls the whole bank each second, and rescues the customers of exited branches.
+// polls the whole bank each second, and rescues the customers of branches whose leases have expired.
 // Invariant: by the branch's own clock, the lease ends before it ends by the server's clock, unless the server's clock
 // is set forward. The branch counts the lease from the moment at which the renewal was sent, and subtracts a margin.
 // The next poll, or a query after the reconnection, finds what a lost notification would have reported.
@@ -12,7 +12,7 @@ import Time
 /// Membership of the branch in the bank: its join, its lease, and its polls.
 final class BranchMembership {
   private static let pollInterval = TimeSpan.seconds(1)
-  /// Time before the poll that ``pollSoon()`` requests.
+  /// Time before the poll that ``pollSoon()`` requests, and before a refused renewal is repeated.
   private static let pollDelay = TimeSpan.milliseconds(20)
   /// Time before a line with a short page is checked again.
   private static let recheckAfter = TimeSpan.milliseconds(5)
@@ -30,7 +30,7 @@ final class BranchMembership {
   var replaced: () -> Void = {}
   /// Called for each large request that has its tickets and is still being moved.
   var left: (LargeRequestID) -> Void = { _ in }
-  /// Called when a customer is due, with the maximum age in milliseconds to search.
+  /// Called when a customer is due. `window` is the maximum age of the due times to search, in milliseconds.
   var due: (_ window: Int64) -> Void = { _ in }
   /// Number of open windows, sent with the next renewal.
   var windows: Int64 = 0
@@ -157,7 +157,7 @@ final class BranchMembership {
     context.report(.cancelledElsewhere(ticket))
   }
 
-  /// Finds customers that were cancelled while no connection could receive the notifications.
+  /// Reports the cancelled customers in the branch's claims, because notifications of cancellations may have been lost.
   private func findCancelled(_ branch: PostgresBranch) {
     let call = PostgresStatements.cancelledElsewhereOf.with(branch.fence)
     _ = link.send(PostgresRequest(segment: [call]) { $0.first }) { [weak self] answer in
@@ -215,7 +215,7 @@ final class BranchMembership {
     for lane in poll.waiting {
       if let line = context.ownLine(lane) { context.report(.lineMayHaveCustomers(line)) }
     }
-    // Tickets that are still listed were not released, or the report of their release was lost.
+    // Tickets that are still listed were not released, or the database has not stored the report of their release.
     if poll.releases != reportedReleases || !poll.releases.isEmpty {
       reportedReleases = poll.releases
       context.report(.releases(poll.releases))

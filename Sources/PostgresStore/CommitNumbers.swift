@@ -31,13 +31,13 @@ struct CommitNumbers {
     recent.append(number)
   }
 
-  /// Records that a number will not be queried, because its transaction had no effect or has a known result.
+  /// Records that a number will not be queried.
   mutating func release(_ number: Int64) { open.remove(number) }
 
   /// Lower numbers may be folded, because they are never queried again.
   var foldable: Int64 { (open.min() ?? last + 1) - Self.unfoldedCount }
 
-  /// Records that the counts of all lower numbers were folded into sums.
+  /// Forgets the lower numbers, whose counts are being folded into sums.
   mutating func fold(below number: Int64) { recent.removeAll { $0 < number } }
   /// The queried numbers that should be in the database and were not found. Excludes numbers that were folded during
   /// the query, because their rows are merged.

@@ -1,6 +1,7 @@
-// Range of due times that a poll searches. While an old snapshot is held, PostgreSQL keeps the index entries of
+// Range of due times that a poll searches. While an old snapshot is open, PostgreSQL keeps the index entries of
 // customers that were due earlier. A poll over all due times would visit each of these entries.
-// Invariant: no customer becomes due between two polls without being found, and every 30th poll searches everything.
+// Invariant: no customer becomes due between two polls without being found, and at least every 30th poll searches
+// everything.
 import Time
 
 /// How far back a poll searches for customers that became due, from one poll to the next.
@@ -9,7 +10,7 @@ struct DueSearchRange {
   static let everything: Int64 = 1 << 50
   /// Shortest search range, in milliseconds.
   private static let minRange: Int64 = 5_000
-  /// Number of polls from one search of everything to the next.
+  /// Maximum number of polls from one search of everything to the next.
   private static let fullSearchInterval = 30
 
   /// Search range of the last poll, in milliseconds.

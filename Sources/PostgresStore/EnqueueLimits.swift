@@ -4,7 +4,7 @@
 
 /// Largest request that is sent as a whole, and size of the slices of a larger request.
 public struct EnqueueLimits: Sendable {
-  /// Maximum size in bytes of a request that gets its tickets in one transaction, without slices sent before.
+  /// Maximum size in bytes of a request that is sent as a whole instead of in slices.
   public var whole = 8 << 10
   /// Maximum size of one slice, in bytes. A larger customer is a slice of its own.
   public var slice = 128 << 10

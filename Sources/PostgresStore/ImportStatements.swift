@@ -6,7 +6,7 @@ import Postgres
 
 /// Statements that fill an empty database in one transaction.
 public enum ImportStatements {
-  /// Locks out all branches. Fails after 10 s if another transaction holds one of the locks.
+  /// Locks out all branches. Fails if it waits for one of the locks for 10 s.
   public static let lockOutBranches: [PostgresCall] = [
     .once("SET LOCAL lock_timeout = '10s'"), .once("SET LOCAL enable_seqscan = on"),
     .once(PostgresSchema.lockMigration),
@@ -14,8 +14,8 @@ public enum ImportStatements {
     .once("LOCK TABLE bank.branch, bank.day, bank.customer IN EXCLUSIVE MODE"),
   ]
 
-  /// Returns the number of the database, true if the database was never used, the number of open branches, and the
-  /// mark that an earlier move has written with ``mark``.
+  /// Returns the random number that identifies the database, true if the database was never used, the count of open
+  /// branches, and the mark that an earlier move has written with ``mark``.
   public static let databaseState = PostgresCall.once(
     """
     SELECT (SELECT value FROM bank.meta WHERE name = 'bank id'),
@@ -30,7 +30,8 @@ public enum ImportStatements {
   public static let mark = PostgresStatement(
     "move-mark", [.integer], "INSERT INTO bank.meta VALUES ('move checksum', $1)")
 
-  /// Creates the branch that owns the history. Parameters: name and host. Returns its number and epoch.
+  /// Creates the branch that owns the moved rows, or raises the epoch of an existing one. Parameters: name and host.
+  /// Returns its number and epoch.
   public static let branch = PostgresStatement(
     "move-branch", [.text, .text],
     """
@@ -39,7 +40,8 @@ public enum ImportStatements {
     ON CONFLICT (name) DO UPDATE SET epoch = b.epoch + 1 RETURNING id, epoch
     """)
 
-  /// Identity of the database: number, day, ticket. Programs before version 4 of the schema read the number as `books`.
+  /// Stores the identity of the database. Parameters: number, day, ticket of `BankID`. Programs before version 4 of the
+  /// schema read the number as `books`.
   public static let name = PostgresStatement(
     "move-name", [.integer, .integer, .integer],
     """

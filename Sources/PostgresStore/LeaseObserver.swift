@@ -43,7 +43,7 @@ struct LeaseObserver {
 
   /// True if the server's clock was set between the last two polls.
   private(set) var wasSet = false
-  /// Lease histories by the number of the branch, as of the last poll.
+  /// What was observed of each lease until the last poll, by the number of the branch.
   private var known: [Int64: LeaseHistory] = [:]
   /// Server's clock in the last poll, and the times at which the poll was sent and answered.
   private var last: (database: Int64, askedAt: MonotonicTime, at: MonotonicTime)?
@@ -95,7 +95,7 @@ struct LeaseObserver {
     return passed < least - Self.tolerance || passed > most + Self.tolerance
   }
 
-  /// History of a lease after a poll: the known one if the lease did not change, else a new one.
+  /// What was observed of a lease, after a poll: the known value if the lease did not change, else a new one.
   private func renewed(
     _ lease: ObservedLease, _ left: TimeSpan, wasSet: Bool, after former: MonotonicTime?,
     at now: MonotonicTime,

@@ -9,7 +9,7 @@ struct NameHolder {
   /// End of the other branch's lease, in microseconds since 1970, by the server's clock.
   let leaseEnd: Int64
 
-  /// Reads the row of ``PostgresStatements/nameHolder``; nil if no branch with this name is open.
+  /// Reads the row of ``PostgresStatements/nameHolder``; nil if no branch with this name has a lease.
   init?(_ rows: PostgresRows) {
     guard let epoch = rows.integer(0, 0), let host = rows.text(0, 1), let leaseEnd = rows.integer(0, 2) else {
       return nil

@@ -51,7 +51,7 @@ final class PendingClaims {
     pump()
   }
 
-  /// Sends requests for pages that wait, and reports the pages that are complete.
+  /// Sends the waiting requests for pages, and reports the received pages.
   func pump() {
     guard let branch = context.branch, !isResolving, link.isOpen, !context.isInDoubt else { return }
     for index in claims.indices {
@@ -126,7 +126,7 @@ final class PendingClaims {
     }
   }
 
-  /// Queries pages with unknown outcomes on a new connection. The server processes of the earlier one have exited.
+  /// Queries pages with unknown outcomes on a new connection. The server processes of earlier connections have exited.
   func linkOpened() {
     guard let branch = context.branch else { return }
     isResolving = false

@@ -11,7 +11,7 @@ import Time
 public struct PostgresBranch: Sendable, Hashable {
   /// Number in the database.
   public let id: Int64
-  /// Incremented when the branch joins, when it leaves, and when it is fenced.
+  /// Raised when the branch joins, when it leaves, and when it is fenced.
   public let epoch: Int64
 
   /// Consecutive tickets of a lane.

@@ -56,7 +56,7 @@ struct PostgresEnqueue {
       self = .given(tickets, isNow: isNow)
     }
 
-    /// The ranges in ascending order, with adjacent ones merged.
+    /// The ranges in ascending order, with adjacent ones merged, and without duplicates.
     private static func joined(_ tickets: [IssuedTickets]) -> [IssuedTickets] {
       tickets.sorted { ($0.day, $0.first) < ($1.day, $1.first) }.reduce(into: []) { joined, next in
         if let last = joined.last, last.day == next.day, last.last + 1 == next.first {

@@ -14,8 +14,8 @@ extension PostgresSchema {
     "ALTER TABLE bank.branch ADD COLUMN proof text NOT NULL DEFAULT ''",
     "ALTER TABLE bank.branch ADD COLUMN oldest_ms bigint",
 
-    // Customers of a large request, slice by slice, before they have tickets. Branch, epoch and number name the
-    // request, as in `intake`. `before` counts the customers of the preceding slices. `waiting` and `delayed` count
+    // Customers of a large request, slice by slice, before they are moved to `customer`. Branch, epoch and number name
+    // the request, as in `intake`. `before` counts the customers of the preceding slices. `waiting` and `delayed` count
     // those of this slice in each of its `lanes`.
     """
     CREATE TABLE bank.arriving (

@@ -64,7 +64,7 @@ enum PostgresSchema {
     """,
     "INSERT INTO bank.day (day, opened_ms) VALUES (1, \(nowMilliseconds))",
 
-    // A coordinator with its workers. `fencing` is the transaction that raised the epoch. `closed` is true after a
+    // A coordinator with its workers. `fencing` is the transaction that last raised the epoch. `closed` is true after a
     // clean shutdown.
     """
     CREATE TABLE bank.branch (
@@ -155,7 +155,7 @@ enum PostgresSchema {
     """,
     "CREATE INDEX intake_number ON bank.intake (branch, epoch, number) WHERE number IS NOT NULL",
 
-    // A page of a lane that a branch has claimed. The row remains until the day ends or the page is returned.
+    // A page of a lane that a branch has claimed. The row remains until the day ends or a customer of it is returned.
     // `number` is the branch's name for the page, so that the branch finds a page whose answer was lost.
     """
     CREATE TABLE bank.claim (

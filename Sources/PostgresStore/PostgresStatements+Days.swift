@@ -7,7 +7,7 @@ import Postgres
 extension PostgresStatements {
   // MARK: - Cancelling
 
-  /// Cancels a customer of any branch. All branches are notified, and the owner of the customer recalls it. Parameters:
+  /// Cancels a customer of any branch. All branches are notified, because one of them may own the customer. Parameters:
   /// branch, epoch, number of the commit, ticket. Returns true if the epoch is valid, and the former state of the
   /// customer, or null if there is none.
   static let cancel = PostgresStatement(
@@ -131,7 +131,7 @@ extension PostgresStatements {
     SELECT EXISTS (SELECT FROM fence), coalesce((SELECT day FROM begun), \(today)), (SELECT count(pg_notify('\(channel)', '')) FROM begun)
     """)
 
-  /// Deletes all rows of a table of claims if this transaction has ended a day. Parameter: that day.
+  /// Deletes all rows of a table of claims or ranges if this transaction has ended the day. Parameter: day.
   static func deleteClaims(_ table: String) -> PostgresStatement {
     PostgresStatement(
       "bank-forget-\(table)", [.integer],
@@ -166,11 +166,11 @@ extension PostgresStatements {
   /// State of the day for a poll. Parameter: maximum age of a due time, in milliseconds. Returns:
   ///
   /// - the day, its start, true if the bank drains, and the server's clock;
-  /// - the next due time, the number of services, the number of the database, and the last ticket of the day;
+  /// - the next due time, the number of services, the number of `BankID`, and the last ticket of the day;
   /// - the issue time of the longest-waiting customer, unclaimed or claimed by a branch.
   ///
-  /// The age is limited, because the index keeps the entries of dead rows while a snapshot is held. A query without
-  /// the limit would visit each of them.
+  /// The age is limited, because the index keeps the entries of dead rows while an old snapshot is open. A query
+  /// without the limit would visit each of them.
   static let pollDay = PostgresStatement(
     "bank-look-day", [.integer],
     """
@@ -242,7 +242,7 @@ extension PostgresStatements {
     ON CONFLICT (name) DO UPDATE SET value = greatest(m.value, excluded.value)
     """)
 
-  /// Identity of the database: its number, and day and ticket of the first order name that contains the number.
+  /// Identity of the database: number, day and ticket of `BankID`.
   static let bankID = PostgresStatement(
     "bank-identity", [],
     """

@@ -1,21 +1,21 @@
 // SQL statements for a large request for tickets. The slices of the request are stored first, without tickets. Then one
 // short transaction issues all its tickets. Then its customers are moved to their lines, a few slices in each
 // transaction. A list whose customers have keys is an exception: its customers are moved when the tickets are issued.
-// Invariant: a slice is at the server before any lock is taken. A request that has its tickets is complete and durable,
-// so any branch may continue it. Only its own branch continues a request without tickets.
+// Invariant: all slices are at the server before the intake lock is taken. A request that has its tickets is complete
+// and durable, so any branch may continue it. Only its own branch continues a request without tickets.
 import Postgres
 
 extension PostgresStatements {
   /// Slices that one transaction moves to `customer`.
   private static let slicesAtOnce = 4
 
-  /// Exclusive upper bound of the tickets of a lane that may be claimed while a large request is being moved; the
-  /// highest ticket if no large request is being moved.
+  /// Exclusive upper bound of the tickets of a lane that may be claimed while large requests are being moved to it; the
+  /// highest ticket if there are none.
   static func claimLimit(_ lane: String) -> String {
     "coalesce((SELECT min(next) FROM bank.staged_batch WHERE \(lane) = ANY (lanes)), \(ticketMask))"
   }
 
-  /// Stores one slice, once. Parameters: branch and present epoch; epoch and number of the request; index of the part,
+  /// Stores one slice, once. Parameters: branch and present epoch; epoch and number of the request; index of the slice,
   /// and the number of customers before it; lanes, with the waiting and delayed customers in each; then per customer as
   /// in ``intake``, with its own key and digest. Returns true if the epoch is valid.
   static let storeSlice = PostgresStatement(
@@ -101,7 +101,7 @@ extension PostgresStatements {
     "bank-lock-batch", [.integer, .integer, .integer],
     "SELECT next FROM bank.staged_batch WHERE branch = $1 AND epoch = $2 AND request_number = $3 FOR UPDATE")
 
-  /// Moves the next slices of a large request to `customer`, where any branch may claim them. Requires ``lockBatch`` in
+  /// Moves the next slices of a large request to `customer`, where branches may claim them. Requires ``lockBatch`` in
   /// the same segment. Parameters: branch, and epoch and number of the request. Returns true if more are left, and the
   /// number of notified lanes.
   static let moveSlices = PostgresStatement(

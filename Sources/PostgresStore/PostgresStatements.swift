@@ -1,5 +1,4 @@
-// SQL statements that a branch executes often. The comment of each statement lists its parameters in order, and its
-// result.
+// SQL statements that a branch executes. The comment of a statement lists its parameters in order, and its result.
 //
 // Invariant: a transaction that changes customers for a branch contains the epoch of the branch, and locks the branch's
 // row until the commit (the fence). A late transaction of an ended epoch does not find the row and changes no customer.
@@ -9,8 +8,8 @@
 // that was committed before the lock was acquired; a single statement would not. A fence needs no preceding lock
 // statement: if it has waited for a transaction that raises the epoch, it reads the row again.
 //
-// A plan is made once, often while the tables are empty, and must also be efficient with a million rows. So every
-// statement finds its rows by a key, and the sessions disable other plans (``PostgresURL/ofSharedStore(_:)``).
+// A plan is made once, often while the tables are empty, and must also be efficient with a million rows. So statements
+// find rows of large tables by a key, and the sessions disable other plans (``PostgresURL/ofSharedStore(_:)``).
 import Postgres
 
 extension PostgresURL {
@@ -174,8 +173,8 @@ enum PostgresStatements {
     "bank-tell-returned", [],
     "SELECT count(pg_notify('\(channel)', lane::text)) FROM (SELECT DISTINCT lane FROM bank.returned_range) AS l"
   )
-  /// Notification channel. The payload is the number of a lane that has waiting customers, or ``cancelledElsewhere``
-  /// with a day and a ticket after a cancellation, or empty after any other change.
+  /// Notification channel. The payload is the number of a lane that may have waiting customers, or
+  /// ``cancelledElsewhere`` with a day and a ticket after a cancellation, or empty after the start of a drain or a day.
   static let channel = "bank"
 
   // MARK: - Claiming
@@ -207,8 +206,8 @@ enum PostgresStatements {
     "count(*) * 128 + coalesce(sum(\(bytes)), 0) > \(maxBytesUnderLock)"
   }
 
-  /// Time of a claim: not before the previous claim of the lane, even if the server's clock was set back after that
-  /// claim. From these times the audit detects a page that was claimed out of order.
+  /// Time of a claim: not before the time of the lane's claim with the highest tickets, even if the server's clock was
+  /// set back. From these times the audit detects a page that was claimed out of order.
   private static let claimedAt = """
     greatest(clock_timestamp(), (SELECT claimed_at FROM bank.claim WHERE lane = $3 ORDER BY last DESC LIMIT 1))
     """
@@ -303,13 +302,13 @@ enum PostgresStatements {
       (SELECT system_identifier FROM pg_control_system()), to_regclass('bank.meta') IS NOT NULL
     FROM pg_stat_activity a WHERE pid = pg_backend_pid()
     """)
-  /// Number of the database, of any version of the schema: before version 4 its name was `books`.
+  /// Random number that identifies the database, for any version of the schema: before version 4 its name was `books`.
   static let identity = PostgresStatement(
     "bank-sight", [], "SELECT (SELECT value FROM bank.meta WHERE name IN ('bank id', 'books') LIMIT 1)")
   /// Start of a server process, in microseconds since 1970.
   private static let beganAt = "(extract(epoch FROM a.backend_start) * 1000000)::bigint"
 
-  /// Terminates earlier server processes, and returns how many of them still exist. Parameters: their pids, and their
+  /// Terminates earlier server processes, and returns how many of them still existed. Parameters: their pids, and their
   /// start times.
   static let endFormer = PostgresStatement(
     "bank-end-former", [.integers, .integers],

@@ -1,6 +1,6 @@
 // Events that a branch receives from its shared store, as values.
-// Invariant: the result of every transaction is reported once, in order. After `lost` the branch owns no customers, and
-// transactions in flight are reported before the next `joined`.
+// Invariant: results of transactions are reported in order, and none twice. After `lost` the branch owns no customers,
+// and transactions in flight are reported before the next `joined`.
 import BankModel
 import Postgres
 import QueueCore
@@ -15,7 +15,7 @@ public enum PostgresStoreEvent: Sendable, Equatable {
   case interrupted(PostgresError)
   /// The branch has joined in a new epoch and owns no customers. Also sent after ``lost(_:)``.
   case joined(JoinResult)
-  /// The branch owns its customers at least until this time. It must not assign a customer later.
+  /// The lease was renewed. The branch must not assign a customer after this time.
   case leaseExtended(until: MonotonicTime)
   /// The branch owns no customers any more. Its former customers are served again, by this branch or another one.
   /// Staged changes are dropped. Transactions that were already sent are reported before the next ``joined(_:)``.
@@ -40,7 +40,7 @@ public enum PostgresStoreEvent: Sendable, Equatable {
   /// A poll of the whole bank, sent at this moment, is complete; its events precede this one.
   case countersConfirmed(askedAt: MonotonicTime)
   /// Cancelled tickets for which this branch's stock may have reservations; a limited number of them, the oldest
-  /// first. The event is repeated until ``SharedStore/released(_:)`` is called for each ticket.
+  /// first. Polls repeat the event until the tickets were passed to ``SharedStore/released(_:)`` and deleted.
   case releases([OwedRelease])
   /// Another business day has started.
   case dayBegan(BusinessDay, openedAt: WallTime)
@@ -52,8 +52,8 @@ public enum PostgresStoreEvent: Sendable, Equatable {
   case known(SharedStoreProgress)
   /// The database was restored to an older state and lacks later data.
   case older(StoreRollback)
-  /// Transactions that were reported as committed and are not in the database: their server was lost, and its successor
-  /// has never received them.
+  /// Transactions that were reported as committed and are not in the database, for example because their server was
+  /// lost, and its successor has never received them.
   case transactionsLost(commits: [Int64])
 }
 
@@ -134,7 +134,7 @@ public enum StoreReply: Sendable, Equatable {
   case done
   /// This number of customers returned to their lines. If it equals the requested limit, more may exist.
   case requeued(Int64)
-  /// No ticket with this number was issued on this day.
+  /// The database has no customer and no receipt with this ticket number on this day.
   case noSuchTicket
   /// The state of the customer does not allow the operation.
   case wrongState(CustomerState)

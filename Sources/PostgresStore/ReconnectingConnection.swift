@@ -105,7 +105,7 @@ final class ReconnectingConnection: PostgresHandler {
     if let connection { SchemaMigration.begin(on: connection, finish) }
   }
 
-  /// Closes the connection and reconnects at once, because the peer is silent or unsuitable.
+  /// Closes the connection and reconnects without a pause.
   func reconnect() {
     guard stage != .closed else { return }
     dropConnection()
@@ -222,7 +222,7 @@ final class ReconnectingConnection: PostgresHandler {
     }
   }
 
-  /// Queries the number of the database, and then decides about the connection.
+  /// Queries the random number that identifies the database, and then decides about the connection.
   private func queryDatabaseID(_ identity: ServerIdentity) {
     ask(ServerProbe.number) { link, bankID in
       link.admit(ServerIdentity(system: identity.system, timeline: identity.timeline, bankID: bankID))

@@ -11,7 +11,7 @@ package struct ServerIdentity: Equatable {
   package var system: Int64
   /// Timeline of the server.
   package var timeline: Int64
-  /// Random number of the database; nil if it has no bank.
+  /// Random number that identifies the database; nil if it has no bank.
   package var bankID: Int64?
 }
 

@@ -23,7 +23,7 @@ package struct ServerProbe {
     }
   }
 
-  /// Query of the database's number. It fails unless ``hasBankSchema`` is true.
+  /// Query of the random number that identifies the database. It fails unless ``hasBankSchema`` is true.
   package static var number: PostgresRequest<Int64> {
     PostgresRequest(segment: [PostgresStatements.identity()]) { $0.first?.integer(0, 0) }
   }

@@ -1,5 +1,5 @@
 // Requests of a branch to the shared database, apart from its transactions: pages, tickets, and operator commands.
-// Invariant: each request with a number is answered once, with the event `answered`.
+// Invariant: no request with a number is answered twice. The answer is the event `answered`.
 import BankModel
 import Posix
 import Postgres
@@ -49,7 +49,7 @@ extension SharedStore {
   }
 
   /// Reports that this branch's stock has released its reservations for these tickets, or has none. If the request
-  /// fails, the tickets are reported again.
+  /// fails, the event `releases` lists the tickets again.
   public func released(_ tickets: [TicketOfDay]) {
     guard !tickets.isEmpty else { return }
     requests.ask(nil, repeatsInLaterEpoch: false, finish: { _ in }, StoreOperations.released(tickets))

@@ -2,7 +2,7 @@
 // that it reports.
 //
 // One connection serves the customers of the branch (pages and transactions), one serves requests, and one the lease,
-// so that no slow operation delays a renewal. A lost connection is replaced. While the lease is valid, the branch
+// so that slow transactions do not delay a renewal. A lost connection is replaced. While the lease is valid, the branch
 // keeps its epoch and its customers. Requests in flight are resolved after the server processes of the lost
 // connection have exited, and are repeated if they had no effect. After its lease has expired or it was fenced, the
 // branch owns no customers any more and rejoins.
@@ -99,7 +99,7 @@ public final class SharedStore {
     }
   }
 
-  /// Holds all connections until the survey has chosen a host.
+  /// Suspends all connections until the survey has chosen a host.
   private func begin(_ survey: HostSurvey) {
     self.survey = survey
     for link in links { link.suspend() }
@@ -195,7 +195,8 @@ public final class SharedStore {
     for otherLink in links where otherLink !== link { otherLink.retryNow() }
   }
 
-  /// Reports a loss once for each connection. An error before the first join that no retry can solve is final.
+  /// Reports a loss once for each connection, until it is open again. Before the first join, an error of the connection
+  /// for the lease is final if no retry can solve it.
   private func note(lost link: ReconnectingConnection, _ error: PostgresError) {
     guard !isOver else { return }
     if !hasJoined, !error.isRetriable, link === leaseLink { return refuse(.server(error)) }

@@ -1,7 +1,7 @@
-// Transfer of a request for tickets that is too large to be sent as a whole: its slices are sent first, without any
-// lock. Then its tickets are issued. Then its customers are moved to their lines.
-// Invariant: the client gets its answer when the request has its tickets and all its customers are in their lines. A
-// lost slice is sent again under the same name, and no slice is stored twice.
+// Transfer of a request for tickets that is too large to be sent as a whole: its slices are sent first, without the
+// intake lock. Then its tickets are issued. Then its customers are moved to their lines.
+// Invariant: the client gets its tickets when all customers of the request are in their lines. A lost slice is sent
+// again under the same name, and no slice is stored twice.
 import BankModel
 import Posix
 import Postgres
@@ -35,7 +35,7 @@ extension StoreRequestQueue {
     }
   }
 
-  /// Handles the result of a sent slice. A slice that was not stored restarts the transfer.
+  /// Handles the result of a sent slice. After a temporary refusal or an unknown outcome the transfer restarts.
   private func handleSliceReply(
     _ id: Int64, _ attempt: Int, _ count: Int, _ answer: PostgresAnswer<Bool>, _ branch: PostgresBranch
   ) {

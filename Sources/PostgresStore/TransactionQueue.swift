@@ -1,7 +1,7 @@
 // Transactions of a branch in flight to the shared database.
-// Invariant: the transactions take effect in order. Each one contains the number of the preceding one and has no
-// effect without it. Each result is reported once, in order. A transaction with an unknown outcome is queried before
-// it is sent again.
+// Invariant: the transactions take effect in order. One that follows another in flight contains the number of that one,
+// and has no effect without it. Results are reported in order, and none twice. A transaction with an unknown outcome is
+// queried before it is sent again.
 // Errors: a transaction that was refused for a temporary reason is sent again. If the refusal is not temporary, every
 // transaction in flight or staged is dropped. If the epoch ends, all that are not in the database are dropped.
 import BankModel
@@ -148,7 +148,8 @@ final class TransactionQueue {
 
   // MARK: - Unknown outcomes
 
-  /// Queries unknown outcomes on a new connection, and continues. The server processes of the earlier one have exited.
+  /// Queries unknown outcomes on a new connection, and continues. The server processes of earlier connections have
+  /// exited.
   func linkOpened() {
     guard let branch = context.branch else { return }
     if Kernel.hasPlantedBug("repeatsWithoutCheck") {
