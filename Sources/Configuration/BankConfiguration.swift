@@ -44,7 +44,7 @@ extension PerService<TimeSpan> {
 public struct BankConfiguration: Sendable, Equatable {
   /// Logs of the bank's processes.
   public struct Log: Sendable, Equatable {
-    /// True to log the start and the completion of every customer's work. `log.customer_events`
+    /// True to log when work for a customer starts and is completed. `log.customer_events`
     public var customers = true
     /// File size in bytes after which a log is rotated. `log.rotate_bytes`
     public var rotateBytes: Int64 = 10_485_760
@@ -70,7 +70,7 @@ public struct BankConfiguration: Sendable, Equatable {
 
   /// Services that the file adds, in its order. `services`
   public internal(set) var ownServices: [ServiceName] = []
-  /// Settings of services other than their windows. `services`
+  /// Settings of services other than windows and simulated work. `services`
   private var settings: [ServiceName: ServiceSettings] = [.run: .commandLines]
   /// Number of windows of each service. `windows`
   public var windows = PerService<Int32>(deposit: 2, loan: 1, juice: 1)
@@ -127,7 +127,7 @@ public struct BankConfiguration: Sendable, Equatable {
   /// Services of the bank in display order: the built-in ones, those of the file, and ``ServiceName/run``.
   public var services: [ServiceName] { ServiceName.branch + ownServices + [.run] }
 
-  /// Settings of a service other than its windows.
+  /// Settings of a service other than windows and simulated work.
   public subscript(service: ServiceName) -> ServiceSettings {
     get { settings[service] ?? ServiceSettings() }
     set { settings[service] = newValue == ServiceSettings() ? nil : newValue }

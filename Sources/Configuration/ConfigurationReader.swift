@@ -102,7 +102,7 @@ struct ConfigurationReader {
     return (id, korean, english)
   }
 
-  /// A text of one line, with 1 to `limit` characters.
+  /// A text without control characters, with 1 to `limit` characters.
   func text(atMost limit: Int) throws(ConfigurationError) -> String {
     guard case .string(let text) = node.content else { throw expected(.text) }
     let isPlain = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }

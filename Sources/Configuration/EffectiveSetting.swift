@@ -19,7 +19,7 @@ public enum SettingValue: Sendable, Hashable {
   case words(String)
   /// Program and arguments.
   case list([String])
-  /// Texts by key, sorted by key.
+  /// Texts by key, printed in the order of the keys.
   case table(EnvironmentVariables)
 
   /// The value in a file: `"10s"`, `5`, `true`.

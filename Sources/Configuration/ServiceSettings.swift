@@ -1,4 +1,4 @@
-// Settings of one service other than its windows: its kind of work, and its own rules.
+// Settings of one service other than windows and simulated work: its kind of work, and its own rules.
 // Invariant: nil means that the setting is absent. If the bank has the same setting, the bank's value then
 // applies, except for `prefetch`. The comment of a setting of the file ends with its key.
 

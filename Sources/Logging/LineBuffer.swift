@@ -18,7 +18,7 @@ final class LineBuffer {
 
   deinit { storage.deallocate() }
 
-  /// Bytes that were read and not yet returned in a line.
+  /// Number of bytes that were read and not yet returned in a line.
   var pending: Int { end - start + (overlongLine.map { $0.kept.count + $0.dropped } ?? 0) }
 
   /// Removes and returns the next complete line without its line feed. Returns nil if no complete line is stored.

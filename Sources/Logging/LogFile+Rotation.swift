@@ -47,8 +47,7 @@ extension LogFile {
   private static let pause: TimeSpan = .milliseconds(500)
 
   /// Returns true if the path of the log refers to the open file, or cannot be inspected. Creates the file again, and
-  /// returns true, if it has been missing for ``pause``. Does not create its directory, which the watch of the home
-  /// does.
+  /// returns true, if it has been missing for ``pause``. Does not create its directory.
   func ensureFileExists(at now: MonotonicTime) -> Bool {
     if isInPlace {
       missingSince = nil

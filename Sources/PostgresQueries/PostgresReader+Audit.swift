@@ -67,8 +67,7 @@ extension PostgresReader {
     let (fsync, commit, standbys) = try serverSettings()
     var faults: [MessageDetail] = []
     if fsync == "off" { faults.append(MessageDetail(.fsyncOff)) }
-    // The sessions of a branch replace `off`, so their commits wait for the server's disk. This is sufficient if no
-    // standby is configured.
+    // Every session replaces `off` by `on`. Waiting for the server's disk is sufficient if no standby is configured.
     if commit == "local" && !standbys.isEmpty {
       faults.append(MessageDetail(.synchronousCommitOff, commit))
     }

@@ -2,8 +2,8 @@
 // that it reports.
 //
 // One connection serves the customers of the branch (pages and transactions), one serves requests, and one the lease,
-// so that slow transactions do not delay a renewal. A lost connection is replaced. While the lease is valid, the branch
-// keeps its epoch and its customers. Requests in flight are resolved after the server processes of the lost
+// so that no slow page, commit or request delays a renewal. A lost connection is replaced. While the lease is valid,
+// the branch keeps its epoch and its customers. Requests in flight are resolved after the server processes of the lost
 // connection have exited, and are repeated if they had no effect. After its lease has expired or it was fenced, the
 // branch owns no customers any more and rejoins.
 //
@@ -37,7 +37,7 @@ public final class SharedStore {
     public var homeIdentity = ""
     /// Size limits of requests for tickets.
     public var bounds = EnqueueLimits()
-    /// Time for which the branch keeps its customers without a renewal.
+    /// Length of the lease in the database. By the branch's own clock the lease is an eighth shorter.
     public var lease: TimeSpan = .seconds(4)
 
     public init(
@@ -272,8 +272,7 @@ public final class SharedStore {
   public var hasStaged: Bool { commits.hasStaged }
   /// Sends the staged changes as one transaction; does nothing if there are none.
   public func commit() { commits.commit() }
-  /// Drops the changes staged since the last ``commit()``. The caller uses this method after an event that reports a
-  /// loss or a refusal.
+  /// Drops the changes staged since the last ``commit()``.
   public func dropStaged() { commits.dropStaged() }
   /// Number of transactions made by ``commit()`` whose results were not reported yet.
   public var underwayCount: Int { commits.count }

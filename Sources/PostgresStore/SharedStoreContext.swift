@@ -21,7 +21,7 @@ final class SharedStoreContext {
   var clock = ServerClockOffset()
   /// Called by the part that has found out that the branch was fenced.
   var fenced: () -> Void = {}
-  /// Called after a change that may affect the next due time or add waiting customers.
+  /// Called to request a poll soon: after customers were delayed, or a drain was requested.
   var lookSoon: () -> Void = {}
   /// Known identity of the database and its server; nil if none is known yet.
   var known: SharedStoreProgress?

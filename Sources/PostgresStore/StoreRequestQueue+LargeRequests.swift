@@ -1,6 +1,6 @@
 // Transfer of a request for tickets that is too large to be sent as a whole: its slices are sent first, without the
 // intake lock. Then its tickets are issued. Then its customers are moved to their lines.
-// Invariant: the client gets its tickets when all customers of the request are in their lines. A lost slice is sent
+// Invariant: the client receives the issued tickets after all customers of the request were moved. A lost slice is sent
 // again under the same name, and no slice is stored twice.
 import BankModel
 import Posix
