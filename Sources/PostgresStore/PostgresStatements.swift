@@ -61,9 +61,9 @@ enum PostgresStatements {
   // MARK: - A branch and its lease
 
   /// Joins or rejoins. Parameters: name, length of the lease in milliseconds, host name, last epoch that the branch
-  /// remembers, and identity of the home and of the running machine. The remembered epoch is necessary after a failover,
-  /// because the new server may lack the latest one. Returns no row if the name belongs to another home whose lease
-  /// is valid.
+  /// remembers, and identity of the home and of the running machine. The remembered epoch is necessary after a
+  /// failover, because the new server may lack the latest one. Returns no row if the name belongs to another home
+  /// whose lease is valid.
   static let join = PostgresStatement(
     "bank-join", [.text, .integer, .text, .integer, .text],
     """
