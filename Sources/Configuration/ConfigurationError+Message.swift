@@ -237,10 +237,10 @@ extension ConfigurationError {
     }
   }
 
-  /// Text of the file in quotes; see ``shown(_:atMost:)``.
+  /// A text in quotes; see ``shown(_:atMost:)``.
   private func quoted(_ text: String) -> String { "\"\(shown(text))\"" }
 
-  /// Text of the file, on one line and cut to a readable length.
+  /// A text on one line, with control characters escaped, and truncated after `limit` characters.
   private func shown(_ text: String, atMost limit: Int = 80) -> String {
     let cut = text.count > limit ? text.prefix(limit) + "…" : text[...]
     return cut.unicodeScalars.reduce(into: "") { shown, scalar in

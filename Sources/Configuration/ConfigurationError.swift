@@ -39,7 +39,7 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case address(StoreAddress.Fault)
     /// Value out of range. The value and both bounds are in the notation of the file.
     case outOfRange(String, from: String, to: String)
-    /// `retry_max_delay` is shorter than `retry_initial_delay`.
+    /// The maximum retry delay of the bank or of a service is shorter than its initial delay.
     case retryOrder(first: String, limit: String)
     /// Missing key.
     case missing(String)

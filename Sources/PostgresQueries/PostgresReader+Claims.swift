@@ -1,10 +1,10 @@
 // Audit of the claims of each lane: no ticket is claimed twice, every waiting customer before the last claim is in a
 // claim or a returned range, and pages were claimed in ticket order.
 //
-// These checks bound the reordering in a shared bank: a customer is overtaken at most by the pages that other
-// branches have claimed at the same time. A claim that was made later than a claim of higher tickets must be the claim
-// of a returned range. The returned pages of a fenced branch are recorded as released claims. A claim of one customer
-// needs no such record, because a customer that is due or requeued returns alone.
+// These checks bound the reordering in a shared bank: a customer is overtaken at most by the pages in the claims of
+// other branches. A claim that was made later than a claim of higher tickets must be the claim of a returned range. The
+// returned pages of a fenced branch are recorded as released claims. A claim of one customer needs no such record,
+// because a customer that is due or requeued returns alone.
 //
 // Invariant: memory holds only a portion of the rows of each query, and at most 2048 late claims.
 import BankModel
