@@ -1,9 +1,9 @@
 // Reads logs while they are written: the existing lines, then new ones, across rotations, restarts and new logs.
 // The caller runs the loop and calls `next()` until it returns nil.
-// Invariant: each complete line that the query selects is returned once, and the lines of one log in order. The
-// kernel reports changes, so the process sleeps while no log changes, unless the kernel has no watch left (see
-// `LogDirectoryWatcher`). Lines of different logs are sorted by time if each was written to its file within the
-// gathering time after its time stamp.
+// Invariant: each complete line that the query selects is returned once, unless a rotation deletes its file first. The
+// lines of one log are returned in order. The kernel reports changes, so the process sleeps while no log changes,
+// unless the kernel has no watch left (see `LogDirectoryWatcher`). Lines of different logs are sorted by time if each
+// was written to its file within the gathering time after its time stamp.
 // Errors: `LogFailure` from `next()`.
 import Posix
 import Time

@@ -1,6 +1,7 @@
 // One log as a stream of lines, across all of its files and rotations.
-// Invariant: every complete line is returned once, in the order of the files. A line in progress is held back until
-// its line feed is written, its file has a successor, or the directory was removed.
+// Invariant: every complete line of the opened files is returned once, in the order of the files, unless its file is
+// truncated first. A line in progress is returned when its line feed is written, its file has a successor, or the
+// directory was removed.
 // Errors: `LogFailure`; the position in the stream does not change.
 
 /// The lines of one log, read from all of its files.

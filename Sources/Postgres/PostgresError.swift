@@ -37,7 +37,7 @@ public struct PostgresError: Error, Sendable, Hashable {
     case otherServer
     /// The server was replaced by a failover: its timeline is below the known timeline.
     case formerServer(timeline: Int64, known: Int64)
-    /// Several of the named servers accept writes, and none of them is a replica of another.
+    /// Several of the named servers are primaries, and they belong to different clusters.
     case multiplePrimaries
     /// The connection has ended; message of the library, the server or the kernel.
     case lost(String)

@@ -1,10 +1,11 @@
 // Segments in flight on one connection in pipeline mode, in order, with their results so far. A segment is one
 // transaction: everything between two syncs.
 //
-// Invariant: every accepted segment gets its outcome exactly once, in sending order. `done` means that the server has
-// reported the end of the segment without an error, and thereby its commit, unless the caller has opened a transaction
-// with BEGIN. `refused` means that the server has reported an ERROR before any commit. If neither was received before
-// the end of the connection, the outcome is `unknown`. A FATAL may follow a commit, so it counts as such an end.
+// Invariant: every accepted segment gets its outcome once, in sending order, unless the owner is released before that.
+// `done` means that the server has reported the end of the segment without an error, and thereby its commit, unless the
+// caller has opened a transaction with BEGIN. `refused` means that the server has reported an ERROR before any commit.
+// If neither was received before the end of the connection, the outcome is `unknown`. A FATAL may follow a commit, so
+// it counts as such an end.
 // Errors: `drain` and `send` return an error of the whole connection; the owner then calls `abandon`.
 import CPostgres
 import Time

@@ -1,6 +1,6 @@
 // Interface through which a simulation replaces PostgreSQL and its library, and the segments in flight on a simulated
 // connection. Both are unused outside a simulation.
-// Invariant: as in PostgresPipeline, every segment gets its outcome once, in sending order.
+// Invariant: as in PostgresPipeline, segments get their outcomes in sending order, and none twice.
 import Time
 
 /// A simulated kernel on which a PostgreSQL server is reachable.

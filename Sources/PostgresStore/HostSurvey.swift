@@ -1,4 +1,4 @@
-// Survey of all hosts of an address before a branch starts: which of them accept writes, and their timelines.
+// Survey of all hosts of an address before a branch connects: which of them are primaries, and their timelines.
 // Invariant: the chosen host has the highest timeline among those that answered; if the branch knows a cluster, and
 // hosts of this cluster answered, among these hosts. After the first answer the remaining hosts have a limited time.
 // Errors: if no host is usable, the survey reports the error and retries. If the hosts that answered belong to several
@@ -18,7 +18,7 @@ final class HostSurvey: PostgresHandler {
 
   /// Time before the survey retries if no host is usable.
   private static let pause = TimeSpan.milliseconds(150)
-  /// Time for the other hosts after the first writable host has answered.
+  /// Time for the other hosts after the first usable host has answered.
   private static let timeout = TimeSpan.milliseconds(500)
 
   private let url: PostgresURL

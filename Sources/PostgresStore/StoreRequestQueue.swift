@@ -1,6 +1,6 @@
 // Requests to the shared database other than pages, commits, renewals and polls: tickets, operator commands, and
 // periodic tasks.
-// Invariant: requests that are ready are sent in order, and each request of a client is answered once. A request with
+// Invariant: requests that are ready are sent in order, and no request of a client is answered twice. A request with
 // an unknown outcome is repeated, also in a later epoch if it outlives the epoch. The repetition detects whether an
 // earlier transmission has taken effect, as far as StoreOperations can determine it.
 import BankModel
