@@ -159,7 +159,9 @@ public final class RunningCommand {
       if interruption == nil, root.reap() == nil { interruption = .cancel }
       tree.end(grace: .zero, at: now)
     case .lingering: phase = .lingering(until: now)
-    case .endingDescendants, .over: break
+    // After a timeout or a cancellation the descendants may still have time to exit.
+    case .endingDescendants: tree.end(grace: .zero, at: now)
+    case .over: break
     }
   }
 
