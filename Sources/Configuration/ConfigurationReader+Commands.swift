@@ -49,6 +49,10 @@ extension ConfigurationReader {
         !name.utf8.contains(0), !name.hasPrefix("BANK_")
       else { throw value.fail(.badVariable(name)) }
       let argument = try value.argument()
+      // The kernel limits the text NAME=VALUE.
+      guard name.utf8.count + 1 + argument.utf8.count <= Self.maxArgumentBytes else {
+        throw value.fail(.invalidArgument)
+      }
       guard variables[name] == nil else { throw value.fail(.duplicateKey) }
       variables[name] = argument
     }

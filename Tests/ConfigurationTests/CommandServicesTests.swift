@@ -72,6 +72,11 @@ import Time
     #expect(reason(#"{"run": ["true", "a\u0000b"]}"#) == .invalidArgument)
     #expect(reason(#"{"run": ["true"], "directory": "here"}"#) == .notAbsolute("here"))
     #expect(reason(#"{"run": ["true"], "environment": {"A=B": ""}}"#) == .badVariable("A=B"))
+    // MAX_ARG_STRLEN of the kernel includes the name, the equals sign and a zero byte.
+    for (length, isGood) in [(131_069, true), (131_070, false)] {
+      let text = String(repeating: "x", count: length)
+      #expect((reason(#"{"run": ["true"], "environment": {"A": "\#(text)"}}"#) == nil) == isGood)
+    }
     #expect(reason(#"{"run": ["true"], "environment": {"BANK_KEY": ""}}"#) == .badVariable("BANK_KEY"))
     #expect(reason(#"{"run": ["true"], "exit": {"256": "dead"}}"#) == .badExitKey("256"))
     #expect(reason(#"{"run": ["true"], "exit": {"07": "dead"}}"#) == .badExitKey("07"))
