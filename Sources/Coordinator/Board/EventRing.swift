@@ -36,6 +36,8 @@ final class EventRing {
   private var events: [Event]
   /// Sequence number of the last event.
   private var count: Int64 = 0
+  /// The highest sequence number that was given: later events, also discarded ones, have overwritten the oldest slots.
+  private var highest: Int64 = 0
   /// Sequence number of the last event on disk.
   private var durableSequence: Int64 = 0
   /// Sequence number of the last event of each transaction in flight, oldest first.
@@ -53,6 +55,7 @@ final class EventRing {
   /// Adds an event, which overwrites the oldest one.
   func append(_ event: consuming Event) {
     count += 1
+    highest = max(highest, count)
     event.sequence = count
     event.day = presentDay()
     events[Int(count & (Self.size - 1))] = event
@@ -92,7 +95,7 @@ final class EventRing {
 
   /// Copies the last events on disk for the viewers, before later events overwrite them.
   private func copyDurableEvents() {
-    let first = max(0, durableSequence - Int64(BoardFrame.eventsAtMost), count - Self.size) + 1
+    let first = max(0, durableSequence - Int64(BoardFrame.eventsAtMost), highest - Self.size) + 1
     guard first <= durableSequence else { return }
     shown = (first...durableSequence).map { events[Int($0 & (Self.size - 1))] }
   }
