@@ -25,14 +25,17 @@ final class DatabaseIdentities: CoordinatorComponent {
     let name = slot.specification.name
     do throws(StoreError) {
       if database.bank == mark {
+        slot.acceptedIdentity = nil
         pendingRecords[name] = RecordedDatabase(identity: database.identity, opening: context.incarnation)
         return keep()
       }
       let mismatch = try DatabaseMismatch.find(database, of: name, bankID: context.bankID, databaseRecords)
-      let isProblem = mismatch?.isProblem == true && !slot.isAccepted
+      slot.reportedIdentity = database.identity
+      let isAccepted = slot.acceptedIdentity == database.identity
+      let isProblem = mismatch?.isProblem == true && !isAccepted
       // If a restarted service has a new database, the file was moved away while the bank was open. The status and
       // audits do not report this as a mismatch.
-      slot.mismatch = mismatch == .newDatabase && slot.generation > 1 || slot.isAccepted ? nil : mismatch
+      slot.mismatch = mismatch == .newDatabase && slot.generation > 1 || isAccepted ? nil : mismatch
       if let mismatch { write(mismatch, of: name) }
       if !isProblem { serviceSupervisor.send(.bank(mark), to: slot) }
     } catch { queue.fail(error) }
@@ -52,7 +55,7 @@ final class DatabaseIdentities: CoordinatorComponent {
   func accept(_ slots: [SupervisedService]) {
     for slot in slots where slot.mismatch?.isProblem == true {
       slot.mismatch = nil
-      slot.isAccepted = true
+      slot.acceptedIdentity = slot.reportedIdentity
       serviceSupervisor.send(.bank(mark), to: slot)
       context.write(event: "database_accepted") { $0.field("worker_name", slot.specification.name) }
       subscriptions.changed = true

@@ -355,8 +355,10 @@ package final class SupervisedService: SupervisedProcess<ServiceProcessMessage, 
   /// Mismatch between the service's database and the bank's record of it; nil if there is none or the operator
   /// has accepted it.
   var mismatch: DatabaseMismatch?
-  /// True if the operator has accepted the present database.
-  var isAccepted = false
+  /// Identity of the last database that a process at this slot has reported; nil before the first report.
+  var reportedIdentity: Int64?
+  /// Identity of the database that the operator has accepted; nil if none was.
+  var acceptedIdentity: Int64?
   /// True if the present process has reported why it cannot work.
   var hasReportedFailure = false
 
