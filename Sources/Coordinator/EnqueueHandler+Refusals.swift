@@ -14,6 +14,19 @@ extension EnqueueHandler {
       context.write(event: "list_read_failed", level: .error) { $0.field("msg", failure.detail) }
       breakOff(order, failure)
     case .request(let failure): breakOff(order, failure)
+    case .conflict(let key): refuse(order, conflictUnder: key)
+    }
+  }
+
+  /// Ends a request whose key belongs to another request. The key may be staged, so the client of a request without
+  /// customers is answered when the key is on disk.
+  private func refuse(_ order: EnqueueQueue.Order, conflictUnder key: String) {
+    guard order.taken == 0 else { return breakOff(order, .conflict(key)) }
+    line.end(order)
+    guard let entry = requests.close(order.request) else { return }
+    durableReads.answerWhenDurable(entry.requester) { store throws(StoreError) in
+      // Meanwhile the key may have been rolled back.
+      .failure(try store.request(forKey: key) == nil ? Failure(.diskFull) : .conflict(key))
     }
   }
 

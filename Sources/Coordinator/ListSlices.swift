@@ -23,6 +23,8 @@ struct SliceKey {
 enum SliceError: Error {
   /// The request itself is invalid.
   case request(Failure)
+  /// The store has this key of another request, staged or on disk.
+  case conflict(key: String)
   /// The spooled list cannot be read back.
   case spool(Failure)
   case store(StoreError)
@@ -47,7 +49,7 @@ struct ListSlices {
         continue
       }
       guard known.isRepeated(by: entry.digest(for: service(of: entry))) else {
-        throw .request(.conflict(key))
+        throw .conflict(key: key)
       }
       fresh -= 1
       order.known += 1
@@ -107,7 +109,7 @@ struct ListSlices {
           continue
         }
         if let known = try request(under: key) {
-          guard known.isRepeated(by: digest) else { throw .request(.conflict(key)) }
+          guard known.isRepeated(by: digest) else { throw .conflict(key: key) }
           if !countsKnownAlready {
             order.known += 1
             order.alreadyIssuedTickets.add(known.tickets)

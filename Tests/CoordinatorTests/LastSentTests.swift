@@ -16,7 +16,7 @@ import Wire
 struct LastSentTests {
   /// Every question that quotes the store.
   enum Question: CaseIterable {
-    case ticket, receipts, followed, tickets, account, ledger, awaited, cancelled, requeued, known
+    case ticket, receipts, followed, tickets, account, ledger, awaited, cancelled, requeued, known, conflicting
 
     var command: ControlCommand {
       switch self {
@@ -30,6 +30,12 @@ struct LastSentTests {
       case .cancelled: .cancel(1)
       case .requeued: .requeue(1)
       case .known: .enqueue(.deposits(2, key: "k"))
+      case .conflicting:
+        .enqueueList(
+          EnqueueList(
+            entries: [
+              EnqueueEntry(service: .loan, priority: .vip, amount: 9, account: 9, key: "k", drawn: [])
+            ], isLast: true))
       }
     }
   }
@@ -62,6 +68,7 @@ struct LastSentTests {
       #expect(report.state == .done && report.receipt != nil)
       #expect(report.servedOfService == 1, "a waiting client sees whether the line moves")
     }
+    if question == .conflicting { #expect(answers.first?.failure?.code == .keyConflict) }
     if question == .cancelled { #expect(answers.first?.failure?.code == .wrongState) }
   }
 
