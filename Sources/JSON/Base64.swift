@@ -9,10 +9,9 @@ public enum Base64 {
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
   private static let padding = UInt8(ascii: "=")
 
-  /// Error of a text that is not valid base64, with the position of its first invalid character; the position after the
-  /// end if only the length is wrong.
+  /// Error of a text that is not valid base64.
   public struct Fault: Error, Equatable {
-    /// Position in bytes, from 1.
+    /// Position of the error in bytes, from 1; at most one after the end of the text.
     public let place: Int
     public init(place: Int) { self.place = place }
   }

@@ -5,7 +5,7 @@
 
 /// Parser of a whole JSON document.
 public struct JSONReader {
-  /// Maximum number of arrays and objects that may be nested.
+  /// Maximum depth of nested arrays and objects.
   private static let maximumDepth = 32
 
   private var scanner: JSONScanner

@@ -1,9 +1,9 @@
 // Strict scanner for JSON text (RFC 8259): no comments, no trailing commas, and only whitespace after the value.
 // Invariant: any input gives a value or a typed fault with its position. No function of this file is recursive.
 
-/// Syntax error in a JSON text.
+/// Error in a JSON text.
 public struct JSONFault: Error, Sendable, Hashable {
-  /// Rule of JSON that the text breaks.
+  /// Rule that the text breaks.
   public enum Reason: Sendable, Hashable {
     case unexpectedEnd
     /// This character is not allowed here.

@@ -1,4 +1,4 @@
-// Number of customers per service, in an array that ends with the last service that was counted.
+// Number of customers per service, in an array that ends with the highest service that was counted.
 // Invariant: no count is negative. Removing a customer of a service without counted customers changes nothing.
 
 import BankModel

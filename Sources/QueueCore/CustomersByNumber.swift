@@ -1,11 +1,11 @@
 // List of customers by number, over all lines and states. Each line is read in pieces, and the pieces are merged, so
-// that the cost of a page depends on the number of lines and of rejected customers, and not on the length of the queue.
+// that the cost depends on the limit, the lines and the rejected customers, and not on the length of the queue.
 // Invariant: every listed customer is in one of the requested states, and is listed once.
 
 import BankModel
 
 extension QueueReader {
-  /// Returns customers in some states with numbers above `ticket`, in the order of their numbers.
+  /// Returns customers in the given states with numbers above `ticket`, in the order of their numbers.
   ///
   /// - Parameters:
   ///   - states: stored states: waiting, delayed, dead. Other states are ignored.
@@ -51,7 +51,7 @@ private final class LineIterator {
   private let line: Line
   /// Number of the last customer that was returned or rejected. The next read continues after this number.
   private var last: TicketNumber
-  /// Customers that were read and not yet returned.
+  /// Customers that were read, and neither returned nor rejected yet.
   private var piece: ArraySlice<StoredCustomer> = []
   /// True if the line has no more customers in the store, or a read has failed.
   private var isOver = false

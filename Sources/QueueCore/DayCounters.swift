@@ -1,6 +1,6 @@
 // Counters of the day, which the queue restores after a crash together with its customers.
-// Invariant: the counters are saved in the transaction of the changes that they count, so counters and customers
-// always agree on disk.
+// Invariant: the counters are saved in the transaction of the changes that they count, so counters and issued customers
+// agree on disk.
 
 import BankModel
 import Time
@@ -8,7 +8,7 @@ import Time
 /// Counters of the current business day.
 ///
 /// Invariant on disk: `issued = waiting + delayed + dead + served + cancelled`. Customers at a window count as waiting
-/// here, because an assignment is not durable.
+/// here.
 public struct DayCounters: Sendable, Equatable {
   /// The current business day, from 1.
   public var day: BusinessDay

@@ -6,15 +6,15 @@
 // wall clock, and the capacity limits memory, not the number of customers.
 //
 // Customers are due by two clocks. A customer that was ordered for later is due by the wall clock and is never served
-// earlier, even after a restart or if the clock is set back. A failed customer is delayed by the monotonic clock. Its
-// stored due time is used only when the customer is read from the store. The wall clock may have been set back by then,
-// so the delay is limited to the longest pause. The number of attempts distinguishes the two kinds: only a customer
-// without attempts can have been ordered for later.
+// earlier, even after a restart or if the clock is set back. A failed customer is delayed by the monotonic clock. If it
+// is read from the store, its delay is computed from its stored due time. The wall clock may have been set back by
+// then, so this delay is limited to the longest pause. The number of attempts distinguishes the two kinds: a delayed
+// customer without attempts was ordered for later, and one with attempts has failed.
 
 import BankModel
 import Time
 
-/// Delayed customers of the queue: the first by due time in memory, the number of the others.
+/// Delayed customers of the queue: the first ones by due time, and the number of the others.
 struct DelayedCustomers: Sendable {
   /// Maximum time between readings of the wall clock while a customer in memory waits for a time of this clock, because
   /// the clock may be set forward.
@@ -26,18 +26,18 @@ struct DelayedCustomers: Sendable {
   private var failed = DueHeap<MonotonicTime>()
   /// Number of customers that are only in the store.
   private(set) var unloaded: Int64 = 0
-  /// Position of the last customer that memory covers. The next page starts after this position.
+  /// Position up to which memory is complete, except for newcomers. The next page starts after this position.
   private(set) var horizon = DuePosition.first
   /// True while a requested page has not arrived.
   private(set) var isLoading = false
-  /// True if the horizon or the customers after it have changed since the last page was requested. Such a page may
-  /// lack a customer, so it is dropped.
+  /// True if the horizon or the customers after it have changed since the last page was requested. The page may then be
+  /// wrong, so it is dropped.
   private var isStale = false
   /// Customers whose tickets are neither on disk nor in a transaction in flight.
   private var newcomers: DelayedNewcomers
   /// Newcomers of transactions in flight, the oldest first.
   private var sealed: [DelayedNewcomers] = []
-  /// Number of customers in memory, temporarily up to twice this number.
+  /// Maximum number of customers in memory, temporarily up to twice this number.
   private let capacity: Int
 
   /// Restores the delayed customers of a store that contains `count` of them. `first` contains the first ones by due
@@ -95,15 +95,15 @@ struct DelayedCustomers: Sendable {
     return nil
   }
 
-  /// Delays a failed customer until a moment of the monotonic clock.
+  /// Adds a failed customer, which is due at a moment of the monotonic clock. After the horizon, it is only counted.
   mutating func postpone(_ customer: DelayedCustomer, due: MonotonicTime) {
     guard isWithinHorizon(customer.place) else { return }
     failed.insert(customer, due: due)
     trim()
   }
 
-  /// Returns true, and extends the horizon, if a customer at this position must be held in memory. Otherwise counts
-  /// the customer in ``unloaded``.
+  /// Returns true if a customer at this position must be held in memory, and then extends the horizon to the position.
+  /// Otherwise counts the customer in ``unloaded``.
   private mutating func isWithinHorizon(_ place: DuePosition) -> Bool {
     guard unloaded == 0 || place <= horizon else {
       unloaded += 1
@@ -175,7 +175,7 @@ struct DelayedCustomers: Sendable {
   /// in the store.
   private mutating func trim() { if held > 2 * capacity { cut(to: capacity) } }
 
-  /// Keeps at most `room` customers in memory, the first by due time, and moves the horizon to the last one.
+  /// Keeps at most `room` customers in memory, the first by due time. If others are dropped, moves the horizon back.
   private mutating func cut(to room: Int) {
     /// An entry of either heap, so that both can be sorted together.
     enum HeapEntry {
@@ -206,7 +206,7 @@ struct DelayedCustomers: Sendable {
     isStale = true
   }
 
-  /// Returns the size of the next page and marks the page as requested; 0 if no page is needed.
+  /// Returns the size of the next page and marks the page as requested; 0 if none is needed or one is being loaded.
   mutating func nextPage(lowWater: Int) -> Int {
     guard !isLoading, unloaded > 0, held < lowWater else { return 0 }
     isLoading = true

@@ -4,7 +4,7 @@
 
 import BankModel
 
-/// Number of the delayed customers that are not on disk yet, and the first of them by due time.
+/// Number of delayed newcomers, and the first of them by due time.
 struct DelayedNewcomers: Sendable {
   /// Number of newcomers, including those after ``horizon``.
   private(set) var count: Int64 = 0
@@ -14,7 +14,7 @@ struct DelayedNewcomers: Sendable {
   private(set) var horizon: DuePosition?
   /// Number of newcomers by service.
   private(set) var tally = CountsByService()
-  /// Number of customers in ``earliest``, temporarily up to twice this number.
+  /// Maximum number of customers in ``earliest``, temporarily up to twice this number.
   private let capacity: Int
 
   init(capacity: Int) { self.capacity = capacity }

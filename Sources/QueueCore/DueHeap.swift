@@ -3,7 +3,7 @@
 
 import BankModel
 
-/// Heap of delayed customers by due time, of which the first can be removed.
+/// Heap of delayed customers by due time.
 struct DueHeap<Moment: Comparable & Sendable>: Sendable {
   /// A delayed customer with its due time by the clock of the heap.
   struct Entry: Sendable {
@@ -47,7 +47,7 @@ struct DueHeap<Moment: Comparable & Sendable>: Sendable {
     return customer
   }
 
-  /// Moves an entry towards the root until its parent is due earlier. Returns its new index.
+  /// Moves an entry towards the root until its parent comes before it. Returns its new index.
   @discardableResult
   private mutating func rise(from place: Int) -> Int {
     var child = place
@@ -58,7 +58,7 @@ struct DueHeap<Moment: Comparable & Sendable>: Sendable {
     return child
   }
 
-  /// Moves an entry away from the root until no child is due earlier.
+  /// Moves an entry away from the root until no child comes before it.
   private mutating func sink(from place: Int) {
     var parent = place
     while true {

@@ -1,4 +1,4 @@
-// First waiting customers over all lines, by number: a merge of the heads of the lines, without sorting.
+// First customers of several lines, by number: a merge of the heads of the lines, without sorting.
 // Invariant: at most one number more is read from a line than is returned of this line.
 
 import BankModel

@@ -68,8 +68,8 @@ public struct InProgressEnqueue: Sendable, Equatable {
     byLine.occupied.reduce(0) { $0 + ($1.line.service.mayStoreResult ? $1.count : 0) }
   }
 
-  /// Numbers for a slice of `count` customers: first the upper end of the gap, then the numbers after the highest
-  /// number of the request.
+  /// Numbers for a slice of `count` customers: the numbers after the highest number of the request. Customers that were
+  /// held back get the upper end of the gap first.
   ///
   /// - Parameters:
   ///   - heldBack: customers held back after this slice: as many as before, or `count` fewer.

@@ -1,5 +1,5 @@
 // Order in which a client that follows a shared bank receives the receipts of all branches. Receipts of one branch
-// keep its commit order. Receipts of different branches are ordered by time, as far as their clocks agree.
+// keep its commit order. Receipts of different branches are ordered by day and time, as far as their clocks agree.
 // Invariant: no receipt of a branch is skipped. If a branch may have more receipts than were read, the merge stops
 // after the last receipt that was read of this branch. The next merge continues there.
 import BankModel
@@ -8,7 +8,7 @@ import BankModel
 public struct ReceiptWithPosition: Sendable {
   /// The receipt itself.
   public var receipt: Receipt
-  /// Position of the receipt. A client that has received the receipt continues after this mark.
+  /// Position of the receipt. A client that has received the receipt continues after it.
   public var mark: ReceiptPosition
 
   public init(_ receipt: Receipt, _ mark: ReceiptPosition) { (self.receipt, self.mark) = (receipt, mark) }

@@ -7,7 +7,7 @@ import BankModel
 public enum QueueEffect: Sendable, Equatable {
   /// Add a change to the open transaction.
   case stage(StoreChange)
-  /// Read the next page of a line.
+  /// Read the next page of a line. In a shared bank: claim it.
   case loadPage(Line, after: TicketNumber, limit: Int)
   /// Read the next page of delayed customers.
   case loadDelayed(after: DuePosition, limit: Int)
@@ -33,7 +33,7 @@ public enum QueueEffect: Sendable, Equatable {
   case closeWindow(Window)
   /// Order an idle teller to exit, because its window closes or it is replaced.
   case dismissTeller(Window)
-  /// Kill a teller that has made no progress, or has not returned recalled customers in time.
+  /// Kill a teller whose lease has run out, or that has not returned recalled customers in time.
   case killStuckTeller(Window, Generation)
   /// Kill a teller, or disconnect an outside worker, that violated the protocol.
   case killRogueTeller(Window, Generation, reason: String)
@@ -42,8 +42,8 @@ public enum QueueEffect: Sendable, Equatable {
   case announce(CustomerEvent, Window, Lease, Customer)
   /// Log that a customer became a dead letter.
   case logDeadLetter(Customer, Window, AttemptEnd, ProcessEnd?)
-  /// Log that the result of an attempt was dropped, because another branch had already finished the customer. The case
-  /// is indirect, because its values are rare and much larger than those of most other effects.
+  /// Log that the receipt of a customer was dropped, because the customer was already finished in the shared database.
+  /// The case is indirect, because its values are rare and much larger than those of most other effects.
   indirect case logRejectedCompletion(Customer, Receipt)
   /// Log that a service was paused, because a worker reported that no customer can be served.
   case logPause(Service, because: WorkFailure)
@@ -53,7 +53,7 @@ public enum QueueEffect: Sendable, Equatable {
   case reportDrained
 }
 
-/// An operator's command about customers that are only in the shared store.
+/// An operator's command about customers of a shared bank that this branch does not own.
 public enum OperatorCommand: Sendable, Equatable {
   /// Cancel this customer.
   case cancel(TicketNumber)
@@ -67,7 +67,7 @@ public enum OperatorCommand: Sendable, Equatable {
 public enum CustomerEvent: Sendable, Equatable {
   /// An attempt has started.
   case started
-  /// A worker has finished the customer, which now has its receipt.
+  /// A worker has finished the customer.
   case completed
   /// An attempt has ended without a receipt from its worker.
   case interrupted
@@ -100,8 +100,8 @@ public enum QueueRefusal: Sendable, Equatable {
   case diskFull
   /// No customer of the current day has this ticket.
   case noSuchTicket(TicketNumber)
-  /// The branch lost its lease before the change was on disk. Only the shared database knows whether the change took
-  /// effect.
+  /// The branch lost its lease before the change was reported as on disk. Only the shared database contains whether the
+  /// change took effect.
   case leaseLost
   /// A shared store does not support the request.
   case unsupportedWithSharedStore

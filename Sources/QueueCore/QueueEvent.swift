@@ -36,8 +36,8 @@ public enum QueueEvent: Sendable {
   case cancelledElsewhere(TicketNumber)
   /// The branch may assign customers until this moment, because until then no other branch may claim its customers.
   case leaseExtended(until: MonotonicTime)
-  /// Another branch had already finished these customers of the transaction that is settled next. The changes to
-  /// these customers had no effect.
+  /// The changes to these customers in the transaction that is settled next had no effect, because the database had
+  /// changed the customers before: another branch may have cancelled or finished them.
   case withoutEffect([TicketNumber])
   /// The branch owns no customers any more: other branches can claim them. Changes that were not reported as on disk no
   /// longer count.
@@ -98,9 +98,9 @@ public enum QueueEvent: Sendable {
 }
 
 extension QueueEvent {
-  /// True if due customers are returned to their lines after this event. Pages arrive while the effects of an earlier
-  /// event are performed. A refused commit has just staged changes again. In both cases due customers wait for the next
-  /// event.
+  /// True if due customers are returned to their lines after this event. The answers of a store may arrive while the
+  /// effects of an earlier event are performed. A refused commit has just staged changes again. In both cases due
+  /// customers wait for a later event.
   var returnsDueCustomers: Bool {
     switch self {
     case .pageLoaded, .delayedLoaded, .found, .deadLoaded, .commitRefused: false

@@ -3,8 +3,8 @@
 //
 // There is one list for each kind of element that waits for the disk: changes, tickets, replies, starts, pauses. Each
 // list is in staging order. The oldest transaction in flight owns the first elements of each list, the next
-// transaction owns the elements after these, and so on. So only counts are stored per transaction. Settling the
-// oldest transaction removes elements from the front of the lists. A refusal concerns all elements that are not on
+// transaction owns the elements after these, and so on. So a transaction stores the counts of its elements. Settling
+// the oldest transaction removes elements from the front of the lists. A refusal concerns all elements that are not on
 // disk, so the lists need no merging. With a store that commits synchronously, no transaction is ever in flight, and
 // all elements are settled together.
 //
@@ -67,9 +67,9 @@ extension QueueMachine {
     underway.isEmpty
       ? hasUncommittedChanges : !uncommitted.isEmpty && unsealed.changes > 0 || hasRepliesToCommit
   }
-  /// True if the coordinator must hold back new customers. There are two reasons: a reset waits until every ticket is
-  /// on disk, and no request is still arriving in slices; or changes or result bytes have reached their limit while a
-  /// transaction is in flight.
+  /// True if the coordinator must hold back new customers: changes or result bytes have reached their limit while a
+  /// transaction is in flight, or a reset waits until every ticket is on disk. During the second, a request that is
+  /// already arriving in slices continues.
   public var delaysEnqueues: Bool {
     if !deferredRequests.isEmpty { return !isTakingIn }
     return !underway.isEmpty && isSaturated
@@ -125,8 +125,8 @@ extension QueueMachine {
     if !isTakingIn { processDeferredRequests(at: now, into: &effects) }
   }
 
-  /// Adds the customers of the first `count` admissions to their lines. Counts are summed per line first, so that the
-  /// cost does not depend on the number of requests.
+  /// Adds the customers of the first `count` requests to their lines. Counts are summed per line first, so that each
+  /// line changes once.
   private mutating func settleNewcomers(ofTheFirst count: Int) {
     delayed.settleNewcomers()
     guard count > 0 else { return }

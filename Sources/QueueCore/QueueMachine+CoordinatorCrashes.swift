@@ -8,7 +8,7 @@
 // then identifies the culprit. If the coordinator crashes while no customer is assigned, no customer caused the crash,
 // and the caller discards the earlier crashes of all customers, except those whose lost attempts are not recorded yet.
 //
-// Invariants: a lost attempt is recorded once, before its customer is assigned again. A customer that crashes the
+// Invariants: a lost attempt is recorded before its customer is assigned again. A customer that crashes the
 // coordinator each time is assigned at most `2 + maxCrashes` times, if the caller reports each of these crashes.
 
 import BankModel
@@ -73,14 +73,14 @@ extension QueueMachine {
     return customer
   }
 
-  /// True if the customer must be alone at its worker, because a crash of a worker counts for it, or because the
-  /// coordinator has crashed with it at least ``CoordinatorCrashes/tolerated`` times.
+  /// True if a crash counts for the customer, or if the coordinator has crashed at least
+  /// ``CoordinatorCrashes/tolerated`` times while the customer was assigned.
   func isSuspect(_ customer: Customer) -> Bool {
     customer.isSuspect
       || !coordinatorCrashes.isEmpty && coordinatorCrashes[customer.ticket]?.isSuspect == true
   }
 
-  /// True if the window serves a customer that must be alone at its worker.
+  /// True if the worker at the window gets no further customer, because its current one is a suspect.
   func servesAlone(_ windowState: WindowState) -> Bool {
     windowState.servesSuspect
       || !coordinatorCrashes.isEmpty && windowState.isServing

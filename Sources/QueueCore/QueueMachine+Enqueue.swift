@@ -6,9 +6,8 @@ import BankModel
 import Time
 
 extension QueueMachine {
-  /// Adds one slice of a request. A request of one slice gets its tickets. At the first slice, the queue accepts or
-  /// refuses the whole request. The caller checks each slice with ``refusal(ofServicesOf:)`` and
-  /// ``refusal(ofLinesOf:)``.
+  /// Adds one slice of a request. A request of one slice gets its tickets. At the first slice, the queue may refuse the
+  /// whole request. The caller has checked each slice with ``refusal(ofServicesOf:)`` and ``refusal(ofLinesOf:)``.
   mutating func enqueueCustomers(
     _ orders: [CustomerOrder], of total: Int64, isLast: Bool, heldBack: Int64, for request: RequestNumber,
     at now: Moment, into effects: inout [QueueEffect]
@@ -106,9 +105,8 @@ extension QueueMachine {
     if isDiskFull || isLowOnSpace { return .diskFull }
     let openCount = dayCounters.waitingInAll + dayCounters.delayed + (arriving?.total ?? 0)
     let (sum, overflow) = openCount.addingReportingOverflow(total)
-    // A request for 0 customers fits, however many customers wait: it repeats a request whose customers all exist, and
-    // gets the stored answer. `sum` can exceed the limit without new customers, because requeued dead letters are not
-    // limited.
+    // A request for 0 new customers fits, however many customers wait: all its keys are known, and it gets the stored
+    // tickets. `sum` can exceed the limit without new customers, because requeued dead letters are not limited.
     if total > 0, overflow || sum > policy.maxWaiting {
       return .queueFull(waiting: openCount, limit: policy.maxWaiting)
     }

@@ -171,7 +171,7 @@ extension QueueMachine {
   /// requeued its last dead letter.
   public func requeuedCount(by request: RequestNumber) -> Int64? { requeuedCounts[request] }
 
-  /// Requeues one page of dead letters, and asks for the next page if there may be more.
+  /// Requeues the loaded dead letters, and requests further ones if there may be more.
   mutating func makeWaiting(
     _ letters: [Customer], for request: RequestNumber, into effects: inout [QueueEffect]
   ) {
@@ -315,7 +315,8 @@ extension QueueMachine {
     resetCounts.removeValue(forKey: request)
   }
 
-  /// Cancels the current customer of a window, and waits for the return of all customers of the window.
+  /// Cancels the current customer of a window. The window, unless it is a slot of an outside worker, then waits for the
+  /// return of all its customers.
   private mutating func recallForReset(
     _ customer: Customer, _ prefetched: [Lease], _ service: Int, _ place: Int, at now: Moment,
     into effects: inout [QueueEffect]

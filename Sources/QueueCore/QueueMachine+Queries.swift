@@ -14,13 +14,13 @@ extension QueueMachine {
     /// True if an operator or a worker's report has paused the service.
     public var isPaused: Bool
 
-    /// True if the service has no windows and no customers, and served none today.
+    /// True if the service has no windows and no waiting or assigned customers, and served none today.
     public var isEmpty: Bool { windows == 0 && waiting == 0 && serving == 0 && served == 0 }
   }
 
   /// State of one window.
   public struct WindowStatus: Sendable, Equatable {
-    /// Generation of the teller; 0 before the first teller was ready.
+    /// Generation of the last teller that was ready; 0 before the first one.
     public var generation: Generation
     /// True if a teller is ready at this window.
     public var isReady: Bool

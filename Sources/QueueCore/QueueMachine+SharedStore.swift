@@ -8,9 +8,9 @@
 // and dead letters belong to no branch.
 //
 // A branch owns its customers while its lease is valid. It assigns no customer after the end of the lease by its own
-// monotonic clock. If the clock is wrong, work may be wasted but no data becomes wrong, because the database ignores
-// the results of a branch without a lease. After the loss of the lease, the queue asks all tellers to return their
-// customers, and nothing waits for the disk any longer.
+// monotonic clock. If the clock is wrong, work may be wasted but no data becomes wrong, because the database rejects
+// the writes of a fenced branch. After the loss of the lease, the queue asks all tellers to return their customers, and
+// nothing waits for the disk any longer.
 //
 // Invariants: issued = waiting + serving + served + cancelled, after every event, counting only customers of this
 // branch. All waiting customers are in memory. A page may be empty.
@@ -58,7 +58,7 @@ extension QueueMachine {
     dayCounters.issued += Int64(page.count)
   }
 
-  /// Subtracts from the counters the customers of the oldest transaction that another branch had already finished.
+  /// Subtracts from the counters the receipts of the oldest transaction that had no effect in the database.
   mutating func revertEffects(of tickets: [TicketNumber], into effects: inout [QueueEffect]) {
     let count = (underway.first?.counts ?? unsealed).changes
     for change in uncommitted.prefix(count) {
@@ -132,7 +132,7 @@ extension QueueMachine {
         stored: 0, capacity: policy.capacity(ofLineAt: place), version: lines[place].version &+ 1)
       lines[place].noteUnclaimedCustomers()
     }
-    // Pauses are local, so they succeed although the lease was lost.
+    // A pause applies to this branch alone, so it succeeds although the lease was lost.
     let paused = Set(pausing)
     for case .reply(let request, let answer) in pendingReplies {
       effects.append(.reply(request, paused.contains(request) ? answer : .refused(.leaseLost)))

@@ -3,9 +3,9 @@
 //
 // A customer of a service that counts attempts leaves its line and takes its place at the worker at once, so that no
 // other customer gets this place. The start is staged, and the commit sends the assignment to the teller. So every
-// customer of the service that a teller holds is marked in the store. If a coordinator finds a marked customer at its
-// own start, an earlier coordinator may have started the attempt, so the attempt counts. A customer without attempts
-// left becomes a dead letter before any customer after it is assigned.
+// customer of the service that a teller holds is marked in the store. If a customer in line is marked, an earlier
+// coordinator may have started the attempt, so the attempt counts. A customer without attempts left becomes a dead
+// letter before any customer after it is assigned.
 //
 // Some operations remove customers from a line or from a window. Before such an operation all staged starts are
 // revoked, as if no customer had been assigned. At the end of the same event, the queue assigns the customers again

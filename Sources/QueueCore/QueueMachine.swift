@@ -1,5 +1,6 @@
 // Pure state machine of the customers' queue, without I/O, clock or randomness. It receives events, each with a
-// moment, and produces effects. The same events and moments always produce the same effects.
+// moment, and produces effects. The same events and moments always produce the same effects. In this target, *teller*
+// stands for any worker of the queue.
 //
 // Life of a customer. `enqueue` issues a ticket and stages it. `committed` adds the customer to its line, or to the
 // delayed customers, and replies with the ticket. The first customer of the highest priority is assigned to an idle
@@ -11,14 +12,14 @@
 // If a service counts its attempts (`max_attempts`), an attempt is on disk before it starts; see
 // `QueueMachine+Starts.swift`.
 //
-// Durability. A change that is staged and not on disk is *unsettled*. `sealed` closes one transaction over the changes
-// staged since the last one and marks it as in flight. Several transactions may be in flight. `committed` settles the
-// oldest transaction in flight, with everything that waits for this transaction alone. If none is in flight,
-// `committed` settles everything that was staged, because the store committed synchronously. When the disk is full, the
-// store drops all transactions that are not on disk, in flight or open. The queue then revokes the tickets, and the
-// pauses and resumes by operators, that are not on disk; it stages all other changes again until there is space. A
-// reply that depends on a change is sent with `committed`; a refusal is sent at once. If the store is short of space,
-// new customers and resets are refused; all other work continues.
+// Durability. `sealed` closes one transaction over the changes staged since the last one and marks it as in flight.
+// Several transactions may be in flight. `committed` settles the oldest transaction in flight, with everything that
+// waits for this transaction alone. If none is in flight, `committed` settles everything that was staged, because the
+// store committed synchronously. When the disk is full, the store drops all transactions that are not on disk, in
+// flight or open. The queue then revokes the tickets, and the pauses and resumes by operators, that are not on disk; it
+// stages all other changes again until there is space. A reply that depends on a change is sent with `committed`; a
+// refusal is sent at once. If the store is short of space, new customers and resets are refused; all other work
+// continues.
 //
 // Invariant: issued = waiting + delayed + serving + served + dead + cancelled, after every event.
 
@@ -219,7 +220,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     let hasCalled = event.returnsDueCustomers && returnDue(at: now, into: &effects)
     requestDelayedPage(into: &effects)
     // Other messages of the same teller may still be unread after this event, so a lease expires only on a tick. The
-    // driver sends a tick after it has handled all received messages.
+    // caller sends a tick after it has handled all received messages.
     if case .tick = event { expireLeases(at: now, into: &effects) }
     if !hasCalled, let service = event.onlyService, windows.indices.contains(service.index) {
       assignWaiting(service.index, at: now, into: &effects)

@@ -89,8 +89,8 @@ public struct QueuePolicy: Sendable, Equatable {
   private var own: [ServicePolicy?] = []
   /// True if a service has a ``ServicePolicy/maxWaiting`` of its own.
   private(set) var hasLimitByService = false
-  /// Number of customers that a line holds in memory. While a page is being loaded, or in a shared bank, a line may
-  /// hold more. The other customers are only in the store.
+  /// Maximum number of customers that a line holds in memory. While a page is being loaded, or in a shared bank, a line
+  /// may hold more. The other customers are only in the store.
   public var lineCapacity = 1024
   /// Number of customers of a line in memory below which the queue requests a page of the line.
   public var lineLowWater = 256
@@ -113,7 +113,7 @@ public struct QueuePolicy: Sendable, Equatable {
   /// `QueueMachine+SharedStore.swift`.
   public var isShared = false
   /// Number of customers of one line that a branch claims at once from a shared database, at least 1. If the value is
-  /// 1, a branch claims a customer only when it can assign the customer at once.
+  /// 1, a branch claims a customer only when a worker can take one.
   public var page = 100
 
   public init() {}

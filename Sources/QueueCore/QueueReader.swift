@@ -90,7 +90,7 @@ public protocol QueueReader: AnyObject {
   /// nil if unknown.
   func issueTime(ofUnreleased ticket: TicketOfDay) throws(StoreError) -> WallTime?
 
-  /// Receipt of a ticket with its result; nil if the ticket has none.
+  /// Receipt of a ticket with its result; nil if the ticket has no receipt.
   func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt?
 
   /// Attempts at one ticket that ended without a receipt from their worker, in order.

@@ -1,5 +1,5 @@
 // Interface between the queue and its store: changes and queries. Changes are staged in order and become durable
-// together. A read returns everything that was staged before. All stored customers belong to the current business
+// together. A read includes everything that was staged before. All stored customers belong to the current business
 // day.
 
 import BankModel
@@ -160,8 +160,8 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   case newerSchema(path: String, found: Int64, known: Int64)
   /// The file is not a database, or is damaged. Nothing was overwritten.
   case damaged(path: String, detail: MessageDetail)
-  /// The system refused an operation, for example because of permissions, a missing directory, or a failed write or
-  /// fsync. Do not retry: after a failed fsync it is unknown which data is on disk.
+  /// An operation failed, for example because of permissions, a missing directory, or a failed write or fsync.
+  /// Do not retry: after a failed fsync it is unknown which data is on disk.
   case failed(path: String, detail: MessageDetail)
 
   /// The error in English: the object, the reason, and in most cases what to do.
@@ -208,9 +208,9 @@ public struct StoreAudit: Sendable, Equatable {
   /// Sum of all debits less the sum of all credits, in won, plus the number of receipts whose transfer does not match
   /// their service, outcome and account.
   public var ledgerDifference: Int64 = 0
-  /// All violated invariants.
+  /// Violated invariants. Of very many, only the first ones and the number of the others.
   public var messageDetails: [MessageDetail] = []
-  /// All violated invariants, one English sentence each.
+  /// ``messageDetails`` in English, one sentence each.
   public var problems: [String] { messageDetails.map(\.description) }
   public init() {}
 }
@@ -266,7 +266,7 @@ extension QueueStore where Self: QueueReader {
   public func ask(_ question: StoreQuery) throws(StoreError) -> QueueEvent? { try answer(to: question) }
 }
 
-/// Store of the queue, for one user at a time. The results of commits and queries may be returned later, as events.
+/// Store of the queue, for one process at a time. The results of commits and queries may be returned later, as events.
 ///
 /// Changes are staged into one open transaction and become durable with ``commit(_:)``. Several transactions may be in
 /// flight. They reach the disk in commit order, so that after a crash the stored ones are a prefix of this order. After
@@ -293,8 +293,7 @@ public protocol QueueStore: AnyObject {
   /// synchronously only while nothing is in flight.
   ///
   /// - Parameter arriving: The request that has arrived in part. The numbers of its staged customers are not issued
-  ///   yet: a later commit issues the numbers, or the customers are removed. If `arriving` is nil, the audit reports
-  ///   rows with numbers that are not issued as damage.
+  ///   yet: a later commit issues the numbers, or the customers are removed.
   /// - Returns: the state of the transaction: on disk, or in flight.
   @discardableResult
   func commit(_ dayCounters: DayCounters, arriving: InProgressEnqueue?) throws(StoreError) -> CommitProgress
@@ -318,7 +317,7 @@ public protocol QueueStore: AnyObject {
   var nextResult: MonotonicTime? { get }
 
   /// Removes customers and keys of a request that will never be complete, at most `limit`. The removal is staged like
-  /// a change. The caller repeats the call until ``QueueReader/hasUnissuedCustomers`` is false.
+  /// a change. The caller repeats call and commit until ``QueueReader/hasUnissuedCustomers`` is false.
   func removeUnissuedCustomers(limit: Int) throws(StoreError)
 
   /// Does deferred work of the last commit that no client waits for. Call it after the replies were sent. If it is

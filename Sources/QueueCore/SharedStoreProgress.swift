@@ -1,7 +1,7 @@
 // Identity and progress of a shared database. A branch stores them to recognize the database and its server, and to
 // detect that the database was restored to an older state.
-// Invariant: the counts decrease only if the database was restored to an older state. The types are values without side
-// effects.
+// Invariant: day and ticket, and epoch and commits, compared as pairs, decrease only if the database was restored to an
+// older state.
 
 import BankModel
 

@@ -25,8 +25,8 @@ struct WaitingLine: Sendable {
   /// Incremented when the part beyond memory changes, except by newcomers, so that the validity of a cached copy can
   /// be checked. Not reset when the index is given to another line.
   private(set) var version: UInt32 = 0
-  /// True if a customer returned beyond the cursor while a page was being loaded. The page may lack this customer,
-  /// because the page may have been read before the change was staged.
+  /// True if a customer has returned beyond the cursor since the last page was requested. The page may lack this
+  /// customer, because the page may have been read before the change was staged.
   private var isStale = false
   /// Number of customers that the line holds in memory; see ``QueuePolicy/lineCapacity``.
   private let capacity: Int
@@ -139,8 +139,8 @@ struct WaitingLine: Sendable {
     return nil
   }
 
-  /// Returns the size of the next page and marks the page as requested; 0 if no page is needed. The size never exceeds
-  /// ``unloaded``, so that a page never contains a newcomer whose ticket is not on disk.
+  /// Returns the size of the next page and marks the page as requested; 0 if none is needed or one is being loaded. The
+  /// size never exceeds ``unloaded``, so that a page never contains a newcomer whose ticket is not on disk.
   mutating func nextPage(lowWater: Int) -> Int {
     guard !isLoading, unloaded > 0, front.count < lowWater else { return 0 }
     // Customers that returned while the last page was loading may have filled memory beyond its capacity.
@@ -151,7 +151,7 @@ struct WaitingLine: Sendable {
     return Int(min(room, unloaded))
   }
 
-  /// Adds a loaded page. The page may contain assigned customers, because assignments are not durable.
+  /// Adds a loaded page. The page may contain assigned customers, because they are stored as waiting.
   mutating func append(page: [Customer], isAtWindow: (TicketNumber) -> Bool) {
     precondition(isLoading, "a page arrived without a request")
     // A stale page is dropped and requested again.

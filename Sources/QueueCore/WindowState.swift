@@ -99,7 +99,7 @@ struct WindowState: Sendable {
     return held < limit && held < capacity ? held : nil
   }
 
-  /// Earliest end of a running lease.
+  /// Earliest ``deadline`` of the window's customers.
   var nextLeaseEnd: MonotonicTime {
     isSideBySide ? prefetched.reduce(deadline) { min($0, $1.deadline) } : deadline
   }
@@ -116,7 +116,7 @@ struct WindowState: Sendable {
     )
   }
 
-  /// Makes a customer the current one and starts its lease.
+  /// Makes a customer the current one, and sets the end of its lease. Returns the lease.
   mutating func startAttempt(_ next: consuming PrefetchedCustomer, until end: MonotonicTime) -> Lease {
     let lease = lease(of: next.customer)
     state = .serving(lease)
