@@ -1,6 +1,6 @@
 // Pure state machine of the customers' queue, without I/O, clock or randomness. It receives events, each with a
-// moment, and produces effects. The same events and moments always produce the same effects. In this target, *teller*
-// stands for any worker of the queue.
+// moment, and produces effects. The same events and moments always produce the same effects. In this target, a *teller*
+// is any worker, or, in contrast to a side-by-side worker, one that serves one customer after the other.
 //
 // Life of a customer. `enqueue` issues a ticket and stages it. `committed` adds the customer to its line, or to the
 // delayed customers, and replies with the ticket. The first customer of the highest priority is assigned to an idle

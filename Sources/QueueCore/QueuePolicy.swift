@@ -37,7 +37,7 @@ public struct ServicePolicy: Sendable, Equatable {
   /// crashes and failures. If set, an attempt is on disk before it starts.
   public var maxAttempts: Int16?
   /// True if the service assigns no customer to its windows while a worker that may still be running is being killed.
-  /// Without this, two workers could produce the same external effects. Tellers have no external effects, so their
+  /// Without this, two workers could produce the same external effects. The work of `bank-teller` has none, so its
   /// services do not need it.
   public var awaitsProcessExit = false
   /// Accounts between which the amount of a served customer is transferred; nil for no transfer. Deposits and loans

@@ -7,7 +7,7 @@ import BankModel
 
 /// Key of a customer's row: `state << 60 | line << 40 | ticket`. ``LineNumbers`` assigns the number of a line.
 struct CustomerPosition: Equatable {
-  /// Packed key; always positive.
+  /// Packed key; positive unless it was read from an invalid row.
   let key: Int64
 
   /// The highest ticket that fits into a key. It is above `Limits.ticket`.

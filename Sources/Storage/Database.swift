@@ -1,6 +1,6 @@
 // One connection to one SQLite database: opening, scripts, statements, size of the WAL, closing.
 // Invariant: a file that may be written has one connection, on one thread, and the connection holds the file's lock
-// from its first read until it is closed. A connection to an immutable file takes no lock. Errors: StoreError. If the
+// from its first query until it is closed. A connection to an immutable file takes no lock. Errors: StoreError. If the
 // outcome of a failed write is unknown, the owner abandons the connection.
 
 import BankModel

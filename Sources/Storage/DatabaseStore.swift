@@ -86,7 +86,7 @@ public class DatabaseStore {
 
 /// Files of one open store. A watcher calls it when a file was removed.
 ///
-/// An unlinked WAL is still open, so only this process can read its content. The WAL is checkpointed as soon as no
+/// An unlinked WAL is still open, so only this process can read its content. The WAL is checkpointed at once, unless a
 /// transaction is open, and after every commit, until a WAL exists that the next process finds. So durable data is in
 /// a file with a name, unless the disk is too full for the checkpoint. Any other error of the checkpoint is thrown and
 /// ends the use of the store.
@@ -105,8 +105,8 @@ public final class DatabaseFiles {
     database = transactions.database.path
   }
 
-  /// Handles the removal of the WAL: checkpoints it, if no transaction is open, and after every commit from now
-  /// on.
+  /// Handles the removal of the WAL: checkpoints it, if no transaction is open, and after every commit until
+  /// ``renewLog()`` has succeeded.
   public func handleLogLoss() throws(StoreError) { try transactions.handleLogLoss() }
 
   /// Creates a new WAL in place of a removed one.

@@ -1,6 +1,6 @@
 // JSON form of a day's counts by line and by service. Each is one text in the row of the day, so a commit
 // changes one row. The texts are readable with sqlite3 (json_each).
-// Invariant: a text with any other character, or with a number above `Int64.max`, is rejected. No text traps.
+// Invariant: a text with a character of no such form, or with a number above `Int64.max`, is rejected. No text traps.
 
 import BankModel
 import QueueCore
@@ -55,8 +55,8 @@ enum DayCounterText {
   }
 }
 
-/// Cache of the counts by service that were bound last. A statement keeps its bound values, and while customers
-/// only arrive, these counts do not change.
+/// Cache of the counts and pauses by service that were bound last. A statement keeps its bound values, and while
+/// customers only arrive, these values do not change.
 struct ServiceCountCache {
   /// Statement with the cached values; nil for none.
   private var bound: OpaquePointer?

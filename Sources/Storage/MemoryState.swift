@@ -147,7 +147,7 @@ struct MemoryState {
     undoSteps.append { $0.payloads[ticket] = payload }
   }
 
-  /// Changes only the state and the counters of attempts of a customer. Its other values stay as they were
+  /// Changes only the state, the due time and the counters of a customer. Its other values stay as they were
   /// inserted.
   private mutating func move(
     _ customer: Customer, from: CustomerState, to: CustomerState, dueAt: WallTime?

@@ -1,9 +1,8 @@
 // Audit check that the customers of a line were started in the order of their tickets.
-// Three cases are not errors. A customer that was ordered for later may be served after higher tickets until
-// its due time. A customer that returned from a window has recorded attempts. A customer that was at a window
-// when the coordinator was killed has no recorded attempt. So only customers that were started under the same
-// coordinator process are compared. An attempt never outlives its coordinator, so the sequence number of the
-// receipt determines the process.
+// These customers may start after higher tickets: those ordered for later, those that returned from a window, whose
+// attempts are recorded, and those that were at a window when the coordinator was killed, whose lost attempt may be
+// unrecorded. Because of the last, only customers that were started under the same coordinator process are compared.
+// An attempt never outlives its coordinator, so the sequence number of the receipt determines the process.
 //
 // Days with a backward step of the wall clock are skipped, because the order is determined by readings of that
 // clock. The day counters contain the number of steps.
@@ -33,7 +32,7 @@ package struct OrderScan {
   /// Days that the check skips.
   private let disordered: Set<BusinessDay>
   private var day: BusinessDay = 0
-  /// Latest start of an attempt for each line and start of the coordinator, on the day that is visited.
+  /// Latest start of a first attempt for each line and start of the coordinator, on the day that is visited.
   private var latest: [LineUnderStart: Latest] = [:]
 
   package init(starts: [Int64], disordered: Set<BusinessDay>) {

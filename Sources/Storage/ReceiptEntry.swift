@@ -1,4 +1,4 @@
-// Text form of a receipt in its page: a JSON array of numbers, with the name of the ordered item as the last element if
+// Text form of a receipt in its page: a JSON array of numbers and nulls, and at its end the name of the ordered item if
 // the receipt has one. The text is readable with sqlite3.
 // Invariant: written text is read back unchanged. Text that is not such an array is rejected, and never traps.
 

@@ -168,7 +168,7 @@ final class ReservedSpace {
       return error
     }
     let log = database.path + "-wal"
-    // Each further failed transaction doubles the size of the extension.
+    // Each further failed transaction doubles the length to which the WAL is extended, up to a limit.
     let missing = (base / 4) << Int64(min(fullCommits - 1, 8)) - database.length(of: log)
     if missing > 0, release(missing) { database.volume.extend(log, by: missing) }
     return nil

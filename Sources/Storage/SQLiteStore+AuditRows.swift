@@ -41,8 +41,7 @@ extension SQLiteStore {
     _ counted: Int64, _ day: BusinessDay, _ ticket: TicketNumber, _ outcome: Outcome?,
     _ report: inout AuditRecord
   ) throws(StoreError) {
-    // A customer that was cancelled at a window has one attempt without a row, because the cancellation ended
-    // it.
+    // The attempt that a cancellation has ended need not have a row.
     if counted == 0 || (counted == 1 && outcome == .cancelled) { return }
     if counted > 0, try hasAttempts(day, ticket) { return }
     report.note(MessageDetail(.attemptsUnrecorded, ticket, day, counted))
@@ -90,8 +89,8 @@ extension SQLiteStore {
     let counted: Int64
     if let receipt = try bareReceipt(day: day, ticket: ticket) {
       counted = Int64(receipt.attempts)
-      // The last attempt of a served customer has no row, because the receipt records it. A cancelled customer
-      // may or may not have been at a window.
+      // The last attempt of a served customer has no row, because the receipt records it. The attempt that a
+      // cancellation has ended need not have one.
       possible = recorded + (receipt.outcome.isFinishedByWorker ? 1 : 0)...recorded + 1
     } else if isPresent, let found = try find(ticket) {
       counted = Int64(found.customer.attempts)

@@ -30,11 +30,11 @@ struct RowBatch {
     var dueAt: WallTime?
   }
 
-  /// Maximum number of groups. When it is reached, all groups are written.
+  /// Maximum number of groups. Before a further group is added, all groups are written.
   static let lines = 64
   /// Groups of new customers; a group stays after its customers were written.
   var newcomers: [InsertGroup] = []
-  /// True if a group has a customer.
+  /// False if no group has a customer.
   var hasCustomers = false
   /// Keys of the rows of customers that leave the queue.
   var deletions: [CustomerPosition] = []

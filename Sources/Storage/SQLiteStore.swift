@@ -10,8 +10,8 @@ import QueueCore
 /// The database is in WAL mode with `synchronous=FULL`: a commit returns after the WAL was fsynced. The file is
 /// locked while the store is open, so the WAL index is in heap memory and there is no `-shm` file.
 ///
-/// Two rules apply to the caller. ``load(now:)`` must precede the first ``commit(_:)``. The counters of a new
-/// business day must be committed with or after the changes that end the old day, never before.
+/// The caller calls ``load(now:)`` before the first ``commit(_:)``. It commits the counters of a new business day with
+/// or after the changes that end the old day, never before.
 public final class SQLiteStore: DatabaseStore, LocalQueueStore {
   let statements: Statements
   /// Day counters on disk; nil until they were read.
@@ -25,11 +25,11 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
   var sequence: Int64
   /// Sequence number of the last receipt on disk; 0 for none.
   private var committedSequence: Int64
-  /// True if the size of the WAL was not checked since the last commit.
+  /// True if the size of the WAL was not checked since the last commit or the end of a freeze.
   private var needsCheckpoint = false
   /// Rows that are gathered and not written yet.
   var batch = RowBatch()
-  /// Numbers of receipts in the open transaction.
+  /// Numbers of receipts of the saved day in the open transaction.
   var staged = StagedReceipts()
   /// The business day that a staged reset starts; nil without a staged reset.
   var stagedDay: BusinessDay?
@@ -276,7 +276,7 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
   }
 }
 
-/// Numbers of receipts in the open transaction, by outcome. The saved counters do not include them yet.
+/// Numbers of receipts of one day in the open transaction, by outcome. The saved counters do not include them yet.
 struct StagedReceipts {
   var served: Int64 = 0
   var cancelled: Int64 = 0

@@ -5,7 +5,7 @@ extension Schema {
   /// The vending machine's database ("VEND" in ASCII). Its tables:
   ///
   /// - `ledger`: all changes of the money in commit order. Rows are added and never changed. A bought drink is
-  ///   one row with its price and its position in the history.
+  ///   one row with its price.
   /// - `purchase`: every purchase that was ever started, with its state. Its row is written before the order to
   ///   the stock. If the drink is bought, the final state is written in the transaction of the ledger row.
   /// - `meta`: named numbers. `machine` identifies this machine. `plain purchases` is the last purchase whose

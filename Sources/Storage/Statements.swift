@@ -1,5 +1,5 @@
 // Statements that the store runs often. Each is prepared once, when the store is opened.
-// Invariant: the preparation also checks that the tables exist. If it fails, the database is damaged.
+// Invariant: the preparation also checks that the tables exist. If one is missing, it throws `.damaged`.
 
 import BankModel
 import CSQLite
@@ -44,8 +44,8 @@ struct Statements {
       INSERT OR FAIL INTO customer (\(Self.customerColumns)) VALUES \(Self.several(customerRow))
       """, "adding customers")
     deleteCustomer = try prepare("DELETE FROM customer WHERE position = ?", "removing a customer")
-    // If SQLite may use the partial index of delayed customers, it prepares the statement again for each value
-    // of the bounds.
+    // `NOT INDEXED`, because SQLite would compare the bounds with those of the partial index, and prepare the statement
+    // again for each new value.
     deleteCustomers = try prepare(
       "DELETE FROM customer NOT INDEXED WHERE position BETWEEN ? AND ?", "removing customers")
     updateCustomer = try prepare(
@@ -141,8 +141,7 @@ struct Statements {
       "reading customers")
     customer = try prepare(
       "SELECT \(Self.customerColumns) FROM customer WHERE position = ?", "looking for a customer")
-    // If SQLite compares a parameter with the bounds of a partial index, it prepares the statement again for
-    // each new value.
+    // `NOT INDEXED` as in `deleteCustomers`.
     countCustomers = try prepare(
       "SELECT count(*) FROM customer NOT INDEXED WHERE position BETWEEN ? AND ?", "counting customers")
     delayed = try prepare(

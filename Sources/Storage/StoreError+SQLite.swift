@@ -1,6 +1,6 @@
 // Translation of SQLite's result codes into errors of the store.
-// Invariant: a code means the same in every call. The only exceptions are an I/O error, a failed opening and a
-// read-only file, whose meaning depends on errno. An unknown code is treated as a failed system call.
+// Invariant: a code means the same in every call. The only exceptions are an I/O error and a failed opening, whose
+// meaning depends on errno. An unknown code is treated as a failed system call.
 
 import BankModel
 import CSQLite

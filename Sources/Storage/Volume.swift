@@ -36,7 +36,7 @@ public protocol SpaceReserve: AnyObject {
   var size: Int64 { get }
   /// True if this volume can reserve space.
   var isPossible: Bool { get }
-  /// Grows the reserve to this many bytes. Returns false, without a change, if there is not enough space.
+  /// Grows the reserve to this many bytes. Returns false, and keeps its size, if it cannot grow to this size.
   func grow(to wanted: Int64) -> Bool
   /// Shrinks the reserve to this many bytes.
   func cut(to wanted: Int64)

@@ -5,7 +5,7 @@ import Posix
 
 /// Reason for the end of a ``MessageChannel``. An ended channel sends and delivers no more messages.
 public enum CloseReason: Error, Sendable, Hashable {
-  /// The peer has closed the connection between two messages.
+  /// The peer has closed the connection between two messages, or its reading side before all output was written.
   case endOfFile
   /// The peer has closed the connection in the middle of a message.
   case truncatedMessage

@@ -104,7 +104,7 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     if let registration { loop.deregister(registration) }
   }
 
-  /// Process id of the process that connected, or that created the socket pair; 0 if unknown.
+  /// Process id of the peer when the connection was made, or of the process that created the socket pair; 0 if unknown.
   public var peerPid: Int32 {
     guard descriptor != nil, let peer = try? UnixSocket.peer(of: descriptor!) else { return 0 }
     return peer.pid

@@ -1,4 +1,4 @@
-// Client of a service: connection, several requests in flight, one subscription, and reconnection while the
+// Client of a service process: connection, several requests in flight, one subscription, and reconnection while the
 // service restarts. `ServiceCommand` describes the service. Invariant: every request gets exactly one answer or
 // error, unless the client is closed or released before. Every change has an order name, which the client
 // generates if the caller passes none, so a retry after a lost connection changes nothing twice. Errors:
@@ -8,7 +8,7 @@ import Posix
 import Time
 import Wire
 
-/// A client of a service, on the caller's ``EventLoop``. Not Sendable.
+/// A client of a service process, on the caller's ``EventLoop``. Not Sendable.
 ///
 /// A caller that runs the loop itself calls ``finishIteration()`` at the end of each iteration, and waits at most until
 /// ``nextDeadline``. Any other caller uses ``call(_:as:within:)`` and ``runIteration(until:)``.

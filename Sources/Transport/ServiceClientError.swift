@@ -1,10 +1,10 @@
-// Errors of a request to a service.
+// Errors of a request to a service process.
 // The caller translates the errors for users and chooses the exit code.
 import BankModel
 import Posix
 import Wire
 
-/// Reason why there is no answer from a service.
+/// Reason why there is no answer from a service process.
 public enum ServiceClientError<Command: ServiceCommand>: Error, Sendable, Equatable {
   /// The service did not exist, did not answer in time, or ended each time while it answered a long query. The
   /// same order may be sent again.

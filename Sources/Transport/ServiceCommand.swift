@@ -1,7 +1,7 @@
-// Description of a service for ``ServiceClient``: its requests, its answers, and the news for subscribers. The
+// Description of a service process for ``ServiceClient``: its requests, its answers, and the news for subscribers. The
 // client of a new service needs only the service's messages and a conformance to ``ServiceCommand``.
 
-/// Requests to a service. The conforming type identifies the service.
+/// Requests to a service process. The conforming type identifies it.
 public protocol ServiceCommand: Codable, Sendable, Equatable {
   /// Answer of the service to any of these requests.
   associatedtype Answer: Codable & Sendable & Equatable

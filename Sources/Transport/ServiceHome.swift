@@ -1,4 +1,4 @@
-// Paths of a service in the home directory of a bank, such as the stock in `stock.db`, and checks whether they
+// Paths of a service process in the home directory of a bank, such as `stock.db` of the stock, and checks whether they
 // can be used. Invariant: no existing file is changed, except that the holder of the lock writes its pid into
 // the lock file. Missing directories are created with access only for this user. Errors: a Failure with the
 // reason why the home cannot be used.
@@ -8,7 +8,7 @@ import Posix
 import Time
 import Wire
 
-/// Paths of one service of one bank.
+/// Paths of one service process of one bank.
 public struct ServiceHome: Sendable {
   /// Home directory, absolute.
   public let path: String

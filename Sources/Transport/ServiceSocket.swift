@@ -1,4 +1,4 @@
-// Socket of a service with flow control for its clients. Invariant: the service reads no further input from a
+// Socket of a service process with flow control for its clients. Invariant: the service reads no further input from a
 // client that has too much pending output or too many open requests, and disconnects the clients with the most
 // pending output while all clients together have too much. The pending output is therefore bounded.
 import Posix
@@ -10,7 +10,7 @@ public typealias ServiceSession<
   Request: Codable & Sendable & Equatable, Result: Codable & Sendable & Equatable
 > = ClientSession<ServiceClientMessage<Request>, ServiceServerMessage<Result>>
 
-/// The socket of a service, and its clients.
+/// The socket of a service process, and its clients.
 public final class ServiceSocket<
   Request: Codable & Sendable & Equatable, Result: Codable & Sendable & Equatable
 >: ClientServer<ServiceClientMessage<Request>, ServiceServerMessage<Result>, ServiceSession<Request, Result>>

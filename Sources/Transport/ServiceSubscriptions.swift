@@ -1,4 +1,4 @@
-// Subscriptions of a service on all its sockets, and the position of each subscription. An answer for all of
+// Subscriptions of a service process on all its sockets, and the position of each subscription. An answer for all of
 // them is encoded once. Subscriptions share a part of the loop's time, and their number per connection is
 // limited.
 // Invariant: a subscription receives every answer after its position, in order, once and without gaps. A
@@ -20,7 +20,7 @@ public enum CatchUpStep<Result> {
   case tooMany
 }
 
-/// Subscriptions of a service. Not Sendable: everything happens on the loop's thread.
+/// Subscriptions of a service process. Not Sendable: everything happens on the loop's thread.
 public final class ServiceSubscriptions<
   Request: Codable & Sendable & Equatable, Result: Codable & Sendable & Equatable
 > {

@@ -1,4 +1,4 @@
-// Start of a service's process. If a coordinator has started the process, the process waits for the coordinator's
+// Start of a service process or of `bank-web`. If a coordinator has started the process, the process waits for its
 // orders.
 // Invariant: the kernel kills a process that a coordinator has started when the coordinator exits. Errors: if
 // the coordinator refuses the process or sends invalid messages, the reason is written to standard error, and

@@ -1,6 +1,6 @@
-// Channel of a service to the coordinator that supervises it: hello, orders, liveness checks, the end.
-// Invariant: a check is answered only by `finishIteration()`, which the service calls at the end of each iteration,
-// after the work of that iteration. The answer therefore proves that the loop does its work. Errors: the service exits
+// Channel of a service process or of `bank-web` to the coordinator: hello, orders, liveness checks, the end.
+// Invariant: a check is answered only by `finishIteration()`, which the process calls at the end of each iteration,
+// after the work of that iteration. The answer therefore proves that the loop does its work. Errors: the process exits
 // if the coordinator has exited or sends invalid messages; see `State`.
 import BankModel
 import Glibc
