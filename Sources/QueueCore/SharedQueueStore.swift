@@ -82,8 +82,7 @@ public enum SharedStoreEvent: Sendable {
   case dayEnded
   /// The database refused to end the day of the whole bank. The branch leaves nevertheless.
   case dayEndFailed(StoreError)
-  /// The lease was lost, for this reason. The queue receives `.claimsLost` before the caller receives this event. The
-  /// store rejoins automatically.
+  /// The lease was lost, for this reason. The queue receives `.claimsLost`. The store rejoins automatically.
   case lost(MessageDetail)
   /// The branch has a lease again, in another epoch.
   case joined(BranchIdentity)

@@ -1,7 +1,7 @@
-// Readings of all clocks, taken together.
+// Readings of the monotonic clock, the wall clock and the listening time, taken together.
 // Invariant: one step of a state machine uses one `Moment`.
 
-/// One reading of all clocks at once.
+/// One reading of each of the three clocks, taken together.
 public struct Moment: Sendable, Equatable {
   /// Reading of the monotonic clock, for decisions.
   public var monotonic: MonotonicTime
