@@ -9,7 +9,7 @@
 // earlier, even after a restart or if the clock is set back. A failed customer is delayed by the monotonic clock. If it
 // is read from the store, its delay is computed from its stored due time. The wall clock may have been set back by
 // then, so this delay is limited to the longest pause. The number of attempts distinguishes the two kinds: a delayed
-// customer without attempts was ordered for later, and one with attempts has failed.
+// customer without attempts was ordered for later, and one with attempts counts as failed.
 
 import BankModel
 import Time
@@ -95,7 +95,8 @@ struct DelayedCustomers: Sendable {
     return nil
   }
 
-  /// Adds a failed customer, which is due at a moment of the monotonic clock. After the horizon, it is only counted.
+  /// Adds a failed customer, which is due at a moment of the monotonic clock, or only counts it if it is too late for
+  /// memory.
   mutating func postpone(_ customer: DelayedCustomer, due: MonotonicTime) {
     guard isWithinHorizon(customer.place) else { return }
     failed.insert(customer, due: due)
@@ -175,7 +176,7 @@ struct DelayedCustomers: Sendable {
   /// in the store.
   private mutating func trim() { if held > 2 * capacity { cut(to: capacity) } }
 
-  /// Keeps at most `room` customers in memory, the first by due time. If others are dropped, moves the horizon back.
+  /// Keeps at most `room` customers in memory, the first by due time. If others are dropped, the horizon may move back.
   private mutating func cut(to room: Int) {
     /// An entry of either heap, so that both can be sorted together.
     enum HeapEntry {

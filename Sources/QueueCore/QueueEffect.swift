@@ -100,8 +100,7 @@ public enum QueueRefusal: Sendable, Equatable {
   case diskFull
   /// No customer of the current day has this ticket.
   case noSuchTicket(TicketNumber)
-  /// The branch lost its lease before the change was reported as on disk. Only the shared database contains whether the
-  /// change took effect.
+  /// The branch lost its lease before the change was reported as on disk. The change may have taken effect.
   case leaseLost
   /// A shared store does not support the request.
   case unsupportedWithSharedStore

@@ -36,8 +36,8 @@ public enum QueueEvent: Sendable {
   case cancelledElsewhere(TicketNumber)
   /// The branch may assign customers until this moment, because until then no other branch may claim its customers.
   case leaseExtended(until: MonotonicTime)
-  /// The changes to these customers in the transaction that is settled next had no effect, because the database had
-  /// changed the customers before: another branch may have cancelled or finished them.
+  /// The changes to these customers in the transaction that is settled next had no effect, because the customers had
+  /// been changed in the shared database before, for example by another branch.
   case withoutEffect([TicketNumber])
   /// The branch owns no customers any more: other branches can claim them. Changes that were not reported as on disk no
   /// longer count.

@@ -68,7 +68,7 @@ extension QueueMachine {
       ? hasUncommittedChanges : !uncommitted.isEmpty && unsealed.changes > 0 || hasRepliesToCommit
   }
   /// True if the coordinator must hold back new customers: changes or result bytes have reached their limit while a
-  /// transaction is in flight, or a reset waits until every ticket is on disk. During the second, a request that is
+  /// transaction is in flight, or a reset waits until every ticket is on disk. While a reset waits, a request that is
   /// already arriving in slices continues.
   public var delaysEnqueues: Bool {
     if !deferredRequests.isEmpty { return !isTakingIn }

@@ -94,7 +94,7 @@ public struct QueuePolicy: Sendable, Equatable {
   public var lineCapacity = 1024
   /// Number of customers of a line in memory below which the queue requests a page of the line.
   public var lineLowWater = 256
-  /// Maximum number of lines over all services, without the lines of the grades. Only customers that return to a line
+  /// Maximum number of lines over all services, without the lines of the grades. Customers that return to a line
   /// without an index can cause a higher number.
   public var maxLines = 4_096
   /// Number of delayed customers in memory, temporarily up to twice this number. The other customers are only in the

@@ -99,7 +99,7 @@ struct WindowState: Sendable {
     return held < limit && held < capacity ? held : nil
   }
 
-  /// Earliest ``deadline`` of the window's customers.
+  /// Earliest end of a lease at this window, or of the time to return recalled customers.
   var nextLeaseEnd: MonotonicTime {
     isSideBySide ? prefetched.reduce(deadline) { min($0, $1.deadline) } : deadline
   }

@@ -1,6 +1,6 @@
 // JSON form of a day's counts by line and by service. Each is one text in the row of the day, so a commit
 // changes one row. The texts are readable with sqlite3 (json_each).
-// Invariant: a text with a character of no such form, or with a number above `Int64.max`, is rejected. No text traps.
+// Invariant: a text with an unexpected character, or with a number above `Int64.max`, is rejected. No text traps.
 
 import BankModel
 import QueueCore

@@ -34,7 +34,7 @@ struct RowBatch {
   static let lines = 64
   /// Groups of new customers; a group stays after its customers were written.
   var newcomers: [InsertGroup] = []
-  /// False if no group has a customer.
+  /// True if a group may have a customer.
   var hasCustomers = false
   /// Keys of the rows of customers that leave the queue.
   var deletions: [CustomerPosition] = []
