@@ -76,7 +76,7 @@ public class DatabaseStore {
   /// True if a part of the reserve is released, or could not be reserved. See `QueueStore`, `StockStore` and
   /// `VendingStore`.
   public final var isLowOnSpace: Bool { reservedSpace.isLowOnSpace }
-  /// Starts to reserve space for a full disk. No space is reserved before this call.
+  /// Starts to reserve space for a full disk, and to use a reserve that an earlier process has left.
   public func enableReserve() { reservedSpace.enable() }
   /// Checks again whether enough space is free. See `QueueStore`, `StockStore` and `VendingStore`.
   public func refreshDiskSpace() { reservedSpace.look() }

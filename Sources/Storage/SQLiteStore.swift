@@ -89,7 +89,7 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
     try super.close()
   }
 
-  /// Starts to reserve space. No space is reserved before this call.
+  /// Starts to reserve space, and to use a reserve that an earlier process has left. The store must be loaded.
   public override func enableReserve() {
     precondition(saved != nil, "The reserve is set up after the store is loaded.")
     reservedSpace.enable(for: need(of: saved, unissued.open))
