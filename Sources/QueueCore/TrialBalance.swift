@@ -1,5 +1,5 @@
 // Sums of the ledger: debits and credits, by account.
-// Invariant: a receipt has at most one transfer, which is balanced, so both sides always have the same sum.
+// Invariant: a receipt has at most one transfer, which is balanced, so both sides have the same sum.
 
 import BankModel
 

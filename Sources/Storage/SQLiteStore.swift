@@ -155,7 +155,7 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
     unissued = UnissuedCustomers(first: firstUnissuedTicket, open: arriving)
     self.saved = dayCounters
     needsCheckpoint = true
-    // A commit returns only after the next process can find its data.
+    // The checkpoint lets the next process find the data of this commit.
     if transactions.isLogLost { try runDeferredWork() }
     return .onDisk
   }

@@ -116,7 +116,7 @@ final class Transactions {
     return true
   }
 
-  /// Checkpoints an unlinked WAL now, and after every later commit.
+  /// Checkpoints an unlinked WAL now, unless a transaction is open, and after every commit until the WAL is replaced.
   func handleLogLoss() throws(StoreError) {
     try requireHealth()
     isLogLost = true

@@ -13,7 +13,7 @@ import Time
 /// spare one, accepts the client, sends `refusalFrame`, and disconnects the client. Not Sendable: everything
 /// happens on the loop's thread.
 public final class Listener {
-  /// Receives each accepted connection.
+  /// Receives each accepted connection that is not refused.
   public var onConnection: ((consuming FileDescriptor) -> Void)?
   /// Length of a pause after a client could not be accepted even with the spare descriptor.
   private static let retryPause = TimeSpan.milliseconds(100)
