@@ -135,7 +135,7 @@ extension Service {
   ///
   /// A worker sends the list and the store stores it, so the queue refuses every list that the store would refuse.
   func validationError(of missing: [Shortage]) -> String? {
-    if movesMoney { return "for lack of stock, which service \(number) does not use" }
+    if !usesStock { return "for lack of stock, which service \(number) does not use" }
     if missing.isEmpty || missing.count > StockLimits.itemsPerOrder {
       return "for lack of \(missing.count) items"
     }
