@@ -16,7 +16,8 @@ import Wire
 struct LastSentTests {
   /// Every question that quotes the store.
   enum Question: CaseIterable {
-    case ticket, receipts, followed, tickets, account, ledger, awaited, cancelled, requeued, known, conflicting
+    case ticket, receipts, followed, tickets, account, ledger, awaited, cancelled, requeued, known,
+      conflicting
 
     var command: ControlCommand {
       switch self {
