@@ -95,6 +95,6 @@ enum AuditCommand {
     let verdict = report.isClean ? messages.clean : palette.paint(messages.broken, .alarm)
     return [verdict] + table.lines(palette, indent: 2, within: columns)
       + messages.findings(report.problems, report.messageDetails).map { palette.paint("- \($0)", .alarm) }
-      + messages.findings(report.notes ?? [], report.noteRemarks).map { "- \($0)" }
+      + messages.findings(report.notes ?? [], report.noteDetails).map { "- \($0)" }
   }
 }

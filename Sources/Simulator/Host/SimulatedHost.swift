@@ -49,7 +49,7 @@ final class SimulatedHost {
   var onWrite: ((SimulatedProcess, StreamEnd, [UInt8]) -> Void)?
   /// Called when a process sends a signal to another, before the signal has an effect.
   var onSignal: ((_ sender: SimulatedProcess, _ target: SimulatedProcess, _ signal: CInt) -> Void)?
-  /// The name of the bug that `Kernel.makes` reports as planted; nil for none.
+  /// The name of the bug that `Kernel.hasPlantedBug` reports as planted; nil for none.
   var plantedBug: String?
   /// Called when a process has exited.
   var onEnd: ((SimulatedProcess) -> Void)?

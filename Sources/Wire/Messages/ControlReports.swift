@@ -193,7 +193,7 @@ public struct AuditReport: Codable, Sendable, Equatable {
   public var messageDetails: [MessageDetail]?
   /// The notes as kinds and their values, in the same order, for translation; nil for none, and from an older
   /// coordinator.
-  public var noteRemarks: [MessageDetail]?
+  public var noteDetails: [MessageDetail]?
 
   public init(
     issued: Int64, served: Int64, cancelled: Int64, waiting: Int64, delayed: Int64, dead: Int64, lost: Int64,
@@ -208,7 +208,7 @@ public struct AuditReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case issued = 1, served, cancelled, waiting, delayed, dead, lost, duplicated, ledgerDifference, problems,
-      stockDifference, moneyDifference, notes, messageDetails, noteRemarks
+      stockDifference, moneyDifference, notes, messageDetails, noteDetails
   }
 }
 
@@ -226,14 +226,14 @@ extension AuditReport {
 
   /// Adds an observation that violates no invariant.
   public mutating func note(_ messageDetail: MessageDetail) {
-    noteRemarks = (noteRemarks ?? []) + [messageDetail]
+    noteDetails = (noteDetails ?? []) + [messageDetail]
     notes = (notes ?? []) + [messageDetail.description]
   }
 
   /// Adds the problems and the notes of another report.
   public mutating func add(contentsOf other: AuditReport) {
     for problem in other.findings { add(problem) }
-    for messageDetail in other.noteRemarks ?? (other.notes ?? []).map({ MessageDetail(quoting: $0) }) {
+    for messageDetail in other.noteDetails ?? (other.notes ?? []).map({ MessageDetail(quoting: $0) }) {
       note(messageDetail)
     }
   }
