@@ -51,8 +51,8 @@ extension MessageCatalog {
       "\(name): \(count)개를 뺐습니다. 모두 \(Self.grouped(present))개입니다.")
   }
 
-  /// Description of a lot: in Korean the drink's own description, as in the original app; in English the properties
-  /// that differ between lots.
+  /// Description of a lot: in Korean the drink's own description; in English brand, volume, price, name and dates.
+  /// `-` for a lot without dates.
   func description(of lot: LotReport, _ product: ProductReport) -> String {
     guard !lot.description.isEmpty else { return "-" }
     return lot.description(of: product, phrases)
