@@ -24,6 +24,7 @@ public struct Fruit: Hashable, Sendable, Codable {
   /// Name in this language.
   public func name(in language: Language) -> String { language == .korean ? korean : english }
 
+  /// Field number of each property, in messages.
   enum CodingKeys: Int, CodingKey {
     case id = 1
     case korean, english, emoji, initial
@@ -59,6 +60,7 @@ public struct Juice: Hashable, Sendable, Codable {
     }
   }
 
+  /// Field number of each property, in messages.
   enum CodingKeys: Int, CodingKey {
     case id = 1
     case korean, english, recipe
@@ -74,6 +76,7 @@ public struct Assortment: Hashable, Sendable, Codable {
 
   public init(fruits: [Fruit], juices: [Juice]) { (self.fruits, self.juices) = (fruits, juices) }
 
+  /// Field number of each property, in messages.
   enum CodingKeys: Int, CodingKey {
     case fruits = 1
     case juices = 2

@@ -65,7 +65,7 @@ public enum SettingSource: Sendable, Hashable {
   case option(String)
 }
 
-/// Settings that the command line or the environment can override.
+/// One setting, and the value that the command line or the environment gives it in place of the file's value.
 public enum SettingOverride: Sendable, Hashable {
   /// Number of windows of a service.
   case windows(ServiceName, Int32)

@@ -134,7 +134,7 @@ final class Subscriptions {
     sealedEvents.append(pendingEvents.count - sealedEvents.reduce(0, +))
   }
 
-  /// Marks all announced events as part of no transaction.
+  /// Marks all announced events as part of no transaction, after a rollback: the next commit confirms them.
   func unsealEvents() {
     events.unseal()
     sealedEvents.removeAll()

@@ -112,8 +112,9 @@ public protocol SystemCalls: AnyObject {
   var environment: EnvironmentVariables { get }
   /// `geteuid(2)`
   var effectiveUser: uid_t { get }
-  /// Starts a program. Returns its process id, or -1. The elements of `descriptors` become 0, 1, 2, 3 and 4 of
-  /// the child; -1 means no descriptor. A session leader has its own process group. `posix_spawn(3)`
+  /// Starts a program. Returns its process id, or -1. The elements of `descriptors` become 0, 1, 2, 3 and 4 of the
+  /// child. -1 stands for the stream of this process for 0 to 2, and for no descriptor for 3 and 4. A session leader
+  /// has its own process group. `posix_spawn(3)`
   func spawn(
     _ path: String, arguments: [String], environment: [String], descriptors: [CInt], leadsSession: Bool
   ) -> pid_t

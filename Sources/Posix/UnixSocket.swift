@@ -89,7 +89,7 @@ public enum UnixSocket {
 
   /// Accepts the next connection, non-blocking and closed on exec. `accept4(2)`
   ///
-  /// - Returns: nil if no connection is waiting, or if the waiting one was closed.
+  /// - Returns: nil if no connection is waiting, or if the waiting one was aborted (ECONNABORTED).
   /// - Throws: EMFILE or ENFILE if no descriptors are left. The connection then stays in the queue and the
   ///   listener stays ready, so stop watching the listener until a descriptor was closed.
   public static func accept(_ listener: borrowing FileDescriptor) throws(SystemError) -> FileDescriptor? {

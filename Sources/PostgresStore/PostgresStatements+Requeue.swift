@@ -44,7 +44,7 @@ extension PostgresStatements {
     name: "dead", parameters: [.integer],
     condition: "position BETWEEN (3::bigint << 60) AND (4::bigint << 60) - 1",
     setting: ", crashes = 0, failures = 0, started_attempts = 0, is_running = false", counted: "dead")
-  /// The dead letter with this ticket.
+  /// The dead letter with the ticket `$4`.
   private static let deadTicket = ReturnStatement(
     name: "dead-ticket", parameters: [.integer],
     condition: "position = ANY (ARRAY (SELECT (3::bigint << 60) | (l.number << 40) | $4 FROM bank.lane l))",

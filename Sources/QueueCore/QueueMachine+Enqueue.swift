@@ -156,7 +156,7 @@ extension QueueMachine {
     forgetFronts()
   }
 
-  /// Drops the customers of the arriving request from memory.
+  /// Empties the buffers of the arriving request. Customers that have already joined lines stay there.
   private mutating func forgetFronts() {
     arrivingFronts = []
     arrivingDelayed = DelayedNewcomers(capacity: policy.delayedCapacity)

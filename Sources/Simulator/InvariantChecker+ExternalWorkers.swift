@@ -14,7 +14,8 @@ struct ExternalWorkerSlot {
 }
 
 extension InvariantChecker {
-  /// Outcomes that the current step decides for customers of commands and of external workers.
+  /// Facts from the start of the current step, and what the step decides, for customers of commands and of external
+  /// workers: which of them must become dead letters.
   struct Verdict {
     /// By window: the only customer that its worker held when the step started. Windows of workers with several
     /// customers or none are missing.

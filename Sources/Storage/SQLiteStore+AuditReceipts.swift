@@ -37,9 +37,7 @@ extension SQLiteStore {
     return walk.counts
   }
 
-  /// Checks one receipt.
-  ///
-  /// - Returns: true if the values of the receipt are valid and its day exists.
+  /// Checks one receipt. Returns true if its values are valid and its day exists; the audit continues in any case.
   private func visit(
     _ entry: ReceiptEntry, _ walk: inout ReceiptScan, _ report: inout AuditRecord
   ) throws(StoreError) -> Bool {

@@ -10,8 +10,8 @@ import QueueCore
 
 extension SQLiteStore {
   /// Maximum growth of the database in bytes when one waiting customer is served: the receipt less the deleted
-  /// row. Measured with customers that are served one by one: 50 bytes with everyday numbers, 112 with the
-  /// largest ones. A ticket may have nine more digits.
+  /// row. Measured with 6,000 customers that are served one by one: 50 bytes with everyday numbers, 112 with
+  /// the largest ones except for tickets. The highest ticket has nine digits more than the measured ones.
   static let growthPerCustomer: Int64 = 128
   /// Additional growth in bytes per missing fruit, without the bytes of its name: the largest row of a
   /// shortage.

@@ -31,9 +31,8 @@ public final class TellerProcess {
   private var machine: TellerMachine
   private var actions: [TellerAction] = []
   private var log: TellerLog?
-  /// Latest time at which buffered messages are sent; nil if none is held back. While assigned customers have
-  /// short work, several answers are sent together: a message to the coordinator costs both sides a tenth of
-  /// such a command.
+  /// Latest time at which buffered messages are sent; nil if none is held back. A runner holds answers back while a
+  /// command runs and the last one was short: to send each answer alone costs a tenth of a short command's time.
   private var flushDeadline: MonotonicTime?
   /// Maximum time for which messages are held back: less than the longest pause of a coordinator between two commits.
   /// If the bank is idle, no customer is assigned and nothing is held back.

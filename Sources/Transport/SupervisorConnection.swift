@@ -20,7 +20,7 @@ public final class SupervisorConnection {
     case closing
     /// The connection has ended, for example because the coordinator has exited.
     case disconnected
-    /// The coordinator refused this service, or sent an invalid or unexpected message. The payload is the reason.
+    /// The coordinator refused this service, or sent an invalid or unexpected message. The text is the reason.
     case protocolError(String)
   }
 

@@ -7,7 +7,7 @@ public struct HTTPResponse: Sendable, Equatable {
   public var status: Int
   /// Headers except those that libmicrohttpd adds.
   public private(set) var headers: [(name: String, value: String)]
-  /// Response body.
+  /// The body; for an event stream the bytes that are sent with the head.
   public var body: [UInt8]
 
   /// A response with the headers that every response has. These come before `headers`.

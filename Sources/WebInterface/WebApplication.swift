@@ -30,7 +30,7 @@ final class WebApplication: HTTPHandler {
   /// Connections to the stock and to the customers' side of the machine, for single requests.
   let stock: StockClient
   let vending: VendingClient
-  /// Handler of requests of scripts.
+  /// Handler of `/api/v1/`, the interface for other programs.
   private(set) lazy var api = APIRoutes(self)
   /// Handler of forms.
   private(set) lazy var forms = FormActions(self)

@@ -355,8 +355,8 @@ struct ChaosShutdown {
     return receipts.filter { $0.sequence > sequence }
   }
 
-  /// Queries the keys of a few tickets with a result one by one, because a list of receipts has no keys. The
-  /// key is empty if the answer has none.
+  /// Queries a few tickets with a result one by one, and stores the key of the answer in the receipt; an empty key if
+  /// the answer has none.
   func queryKeys(of receipts: inout [ReceiptReport]) throws(CommandError) {
     let places = receipts.indices.filter { receipts[$0].result != nil }
     for place in stride(from: 0, to: places.count, by: max(1, places.count / Self.samples)).map({ places[$0] }

@@ -50,7 +50,8 @@ extension SimulatedProcess {
     return queue.read(at: clock)
   }
 
-  /// Sends SIGCHLD to this process, because a child has exited, or because it has inherited an exited one.
+  /// Sends SIGCHLD to this process, because it has inherited an exited child. `SimulatedHost` sends the signal to the
+  /// parent of an exiting process.
   func notifyChildExit(at moment: MonotonicTime) {
     for case .signals(let queue) in descriptors.values { queue.take(SIGCHLD, at: moment) }
     host.wake(self, at: moment + host.delay())

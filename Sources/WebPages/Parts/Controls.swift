@@ -1,6 +1,6 @@
 // Form elements of several pages: hidden fields, buttons, choices.
-// Invariant: every form made by this file contains the key of its document. On a read-only server its buttons are
-// disabled, even without scripts.
+// Invariant: every form made by this file contains the key of its document; in an event stream the key is empty, and
+// the script sets one for each press. On a read-only server the buttons of forms are disabled, even without scripts.
 import BankModel
 
 extension PageFrame {

@@ -8,7 +8,8 @@ public struct CBORDecodingError: Error, Equatable, Sendable {
   public let reason: Reason
 
   /// Offset of the first byte of the offending data item, from 0. For truncated input it may be the length of the
-  /// input; for input that is too long, and for bytes after the value, it is the offset of the first excess byte.
+  /// input; for input that is too long, and for bytes after the value, it is the offset of the first excess byte;
+  /// for the end of an array the offset after its last element.
   public let offset: Int
 
   public init(_ reason: Reason, at offset: Int) { (self.reason, self.offset) = (reason, offset) }

@@ -129,7 +129,7 @@ extension ChaosCheckResult {
         begun.contains { $0.attempt == receipt.attempts }
         && lines.contains { $0.phase == .end && $0.attempt == receipt.attempts }
       if !isWitnessed { reportDeviation(ticket, .notLogged(attempt: receipt.attempts)) }
-      // A list of receipts has no keys; some were queried one by one.
+      // A receipt without a result has no key.
       if let line = begun.first, let key = receipt.key, key != line.key {
         reportDeviation(ticket, .receiptKey)
       }
