@@ -79,6 +79,7 @@ public struct BoardFrame: Codable, Sendable, Equatable {
     (self.history, self.branches, self.bank) = (history, branches, bank)
   }
 
+  /// Field number of each property of a snapshot for a screen, in messages.
   enum CodingKeys: Int, CodingKey {
     case day = 1, state, coordinator, time, businessMilliseconds, isBusinessTimeRunning, counts, rates,
       services,
@@ -99,6 +100,7 @@ public struct BoardCoordinator: Codable, Sendable, Equatable {
   public init(pid: Int32, generation: Int64, openedAt: Int64) {
     (self.pid, self.generation, self.openedAt) = (pid, generation, openedAt)
   }
+  /// Field number of each property of the coordinator in a snapshot, in messages.
   enum CodingKeys: Int, CodingKey { case pid = 1, generation, openedAt }
 }
 
@@ -119,6 +121,7 @@ public struct BoardCounts: Codable, Sendable, Equatable {
     (self.issued, self.waiting, self.delayed, self.serving) = (issued, waiting, delayed, serving)
     (self.served, self.cancelled, self.dead) = (served, cancelled, dead)
   }
+  /// Field number of each property of a day's counters in a snapshot, in messages.
   enum CodingKeys: Int, CodingKey { case issued = 1, waiting, delayed, serving, served, cancelled, dead }
 }
 
@@ -139,6 +142,7 @@ public struct BoardRates: Codable, Sendable, Equatable {
     (self.servedTenMinutes, self.issuedSecond) = (servedTenMinutes, issuedSecond)
     (self.issuedTenSeconds, self.issuedTenMinutes) = (issuedTenSeconds, issuedTenMinutes)
   }
+  /// Field number of each property of the rates in a snapshot, in messages.
   enum CodingKeys: Int, CodingKey {
     case servedSecond = 1, servedTenSeconds, servedTenMinutes, issuedSecond, issuedTenSeconds,
       issuedTenMinutes
@@ -153,6 +157,7 @@ public struct BoardOmittedRows: Codable, Sendable, Equatable {
   public init(services: Int64 = 0, waiting: Int64 = 0, serving: Int64 = 0, windows: Int64 = 0) {
     (self.services, self.waiting, self.serving, self.windows) = (services, waiting, serving, windows)
   }
+  /// Field number of each property of the numbers of omitted rows in a snapshot, in messages.
   enum CodingKeys: Int, CodingKey { case services = 1, waiting, serving, windows }
 }
 
@@ -171,5 +176,6 @@ public struct BoardHistory: Codable, Sendable, Equatable {
   public static let intervalsAtMost = 101
 
   public init(since: Int64, served: [[Int64]] = []) { (self.since, self.served) = (since, served) }
+  /// Field number of each property of the served customers per interval in a snapshot, in messages.
   enum CodingKeys: Int, CodingKey { case since = 1, served }
 }

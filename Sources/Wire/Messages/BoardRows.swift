@@ -40,6 +40,7 @@ public struct BoardService: Codable, Sendable, Equatable {
     (self.serving, self.dead, self.servedTenMinutes) = (serving, dead, servedTenMinutes)
     self.served = served
   }
+  /// Field number of each property of a service in a snapshot, in messages.
   enum CodingKeys: Int, CodingKey {
     case service = 1, paused, pauseReason, windows, waiting, waitingTotal, delayed, serving, dead,
       servedTenMinutes, served
@@ -54,6 +55,7 @@ public struct BoardGrade: Codable, Sendable, Equatable {
   public var count: Int64
 
   public init(priority: Priority?, count: Int64) { (self.priority, self.count) = (priority, count) }
+  /// Field number of each property of a priority's number of waiting customers in a snapshot, in messages.
   enum CodingKeys: Int, CodingKey { case priority = 1, count }
 }
 
@@ -69,6 +71,7 @@ public struct BoardWaiting: Codable, Sendable, Equatable {
   public init(ticket: Int64, service: ServiceName, priority: Priority) {
     (self.ticket, self.service, self.priority) = (ticket, service, priority)
   }
+  /// Field number of each property of a waiting customer in a snapshot, in messages.
   enum CodingKeys: Int, CodingKey { case ticket = 1, service, priority }
 }
 
@@ -96,6 +99,7 @@ public struct BoardServing: Codable, Sendable, Equatable {
     (self.ticket, self.service, self.priority, self.window) = (ticket, service, priority, window)
     (self.since, self.attempt, self.progress) = (since, attempt, progress)
   }
+  /// Field number of each property of a customer at a window in a snapshot, in messages.
   enum CodingKeys: Int, CodingKey { case ticket = 1, service, priority, window, since, attempt, progress }
 }
 
@@ -138,6 +142,7 @@ public struct BoardWindow: Codable, Sendable, Equatable {
     (self.restarts, self.memoryBytes) = (restarts, memoryBytes)
     (self.isFailed, self.lastExit) = (isFailed, lastExit)
   }
+  /// Field number of each property of a window in a snapshot, in messages.
   enum CodingKeys: Int, CodingKey {
     case window = 1, service, pid, generation, state, tickets, since, served, restarts, memoryBytes, isFailed,
       lastExit
@@ -208,6 +213,7 @@ public struct BoardEvent: Codable, Sendable, Equatable {
     (self.service, self.window, self.pid, self.signal) = (service, window, pid, signal)
     (self.code, self.attempt, self.day) = (code, attempt, day)
   }
+  /// Field number of each property of an event in a snapshot, in messages.
   enum CodingKeys: Int, CodingKey {
     case sequence = 1, time, kind, ticket, last, service, window, pid, signal, code, attempt, day
   }

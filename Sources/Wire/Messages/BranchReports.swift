@@ -46,6 +46,7 @@ public struct BranchReport: Codable, Sendable, Equatable {
     self.juices = juices
   }
 
+  /// Field number of each property of a report about one branch, in messages.
   enum CodingKeys: Int, CodingKey {
     case number = 1, name, host, epoch, state, leaseMilliseconds, windows, served, rate, commits, isThis
     case juices
@@ -64,5 +65,6 @@ public struct SharedBankReport: Codable, Sendable, Equatable {
   public init(queue: QueueReport, services: [ServiceReport]) {
     (self.queue, self.services) = (queue, services)
   }
+  /// Field number of each property of the report about all branches, in messages.
   enum CodingKeys: Int, CodingKey { case queue = 1, services }
 }

@@ -25,6 +25,7 @@ public struct CommandSettings: Codable, Sendable, Equatable {
     /// Value of ``code`` for a timeout.
     public static let timeouts: Int32 = -3
 
+    /// Field number of each property of the meaning of an exit, in messages.
     enum CodingKeys: Int, CodingKey { case code = 1, consequence }
   }
 
@@ -40,6 +41,7 @@ public struct CommandSettings: Codable, Sendable, Equatable {
     public var fileSize: Int64?
 
     public init() {}
+    /// Field number of each property of a command's resource limits, in messages.
     enum CodingKeys: Int, CodingKey { case memory = 1, processorSeconds, openFiles, fileSize }
   }
 
@@ -81,6 +83,7 @@ public struct CommandSettings: Codable, Sendable, Equatable {
     (self.outputDirectory, self.meanings, self.mask) = (outputDirectory, meanings, mask)
   }
 
+  /// Field number of each property of the settings of a service's commands, in messages.
   enum CodingKeys: Int, CodingKey {
     case words = 1, directory, environment, timeoutMilliseconds, graceMilliseconds, limits, resultBytes,
       outputBytes,

@@ -45,6 +45,7 @@ public struct EnqueueParameters: Codable, Sendable, Equatable {
     (self.dueAt, self.delay, self.isCommandLine) = (dueAt, delay, isCommandLine)
   }
 
+  /// Field number of each property of a request to add customers, in messages.
   enum CodingKeys: Int, CodingKey {
     case count = 1, service, priority, amount, account, seed, key, itemName, hasExplicitSeed, payload, dueAt,
       delay
@@ -73,6 +74,7 @@ public struct EnqueueList: Codable, Sendable, Equatable {
   }
 
   public init(entries: [EnqueueEntry], isLast: Bool) { (self.entries, self.isLast) = (entries, isLast) }
+  /// Field number of each property of one part of a list of customers, in messages.
   enum CodingKeys: Int, CodingKey { case entries = 1, isLast }
 }
 
@@ -120,6 +122,7 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
     CustomerOrder(service: service, priority: priority, amount: amount, account: account)
   }
 
+  /// Field number of each property of one customer of a list, in messages.
   enum CodingKeys: Int, CodingKey {
     case service = 1, priority, amount, account, key, drawn, payload, dueAt, delay
   }
@@ -215,6 +218,7 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
     if days == .present { days = .day(receipt.day) }
   }
 
+  /// Field number of each property of a selection of receipts, in messages.
   enum CodingKeys: Int, CodingKey { case days = 1, follow, after, service, limit, positions }
 }
 
@@ -225,6 +229,7 @@ public struct ServiceWindows: Codable, Sendable, Equatable {
   /// Number of windows, 0 … `Limits.windowsPerService`.
   public var count: Int64
   public init(service: ServiceName, count: Int64) { (self.service, self.count) = (service, count) }
+  /// Field number of each property of a request for a number of windows, in messages.
   enum CodingKeys: Int, CodingKey { case service = 1, count }
 }
 
@@ -253,6 +258,7 @@ public struct StopParameters: Codable, Sendable, Equatable {
     (self.now, self.timeoutMilliseconds, self.step) = (now, timeoutMilliseconds, step)
     (self.closesWholeBank, self.leavesDelayed, self.noWait) = (closesWholeBank, leavesDelayed, noWait)
   }
+  /// Field number of each property of a request to stop the bank, in messages.
   enum CodingKeys: Int, CodingKey {
     case now = 1, timeoutMilliseconds, step, closesWholeBank, leavesDelayed, noWait
   }

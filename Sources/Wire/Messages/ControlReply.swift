@@ -48,6 +48,7 @@ public struct ControlReply: Codable, Sendable, Equatable {
   public init(number: UInt32, answer: ControlAnswer, more: Bool = false) {
     (self.number, self.answer, self.more) = (number, answer, more)
   }
+  /// Field number of each property of a numbered answer, in messages.
   enum CodingKeys: Int, CodingKey { case number = 1, answer, more }
 }
 

@@ -113,6 +113,7 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     self.messageDetail = messageDetail.kind == .literal && messageDetail.source == nil ? nil : messageDetail
   }
 
+  /// Field number of each property of a failure, in messages.
   enum CodingKeys: Int, CodingKey { case code = 1, subject, detail, messageDetail }
 }
 
@@ -139,6 +140,7 @@ public struct EnqueuedReport: Codable, Sendable, Equatable {
     (self.day, self.first, self.last, self.count) = (day, first, last, count)
     (self.known, self.alreadyIssuedTickets) = (known, alreadyIssuedTickets)
   }
+  /// Field number of each property of the answer with a request's tickets, in messages.
   enum CodingKeys: Int, CodingKey { case day = 1, first, last, count, known, alreadyIssuedTickets }
 }
 
@@ -154,6 +156,7 @@ public struct TicketSpan: Codable, Sendable, Equatable {
   public init(day: Int64, first: Int64, last: Int64) {
     (self.day, self.first, self.last) = (day, first, last)
   }
+  /// Field number of each property of a span of consecutive tickets, in messages.
   enum CodingKeys: Int, CodingKey { case day = 1, first, last }
 }
 
@@ -164,6 +167,7 @@ public struct AwaitedTicketsReport: Codable, Sendable, Equatable {
   /// Number of cancelled tickets; nil for none, and from an older build.
   public var cancelled: Int64?
   public init(dead: Int64, cancelled: Int64? = nil) { (self.dead, self.cancelled) = (dead, cancelled) }
+  /// Field number of each property of the result of waiting for tickets, in messages.
   enum CodingKeys: Int, CodingKey { case dead = 1, cancelled }
 }
 
@@ -206,6 +210,7 @@ public struct AuditReport: Codable, Sendable, Equatable {
     (self.ledgerDifference, self.problems) = (ledgerDifference, problems)
   }
 
+  /// Field number of each property of the result of an audit, in messages.
   enum CodingKeys: Int, CodingKey {
     case issued = 1, served, cancelled, waiting, delayed, dead, lost, duplicated, ledgerDifference, problems,
       stockDifference, moneyDifference, notes, messageDetails, noteDetails
@@ -275,5 +280,6 @@ public struct AttemptEvent: Codable, Sendable, Equatable {
     (self.phase, self.at, self.day, self.ticket) = (phase, at, day, ticket)
     (self.service, self.priority, self.window, self.attempt) = (service, priority, window, attempt)
   }
+  /// Field number of each property of the start or end of an attempt, in messages.
   enum CodingKeys: Int, CodingKey { case phase = 1, at, day, ticket, service, priority, window, attempt }
 }

@@ -55,6 +55,7 @@ public struct ControlRequest: Codable, Sendable, Equatable {
     (self.number, self.command, self.reportsProgress) = (number, command, reportsProgress)
     (self.onePart, self.leavesDelayed) = (onePart, leavesDelayed)
   }
+  /// Field number of each property of a numbered request, in messages.
   enum CodingKeys: Int, CodingKey { case number = 1, command, reportsProgress, onePart, leavesDelayed }
 }
 
@@ -254,17 +255,20 @@ extension ControlCommand: Codable {
 /// Content of `ticket`.
 private struct TicketName: Codable {
   var number: Int64, day: Int64?
+  /// Field number of each property of the content of the request `ticket`.
   enum CodingKeys: Int, CodingKey { case number = 1, day }
 }
 
 /// Content of `awaitTickets`.
 private struct TicketRange: Codable {
   var day, first, last: Int64
+  /// Field number of each property of the content of the request `awaitTickets`.
   enum CodingKeys: Int, CodingKey { case day = 1, first, last }
 }
 
 /// Content of `killWorker`.
 private struct WindowProcess: Codable {
   var window: String, generation: Int64, pid: Int32
+  /// Field number of each property of the content of the request `killWorker`.
   enum CodingKeys: Int, CodingKey { case window = 1, generation, pid }
 }

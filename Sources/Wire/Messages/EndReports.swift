@@ -33,6 +33,7 @@ public struct ProgressReport: Codable, Sendable, Equatable {
   public init(phase: Phase, done: Int64, total: Int64, drain: DrainReport? = nil) {
     (self.phase, self.done, self.total, self.drain) = (phase, done, total, drain)
   }
+  /// Field number of each property of a progress report, in messages.
   enum CodingKeys: Int, CodingKey { case phase = 1, done, total, drain }
 }
 
@@ -57,6 +58,7 @@ public struct DrainReport: Codable, Sendable, Equatable {
     (self.serving, self.leftMilliseconds) = (serving, leftMilliseconds)
     (self.delayed, self.delayedUntil) = (delayed, delayedUntil)
   }
+  /// Field number of each property of the state of a drain, in messages.
   enum CodingKeys: Int, CodingKey { case step = 1, waiting, serving, leftMilliseconds, delayed, delayedUntil }
 }
 
@@ -67,6 +69,7 @@ public struct DrainStepReport: Codable, Sendable, Equatable {
   /// Duration in milliseconds.
   public var milliseconds: Int64
   public init(step: DrainStep, milliseconds: Int64) { (self.step, self.milliseconds) = (step, milliseconds) }
+  /// Field number of each property of a drain step's duration, in messages.
   enum CodingKeys: Int, CodingKey { case step = 1, milliseconds }
 }
 
@@ -108,6 +111,7 @@ public struct StoppedReport: Codable, Sendable, Equatable {
     (self.waiting, self.dead, self.isDayClosed) = (waiting, dead, isDayClosed)
   }
 
+  /// Field number of each property of the result of closing a bank, in messages.
   enum CodingKeys: Int, CodingKey {
     case day = 1, served, businessMilliseconds, waiting, dead, isDayClosed, finished, killed, steps, sentAway
     case branches, branch

@@ -51,6 +51,7 @@ public struct Hello: Codable, Sendable, Equatable {
     "protocol version \(version) is not supported; this program uses version \(protocolVersion)"
   }
 
+  /// Field number of each property of a hello, in messages.
   enum CodingKeys: Int, CodingKey { case version = 1, build, role, indirectOffer }
   /// Field numbers of a hello without an offer.
   private enum BaseKeys: Int, CodingKey { case version = 1, build, role }
@@ -82,6 +83,7 @@ public struct Welcome: Codable, Sendable, Equatable {
   public init(version: UInt32 = protocolVersion, build: String) {
     (self.version, self.build) = (version, build)
   }
+  /// Field number of each property of a welcome, in messages.
   enum CodingKeys: Int, CodingKey { case version = 1, build }
 }
 
@@ -119,6 +121,7 @@ public struct Refusal: Codable, Sendable, Equatable {
   public init(reason: Reason, version: UInt32 = protocolVersion, build: String, detail: String) {
     (self.reason, self.version, self.build, self.detail) = (reason, version, build, detail)
   }
+  /// Field number of each property of a refusal, in messages.
   enum CodingKeys: Int, CodingKey { case reason = 1, version, build, detail }
 }
 
@@ -128,6 +131,7 @@ struct EmptyMessage: Codable {}
 /// The content of a message that consists of an optional value.
 struct OptionalValue<Value: Codable>: Codable {
   var value: Value?
+  /// Field number of each property of an optional value, in messages.
   enum CodingKeys: Int, CodingKey { case value = 1 }
 }
 

@@ -23,6 +23,7 @@ public struct LedgerRow: Sendable, Equatable {
 }
 
 extension LedgerRow: Codable {
+  /// Field number of each property of a row of ledger sums, in messages.
   enum CodingKeys: Int, CodingKey { case account = 1, debit, credit, transfers, wideDebit, wideCredit }
 
   public init(from decoder: any Decoder) throws {
@@ -65,5 +66,6 @@ public struct AccountReport: Codable, Sendable, Equatable {
   public static let latestAtMost = 20
 
   public init(row: LedgerRow, latest: [ReceiptReport]) { (self.row, self.latest) = (row, latest) }
+  /// Field number of each property of a customer's account, in messages.
   enum CodingKeys: Int, CodingKey { case row = 1, latest }
 }

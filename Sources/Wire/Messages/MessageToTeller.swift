@@ -114,6 +114,7 @@ public struct TellerSettings: Codable, Sendable, Equatable {
     ServiceName(ofWindow: name) ?? ServiceName(placeholderFor: service)
   }
 
+  /// Field number of each property of a teller's settings, in messages.
   enum CodingKeys: Int, CodingKey {
     case name = 1, service, generation, workMicroseconds, beatMicroseconds, language, logPath, logLimit,
       logKeep, logsCustomers, stockSocket, commandSettings
@@ -167,6 +168,7 @@ public struct Assignment: Codable, Sendable, Equatable {
   /// Lease of this assignment.
   public var lease: Lease { Lease(ticket: ticket, attempt: attempt, generation: generation) }
 
+  /// Field number of each property of an assignment to a teller, in messages.
   enum CodingKeys: Int, CodingKey {
     case ticket = 1, attempt, generation, day, service, priority, amount, account, itemName, order, payload
   }

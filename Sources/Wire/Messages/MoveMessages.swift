@@ -10,6 +10,7 @@ public struct MoveParameters: Codable, Sendable, Equatable {
   /// Name of the branch that gets the existing data; nil for the name of the home.
   public var branch: String?
   public init(address: String, branch: String? = nil) { (self.address, self.branch) = (address, branch) }
+  /// Field number of each property of a request to move the database, in messages.
   enum CodingKeys: Int, CodingKey { case address = 1, branch }
 }
 
@@ -23,6 +24,7 @@ public struct MovedRows: Codable, Sendable, Equatable {
   public init(name: String, before: Int64, after: Int64) {
     (self.name, self.before, self.after) = (name, before, after)
   }
+  /// Field number of each property of the number of moved rows of a kind, in messages.
   enum CodingKeys: Int, CodingKey { case name = 1, before, after }
 }
 
@@ -48,5 +50,6 @@ public struct MoveReport: Codable, Sendable, Equatable {
     (self.location, self.day, self.rows) = (place, day, rows)
     (self.ledger, self.isRepeated, self.note) = (ledger, isRepeated, note)
   }
+  /// Field number of each property of the result of a move, in messages.
   enum CodingKeys: Int, CodingKey { case location = 1, day, rows, ledger, isRepeated, note }
 }

@@ -123,5 +123,6 @@ public struct ServiceProcessSettings: Codable, Sendable, Equatable {
     (self.name, self.generation, self.language, self.logPath) = (name, generation, language, logPath)
     (self.logLimit, self.logKeep) = (logLimit, logKeep)
   }
+  /// Field number of each property of a service process's settings, in messages.
   enum CodingKeys: Int, CodingKey { case name = 1, generation, language, logPath, logLimit, logKeep }
 }

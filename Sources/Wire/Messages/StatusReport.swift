@@ -50,6 +50,7 @@ public struct StatusReport: Codable, Sendable, Equatable {
     for place in workers.indices where workers[place].state == .backoff { workers[place].state = .stopped }
   }
 
+  /// Field number of each property of the report of the bank's state, in messages.
   enum CodingKeys: Int, CodingKey {
     case state = 1, day, pid, generation, since, businessMilliseconds, queue, services, workers, guardianPid,
       branch, bank
@@ -84,6 +85,7 @@ public struct QueueReport: Codable, Sendable, Equatable {
     self.delayedUntil = delayedUntil
   }
 
+  /// Field number of each property of a day's counters, in messages.
   enum CodingKeys: Int, CodingKey {
     case issued = 1, waiting, delayed, serving, served, dead, cancelled, oldestWaitMilliseconds, delayedUntil
   }
@@ -110,6 +112,7 @@ public struct ServiceReport: Codable, Sendable, Equatable {
     (self.service, self.windows, self.waiting, self.serving) = (service, windows, waiting, serving)
     (self.served, self.paused, self.pauseReason) = (served, paused, pauseReason)
   }
+  /// Field number of each property of a report about one service, in messages.
   enum CodingKeys: Int, CodingKey {
     case service = 1, windows, waiting, serving, served, paused, pauseReason
   }
@@ -167,6 +170,7 @@ public struct WorkerReport: Codable, Sendable, Equatable {
     (self.served, self.residentKilobytes) = (served, residentKilobytes)
   }
 
+  /// Field number of each property of a report about one window, outside worker or service process, in messages.
   enum CodingKeys: Int, CodingKey {
     case name = 1, role, service, window, pid, generation, state, ticket, restarts, served, residentKilobytes,
       isFailed, lastExit, trouble, failure, mismatch, troubleDetail, progress
@@ -184,5 +188,6 @@ public struct ExitReport: Codable, Sendable, Equatable {
   public init(code: Int32?, signal: Int32?, trouble: String? = nil) {
     (self.code, self.signal, self.trouble) = (code, signal, trouble)
   }
+  /// Field number of each property of a process's exit, in messages.
   enum CodingKeys: Int, CodingKey { case code = 1, signal, trouble }
 }

@@ -51,6 +51,7 @@ public struct StockPosition: Codable, Sendable, Equatable {
   /// Identity of the ledger, and the sequence number of the last change received.
   public var ledger, sequence: Int64
   public init(ledger: Int64, sequence: Int64) { (self.ledger, self.sequence) = (ledger, sequence) }
+  /// Field number of each property of a subscriber's position in the stock's ledger, in messages.
   enum CodingKeys: Int, CodingKey { case ledger = 1, sequence }
 }
 
@@ -106,17 +107,20 @@ extension StockCommand: Codable {
 /// Content of `take`.
 private struct TakeParameters: Codable {
   var amounts: [ItemAmount], today: DayNumber?
+  /// Field number of each property of the content of the request `take`.
   enum CodingKeys: Int, CodingKey { case amounts = 1, today }
 }
 
 /// Content of `change`.
 private struct ChangedLot: Codable {
   var amount: ItemAmount, dates: LotDates?
+  /// Field number of each property of the content of the request `change`.
   enum CodingKeys: Int, CodingKey { case amount = 1, dates }
 }
 
 /// Content of `orders`.
 private struct OrderPage: Codable {
   var after: OrderID?, limit: Int64
+  /// Field number of each property of the content of the request `orders`.
   enum CodingKeys: Int, CodingKey { case after = 1, limit }
 }

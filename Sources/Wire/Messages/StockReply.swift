@@ -123,6 +123,7 @@ public struct StockFailure: Codable, Sendable, Equatable, Error {
     self.messageDetail = messageDetail.kind == .literal && messageDetail.source == nil ? nil : messageDetail
   }
 
+  /// Field number of each property of a refusal by the stock, in messages.
   enum CodingKeys: Int, CodingKey { case code = 1, subject, detail, messageDetail }
 }
 
@@ -151,6 +152,7 @@ public struct StockAuditReport: Codable, Sendable, Equatable {
     self.messageDetails = messageDetails.isEmpty ? nil : messageDetails
   }
 
+  /// Field number of each property of the result of an audit of the stock, in messages.
   enum CodingKeys: Int, CodingKey { case items = 1, orders, changes, difference, problems, messageDetails }
 }
 

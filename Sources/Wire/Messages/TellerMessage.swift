@@ -78,5 +78,6 @@ extension TellerMessage: Codable {
 /// Content of `outOfStock`.
 private struct LeaseWithShortages: Codable {
   var lease: Lease, shortages: [Shortage]
+  /// Field number of each property of the content of the message `outOfStock`.
   enum CodingKeys: Int, CodingKey { case lease = 1, shortages }
 }

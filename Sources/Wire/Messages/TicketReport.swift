@@ -57,6 +57,7 @@ public struct TicketReport: Codable, Sendable, Equatable {
     (self.window, self.attempts, self.receipt, self.itemName) = (window, attempts, receipt, itemName)
   }
 
+  /// Field number of each property of a report about one ticket, in messages.
   enum CodingKeys: Int, CodingKey {
     case day = 1, ticket, service, priority, amount, account, issuedAt, state, position, etaMilliseconds,
       dueAt,
@@ -106,6 +107,7 @@ public struct AttemptReport: Codable, Sendable, Equatable {
     return rest.isEmpty ? nil : String(rest)
   }
 
+  /// Field number of each property of a report about one attempt, in messages.
   enum CodingKeys: Int, CodingKey {
     case window = 1, generation, pid, startedAt, endedAt, end, signal, code, isFatal, words,
       branch
@@ -192,6 +194,7 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
     shortages = receipt.shortages.isEmpty ? nil : receipt.shortages
   }
 
+  /// Field number of each property of a receipt, in messages.
   enum CodingKeys: Int, CodingKey {
     case sequence = 1, day, ticket, service, priority, outcome, window, attempts, amount, debit, credit,
       issuedAt, startedAt, finishedAt, itemName, shortages, result, key, branch, epoch, commit

@@ -27,6 +27,7 @@ public struct TicketQuery: Codable, Sendable, Equatable {
   ) {
     (self.state, self.service, self.after, self.limit) = (state, service, after, limit)
   }
+  /// Field number of each property of a filter of a list of customers, in messages.
   enum CodingKeys: Int, CodingKey { case state = 1, service, after, limit }
 }
 
@@ -41,6 +42,7 @@ public struct TicketSelection: Codable, Sendable, Equatable {
   public static let ticketsAtMost: Int64 = 10_000
 
   public init(spans: [TicketNumbers], day: Int64? = nil) { (self.spans, self.day) = (spans, day) }
+  /// Field number of each property of a selection of tickets, in messages.
   enum CodingKeys: Int, CodingKey { case spans = 1, day }
 }
 
@@ -51,6 +53,7 @@ public struct TicketNumbers: Codable, Sendable, Equatable {
   public init(first: Int64, last: Int64) { (self.first, self.last) = (first, last) }
   /// A single ticket.
   public init(_ ticket: Int64) { self.init(first: ticket, last: ticket) }
+  /// Field number of each property of a range of ticket numbers, in messages.
   enum CodingKeys: Int, CodingKey { case first = 1, last }
 }
 
@@ -62,6 +65,7 @@ public struct SelectionReport: Codable, Sendable, Equatable {
   public var refused: [RefusedTicket]
 
   public init(done: Int64, refused: [RefusedTicket] = []) { (self.done, self.refused) = (done, refused) }
+  /// Field number of each property of the result of an operation on a selection, in messages.
   enum CodingKeys: Int, CodingKey { case done = 1, refused }
 }
 
@@ -77,5 +81,6 @@ public struct RefusedTicket: Codable, Sendable, Equatable {
   public init(ticket: Int64, reason: Failure.Code, state: CustomerState? = nil) {
     (self.ticket, self.reason, self.state) = (ticket, reason, state)
   }
+  /// Field number of each property of a refused ticket, in messages.
   enum CodingKeys: Int, CodingKey { case ticket = 1, reason, state }
 }

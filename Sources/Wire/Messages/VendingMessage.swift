@@ -79,6 +79,7 @@ public struct PurchasePage: Codable, Sendable, Equatable {
   /// The largest limit. The machine reads a higher one as this one.
   public static let maxLimit: Int64 = 500
   public init(after: Int64, limit: Int64) { (self.after, self.limit) = (after, limit) }
+  /// Field number of each property of a request for a part of the list of purchases, in messages.
   enum CodingKeys: Int, CodingKey { case after = 1, limit }
 }
 
@@ -96,6 +97,7 @@ public struct AddedDrinks: Codable, Sendable, Equatable {
   public init(product: ItemID, quantity: Quantity, made: DayNumber? = nil, expires: DayNumber? = nil) {
     (self.product, self.quantity, self.made, self.expires) = (product, quantity, made, expires)
   }
+  /// Field number of each property of a request to add drinks, in messages.
   enum CodingKeys: Int, CodingKey { case product = 1, quantity, made, expires }
 }
 

@@ -132,6 +132,7 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
     self.messageDetail = messageDetail?.kind == .literal && messageDetail?.source == nil ? nil : messageDetail
   }
 
+  /// Field number of each property of a refusal by a vending machine, in messages.
   enum CodingKeys: Int, CodingKey { case code = 1, subject, detail, price, available, messageDetail }
 }
 
@@ -171,6 +172,7 @@ public struct VendingAuditReport: Codable, Sendable, Equatable {
     self.messageDetails = messageDetails.isEmpty ? nil : messageDetails
   }
 
+  /// Field number of each property of the result of an audit of a vending machine, in messages.
   enum CodingKeys: Int, CodingKey {
     case changes = 1, account, purchases, unfinished, difference, problems, machine, messageDetails
   }

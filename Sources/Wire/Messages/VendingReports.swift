@@ -15,6 +15,7 @@ public struct LotReport: Codable, Sendable, Equatable {
   public init(dates: LotDates?, quantity: Quantity, description: String) {
     (self.dates, self.quantity, self.description) = (dates, quantity, description)
   }
+  /// Field number of each property of a lot, in messages.
   enum CodingKeys: Int, CodingKey { case dates = 1, quantity, description }
 
   /// Description of the lot: in English composed from the product and the dates, in Korean ``description``.
@@ -74,6 +75,7 @@ public struct ProductReport: Codable, Sendable, Equatable {
   /// Name in this language.
   public func name(in language: Language) -> String { language == .korean ? name : english }
 
+  /// Field number of each property of a product, in messages.
   enum CodingKeys: Int, CodingKey {
     case id = 1, kind, brand, volume, price, name, english, emoji, temperature, stock, expired, lots
   }
@@ -86,6 +88,7 @@ public struct SalesReport: Codable, Sendable, Equatable {
   /// Number of purchases.
   public var count: Int64
   public init(product: ItemID, count: Int64) { (self.product, self.count) = (product, count) }
+  /// Field number of each property of a product's number of purchases, in messages.
   enum CodingKeys: Int, CodingKey { case product = 1, count }
 }
 
@@ -118,6 +121,7 @@ public struct VendingSnapshot: Codable, Sendable, Equatable {
   public func isBuyable(_ product: ProductReport) -> Bool {
     product.stock > 0 && product.price <= availableBalance
   }
+  /// Field number of each property of a vending machine's snapshot, in messages.
   enum CodingKeys: Int, CodingKey {
     case sequence = 1, balance, availableBalance, today, products, sales, recent
   }
@@ -144,6 +148,7 @@ public struct VendingChanges: Codable, Sendable, Equatable {
     (self.balance, self.availableBalance) = (balance, availableBalance)
     (self.products, self.purchases) = (products, purchases)
   }
+  /// Field number of each property of a vending machine's changes, in messages.
   enum CodingKeys: Int, CodingKey { case sequence = 1, balance, availableBalance, today, products, purchases }
 }
 

@@ -36,5 +36,6 @@ public struct WebServerSettings: Codable, Sendable, Equatable {
       && (host == nil || host == other.host)
   }
 
+  /// Field number of each property of the web server's settings, in messages.
   enum CodingKeys: Int, CodingKey { case port = 1, isReadOnly, hasChaos, host }
 }

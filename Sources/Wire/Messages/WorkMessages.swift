@@ -7,6 +7,7 @@ import Time
 /// A completed attempt: its lease and the result of the work.
 struct WorkedLease: Codable {
   var lease: Lease, result: WorkResult
+  /// Field number of each property of a completed attempt, in messages.
   enum CodingKeys: Int, CodingKey { case lease = 1, result }
 }
 
@@ -16,6 +17,7 @@ struct FailedLease: Codable {
   var consequence: WorkFailure.Consequence?
   var code, signal: Int32?
   var afterMilliseconds: Int64?
+  /// Field number of each property of a failed attempt, in messages.
   enum CodingKeys: Int, CodingKey { case lease = 1, reason, consequence, code, signal, afterMilliseconds }
 
   /// Encodable form of a failure.
@@ -42,6 +44,7 @@ struct FailedLease: Codable {
 extension WorkFailure.Consequence: Codable {}
 
 extension WorkResult: Codable {
+  /// Field number of each property of a command's result, in messages.
   private enum CodingKeys: Int, CodingKey { case durationMilliseconds = 1, code, signal, output, errors }
 
   /// Encodes the result. Parts that are nil are left out.
@@ -73,6 +76,7 @@ extension WorkResult: Codable {
 }
 
 extension TruncatedOutput: Codable {
+  /// Field number of each property of a stream's excerpt, in messages.
   private enum CodingKeys: Int, CodingKey { case length = 1, first, last, filed }
 
   /// Encodes the excerpt, with its parts as byte strings.

@@ -13,6 +13,7 @@ public struct WorkerOffer: Codable, Sendable, Equatable {
   public init(services: [ServiceName]? = nil, inFlight: Int32? = nil) {
     (self.services, self.inFlight) = (services, inFlight)
   }
+  /// Field number of each property of a worker's offer, in messages.
   enum CodingKeys: Int, CodingKey { case services = 1, inFlight }
 
   /// Maximum number of services of one worker.
@@ -29,6 +30,7 @@ public struct WorkerTimeouts: Codable, Sendable, Equatable {
   public init(leaseMilliseconds: Int64, beatMilliseconds: Int64) {
     (self.leaseMilliseconds, self.beatMilliseconds) = (leaseMilliseconds, beatMilliseconds)
   }
+  /// Field number of each property of a worker's timeouts, in messages.
   enum CodingKeys: Int, CodingKey { case leaseMilliseconds = 1, beatMilliseconds }
 }
 
@@ -61,6 +63,7 @@ public struct WorkItem: Codable, Sendable, Equatable {
   /// Lease of this assignment.
   public var lease: Lease { Lease(ticket: ticket, attempt: attempt, generation: generation) }
 
+  /// Field number of each property of an assignment to a worker, in messages.
   enum CodingKeys: Int, CodingKey {
     case day = 1, ticket, attempt, generation, service, priority, payload, key, deadlineMilliseconds
   }
@@ -88,6 +91,7 @@ public struct WorkProgress: Codable, Sendable, Equatable {
       text: try map.decodeIfPresent(String.self, forKey: .text) ?? "")
   }
 
+  /// Field number of each property of a progress report of a worker, in messages.
   enum CodingKeys: Int, CodingKey { case percent = 1, text }
 
   /// Maximum length of ``text`` in bytes.
@@ -104,5 +108,6 @@ public struct WorkProgress: Codable, Sendable, Equatable {
 /// Content of `progressed`.
 struct LeaseWithProgress: Codable {
   var lease: Lease, progress: WorkProgress
+  /// Field number of each property of the content of the message `progressed`.
   enum CodingKeys: Int, CodingKey { case lease = 1, progress }
 }
