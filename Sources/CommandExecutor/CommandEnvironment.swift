@@ -6,7 +6,7 @@ import Posix
 import Time
 import Wire
 
-/// Environments of the commands of one service.
+/// Makes the environment of each command of one service: configured variables, and those about the customer.
 struct CommandEnvironment: Sendable {
   /// Variables of a command whose customer brings no environment.
   let common: EnvironmentVariables
@@ -20,7 +20,8 @@ struct CommandEnvironment: Sendable {
     common = InheritedEnvironment.common(settings, own: own)
   }
 
-  /// Variables of one customer's command.
+  /// Variables of one customer's command: those of the service, or `variables` in their place, and those about the
+  /// customer, such as `BANK_KEY`.
   ///
   /// - Parameters:
   ///   - variables: the variables to use instead of ``common``; nil for ``common``.
@@ -41,7 +42,7 @@ struct CommandEnvironment: Sendable {
   }
 }
 
-/// Customer data that a command receives.
+/// Data about a customer that the customer's command receives in environment variables.
 struct CommandCustomer: Sendable, Hashable {
   /// Unique key of the customer, the same in every attempt.
   let key: String

@@ -4,7 +4,7 @@
 // Errors: if no group can be made, commands start in none, and their trees are ended by searching for the processes.
 import Posix
 
-/// Source of the control groups for the commands of one window.
+/// Source of the control groups (cgroups) in which the commands of one window start.
 struct CommandGroup {
   /// Group of the window.
   private var window: ControlGroup?
@@ -16,7 +16,7 @@ struct CommandGroup {
   /// Groups for commands are made below that of the window; nil if commands start in none.
   init(below window: ControlGroup?) { self.window = window }
 
-  /// The group of the next command; nil for none.
+  /// The group in which the next command starts, created if there is none; nil to start it in no group of its own.
   mutating func groupForNext() -> ControlGroup? {
     guard let window else { return nil }
     if let current { return current }
@@ -25,7 +25,7 @@ struct CommandGroup {
     return current
   }
 
-  /// Drops the current group, which was killed.
+  /// Removes the current group after it was killed. The next command gets a new group.
   mutating func dropCurrent() {
     current?.remove()
     current = nil

@@ -99,7 +99,7 @@ struct CommandLinePayload: Equatable {
     return words
   }
 
-  /// The path if it is absolute.
+  /// Returns the path if it is absolute; throws otherwise.
   private static func directory(_ path: String) throws(Fault) -> String {
     guard path.hasPrefix("/") else { throw Fault("\"directory\" is not an absolute path") }
     return path
@@ -160,7 +160,8 @@ struct CommandLinePayload: Equatable {
     }
   }
 
-  /// A string that can be an argument or a path: without a zero byte and without private characters.
+  /// A string that can be an argument or a path; throws if it contains a zero byte, or a private character, which
+  /// stands for a byte that is not UTF-8. `what` names the value in the error.
   private static func text(_ node: JSONNode, of what: String) throws(Fault) -> String {
     let text = try anyText(node, of: what)
     guard !text.utf8.contains(0) else { throw Fault("\(what) contains a NUL byte") }
@@ -169,7 +170,7 @@ struct CommandLinePayload: Equatable {
     return text
   }
 
-  /// Any string.
+  /// The value if it is a string, with any content; throws otherwise. `what` names the value in the error.
   private static func anyText(_ node: JSONNode, of what: String) throws(Fault) -> String {
     guard case .string(let text) = node.content else { throw Fault("\(what) is not a string") }
     return text
@@ -190,6 +191,6 @@ struct CommandLinePayload: Equatable {
     return ByteText.text(of: bytes)
   }
 
-  /// Quoted as a string literal, and shortened.
+  /// A name for an error message: quoted as a string literal, and cut to 64 characters.
   private static func quoted(_ name: String) -> String { String(reflecting: String(name.prefix(64))) }
 }

@@ -96,7 +96,7 @@ struct CommandPlan {
     return .failed(WorkFailure(failure.words, .never, processEnd: failure.processEnd))
   }
 
-  /// The configured command of the service.
+  /// The configured command of the service, completed for this customer and ready to start.
   private func command(
     of assignment: Assignment, _ customer: CommandCustomer, _ deadline: WallTime?
   ) throws(UnservableCustomer) -> ChildProcess.Program {
@@ -125,7 +125,8 @@ struct CommandPlan {
     }
   }
 
-  /// The command line of the customer. Of the client's and the service's limit, the lower one applies.
+  /// The command that a client has enqueued as a command line, ready to start. Of the client's and the service's
+  /// limit, the lower one applies.
   private func commandLine(
     _ line: CommandLinePayload, _ customer: CommandCustomer, _ deadline: WallTime?
   ) throws(UnservableCustomer) -> ChildProcess.Program {

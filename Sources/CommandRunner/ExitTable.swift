@@ -44,9 +44,8 @@ public struct ExitTable: Sendable, Hashable {
   /// The meaning of an exit code.
   public subscript(code: Int32) -> CommandVerdict { codes[code] ?? others }
 
-  /// Sets the meaning of an exit code.
-  ///
-  /// - Returns: false, without a change, for a code outside 0 to 255: no process can exit with it.
+  /// Sets the meaning of an exit code. Returns false, without a change, for a code outside 0 to 255: no
+  /// process can exit with it.
   public mutating func set(_ code: Int32, to verdict: CommandVerdict) -> Bool {
     guard (0...255).contains(code) else { return false }
     codes[code] = verdict

@@ -5,13 +5,14 @@
 // `BANK_HOME`, are not passed on. No function can fail.
 import Posix
 
-/// The environment of programs that are not part of this build.
+/// The environment of programs that are not part of this build, such as commands: a few variables of this process,
+/// and those that the service configures.
 public enum InheritedEnvironment {
   /// Variables that a program inherits from this process unless its service sets them: search path, home
   /// directory of the user, language, time zone and user name. Most programs were never tested without them.
   /// If this process has no `PATH`, ``ProgramSearch/usualPath`` is used.
   public static let inherited = ["PATH", "HOME", "LANG", "TZ", "USER", "LOGNAME"]
-  /// Returns the environment of a program.
+  /// Returns the environment of a program: a few of the variables in `own`, and the `NAME=VALUE` in `settings`.
   ///
   /// - Parameters:
   ///   - settings: settings of the form `NAME=VALUE`, as configured for the service. Of two with the same name

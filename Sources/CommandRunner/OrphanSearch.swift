@@ -101,8 +101,8 @@ final class OrphanSearch {
 
   init(_ traces: OrphanTraces) { self.traces = traces }
 
-  /// Scans the processes once, and sends the signal to each orphan that is not held yet; see
-  /// ``ProcessTerminator/Search``.
+  /// Scans the processes once, and sends the signal to at most `room` orphans that an earlier scan has not found.
+  /// Returns these orphans; see ``ProcessTerminator/Search``.
   func scan(for signal: CInt, room: Int, _ isHeld: (pid_t) -> Bool) throws(SystemError)
     -> ProcessTerminator.ScanResult
   {
@@ -132,7 +132,8 @@ final class OrphanSearch {
     return scanResult
   }
 
-  /// Decides whether another scan follows at once, and whether it is a short one.
+  /// Decides whether another scan follows at once, and whether it is a short one (`isQuickScan`). `hasLost`: an orphan
+  /// exited before it could be signalled. `hasMissed`: a process exited before it was identified.
   private func scheduleNextScan(
     isQuickScan: Bool, hasLost: Bool, hasMissed: Bool, _ scanResult: inout ProcessTerminator.ScanResult
   ) {
@@ -150,10 +151,9 @@ final class OrphanSearch {
     scanResult.isChanging = isChanging || isQuickScan
   }
 
-  /// Opens pidfds for an orphan and its descendants, and sends the signal to each. Descendants are handled
-  /// first: when their parent exits, they lose the parent by which they are found.
-  ///
-  /// - Returns: false if the orphan exited before its pidfd was open.
+  /// Opens pidfds for an orphan and its descendants, and sends the signal to each. Returns false if the orphan exited
+  /// before its pidfd was open. Descendants are handled first: when their parent exits, they lose the parent by which
+  /// they are found.
   private func signalTree(
     _ orphan: Orphans.LeftoverProcess, _ signal: CInt, room: Int,
     _ scanResult: inout ProcessTerminator.ScanResult,
@@ -205,6 +205,7 @@ final class OrphanSearch {
     init(_ process: ProcessHandle) { self.process = process }
     var pid: pid_t { process.pid }
     var fd: CInt { process.fd }
+    /// Sends the signal to the orphan alone.
     func end(by signal: CInt) { process.kill(signal) }
     /// Does nothing: only the parent of a process can reap it.
     func release() {}

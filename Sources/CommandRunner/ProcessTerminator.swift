@@ -31,7 +31,7 @@ final class ProcessTerminator {
     case done
   }
 
-  /// A held process, and how its exit is noticed.
+  /// A process whose exit is awaited, and how the exit is noticed.
   private struct Entry {
     let process: any TerminableProcess
     /// Nil if the loop cannot watch the process, for example for lack of kernel memory.
@@ -40,7 +40,7 @@ final class ProcessTerminator {
     var hasEnded: () -> Bool = { false }
   }
 
-  /// The result of one scan.
+  /// Result of one scan for processes to end: those that it found and signalled, and whether others may exist.
   struct ScanResult {
     /// Processes that were not held before the scan. They have received the signal.
     var processes: [any TerminableProcess] = []
@@ -48,8 +48,8 @@ final class ProcessTerminator {
     var isChanging = false
   }
 
-  /// Scans for processes that are to be ended and are not held yet, at most `room` of them. It sends the signal
-  /// to each as soon as it finds it, because the process may be about to start another.
+  /// Scans for at most `room` processes that are to be ended and that no earlier scan has found (`isHeld`). It sends the
+  /// signal to each as soon as it finds it, because the process may be about to start another.
   typealias Search = (
     _ signal: CInt, _ room: Int, _ isHeld: (pid_t) -> Bool
   ) throws(SystemError) -> ScanResult
@@ -98,8 +98,8 @@ final class ProcessTerminator {
     }
   }
 
-  /// Holds a process that is known before the search. The process runs already, so it is held even if the
-  /// kernel has no memory to watch it. Until the kernel has memory again, `hasEnded` is polled.
+  /// Adds a running process that is to be ended and is known before the search. It is added even if the kernel has no
+  /// memory to watch it: until the kernel has memory again, `hasEnded` is polled for its exit.
   ///
   /// - Parameter hasEnded: returns true after the process has exited.
   func hold(known process: any TerminableProcess, hasEnded: @escaping () -> Bool) {
@@ -107,7 +107,7 @@ final class ProcessTerminator {
     pollUnwatched(at: loop.wokeAt)
   }
 
-  /// Holds a process that a scan has found, and watches its pidfd.
+  /// Adds a process that a scan has found and signalled, and watches its pidfd for the exit.
   private func hold(_ process: any TerminableProcess) throws(SystemError) {
     held[process.pid] = Entry(process: process, registration: try watch(process))
   }
@@ -118,7 +118,7 @@ final class ProcessTerminator {
     return try loop.register(fd: process.fd, interest: .read) { [weak self] _ in self?.ended(pid) }
   }
 
-  /// Watches or polls the held processes that the loop could not watch before.
+  /// Watches, or else polls for their exit, the awaited processes that the loop could not watch before.
   private func pollUnwatched(at now: MonotonicTime) {
     pollAt = nil
     for (pid, entry) in held where entry.registration == nil {

@@ -59,7 +59,8 @@ public final class ProcessTree {
     }
   }
 
-  /// Signals those children of this process that belong to the tree, and reaps those that have exited.
+  /// Signals those children of this process that belong to the tree, and reaps those that have exited. Returns at most
+  /// `room` others. `group` is the process group of the root, to whose members SIGTERM is not sent again.
   private static func scan(
     for signal: CInt, room: Int, ofGroup group: pid_t?, _ belongs: (pid_t) -> Bool
   ) throws(SystemError) -> ProcessTerminator.ScanResult {
@@ -119,10 +120,12 @@ public final class ProcessTree {
     init(_ child: ChildProcess) { self.child = child }
     var pid: pid_t { child.pid }
     var fd: CInt { child.fd }
+    /// Sends the signal to the process group of the root; to the root alone if that fails.
     func end(by signal: CInt) {
       // The leader of a session cannot leave its process group.
       if !child.killGroup(signal) { child.kill(signal) }
     }
+    /// Reaps the process after its exit.
     func release() { _ = child.reap() }
   }
 
@@ -134,6 +137,7 @@ public final class ProcessTree {
     init(_ child: ChildProcess, ofGroup group: pid_t?) { (self.child, groupOfRoot) = (child, group) }
     var pid: pid_t { child.pid }
     var fd: CInt { child.fd }
+    /// Sends the signal to the descendant and its process group. SIGTERM is not repeated for the group of the root.
     func end(by signal: CInt) {
       // A member of the root's group has already received SIGTERM with the group. Some programs exit
       // immediately, without cleaning up, when they receive a second one.
@@ -141,6 +145,7 @@ public final class ProcessTree {
       child.killGroup(signal)
       child.kill(signal)
     }
+    /// Reaps the process after its exit.
     func release() { _ = child.reap() }
   }
 }

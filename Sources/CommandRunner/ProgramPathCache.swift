@@ -30,7 +30,7 @@ public final class ProgramPathCache {
 
   public init() {}
 
-  /// Finds the path of a program. See ``ProgramSearch/find(_:path:directory:)``.
+  /// Finds the path of a program, in the cache or by ``ProgramSearch/find(_:path:directory:)``.
   public func find(
     _ program: String, path: String?, directory: String? = nil
   ) -> Result<String, CommandStartError> {
@@ -51,9 +51,8 @@ public final class ProgramPathCache {
     return found
   }
 
-  /// Clears the cache, because a program could not be run at the path that was returned last.
-  ///
-  /// - Returns: true if that path was in the cache, so that another search may find a different one.
+  /// Clears the cache, because a program could not be run at the path that was returned last. Returns true if that path
+  /// was in the cache, so that another search may find a different one.
   public func forget() -> Bool {
     clear()
     defer { wasCached = false }

@@ -12,7 +12,7 @@ public enum ProgramSearch {
   /// `PATH` of a program if neither its service nor this process sets one.
   public static let usualPath = "/usr/local/bin:/usr/bin:/bin"
 
-  /// Finds the path of a program.
+  /// Finds the path of a program that starts in `directory`; `path` is the `PATH` of its environment.
   ///
   /// A name with a slash is a path, relative to the command's working directory. Any other name is searched
   /// in each directory of `path` in order; an empty entry is the working directory. A file that is not
@@ -24,7 +24,7 @@ public enum ProgramSearch {
     _ program: String, path: String?, directory: String? = nil
   ) -> Result<String, CommandStartError> {
     guard !program.isEmpty else { return .failure(.programMissing(program, searched: nil)) }
-    /// The path from the directory of this process. A relative path is relative to the command's directory.
+    /// Path by which this process can examine a file: a relative path is relative to the command's directory.
     func seen(_ path: String) -> String { Paths.join(directory ?? "", path) }
     if program.utf8.contains(UInt8(ascii: "/")) {
       let code = check(seen(program))

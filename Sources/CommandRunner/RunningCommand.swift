@@ -50,7 +50,7 @@ public final class RunningCommand {
   /// Pause before the loop is asked again to read the output, after kernel memory has run out.
   private static let pause = TimeSpan.milliseconds(10)
 
-  /// Starts a command.
+  /// Starts a command. Returns a refusal if the command itself cannot start; throws for a temporary shortage.
   ///
   /// - Parameters:
   ///   - now: time of the start. The duration and the timeout are measured from it.
@@ -168,10 +168,8 @@ public final class RunningCommand {
   /// Reaps background descendants that have exited. See ``ProcessTree/reapDescendants()``
   public func reapDescendants() { tree.reapDescendants() }
 
-  /// Does the work that is due. Call it after each iteration of the loop.
-  ///
-  /// - Returns: the outcome, once no process of the command is left, or only processes that could not be
-  ///   ended; nil before.
+  /// Does the work that is due after an iteration of the loop. Returns the outcome once no process of the command is
+  /// left, or only processes that could not be ended; nil before.
   public func runIteration(at now: MonotonicTime) -> CommandOutcome? {
     if case .running = phase, let timeoutAt, timeoutAt <= now { interrupt(.timeout, at: now) }
     if case .running(let readAt?) = phase, readAt <= now, !root.isReaped { startReading(at: now) }
@@ -197,7 +195,7 @@ public final class RunningCommand {
     return nil
   }
 
-  /// End of the time in which descendants may still write: now, if the loop cannot read the output.
+  /// End of the time in which descendants of the exited command may still write output: now, if the loop cannot read it.
   private func lingerEnd(at now: MonotonicTime) -> MonotonicTime {
     do throws(SystemError) { try startReading() } catch { return now }
     return now + linger

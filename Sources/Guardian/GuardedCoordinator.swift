@@ -56,6 +56,7 @@ struct GuardedCoordinator {
     }
   }
 
+  /// Sends a signal to the coordinator.
   func kill(_ signal: CInt) {
     switch process {
     case .started(let child): child.kill(signal)

@@ -61,8 +61,8 @@ struct GuardedHome {
   /// Time to wait for an inspection of the closed bank, and for a coordinator that still answers.
   private static let patience = TimeSpan.seconds(5)
 
-  /// Takes the lock of the home, and creates the socket and the log of the guardian.
-  /// - Parameter inherited: the lock, if the coordinator that is to be guarded holds it already.
+  /// Takes the lock of the home, and creates the socket and the log of the guardian. With
+  /// `inherited`, joins the lock that an already running coordinator shares.
   func acquire(_ inherited: consuming FileDescriptor?) -> Outcome {
     do throws(SystemError) {
       try createDirectories()

@@ -109,7 +109,7 @@ public struct GuardianPolicy: Sendable {
   /// Records a request to close the bank.
   public mutating func requestClose() { isCloseRequested = true }
 
-  /// Decides after a coordinator has exited, or could not be started.
+  /// Decides whether the guardian restarts a coordinator that has exited or could not be started.
   public mutating func ended(_ end: CoordinatorExit, at now: MonotonicTime) -> GuardianDecision {
     if phase == .closed || end == .code(0), !Kernel.hasPlantedBug("reopensClosedBank") {
       return .end(.closed)

@@ -39,7 +39,7 @@ public final class ChildProcess {
   /// True after the child was reaped.
   public var isReaped: Bool { exitStatus != nil }
 
-  /// Sends a signal. `kill(2)`
+  /// Sends a signal. Returns false if it was not sent. `kill(2)`
   ///
   /// A zombie accepts any signal without an effect.
   /// - Returns: false if the child was reaped already (no signal is sent, because the pid may belong to another

@@ -140,7 +140,7 @@ public struct ControlGroup: Sendable, Hashable {
     return text.split(separator: "\n").compactMap { pid_t($0) }
   }
 
-  /// Kills all processes in the group and below it, by SIGKILL. `cgroup.kill`
+  /// Kills all processes in the group and below it, by SIGKILL. Returns false if that is not possible. `cgroup.kill`
   ///
   /// Start no process in the group afterwards, nor in a group that was below it: Linux 6.18 was observed to
   /// kill processes that are started from outside in a group that was once killed, as if they belonged to the
@@ -155,9 +155,8 @@ public struct ControlGroup: Sendable, Hashable {
     return (try? file.writeAll([UInt8(ascii: "1")])) != nil
   }
 
-  /// Removes the group, with the groups below it. A group with members is kept. `rmdir(2)`
-  ///
-  /// - Returns: true if the group does not exist any more.
+  /// Removes the group, with the groups below it. A group with members is kept. Returns true if the group does not
+  /// exist any more. `rmdir(2)`
   @discardableResult
   public func remove() -> Bool {
     if Directory.removeEmpty(path) { return true }

@@ -32,10 +32,9 @@ public enum Datagrams {
     return socket
   }
 
-  /// Receives the next datagram.
+  /// Receives the next datagram, without waiting; nil if none is queued.
   ///
   /// - Parameter limit: maximum length in bytes. A longer datagram is truncated.
-  /// - Returns: nil if no datagram is queued.
   public static func receive(
     from socket: borrowing FileDescriptor, limit: Int = 4096
   ) throws(SystemError) -> [UInt8]? {
@@ -87,10 +86,8 @@ public enum Datagrams {
     return .sent
   }
 
-  /// Checks whether this process can connect to a receiver at a path. No datagram is sent.
-  ///
-  /// - Returns: true if a receiver is bound to the path; nil if the check fails for a shortage, for example of
-  ///   descriptors; false for any other error.
+  /// True if a receiver is bound to the path; nil if the check fails for a shortage, for example of descriptors; false
+  /// for any other error. The check is a connection, and no datagram is sent.
   public static func hasReceiver(at path: String) -> Bool? {
     do throws(SystemError) {
       let socket = try FileDescriptor("socket", on: path) { Kernel.makeDatagramSocket() }

@@ -83,9 +83,8 @@ public enum Directory {
     _ = path.withByteString { rmdir($0) }
   }
 
-  /// Removes an empty directory. A directory with entries is kept. `rmdir(2)`
-  ///
-  /// - Returns: true if the directory does not exist any more.
+  /// Removes an empty directory. A directory with entries is kept. Returns true if the directory does not exist any
+  /// more. `rmdir(2)`
   @discardableResult
   public static func removeEmpty(_ path: String) -> Bool {
     path.withByteString { rmdir($0) } == 0 || errno == ENOENT

@@ -12,7 +12,7 @@ public final class DirectoryWatch {
     let number: CInt
   }
 
-  /// Kinds of changes.
+  /// Kinds of changes to a directory, and to names in it, that a watch reports.
   public struct Changes: OptionSet, Sendable, Hashable {
     /// The bits of `inotify(7)`.
     public let rawValue: UInt32
@@ -44,7 +44,7 @@ public final class DirectoryWatch {
     public static let selfChanges: Changes = [.selfDeleted, .selfMoved]
   }
 
-  /// One event.
+  /// One reported change: the watched directory, the kinds of change, and the name in the directory.
   public struct Event: Sendable, Hashable {
     /// The watched directory; nil for ``Changes/overflowed``.
     public let token: Token?

@@ -125,6 +125,7 @@ public final class EventLoop {
   }
 
   /// Waits for events until the deadline, and calls the handlers of those that are ready, at most 256 per call.
+  /// Returns the number of events, 0 at the deadline.
   ///
   /// The whole batch is fetched before the first handler is called.
   /// - Parameter deadline: nil to wait without a timeout, so that an idle process is never woken. With a time
@@ -148,7 +149,8 @@ public final class EventLoop {
     listeningTime.recordPoll(at: wokeAt)
   }
 
-  /// Polls repeatedly for a while, without sleeping, and calls the handlers of the first events.
+  /// Polls repeatedly until events arrive, for at most `span`, without sleeping, and calls their handlers. Returns the
+  /// number of events. `ask` polls only one expected peer.
   ///
   /// Use it in a process that has just answered a peer and expects the peer's next message soon: sleeping and
   /// waking up costs both processes more than polling. Other processes can use this core meanwhile. After a
@@ -198,7 +200,7 @@ public final class EventLoop {
     return 0
   }
 
-  /// True until `span` has passed since the first call.
+  /// True until `span` has passed since the first call, which sets `end`.
   private func isWithinSpan(_ end: inout MonotonicTime?, _ span: TimeSpan) -> Bool {
     if let end { return wokeAt < end }
     end = wokeAt + span

@@ -92,9 +92,7 @@ extension FileDescriptor {
     if let failure { throw failure }
   }
 
-  /// Reads from the current position to the end.
-  ///
-  /// - Throws: EFBIG for more than `limit` bytes.
+  /// Reads from the current position to the end. Throws EFBIG for more than `limit` bytes.
   public borrowing func readAll(limit: Int = 16 << 20) throws(SystemError) -> [UInt8] {
     let number = rawValue
     var bytes: [UInt8] = []

@@ -7,7 +7,7 @@
 import Glibc
 import Time
 
-/// Watches names in a few directories.
+/// Watches names of files in a few directories, and reports names that lead to another file than expected, or to none.
 public final class FileIdentityWatcher {
   /// Requirement on the file to which a name leads.
   public enum Expectation: Sendable, Hashable {
@@ -86,7 +86,7 @@ public final class FileIdentityWatcher {
     }.map(\.path)
   }
 
-  /// Postpones the restoration, for example because it failed.
+  /// Schedules the restoration of lost files after a pause, for example again after it failed.
   public func postpone() { repairAt = SystemClock.monotonic() + Self.pause }
 
   /// Reads the changes of the directories, and reports lost names.

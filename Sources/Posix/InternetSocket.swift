@@ -6,7 +6,8 @@ import Glibc
 
 /// TCP sockets of the loopback address. `tcp(7)`, `ip(7)`
 public enum InternetSocket {
-  /// Binds to a port of 127.0.0.1 and listens, non-blocking. `bind(2)`, `listen(2)`
+  /// Binds to a port of 127.0.0.1 and listens, non-blocking; nil if the port is in use, or is not permitted to this
+  /// process. `bind(2)`, `listen(2)`
   ///
   /// A port is free even if connections of an exited process remain on it in the state TIME_WAIT.
   /// - Parameter port: 0 for any free port; see ``port(of:)``.

@@ -7,7 +7,7 @@
 
 import Time
 
-/// A clock for the timeouts of peers.
+/// A clock of listening time: it measures the silence of peers, and counts hardly any time without a poll for input.
 ///
 /// A deadline is never reached earlier on this clock than on the monotonic clock; the difference is the time that
 /// this clock did not count. Do not use this clock for a time that users or calendars refer to.

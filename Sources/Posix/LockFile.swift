@@ -24,11 +24,11 @@ public struct LockFile: ~Copyable {
     case underInspection
   }
 
-  /// Takes the lock if it is free, and writes the pid of this process into the file for others to read.
+  /// Takes the lock if it is free, and writes the pid of this process into the file for others to read. Waits
+  /// at most `patience`, and only for inspections.
   ///
   /// The lock belongs to the open file description. Spawned children do not inherit it. It also conflicts with
   /// a second lock of the same process.
-  /// - Parameter patience: time to wait for visitors. The function never waits for a holder.
   /// - Throws: errors of `open(2)`, such as ELOOP if the path is a symbolic link and ENOENT if its directory is
   ///   missing.
   public static func acquire(path: String, patience: TimeSpan = .zero) throws(SystemError) -> Outcome {
@@ -47,8 +47,8 @@ public struct LockFile: ~Copyable {
     return .acquired(LockFile(descriptor: descriptor))
   }
 
-  /// Takes the lock as its only visitor, if it is free; on a read-only file system there may be several visitors.
-  /// The function creates a missing file, writes nothing into it and never waits.
+  /// Takes the lock for an inspection, which excludes holders and other inspections, if it is free. On a read-only
+  /// file system there may be several inspections. Creates a missing file, writes nothing into it and never waits.
   public static func acquireForInspection(path: String) throws(SystemError) -> Outcome {
     var descriptor: FileDescriptor
     var isWritable = true
@@ -74,7 +74,7 @@ public struct LockFile: ~Copyable {
     return .acquired(LockFile(descriptor: descriptor))
   }
 
-  /// Opens the lock file on a read-only file system: a holder may have the same file mounted writable
+  /// Opens the lock file for an inspection on a read-only file system: a holder may have the same file mounted writable
   /// elsewhere. If the file is missing, the directory is locked instead, because the file cannot be created.
   private static func openReadOnly(_ path: String) throws(SystemError) -> FileDescriptor {
     do throws(SystemError) { return try FileDescriptor.open(path, [.readOnly, .noFollow]) } catch {
@@ -90,9 +90,9 @@ public struct LockFile: ~Copyable {
     return false
   }
 
-  /// Joins a lock that another process shares: `inherited` is a descriptor from its ``share()``.
+  /// Joins a lock that another process shares: `inherited` is a descriptor from its ``share()``. With `isHolder`, the
+  /// pid in the file becomes that of this process.
   ///
-  /// - Parameter isHolder: true to replace the pid in the file by that of this process.
   /// - Returns: `heldBy` if the descriptor does not belong to the file that has this path now, or if another
   ///   open file description has the lock. If the lock is free, it is taken.
   public static func join(

@@ -6,12 +6,12 @@ import Glibc
 
 /// Exit of a process together with its parent. `prctl(2)` PR_SET_PDEATHSIG
 public enum ParentDeath {
-  /// Makes the kernel send `signal` to this process when the parent exits, and checks that the parent runs.
+  /// Makes the kernel send `signal` to this process when the parent exits. Returns false if the parent has exited
+  /// already; the caller should exit, too.
   ///
   /// The kernel watches the parent's *thread*, so use this function only under parents with one thread.
   /// - Parameter expectedParent: pid of the parent, which the child knows from an argument or from the credentials
   ///   of a socket. `getppid` alone would return the process that adopted the orphan.
-  /// - Returns: false if the parent has already exited; the caller should exit, too.
   public static func dieWithParent(expectedParent: pid_t, signal: CInt = SIGKILL) -> Bool {
     let result = linux_set_parent_death_signal(signal)
     precondition(result == 0, "\(Signals.name(signal)) is a signal")

@@ -29,9 +29,8 @@ public final class ProcessHandle {
   /// The pidfd, readable when the process has exited. It is borrowed for an ``EventLoop``: do not close it.
   public var fd: CInt { descriptor.rawValue }
 
-  /// Sends a signal. `pidfd_send_signal(2)`
-  ///
-  /// - Returns: false if the signal was not sent, because the process was reaped or runs as another user.
+  /// Sends a signal. Returns false if it was not sent, because the process was reaped or runs as another user.
+  /// `pidfd_send_signal(2)`
   @discardableResult
   public func kill(_ signal: CInt) -> Bool {
     uninterrupted { Kernel.signal(through: descriptor.rawValue, signal) } == 0

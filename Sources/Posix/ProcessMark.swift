@@ -55,9 +55,8 @@ public struct ProcessMark: Sendable, Hashable {
     return height == 0 ? nil : ResourceLimit(.realTime, number(height: height - 1), hard: hard)
   }
 
-  /// Marks this process, and every process that it starts from now on.
-  ///
-  /// - Returns: false if the process cannot be marked; see ``limit()``.
+  /// Marks this process, and every process that it starts from now on. Returns false if the process cannot be marked;
+  /// see ``limit()``.
   @discardableResult
   public func adopt() -> Bool {
     guard let limit = limit() else { return false }

@@ -21,7 +21,8 @@ public enum ProcessStart {
   /// Signals that the user of a command may have ignored on purpose.
   static let preservedSignals: [CInt] = [SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU]
 
-  /// Normalizes the inherited state. Programs call it at their start.
+  /// Normalizes the state inherited from the starter: signals, standard descriptors, umask and limits. Programs call it
+  /// at their start.
   ///
   /// - Closed standard descriptors are opened to the null device.
   /// - No signal is blocked, and only two are ignored, apart from those that a command keeps: SIGPIPE, because

@@ -44,10 +44,8 @@ public struct ServiceNotifier: Sendable, Equatable {
     environment.filter { !variables.contains($0.key) }
   }
 
-  /// Sends a message to the manager.
-  ///
-  /// - Returns: true if the kernel has queued the message for the manager; false for an error, for a full queue,
-  ///   and if no manager receives at the address.
+  /// Sends a message to the manager. Returns true if the kernel has queued the message; false for an error, for a full
+  /// queue, and if no manager receives at the address.
   @discardableResult
   public func tell(_ message: ServiceMessage) -> Bool {
     // The service continues whether or not the message was sent.

@@ -51,7 +51,7 @@ public enum Signals {
     try systemCall("pthread_sigmask", on: "") { linux_signals_unblock(signals, CInt(signals.count)) }
   }
 
-  /// Stops this process as Ctrl-Z does, and returns when it is continued.
+  /// Suspends this process as Ctrl-Z does, with `group` its whole process group, and returns when it is continued.
   ///
   /// Returns at once if no process could continue this one, for example in a process group without a shell.
   /// SIGTSTP is blocked before and after the call.

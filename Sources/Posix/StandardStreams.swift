@@ -18,7 +18,7 @@ public enum StandardStreams {
     public var fd: CInt { self == .output ? STDOUT_FILENO : STDERR_FILENO }
   }
 
-  /// Result of a write.
+  /// Result of a write: done, or the reader of the stream is gone.
   public enum Outcome: Sendable, Hashable {
     /// All bytes were written.
     case written

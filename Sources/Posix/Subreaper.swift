@@ -46,10 +46,10 @@ public enum Subreaper {
 }
 
 extension ChildProcess {
-  /// Opens a child that this process has not started itself.
+  /// Opens a child that this process has not started itself, such as an adopted orphan; nil if it does not exist any
+  /// more.
   ///
   /// - Parameter pid: a number from ``Subreaper/children()`` that was not reaped since.
-  /// - Returns: nil if there is no such process any more.
   public static func adopted(_ pid: pid_t) throws(SystemError) -> ChildProcess? {
     do throws(SystemError) {
       let watch = try FileDescriptor("pidfd_open", on: "process \(pid)") { Kernel.openProcess(pid) }
@@ -71,10 +71,9 @@ extension ChildProcess {
   }
 
   /// Sends a signal to the child's whole process group, if that group is not in the session of this process.
-  /// `kill(2)`
+  /// Returns false if no process was signalled. `kill(2)`
   ///
   /// The kernel signals the group in one step, during which no process of the group can start another.
-  /// - Returns: false if no process was signalled.
   @discardableResult
   public func killGroup(_ signal: CInt) -> Bool {
     guard let group else { return false }
@@ -82,7 +81,7 @@ extension ChildProcess {
     return Kernel.kill(-group, signal) == 0
   }
 
-  /// True if the child is in the session of this process.
+  /// True if the child, whose process group is `group`, is in the session of this process.
   private func isInOwnSession(_ group: pid_t) -> Bool {
     // On a simulated machine a session has one group.
     if let kernel = Kernel.simulated { return kernel.group(of: kernel.processID) == group }

@@ -3,7 +3,7 @@
 // Invariant: parse(utc(t)) is t for every t from 1970 to 9999. Texts of equal length sort like the times.
 // Errors: nil for an invalid text; a time outside the range becomes the nearest end of the range.
 
-/// Converts milliseconds since 1970 UTC to text and back.
+/// Converts milliseconds since 1970 UTC to a text such as `2026-11-21T08:00:00.123Z` and back.
 public enum Timestamp {
   /// The first time: 1970-01-01T00:00:00.000Z.
   public static let earliest: Int64 = 0

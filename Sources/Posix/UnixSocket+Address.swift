@@ -42,7 +42,8 @@ extension UnixSocket {
   /// Removes the file of a socket that does not listen any more, if the file exists. `unlink(2)`
   public static func remove(_ path: String) { _ = path.withByteString { Kernel.unlink($0) } }
 
-  /// Calls `call` with a path of the same file that fits into a socket address.
+  /// Calls `call` with `path`, or with a shorter path of the same file if it does not fit into a socket address. `name`
+  /// is the system call, for errors.
   ///
   /// If the path is too long for an address, its directory is opened and replaced by the path of its descriptor
   /// in `/proc/self/fd`. Then only the last component of the path is limited, to somewhat more than 80 bytes.

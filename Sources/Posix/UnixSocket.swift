@@ -87,9 +87,9 @@ public enum UnixSocket {
     return DescriptorPair(FileDescriptor(owning: numbers.0), FileDescriptor(owning: numbers.1))
   }
 
-  /// Accepts the next connection, non-blocking and closed on exec. `accept4(2)`
+  /// Accepts the next connection, non-blocking and closed on exec; nil if none is waiting, or if the waiting one was
+  /// aborted (ECONNABORTED). `accept4(2)`
   ///
-  /// - Returns: nil if no connection is waiting, or if the waiting one was aborted (ECONNABORTED).
   /// - Throws: EMFILE or ENFILE if no descriptors are left. The connection then stays in the queue and the
   ///   listener stays ready, so stop watching the listener until a descriptor was closed.
   public static func accept(_ listener: borrowing FileDescriptor) throws(SystemError) -> FileDescriptor? {

@@ -67,8 +67,10 @@ final class ListeningSockets<Command: Codable & Sendable & Equatable, Reply: Cod
     return earliest
   }
 
-  /// Applies the deadlines of all sockets that have passed.
+  /// Does what is due on each socket: refuses clients that sent no hello in time or stopped within a message, and
+  /// accepts connections again after a pause.
   func runTimers(_ moment: MonotonicTime) { for socket in all { socket.runTimers(moment) } }
+  /// Writes the queued output of all clients.
   func flush() { for socket in all { socket.flush() } }
   /// Stops reading requests of clients.
   func stopReceiving() { for socket in all { socket.stopReceiving() } }

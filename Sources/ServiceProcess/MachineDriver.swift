@@ -11,7 +11,7 @@ import Posix
 import QueueCore
 import Time
 
-/// Step that an effect requires from the driver.
+/// What the driver does for one effect of the machine: stage an entry, answer a request, and so on.
 public enum EffectStep<Event, Entry, Answer> {
   /// The next event for the machine, made from a result of the store.
   case event(Event)
@@ -199,8 +199,8 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
 
   // MARK: - Queries
 
-  /// Reads committed data. Returns nil if the disk has failed. Traps if the machine has changes that are not
-  /// committed.
+  /// Reads committed data. Returns nil if the disk has failed; if it is full, the result of `refuse`. Traps if the
+  /// machine has changes that are not committed.
   /// - Parameter refuse: makes the result of a query that fails because the disk is full. A query that sorts its rows
   ///   needs disk space, and its failure does not make the store unusable. If `refuse` is nil, a full disk ends the
   ///   service like any other disk error.
@@ -232,7 +232,7 @@ struct GroupCommit {
   /// Average duration of commits.
   private var took = TimeSpan.zero
 
-  /// Records a commit of this number of entries.
+  /// Records the size and the duration of a commit, from which the next delay is computed. `requests`: its entries.
   mutating func committed(_ requests: Int, from begin: MonotonicTime, to end: MonotonicTime) {
     answered = requests
     ended = end

@@ -23,7 +23,7 @@ public struct ServiceCall<Command: Codable & Sendable & Equatable, Reply: Codabl
   public var hasRoom: Bool { socket.hasRoom(for: session) }
   /// Maximum number of subscriptions of one client.
   public var subscriptionsPerClient: Int { socket.subscriptionsPerClient }
-  /// Queues an answer, which the server starts to write at the end of the iteration.
+  /// Queues an answer, which the server starts to write at the end of the iteration. `more`: another one follows.
   public func answer(_ reply: Reply, more: Bool = false) { socket.answer(session, number, reply, more: more) }
 
   /// Turns the call into a subscription. Returns nil if the client already has ``subscriptionsPerClient``

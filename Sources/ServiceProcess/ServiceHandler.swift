@@ -47,7 +47,7 @@ public protocol ServiceHandler: AnyObject {
 
   /// Decides how a request is handled.
   func react(to request: ServiceRequest<Command>, _ call: Call) -> ServiceReaction<Machine.Event, Reply>
-  /// True if an answer proves that something was changed.
+  /// True if an answer of the machine shows that its request has changed data, which counts as work of the service.
   static func changesData(_ answer: Persistence.Answer) -> Bool
   /// Sends the machine's answer to a client.
   func reply(_ answer: Persistence.Answer, to call: Call)
@@ -86,7 +86,7 @@ extension ServiceHandler {
   public var nextDeadline: MonotonicTime? { nil }
 }
 
-/// Handling of a request.
+/// How the server handles a request: answers it at once, passes it to the machine, or lets it wait.
 public enum ServiceReaction<Event, Reply> {
   /// An immediate answer.
   case answer(Reply)
@@ -99,7 +99,7 @@ public enum ServiceReaction<Event, Reply> {
   case later
 }
 
-/// Clock of a service.
+/// Clock of a service, read only before and after the handlers of an iteration.
 /// Invariant: the clock is read once before the handlers of an iteration and once after them, so all handlers see the
 /// same time.
 public final class IterationClock {

@@ -295,7 +295,7 @@ extension TellerMachine {
     startNextOrExit(settings, now, &actions)
   }
 
-  /// Returns the customer with this lease, or has its handed-over work given up first.
+  /// Handles the recall of the customer with this lease: returns it, or first has the provider give up its whole work.
   private mutating func recall(_ lease: Lease, _ now: MonotonicTime, _ actions: inout Actions) {
     guard case .serving(let settings, var service) = state else { return }
     if service.assignment.lease == lease, service.isDelegated {

@@ -171,7 +171,8 @@ public final class TellerProcess {
     } catch { reportError("serving without a log: \(error)") }
   }
 
-  /// Polls for input without sleeping, for a short time after a message. Returns the number of events.
+  /// Polls for input without sleeping, for a short time after `answers` messages were sent, because the next message is
+  /// expected soon. Returns the number of events.
   private func spin(after answers: Int64) throws(SystemError) -> Int {
     spinIterations &+= 1
     let span = Self.spinDuration + Self.spinPerAnswer * max(0, answers - 1)

@@ -10,7 +10,7 @@ enum LineKey: UInt8 {
   case ticket, attempt, generation, result, resultB64
   case reason, retry, afterMs, percent, text
 
-  /// The key with these bytes.
+  /// The key with these bytes; `unknown` for any other bytes.
   static func of(_ bytes: UnsafeBufferPointer<UInt8>) -> LineKey {
     switch bytes.count {
     case 4:

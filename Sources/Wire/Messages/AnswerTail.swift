@@ -5,13 +5,14 @@
 
 import BankModel
 
-/// The bytes after the number of the request in an answer to a subscription, including a true `more`.
+/// The bytes after the number of the request in an answer to a subscription. They are the same for all subscribers, so
+/// they are encoded once.
 public enum AnswerTail {
   /// Length in bytes of what precedes the tail if the number is 0: the heads of the message and of the reply,
   /// and the number.
   private static let before = 5
 
-  /// Appends the tail of an event.
+  /// Appends the tail of the answer that reports this event to subscribers.
   public static func append(_ event: AttemptEvent, to buffer: inout [UInt8]) {
     buffer.append(2)
     buffer.appendHeads(kind: 7, fields: 8)
@@ -41,7 +42,7 @@ public enum AnswerTail {
       tailOf: ServiceServerMessage.reply(NumberedReply(number: 0, result: result, more: true)), to: &buffer)
   }
 
-  /// Appends the bytes of a message without those that precede the tail.
+  /// Appends the bytes of an encoded answer that follow the number of the request.
   private static func append(
     tailOf message: some Encodable, to buffer: inout [UInt8]
   ) throws(FrameEncodingError) {

@@ -66,7 +66,7 @@ public struct EnqueueList: Codable, Sendable, Equatable {
   /// frame. A part with a single customer may be larger.
   public static let partWeight = 1 << 20
 
-  /// True if another customer fits into a part with `count` customers of this total weight.
+  /// True if this customer fits into a part of a list that has `count` customers with a total size of `weight` bytes.
   public static func hasRoom(
     for entry: EnqueueEntry, beside count: Int, weighing weight: Int, limit: Int = partLimit
   ) -> Bool {
@@ -146,7 +146,7 @@ public struct RandomFields: OptionSet, Codable, Sendable, Equatable {
 
 /// Selection of receipts. With ``follow``, later receipts are included as they are written.
 public struct ReceiptQuery: Codable, Sendable, Equatable {
-  /// Days of the receipts.
+  /// Business days whose receipts are selected: the current one, a given one, or all.
   public enum Days: Codable, Sendable, Equatable {
     /// The current day.
     case present

@@ -117,7 +117,7 @@ public struct Failure: Codable, Sendable, Equatable, Error {
   enum CodingKeys: Int, CodingKey { case code = 1, subject, detail, messageDetail }
 }
 
-/// Tickets of one request.
+/// Answer to a request that adds customers: the tickets that it has issued.
 public struct EnqueuedReport: Codable, Sendable, Equatable {
   /// Business day of the tickets.
   public var day: Int64
@@ -160,7 +160,7 @@ public struct TicketSpan: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case day = 1, first, last }
 }
 
-/// Result of waiting for tickets.
+/// Result of waiting for the end of tickets: how many became dead letters, and how many were cancelled.
 public struct AwaitedTicketsReport: Codable, Sendable, Equatable {
   /// Number of dead letters.
   public var dead: Int64

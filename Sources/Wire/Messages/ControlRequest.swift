@@ -252,21 +252,21 @@ extension ControlCommand: Codable {
   }
 }
 
-/// Content of `ticket`.
+/// Content of the request `ticket`: the number and the day of a ticket.
 private struct TicketName: Codable {
   var number: Int64, day: Int64?
   /// Field number of each property of the content of the request `ticket`.
   enum CodingKeys: Int, CodingKey { case number = 1, day }
 }
 
-/// Content of `awaitTickets`.
+/// Content of the request `awaitTickets`: consecutive tickets of one day.
 private struct TicketRange: Codable {
   var day, first, last: Int64
   /// Field number of each property of the content of the request `awaitTickets`.
   enum CodingKeys: Int, CodingKey { case day = 1, first, last }
 }
 
-/// Content of `killWorker`.
+/// Content of the request `killWorker`: the worker process at a window.
 private struct WindowProcess: Codable {
   var window: String, generation: Int64, pid: Int32
   /// Field number of each property of the content of the request `killWorker`.

@@ -5,7 +5,7 @@ import BankModel
 
 /// Progress of a long request.
 public struct ProgressReport: Codable, Sendable, Equatable {
-  /// Kind of work.
+  /// Kind of work that the long request does now.
   public enum Phase: UInt8, Sendable, Codable {
     /// Customers are added to the queue.
     case enqueuing = 1
@@ -37,7 +37,7 @@ public struct ProgressReport: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case phase = 1, done, total, drain }
 }
 
-/// State of the closing of a bank.
+/// State of a drain that closes a bank: current step, remaining customers and remaining time.
 public struct DrainReport: Codable, Sendable, Equatable {
   /// Current step.
   public var step: DrainStep

@@ -136,7 +136,8 @@ struct OptionalValue<Value: Codable>: Codable {
 }
 
 extension KeyedDecodingContainer {
-  /// The kind of a message, which is its only field.
+  /// The kind of a message, which is its only field, except for an optional field `addition`. Throws for no known kind,
+  /// and for several.
   ///
   /// - Parameter addition: field that may occur beside the kind.
   /// - Throws: an error if a message has no known kind, or several. Unknown field numbers are ignored.
@@ -151,7 +152,7 @@ extension KeyedDecodingContainer {
     return kinds[0]
   }
 
-  /// Reads the empty content of a kind, and returns the message.
+  /// Checks that the content of a kind can be read as an empty one, and returns `message`.
   func emptyMessage<Message>(_ kind: Key, _ message: Message) throws -> Message {
     _ = try decode(EmptyMessage.self, forKey: kind)
     return message

@@ -28,7 +28,7 @@ extension LedgerRow: Codable {
 
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
-    /// Sum from its integer, or from its digits if the message contains them.
+    /// Sum from the integer under `key`, or from the digits under `wide` if the sum exceeds 64 bits.
     func sum(_ key: CodingKeys, _ wide: CodingKeys) throws -> WonSum {
       let number = try fields.decode(Int64.self, forKey: key)
       guard let digits = try fields.decodeIfPresent(String.self, forKey: wide) else { return WonSum(number) }

@@ -5,8 +5,8 @@
 
 import BankModel
 
-/// Digest of a request: 64-bit FNV-1a over its parts. A number follows a byte that marks its presence; a text
-/// and a payload follow their length.
+/// Digest of a request for tickets, by which a repeated request with the same idempotency key is recognized: 64-bit
+/// FNV-1a over its parts. A number follows a byte that marks its presence; a text and a payload follow their length.
 struct RequestDigest {
   private var state: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -70,7 +70,7 @@ struct RequestDigest {
 }
 
 extension EnqueueParameters {
-  /// Digest of this request.
+  /// Digest of this request, by which a repetition under the same idempotency key is recognized.
   ///
   /// - Parameter service: number of the service; nil if the service is drawn.
   public func digest(for service: Service?) -> Int64 {
@@ -85,7 +85,7 @@ extension EnqueueParameters {
 }
 
 extension EnqueueEntry {
-  /// Digest of a request for one customer with these properties. Nil if the client has not sent `drawn`.
+  /// Digest of a request for this one customer, by which a repetition under the same idempotency key is recognized. Nil if the client has not sent `drawn`.
   ///
   /// - Parameter service: the number of the service.
   public func digest(for service: Service) -> Int64? {

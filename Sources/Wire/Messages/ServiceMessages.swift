@@ -3,13 +3,13 @@
 
 import BankModel
 
-/// Messages from a server that accepts or refuses its clients.
+/// Messages from a server to a client, among them those that accept and refuse the client.
 public protocol AnswerMessage: RefusingMessage {
   /// Accepts the hello of a client.
   static func welcome(_ welcome: Welcome) -> Self
 }
 
-/// Messages to a peer that may be refused.
+/// Messages to a peer, among them one that refuses the peer.
 public protocol RefusingMessage: FrameMessage {
   /// Refuses the peer; the connection is closed after this message.
   static func refused(_ refusal: Refusal) -> Self
@@ -24,6 +24,7 @@ public enum ServiceClientMessage<Request: Codable & Sendable & Equatable>: Senda
   /// Every message after the hello.
   case request(Request)
 
+  /// Field numbers of the kinds of message.
   private typealias Kind = ServiceClientMessageKind
 }
 
@@ -54,6 +55,7 @@ public enum ServiceServerMessage<Result: Codable & Sendable & Equatable>: Sendab
   /// An answer.
   case reply(NumberedReply<Result>)
 
+  /// Field numbers of the kinds of message.
   private typealias Kind = ServiceServerMessageKind
 }
 
@@ -91,6 +93,7 @@ public struct ServiceRequest<Command: Codable & Sendable & Equatable>: Codable, 
     (self.number, self.order, self.command) = (number, order, command)
   }
 
+  /// Field numbers of a request.
   typealias CodingKeys = RequestKeys
 }
 
@@ -107,6 +110,7 @@ public struct NumberedReply<Result: Codable & Sendable & Equatable>: Codable, Se
     (self.number, self.result, self.more) = (number, result, more)
   }
 
+  /// Field numbers of an answer.
   typealias CodingKeys = ReplyKeys
 }
 

@@ -46,7 +46,7 @@ public enum StockCommand: Sendable, Equatable {
   }
 }
 
-/// Position of a subscriber in the stock's ledger.
+/// The last change that a subscriber of the stock has received, from which it continues after a lost connection.
 public struct StockPosition: Codable, Sendable, Equatable {
   /// Identity of the ledger, and the sequence number of the last change received.
   public var ledger, sequence: Int64
@@ -104,21 +104,21 @@ extension StockCommand: Codable {
   }
 }
 
-/// Content of `take`.
+/// Content of the request `take`: the amounts of items, and the day by which expired pieces are excluded.
 private struct TakeParameters: Codable {
   var amounts: [ItemAmount], today: DayNumber?
   /// Field number of each property of the content of the request `take`.
   enum CodingKeys: Int, CodingKey { case amounts = 1, today }
 }
 
-/// Content of `change`.
+/// Content of the request `change`: the item with the number of pieces to add or remove, and the dates of the lot.
 private struct ChangedLot: Codable {
   var amount: ItemAmount, dates: LotDates?
   /// Field number of each property of the content of the request `change`.
   enum CodingKeys: Int, CodingKey { case amount = 1, dates }
 }
 
-/// Content of `orders`.
+/// Content of the request `orders`: after which order the listed orders start, and how many are listed at most.
 private struct OrderPage: Codable {
   var after: OrderID?, limit: Int64
   /// Field number of each property of the content of the request `orders`.

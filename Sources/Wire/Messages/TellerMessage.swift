@@ -75,7 +75,7 @@ extension TellerMessage: Codable {
   }
 }
 
-/// Content of `outOfStock`.
+/// Content of the message `outOfStock`: a lease, and the items that were missing for its customer.
 private struct LeaseWithShortages: Codable {
   var lease: Lease, shortages: [Shortage]
   /// Field number of each property of the content of the message `outOfStock`.

@@ -31,7 +31,7 @@ public struct TicketQuery: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case state = 1, service, after, limit }
 }
 
-/// Several tickets of one day for one operation.
+/// The tickets of one day to which one operation, such as a cancellation, is applied.
 public struct TicketSelection: Codable, Sendable, Equatable {
   /// Tickets in any order; duplicates count once.
   public var spans: [TicketNumbers]
@@ -46,7 +46,7 @@ public struct TicketSelection: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case spans = 1, day }
 }
 
-/// Consecutive ticket numbers.
+/// A range of consecutive ticket numbers: the first and the last one.
 public struct TicketNumbers: Codable, Sendable, Equatable {
   /// First and last number, both included.
   public var first, last: Int64
@@ -57,7 +57,7 @@ public struct TicketNumbers: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case first = 1, last }
 }
 
-/// Result of an operation on a selection.
+/// Result of an operation on selected tickets: for how many it was done, and which ones were refused.
 public struct SelectionReport: Codable, Sendable, Equatable {
   /// Number of tickets for which the operation was done.
   public var done: Int64
@@ -69,7 +69,7 @@ public struct SelectionReport: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case done = 1, refused }
 }
 
-/// A refused ticket of a selection.
+/// A selected ticket for which the operation was refused, with the reason.
 public struct RefusedTicket: Codable, Sendable, Equatable {
   /// Ticket number.
   public var ticket: Int64

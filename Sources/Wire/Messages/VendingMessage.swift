@@ -9,7 +9,7 @@ public typealias VendingMessage = ServiceClientMessage<VendingRequest>
 /// A request to a vending machine with its number.
 public typealias VendingRequest = ServiceRequest<VendingCommand>
 
-/// Clients that may send a request.
+/// Side of a vending machine on which a request is allowed: customers, the manager, or both.
 public enum VendingSide: Sendable, Equatable {
   /// Any client.
   case both
@@ -72,7 +72,7 @@ public enum VendingCommand: Sendable, Equatable {
   }
 }
 
-/// Part of the list of purchases.
+/// Requested part of the list of purchases: after which position it starts, and how long it is at most.
 public struct PurchasePage: Codable, Sendable, Equatable {
   /// Position in the ledger after which this part starts, and maximum number of purchases.
   public var after, limit: Int64
@@ -83,7 +83,7 @@ public struct PurchasePage: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case after = 1, limit }
 }
 
-/// Drinks to be added to a machine.
+/// Pieces of one drink to be added to a vending machine, with their dates.
 public struct AddedDrinks: Codable, Sendable, Equatable {
   /// Name of the product.
   public var product: ItemID

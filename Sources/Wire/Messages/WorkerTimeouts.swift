@@ -3,7 +3,7 @@
 
 import BankModel
 
-/// Offer of a worker in its hello.
+/// What a worker offers in its hello: the services that it serves, and how many customers it holds at once.
 public struct WorkerOffer: Codable, Sendable, Equatable {
   /// Services whose customers the worker serves; nil at a window, which determines the service.
   public var services: [ServiceName]?
@@ -34,7 +34,7 @@ public struct WorkerTimeouts: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case leaseMilliseconds = 1, beatMilliseconds }
 }
 
-/// One customer for one worker.
+/// Assignment of one customer to a worker, with all that the worker needs: ticket, payload, key, deadline.
 public struct WorkItem: Codable, Sendable, Equatable {
   /// Business day, and ticket number.
   public var day, ticket: Int64
@@ -69,7 +69,7 @@ public struct WorkItem: Codable, Sendable, Equatable {
   }
 }
 
-/// Progress of a worker with a customer.
+/// Progress that a worker reports with its customer: percentage done, and current activity.
 public struct WorkProgress: Codable, Sendable, Equatable {
   /// Percentage of the work done, 0 to 100; nil if not reported.
   public var percent: UInt8?
@@ -105,7 +105,7 @@ public struct WorkProgress: Codable, Sendable, Equatable {
   }
 }
 
-/// Content of `progressed`.
+/// Content of the message `progressed`: a lease, and the reported progress with its customer.
 struct LeaseWithProgress: Codable {
   var lease: Lease, progress: WorkProgress
   /// Field number of each property of the content of the message `progressed`.
