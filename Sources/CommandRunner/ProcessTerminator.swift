@@ -48,8 +48,8 @@ final class ProcessTerminator {
     var isChanging = false
   }
 
-  /// Scans for at most `room` processes that are to be ended and that no earlier scan has found (`isHeld`). It sends the
-  /// signal to each as soon as it finds it, because the process may be about to start another.
+  /// Scans for at most `room` processes that are to be ended and that no earlier scan has found (`isHeld`). It sends
+  /// the signal to each as soon as it finds it, because the process may be about to start another.
   typealias Search = (
     _ signal: CInt, _ room: Int, _ isHeld: (pid_t) -> Bool
   ) throws(SystemError) -> ScanResult

@@ -195,7 +195,8 @@ public final class RunningCommand {
     return nil
   }
 
-  /// End of the time in which descendants of the exited command may still write output: now, if the loop cannot read it.
+  /// End of the time in which descendants of the exited command may still write: now, if the loop cannot read the
+  /// output.
   private func lingerEnd(at now: MonotonicTime) -> MonotonicTime {
     do throws(SystemError) { try startReading() } catch { return now }
     return now + linger

@@ -18,7 +18,7 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
   var count: Int? { elements }
   var isAtEnd: Bool { currentIndex >= elements }
 
-  /// Skips the element and returns true, if it is null.
+  /// True if the next element is null, which is skipped then; otherwise false, without a change.
   mutating func decodeNil() throws -> Bool {
     guard try input.isNull(at: current()) else { return false }
     try advance()

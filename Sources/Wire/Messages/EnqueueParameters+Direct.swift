@@ -5,7 +5,8 @@
 import BankModel
 
 extension ClientMessage: FrameMessage {
-  /// Fast path for `enqueue` without a payload, a due time or other rare properties.
+  /// Fast path: appends the bytes of an `enqueue` request without a payload, a due time or other rare properties.
+  /// Returns false for any other message.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
     guard case .request(let request) = self, case .enqueue(let order) = request.command,
       order.hasExplicitSeed == nil, order.payload == nil, order.dueAt == nil, order.delay == nil,
@@ -32,7 +33,8 @@ extension ClientMessage: FrameMessage {
     return true
   }
 
-  /// Fast path for `enqueue` without a payload, a due time or other rare properties.
+  /// Fast path: reads an `enqueue` request without a payload, a due time or other rare properties.
+  /// Returns nil for any other message.
   public static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> ClientMessage? {
     var reader = DirectReader(body)
     reader.expectHeads(kind: 2, fields: 2)
@@ -59,7 +61,8 @@ extension ClientMessage: FrameMessage {
 }
 
 extension BankMessage: AnswerMessage {
-  /// Fast path for an `enqueued` answer without `alreadyIssuedTickets`.
+  /// Fast path: appends the bytes of an `enqueued` answer without `alreadyIssuedTickets`.
+  /// Returns false for any other message.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
     guard case .reply(let reply) = self, case .enqueued(let tickets) = reply.answer,
       tickets.alreadyIssuedTickets == nil
@@ -77,7 +80,7 @@ extension BankMessage: AnswerMessage {
     return true
   }
 
-  /// Fast path for an `enqueued` answer without `alreadyIssuedTickets`.
+  /// Fast path: reads an `enqueued` answer without `alreadyIssuedTickets`. Returns nil for any other message.
   public static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> BankMessage? {
     var reader = DirectReader(body)
     reader.expectHeads(kind: 3, fields: 3)

@@ -5,7 +5,7 @@
 import BankModel
 
 extension TellerMessage: FrameMessage {
-  /// Fast path for done, returned, worked and beat messages.
+  /// Fast path: appends the bytes of a done, returned, worked or beat message. Returns false for any other message.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
     switch self {
     case .done(let lease): lease.append(to: &buffer, kind: 3)
@@ -17,7 +17,7 @@ extension TellerMessage: FrameMessage {
     return true
   }
 
-  /// Fast path for done, returned, worked and beat messages.
+  /// Fast path: reads a done, returned, worked or beat message. Returns nil for any other message.
   public static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> TellerMessage? {
     guard body.count > 1 else { return nil }
     switch body[1] {
@@ -31,7 +31,7 @@ extension TellerMessage: FrameMessage {
 }
 
 extension MessageToTeller: FrameMessage {
-  /// Fast path for assignments, acknowledgements and recalls.
+  /// Appends the bytes of assignments, acknowledgements and recalls. Returns false for any other message.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
     switch self {
     case .assign(let assignment): assignment.append(to: &buffer, kind: 3)
@@ -42,7 +42,7 @@ extension MessageToTeller: FrameMessage {
     return true
   }
 
-  /// Fast path for assignments, acknowledgements and recalls.
+  /// Reads assignments, acknowledgements and recalls. Returns nil for any other message.
   public static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> MessageToTeller? {
     guard body.count > 1 else { return nil }
     switch body[1] {

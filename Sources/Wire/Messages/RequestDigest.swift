@@ -85,7 +85,8 @@ extension EnqueueParameters {
 }
 
 extension EnqueueEntry {
-  /// Digest of a request for this one customer, by which a repetition under the same idempotency key is recognized. Nil if the client has not sent `drawn`.
+  /// Digest of a request for this one customer, by which a repetition under the same idempotency key is recognized.
+  /// Nil if the client has not sent `drawn`.
   ///
   /// - Parameter service: the number of the service.
   public func digest(for service: Service) -> Int64? {

@@ -81,7 +81,7 @@ public struct ProductReport: Codable, Sendable, Equatable {
   }
 }
 
-/// Number of purchases of one product.
+/// One product and the number of its purchases.
 public struct SalesReport: Codable, Sendable, Equatable {
   /// Name of the product.
   public var product: ItemID
