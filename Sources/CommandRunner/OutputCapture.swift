@@ -4,9 +4,9 @@
 // A failure to write the file is reported in the captured output, and the command continues.
 import Posix
 
-/// Reads and retains the data of one pipe.
+/// Reads one output stream of a command from its pipe, and retains its first and last bytes.
 public final class OutputCapture {
-  /// Limits of the retained data.
+  /// How many bytes of a stream are retained: from its start, from its end, and in a file.
   public struct Bounds: Sendable, Hashable {
     /// Maximum number of bytes kept from the start of the stream.
     public var first: Int

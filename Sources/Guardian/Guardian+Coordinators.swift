@@ -287,7 +287,7 @@ extension Guardian {
   }
 
   /// Sets the stride of the listening time to half the patience with which the coordinator is judged silent. It is
-  /// longer than the coordinator's pause between two reports, so that in an idle bank only the reports wake the guardian.
+  /// longer than the coordinator's pause between two reports, so that in an idle bank only reports wake the guardian.
   private func trackListening(for patience: TimeSpan) { loop.trackListening(inStepsOf: patience / 2) }
 
   /// Records that a message has arrived. Any message counts as progress; a numbered report is also answered.

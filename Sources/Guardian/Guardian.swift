@@ -42,7 +42,7 @@ public final class Guardian {
     }
   }
 
-  /// Events for a user who stays with the guardian.
+  /// Event that a guardian reports to the user who runs it in the foreground.
   public enum Event: Sendable, Equatable {
     /// The bank is open, for the first time or again.
     case opened

@@ -84,8 +84,8 @@ public struct Drain: Sendable {
   /// A drain that starts now.
   public init(at now: MonotonicTime) { began = now }
 
-  /// Requests that the drain waits in no step before `step`; nil requests no step. `bound` limits each step, and the
-  /// shortest bound of all requests applies.
+  /// Requests that the drain cuts short all steps before `step`; nil for none. `bound` limits the duration of each
+  /// step, and the shortest bound of all requests applies.
   public mutating func ask(for step: DrainStep? = nil, bound: TimeSpan? = nil, at now: MonotonicTime) {
     guard !hasEnded else { return }
     if let step { wanted = max(wanted, step) }

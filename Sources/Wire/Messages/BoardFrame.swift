@@ -104,7 +104,8 @@ public struct BoardCoordinator: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case pid = 1, generation, openedAt }
 }
 
-/// Counters of a business day: the issued tickets, and the customers in each state. Invariant: `issued = waiting + delayed + serving + served + dead + cancelled`.
+/// Counters of a business day: the issued tickets, and the customers in each state.
+/// Invariant: `issued = waiting + delayed + serving + served + dead + cancelled`.
 public struct BoardCounts: Codable, Sendable, Equatable {
   /// Issued tickets.
   public var issued: Int64

@@ -246,7 +246,7 @@ extension AuditReport {
 
 /// Start or end of an attempt at a window.
 public struct AttemptEvent: Codable, Sendable, Equatable {
-  /// Kind of the event.
+  /// Kind of the event: the attempt started, ended with a receipt, or ended without one.
   public enum CustomerEvent: UInt8, Sendable, Codable {
     /// The attempt has started.
     case started = 1

@@ -31,7 +31,8 @@ extension TellerMessage: FrameMessage {
 }
 
 extension MessageToTeller: FrameMessage {
-  /// Appends the bytes of assignments, acknowledgements and recalls. Returns false for any other message.
+  /// Fast path: appends the bytes of an assignment, an acknowledgement or a recall.
+  /// Returns false for any other message.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
     switch self {
     case .assign(let assignment): assignment.append(to: &buffer, kind: 3)
@@ -42,7 +43,7 @@ extension MessageToTeller: FrameMessage {
     return true
   }
 
-  /// Reads assignments, acknowledgements and recalls. Returns nil for any other message.
+  /// Fast path: reads an assignment, an acknowledgement or a recall. Returns nil for any other message.
   public static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> MessageToTeller? {
     guard body.count > 1 else { return nil }
     switch body[1] {
