@@ -8,7 +8,8 @@ import Glibc
 import Posix
 import Time
 
-/// Traces by which the search recognizes left-behind processes.
+/// Traces by which the search recognizes processes that attempts have left behind: a `BANK_KEY` in the environment, a
+/// mark of the home, or the parent.
 public struct OrphanTraces: Sendable {
   /// Search for the `BANK_KEY`.
   fileprivate let environment: EnvironmentMatcher?

@@ -6,7 +6,7 @@ import Glibc
 import Posix
 import Time
 
-/// Processes that attempts have left behind.
+/// Processes that attempts have left behind, which are searched for and ended.
 public final class Orphans {
   /// Environment variable of every command, inherited by the processes that it starts unless they are started
   /// without it.

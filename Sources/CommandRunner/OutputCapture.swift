@@ -6,7 +6,7 @@ import Posix
 
 /// Reads one output stream of a command from its pipe, and retains its first and last bytes.
 public final class OutputCapture {
-  /// How many bytes of a stream are retained: from its start, from its end, and in a file.
+  /// Numbers of bytes that are retained of a stream: from its start, from its end, and in a file.
   public struct Bounds: Sendable, Hashable {
     /// Maximum number of bytes kept from the start of the stream.
     public var first: Int

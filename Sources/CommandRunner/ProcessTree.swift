@@ -137,7 +137,8 @@ public final class ProcessTree {
     init(_ child: ChildProcess, ofGroup group: pid_t?) { (self.child, groupOfRoot) = (child, group) }
     var pid: pid_t { child.pid }
     var fd: CInt { child.fd }
-    /// Sends the signal to the descendant and its process group. SIGTERM is not repeated for the group of the root.
+    /// Sends the signal to the descendant, and to its process group unless that is in the session of this process.
+    /// SIGTERM is not repeated for the group of the root.
     func end(by signal: CInt) {
       // A member of the root's group has already received SIGTERM with the group. Some programs exit
       // immediately, without cleaning up, when they receive a second one.

@@ -17,7 +17,8 @@ extension Guardian {
     } catch { couldNotStart(error) }
   }
 
-  /// Adopts a coordinator that already runs.
+  /// Starts to guard a coordinator that already runs and has started this guardian. If it has exited by now, decides
+  /// about a restart.
   public func adopt(_ other: GuardianOptions.GuardedCoordinator) {
     do throws(SystemError) {
       // An open pidfd always refers to the same process. The parent's id, read after the pidfd was opened, confirms
@@ -152,7 +153,8 @@ extension Guardian {
     }
   }
 
-  /// Makes this coordinator the guarded one, and watches it for its exit and for hanging: silence for `patience`.
+  /// Makes this coordinator the guarded one, and watches it for its exit, and for hanging if it is silent for
+  /// longer than `patience`.
   private func watch(_ process: GuardedCoordinator.Process, patience: TimeSpan? = nil) throws(SystemError) {
     let registration = try loop.register(fd: process.fd, interest: .read) { [unowned self] _ in
       handleCoordinatorExit()

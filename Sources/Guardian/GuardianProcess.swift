@@ -81,7 +81,7 @@ public struct GuardianOptions: Sendable, Equatable {
     public let sentence: String
   }
 
-  /// A coordinator that already runs.
+  /// A running coordinator that the new guardian adopts, as its command line describes it.
   public struct GuardedCoordinator: Sendable, Equatable {
     /// Process id.
     public var pid: Int32

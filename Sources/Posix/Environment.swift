@@ -71,10 +71,11 @@ public enum ResourceLimits {
     return (soft, hard)
   }
 
-  /// Raises the limit of open descriptors to the hard limit, at most `ceiling`. ``ChildProcess`` starts children
-  /// with the original limit, if ``ProcessStart`` has saved it. RLIMIT_NOFILE
+  /// Raises the limit of open descriptors to the hard limit, at most `ceiling`. Returns the limit that
+  /// applies now. ``ChildProcess`` starts children with the original limit, if ``ProcessStart`` has saved it.
+  /// RLIMIT_NOFILE
   ///
-  /// - Returns: the limit that applies now. It is unchanged if it was at least `ceiling` or the hard limit.
+  /// The limit is unchanged if it was at least `ceiling` or the hard limit.
   @discardableResult
   public static func raiseOpenFiles(ceiling: UInt64 = 65_536) throws(SystemError) -> UInt64 {
     let (soft, hard) = try limits()

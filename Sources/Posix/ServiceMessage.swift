@@ -73,9 +73,8 @@ public struct ServiceMessage: Sendable, Equatable {
   private static let heartbeatField = "X_PROGRESS"
   private static let patienceField = "X_PATIENCE_MS"
 
-  /// Adds a numbered progress report, which the receiver acknowledges with the same number.
-  ///
-  /// - Parameter patience: maximum time between two reports of the sender; nil if the receiver has it already.
+  /// Adds a numbered progress report, which the receiver acknowledges with the same number. `patience` is the maximum
+  /// time between two reports of the sender; nil if the receiver has it already.
   public func withHeartbeat(_ number: Int64, patience: TimeSpan? = nil) -> ServiceMessage {
     let message = with(Self.heartbeatField, "\(number)")
     return patience.map { message.with(Self.patienceField, "\($0.milliseconds)") } ?? message

@@ -11,7 +11,7 @@ import Posix
 import QueueCore
 import Time
 
-/// What the driver does for one effect of the machine: stage an entry, answer a request, and so on.
+/// Step of the driver for one effect of the machine: stage an entry, answer a request, or pass the next event.
 public enum EffectStep<Event, Entry, Answer> {
   /// The next event for the machine, made from a result of the store.
   case event(Event)

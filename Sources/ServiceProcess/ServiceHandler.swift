@@ -86,7 +86,7 @@ extension ServiceHandler {
   public var nextDeadline: MonotonicTime? { nil }
 }
 
-/// How the server handles a request: answers it at once, passes it to the machine, or lets it wait.
+/// Decision about a request: the server answers it at once, passes it to the machine, or answers it later.
 public enum ServiceReaction<Event, Reply> {
   /// An immediate answer.
   case answer(Reply)

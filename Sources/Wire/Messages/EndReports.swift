@@ -5,7 +5,7 @@ import BankModel
 
 /// Progress of a long request.
 public struct ProgressReport: Codable, Sendable, Equatable {
-  /// Kind of work that the long request does now.
+  /// Kind of work that is being done for the request.
   public enum Phase: UInt8, Sendable, Codable {
     /// Customers are added to the queue.
     case enqueuing = 1

@@ -177,7 +177,7 @@ public struct WorkerReport: Codable, Sendable, Equatable {
   }
 }
 
-/// How a process exited: its exit code, the signal that ended it, or another reason.
+/// Exit of a process: its exit code, the signal that ended it, or another reason.
 public struct ExitReport: Codable, Sendable, Equatable {
   /// Exit code, or signal that ended the process.
   public var code, signal: Int32?

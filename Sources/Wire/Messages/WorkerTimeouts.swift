@@ -3,7 +3,7 @@
 
 import BankModel
 
-/// What a worker offers in its hello: the services that it serves, and how many customers it holds at once.
+/// Offer of a worker in its hello: the services that it serves, and the maximum number of customers held at once.
 public struct WorkerOffer: Codable, Sendable, Equatable {
   /// Services whose customers the worker serves; nil at a window, which determines the service.
   public var services: [ServiceName]?
