@@ -43,8 +43,8 @@ struct BoardChecker {
       ?? (isFresh ? Self.objection(to: frame, onDisk: checker) : nil)
   }
 
-  /// Checks that a subscription gets at most 20 snapshots per second after the first, and two more: a snapshot
-  /// may be written long after it was made, and the next one soon after it.
+  /// Returns a fault, or nil: a subscription may get 20 snapshots per second after the first, and two more, because a
+  /// snapshot may be written long after it was made, and the next one soon after it.
   private mutating func pace(of view: View, at now: MonotonicTime) -> String? {
     guard let (first, pictures) = views[view] else {
       views[view] = (now, 0)
@@ -57,7 +57,7 @@ struct BoardChecker {
 
   // MARK: - One snapshot
 
-  /// Compares the counts and the lists of one snapshot with each other.
+  /// Compares the counts and the lists of one snapshot with each other. Returns the contradiction, or nil.
   private static func objection(to frame: BoardFrame) -> String? {
     let counts = frame.counts
     let sum =
@@ -87,7 +87,7 @@ struct BoardChecker {
     return objection(to: frame.services, counts)
   }
 
-  /// Compares the counts of the services with the counts of the bank.
+  /// Compares the counts of the services with the counts of the bank. Returns the contradiction, or nil.
   private static func objection(to services: [BoardService], _ counts: BoardCounts) -> String? {
     for service in services where service.waiting.reduce(0, { $0 + $1.count }) != service.waitingTotal {
       return "\(service.waitingTotal) wait for \(service.service), but by grade \(service.waiting)"
@@ -102,14 +102,15 @@ struct BoardChecker {
 
   // MARK: - Comparison with the disk
 
-  /// Checks that every listed customer is on disk.
+  /// Checks that every listed customer is on disk. Returns a text with those that are not, or nil.
   private static func unknown(in frame: BoardFrame, to checker: InvariantChecker) -> String? {
     let named = frame.waiting.map(\.ticket) + frame.serving.map(\.ticket)
     let unknown = named.filter { checker.onDisk[TicketID(day: frame.day, ticket: $0)] == nil }
     return unknown.isEmpty ? nil : "tickets \(unknown) of day \(frame.day) are listed but not on disk"
   }
 
-  /// Checks that every customer on disk without a receipt is in a list, or in the counts of unlisted customers.
+  /// Checks that every customer on disk without a receipt is listed or counted as unlisted, and none with a receipt is
+  /// listed. Returns the fault, or nil.
   private static func objection(to frame: BoardFrame, onDisk checker: InvariantChecker) -> String? {
     guard let dayCounters = checker.diskCounters, dayCounters.day == frame.day else { return nil }
     let counts = frame.counts
@@ -139,7 +140,8 @@ struct BoardChecker {
 
   // MARK: - Events
 
-  /// Checks that events have no gaps, contradict no earlier snapshot, and finish no customer twice.
+  /// Checks that events have no gaps, contradict no earlier snapshot, and finish no customer twice. Returns the fault,
+  /// or nil.
   private mutating func objection(to events: [BoardEvent]) -> String? {
     let numbers = events.map(\.sequence)
     if zip(numbers, numbers.dropFirst()).contains(where: { $0 + 1 != $1 }) {
@@ -161,8 +163,8 @@ struct BoardChecker {
     return "tickets were issued out of order: \(issued)"
   }
 
-  /// Returns the events up to a number, back to the latest reset or to the nearest missing number. Ticket numbers
-  /// restart with each day.
+  /// Returns the seen events of one day: from this event number back to the latest reset or the nearest missing number.
+  /// Ticket numbers restart with each day.
   private func eventsOfDay(until last: Int64) -> [BoardEvent] {
     var events: [BoardEvent] = []
     while let event = seenEvents[last - Int64(events.count)], event.kind != .reset { events.append(event) }

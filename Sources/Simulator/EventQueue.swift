@@ -33,7 +33,8 @@ enum ScheduledEvent {
   case end
 }
 
-/// Entries by their time.
+/// Scheduled events of the simulated world, which are returned by time, and for the same time in the order of
+/// insertion.
 struct EventQueue<ScheduledEvent> {
   /// A scheduled event with its time and its number.
   private struct Entry {

@@ -66,7 +66,8 @@ extension InvariantChecker {
   /// Forgets all losses, because the power has failed: no customer is to blame, and the records are lost too.
   func discardCrashes() { coordinatorCrashes = CrashLedger() }
 
-  /// Checks and records the assignment of a customer to a window for commands or external workers.
+  /// Records the assignment of a customer to a window for commands or external workers. If a killed coordinator
+  /// certainly had it in flight, that attempt must be recorded before.
   func checkCrash(of customer: Customer, at window: Window) {
     guard window.service.isForCommands || window.service.isForForeigners else { return }
     let name = TicketID(day: view.day, ticket: customer.ticket)

@@ -112,7 +112,7 @@ extension InvariantChecker {
     }
   }
 
-  /// Checks that a dead letter has an attempt that is recorded as fatal.
+  /// Checks that the attempt of this number, after which a customer became a dead letter, is recorded as fatal.
   private func checkFatal(_ number: Int32, of ticket: TicketOfDay, in store: QueueDisk) {
     guard let attempts = try? store.attempts(day: ticket.day, ticket: ticket.ticket) else { return }
     if !attempts.contains(where: { $0.number == number && $0.isFatal }) {
@@ -121,7 +121,8 @@ extension InvariantChecker {
     }
   }
 
-  /// Checks that a new ticket on disk belongs to one requested customer.
+  /// Checks that a new ticket on disk belongs to one requested customer, and adds the index of its request to
+  /// `touched`.
   private func insert(_ customer: Customer, day: BusinessDay, _ touched: inout [Int]) {
     let name = TicketID(day: day, ticket: customer.ticket)
     guard onDisk[name] == nil else {

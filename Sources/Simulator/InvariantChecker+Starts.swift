@@ -95,7 +95,7 @@ struct StartCounts {
   }
   private var counts: [TicketID: Count] = [:]
 
-  /// Counts one more start. Returns the number of starts above the limit; 0 or less is valid.
+  /// Counts one more start. Returns the number of starts above the limit `most`; 0 or less is valid.
   mutating func begin(_ name: TicketID, most: Int) -> Int {
     counts[name, default: Count()].startedAttempts += 1
     let count = counts[name, default: Count()]

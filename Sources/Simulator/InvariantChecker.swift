@@ -166,8 +166,8 @@ final class InvariantChecker {
         tickets: Array(repeating: nil, count: orders.count)))
   }
 
+  /// Registers the due time that a client has requested for a customer ordered for later.
   func expect(_ account: AccountNumber, at moment: WallTime) { asked[account] = moment }
-
   func change(_ group: Int, _ body: (inout Group) -> Void) { body(&groups[group]) }
 
   /// Index of the group that contains a customer's account; nil if no client requested this customer.

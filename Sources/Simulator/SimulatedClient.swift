@@ -85,7 +85,7 @@ final class SimulatedClient {
   /// Makes the client send three lists to the closing bank.
   func sendLateLists() { lateLists = 3 }
 
-  /// Closes the windows of a service, and opens them again at once.
+  /// For a planned fault: closes the windows of a service, and opens them again at once.
   func reopenWindows() {
     let service = someWindows()
     for count in [0, chance.draw(1...3)] {
@@ -93,7 +93,7 @@ final class SimulatedClient {
     }
   }
 
-  /// Empties the queue, and orders juice at once.
+  /// For a planned fault: empties the queue, and orders juice at once.
   func resetAndEnqueue() {
     guard state == .ready, !line.process.isStopped else { return }
     ask(PlannedRequest(command: .reset(day: nil)))

@@ -10,7 +10,8 @@ import Time
 import Wire
 
 extension Simulation {
-  /// Schedules the next fault, unless the history has none or they have ended. `chance` draws its time.
+  /// Schedules the next fault, unless the history has none or they have ended. `chance` draws the delay from the range
+  /// that `range` makes of the plan's interval.
   ///
   /// - Parameter range: the range of the delay in nanoseconds, computed from the plan's interval in
   ///   nanoseconds.

@@ -88,7 +88,7 @@ final class HistoryPool<Counted: HistoryCounts>: Sendable {
   }
 }
 
-/// The argument of a thread, without the generic type.
+/// The argument of a thread: the pool's `simulateNext` without the generic type, which a C function cannot have.
 private final class ErasedPool: Sendable {
   let simulateNext: @Sendable () -> Bool
   init(_ simulateNext: @escaping @Sendable () -> Bool) { self.simulateNext = simulateNext }

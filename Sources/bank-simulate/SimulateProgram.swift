@@ -45,7 +45,9 @@ enum SimulateProgram {
     _ runHistory: @escaping @Sendable (UInt64, ((String) -> Void)?) -> (Counted, Violation?),
     report: (Counted, FailedHistory?, Double?) -> SimulateReport
   ) throws(CommandError) -> ProgramExit {
+    /// The number given with an option; nil if the option is missing.
     func number(_ name: String) -> UInt64? { invocation.integer(name).map { UInt64($0) } }
+    /// Prints the report, as JSON if that is requested. Returns `.failed` if a history broke a promise.
     func printReport(_ report: SimulateReport) -> ProgramExit {
       say(invocation.flag("json") ? report.json : report.text)
       return report.failed == nil ? .done : .failed

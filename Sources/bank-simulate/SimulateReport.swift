@@ -144,7 +144,7 @@ struct SimulateReport {
     return "\(all / 100).\(all % 100 < 10 ? "0" : "")\(all % 100)"
   }
 
-  /// A text for a JSON string; control characters become spaces.
+  /// Escapes a text for a JSON string; control characters become spaces.
   private func escaped(_ label: String) -> String {
     var text = ""
     for character in label.unicodeScalars {

@@ -20,7 +20,7 @@
       var wasClaimed = false
     }
 
-    /// The customers that a client has requested with one account.
+    /// What a client has requested for one account, with which the checker compares the issued tickets.
     struct ExpectedCustomers {
       var group: Int
       var service: Service?
@@ -61,22 +61,22 @@
     }
 
     init(_ world: BranchSimulation) { self.world = world }
-
     private func violate(_ kind: Violation.Kind, _ message: @autoclosure () -> String) {
       world.violate(kind, message())
     }
+    /// True if this is the present epoch of the branch, as far as the checker has seen.
     private func isPresent(_ owner: BranchOwner) -> Bool { epochs[owner.branch] == owner.epoch }
 
     // MARK: - Requests
 
-    /// Reserves unused accounts for one request.
+    /// Reserves unused accounts for one request. Returns the request's new group number and the first account.
     func newAccounts(_ count: Int64) -> (group: Int, first: AccountNumber) {
       lastGroup += 1
       defer { lastAccount += count }
       return (lastGroup, lastAccount + 1)
     }
 
-    /// Records what a client has requested for an account.
+    /// Records what a client has requested for an account, to check the tickets that are issued for it.
     func expect(_ account: AccountNumber, _ one: ExpectedCustomers) { expected[account] = one }
 
     // MARK: - Epochs
@@ -113,7 +113,7 @@
       epochs[owner.branch] = owner.epoch + 1
     }
 
-    /// True if a branch may assign customers at the given time, in any of its epochs.
+    /// True if the lease of any epoch of a branch is still valid at this time, so that it may assign customers.
     func mayAssign(_ branch: Int64, at moment: MonotonicTime) -> Bool {
       leases.contains { $0.key.branch == branch && moment < $0.value }
     }
@@ -227,7 +227,7 @@
       fronts[line] = max(front, last)
     }
 
-    /// Checks that a due customer or a requeued dead letter may wait in its lane again.
+    /// Checks that a customer in state 2 (due by the calendar time `wall`) or 3 (dead) may wait in its lane again.
     func customerReturned(_ ticket: TicketNumber, from state: Int64, by owner: BranchOwner, at wall: Int64) {
       guard let person = customers[ticket] else {
         return violate(.claim, "ticket \(ticket) returns, but is unknown")
@@ -247,17 +247,17 @@
 
     // MARK: - Effects of a branch
 
-    /// Counts a transaction that reaches the database after its epoch has ended.
+    /// Called for each commit that reaches the database: counts it if its epoch has ended.
     func hasSent(_ owner: BranchOwner, isPresent: Bool) {
       if !isPresent { world.statistics.fencedTransactions += 1 }
     }
 
-    /// Reports a commit that a branch has sent again although it is stored.
+    /// Reports a violation: a branch has sent a commit again although it is stored.
     func repeated(_ owner: BranchOwner, _ number: Int64) {
       violate(.repeatedTransaction, "transaction \(number) of \(owner) is sent again after its commit")
     }
 
-    /// Checks that a branch finishes only customers that it has held.
+    /// Checks that a branch asks to finish only a customer that it has claimed in this epoch.
     func completionRequested(_ ticket: TicketNumber, by owner: BranchOwner) {
       guard !assignedEver.contains(HeldTicket(owner: owner, ticket: ticket)) else { return }
       violate(.fence, "ticket \(ticket) is finished by \(owner), which never held it")
@@ -328,7 +328,7 @@
 
     // MARK: - Answers
 
-    /// Checks the tickets that a client has received for one of its requests.
+    /// Checks tickets that a client has received: issued, and except for a list, its own and the same as before.
     func clientReceived(first: TicketNumber, last: TicketNumber, group: Int, isList: Bool) {
       guard first > 0, first <= last else { return }
       guard last <= issuedLast else {

@@ -55,13 +55,15 @@
     var isSatisfied: Bool { commandsLeft == 0 && outstanding.isEmpty && requestsToRepeat.isEmpty }
     /// True if every request that this client has sent is answered.
     var hasNothingOpen: Bool { outstanding.isEmpty }
-    /// Removes and returns the requests to be repeated, for another client. This client then sends no new requests.
+    /// Removes and returns the requests to be repeated by a client of another branch. This client then sends no new
+    /// requests, because its branch is lost.
     func takeUnanswered() -> [PlannedRequest] {
       defer { requestsToRepeat.removeAll() }
       commandsLeft = 0
       return requestsToRepeat
     }
-    /// Removes and returns the requests to be repeated, for another client. This client continues.
+    /// Removes and returns the requests to be repeated by a client of another branch. This client continues with new
+    /// requests.
     func takeAgain() -> [PlannedRequest] {
       defer { requestsToRepeat.removeAll() }
       return requestsToRepeat

@@ -84,7 +84,7 @@
 
     // MARK: - Processes
 
-    /// Returns what starts a teller or a juice station at this path; nil for any other path.
+    /// Returns a closure that makes the program of a teller or a juice station; nil if neither is at this path.
     private func program(
       at path: String, _ arguments: [String]
     ) -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {

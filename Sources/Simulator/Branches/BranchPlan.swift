@@ -98,7 +98,7 @@
       wholeBytes = chance.draw(0...1) == 0 ? Int(chance.draw(1...300)) : nil
     }
 
-    /// Draws a fault in proportion to the weights.
+    /// Draws a fault in proportion to the weights; nil if all of them are 0.
     func draw(_ chance: inout SeededGenerator) -> BranchFault? {
       var place = chance.draw(0...max(1, weights.reduce(0) { $0 + $1.weight }) - 1)
       for (fault, weight) in weights {

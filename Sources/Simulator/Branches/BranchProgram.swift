@@ -79,7 +79,8 @@
       return nil
     }
 
-    /// Continues to join the database, and opens the branch when that has succeeded. Returns 1 if it has failed.
+    /// Continues to join the database, and opens the branch when that has succeeded. Returns the exit code 1 if it has
+    /// failed, otherwise nil.
     private func join() throws(SystemError) -> Int32? {
       try loop.runOnce(until: joining.nextDeadline)
       do {
@@ -108,6 +109,7 @@
       try coordinator.open()
     }
 
+    /// Passes a signal to the coordinator; does nothing before the branch has joined.
     func handle(signal: Int32) { coordinator?.handle(signal: signal) }
   }
 

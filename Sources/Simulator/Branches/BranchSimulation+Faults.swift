@@ -102,7 +102,8 @@
       }
     }
 
-    /// Plans a fault for the next suitable transaction of a branch.
+    /// Counts a fault, and plans it for the branch's next transaction with one of the `faultableStatements`, such as a
+    /// claim or a commit. Does nothing if the coordinator of the branch is not running.
     private func armFault(
       _ node: BranchNode, _ fault: BranchFault, _ plannedFault: DatabaseNetwork.PlannedFault
     ) {

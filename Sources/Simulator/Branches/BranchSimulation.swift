@@ -240,7 +240,7 @@
       if plan.stopsDuringRequests { for client in clients { client.addCommands(chance.draw(1...4)) } }
     }
 
-    /// Checks that every branch present at the end of the day closes soon, without a request.
+    /// Checks that each branch that had joined before the end of the day closes within 15 s, without a request.
     private func checkDayEnd(_ open: [BranchNode]) {
       guard let ended = checker.dayEndedAt, clock.now.since(ended) > .seconds(15) else { return }
       for node in open

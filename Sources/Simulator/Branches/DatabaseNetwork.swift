@@ -17,7 +17,8 @@
       var partitionedUntil = MonotonicTime(nanoseconds: 0)
     }
 
-    /// A fault that hits the next transaction of a branch that contains one of the `faultableStatements`.
+    /// What happens when a branch next sends a transaction with one of the `faultableStatements`, such as a claim or a
+    /// commit.
     enum PlannedFault {
       /// The connection breaks, and the server executes the transaction later.
       case late
@@ -49,7 +50,8 @@
 
     private var now: MonotonicTime { world.clock.now }
 
-    /// Delay from a branch to the server, or back.
+    /// Draws the time that one message takes between the branch of this index and the server; longer while a fault
+    /// slows it.
     func delay(at index: Int) -> TimeSpan {
       let delayFactor: Int64 = conditions[index].slowUntil > now ? 20 : 1
       return TimeSpan(
@@ -79,12 +81,13 @@
       return session
     }
 
-    /// Schedules the arrival of the oldest request of a connection.
+    /// Schedules the arrival of the oldest request of a connection at this time.
     func scheduleArrival(_ session: DatabaseSession, until moment: MonotonicTime) {
       world.eventQueue.add(.arrival(session), at: moment)
     }
 
-    /// Delivers a branch's request to the server if it is due.
+    /// Delivers a branch's oldest request to the server and sends the answer, or schedules the arrival again if it is
+    /// not due.
     func arrive(_ session: DatabaseSession) {
       guard let due = session.nextArrival, session.isAlive else { return session.dropRequests() }
       let healed = conditions[session.index].partitionedUntil
@@ -138,7 +141,7 @@
       if kept == 0, chance.draw(0...1) == 0 { session.isAlive = false }
     }
 
-    /// Plans a fault for the next suitable transaction of a branch.
+    /// Plans a fault for the next transaction of a branch that contains one of the `faultableStatements`.
     func armFault(at index: Int, _ plannedFault: PlannedFault) { plannedFaults[index] = plannedFault }
 
     /// Names of some of the statements that claim, commit, or issue tickets.
@@ -147,7 +150,7 @@
       "bank-intake-list",
     ]
 
-    /// Schedules the planned fault of a branch at once, if the branch has sent a suitable transaction.
+    /// Called when a branch has sent a transaction: schedules its planned fault at once if the transaction is suitable.
     func hasSent(_ session: DatabaseSession, _ segment: [PostgresCall]) {
       guard let plannedFault = plannedFaults[session.index],
         segment.contains(where: { Self.faultableStatements.contains($0.statement.name) })
@@ -176,7 +179,8 @@
       }
     }
 
-    /// Delivers the requests that have waited for the end of an epoch of the named branch, or of all branches.
+    /// Delivers at once the requests that a fault holds back until an epoch of the named branch has ended; nil for all
+    /// branches.
     func release(_ name: String? = nil) {
       for session in sessions where session.waitsForEpochEnd {
         guard name == nil || world.nodes[session.index].name == name else { continue }

@@ -33,7 +33,7 @@
       return [[.integer(branch.id), .integer(branch.epoch)]]
     }
 
-    /// Returns the open branch of a name.
+    /// Returns epoch, host and lease end of the branch that holds this name, unless it is closed.
     func nameHolder(_ call: PostgresCall) -> [[PostgresValue]] {
       branches.filter { $0.name == call.text(0) && !$0.isClosed }.map {
         [.integer($0.epoch), .text($0.host), .integer($0.expires.nanoseconds / 1_000)]
@@ -55,7 +55,8 @@
       }
     }
 
-    /// Extends the lease of a branch, and returns the number of transactions that the previous renewal has stored.
+    /// Extends the lease of a branch. Returns the number of its transactions that the previous renewal has stored, or
+    /// no row if the epoch has ended.
     func renew(_ call: PostgresCall) -> [[PostgresValue]] {
       guard var branch = branches.first(where: { $0.id == call.integer(0) && $0.epoch == call.integer(1) })
       else {
@@ -83,7 +84,8 @@
       return [[.integer(branch.id)]]
     }
 
-    /// Returns the branches whose lease has run out and that have claims or slices left.
+    /// Returns the branches to be rescued: their lease has run out, and they have claims or slices without tickets
+    /// left.
     func expired() -> [[PostgresValue]] {
       branches.filter { branch in
         branch.expires < now
@@ -122,7 +124,7 @@
       return [[.integer(branch.id)]]
     }
 
-    /// Returns the claims of the epoch that this transaction has ended.
+    /// Makes the claims of the epoch that this transaction has ended claimable again, and returns their ranges.
     func giveBack(_ transaction: TransactionState) -> [[PostgresValue]] {
       guard let id = transaction.fencing, let branch = branches.first(where: { $0.id == id }) else {
         return []
@@ -224,7 +226,7 @@
       return [[.integer(-1)] + Array(repeating: .integer(0), count: 7) + [.boolean(false), .null, .null]]
     }
 
-    /// Returns the rows of customers, in the columns of a page.
+    /// Returns these customers as rows, with the columns that the answer to a claim has.
     private func page(_ tickets: [Int64]) -> [[PostgresValue]] {
       tickets.sorted().compactMap { customers[$0] }.map { row in
         [
@@ -237,15 +239,17 @@
       }
     }
 
-    /// Returns the claims that a branch has made under a number.
+    /// Returns the claims that the branch has made under the claim number in the call.
     private func claims(_ call: PostgresCall) -> [Claim] {
       claims.filter { $0.owner == call.owner && $0.number == call.integer(2) }
     }
 
-    /// True if a branch has claimed a page under a number.
+    /// Returns whether the branch's claim with the number in the call was executed; the branch asks after a lost
+    /// answer.
     func hasClaimed(_ call: PostgresCall) -> [[PostgresValue]] { [[.boolean(!claims(call).isEmpty)]] }
 
-    /// Returns the waiting customers of the pages claimed under a number.
+    /// Returns the waiting customers of the claim with the number in the call, whose answer did not contain them or was
+    /// lost.
     func claimed(_ call: PostgresCall) -> [[PostgresValue]] {
       page(claims(call).flatMap { tickets(in: $0.lane, $0.first...$0.last) })
     }

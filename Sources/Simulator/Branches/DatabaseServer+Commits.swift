@@ -83,7 +83,7 @@
       return [[.boolean(true), .boolean(true), done.isEmpty ? .null : .integers(done)]]
     }
 
-    /// True if the first statement of this commit took effect.
+    /// True if the first statement of this commit took effect, so that its further statements may write.
     private func isAttemptRunning(_ call: PostgresCall) -> Bool {
       commits.contains(Commit(owner: call.owner, number: call.integer(2)))
     }
@@ -213,7 +213,7 @@
       return [[.boolean(isThere), .integer(day), .integer(0)]]
     }
 
-    /// Runs the deletion if this transaction has ended a day.
+    /// Runs `body`, which deletes rows of the ended day, if this transaction has ended a day.
     func forget(_ transaction: TransactionState, _ body: () -> Void) -> [[PostgresValue]] {
       if transaction.hasEndedDay { body() }
       return []

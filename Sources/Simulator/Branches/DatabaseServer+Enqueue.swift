@@ -39,7 +39,8 @@
     /// The last ticket of the present day; 0 if none was issued.
     var lastTicket: Int64 { intake.lazy.filter { $0.day == self.day }.map(\.last).max() ?? 0 }
 
-    /// Adds one requested customer with its ticket to the table.
+    /// Adds the customer at this index of a request to the table, with its ticket, and counts it in the commit of
+    /// `owner`.
     ///
     /// - Parameters:
     ///   - by: the branch that sent the request; nil if the branch may have left.
@@ -63,7 +64,8 @@
         lane: row.lane)
     }
 
-    /// Returns the lanes of new waiting customers in which a branch can claim no customer yet.
+    /// Returns the lanes of new waiting customers in which a branch can claim no customer yet. The branches are then
+    /// notified of these lanes.
     private func empty(_ bases: [Int64]) -> [Int64] {
       Set(bases.filter { $0 >> 60 == 1 }.map { PostgresPosition.lane($0) }).filter { !hasUnclaimed($0) }
         .sorted()
@@ -130,12 +132,12 @@
       return [row(0, range)]
     }
 
-    /// Returns a row of the answer without tickets.
+    /// Returns a row of the answer to a request for tickets, with its kind and no tickets.
     private func row(_ kind: Int64) -> [PostgresValue] {
       [.integer(kind), .integer(day), .integer(0), .integer(0), .null, .integer(0)]
     }
 
-    /// Returns a row of the answer with these tickets.
+    /// Returns a row of the answer to a request for tickets, with its kind and these tickets.
     private func row(_ kind: Int64, _ range: IssuedRange) -> [PostgresValue] {
       [.integer(kind), .integer(range.day), .integer(range.first), .integer(range.last), .null, .integer(0)]
     }
@@ -169,6 +171,7 @@
       for key in keys {
         if let key, let found = self.known(key, call.owner) { known.append(found) }
       }
+      /// True if these tickets belong to another request.
       func others(_ range: IssuedRange) -> Bool {
         !(range.branch == call.owner.branch && range.epoch == epoch && range.number == number)
       }

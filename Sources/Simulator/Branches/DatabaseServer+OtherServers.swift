@@ -30,7 +30,7 @@
       node.latestTimeline = timeline
     }
 
-    /// Executes a segment on the wrong server.
+    /// Executes a transaction on the empty or the former server, to which a fault has led the branch.
     func executeOnOtherServer(
       _ segment: [PostgresCall], from session: DatabaseSession
     ) throws(SQLError) -> [PostgresRows] {
@@ -63,7 +63,7 @@
       throw SQLError(state: "42P01", message: "relation does not exist")
     }
 
-    /// Returns the epoch and the number of transactions of a branch before it joins.
+    /// Returns the epoch and the number of transactions that are stored for a branch which is about to join.
     func former(_ call: PostgresCall) -> [[PostgresValue]] {
       branches.filter { $0.name == call.text(0) }.map { [.integer($0.epoch), .integer($0.commits)] }
     }

@@ -33,7 +33,7 @@
       return []
     }
 
-    /// Deletes the records of released tickets of a branch.
+    /// Deletes the records of these cancelled tickets, because the branch's stock has no reservation for them any more.
     func released(_ call: PostgresCall) -> [[PostgresValue]] {
       guard isPresent(call.owner) else { return [[.boolean(false)]] }
       for ticket in call.integers(3) where releases[ticket]?.branch == call.owner.branch {

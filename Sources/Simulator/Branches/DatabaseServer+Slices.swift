@@ -8,12 +8,12 @@
   import PostgresStore
 
   extension DatabaseServer {
-    /// Identification of a request.
+    /// Identifies a request: its branch, the epoch in which it was first sent, and its number.
     struct RequestID: Hashable {
       var branch, epoch, number: Int64
     }
 
-    /// Customers of one slice, and the number of customers before them.
+    /// One part of a large request: its customers, and the number of customers in the parts before it.
     struct RequestSlice {
       var before: Int64
       var arriving: CustomerColumns
@@ -21,7 +21,7 @@
       var digests: [Int64]
     }
 
-    /// A request with tickets whose customers are still being unpacked.
+    /// A large request that has its tickets, but whose customers are not all in the table yet.
     struct Batch {
       var name: RequestID
       var first, next, last, issued: Int64

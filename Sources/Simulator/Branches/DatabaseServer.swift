@@ -47,7 +47,7 @@
       var position: Int64 { PostgresPosition.of(state: state, lane: lane, ticket: ticket) }
     }
 
-    /// A range of a lane that a branch has claimed under a number.
+    /// A range of a lane that a branch has claimed, with the number that the branch gave this claim.
     struct Claim {
       var lane, first, last: Int64
       var owner: BranchOwner
@@ -178,7 +178,7 @@
       return Line(service: Service(number: service), priority: priority)
     }
 
-    /// Returns the number of a new branch.
+    /// Returns the next unused branch number.
     func newBranch() -> Int64 {
       lastBranch += 1
       return lastBranch
@@ -186,7 +186,7 @@
 
     // MARK: - A transaction
 
-    /// Executes a segment as one transaction.
+    /// Executes a segment as one transaction. Returns the rows of each of its statements.
     func execute(_ segment: [PostgresCall], from session: DatabaseSession) throws(SQLError) -> [PostgresRows]
     {
       guard !session.isStale, emptyUntil <= now else {

@@ -82,7 +82,7 @@
       toBranch.first.flatMap { $0.due > moment ? $0.due : nil }
     }
 
-    /// Ends the reading of this session at the branch, without a system call.
+    /// Drops all messages to the branch, because its process has closed the session.
     func closeLocally() {
       isRead = false
       toBranch.removeAll()

@@ -44,7 +44,8 @@ final class CommandTree {
     outputAtExit = output.mapValues(\.count)
   }
 
-  /// Returns why an excerpt does not match a stream's bytes, or nil if it matches.
+  /// Returns why a reported excerpt of a stream's output is wrong, or nil: it must have the bytes that the command
+  /// wrote, and not fewer than `kept` if it was truncated.
   func objection(to excerpt: TruncatedOutput, on stream: CInt, kept: Int64) -> String? {
     let all = output[stream] ?? []
     guard let length = Int(exactly: excerpt.length), length <= all.count,

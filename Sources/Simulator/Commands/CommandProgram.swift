@@ -193,6 +193,7 @@ final class CommandChild: SimulatedProgram {
   /// Time at which the process writes its output, in the middle of its life.
   private var half: MonotonicTime { due - script.lives / 2 }
 
+  /// Makes the signal kill the process, unless it is SIGTERM and the script ignores that.
   func handle(signal: Int32) { if !script.ignoresTerm || signal != SIGTERM { fatalSignal = signal } }
 }
 

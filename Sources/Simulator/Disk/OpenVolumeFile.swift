@@ -167,7 +167,8 @@ final class OpenVolumeFile {
     return SQLITE_OK
   }
 
-  /// Extends the file before SQLite writes, if it grows by steps.
+  /// Called before SQLite writes up to this size: extends the file to the next multiple of `step`, if it grows by
+  /// steps.
   private func grow(to size: Int) -> Int32 {
     let wanted = step > 0 ? (size + step - 1) / step * step : 0
     guard wanted > file.size else { return SQLITE_OK }

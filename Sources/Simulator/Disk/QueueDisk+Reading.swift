@@ -9,8 +9,8 @@ import Time
 
 /// A store that answers each query by asking one or two other stores.
 protocol QueryingStore: LocalQueueStore {
-  /// Runs a query on each store that can answer it, and compares the answers. `comparable` brings an answer into the
-  /// form in which they must be equal.
+  /// Runs a query on each store that can answer it, and compares the answers in the form that `comparable` gives them.
+  /// `question` names the query if they differ.
   func ask<Answer: Equatable>(
     _ question: @autoclosure () -> String, _ body: (any LocalQueueStore) throws(StoreError) -> Answer,
     comparable: (Answer) -> Answer
@@ -18,7 +18,8 @@ protocol QueryingStore: LocalQueueStore {
 }
 
 extension QueryingStore {
-  /// Runs a query whose answers must be equal as they are.
+  /// Runs a query on each store that can answer it; the answers must be equal. `question` names the query if they
+  /// differ.
   func ask<Answer: Equatable>(
     _ question: @autoclosure () -> String, _ body: (any LocalQueueStore) throws(StoreError) -> Answer
   ) throws(StoreError) -> Answer { try ask(question(), body, comparable: { $0 }) }

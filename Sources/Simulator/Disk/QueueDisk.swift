@@ -95,7 +95,8 @@ final class QueueDisk {
     }
   }
 
-  /// Ends the process that had the store open. Its staged changes are lost, and sometimes the power fails too.
+  /// Ends the process that had the store open; it closes the store if `isDone`. Its staged changes are lost, and
+  /// sometimes the power fails too.
   func processEnded(isDone: Bool) {
     model.crash()
     staged.removeAll()
@@ -249,13 +250,13 @@ final class QueueDisk {
   func refreshDiskSpace() { store?.refreshDiskSpace() }
   /// Sets how much space is reserved for the shortages in the receipt of a juice.
   func holdBack(forJuicesOf assortment: Assortment) { store?.holdBack(forJuicesOf: assortment) }
-  /// True if this number of customers can be moved in one transaction.
+  /// True if the disk has space to change this number of customers in one transaction.
   func hasRoom(toMove customers: Int64) -> Bool { store?.hasRoom(toMove: customers) ?? true }
   /// Reports a difference between the production store and the model.
   func disagree(_ message: String) { onDisagreement?(message) }
 
-  /// Records that the commit in doubt seems to be lost. If it removed customers without tickets, a part of that may be
-  /// stored, which no query can show.
+  /// Called when the commit in doubt seems to be lost. If it removed customers without tickets, a part of that may be
+  /// stored, which no query can show; this is recorded.
   func noteWithdrawalInDoubt(_ changes: [Change]) {
     if withdraws(changes) { mayHaveWithdrawnMore = true }
   }

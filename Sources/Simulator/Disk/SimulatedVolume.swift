@@ -185,7 +185,7 @@ final class SimulatedVolume: Volume {
     var isPossible: Bool { true }
     var room: (capacity: Int64, free: Int64)? { (volume.capacity, volume.free) }
 
-    /// Makes the reserve larger, if there is space.
+    /// Makes the reserve at least this large. Returns false if there is no space, or the process is dead.
     func grow(to wanted: Int64) -> Bool {
       guard wanted > size else { return true }
       guard wanted - size <= volume.free, volume.passes() else { return false }

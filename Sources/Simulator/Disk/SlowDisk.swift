@@ -48,7 +48,8 @@ final class SlowDisk {
     open.append((nil, .withdrawal(limit: limit)))
   }
 
-  /// Hands the staged changes over to the disk as one transaction.
+  /// Hands the staged changes over to the disk as one transaction, which is due after `slow` or a drawn time, but not
+  /// before an earlier one.
   ///
   /// - Parameter slow: duration of a delayed transaction; nil to draw it.
   func submit(

@@ -5,7 +5,7 @@
 import BankModel
 import Time
 
-/// The guarded bank of a simulated world.
+/// State of the guarded bank in a simulated world: which processes were observed, and how long one was missing.
 struct GuardState {
   /// Limit on the time that a condition may last while the process that has to end it is working.
   struct TimeLimit {
@@ -17,7 +17,8 @@ struct GuardState {
 
     init(_ bound: TimeSpan) { self.bound = bound }
 
-    /// Adds the time since the last call if that time counts, and stores the condition until the next call.
+    /// Adds the time since the last call if that time counts, and stores whether the condition holds now. Returns false
+    /// if it has lasted longer than the limit.
     ///
     /// - Parameter isAble: true if the time until the next call counts, because the process that has to end the
     ///   condition is working.

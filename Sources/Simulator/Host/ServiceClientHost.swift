@@ -93,5 +93,6 @@ final class ClientProgram<Client>: SimulatedProgram {
     return nil
   }
 
+  /// Does nothing: the process ignores signals.
   func handle(signal: Int32) {}
 }

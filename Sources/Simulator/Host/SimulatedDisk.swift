@@ -110,7 +110,9 @@ final class SimulatedStockStore: StockStore, SimulatedDisk {
   }
 
   func commitDuration() -> TimeSpan { world.stockCommitDuration() }
+  /// Makes the next commit fail if a fault of the stock's disk is due.
   func applyCommitFault() { world.applyStockDiskFault() }
+  /// Notifies the checker that the staged changes were dropped.
   func noteLoss() { world.checker.stock.rolledBack() }
 
   func noteCommit() {
@@ -174,7 +176,9 @@ final class SimulatedVendingStore: VendingStore, SimulatedDisk {
   }
 
   func commitDuration() -> TimeSpan { world.vendingCommitDuration() }
+  /// Makes the next commit fail if a fault of the machine's disk is due.
   func applyCommitFault() { world.applyVendingDiskFault(isCommit: true) }
+  /// Notifies the checker that the staged changes were dropped.
   func noteLoss() { world.checker.vending.rolledBack() }
 
   func noteCommit() {

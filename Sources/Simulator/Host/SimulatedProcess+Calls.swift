@@ -110,7 +110,7 @@ extension SimulatedProcess: SystemCalls {
     return list.members.removeValue(forKey: descriptor) == nil ? fail(ENOENT) : 0
   }
 
-  /// Waits for ready descriptors. `epoll_wait(2)`
+  /// Waits for ready descriptors, and returns their tokens; nil if the process must sleep first. `epoll_wait(2)`
   func ready(in epoll: CInt, atMost limit: Int, until deadline: MonotonicTime?) -> [(UInt64, Readiness)]? {
     guard survives(), let list = list(epoll) else { return [] }
     return pollReady(list, atMost: limit, until: deadline)

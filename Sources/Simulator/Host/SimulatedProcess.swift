@@ -23,7 +23,7 @@ enum OpenFile {
   case remote(any RemotePeer)
 }
 
-/// The end of a connection to another machine.
+/// This machine's end of a connection to another machine.
 protocol RemotePeer: AnyObject {
   /// True if something can be read.
   func isReady(at moment: MonotonicTime) -> Bool
@@ -130,10 +130,10 @@ final class SimulatedProcess {
     if let moment = isAsleep ? sleepsUntil : clock { host.wake(self, at: moment) }
   }
 
-  /// Spends time in which the process receives nothing.
+  /// Advances the process's clock by a time in which it receives nothing.
   func spend(_ span: TimeSpan) { clock = clock + span }
 
-  /// Spends time on the processor.
+  /// Spends time during which other processes see this one as running on the processor.
   func work(_ span: TimeSpan) {
     spend(span)
     worksUntil = clock
@@ -270,8 +270,8 @@ final class SimulatedProcess {
     }
   }
 
-  /// Descriptors that are ready now; nil if the process must sleep. Only the first wait of a turn can sleep. A later
-  /// wait only advances the clock.
+  /// The tokens of the descriptors that are ready now; nil if the process must sleep. Only the first wait of a turn can
+  /// sleep. A later wait only advances the clock.
   func pollReady(_ list: ReadyList, atMost limit: Int, until deadline: MonotonicTime?) -> [(
     UInt64, Readiness
   )]? {

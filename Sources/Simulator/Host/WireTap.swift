@@ -8,6 +8,7 @@ import Wire
 
 /// Decodes what is written to the connections of services and clients, and passes it to the checker.
 final class WireTap {
+  /// The requests on one connection to the stock, and what its subscriptions have received.
   private struct StockConnection {
     var requests: [UInt32: StockRequest] = [:]
     /// Number of the last change that each subscription has received, before or on this connection; nil for none.
@@ -23,7 +24,7 @@ final class WireTap {
   private var greetings: [Int: MonotonicTime] = [:]
   private var boards = BoardChecker()
 
-  /// Reads bytes that a process has just written to a connection.
+  /// Decodes bytes that a process has just written to a connection, and passes the messages to the checker.
   func handle(_ bytes: [UInt8], by process: SimulatedProcess, on end: StreamEnd) {
     guard let world, let peer = end.peer, !world.isExternalWorkerConnection(end),
       !world.isExternalWorkerConnection(peer)

@@ -46,7 +46,7 @@ final class StockChecker {
   /// Records what an operator requests under an order ID.
   func expect(_ command: StockCommand, as order: OrderID) { changes[order] = command }
 
-  /// Records the day of a request for an order.
+  /// Records the day that a request to take items under this order names.
   func requestReceived(_ action: StockAction, of order: OrderID) {
     if case .take(_, let today) = action { days[order] = today }
   }
@@ -211,7 +211,8 @@ final class StockChecker {
     answers[order] = result
   }
 
-  /// True if an order holds what it has taken, or held it until the last commit returned it.
+  /// True if an answer may report the order as done: it holds what it has taken, or held it until the last commit
+  /// returned it.
   private func mayBeReported(_ order: OrderID) -> Bool {
     guard let effects = effectsByOrder[order], !effects.taken.isEmpty else { return false }
     return effects.returned.isEmpty || effects.last > olderRows
@@ -246,7 +247,7 @@ final class StockChecker {
     }
   }
 
-  /// Checks that a snapshot has the amounts of its change, which must be on disk.
+  /// Checks a snapshot that the stock has sent: it has the amounts after its last change, which must be on disk.
   func shown(_ picture: StockSnapshot) {
     var there: [ItemID: Quantity] = [:]
     guard picture.sequence <= rows.count else {
@@ -259,7 +260,7 @@ final class StockChecker {
     }
   }
 
-  /// Checks that a subscriber receives the next change, as it is on disk.
+  /// Checks that a subscriber whose last change had the number `seen` receives the next change, as it is on disk.
   func sent(_ change: StockChange, seen: Int) {
     guard change.sequence <= rows.count else {
       return violate(.notDurable, "change \(change.sequence) was reported but is not on disk")

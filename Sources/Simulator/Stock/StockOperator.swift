@@ -121,6 +121,7 @@ final class StockSubscriber {
   }
 
   var pid: Int32 { asker.pid }
+  /// Stops the subscriber's process, so that it receives no further updates.
   func stop() { asker.stall(true) }
 
   /// Applies an update to the amounts, and checks it.

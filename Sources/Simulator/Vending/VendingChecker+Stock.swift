@@ -51,7 +51,7 @@ extension VendingChecker {
     return amount
   }
 
-  /// Checks a change of a lot, given the lots before it.
+  /// Checks that a change of the stock takes, removes or discards drinks of the right lot, given the lots before it.
   func left(_ row: StockChange, from lots: [Lot]) {
     guard row.dates != nil, let order = row.order, owns(order) else { return }
     let days = askedOn[order] ?? []

@@ -236,7 +236,7 @@ final class VendingChecker {
 
   // MARK: - Answers
 
-  /// Checks an answer to a request.
+  /// Checks that an answer reports only what is on disk, or that a refusal has a valid reason.
   ///
   /// An answer is observed when its last byte is written. If the socket is small, that is later than the time at which
   /// the answer was made. A query may therefore be answered with any state of the disk since the query was sent.

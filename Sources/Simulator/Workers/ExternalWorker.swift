@@ -78,6 +78,7 @@ final class ExternalWorker: SimulatedProgram {
     return exitCode
   }
 
+  /// Makes the worker exit with the code 128 plus the signal's number.
   func handle(signal: Int32) { exitCode = 128 + signal }
 
   /// Time of the next answer, beat or connection; nil if only the bank can wake the worker.

@@ -106,18 +106,21 @@ struct ExternalWorkerCodec {
     guard case .object(let kinds) = node.content, kinds.count == 1, let kind = kinds.first,
       case .object(let members) = kind.value.content
     else { return nil }
+    /// The integer under a key of the message; nil if there is none.
     func number(_ key: String) -> Int64? {
       guard case .number(let digits)? = members.first(where: { $0.key == key })?.value.content else {
         return nil
       }
       return Int64(digits)
     }
+    /// The text under a key of the message; nil if there is none.
     func text(_ key: String) -> String? {
       guard case .string(let text)? = members.first(where: { $0.key == key })?.value.content else {
         return nil
       }
       return text
     }
+    /// The lease that the message names; nil if it is incomplete.
     func lease() -> Lease? {
       guard let ticket = number("ticket"), let attempt = number("attempt"),
         let generation = number("generation")
@@ -173,6 +176,7 @@ struct ExternalWorkerCodec {
 
   /// Returns a message as a line of JSON.
   private static func line(of message: ExternalWorkerMessage) -> String {
+    /// A lease as a JSON object that ends with the members in `more`.
     func lease(_ lease: Lease, _ more: String = "") -> String {
       #"{"ticket":\#(lease.ticket),"attempt":\#(lease.attempt),"generation":\#(lease.generation)\#(more)}"#
     }

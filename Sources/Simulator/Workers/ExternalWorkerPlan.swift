@@ -67,6 +67,7 @@ struct ExternalWorkerPlan {
   var settings: String {
     guard isEnabled else { return "{}" }
     let most = maxAttempts.map { ", \"max_attempts\": \($0)" } ?? ""
+    /// Further settings of a service, as JSON members: the limit of attempts, and the service's rule for the ledger.
     func more(_ service: ServiceName) -> String {
       guard let ledger, ledger.service == service else { return most }
       return most + ", \"ledger\": {\"debit\": \"\(ledger.rule.debit.name)\", "
