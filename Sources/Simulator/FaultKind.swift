@@ -1,7 +1,7 @@
 // Names of the faults of a bank with a database of its own; for shared banks see `BranchFault`.
 // Invariant: the reports and the trace use these names.
 
-/// A kind of fault.
+/// A kind of fault that a history injects, such as a killed coordinator or a full disk.
 public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   /// The coordinator is killed, or stalls for a while.
   case coordinatorKilled, coordinatorStalled

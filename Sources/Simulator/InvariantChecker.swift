@@ -50,7 +50,7 @@ final class InvariantChecker {
     }
   }
 
-  /// State that belongs to a transaction in flight.
+  /// What belongs to a transaction in flight: its last ticket number, the pauses, and the customers about to start.
   struct SealedTransaction {
     /// Last ticket number issued when the transaction was sealed; 0 if a new day has started since.
     var issued: TicketNumber
@@ -59,7 +59,7 @@ final class InvariantChecker {
     var starting: Set<TicketNumber>
   }
 
-  /// A stored answer of a worker, which the core may acknowledge.
+  /// Window and lease of a receipt on disk, for which the core may acknowledge the worker's answer.
   struct AnsweredLease: Hashable {
     let window: Window
     let lease: Lease

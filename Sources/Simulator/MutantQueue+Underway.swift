@@ -4,7 +4,7 @@
 import QueueCore
 import Time
 
-/// State of a bug in transactions that are in flight.
+/// What a planted bug in the settlement of transactions in flight has to remember.
 struct MutantTransit {
   /// Answers of settled transactions that are not sent yet: one entry for each transaction, oldest first.
   var withheld: [[QueueEffect]] = []

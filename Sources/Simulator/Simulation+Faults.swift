@@ -192,7 +192,7 @@ struct ConfigurationWriter {
   /// Settings of the services for commands or for external workers, as JSON.
   let services: String
 
-  /// Content of the file.
+  /// Returns the content of the configuration file with these settings.
   func text(
     windows: [ServiceName: Int32], workMicroseconds: Int64, gather: TimeSpan, watchdogTimeout: TimeSpan
   )

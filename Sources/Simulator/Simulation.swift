@@ -11,7 +11,7 @@ import Time
 
 /// A history of the bank that is decided by a seed.
 public final class Simulation {
-  /// Result of one history.
+  /// Result of one history: its seed, the broken promise if there is one, counts, and a digest of what happened.
   public struct Outcome: Sendable, Equatable {
     /// Seed of the history.
     public var seed: UInt64

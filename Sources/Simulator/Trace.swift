@@ -4,7 +4,7 @@
 import BankModel
 import Time
 
-/// The record of one history.
+/// The record of one history: a digest of everything that happened, and lines of text if an output is given.
 struct Trace {
   /// Digest of the history up to now, based on FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/) over bytes and
   /// 64-bit words.
@@ -30,7 +30,7 @@ struct Trace {
     mix(Int64(bytes.count))
   }
 
-  /// Stores one line with its time, if an output is given.
+  /// Keeps one line with its time until `flush`, if an output is given.
   func line(_ now: MonotonicTime, _ message: @autoclosure () -> String) {
     guard output != nil else { return }
     let microseconds = now.nanoseconds / 1_000

@@ -8,7 +8,7 @@
   import Time
 
   final class BranchChecker {
-    /// A customer as far as it can be observed.
+    /// What the effects in the database have shown of an unfinished customer: lane, account, state, holder, due time.
     struct ObservedCustomer {
       var line: Int64
       var account: AccountNumber
@@ -190,7 +190,7 @@
 
     // MARK: - Claims
 
-    /// Checks that claimed customers were unclaimed, and that a page from the front of a lane leaves out none.
+    /// Checks that claimed customers were unclaimed, and with `isNext`, that they are the next waiting ones of a lane.
     func claimed(_ tickets: [TicketNumber], by owner: BranchOwner, isNext: Bool) {
       if !tickets.isEmpty, !isPresent(owner) {
         violate(.fence, "\(owner) has ended, but claims ticket \(tickets[0])")

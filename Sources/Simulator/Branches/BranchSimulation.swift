@@ -11,7 +11,7 @@
 
   /// A history of several branches of one bank that is decided by a seed.
   public final class BranchSimulation {
-    /// Result of one history.
+    /// Result of one history: its seed, the broken promise if there is one, counts, and a digest of what happened.
     public struct Outcome: Sendable, Equatable {
       /// Seed of the history.
       public var seed: UInt64

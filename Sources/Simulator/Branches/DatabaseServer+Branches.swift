@@ -94,7 +94,7 @@
       }.map { [.integer($0.id), .integer($0.epoch), .text($0.name)] }
     }
 
-    /// Ends the epoch of a branch whose lease has run out.
+    /// Ends the epoch of a branch whose lease has run out, so that its later writes have no effect.
     func fenceExpired(_ call: PostgresCall, _ transaction: inout TransactionState) -> [[PostgresValue]] {
       guard var branch = branches.first(where: { $0.id == call.integer(0) && $0.epoch == call.integer(1) }),
         call.integer(2) == 0 ? branch.expires < now : branch.expiresByCalendar == call.integer(2)

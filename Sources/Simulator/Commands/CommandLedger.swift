@@ -106,7 +106,7 @@ struct CommandLedger {
     treeByProcess[tree.root] = tree
   }
 
-  /// Adds a process to the command that has started it.
+  /// Adds a process to the tree of the command to which it belongs.
   mutating func join(_ pid: pid_t, _ tree: CommandTree) {
     tree.stillRunning.insert(pid)
     treeByProcess[pid] = tree

@@ -66,7 +66,7 @@ final class SimulatedVolume: Volume {
   /// True if no file has this name.
   func isMissing(_ path: String) -> Bool { names[path] == nil }
   func length(of path: String) -> Int64 { names[path].map { Int64($0.size) } ?? 0 }
-  /// The reserve file of this name.
+  /// The reserve file of this name, which only occupies space until that runs out.
   func reserve(at path: String) -> any SpaceReserve { SimulatedReserve(path, on: self) }
   func hasPlantedBug(_ plantedBug: StaticString) -> Bool {
     self.plantedBug.map { $0 == "\(plantedBug)" } ?? false

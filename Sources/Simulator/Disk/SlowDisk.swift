@@ -9,7 +9,7 @@ import Time
 
 /// The transactions of one coordinator that are in flight to the disk.
 final class SlowDisk {
-  /// A transaction in flight.
+  /// A transaction that was handed over to the disk, and is written when it is due.
   struct Transaction {
     /// Each change as the queue has staged it, and as it is written.
     var changes: [(staged: StoreChange?, written: QueueDisk.Change)]
@@ -36,7 +36,7 @@ final class SlowDisk {
 
   var hasStagedChanges: Bool { shown.hasStagedChanges }
 
-  /// Stages a change in the visible store.
+  /// Stages a change in the store that the coordinator sees, for the transaction that is handed over next.
   func stage(_ change: StoreChange) throws(StoreError) {
     try forgetting { () throws(StoreError) in try shown.stage(change) }
     open.append((change, .change(shown.isLowOnSpace ? change.withoutBytes : change)))

@@ -88,6 +88,7 @@ extension SimulatedProcess {
 
 /// The locks on one file, each held by an open file.
 final class FileLocks {
+  /// An open file that holds the lock, shared or exclusively.
   private struct Holder {
     weak var file: OpenedFile?
     let isExclusive: Bool

@@ -100,7 +100,7 @@ final class SimulatedStockStore: StockStore, SimulatedDisk {
     (self.onProgress, self.process, self.world) = (onProgress, process, world)
   }
 
-  /// Returns what the stock starts from.
+  /// Returns what the stock starts from. In a new store, `ledger` becomes the number of its ledger.
   func load(newLedger ledger: Int64) throws(StoreError) -> StoredStock { try memory.load(newLedger: ledger) }
 
   /// Stages an entry of the stock, and passes it to the checker.
@@ -162,7 +162,7 @@ final class SimulatedVendingStore: VendingStore, SimulatedDisk {
 
   init(of process: SimulatedProcess, in world: Simulation) { (self.process, self.world) = (process, world) }
 
-  /// Returns what the machine starts from.
+  /// Returns what the machine starts from. In a new store, `machine` becomes the number of the machine.
   func load(newMachine machine: Int64) throws(StoreError) -> StoredVending {
     try memory.load(newMachine: machine)
   }

@@ -200,7 +200,7 @@ extension SimulatedProcess: SystemCalls {
     shutdown(socket) { $0.stopReceiving(at: clock, on: host) }
   }
 
-  /// Ends one direction of a connection.
+  /// Ends one direction of a connection: `body` does that at the process's end of it.
   private func shutdown(_ socket: CInt, _ body: (StreamEnd) -> Void) -> CInt {
     guard survives() else { return 0 }
     guard case .stream(let end)? = descriptors[socket] else { return fail(ENOTSOCK) }

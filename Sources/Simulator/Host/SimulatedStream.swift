@@ -61,7 +61,7 @@ final class StreamEnd {
   /// Time of the next unread arrival; nil if there is none.
   var nextDue: MonotonicTime? { head < arrivals.count ? arrivals[head].due : nil }
 
-  /// Reads the available bytes; nil if none has arrived.
+  /// Reads the available bytes, and returns their number; nil if none has arrived.
   func read(into buffer: UnsafeMutableRawBufferPointer, at moment: MonotonicTime) -> Int? {
     var done = 0
     while done < buffer.count, let arrival = first(at: moment) {

@@ -73,6 +73,7 @@ final class ServiceProgram<Handler: ServiceHandler, Disk: SimulatedDisk>: Simula
     return try server.run()
   }
 
+  /// Makes the server stop, whatever the signal is.
   func handle(signal: Int32) { server.requestStop() }
 }
 

@@ -23,6 +23,7 @@ struct InstrumentedVending: VendingServiceMachine {
   var durableAccount: MoneyAccount { rules.durableAccount }
   var durableSequence: Int64 { rules.durableSequence }
   var durableAvailableBalance: Won { rules.durableAvailableBalance }
+  /// Order name at the stock of an unfinished purchase; nil for any other purchase.
   func stockOrder(of purchase: PurchaseNumber) -> OrderID? { rules.stockOrder(of: purchase) }
 
   /// Applies an event to the core, changed by the planted bug if there is one.

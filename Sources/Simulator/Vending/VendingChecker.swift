@@ -13,7 +13,7 @@ import Wire
 
 /// Checks the changes and the answers of the vending machine.
 final class VendingChecker {
-  /// A state of the money on disk.
+  /// The money on disk after a commit: number of rows, balance, and what open purchases have reserved.
   private struct State: Equatable {
     var sequence: Int
     var balance: Won
@@ -92,7 +92,7 @@ final class VendingChecker {
 
   // MARK: - The disk
 
-  /// Follows what has reached the disk, and checks it.
+  /// Called after a commit and at a start: adds what has reached the disk to the model, and checks it.
   func committed() {
     for row in store.committedChanges[rows.count...] { follow(row) }
     var touched: [Int] = []

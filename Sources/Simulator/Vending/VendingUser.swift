@@ -146,7 +146,7 @@ extension VendingUser {
     }
   }
 
-  /// Makes a request for another purchase.
+  /// Draws a request for a purchase, which is sent beside one that is unanswered.
   func extraPurchase() -> PlannedRequest { change(.buy(someProduct())) }
 
   /// Draws a product of the machine.
