@@ -60,7 +60,7 @@ struct ArgumentScanner {
     }
   }
 
-  /// True if an argument such as `-3` is in the place of a numeric operand.
+  /// True if an argument such as `-3` is a negative number, in the place of a numeric operand, and not an option.
   private func isNegativeOperand(_ word: String) -> Bool {
     guard Self.looksNegative(word), let command else { return false }
     let specs = command.operands
@@ -99,7 +99,8 @@ struct ArgumentScanner {
     }
   }
 
-  /// Stores the command of the words so far. If no longer command starts with these words, operands follow.
+  /// Stores the command that the words so far name; nil if they are incomplete. All further words are operands if no
+  /// longer command starts with these words.
   private mutating func enter(_ command: CommandSpec?) {
     self.command = command
     isPathClosed = command != nil && table.commands(below: path, includingHidden: true).isEmpty

@@ -3,7 +3,7 @@
 // Invariant: the lists of a page are made from the table, so they contain no option that the parser does not accept.
 
 extension CommandTable {
-  /// A page of help.
+  /// The help page of the command, or the group of commands, with the words `path`; the overview if there is none.
   ///
   /// - Parameters:
   ///   - path: The words of a command, or of a group of commands such as `shelf admin`. If the path is empty
@@ -95,8 +95,8 @@ extension CommandTable {
     page.section(HelpMessages.exitCodes[language], codes)
   }
 
-  /// The usage lines of a command: one, and one more for each option that replaces an operand or makes it
-  /// optional.
+  /// The usage lines of a command, each as parts that stay whole if possible: one line, and one more for each option
+  /// that replaces an operand or makes it optional.
   func usages(of command: CommandSpec, _ language: TextLanguage) -> [[String]] {
     let start = [([program] + command.path).joined(separator: " ")]
     let end = command.options.isEmpty ? [] : [HelpMessages.options[language]]

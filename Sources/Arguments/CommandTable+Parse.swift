@@ -4,7 +4,8 @@
 // run.
 
 extension CommandTable {
-  /// Parses a command line.
+  /// Parses a command line: returns the command to run with its checked values, or a request for help or for the
+  /// version.
   ///
   /// `--help` in any place before `--` takes precedence over everything except an unknown command word. `--version`
   /// has the next lower precedence.
@@ -37,7 +38,8 @@ extension CommandTable {
     return arguments.indices.filter { !places.contains($0) }.map { arguments[$0] }
   }
 
-  /// The valid global options of a line that may contain errors.
+  /// The valid global options of a line that may contain errors, such as `--lang`, which decides how its errors are
+  /// printed.
   ///
   /// An error must be reported in the language and format that the faulty line itself requests. Invalid
   /// options are skipped. If an option occurs twice and is not repeatable, its first valid value counts.

@@ -12,7 +12,8 @@ public struct ExitCode: Sendable, Hashable {
   public init(_ code: Int32, _ meaning: Text) { (self.code, self.meaning) = (code, meaning) }
 }
 
-/// The program's command line: its commands and their common parts.
+/// Everything that a program accepts on its command line: its commands and global options, with their help and exit
+/// codes.
 public struct CommandTable: Sendable, Hashable {
   /// The program's name: `depot`.
   public var program: String

@@ -52,7 +52,8 @@ enum CompletionOffer: Hashable {
   }
 }
 
-/// One place after the words of a command or of a group of commands.
+/// What may follow the words of a command, or of a group of commands, in a completion: further words, options,
+/// operands.
 struct CompletionContext {
   /// The command words before this place; empty at the start of the line.
   let path: [String]

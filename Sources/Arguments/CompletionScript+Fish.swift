@@ -20,7 +20,7 @@ extension CommandTable {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// A `complete` line for places whose path and operand match a pattern.
+  /// A `complete` line for places whose path and operand match a pattern; `what` is its part that says what is offered.
   private func fishLine(_ pattern: String, _ what: String, _ summary: String?) -> String {
     let condition = "__\(functionStem)_at \(ShellQuoting.fish(pattern))"
     let description = summary.map { " -d " + ShellQuoting.fish($0) } ?? ""

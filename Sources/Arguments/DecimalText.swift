@@ -3,7 +3,7 @@
 // Invariant: no floating-point arithmetic is used, so nothing is rounded.
 // Errors: nil if a number does not fit; nothing traps.
 
-/// An exact decimal number of 0 or more.
+/// A decimal number of 0 or more, parsed from the start of a text without rounding.
 struct DecimalText {
   /// The digits before the point; nil if they do not fit in 64 bits.
   let whole: Int64?
@@ -31,7 +31,7 @@ struct DecimalText {
     hasFraction = true
   }
 
-  /// The fraction in units of 1/`unit`.
+  /// The part after the point in units of 1/`unit`: 500 for the number 1.5 and 1000; nil if that is not a whole number.
   ///
   /// - Returns: nil unless the fraction is a whole number of units. A fraction with more than 18 places never is: its
   ///   reduced denominator has more factors 2 or 5 than any unit of a duration, a speed or a fraction (at most 2¹⁶

@@ -61,7 +61,7 @@ public enum DisplayWidth {
     return missing > 0 ? text + String(repeating: " ", count: missing) : text
   }
 
-  /// The text broken into lines of at most `columns`, at spaces if possible.
+  /// The text broken at spaces into lines of at most `columns`. A word that is too wide is broken only if `cutting`.
   ///
   /// A newline in the text ends a line. An empty text is one empty line. `columns` below 2 counts as 2, so
   /// that a wide character always fits.

@@ -42,7 +42,7 @@ public enum DurationText {
     ("ms", 1_000_000), ("us", 1000), ("ns", 1),
   ]
 
-  /// Parses a duration.
+  /// Parses a duration with units, such as `700ms` or `1m30.5s`.
   ///
   /// - Throws: A ``Failure``; nothing is rounded or truncated.
   public static func parse(_ text: String) throws(Failure) -> TimeSpan {

@@ -27,7 +27,7 @@ public struct Invocation: Sendable, Hashable {
   public func speed(_ option: String) -> SpeedFactor? { options.speed(option) }
 }
 
-/// Action that a command line requests.
+/// What a command line requests: to run a command, to show a help page, or to show the version.
 public enum ParsedLine: Sendable, Hashable {
   case run(Invocation)
   /// Show help for the words of a command, or of a group of commands; empty for the overview.

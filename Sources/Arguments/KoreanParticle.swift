@@ -4,7 +4,7 @@
 // counts as a vowel. Latin words are judged by their spelling, which is right for the words of this program
 // (stock, juice, status, home) and for most others. A mistake gives a wrong particle, and no wrong meaning.
 
-/// A particle that has two forms.
+/// A Korean particle with two forms; the last sound of the word before it decides which one is correct.
 public enum KoreanParticle: Sendable, CaseIterable {
   /// 은, 는
   case topic
@@ -24,7 +24,7 @@ public enum KoreanParticle: Sendable, CaseIterable {
   /// Quotes and parentheses at the end of the word are ignored: `'stock'` and `stock (full)` end in k.
   public func on(_ word: String) -> String { word + form(after: word) }
 
-  /// The form that follows a word.
+  /// The form of this particle after a word, without the word: `KoreanParticle.topic.form(after: "재고")` is `는`.
   public func form(after word: String) -> String {
     let end = FinalSound(of: word)
     switch self {

@@ -57,6 +57,7 @@ struct PageLayout {
     lines.append(Self.spaces(margin) + bold(text))
   }
 
+  /// Adds an empty line to the page.
   mutating func blankLine() { lines.append("") }
 
   /// Adds an indented synopsis, broken between its parts. A part is broken only if it is wider than a line.

@@ -54,7 +54,7 @@ public enum SpeedText {
   /// The largest numeric factor.
   static let largest: Int64 = 1_000_000_000
 
-  /// Parses a speed.
+  /// Parses a speed factor such as `10`, `0.5` or `max`.
   ///
   /// - Throws: A ``Failure``; nothing is rounded.
   public static func parse(_ text: String) throws(Failure) -> SpeedFactor {

@@ -67,7 +67,7 @@ extension UsageError {
     }
   }
 
-  /// A summary as a remark in parentheses: its first sentence, without an initial capital and a full stop.
+  /// The first sentence of a summary, to be put in parentheses: without its initial capital and its full stop.
   private static func remark(_ summary: String) -> String {
     var text = summary[...]
     if let end = text.firstRange(of: ". ") { text = text[..<end.lowerBound] }

@@ -65,7 +65,7 @@ extension UsageError {
     }
   }
 
-  /// A summary as a remark in parentheses: its first sentence, without the full stop and a final 입니다.
+  /// The first sentence of a summary, to be put in parentheses: without its full stop and a final 입니다.
   private static func remark(_ summary: String) -> String {
     var text = summary[...]
     if let end = text.firstRange(of: ". ") { text = text[..<end.lowerBound] }

@@ -4,7 +4,7 @@
 
 import Time
 
-/// Values by their names in the table.
+/// The checked values of the options, or of the operands, of a command line, by their names in the table.
 public struct Values: Sendable, Hashable {
   /// The declared names with their kinds.
   private var kinds: [String: ValueKind] = [:]
