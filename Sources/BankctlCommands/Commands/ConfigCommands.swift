@@ -39,8 +39,8 @@ enum ConfigCommands {
     }
   }
 
-  /// Searches for the external programs in the path and directory that a command or worker of this bank would
-  /// use.
+  /// Throws an error for the first external program of the configuration that a command or worker of this bank would
+  /// not find or could not start.
   private static func findConfiguredPrograms(
     of read: LoadedConfiguration, file: String, _ session: Session
   ) throws(ConfigurationError) {

@@ -23,7 +23,7 @@ enum ControlCommands {
     return try session.service(named: name)
   }
 
-  /// Sends a request that the coordinator answers at once, and prints the sentence or the status.
+  /// Sends a request that the coordinator answers at once, and prints `sentence` after success, or the status as JSON.
   private static func sendControl(
     _ command: ControlCommand, _ session: Session, _ sentence: String
   ) throws(CommandError) {

@@ -128,7 +128,7 @@ final class EnqueueCommand {
     return invocation.text("grade").flatMap { Priority(name: $0) } ?? .regular
   }
 
-  /// Reads and checks the list of customers in a file.
+  /// Reads and checks the list of customers in a file; `seed` decides the values drawn at random for omitted fields.
   private static func list(
     _ path: String, _ seed: UInt64, _ session: Session
   ) throws(CommandError) -> CustomerList {
@@ -219,7 +219,7 @@ final class EnqueueCommand {
     }
   }
 
-  /// Sends the request once and waits for its answer.
+  /// Sends the request once, waits for its answer, and returns the issued tickets; throws if the connection is lost.
   private func attempt() throws(CommandError) -> EnqueuedReport {
     try checkWithdrawal()
     let number =
@@ -240,8 +240,8 @@ final class EnqueueCommand {
     throw .control(.timedOut(what: "tickets"))
   }
 
-  /// Returns the next answer. The first signal withdraws the request; the answer reports whether the
-  /// withdrawal was in time. The second signal ends the wait.
+  /// Returns the next answer. The first signal withdraws request `number`; the answer reports whether the withdrawal
+  /// was in time. The second signal ends the wait.
   private func next(_ number: UInt32, _ signalCount: inout Int) throws(CommandError) -> ControlReply? {
     guard let wait else { return try coordinator.next(until: nil) }
     while true {

@@ -133,7 +133,8 @@ final class ForegroundDay {
     try stop(now: true)
   }
 
-  /// Requests the end of the day over the second connection, or over the first one if the second is not open.
+  /// Requests the end of the day over the second connection if it is open, otherwise over the first. With `now`,
+  /// waiting customers stay for the next start; `step` is the step of the drain to proceed to.
   private func stop(now: Bool, step: DrainStep? = nil) throws(CommandError) {
     let command = ControlCommand.stop(StopParameters(now: now, timeoutMilliseconds: nil, step: step))
     guard let requestConnection, isRequestSideOpen else { return try bank.send(command) }

@@ -73,8 +73,8 @@ extension KillCommand {
       + report.workers.filter(\.isWithoutWindow).map(\.name)
   }
 
-  /// Waits until the next process is ready. Returns its process id, or nil after `recoveryTimeout` or if the bank
-  /// closed.
+  /// Waits until the process that replaces a killed one is ready. Returns its process id, or nil after
+  /// `recoveryTimeout` or if the bank closed.
   private static func awaitSuccessor(of target: Target, _ name: String, _ session: Session) -> Int32? {
     let deadline = SystemClock.monotonic() + recoveryTimeout
     while SystemClock.monotonic() < deadline, !session.isBankClosed {

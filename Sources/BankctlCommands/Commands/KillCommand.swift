@@ -44,7 +44,8 @@ enum KillCommand {
     return .done
   }
 
-  /// Reads snapshots until the tracker has all its results, or `recoveryTimeout` has passed.
+  /// Passes snapshots to the tracker until it has seen the recovery and request `killing` was answered, or
+  /// `recoveryTimeout` has passed.
   private static func awaitResults(
     _ watch: inout KillTracker, _ killing: UInt32, _ coordinator: CoordinatorClient
   ) throws(CommandError) {

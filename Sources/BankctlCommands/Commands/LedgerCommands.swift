@@ -31,7 +31,8 @@ enum LedgerCommand {
       or: lines([report.row], session) + report.latest.flatMap { ReceiptsCommand.lines($0, session) })
   }
 
-  /// Asks the open or closed bank, without a timeout.
+  /// Sends a question about the ledger to the open bank, or to an inspector of the closed one, and returns the answer
+  /// without a timeout.
   private static func ask(_ question: ControlCommand, _ session: Session) throws(CommandError)
     -> ControlAnswer
   {

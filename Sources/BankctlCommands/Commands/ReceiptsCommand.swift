@@ -49,7 +49,8 @@ enum ReceiptsCommand {
   private static func follow(_ days: ReceiptQuery.Days, _ session: Session) throws(CommandError) {
     var query = ReceiptQuery(days: days, follow: true, service: try chosenService(session))
     try session.output.flush()
-    /// Prints the receipts in an answer, and moves the query past them.
+    /// Prints the receipts in an answer, and changes the query so that a repetition after a reconnect returns only
+    /// later ones.
     func handle(_ answer: ControlAnswer) throws(CommandError) {
       for receipt in try answer.receipts {
         try show(receipt, session)

@@ -35,7 +35,8 @@ enum SelectionCommands {
     return TicketNumbers(first: first, last: last)
   }
 
-  /// Sends one request for all tickets and prints the result. Returns the exit code.
+  /// Sends one request for all tickets and prints the result: the sentence `done` for the number of changed tickets,
+  /// and the refused ones. Returns the exit code.
   ///
   /// - Parameter command: Makes the request for a selection.
   static func run(

@@ -54,7 +54,7 @@ final class StatusScreen {
     if let failure = screen.failure { throw failure }
   }
 
-  /// Closes the screen for Escape, Ctrl-D or q, and checks the coordinator for any other key.
+  /// Handles a key: Escape, Ctrl-D and q close the screen; any other key checks whether the coordinator answers.
   private func press(_ key: Key) {
     switch key {
     // `ㅂ` is the key Q on a Korean keyboard.

@@ -27,7 +27,8 @@ enum TicketsCommand {
     try session.output.flush()
   }
 
-  /// Prints one list by ticket number; resumes after a reconnect.
+  /// Prints one list ordered by ticket number, as `--service`, `--after` and `--limit` require; resumes after a
+  /// reconnect.
   private static func inOrder(
     _ query: TicketQuery, _ list: TicketList, _ session: Session
   ) throws(CommandError) {
@@ -93,10 +94,12 @@ private final class TicketList {
     meter = ProgressMeter(messages: session.messages)
   }
 
-  /// Starts printing, for the first time or again on another connection.
+  /// Call before the lists are requested on a connection. If a part was printed over an earlier one, it is not
+  /// repeated.
   func begin() { isAgain = rows > 0 }
 
-  /// Prints the customers in one state, or all customers for nil, without those already printed.
+  /// Prints the customers in one state (nil for all) that were not printed yet. `isAsked` is true if the user chose the
+  /// state; its header is then printed even without customers.
   func print(_ state: CustomerState?, isAsked: Bool, at coordinator: CoordinatorClient) throws(CommandError) {
     let isPermanent = !session.asJSON && (isAsked || state == .waiting || state == .serving)
     let task = TaskProgress(.tickets, session.messages, meter)

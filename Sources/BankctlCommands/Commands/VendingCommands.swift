@@ -74,7 +74,7 @@ enum VendingCommands {
     try list(session) { _, product in product.isHot(above: threshold) }
   }
 
-  /// Prints the products for which the condition is true.
+  /// Prints the products for which the condition `belongs` is true, for the commands `buyable` and `hot`.
   private static func list(
     _ session: Session, _ belongs: (VendingSnapshot, ProductReport) -> Bool
   ) throws(CommandError) {

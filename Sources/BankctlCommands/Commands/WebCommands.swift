@@ -47,7 +47,7 @@ enum WebCommands {
     }
   }
 
-  /// Request target for a link with the requested permissions.
+  /// Path and query of the HTTP request for a login link with the requested permissions: `/links?role=operator`.
   private static func target(_ session: Session) -> String {
     "/links?role=\(session.invocation.text("role") ?? "operator")"
       + (session.invocation.flag("allow-run") ? "&run=1" : "")
@@ -127,7 +127,7 @@ enum WebCommands {
     }
   }
 
-  /// Requests a link as soon as the server with the requested settings answers.
+  /// Requests a login link until a web server with the requested settings answers; throws an error after a timeout.
   private static func link(
     _ order: WebServerSettings, _ target: String, _ session: Session
   ) throws(CommandError) -> Link {

@@ -7,8 +7,8 @@ import JSON
 import Time
 import Wire
 
-/// Fields of one line. A service that is nil is drawn at random. An amount or account that is nil is drawn at random if
-/// the service moves money, and is 0 otherwise.
+/// One customer as a line of `enqueue --from` describes it. A nil service is drawn at random. A nil amount or account
+/// is drawn at random if the service moves money, and is 0 otherwise.
 struct CustomerRecord: Sendable, Equatable {
   var service: ServiceName?
   var priority: Priority = .regular
@@ -82,7 +82,7 @@ struct CustomerRecord: Sendable, Equatable {
     }
   }
 
-  /// Value of a field, as far as a field accepts it.
+  /// Value of a field as read from JSON, before it is checked for this field.
   private enum Value {
     case text(String)
     /// Whole number within 64 bits.

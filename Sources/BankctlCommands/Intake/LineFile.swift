@@ -7,7 +7,7 @@ import Posix
 
 /// Text that can be read line by line several times.
 final class LineFile {
-  /// One line without its line break.
+  /// One line without its line break, or the information that the line is too long.
   enum Line {
     case bytes(ArraySlice<UInt8>)
     case tooLong

@@ -8,7 +8,7 @@ import Logging
 import Posix
 import Time
 
-/// Due time of an order.
+/// Due time of a customer that is ordered for later: a time, or a delay.
 enum ScheduledTime: Sendable, Equatable {
   /// Milliseconds since 1970.
   case at(Int64)
@@ -35,7 +35,7 @@ enum ScheduledTime: Sendable, Equatable {
     case tooFar(String)
   }
 
-  /// Due time from the command line; nil if the customer is due at once.
+  /// Due time from the options `--in` and `--at`; nil without them, if the customer is due at once.
   static func read(_ session: Session) throws(CommandError) -> ScheduledTime? {
     if let span = session.invocation.duration("in") {
       guard let later = ScheduledTime(after: span) else {
@@ -49,7 +49,8 @@ enum ScheduledTime: Sendable, Equatable {
     }
   }
 
-  /// Parses an RFC 3339 time, or a time of today in the local time zone.
+  /// Parses an RFC 3339 time, or a time of today in the local time zone, into milliseconds since 1970; throws for a
+  /// time too far after `now`.
   static func moment(_ text: String, now: Int64) throws(Fault) -> Int64 {
     let moment = try timeOfDay(text, now: now) ?? instant(text)
     guard let moment else { throw .noMoment(text) }
@@ -57,13 +58,14 @@ enum ScheduledTime: Sendable, Equatable {
     return moment
   }
 
-  /// Parses an RFC 3339 time; nil for other text.
+  /// Parses an RFC 3339 time into milliseconds since 1970; nil for other text.
   static func instant(_ text: String) -> Int64? {
     // `LogMoment` would parse a text of 5 or 8 bytes as a UTC time of today.
     text.utf8.count > 8 ? LogMoment.parse(text, now: 0) : nil
   }
 
-  /// Parses `hh:mm` as a local time of today; nil for other text. Throws if that time has passed.
+  /// Parses `hh:mm` as a local time of today into milliseconds since 1970; nil for other text. Throws if that time has
+  /// passed.
   private static func timeOfDay(_ text: String, now: Int64) throws(Fault) -> Int64? {
     let bytes = Array(text.utf8)
     guard bytes.count == 5, bytes[2] == UInt8(ascii: ":"), bytes[0] >= UInt8(ascii: "0"),

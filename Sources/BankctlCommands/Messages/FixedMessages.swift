@@ -2,7 +2,7 @@
 // Invariant: the sentences are members of `MessageCatalog`, like the sentences with values.
 import Arguments
 
-/// Constant sentences as members of `MessageCatalog`.
+/// The sentences of bankctl that contain no values; `MessageCatalog` has them as members, each in its language.
 package struct FixedMessages: Sendable {
   static let all = FixedMessages()
 

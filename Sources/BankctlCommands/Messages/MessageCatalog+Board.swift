@@ -106,7 +106,7 @@ extension MessageCatalog {
     say("Kill pid \(pid) (\(safe(name)))?", "\(safe(name)) 프로세스를 강제 종료할까요(pid \(pid))?")
   }
 
-  /// Sentence: a process was killed.
+  /// Sentence: a process was killed, and whether its successor runs; `successor` is nil if none was seen.
   /// - Parameter successor: Process id of the next process; nil if none was seen.
   func killed(_ name: String, _ pid: Int32, successor: Int32?) -> String {
     let process = "\(safe(name)) (pid \(pid))"

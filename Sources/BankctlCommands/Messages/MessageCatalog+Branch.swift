@@ -26,7 +26,7 @@ extension MessageCatalog {
   /// Text for the outcome of a receipt.
   func outcome(_ outcome: Outcome) -> String { phrases.outcome(outcome) }
 
-  /// A grade, including the regular one, which tickets do not show.
+  /// Name of the grade of a priority, also of the regular grade, which lists of tickets omit.
   func grade(_ priority: Priority) -> String { phrases.standing(priority) }
 
   /// `업무시간 - mm:ss:SSS`.

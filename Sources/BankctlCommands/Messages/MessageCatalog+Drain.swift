@@ -32,7 +32,7 @@ extension FreeOptions {
 }
 
 extension MessageCatalog {
-  /// Sentence about the present step of a drain.
+  /// Sentence about the present step of a drain; it recommends only the options in `free`.
   /// - Parameter free: Options that the sentence may recommend. For a bank in the foreground these are options of
   ///   `bankctl stop`, because that command can close the bank, too.
   func drain(_ report: DrainReport, _ free: FreeOptions) -> String {

@@ -121,7 +121,7 @@ extension MessageCatalog {
       "customers can be scheduled at most \(days) days ahead.", "고객은 \(days)일 뒤까지만 예약할 수 있습니다.")
   }
 
-  /// Appended to the sentence about tickets with a due time.
+  /// Appended to the sentence about issued tickets with a due time: they are not served before this time.
   func notBefore(_ moment: Int64) -> String {
     let instant = Timestamp.utc(milliseconds: moment)
     return say(", not before \(instant)", ", \(instant) 이후")

@@ -6,7 +6,7 @@ import Arguments
 import BankModel
 
 extension MessageCatalog {
-  /// Text of a detail in the user's language.
+  /// Detail of an error or event in the user's language; `detail` is its English text, used if its kind is unknown.
   /// - Parameter detail: The English text as received, for unknown kinds.
   func localizedDetail(_ detail: String, _ messageDetail: MessageDetail?) -> String {
     guard language == .korean, let messageDetail, let kind = messageDetail.kind else { return detail }
@@ -16,7 +16,7 @@ extension MessageCatalog {
     return (messageDetail.source.map(Self.korean) ?? "") + sentence
   }
 
-  /// The complete text of a detail in the user's language.
+  /// Detail of an error or event, as text in the user's language.
   package func localizedDetail(_ messageDetail: MessageDetail) -> String {
     localizedDetail(messageDetail.description, messageDetail)
   }

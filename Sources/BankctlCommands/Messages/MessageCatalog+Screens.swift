@@ -9,7 +9,7 @@ extension MessageCatalog {
     role == .vending ? say("The vending machine", "자판기가") : say("The stock service", "재고 서비스가")
   }
 
-  /// Notice while the service is slow or does not answer; nil while it answers in time.
+  /// Notice of a screen while the service is slow or does not answer its request; nil while it answers in time.
   func waiting<Request>(
     for role: WorkerRole, _ queue: RequestQueue<Request>, _ name: (Request) -> String
   ) -> String? {
@@ -36,7 +36,8 @@ extension MessageCatalog {
       "키 입력 \(Self.grouped(count))개를 무시했습니다.")
   }
 
-  /// Sentence: the service responds again.
+  /// Sentence: the service responds again; the result of `request`, which it had not answered, can be seen on the
+  /// screen.
   func answersAgain(_ role: WorkerRole, _ request: String?) -> String {
     let text = say("\(subject(role)) responds again.", "\(subject(role)) 다시 응답합니다.")
     guard let request else { return text }

@@ -41,7 +41,7 @@ extension MessageCatalog {
     return "\(fruit) \(before) → \(Self.grouped(change.present)) (\(kind(change.kind))\(order))"
   }
 
-  /// Sentence: the stock service does not respond.
+  /// Sentence: the stock service does not respond, for the reason `why`. `isInDoubt`: a sent change may have been made.
   func stockSilent(_ why: String, _ isInDoubt: Bool) -> String {
     let fate =
       isInDoubt

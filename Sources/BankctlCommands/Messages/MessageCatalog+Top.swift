@@ -85,7 +85,7 @@ extension MessageCatalog {
     }
   }
 
-  /// The line that shows the filter, or the typed text.
+  /// The line about the filter of a list. If `isTyped`, the user is still typing the filter, and its keys are shown.
   func filter(_ text: String, isTyped: Bool) -> String {
     say("Filter: ", "필터: ") + safe(text)
       + (isTyped ? "▏ " + say("Enter keeps · Esc clears", "Enter 유지 · Esc 해제") : "")
@@ -124,7 +124,8 @@ extension MessageCatalog {
 
   // MARK: - Keys
 
-  /// Keys of a list, the most important first; only those that fit are shown.
+  /// Texts about the keys of a dashboard tab, the most important first, because only those that fit are shown.
+  /// `isChaos` adds the key that kills a process.
   func topKeys(_ tab: TopTab, isChaos: Bool) -> [String] {
     var keys = [say("? help", "? 도움말"), say("q quits", "q 나가기")]
     switch tab {
@@ -142,7 +143,7 @@ extension MessageCatalog {
 
   var anyKeyReturns: String { say("↑ ↓ move · any other key returns", "↑ ↓ 이동 · 다른 키는 돌아가기") }
 
-  /// The keys of the dashboard with their meanings.
+  /// The keys of the dashboard with their meanings, for its help; `isChaos` adds the key that kills a process.
   func topHelp(isChaos: Bool) -> [(key: String, meaning: String)] {
     [
       ("↑ ↓ j k", say("select row (also Home, End, PgUp, PgDn)", "줄 선택 (Home, End, PgUp, PgDn도 됨)")),

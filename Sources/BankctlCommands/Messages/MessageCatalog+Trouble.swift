@@ -90,7 +90,7 @@ extension MessageCatalog {
     }
   }
 
-  /// Sentence: the database of a service is damaged.
+  /// Sentence: the database of the stock or of the vending machine is damaged, with the remedy for this service.
   private func damaged(_ who: String, _ failure: Failure, _ isStock: Bool) -> String {
     let file = failure.subject
     let (englishWay, koreanWay) =

@@ -110,7 +110,8 @@ extension MessageCatalog {
     return say("There is no product \(quoted(name)). \(hint)", "\(quoted(name)) 상품은 없습니다. \(hint)")
   }
 
-  /// Sentence: the vending machine does not respond.
+  /// Sentence: the vending machine does not respond, for the reason `why`. `isInDoubt`: a sent change may have been
+  /// made.
   func machineSilent(_ why: String, _ isInDoubt: Bool) -> String {
     let fate =
       isInDoubt

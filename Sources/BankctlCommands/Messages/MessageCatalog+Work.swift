@@ -175,7 +175,7 @@ extension MessageCatalog {
   /// ticket of another day.
   private static func dayOption(_ day: Int64?) -> String { day.map { " --day \($0)" } ?? "" }
 
-  /// Text about the result of a command: exit code or signal, duration, lengths of the outputs.
+  /// Text about the result of an ended command: exit code or signal, duration, lengths of the outputs.
   func left(_ result: WorkResult) -> String {
     var parts: [String] = []
     switch result.ending {
