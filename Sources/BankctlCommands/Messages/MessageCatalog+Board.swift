@@ -107,7 +107,6 @@ extension MessageCatalog {
   }
 
   /// Sentence: a process was killed, and whether its successor runs; `successor` is nil if none was seen.
-  /// - Parameter successor: Process id of the next process; nil if none was seen.
   func killed(_ name: String, _ pid: Int32, successor: Int32?) -> String {
     let process = "\(safe(name)) (pid \(pid))"
     guard let successor else {

@@ -26,7 +26,8 @@ extension MessageCatalog {
   /// Text for the outcome of a receipt.
   func outcome(_ outcome: Outcome) -> String { phrases.outcome(outcome) }
 
-  /// Name of the grade of a priority, also of the regular grade, which lists of tickets omit.
+  /// Name of the grade of a priority, also of the regular grade, which tickets do not show; `priority 5` without a
+  /// grade.
   func grade(_ priority: Priority) -> String { phrases.standing(priority) }
 
   /// `업무시간 - mm:ss:SSS`.

@@ -7,7 +7,6 @@ import BankModel
 
 extension MessageCatalog {
   /// Detail of an error or event in the user's language; `detail` is its English text, used if its kind is unknown.
-  /// - Parameter detail: The English text as received, for unknown kinds.
   func localizedDetail(_ detail: String, _ messageDetail: MessageDetail?) -> String {
     guard language == .korean, let messageDetail, let kind = messageDetail.kind else { return detail }
     let sentence = messageDetail.formatTemplate(Self.korean(kind)) { value, form in

@@ -10,11 +10,11 @@ import Time
 import Wire
 
 extension CoordinatorClient {
-  /// Waits for the answer to a request.
+  /// Sends a request and returns its answer, with progress output until then; nil at the deadline, or if a signal was
+  /// received first.
   /// - Parameter crowd: Number of customers for the progress display; nil for all customers that wait, are delayed or
   ///   are served.
   /// - Parameter leavesDelayed: True if the request does not wait for delayed customers.
-  /// - Returns: nil if the deadline passed, or a signal was received first.
   func awaitAnswer(
     to command: ControlCommand, until deadline: MonotonicTime?, crowd: Int64?, _ progress: WaitProgress,
     _ wait: InterruptibleWait? = nil, leavesDelayed: Bool = false
@@ -67,7 +67,8 @@ final class WaitProgress {
     self.meter = meter ?? ProgressMeter(messages: messages)
   }
 
-  /// Shows the progress in a status report, and prints reasons for a long wait.
+  /// Shows the progress in a status report, and prints reasons for a long wait. `crowd` is the number of customers to
+  /// wait for; nil for all.
   /// - Throws: `paused` if `endsWhenPaused` and customers wait for a paused service.
   func show(_ report: StatusReport, crowd: Int64?) throws(CommandError) {
     self.report = report
@@ -106,7 +107,7 @@ extension WaitProgress {
   /// Milliseconds until the first delayed customer is due, from which on the wait is reported. A first retry is not.
   private static let longRetry: Int64 = 2_000
 
-  /// Prints a sentence if its cause was not reported before and the first second has passed.
+  /// Prints a sentence about a long wait if its cause was not reported before and the first second has passed.
   private func printOnce(_ sentence: String, once cause: String) {
     guard meter.isDue <= SystemClock.monotonic(), reported.insert(cause).inserted else { return }
     meter.say(sentence)

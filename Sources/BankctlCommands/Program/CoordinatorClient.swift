@@ -239,7 +239,7 @@ extension CoordinatorClient {
     return last
   }
 
-  /// Sends a request without waiting for its answer.
+  /// Sends a request without waiting for its answer, and returns its number, by which the answer is recognised.
   /// - Parameter continued: Number of the request that this one continues.
   @discardableResult
   func send(
@@ -256,7 +256,8 @@ extension CoordinatorClient {
     }
   }
 
-  /// Returns the next answer, or nil at the deadline. Throws a refusal.
+  /// Waits for the next answer to any request and returns it, or nil at the deadline. Throws an answer that is a
+  /// refusal.
   func next(until deadline: MonotonicTime?) throws(CommandError) -> ControlReply? {
     let reply: ControlReply?
     do throws(ControlError) { reply = try connection.next(until: deadline) } catch {
@@ -304,7 +305,8 @@ extension Session {
   /// True if a coordinator accepts connections, even if it is closing.
   var isBankAnswering: Bool { (try? home.connect()) != nil }
 
-  /// Waits for the exit of a guardian whose coordinator does not answer any more. Called before the bank is opened.
+  /// Waits for the exit of the guardian of this home if its coordinator does not answer any more. Called before the
+  /// bank is opened.
   func awaitGuardianExit() {
     let deadline = SystemClock.monotonic() + CoordinatorClient.reconnectTimeout
     while home.isGuarded, !isBankAnswering, SystemClock.monotonic() < deadline { Pause.briefly() }

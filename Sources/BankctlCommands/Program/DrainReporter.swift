@@ -50,5 +50,6 @@ final class DrainReporter {
     return step
   }
 
+  /// Clears the progress bar at the end of the drain.
   func finish() { meter.finish() }
 }

@@ -117,7 +117,8 @@ final class ForegroundBank {
     }
   }
 
-  /// Reads all received messages. Returns true if the connection has ended.
+  /// Adds all messages received on a connection to the pending events, converted by `event`. Returns true if the
+  /// connection has ended.
   private func drain(_ line: Connection, as event: (ControlReply) -> ForegroundEvent) throws(CommandError)
     -> Bool
   {

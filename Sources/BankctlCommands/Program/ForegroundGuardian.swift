@@ -144,8 +144,8 @@ final class ForegroundGuardian {
     return line != nil
   }
 
-  /// Forwards a stop signal over the connection if there is one. Unlike a signal, the connection also
-  /// returns progress and the closing message.
+  /// Forwards the `count`-th stop signal to the coordinator as a request, whose answers contain progress and the
+  /// result. Returns false if it was not sent; the guardian then sends a signal instead.
   private func passOnWish(_ count: Int) -> Bool {
     if count == 1, !hasReportedDrain {
       hasReportedDrain = true
@@ -178,7 +178,7 @@ final class ForegroundGuardian {
     }
   }
 
-  /// Error that says that the coordinator exited.
+  /// Error with this message, and the code for an exited coordinator.
   private func commandFailure(_ message: String) -> CommandError {
     .commandFailure(.coordinatorExited, message)
   }

@@ -189,8 +189,8 @@ final class FullScreen {
     }
   }
 
-  /// Restores the terminal, stops this program, and redraws when the program is continued.
-  /// - Parameter group: True to stop the whole process group, as a Ctrl-Z without raw mode does.
+  /// Suspends this program, with its process group if `group`: restores the terminal, stops, and redraws when
+  /// continued.
   private func stop(group: Bool) {
     let wasShown = isShown
     hide()

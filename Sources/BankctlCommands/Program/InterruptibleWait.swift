@@ -57,7 +57,7 @@ final class InterruptibleWait {
     }
   }
 
-  /// Checks for signals without waiting.
+  /// Records the signals that have arrived, without waiting for more.
   func checkSignals() throws(CommandError) { try loop.runIteration(until: MonotonicTime(nanoseconds: 0)) }
 
   /// Ends this program by the recorded signal, if there is one. Otherwise unblocks the signals.

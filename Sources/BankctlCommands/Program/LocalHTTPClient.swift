@@ -10,12 +10,12 @@ enum LocalHTTPClient {
   /// Maximum answer size in bytes.
   private static let longest = 64 << 10
 
-  /// Sends an empty POST. Returns status and body.
+  /// Sends an empty POST. Returns status and body; nil without a valid answer in time.
   static func post(
     _ target: String, to socket: String, until deadline: MonotonicTime
   ) -> (status: Int, body: [UInt8])? { ask("POST", target, socket, deadline) }
 
-  /// Sends a GET. Returns status and body.
+  /// Sends a GET. Returns status and body; nil without a valid answer in time.
   static func get(
     _ target: String, from socket: String, until deadline: MonotonicTime
   ) -> (status: Int, body: [UInt8])? { ask("GET", target, socket, deadline) }

@@ -6,7 +6,7 @@
 import Posix
 import Time
 
-/// Requests of keys to one service, sent one after the other.
+/// Requests that the keys of a screen make to one service, sent one after the other.
 struct RequestQueue<Request> {
   /// How fast the service answers the request in flight.
   enum Pace: Sendable, Equatable {
@@ -51,7 +51,7 @@ struct RequestQueue<Request> {
     waiting.append(request)
   }
 
-  /// Returns the request to send now; nil while another one is in flight.
+  /// Returns the request to send now, and records it as sent; nil if none waits, or while another one is in flight.
   mutating func next(at now: MonotonicTime) -> Request? {
     guard sent == nil, pace != .silent, !waiting.isEmpty else { return nil }
     sent = waiting.removeFirst()
@@ -67,7 +67,8 @@ struct RequestQueue<Request> {
     return refused
   }
 
-  /// Records a timeout. The service counts as not answering until its next answer.
+  /// Records that the request in flight got no answer in time. The service counts as not answering until its next
+  /// answer.
   mutating func gaveUp() {
     (sent, unanswered) = (nil, sent ?? unanswered)
     fallSilent()

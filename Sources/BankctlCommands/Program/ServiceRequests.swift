@@ -10,15 +10,15 @@ import Time
 import Transport
 import VendingClient
 
-/// Presentation of a service's errors to users and scripts.
+/// Request type of the stock or of the vending machine, with the texts and codes for errors of that service.
 protocol PresentableCommand: ServiceCommand {
   /// Role of the service process.
   static var role: WorkerRole { get }
   /// Error code in JSON if the service does not answer.
   static var absence: ErrorCode { get }
 
-  /// Message for users if the service does not answer.
-  /// - Parameter isInDoubt: True if a change was sent, and the service may have made it.
+  /// Message for users if the service does not answer, with the reason `why`. `isInDoubt`: a sent change may have been
+  /// made.
   static func silence(_ why: String, isInDoubt: Bool, _ messages: MessageCatalog) -> String
   /// Error for an answer that is a refusal; nil for any other answer.
   static func commandFailure(about answer: Answer, _ messages: MessageCatalog) -> CommandFailure?

@@ -67,8 +67,8 @@ package struct Session {
     return service
   }
 
-  /// The windows that the options request, each service once.
-  /// - Parameter juice: True if the command has an option for juice stations.
+  /// The numbers of windows that options request, each service once, with its option. `juice`: the command has an
+  /// option for juice stations.
   func chosenWindows(juice: Bool) throws(CommandError) -> [(
     service: ServiceName, count: Int64, option: String
   )] {
@@ -94,8 +94,8 @@ package struct Session {
     return (try? BankConfiguration.load(path: file))?.store.address?.description
   }
 
-  /// The settings with which the coordinator opens the bank, from the options and the environment. The configuration
-  /// decides those that are nil.
+  /// The settings with which the coordinator opens the bank, from the options, the environment and `juice`, the number
+  /// of juice stations. The configuration decides those that are nil.
   func openingOrder(juice: Int64?) throws(CommandError) -> LaunchSettings {
     var order = LaunchSettings(
       .open, home: home,

@@ -6,7 +6,7 @@ import BankModel
 import Posix
 import Wire
 
-/// Makes the text lines of a snapshot.
+/// Makes the text lines of a snapshot of the bank, for `bankctl snapshot`.
 struct BoardRenderer {
   let frame: BoardFrame
   let messages: MessageCatalog

@@ -5,9 +5,9 @@
 import Posix
 import Time
 
-/// Estimates the rate and the remaining time from counts.
+/// Estimates the rate and the remaining time of a task from the numbers of its completed steps.
 struct ETAEstimator {
-  /// A count and its time.
+  /// Number of completed steps at one time.
   private struct Sample {
     var at: MonotonicTime
     var done: Int64
@@ -30,7 +30,7 @@ struct ETAEstimator {
   /// Maximum number of stored counts; more would not improve the estimate.
   private static let mostSamples = 256
 
-  /// Adds a count; ignores one that has not changed.
+  /// Adds the number of completed steps at this time; ignores one that has not changed.
   mutating func note(_ done: Int64, at now: MonotonicTime) {
     if let last = samples.last {
       // If the count decreases, measuring starts again.

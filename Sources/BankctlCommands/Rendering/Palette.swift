@@ -4,7 +4,7 @@ import BankModel
 
 /// Colours of a terminal; none for output without colours.
 package struct Palette: Sendable, Equatable {
-  /// A meaning with a colour.
+  /// Meaning of a text, which decides the colour of the text.
   package enum Role: Sendable, CaseIterable {
     case loan, waiting, serving, alarm
     /// Less important text.

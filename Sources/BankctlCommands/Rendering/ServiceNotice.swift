@@ -29,7 +29,7 @@ struct ServiceNotice {
   /// Removes the shown text, for a new key.
   mutating func clear() { last = nil }
 
-  /// Removes a text about the absence of the service.
+  /// Removes the shown text if it says that the service is absent or refused a key, because the service is there again.
   mutating func forgetAbsence() {
     if let text = last?.text, [absence, refusedKey].contains(text) { last = nil }
   }

@@ -47,7 +47,7 @@ struct TicketTimelineRenderer {
     }
   }
 
-  /// The lines about the start and the end of an attempt.
+  /// The lines about the start and the end of an attempt; `place` is its index among the attempts of the ticket.
   private func timeline(of attempt: AttemptReport, _ place: Int) -> [String] {
     // For an attempt that was lost with its coordinator, start and window are unknown.
     let lines = attempt.end == .lost ? [] : [at(attempt.startedAt, messages.attemptBegan(attempt))]

@@ -116,7 +116,8 @@ final class JuiceOrderTracker {
     }
   }
 
-  /// Customers that the station has served today; read from the status if the report does not contain the number.
+  /// Number of customers of the juice service served today. If it does not change during the timeout, the station
+  /// hangs.
   private func served(_ report: TicketReport, _ coordinator: CoordinatorClient) throws(CommandError) -> Int64
   {
     if let served = report.servedOfService { return served }
@@ -177,7 +178,7 @@ final class JuiceOrderTracker {
 
   // MARK: - Lost coordinator
 
-  /// Runs a conversation, and repeats it after each loss of the coordinator.
+  /// Runs a conversation with the coordinator, and repeats it from its start after each loss of the connection.
   private func persist<Result>(
     _ body: (CoordinatorClient) throws(CommandError) -> Result
   ) throws(CommandError) -> Result {

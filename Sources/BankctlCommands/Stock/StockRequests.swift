@@ -14,7 +14,8 @@ extension StockCommand: PresentableCommand {
   static var role: WorkerRole { .stock }
   static var absence: ErrorCode { .stockUnavailable }
 
-  /// Message for users if the stock does not answer.
+  /// Message for users if the stock does not answer, with the reason `why`. `isInDoubt`: a sent change may have been
+  /// made.
   static func silence(_ why: String, isInDoubt: Bool, _ messages: MessageCatalog) -> String {
     messages.stockSilent(why, isInDoubt)
   }
@@ -45,13 +46,13 @@ extension ServiceRequests where Command == StockCommand {
     return assortment
   }
 
-  /// Snapshot of the items of an assortment.
+  /// Requests the amounts in the stock, without the drinks of the vending machine.
   func picture(of assortment: Assortment) throws(CommandError) -> StockSnapshot {
     guard case .snapshot(let picture) = try ask(.querySnapshot) else { throw Self.unexpected }
     return picture.withoutDrinks(of: assortment)
   }
 
-  /// Requests a change. Returns the shortages if there are too few pieces; the stock is then unchanged.
+  /// Requests a change of the stock. Returns the shortages if there are too few pieces; the stock is then unchanged.
   func change(_ command: StockCommand) throws(CommandError) -> [Shortage] {
     switch try ask(command) {
     case .done: return []

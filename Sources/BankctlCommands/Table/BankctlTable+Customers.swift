@@ -250,7 +250,7 @@ extension BankctlTable {
     ], operands: [numbers()],
     options: [ofDay(excluding: [])])
 
-  /// The operand for ticket numbers and ranges.
+  /// The operand for ticket numbers and ranges; `option` may be given in its place.
   private static func numbers(replacedBy option: String? = nil) -> OperandSpec {
     OperandSpec(
       "N", .text, .repeatingOnceOrMore, replacedBy: option,

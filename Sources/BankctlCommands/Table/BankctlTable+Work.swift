@@ -17,6 +17,7 @@ extension BankctlTable {
       OptionSpec("watch", short: "w", "Show every change.", "바뀔 때마다 보여 줍니다."), oneBranch(excluding: "watch"),
     ])
 
+  /// The option `--branch N` of commands that can show a single branch of a shared bank.
   /// - Parameter other: Name of an option that cannot be combined with this one.
   private static func oneBranch(excluding other: String? = nil) -> OptionSpec {
     OptionSpec(

@@ -104,7 +104,7 @@ struct LineRows {
     ]
   }
 
-  /// The start of the row of a customer: ticket, service, grade.
+  /// The row of a customer with its first cells: ticket, service, and grade, by whose `rank` the rows are sorted.
   private func customer(
     _ key: String, _ ticket: Int64, _ service: ServiceName, _ grade: String, _ rank: Int64
   ) -> TopRow {

@@ -18,7 +18,7 @@ struct RowCursor: Sendable, Equatable {
     return keys.firstIndex(of: key) ?? min(place, keys.count - 1)
   }
 
-  /// Fixes the selection to the row that is selected now.
+  /// Binds the selection to the key of the row that is selected now, so that it follows this row when the list changes.
   mutating func settle(in keys: [String]) {
     guard let chosen = chosen(in: keys) else { return }
     if key == nil, followsEnd { return }

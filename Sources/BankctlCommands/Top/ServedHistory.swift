@@ -12,10 +12,7 @@ struct ServedHistory: Sendable, Equatable {
 
   init(seconds: Int) { counts = [Int64](repeating: 0, count: seconds + 1) }
 
-  /// Adds a count. The first count only sets the start.
-  /// - Parameters:
-  ///   - total: number of customers served so far.
-  ///   - milliseconds: time of the count, since 1970.
+  /// Adds the number of customers served in total at this time. The first one only sets the start.
   mutating func handle(total: Int64, at milliseconds: Int64) {
     let before = self.total
     self.total = total

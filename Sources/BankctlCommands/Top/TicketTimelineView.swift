@@ -4,7 +4,7 @@
 import Time
 import Wire
 
-/// Schedule of a polled view.
+/// Decides when the request for a view of the dashboard is sent again, after the bank may have changed.
 struct RefreshSchedule: Sendable, Equatable {
   private var isAsked = false
   private var isStale = true

@@ -4,7 +4,7 @@
 import BankModel
 import Wire
 
-/// An action of a dashboard key on the selected row.
+/// An action that a key of the dashboard requests for the selected row, such as to pause its service.
 enum TopAction: Sendable, Equatable {
   case timeline, pause, openWindow, closeWindow, requeue, cancel, kill
 
@@ -33,8 +33,8 @@ enum TopAction: Sendable, Equatable {
     }
   }
 
-  /// What the action does with the selected row.
-  /// - Parameter pending: Requested numbers of windows whose requests are not answered yet.
+  /// What the dashboard does for the action on the selected row. `pending`: numbers of windows requested and not
+  /// answered yet.
   func outcome(
     at row: TopRow?, in tab: TopTab, _ frame: BoardFrame, pending: [ServiceName: Int64],
     _ messages: MessageCatalog

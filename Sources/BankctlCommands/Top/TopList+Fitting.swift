@@ -13,7 +13,8 @@ extension TopList {
     case end
   }
 
-  /// The shown columns, and the width of each, which is never more than the column needs.
+  /// Indices of the columns that are shown in `room`, and the width of each, never more than its `natural` width, which
+  /// its longest text needs.
   func fitting(_ natural: [Int], within room: Int) -> (places: [Int], widths: [Int]) {
     var widths = natural.indices.map { place in
       columns[place].shortening == .never ? natural[place] : min(natural[place], columns[place].comfort)

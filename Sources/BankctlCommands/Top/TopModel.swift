@@ -15,7 +15,7 @@ enum TopTab: Int, CaseIterable, Sendable {
   case lines, dead, stock, vending, log
 }
 
-/// A confirmation prompt.
+/// A question whether to execute an action that the user must confirm.
 enum TopQuestion: Sendable, Equatable {
   case cancel(ticket: Int64, day: Int64)
   case kill(BoardWindow, pid: Int32)
@@ -39,7 +39,7 @@ struct TopModel {
     case timeline(TicketTimelineView)
   }
 
-  /// View state of a list.
+  /// What the user has set for the lists of one tab: selected row, sorted column, filter.
   struct ListView: Sendable, Equatable {
     var cursor = RowCursor()
     var sorted = 0
@@ -83,7 +83,8 @@ struct TopModel {
   }
   var view: ListView { views[tab] ?? ListView() }
 
-  /// The shown data and its time.
+  /// The data to show and the time to show it for: those of the freeze, otherwise the latest data now; nil before the
+  /// first.
   func shown(at now: MonotonicTime) -> (moment: TopFrame, at: MonotonicTime)? {
     frozen ?? live.map { ($0, now) }
   }
@@ -155,7 +156,8 @@ struct TopModel {
     notice.say(messages.commandFailure(about: .failure(failure), home: home)?.message ?? "")
   }
 
-  /// Handles a lost connection: pending requests get no answer.
+  /// Handles a lost connection: drops the requests that get no answer any more, and marks what they would update as
+  /// outdated.
   mutating func loseAnswers() {
     targets = [:]
     letters.forget()
@@ -220,7 +222,7 @@ struct TopModel {
     }
   }
 
-  /// Applies a key on a tab without a prompt.
+  /// Applies a key while a tab is shown and no question, filter or help. Returns a request if the key makes one.
   private mutating func pressInList(_ key: Key, at now: MonotonicTime) -> UserCommand? {
     if let step = step(key) {
       if [.stock, .vending].contains(tab) { push(by: step) } else { move(by: step, at: now) }
@@ -277,7 +279,7 @@ struct TopModel {
     }
   }
 
-  /// Removes an answered request. A later request for the same service is kept.
+  /// Removes the requested number of windows of a service after the answer, unless another number was requested since.
   private mutating func forgetTarget(_ windows: ServiceWindows) {
     if targets[windows.service] == windows.count { targets[windows.service] = nil }
   }
@@ -295,7 +297,7 @@ struct TopModel {
     }
   }
 
-  /// Scrolls a text.
+  /// Scrolls the shown text by this number of lines, at most to its start or end.
   private mutating func push(by step: Int) {
     let sum = scrollOffset.addingReportingOverflow(step)
     scrollOffset = sum.overflow ? (step < 0 ? 0 : room.push) : max(0, min(sum.partialValue, room.push))
@@ -310,7 +312,7 @@ struct TopModel {
     return view.cursor.chosen(in: rows.map(\.key)).map { rows[$0] }
   }
 
-  /// Binds the selection to the row that is selected now.
+  /// Binds the selection of the tab to the row that is selected now, so that it follows this row when the list changes.
   private mutating func settle(at now: MonotonicTime) {
     let keys = rows(at: now).map(\.key)
     views[tab, default: ListView()].cursor.settle(in: keys)

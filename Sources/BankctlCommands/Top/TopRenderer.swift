@@ -225,7 +225,7 @@ struct TopRenderer {
 
   // MARK: - Prompts and notices
 
-  /// Lines about the killed process.
+  /// Lines about the process that was killed from the dashboard, and the recovery.
   private func note(_ columns: Int) -> [String] {
     guard let kill = model.kill else { return [] }
     return Screen.sentence(messages.killed(kill), columns: columns).map {

@@ -64,8 +64,7 @@ final class TopScreen {
       branch: session.invocation.integer("branch"))
   }
 
-  /// Runs the loop of the screen.
-  /// - Returns: True if the bank has closed.
+  /// Runs the loop of the screen until it ends. Returns true if the bank has closed.
   private func show() throws(CommandError) -> Bool {
     try screen.begin { [unowned self] key in press(key) }
     while !screen.isEnded, !screen.isClosed {
@@ -109,8 +108,7 @@ final class TopScreen {
 
   // MARK: - The bank
 
-  /// Handles the messages of the bank and the state of its connection.
-  /// - Returns: False if the bank has closed.
+  /// Handles the messages of the bank and the state of its connection. Returns false if the bank has closed.
   private func handle() throws(CommandError) -> Bool {
     let wasThere = coordinator.isConnected
     let replies: [ControlReply]

@@ -22,7 +22,8 @@ extension VendingCommand: PresentableCommand {
   static var role: WorkerRole { .vending }
   static var absence: ErrorCode { .vendingUnavailable }
 
-  /// Message for users if the machine does not answer.
+  /// Message for users if the machine does not answer, with the reason `why`. `isInDoubt`: a sent change may have been
+  /// made.
   static func silence(_ why: String, isInDoubt: Bool, _ messages: MessageCatalog) -> String {
     messages.machineSilent(why, isInDoubt)
   }

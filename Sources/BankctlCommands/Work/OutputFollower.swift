@@ -44,9 +44,8 @@ final class OutputFollower {
     try readAvailable()
   }
 
-  /// Passes on the remaining output of an ended command.
-  /// - Parameter kept: The excerpt in the receipt; nil without one.
-  /// - Returns: Number of bytes that could not be passed on, because they were not stored or their file is gone.
+  /// Passes on the remaining output of an ended command; `kept` is the excerpt in its receipt. Returns the number of
+  /// bytes that are missing, because they were not stored or their file is gone.
   func finish(_ kept: TruncatedOutput?) throws(CommandError) -> Int64 {
     try forwardNew()
     guard let kept else { return 0 }

@@ -4,7 +4,8 @@
 
 import Wire
 
-/// Another branch that has served a ticket.
+/// The branch whose home has the output of a ticket's command, because it has served the ticket; never that of this
+/// home.
 struct OutputOwnerBranch {
   let number: Int64
   /// Name and host of the branch; nil if the branch has joined so recently that the branch of this home has

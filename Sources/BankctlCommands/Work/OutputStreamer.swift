@@ -14,9 +14,9 @@ final class OutputStreamer {
   enum Stream: CaseIterable {
     case output, errors
 
-    /// Name of the stream's file.
+    /// Name of the file that stores this stream of the command of a ticket: `7.out` or `7.err`.
     func file(_ ticket: Int64) -> String { "\(ticket).\(self == .output ? "out" : "err")" }
-    /// The excerpt of the stream in a result.
+    /// The excerpt of this stream in the result of the command.
     func kept(in result: WorkResult) -> TruncatedOutput { self == .output ? result.output : result.errors }
   }
 
@@ -43,8 +43,8 @@ final class OutputStreamer {
     Paths.join(home, "output", String(day), stream.file(ticket))
   }
 
-  /// Passes on the output until the ticket has ended, and returns the ticket; nil if a signal was received
-  /// first.
+  /// Prints these streams of the command until its ticket has ended, and returns the ticket; nil if a signal was
+  /// received first.
   func streamUntilEnd(streams: [Stream]) throws(CommandError) -> TicketReport? {
     let followers = streams.map { ($0, follower($0, of: streams)) }
     while true {
@@ -79,7 +79,7 @@ final class OutputStreamer {
     }
   }
 
-  /// Prints the reason why bytes of a stream are missing.
+  /// Prints that `lost` bytes of a stream are missing, and the reason.
   private static func printLoss(_ lost: Int64, of report: TicketReport, _ stream: Stream, _ session: Session)
   {
     let filed = report.receipt?.result.map(stream.kept)?.filed ?? 0
@@ -88,7 +88,7 @@ final class OutputStreamer {
     session.note(session.messages.outputNotStored(lost, filed == 0 ? .noFile : isThere ? .bounds : .fileGone))
   }
 
-  /// The follower that prints a stream.
+  /// The follower that prints a stream: to standard output, but errors to standard error if both `streams` are printed.
   private func follower(_ stream: Stream, of streams: [Stream]) -> OutputFollower {
     let session = session
     return OutputFollower(
@@ -116,8 +116,7 @@ final class OutputStreamer {
   }
 
   /// Prints the output of a stream that is available now, for `output` without `--follow` and for ended tickets.
-  ///
-  /// - Returns: True if the printed output is complete.
+  /// Returns true if the printed output is complete.
   static func show(
     _ report: TicketReport, _ stream: Stream, _ session: Session
   ) throws(CommandError) -> Bool {
