@@ -76,7 +76,7 @@ public struct Example: Sendable, Hashable {
   public init(_ line: Text, _ summary: Text) { (self.line, self.summary) = (line, summary) }
 }
 
-/// One command of the program.
+/// One command that a program accepts: its words, options and operands, and its texts for help.
 public struct CommandSpec: Sendable, Hashable {
   /// The words that name the command: `["shelf", "add"]`. Empty for the only command of a program.
   public var path: [String]

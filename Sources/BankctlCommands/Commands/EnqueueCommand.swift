@@ -256,7 +256,7 @@ final class EnqueueCommand {
     }
   }
 
-  /// Ends the request before it is sent if a signal was received.
+  /// Throws an error if a signal was received, so that the request, or its next part, is not sent.
   /// - Throws: `request_withdrawn` in this case.
   private func checkWithdrawal() throws(CommandError) {
     try wait?.checkSignals()

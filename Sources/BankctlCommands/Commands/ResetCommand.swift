@@ -31,7 +31,8 @@ enum ResetCommand {
     throw .commandFailure(as: .wrongState, message)
   }
 
-  /// Resets the bank on this day. Returns nil if that day has already ended for another reason.
+  /// Resets the bank if this is still its business day, and returns its status; nil if the day has ended for another
+  /// reason.
   private static func reset(_ day: Int64, _ session: Session) throws(CommandError) -> StatusReport? {
     var isRepeated = false
     return try CoordinatorClient.withOpenBank(session) { coordinator throws(CommandError) in

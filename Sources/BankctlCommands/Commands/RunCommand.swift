@@ -67,8 +67,8 @@ enum RunCommand {
     return line
   }
 
-  /// Sends the request. If the payload is too long for the bank, the error lists the sizes of its parts,
-  /// because the environment is usually the largest part.
+  /// Requests the ticket of the command line. If the payload is too long for the bank, the error lists the sizes of its
+  /// parts, because the environment is usually the largest part.
   private static func issue(
     _ order: EnqueueParameters, _ line: CommandLinePayload, _ session: Session
   ) throws(CommandError) -> (EnqueuedReport, CoordinatorClient) {

@@ -46,7 +46,7 @@ struct CustomerRecord: Sendable, Equatable {
     case tooFar(Field)
   }
 
-  /// Fields that a line may have; the raw value is the name in JSON.
+  /// A field that a line may have; the raw value is the name in JSON.
   enum Field: String, Sendable, CaseIterable {
     case service, grade, priority, amount, account, key, payload
     case payloadBase64 = "payload_b64"

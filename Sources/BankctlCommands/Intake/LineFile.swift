@@ -108,7 +108,8 @@ struct InputPrecheck {
   private var isObject = false
   private var customers: Int64 = 0
 
-  /// True if a line is too long or there are too many customers. Later input cannot change this result.
+  /// True if a line is too long or there are too many customers in the input up to this portion. Later input cannot
+  /// change this result.
   mutating func isExceeded(by portion: UnsafeRawBufferPointer) -> Bool {
     guard var place = portion.baseAddress else { return false }
     let end = place + portion.count

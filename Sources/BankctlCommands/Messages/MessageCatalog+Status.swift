@@ -2,7 +2,7 @@
 // Invariant: every column has a heading in both languages.
 
 extension MessageCatalog {
-  /// Columns of tables, and numbers of a status.
+  /// A column of a table, or a number in a status, with a heading in both languages.
   enum Column: Sendable, CaseIterable {
     case issued, waiting, delayed, serving, served, dead, cancelled
     case service, windows, window, pid, generation, state, ticket, restarts, memory

@@ -88,7 +88,7 @@ package struct CommandFailure: Error, Sendable, Equatable {
   }
 }
 
-/// Exit codes of bankctl and of the programs beside it. `run --wait` may exit with others.
+/// An exit code of bankctl or of a program beside it. `run --wait` may exit with others.
 package enum ProgramExit: Int32, Sendable, CaseIterable {
   case done = 0
   case failed = 1

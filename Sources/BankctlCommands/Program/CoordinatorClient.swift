@@ -66,7 +66,7 @@ package final class CoordinatorClient {
     }
   }
 
-  /// Status report of the open bank.
+  /// Connects to the open bank and requests a status report.
   static func picture(_ session: Session) throws(CommandError) -> StatusReport {
     try withOpenBank(session) { coordinator throws(CommandError) in try coordinator.status(.status) }
   }

@@ -75,7 +75,7 @@ package final class Output {
   }
 }
 
-/// Messages on standard error.
+/// Functions that print messages on standard error.
 enum StandardErrorNotes {
   /// Prints a message on standard error, folded to the width of the terminal. A failure is ignored, because
   /// it could not be reported anywhere else.

@@ -9,7 +9,7 @@ import Time
 import VendingClient
 import Wire
 
-/// Tabs of the dashboard; the raw value is the digit key.
+/// A tab of the dashboard; the raw value is its digit key.
 enum TopTab: Int, CaseIterable, Sendable {
   case windows = 1
   case lines, dead, stock, vending, log

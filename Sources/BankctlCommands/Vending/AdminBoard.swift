@@ -5,7 +5,7 @@ import BankModel
 import VendingClient
 import Wire
 
-/// State of the manager's screen.
+/// State of the manager's screen of the vending machine: products with their drinks, and what the user selected.
 struct AdminBoard {
   /// What a key requests.
   enum UserCommand: Sendable, Equatable {

@@ -5,7 +5,7 @@ import BankModel
 import VendingClient
 import Wire
 
-/// State of the customers' screen.
+/// State of the customers' screen of the vending machine: products, balance, purchases, and what the user selected.
 struct CustomerBoard {
   /// What a key requests.
   enum UserCommand: Sendable, Equatable {
@@ -62,7 +62,7 @@ struct CustomerBoard {
   /// Adds older purchases that were requested.
   mutating func handle(older purchases: [MoneyChange]) { keep(purchases) }
 
-  /// Adds purchases to `older`, each once.
+  /// Adds purchases to those loaded for scrolling back (`older`), each once.
   private mutating func keep(_ purchases: [MoneyChange]) {
     let known = Set(older.map(\.sequence))
     older = (older + purchases.filter { !known.contains($0.sequence) }).sorted { $0.sequence < $1.sequence }

@@ -12,7 +12,7 @@ import Wire
 /// Requests to the vending machine.
 typealias VendingRequests = ServiceRequests<VendingCommand>
 
-/// The two sockets of the machine, each with its own permissions.
+/// One of the two sockets of the vending machine, each with its own permissions: for customers or for the manager.
 enum MachineSocket { case customers, manager }
 
 /// Time limit of one try to connect, during which a screen reads no keys.
