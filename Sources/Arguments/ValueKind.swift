@@ -76,7 +76,7 @@ public enum ValueKind: Sendable, Hashable {
   }
 }
 
-/// A checked `NAME=N`.
+/// The checked value of an option of the form `NAME=N`: a name and a number.
 public struct Assignment: Sendable, Hashable {
   /// Name, in its canonical spelling.
   public var name: String
@@ -86,7 +86,7 @@ public struct Assignment: Sendable, Hashable {
   public init(name: String, number: Int64) { (self.name, self.number) = (name, number) }
 }
 
-/// A checked value.
+/// The checked value of an option or operand on a command line.
 public enum Value: Sendable, Hashable {
   /// A given flag.
   case flag

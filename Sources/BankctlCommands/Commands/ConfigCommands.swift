@@ -39,8 +39,8 @@ enum ConfigCommands {
     }
   }
 
-  /// Throws an error for the first external program of the configuration that a command or worker of this bank would
-  /// not find or could not start.
+  /// Throws an error for the first external program of the configuration that the bank would not find or could not
+  /// execute.
   private static func findConfiguredPrograms(
     of read: LoadedConfiguration, file: String, _ session: Session
   ) throws(ConfigurationError) {

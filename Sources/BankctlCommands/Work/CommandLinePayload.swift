@@ -7,7 +7,8 @@ import ByteText
 import JSON
 import Posix
 
-/// A command with everything that its process needs, as a payload.
+/// The payload of a customer of the runner: a command line with directory, environment, input and limits of its
+/// process.
 struct CommandLinePayload {
   /// The program and its arguments.
   var argv: [String]
@@ -37,7 +38,7 @@ struct CommandLinePayload {
   /// `{"command":["make","all"],"directory":"/src","environment":{"PATH":"/bin"},"umask":"0022"}`
   var bytes: [UInt8] {
     var fields: [JSONValue.Field] = []
-    /// Adds a field to the object.
+    /// Adds a field to the JSON object of the payload.
     func add(_ name: String, _ value: JSONValue) { fields.append(JSONValue.Field(name: name, value: value)) }
     if argv.contains(where: ByteText.containsNonUTF8Bytes) {
       add("command_b64", .array(argv.map(Self.encoded)))
@@ -83,7 +84,7 @@ struct CommandLinePayload {
     return bytes
   }
 
-  /// The bytes of a text as base64.
+  /// The bytes of a text as base64, for a text that is not UTF-8.
   private static func encoded(_ text: String) -> JSONValue {
     .string(Base64.encode(ByteText.bytes(of: text)))
   }
