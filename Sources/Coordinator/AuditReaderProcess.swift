@@ -58,7 +58,7 @@ final class AuditReaderProcess {
   /// Kills the process. If it has sent no result, `onEnd` is called with nil.
   func stop() { finish(nil) }
 
-  /// Ends the process after its result, or without one.
+  /// Kills the process and passes its result to `onEnd`; nil if it has sent none.
   private func finish(_ report: AuditReport?) {
     child?.kill(SIGKILL)
     channel = nil

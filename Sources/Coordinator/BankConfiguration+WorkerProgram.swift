@@ -13,7 +13,8 @@ import Time
 import Wire
 
 extension BankConfiguration {
-  /// Program at a window of a service.
+  /// The configured worker program for a window of a service, with arguments, environment and limits, ready to start.
+  /// `key` is a value in its environment, by which its processes are found after a crash.
   ///
   /// - Parameters:
   ///   - window: Name of the window.

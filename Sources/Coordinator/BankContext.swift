@@ -62,6 +62,7 @@ final class BankContext {
   /// Kind of worker of each service.
   private(set) var kinds: ServiceKinds
 
+  /// Name of a window or of the place of an outside worker, for example `run-1`.
   func name(of window: Window) -> String { services.directory.name(of: window) }
 
   /// Language of texts: that of the command line, or else that of the configuration.

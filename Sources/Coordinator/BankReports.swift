@@ -73,7 +73,7 @@ final class BankReports: CoordinatorComponent {
     numbers.isPaused ? queue.pauseReasons[service] : nil
   }
 
-  /// Windows and outside workers, with the windows that each serves.
+  /// One report for each window and each outside worker; `places` are the windows that it serves.
   ///
   /// - Parameter memory: Resident bytes of a process; nil if unknown.
   func windows(memory: (Int32) -> Int64?) -> [(report: WorkerReport, places: [Window])] {

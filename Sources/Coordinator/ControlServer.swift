@@ -55,13 +55,14 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
     answer(session, request.number, .failure(refusal))
   }
 
-  /// Number of a request together with its client.
+  /// Key of a request in a table: the client's session, and the number that the client gave to the request.
   private struct ClientRequestID: Hashable {
     let session: UInt64
     let number: UInt32
   }
 
-  /// Answers a request. The answer is sent at the end of the iteration, or by an earlier ``flush()``.
+  /// Answers a request, or sends a part of the answer if `more` is true: further parts follow. It is sent at the end of
+  /// the iteration, or by an earlier ``flush()``.
   ///
   /// All answers except the pieces of subscriptions pass through this function, so it checks that none quotes facts
   /// of the store that a crash could undo.
@@ -76,7 +77,7 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
     send(.reply(ControlReply(number: number, answer: answer, more: more)), to: session)
   }
 
-  /// Answers a request; see ``answer(_:_:_:more:)``.
+  /// Answers a request, or sends a part of the answer if `more` is true; see ``answer(_:_:_:more:)``.
   func answer(
     _ requester: RequestHandle, _ answer: ControlAnswer, from origin: AnswerOrigin = .memory,
     more: Bool = false
@@ -114,7 +115,8 @@ package final class ControlSession: ClientSession<ClientMessage, BankMessage> {
   /// Payload bytes in memory for requests that are not admitted yet.
   var payloadBytes = 0
 
-  /// True if the server may resume reading a client that it had stopped reading.
+  /// True if the server may resume reading a client that it had stopped reading: its requests, queries and payload
+  /// bytes are below half of their limits, and fewer than `share` bytes of its answers are unsent.
   func canBeRead(within share: Int) -> Bool {
     openRequests < ClientLimits.openRequests / 2 && openReads < ClientLimits.openReads / 2
       && payloadBytes < PayloadMemoryLimiter.ofClient / 2 && channel.backlog < share

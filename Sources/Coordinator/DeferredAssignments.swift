@@ -46,7 +46,8 @@ struct DeferredAssignments {
   /// Orders held back for a connection.
   func orders(of peer: Peer) -> [Order] { waiting[peer] ?? [] }
 
-  /// Records the number of unread bytes. Returns true if it is lower than at the last check.
+  /// Records how many bytes for a worker are still unsent (`backlog`). Returns true if fewer than at the last check,
+  /// because the worker has read.
   mutating func hasRead(_ peer: Peer, backlog: Int) -> Bool {
     backlog < backlogs.updateValue(backlog, forKey: peer) ?? 0
   }
@@ -57,6 +58,7 @@ struct DeferredAssignments {
   func first(of peer: Peer) -> Order? { waiting[peer]?.first }
   /// Holds back an order, behind those already held back for its connection.
   mutating func add(_ order: Order) { waiting[Peer(order.window), default: []].append(order) }
+  /// Removes the next order for a connection, because it is sent now or its lease has ended.
   mutating func removeFirst(of peer: Peer) { change(peer) { $0.removeFirst() } }
 
   /// Removes orders whose leases have ended.
@@ -71,7 +73,7 @@ struct DeferredAssignments {
     return true
   }
 
-  /// Changes the orders of a connection, and forgets the connection if none is left.
+  /// Lets `body` change the orders held back for a connection, and removes the connection if none is left.
   private mutating func change(_ peer: Peer, _ body: (inout [Order]) -> Void) {
     guard var orders = waiting.removeValue(forKey: peer) else { return }
     body(&orders)

@@ -142,7 +142,8 @@ final class EnqueueListSpool {
     return hasher.finalize()
   }
 
-  /// Looks for repetitions of the keys of the first ``checkedParts`` parts.
+  /// Sets `mayRepeat` if a key of the first ``checkedParts`` parts may occur twice in the list; then all parts are
+  /// admitted in order.
   private func watch(_ entries: [EnqueueEntry]) {
     guard hasKeys, !mayRepeat else { return }
     for entry in entries {

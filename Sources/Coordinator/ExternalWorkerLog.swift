@@ -124,7 +124,9 @@ final class ExternalWorkerLog {
 
   /// Time at which buffered lines are to be written; nil if there are none.
   var nextFlush: MonotonicTime? { entries.values.reduce(nil) { .earlier($0, $1.file.nextFlush) } }
+  /// Writes the buffered lines of each log whose time to be written has come.
   func flushIfDue(_ now: MonotonicTime) { for entry in entries.values { entry.file.flushIfDue(now) } }
+  /// Writes the buffered lines of all logs now.
   func flush() { for entry in entries.values { entry.file.flush() } }
 
   /// Name of the service of a window.

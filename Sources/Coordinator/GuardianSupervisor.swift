@@ -14,7 +14,7 @@ final class GuardianSupervisor {
   /// Phase of the bank, as in the guardian's command line.
   private enum Phase: String { case opening, open, stopping, closed }
 
-  /// The guardian that this process watches.
+  /// The guardian whose exit this process watches, with a handle: its parent, or a child that it has started.
   private enum WatchedProcess {
     /// Guardian that started this process.
     case parent(ProcessHandle, Registration)

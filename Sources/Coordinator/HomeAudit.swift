@@ -66,7 +66,8 @@ struct HomeAudit {
     return found
   }
 
-  /// True if an argument is the path of this home, or another path to the same directory.
+  /// True if an argument of a process is the path of this home, or another path to the same directory. `facts` are the
+  /// metadata of the home.
   private func names(_ word: String, _ facts: FileMetadata) -> Bool {
     let path = word.hasPrefix("--home=") ? String(word.dropFirst("--home=".count)) : word
     if path == home.path { return true }

@@ -6,7 +6,7 @@
 import BankModel
 import Posix
 
-/// Identity of a home's processes.
+/// Identity of a home's commands and workers, by which a later coordinator finds those that are still running.
 package struct HomeProcessIdentity: Sendable, Hashable {
   private let number: UInt64
 
@@ -19,7 +19,7 @@ package struct HomeProcessIdentity: Sendable, Hashable {
     }
   }
 
-  /// Mark of the processes of a service.
+  /// Mark that the commands or workers of a service carry, with all their child processes. It names home and service.
   func mark(of service: Service) -> ProcessMark { ProcessMark(owner: number, service: service.number) }
   /// Mark of the home, without a service.
   var mark: ProcessMark { ProcessMark(owner: number, service: 0) }

@@ -15,7 +15,7 @@ struct SliceKey {
   var digest: Int64?
   var ticket: TicketNumber
 
-  /// True if a customer with the same key and this digest is a repetition.
+  /// True if a customer with the same key and this digest is the same order again; false if the two contradict.
   func isRepeated(by other: Int64?) -> Bool { digest == nil || other == nil || digest == other }
 }
 

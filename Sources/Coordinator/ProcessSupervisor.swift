@@ -73,17 +73,17 @@ protocol ProcessSupervisor: AnyObject {
 }
 
 extension ProcessSupervisor {
-  /// Default for processes that start no children that could outlive them.
+  /// Always true: default for processes that start no children that could outlive them.
   func hasNoOrphans(_ slot: Slot, at now: Moment) -> Bool { true }
-  /// Default for supervisors whose processes all run programs of this build.
+  /// Nil, the default for supervisors whose processes all run programs of this build.
   func foreignProgram(for slot: Slot) throws(SystemError) -> ChildProcess.Program? { nil }
-  /// Default: the output is discarded.
+  /// Default: `/dev/null`, so the output is discarded.
   func workerOutput(of slot: Slot) throws(SystemError) -> FileDescriptor {
     try FileDescriptor.open("/dev/null", .writeOnly)
   }
   /// Default: a process may always start.
   func mayStart(_ slot: Slot, at now: Moment) -> Bool { true }
-  /// Default: no process sends lines.
+  /// Nil, the default: every process sends binary frames and no lines.
   func lineLimit(for slot: Slot) -> Int? { nil }
 
   /// Starts the next process at a slot, if the slot permits a start now.
@@ -121,7 +121,8 @@ extension ProcessSupervisor {
     began(slot, at: now)
   }
 
-  /// Registers a started process. On an error the slot is unchanged.
+  /// Registers a started process and its channel at the slot, and watches it for messages and its exit. On an error the
+  /// slot is unchanged.
   private func watch(
     _ child: ChildProcess?, _ descriptor: consuming FileDescriptor, at slot: Slot
   ) throws(SystemError) {
@@ -274,7 +275,7 @@ extension ProcessSupervisor {
     start(slot, at: now)
   }
 
-  /// Kills a process that was to exit and has exceeded its time, and stops reading from an exited process.
+  /// Kills a process that was to exit by a time before `heard`, and stops reading from a process that exited long ago.
   /// - Parameter heard: Time up to which all received messages were handled.
   func enforceDeadlines(_ slot: Slot, heard: MonotonicTime) {
     if let due = slot.killAt, due <= heard {
@@ -314,6 +315,7 @@ enum ProcessPhase: Equatable {
 /// Slot for a process, and the process running in it: its channel on descriptor 3 and its earlier exits.
 /// Invariant: `channel` and `child` are of the same generation.
 package class SupervisedProcess<Incoming: FrameMessage, Outgoing: FrameMessage> {
+  /// Connection between the coordinator and the process.
   typealias Channel = MessageChannel<Incoming, Outgoing>
 
   final var phase = ProcessPhase.empty

@@ -41,19 +41,14 @@ final class QueueDriver {
   var onRefused: () -> Void = {}
   /// Called when the store has failed and the state of the disk is unknown.
   var onStoreFailure: (StoreError) -> Void = { _ in }
-
   /// Reasons why the queue has paused services. A reason is removed when its service is resumed.
   var pauseReasons: [Service: String] = [:]
-
   /// Latest progress reports of workers, for customers in flight.
   private(set) var progress: [TicketNumber: WorkProgress] = [:]
-
   /// Observer that applies the events, for checks in simulations; nil if the driver applies them itself.
   var witness: (any QueueObserver)?
-
   /// Log entries for workers that keep no log of their own.
   let workerLog: ExternalWorkerLog
-
   let context: BankContext
   let tellerSupervisor: TellerSupervisor
   /// Customers in flight at commands and workers, stored for the next coordinator; nil if there is no table.
@@ -101,6 +96,7 @@ final class QueueDriver {
   /// Applies an event; the next ``perform()`` performs its effects.
   func apply(_ event: QueueEvent) { apply(event, into: &effects) }
 
+  /// Applies an event and appends its effects, which are not performed yet. A resume deletes the reason of the pause.
   private func apply(_ event: QueueEvent, into effects: inout [QueueEffect]) {
     if case .resume(_, let service) = event, !pauseReasons.isEmpty {
       if let service { pauseReasons[service] = nil } else { pauseReasons.removeAll() }
@@ -117,6 +113,7 @@ final class QueueDriver {
     subscriptions.changed = true
   }
 
+  /// Replaces the rules of the queue, after the configuration was reloaded.
   func adopt(_ policy: QueuePolicy) { machine.adopt(policy) }
   /// Number of customers cancelled by the reset that is answered now; nil for other requests.
   func takeCancelledCount(by request: RequestNumber) -> Int64? { machine.takeCancelledCount(by: request) }
@@ -155,6 +152,7 @@ final class QueueDriver {
     if let next { effects.swapAt(index, next) }
   }
 
+  /// Performs one effect that the queue has requested: stages a change, sends a message, or calls another part.
   private func perform(_ effect: QueueEffect) {
     switch effect {
     case .stage(let change):
@@ -253,6 +251,7 @@ final class QueueDriver {
     perform()
   }
 
+  /// Writes a log entry about a customer that became a dead letter, and records the event for dashboards.
   private func reportDead(
     _ customer: Customer, _ window: Window, _ end: AttemptEnd, _ processEnd: ProcessEnd?
   ) {
@@ -372,6 +371,7 @@ final class QueueDriver {
 
   // MARK: - Disk space
 
+  /// Writes the log entry that the disk has space again after it was full.
   func logDiskAvailable() { context.write(event: "disk_available") }
 
   /// Notifies the queue if the store has started or stopped using its disk reserve.

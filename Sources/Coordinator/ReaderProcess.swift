@@ -36,6 +36,7 @@ final class ReaderQuery {
 
 /// Process that answers queries to a shared database, one at a time.
 final class ReaderProcess {
+  /// Connection between the coordinator and the process.
   private typealias Channel = MessageChannel<BankMessage, ClientMessage>
 
   /// Command to start the process.
@@ -177,7 +178,8 @@ final class ReaderProcess {
     self.channel = channel
   }
 
-  /// Stops reading from the process and kills it. A query that is still in flight stays for the successor.
+  /// Stops reading from the process, kills it and reports `event` for the log. A query in flight stays for the
+  /// successor. `isWanted` is false if the coordinator ends the process on purpose.
   private func end(_ event: StaticString, isWanted: Bool = true) {
     guard let channel else { return }
     self.channel = nil

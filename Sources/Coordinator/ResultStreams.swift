@@ -134,7 +134,7 @@ final class ResultStreams: CoordinatorComponent {
     return try context.services.known(name)
   }
 
-  /// Returns the limit, or nil for all entries.
+  /// Checks the limit of a query, and returns it; nil means all entries. Throws if the limit is out of range.
   /// - Throws: `badRequest` if the limit is out of range.
   static func bound(_ limit: Int64?) throws(Failure) -> Int64? {
     if let limit, !(1...TicketQuery.limitAtMost).contains(limit) {

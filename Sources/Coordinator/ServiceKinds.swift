@@ -140,7 +140,8 @@ extension BankContext {
 }
 
 extension CommandSettings.Meaning {
-  /// Code of a kind of exit, from its name in the configuration.
+  /// Value of ``code`` for a kind of exit in the configuration: an exit code, `signal`, `timeout`, or else every other
+  /// exit code.
   static func code(named name: String) -> Int32 {
     switch name {
     case "signal": signals

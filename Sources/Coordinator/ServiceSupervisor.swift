@@ -194,20 +194,26 @@ package final class ServiceSupervisor {
 // MARK: - Process life cycle
 
 extension ServiceSupervisor: ProcessSupervisor {
+  /// Message that a service process sends to the coordinator.
   typealias Incoming = ServiceProcessMessage
+  /// Message that the coordinator sends to a service process.
   typealias Outgoing = SupervisorMessage
+  /// Slot of one service process.
   typealias Slot = SupervisedService
 
   static let limits = ProcessLimits(unread: 1 << 16)
 
+  /// Log field with the name of the service.
   func name(of slot: SupervisedService) -> (key: StaticString, value: String) {
     ("worker_name", slot.specification.name)
   }
 
+  /// Program of a service and its arguments; `--existing` is added if it must already have a database.
   func command(for slot: SupervisedService) -> (program: String, arguments: [String]) {
     (slot.specification.program, slot.specification.arguments + (slot.hasDatabase ? ["--existing"] : []))
   }
 
+  /// Generation of the next process at the slot: the present one plus 1.
   func nextGeneration(at slot: SupervisedService) -> Generation { slot.generation + 1 }
 
   /// Sets the time by which a started process must be ready.
@@ -216,6 +222,7 @@ extension ServiceSupervisor: ProcessSupervisor {
     onChange?()
   }
 
+  /// Handles a message of a service process; one that is not allowed in the present phase kills the process.
   func handle(_ message: ServiceProcessMessage, from slot: SupervisedService) {
     switch (slot.phase, message) {
     case (.starting, .hello(let hello)): greet(hello, at: slot)
@@ -312,6 +319,7 @@ extension ServiceSupervisor: ProcessSupervisor {
     startSuccessor(slot, at: now)
   }
 
+  /// Does nothing: the bank continues without a service that was given up.
   func gaveUp(_ slot: SupervisedService) {}
 
   /// Reason of a failure, in a few words.

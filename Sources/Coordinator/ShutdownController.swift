@@ -139,7 +139,7 @@ final class ShutdownController: CoordinatorComponent {
     context.end(with: 1)
   }
 
-  /// Starts the drain, unless it has started.
+  /// Starts the drain, unless it has started. `isUrgent` (no waiting customer is served) is only logged.
   private func begin(now isUrgent: Bool) {
     guard state == nil else { return }
     state = State(drain: Drain(at: context.now.monotonic), servedBefore: queue.machine.dayCounters.served)

@@ -78,8 +78,8 @@ final class ShutdownReport: CoordinatorComponent {
     return report
   }
 
-  /// Number of customers sent away among those counted as served. The caller has made sure that all changes are
-  /// on disk.
+  /// Number of customers sent away (out of stock), who are among those counted as served. The caller has made sure that
+  /// all changes are on disk.
   private func sentAway(_ dayCounters: DayCounters) -> Int64? {
     guard dayCounters.servedByService[Service.juice.index] > 0 else { return 0 }
     return try? store.countOutOfStock(on: dayCounters.day)

@@ -22,9 +22,9 @@ final class StartupController: CoordinatorComponent {
     super.init(dependencies)
   }
 
-  /// Answers clients that wait until the windows are settled. This is checked at the end of an iteration and
-  /// not at the event of a teller, because a closed window is removed only after the exit of its teller was
-  /// handled.
+  /// Once every window has a ready teller and each service is ready or has failed: records that the bank is open, and
+  /// answers the clients that wait for this. This is checked at the end of an iteration and not at the event of a
+  /// teller, because a closed window is removed only after the exit of its teller was handled.
   func answerWaitingClients() {
     guard failure == nil, !isOpen || !subscriptions.windowWaiters.isEmpty, tellerSupervisor.isSettled,
       serviceSupervisor.isSettled
@@ -61,8 +61,8 @@ final class StartupController: CoordinatorComponent {
     }
   }
 
-  /// Answers a request to a bank that could not open, and then ends the process. A follow request is ignored,
-  /// because its client sends another request next.
+  /// Returns false if the bank has opened or may still open. If it could not open, answers the request with the reason,
+  /// and ends the process. A follow request is ignored, because its client sends another request next.
   /// - Returns: False if the bank has opened or may still open.
   func refuses(_ request: ControlRequest, _ session: ControlSession) -> Bool {
     guard let failure else { return false }

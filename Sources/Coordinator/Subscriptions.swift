@@ -45,7 +45,8 @@ final class Subscriptions {
   /// Number of pending events per transaction in flight, oldest first.
   private var sealedEvents: [Int] = []
 
-  /// Next deadline of subscriptions and of waits for tickets.
+  /// Next deadline of subscriptions and of waits for tickets. `isTimerRunning`: the business time runs, so subscribers
+  /// to the state receive a status even without changes.
   func nextDeadline(isTimerRunning: Bool) -> MonotonicTime? {
     var earliest = tickets.nextDeadline
     if let due = views.scheduler.nextDeadline {
@@ -57,19 +58,19 @@ final class Subscriptions {
     return earliest
   }
 
-  /// Adds a client that waits for an idle bank.
+  /// Adds a client that waits since `now` until no customer waits or is served, nor is delayed unless `leavesDelayed`.
   func awaitIdle(_ requester: RequestHandle, since now: MonotonicTime, leavesDelayed: Bool) {
     idleWaiters.append(IdleWaiter(requester: requester, since: now, leavesDelayed: leavesDelayed))
     requester.session.requesters += 1
   }
 
-  /// Adds a client that waits until the windows are settled.
+  /// Adds a client that waits until the windows are settled: each has a ready teller, and closed ones are gone.
   func awaitWindows(_ requester: RequestHandle) {
     windowWaiters.append(requester)
     requester.session.requesters += 1
   }
 
-  /// Removes and returns clients that have waited since `latest` or longer; all clients if `latest` is nil.
+  /// Removes and returns the clients that wait for an idle bank and asked by `latest`, or at any time if it is nil.
   /// - Parameter hasDelayed: True if customers are delayed: then only clients that ignore delayed customers are
   ///   returned.
   func takeIdleWaiters(since latest: MonotonicTime? = nil, hasDelayed: Bool = false) -> [RequestHandle] {
@@ -81,7 +82,7 @@ final class Subscriptions {
     idleWaiters.removeAll(where: isMeant)
     return take(&told)
   }
-  /// Removes and returns the clients that wait until the windows are settled.
+  /// Removes and returns the clients that wait for ready tellers at all windows, because they are answered now.
   func takeWindowWaiters() -> [RequestHandle] { take(&windowWaiters) }
 
   /// Empties a list of waiting clients and returns its contents.
@@ -128,13 +129,15 @@ final class Subscriptions {
         window: context.name(of: window), attempt: lease.attempt))
   }
 
-  /// Marks all announced events as part of a transaction in flight.
+  /// After the start of a commit: assigns the events announced since the previous commit to this transaction, whose
+  /// result confirms them.
   func sealEvents() {
     events.seal()
     sealedEvents.append(pendingEvents.count - sealedEvents.reduce(0, +))
   }
 
-  /// Marks all announced events as part of no transaction, after a rollback: the next commit confirms them.
+  /// After a rollback because of a full disk: events that are not on disk belong to no transaction any more, and the
+  /// next commit confirms them.
   func unsealEvents() {
     events.unseal()
     sealedEvents.removeAll()
@@ -148,7 +151,8 @@ final class Subscriptions {
     changed = true
   }
 
-  /// Confirms the events of the oldest transaction in flight, or all events if there is none.
+  /// After a commit: the events of the oldest transaction in flight, or all events if none is in flight, are on disk
+  /// and may be sent.
   func confirmEvents() {
     events.confirm()
     let count = sealedEvents.isEmpty ? pendingEvents.count : sealedEvents.removeFirst()
@@ -157,7 +161,7 @@ final class Subscriptions {
     pendingEvents.removeFirst(count)
   }
 
-  /// Sends the events that are on disk to subscribers, in order.
+  /// Sends the events that are on disk to subscribers, in order; all of them are on disk if `isSettled` is true.
   /// - Parameter isSettled: True if nothing waits for the disk, so that all events are confirmed.
   func publishEvents(all isSettled: Bool) {
     if isSettled { confirmEvents() }

@@ -10,14 +10,14 @@ import Posix
 import Time
 
 extension TellerSupervisor {
-  /// Stores the marks of this home's processes, and the processes left by earlier coordinators, before a window
-  /// opens.
+  /// Before a window opens: stores the identity with which this home's processes are started, and the processes of
+  /// earlier coordinators that could not be killed.
   package func inherit(_ processIdentity: HomeProcessIdentity?, _ left: [Orphans.LeftoverProcess]) {
     self.processIdentity = processIdentity
     leftovers.add(left)
   }
 
-  /// Control groups of commands and workers, created for the first command or worker.
+  /// Control groups of commands and workers, created for the first of them; nil if they cannot be created.
   func windowGroups() -> WindowControlGroups? {
     guard !hasSearchedControlGroups else { return groups }
     hasSearchedControlGroups = true
@@ -31,7 +31,7 @@ extension TellerSupervisor {
   /// True while processes left by a runner or a worker program are being killed.
   var isReaping: Bool { !processTreesToKill.isEmpty }
 
-  /// Removes the groups when the bank has closed.
+  /// Removes the control groups of all windows when the bank has closed.
   func removeControlGroups() { groups?.removeAll() }
 
   /// True if no process that an earlier coordinator has left for this service remains. If one remains, sets the time of

@@ -1,7 +1,6 @@
 // Supervisor of the teller processes: starts one at every open window, passes on its messages, detects every kind of
-// exit, and starts the successor.
-// Invariant: the exit of a teller is reported exactly once, after its process was reaped and its channel closed. If a
-// window without a process is closed, an exit with code 0 is reported for it.
+// exit, and starts the successor. Invariant: the exit of a teller is reported exactly once, after its process was
+// reaped and its channel closed. If a window without a process is closed, an exit with code 0 is reported for it.
 
 import BankModel
 import CommandRunner
@@ -28,14 +27,12 @@ package final class TellerSupervisor {
   /// What happened at a window.
   package enum WindowEvent {
     case ready(pid: Int32)
-    /// Ready report of a worker program, with the number of customers that it takes at once; nil leaves this
-    /// number to the configuration of the service.
+    /// Ready report of a worker program, with the number of customers that it takes at once; nil: as configured.
     case workerReady(pid: Int32, inFlight: Int32?)
     /// An answer to a lease, progress, or a message out of turn.
     case message(TellerMessage)
     case ended(ProcessEnd)
-    /// No teller is started at the window any more: too many exited before or directly after they were ready, or could
-    /// not be started.
+    /// The window was given up: too many tellers exited before or directly after they were ready, or did not start.
     case givenUp(lastExitReason: MessageDetail)
   }
 
@@ -51,7 +48,6 @@ package final class TellerSupervisor {
   var generations: [Window: Generation] = [:]
   /// True if the marker file for commands was written.
   private var hasCommandsMarkerFile = false
-
   /// Argument of every process of this build at a window, so that process lists show the bank of the process.
   let home: String
   let loop: EventLoop
@@ -72,8 +68,7 @@ package final class TellerSupervisor {
   let environment: EnvironmentVariables
   /// Marks that identify commands and workers of this home.
   var processIdentity: HomeProcessIdentity?
-  /// Control groups of commands and workers; nil without support on this machine, and before the first command or
-  /// worker.
+  /// Control groups of commands and workers; nil without support on this machine, and before the first of them.
   var groups: WindowControlGroups?
   var hasSearchedControlGroups = false
   /// Processes that attempts under earlier coordinators have left and that could not be killed.
@@ -152,9 +147,8 @@ package final class TellerSupervisor {
     send(window, .close)
   }
 
-  /// Sends a message to the teller at a window.
-  /// - Parameter canBeDelayed: True to send the message together with the next one. Waking a busy teller for an
-  ///   acknowledgement alone accounted for a quarter of all sends.
+  /// Sends a message to the teller at a window; together with the next message if `canBeDelayed` is true, because
+  /// waking a busy teller for an acknowledgement alone accounted for a quarter of all sends.
   package func send(_ window: Window, _ message: MessageToTeller, canBeDelayed: Bool = false) {
     guard let slot = slots[window], let channel = slot.channel else { return }
     channel.send(message)
@@ -250,7 +244,9 @@ package final class TellerSupervisor {
 
   /// True if no teller process exists.
   package var isEmpty: Bool { inOrder.allSatisfy { $0.child == nil } }
+  /// Closes every window: its ready teller stays until it is dismissed or killed, and any other is killed at once.
   package func closeAll() { for slot in inOrder { close(slot.window) } }
+  /// Kills the processes at all windows at once.
   package func killAll() { for slot in inOrder { slot.child?.kill(SIGKILL) } }
 
   /// Registers a teller whose messages are sent at the end of the iteration.
@@ -277,6 +273,7 @@ extension TellerSupervisor: ProcessSupervisor {
     ("window", services.name(of: slot.window))
   }
 
+  /// Program of this build at a window (teller, runner or juice station), and its arguments.
   func command(for slot: SupervisedTeller) -> (program: String, arguments: [String]) {
     let name = services.name(of: slot.window)
     let arguments = [name, String(slot.generation), String(CurrentProcess.pid), home]
@@ -287,6 +284,7 @@ extension TellerSupervisor: ProcessSupervisor {
     return (programs.runner, arguments + [mark.description, windowGroups()?.group(of: name)?.path ?? ""])
   }
 
+  /// The configured worker program at a window; nil if a program of this build serves the service.
   func foreignProgram(for slot: SupervisedTeller) throws(SystemError) -> ChildProcess.Program? {
     guard kinds[slot.window.service] == .worker, let workerAt else { return nil }
     var foreign = try workerAt(slot.window)
@@ -295,6 +293,7 @@ extension TellerSupervisor: ProcessSupervisor {
     return foreign
   }
 
+  /// Write end of a new pipe for the output of a worker program, whose lines are written to the window's log.
   func workerOutput(of slot: SupervisedTeller) throws(SystemError) -> FileDescriptor {
     slot.workerOutput = nil
     // A simulated worker writes to its channel only.
@@ -312,10 +311,12 @@ extension TellerSupervisor: ProcessSupervisor {
     return pipe.second
   }
 
+  /// Longest line of a worker program; nil for a program of this build, which sends no lines.
   func lineLimit(for slot: SupervisedTeller) -> Int? {
     kinds[slot.window.service] == .worker ? LineLimits.worker : nil
   }
 
+  /// Generation of the next process at a window: the last one plus 1, also if the window was closed in between.
   func nextGeneration(at slot: SupervisedTeller) -> Generation {
     let last = Kernel.hasPlantedBug("resetsGenerations") ? slot.generation : generations[slot.window] ?? 0
     generations[slot.window] = last + 1
@@ -338,8 +339,7 @@ extension TellerSupervisor: ProcessSupervisor {
     }
   }
 
-  /// Writes the marker file, also again after it was removed: without it, the next coordinator might not search for
-  /// processes left by commands.
+  /// Writes the marker file, or restores it: without it the next coordinator might not search for processes left over.
   func restoreCommandsMarkerFile() {
     if hasCommandsMarkerFile { OrphanReaper.note(in: BankHome(home), groups) }
   }
@@ -391,6 +391,7 @@ extension TellerSupervisor: ProcessSupervisor {
       shouldGiveUp: !hasOpened && (couldNotStart || slot.history.consecutiveDeaths >= Self.openingPatience))
   }
 
+  /// Reports that no teller is started at this window any more, and why the last one exited.
   func gaveUp(_ slot: SupervisedTeller) {
     onEvent?(
       slot.window, slot.generation,

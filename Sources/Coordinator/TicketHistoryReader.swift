@@ -31,9 +31,9 @@ struct TicketHistoryReader {
     return report
   }
 
-  /// Reads the receipt first and the customer second. Another branch may commit to a shared database between
-  /// the two reads. So if the customer does not exist, the receipt is read once more: the ticket may have been
-  /// finished meanwhile.
+  /// Report of a ticket; nil if the day has no such ticket. Reads the receipt first and the customer second. Another
+  /// branch may commit to a shared database between the two reads. So if the customer does not exist, the receipt is
+  /// read once more: the ticket may have been finished meanwhile.
   private func find(for ticket: TicketNumber, day: BusinessDay) throws(Failure) -> TicketReport? {
     do throws(StoreError) {
       if let finished = try finished(ticket, day: day) { return finished }
@@ -60,8 +60,8 @@ struct TicketHistoryReader {
 }
 
 extension QueueReader {
-  /// Rows of a list. A dead letter includes the end of its last attempt, which an operator needs for a
-  /// decision.
+  /// Short reports of these customers, as rows of a list for a client. The row of a dead letter includes the end of its
+  /// last attempt, which an operator needs for a decision.
   func listed(
     _ found: [StoredCustomer], _ services: ServiceDirectory, day: BusinessDay
   ) throws(StoreError) -> [TicketReport] {
@@ -80,7 +80,7 @@ extension QueueReader {
 }
 
 extension BankID {
-  /// Key that every attempt of a finished customer has received; nil if the receipt has no result.
+  /// `BANK_KEY` that every attempt of a finished customer has received; nil if the receipt has no result.
   func key(of receipt: Receipt) -> String? { receipt.result.map { _ in order(of: receipt).text } }
 }
 

@@ -20,7 +20,7 @@ struct TicketWaiters {
     var cancelled: Int64 = 0
   }
 
-  /// Change of one ticket, as differences of the counts.
+  /// Change of one ticket, as the differences (1, 0 or -1) for the counts of each client that waits for it.
   private struct Change {
     var ticket: TicketNumber
     var remaining: Int64 = 0
@@ -83,14 +83,14 @@ struct TicketWaiters {
     }
   }
 
-  /// Counts a change at once for few clients, or adds it to the batch.
+  /// Updates the counts of the clients with a change at once if clients are few, or else adds it to a batch.
   private mutating func note(_ change: Change) {
     guard waiters.count > Self.few else { return count([change]) }
     changes.append(change)
     if changes.count >= Self.longest { countAll() }
   }
 
-  /// Counts the batch if the pause is over.
+  /// Updates the counts of all clients with the batch of changes, if the pause after the last batch is over.
   mutating func count(at now: MonotonicTime) {
     guard !changes.isEmpty, now >= due else { return }
     let begin = SystemClock.monotonic()
@@ -99,13 +99,13 @@ struct TicketWaiters {
     due = end + end.since(begin) * Self.rest
   }
 
-  /// Counts the batch.
+  /// Updates the counts of all clients with the batch of changes, and empties the batch.
   private mutating func countAll() {
     count(changes.sorted { $0.ticket < $1.ticket })
     changes.removeAll(keepingCapacity: true)
   }
 
-  /// Counts changes, sorted by ticket, for all clients: prefix sums give the total of any range.
+  /// Updates the counts of all clients with changes sorted by ticket: prefix sums give the total of any range.
   private mutating func count(_ changes: [Change]) {
     guard changes.count > 1 else {
       for change in changes { count(change) }
@@ -132,7 +132,7 @@ struct TicketWaiters {
     }
   }
 
-  /// Counts one change for all clients.
+  /// Updates the counts of all clients that wait for the ticket of this change.
   private mutating func count(_ change: Change) {
     counts += waiters.count
     for index in waiters.indices where waiters[index].tickets.contains(change.ticket) {

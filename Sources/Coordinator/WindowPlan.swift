@@ -32,7 +32,8 @@ final class WindowPlan: CoordinatorComponent {
     super.init(dependencies)
   }
 
-  /// Changes the numbers of windows. The client waits until the windows are settled.
+  /// Changes the numbers of windows. The client is answered when the windows are settled: every new one has a ready
+  /// teller, and every closed one is gone; see ``TellerSupervisor/isSettled``.
   ///
   /// - Parameter isAskedFromWithin: Returns true for a client that is part of the work at a window. The client is then
   ///   answered at once, because that window may close.
@@ -71,7 +72,8 @@ final class WindowPlan: CoordinatorComponent {
     awaitWindows(requester, unless: isAskedFromWithin)
   }
 
-  /// Reloads the configuration. The client waits until the windows are settled.
+  /// Reloads the configuration. The client is answered when the windows are settled: each has a ready teller with the
+  /// new settings, and closed ones are gone.
   ///
   /// - Parameter isAskedFromWithin: See ``scale(_:_:isAskedFromWithin:)``.
   func reload(_ requester: RequestHandle, isAskedFromWithin: (ControlSession) -> Bool) {
@@ -83,7 +85,8 @@ final class WindowPlan: CoordinatorComponent {
     awaitWindows(requester, unless: isAskedFromWithin)
   }
 
-  /// Adds a client that waits until the windows are settled, unless the bank is closing.
+  /// Adds a client that waits until the bank is open and every window has a ready teller; refuses it if the bank is
+  /// closing.
   func awaitOpen(_ requester: RequestHandle) { if !refusesWhileEnding(requester) { awaitWindows(requester) } }
 
   /// Reloads after SIGHUP, without accepting database mismatches: log rotation and service managers send this
@@ -102,15 +105,15 @@ final class WindowPlan: CoordinatorComponent {
     return context.isEnding
   }
 
-  /// Adds a client that waits until the windows are settled. A client inside the work at a window is answered at once,
-  /// because its window may be waiting for the client.
+  /// Adds a client that waits until the windows are settled (each has a ready teller, closed ones are gone). A client
+  /// inside the work at a window is answered at once, because its window may be waiting for the client.
   private func awaitWindows(_ requester: RequestHandle, unless isAskedFromWithin: (ControlSession) -> Bool) {
     guard isAskedFromWithin(requester.session) else { return awaitWindows(requester) }
     subscriptions.changed = true
     server.answer(requester, .status(reports.status()))
   }
 
-  /// Adds a client that waits until the windows are settled.
+  /// Adds a client that waits until the windows are settled: each has a ready teller, and closed ones are gone.
   private func awaitWindows(_ requester: RequestHandle) {
     subscriptions.awaitWindows(requester)
     subscriptions.changed = true

@@ -8,7 +8,7 @@ import QueueCore
 import Wire
 
 final class EventRing {
-  /// Stored event, without texts.
+  /// One event for dashboards, such as an issued ticket or the end of an attempt, with numbers instead of names.
   struct Event: Equatable {
     var kind: BoardEvent.Kind
     /// In milliseconds since 1970.
@@ -74,9 +74,9 @@ final class EventRing {
     }
   }
 
-  /// Marks all events that are in no transaction yet as part of a transaction in flight.
+  /// After the start of a commit: assigns the events since the previous commit to this transaction.
   func seal() { sealed.append(count) }
-  /// Marks all events that are not on disk as part of no transaction: they will be in the next one.
+  /// After a rollback: events that are not on disk belong to no transaction any more; the next commit confirms them.
   func unseal() { sealed.removeAll() }
 
   /// Discards events that are not on disk, because their changes were discarded.
@@ -85,7 +85,8 @@ final class EventRing {
     count = durableSequence
   }
 
-  /// Confirms the events of the oldest transaction in flight, or all events if there is none.
+  /// After a commit: the events of the oldest transaction in flight, or all events if none is in flight, are on disk
+  /// and may be shown.
   func confirm() {
     let last = sealed.isEmpty ? count : sealed.removeFirst()
     guard durableSequence != last else { return }

@@ -19,7 +19,7 @@ struct MemorySamples {
   /// - Parameter read: Returns the resident bytes of a process, or nil if they are unknown.
   init(read: @escaping (Int32) -> Int64? = ProcessMemory.residentBytes) { self.read = read }
 
-  /// Starts a snapshot at this moment.
+  /// Starts the measurements for a snapshot at this moment, and drops those that the last snapshot did not use.
   mutating func begin(at now: MonotonicTime) {
     (self.now, made) = (now, 0)
     // Drop processes that were not in the last snapshot: most of them have exited.
@@ -27,7 +27,8 @@ struct MemorySamples {
     for pid in samples.keys { samples[pid]?.isWanted = false }
   }
 
-  /// Resident bytes of a process; nil if they are unknown or not measured yet.
+  /// Resident bytes of a process, measured now or up to a second ago, or earlier if this snapshot has reached its
+  /// limit of measurements; nil if they are unknown or not measured yet.
   mutating func bytes(of pid: Int32) -> Int64? {
     if let known = samples[pid], now.since(known.at) < Self.lifetime || made >= Self.perSnapshot {
       samples[pid]?.isWanted = true

@@ -10,7 +10,7 @@ import Wire
 
 /// Rates of issued tickets and of served customers, over the last second, ten seconds and ten minutes.
 struct Throughput {
-  /// Totals that only grow.
+  /// Totals of served customers and issued tickets since the start of the measurement, over all days.
   private struct Sums: Equatable {
     var served: Int64 = 0
     var issued: Int64 = 0
@@ -106,7 +106,7 @@ struct Throughput {
     long.back(Self.longSteps)
   }
 
-  /// Customers served per service over ten minutes, in thousandths per second.
+  /// Rate of each service over the last ten minutes: served customers in thousandths per second.
   ///
   /// - Parameter present: Customers served today, by service index.
   func servedTenMinutes(of present: [Int64]) -> [Int64] {
@@ -117,8 +117,8 @@ struct Throughput {
   /// Start of the current long step.
   var longStepBegan: MonotonicTime { long.back(0).at }
 
-  /// Customers served per service in each long step, oldest first, including the current one, without leading
-  /// zeros.
+  /// Customers served per service in each step of six seconds of the last ten minutes, oldest first, including the
+  /// current step, without leading zeros.
   ///
   /// - Parameter present: Customers served today, by service index.
   func servedByStep(of present: [Int64]) -> [[Int64]] {
@@ -133,7 +133,7 @@ struct Throughput {
     return parts
   }
 
-  /// Difference per service; a missing entry counts as zero.
+  /// Number served per service between two samples: `now` minus `before`; a missing entry counts as zero.
   private static func difference(_ now: [Int64], _ before: [Int64]) -> [Int64] {
     (0..<max(now.count, before.count)).map { index in
       (index < now.count ? now[index] : 0) - (index < before.count ? before[index] : 0)
@@ -163,7 +163,7 @@ struct Throughput {
   }
 }
 
-/// Values at the last steps of a scale.
+/// Values of a counter at the ends of the last steps, which are time spans of equal length, in a ring buffer.
 private struct StepRing<Value> {
   private let step: Int64
   private var values: [Value]

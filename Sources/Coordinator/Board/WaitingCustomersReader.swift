@@ -9,14 +9,15 @@ import Posix
 import QueueCore
 
 final class WaitingCustomersReader: CoordinatorComponent {
-  /// Cached first customers of a line that are only in the store.
+  /// Cached numbers of the first customers of one line that are in the store and not in memory.
   private struct Page {
     var beyond: QueueMachine.UnloadedRange
     var numbers: [TicketNumber] = []
     /// True if the page contains all customers of the line that are only in the store and have tickets on disk.
     var isWhole = false
 
-    /// True if the page is still valid.
+    /// True if the page is still valid: the part of its line that is only in the store has not changed, except for
+    /// newcomers behind an incomplete page.
     func holds(for present: QueueMachine.UnloadedRange) -> Bool {
       var same = present
       if !isWhole { same.count = beyond.count }

@@ -16,7 +16,8 @@ extension EnqueueHandler {
   /// Limit of customers with keys of their own: no other request gets tickets while these keys are stored.
   static let sharedKeysAtMost = 100_000
 
-  /// Gathers requests until a deadline, and submits those that are complete.
+  /// Collects the customers of waiting requests until a deadline, and sends each complete request to the shared
+  /// database, which issues its tickets.
   func submit(to shared: SharedStoreSession, until: MonotonicTime) {
     while hasWork, let order = line.advance() {
       guard order.taken > 0 || mayAdmit(order, shared) else { continue }
@@ -56,8 +57,8 @@ extension EnqueueHandler {
     return false
   }
 
-  /// Gathers more of a request. Returns true when the request is complete; false if the deadline has passed, or the
-  /// request was refused.
+  /// Collects further customers of a request in memory. Returns true when all are collected; false if the deadline has
+  /// passed, or the request was refused.
   private func gather(_ given: EnqueueQueue.Order, until: MonotonicTime) -> Bool {
     var order = given
     var customers =
@@ -124,7 +125,8 @@ extension EnqueueHandler {
 }
 
 extension EnqueueRequest {
-  /// Adds a slice of customers. An entry whose key is that of an entry in an earlier slice gets the same ticket.
+  /// Adds a slice of customers. Returns the number of entries left out: they repeat the key of an entry in an earlier
+  /// slice and get its ticket.
   ///
   /// - Parameter attachments: Keys and payloads of the slice. Their ticket numbers are positions in the slice, from 1.
   /// - Returns: Number of entries that repeat an entry of an earlier slice.
