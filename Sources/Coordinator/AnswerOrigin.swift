@@ -16,7 +16,8 @@ package enum AnswerOrigin: Sendable {
 }
 
 extension QueueDriver {
-  /// True if facts of this origin are on disk now. Only answers of a shared bank have the origin `reader`.
+  /// True if facts of this origin are on disk now; false for those in memory. Only answers of a shared bank
+  /// (`isShared`) come from a reader process.
   func isOnDisk(_ origin: AnswerOrigin, isShared: Bool) -> Bool {
     switch origin {
     case .memory: false

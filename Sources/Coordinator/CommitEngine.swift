@@ -144,7 +144,8 @@ final class CommitEngine {
     (isWorking || Kernel.hasPlantedBug("commitsCountersOnFullDisk") && !context.isHalted) && !isResetting
   }
 
-  /// Deadline of the commit of the open transaction; nil if there is nothing to commit, or no commit is possible.
+  /// Deadline of the commit of the open transaction: at once if a client waits for it (`isAwaited`). Nil if there is
+  /// nothing to commit, or no commit is possible.
   ///
   /// If a client waits for a reply, the commit is due at once. Changes for which no client waits are gathered while
   /// the bank is busy; see ``CommitPacing``. After a quiet time they are committed at once.
@@ -306,7 +307,8 @@ struct CommitPacing {
       wanted.overflow ? Self.longestPause : min(TimeSpan(nanoseconds: wanted.partialValue), Self.longestPause)
   }
 
-  /// Deadline of a commit for which no client waits; immediate after a quiet time.
+  /// Deadline of a commit for which no client waits: a pause of at least `gather` after the last commit; immediate if
+  /// that pause is over.
   func due(stagedSince: MonotonicTime, gather: TimeSpan) -> MonotonicTime {
     max(stagedSince, lastCommit + max(gather, pause))
   }

@@ -306,7 +306,7 @@ package final class Coordinator {
     periodicWorkDue = context.now.monotonic + Self.periodicWorkPause
   }
 
-  /// Waits for messages and handles them. Returns true if this iteration includes a round.
+  /// Waits for messages and handles them. Returns true if this iteration includes a round of periodic work.
   ///
   /// In a burst of messages there is one round per millisecond. A round in each iteration took a fifth of the
   /// coordinator's CPU time (measured with perf). After the last message a round precedes the sleep of the loop.

@@ -22,7 +22,7 @@ final class DurableReads: CoordinatorComponent {
   private var waiting: [PendingRead] = []
   var isEmpty: Bool { waiting.isEmpty }
 
-  /// Answers a client's query as soon as the store contains only what is on disk.
+  /// Runs `read`, which answers a client's query, as soon as the store contains only what is on disk.
   /// - Parameter mustMatchMemory: True to wait also while the disk is full, when the queue in memory is ahead of the
   ///   disk.
   /// - Parameter read: Queries the store and answers. Its error is sent to the client under its own code.
@@ -79,7 +79,7 @@ final class DurableReads: CoordinatorComponent {
     session.openReads = 0
   }
 
-  /// Sends the store's error to the client and logs it.
+  /// Answers a query that the store could not execute with the store's error, and logs it.
   func failed(_ error: StoreError, _ requester: RequestHandle) {
     context.write(event: "query_failed", level: .error) { $0.field("msg", error.description) }
     server.answer(requester, .failure(Failure(store: error)))

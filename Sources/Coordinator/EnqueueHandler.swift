@@ -110,7 +110,7 @@ final class EnqueueHandler: CoordinatorComponent {
     append(.list(SlicedList(list, heldBackLimit: gap)), list.count, requester)
   }
 
-  /// Opens a checked request and adds it to the line of requests.
+  /// Adds a checked request for `total` customers to the line of requests, and to the table of requests to be answered.
   private func append(
     _ source: EnqueueQueue.Source, key: String? = nil, digest: Int64? = nil, _ total: Int64,
     _ requester: RequestHandle
@@ -218,7 +218,7 @@ final class EnqueueHandler: CoordinatorComponent {
 
   /// Suspends admission and removal for a large request until this moment; nil to resume.
   func rest(until moment: MonotonicTime?) { pacing.rest(until: moment) }
-  /// Records that this iteration works for a large request.
+  /// Records that this iteration works for a large request from now on; the duration determines the rest that follows.
   private func beginIteration() {
     if pacing.began == nil { pacing.begin(at: SystemClock.moment().monotonic) }
   }

@@ -59,7 +59,7 @@ final class EnqueueQueue {
       }
     }
 
-    /// Numbers for the next slice of this many customers.
+    /// Ticket numbers for the next slice of `count` customers, while `left` customers stay held back until later.
     ///
     /// - Parameters:
     ///   - left: Number of customers still held back after this slice.
@@ -76,7 +76,7 @@ final class EnqueueQueue {
     /// is none.
     var uncounted: Int? { if case .list(let list) = source { list.uncounted } else { nil } }
 
-    /// Discards the results of key look-ups, because some keys were rolled back.
+    /// Discards the results of key look-ups, because a rollback has removed some keys from the store.
     mutating func lookUpAgain() {
       guard case .list(var list) = source else { return }
       list.lookUpAgain()

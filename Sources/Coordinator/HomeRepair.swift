@@ -125,7 +125,8 @@ final class HomeRepair: CoordinatorComponent {
     }
   }
 
-  /// Records whether a loss remains for later repairs, even if another file has the name now.
+  /// Adds a loss to those that later repairs must handle, even if another file has the name now, or removes the loss if
+  /// it is repaired.
   private func markUnrepaired(_ loss: HomeFileWatcher.MissingFile, unless isRepaired: Bool) {
     if isRepaired { unrepaired.remove(loss) } else { unrepaired.insert(loss) }
   }
@@ -270,7 +271,7 @@ final class HomeFileWatcher {
   var repairAt: MonotonicTime? { names.repairAt.map { MonotonicTime(nanoseconds: $0.nanoseconds) } }
   /// Returns the kinds of files that are missing now.
   func missingFiles() -> [MissingFile] { missingFiles(in: names.missingFiles()) }
-  /// Records the present files as the expected ones.
+  /// Records the present files as the expected ones, so that only later removals are reported.
   func remember() throws(SystemError) { try names.remember() }
   /// Postpones the repair, because it failed.
   func postpone() { names.postpone() }

@@ -106,7 +106,8 @@ package final class InFlightTable {
     return takeOver(wasClosed: wasClosed)
   }
 
-  /// Counts a crash for each customer that was in flight. Returns the customers with such crashes.
+  /// Counts a crash for each customer that was in flight under the previous coordinator. Returns all customers with
+  /// such crashes. `wasClosed` is true if that coordinator exited cleanly.
   private func takeOver(wasClosed: Bool) -> [TicketNumber: CoordinatorCrashes] {
     let positions = (Self.header..<Self.wordCount).filter { words[$0] != 0 }
     // A crash with no customer in flight has another cause, which may also explain earlier crashes. So the counts

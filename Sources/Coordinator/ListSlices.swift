@@ -35,8 +35,8 @@ struct ListSlices {
   let services: ServiceDirectory
   let day: BusinessDay
 
-  /// Counts the customers of a held-back part that are new to the store. All held-back parts are counted
-  /// before any customer of the list is admitted.
+  /// Counts the customers of a held-back part (one that is admitted last) whose keys the store does not know. All such
+  /// parts are counted before any customer of the list is admitted.
   func countNewCustomers(_ part: Int, of order: inout EnqueueQueue.Order) throws(SliceError) {
     guard case .list(var list) = order.source else { return }
     let entries = try read { () throws(Failure) in try list.list.part(part) }
@@ -86,7 +86,8 @@ struct ListSlices {
     return slice
   }
 
-  /// Orders for the new customers among the entries, whose payloads and keys are added to `attachments`.
+  /// Orders for the new customers among the entries, whose payloads and keys are added to `attachments`. Entries with
+  /// known keys are counted in the request, unless they were counted before (`countsKnownAlready`).
   private func newcomers(
     among entries: [EnqueueEntry], of order: inout EnqueueQueue.Order,
     with attachments: inout SliceAttachments,
@@ -183,7 +184,7 @@ struct SlicedList {
   /// Next part to be counted before the first admission; nil if all held-back parts are counted.
   var uncounted: Int? { fresh.count < begin ? fresh.count : nil }
 
-  /// Adds the count and the keys of the new customers of a part.
+  /// Records the number of new customers of a held-back part, and their keys, which other requests must not use.
   mutating func count(fresh count: Int64, under keys: [String]) {
     fresh.append(count)
     heldBack += count
@@ -196,7 +197,7 @@ struct SlicedList {
     list.hasSeveralParts ? keysHeldBack.contains(EnqueueListSpool.hash(of: key)) : list.hasUnspooledKey(key)
   }
 
-  /// Discards the counts, because keys were rolled back.
+  /// Discards the counts of new customers, because a rollback has removed keys from the store.
   mutating func lookUpAgain() {
     precondition(taken == 0, "counts are final once the first part is accepted")
     // Without keys every customer is new.

@@ -62,7 +62,7 @@ final class MemoryMappedFile {
     }
   }
 
-  /// Opens or creates the file with this length. Every page is allocated on the disk before it is accessed.
+  /// Opens or creates the file with this length. All its disk space is allocated before its memory is accessed.
   private static func file(at path: String, bytes: Int) throws(SystemError) -> FileDescriptor {
     let file = try FileDescriptor.open(path, [.readWrite, .create, .noFollow, .nonBlocking], mode: 0o600)
     guard try file.metadata().isFile else { throw SystemError(call: "open", subject: path, code: EINVAL) }

@@ -128,8 +128,8 @@ final class OutputRetention: CoordinatorComponent {
       && queue.machine.servingCustomers.contains { $0.customer.ticket == ticket }
   }
 
-  /// Records the time up to which files may be removed. The recorded time never decreases, even if the clock
-  /// was set back.
+  /// Writes to the marker file that output files from before this time may be removed, for later answers to requests
+  /// for them. The recorded time never decreases, even if the clock was set back.
   private func record(_ horizon: WallTime) throws(SystemError) {
     let path = OutputMarkerFile.path(in: context.home.path)
     if let former = OutputMarkerFile.read(path), former >= horizon { return }

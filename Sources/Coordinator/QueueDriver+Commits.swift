@@ -11,8 +11,8 @@ import QueueCore
 import Time
 
 extension QueueDriver {
-  /// Deadline of the next commit; nil if there is nothing to commit, no commit is possible, or the limit of
-  /// transactions in flight is reached.
+  /// Deadline of the next commit; at once if a client waits or `isImmediate` is true. Nil if there is nothing to
+  /// commit, no commit is possible, or the limit of transactions in flight is reached.
   /// - Parameter isImmediate: True to commit in this iteration although no client waits. This applies to a slice
   ///   of a large request that was staged while other customers are served: the time of the commit then counts
   ///   as time for that request.

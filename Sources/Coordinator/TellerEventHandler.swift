@@ -168,7 +168,7 @@ final class TellerEventHandler: CoordinatorComponent {
     }
   }
 
-  /// Limit that a teller has reached, so that it is to be replaced; nil if it has reached none.
+  /// Limit (customers or memory) that a teller has reached, so that it is to be replaced; nil if it has reached none.
   private func isDue(_ slot: SupervisedTeller) -> RecyclePolicy.Reason? {
     let policy = context.configuration.recycling
     var resident: Int64?

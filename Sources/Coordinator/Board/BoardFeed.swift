@@ -37,7 +37,7 @@ final class BoardFeed: CoordinatorComponent {
     super.init(dependencies)
   }
 
-  /// Returns the newest snapshot, for a new viewer.
+  /// Starts the snapshots if this viewer is the first one, and returns the newest snapshot for it.
   func begin() -> BoardFrame {
     subscriptions.events.isWatched = true
     // A further viewer gets the current snapshot, so frequent requests do not cause more snapshots.

@@ -122,7 +122,7 @@ final class BoardSnapshots: CoordinatorComponent {
       })
   }
 
-  /// Rows of a service: one for each of the first priorities, and one for all others together.
+  /// Waiting customers of a service as rows: one for each of the first priorities, and one for all others together.
   static func grades(_ all: [(priority: Priority, count: Int64)]) -> [BoardGrade] {
     var grades = all.prefix(BoardService.gradesAtMost).map {
       BoardGrade(priority: $0.priority, count: $0.count)

@@ -31,7 +31,7 @@ final class DeadLetterCounts: CoordinatorComponent {
     }
   }
 
-  /// Counts again if the counts are wrong. Call before they are shown.
+  /// Before the counts are shown: counts the dead letters in the store again if the sum differs from the day's counter.
   func prepare() {
     let dead = queue.machine.dayCounters.dead
     guard dead > 0 else { return (counts, countedAt) = ([:], context.now.monotonic) }

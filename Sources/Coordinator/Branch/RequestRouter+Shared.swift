@@ -6,7 +6,8 @@ import QueueCore
 import Wire
 
 extension RequestRouter {
-  /// Returns true if the request was passed to the reader, was refused, or waits for tickets.
+  /// Passes a request that needs the shared database to its reader, refuses it, or lets it wait for tickets. Returns
+  /// false for any other request, which the router handles itself.
   func isAnsweredByReader(_ command: ControlCommand, _ requester: RequestHandle) -> Bool {
     switch command {
     case .receipts(let query) where query.follow: follow(query, requester)

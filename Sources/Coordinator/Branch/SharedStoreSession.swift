@@ -60,7 +60,7 @@ final class SharedStoreSession {
     polledAt = askedAt
     if let confirmEmptyAfter, askedAt >= confirmEmptyAfter { self.confirmEmptyAfter = nil }
   }
-  /// Stores the last known state of the database.
+  /// Stores the last known progress of the database, which the home's marker file will record.
   func handle(_ mark: SharedStoreProgress) {
     note = address.map { SharedStoreMarkerFile(address: $0, branch: identity.name, mark: mark) }
   }
