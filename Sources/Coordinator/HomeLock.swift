@@ -68,10 +68,9 @@ final class HomeLock {
     return try lock!.share()
   }
 
-  /// Takes the lock again after its file was removed. If another process takes the lock first, the lock of
+  /// Takes the lock again after its file was removed. Returns false if that failed, for example because a coordinator
+  /// that is just being refused holds the file with this name. If another process takes the lock first, the lock of
   /// SQLite on the database still keeps that process out.
-  /// - Returns: False if the lock could not be taken. For example, a coordinator that is just being refused holds
-  ///   the file with this name.
   func retake(_ home: BankHome) -> Bool {
     // The file may have been moved away and put back.
     if lock != nil, lock!.isAt(path: home.lock) { return true }

@@ -90,9 +90,8 @@ package final class InFlightTable {
 
   // MARK: - Start and end
 
-  /// Adopts the table of the previous coordinator, or clears it if its contents do not apply.
-  ///
-  /// - Returns: Customers that were in flight at coordinator crashes.
+  /// Adopts the table of the previous coordinator, or clears it if it is of another bank, day or boot. Returns the
+  /// customers that were in flight when a coordinator crashed.
   package func begin(bankID: BankID, day: BusinessDay) -> [TicketNumber: CoordinatorCrashes] {
     let isKnown =
       boot != 0 && words[Head.format] == Self.format && words[Head.boot] == boot

@@ -60,7 +60,7 @@ final class IncrementalCommands: CoordinatorComponent {
     queue.process(.requeueDead(request))
   }
 
-  /// Holds back a request that reads the store. Returns false if the request can run now.
+  /// While a reset is written, holds back a request that reads the store. Returns false if the request can run now.
   func deferUntilReset(_ request: ControlRequest, for session: ControlSession) -> Bool {
     guard queue.engine.isResetting, request.command.readsStore else { return false }
     deferred.append((request, session))

@@ -63,9 +63,9 @@ public protocol SharedStoreOpener {
     _ address: String, in language: Language, knowing known: @escaping () -> SharedStoreProgress?
   ) throws -> any InspectedStore
 
-  /// Moves all data into an unused shared database. Blocks.
+  /// Moves all data into an unused shared database. Blocks. Returns the contents of the shared database after this
+  /// move, or after an identical earlier one.
   ///
-  /// - Returns: Contents of the shared database after this move or an identical earlier one.
   /// - Throws: `Failure` with the code `move_refused` if no data was moved. After any other `Failure` or
   ///   `StoreError` the result may be unknown.
   func move(_ input: MoveInput, observer watch: any MoveObserver) throws -> MoveResult

@@ -34,9 +34,8 @@ extension QueueDriver {
     send(window, assignment(of: customer, lease, payload, kind: kind))
   }
 
-  /// Holds an assignment back if too many bytes wait for the worker, or if an earlier one is held back.
-  ///
-  /// - Returns: True if it was held back.
+  /// Holds an assignment back if too many bytes wait for the worker, or if an earlier one is held back. Returns true if
+  /// it was held back.
   private func defersAssignment(of customer: Customer, _ lease: Lease, at window: Window) -> Bool {
     let peer = DeferredAssignments.Peer(window)
     if !deferredAssignments.isEmpty {
@@ -49,9 +48,8 @@ extension QueueDriver {
     return true
   }
 
-  /// Sends assignments that were held back, up to the limit of bytes that may wait for a worker.
-  ///
-  /// - Returns: True if an assignment was sent, or could not be sent because of a store error.
+  /// Sends assignments that were held back, up to the limit of bytes that may wait for a worker. Returns true if one
+  /// was sent, or could not be sent because of a store error.
   func sendDeferredAssignments() -> Bool {
     guard !deferredAssignments.isEmpty, !context.isHalted, engine.isWorking else { return false }
     var hasSent = false
@@ -86,7 +84,7 @@ extension QueueDriver {
     }
   }
 
-  /// Renews the lease of a customer whose assignment is held back for a worker program.
+  /// Renews the lease of a customer whose assignment is or was held back, if a worker program holds the lease.
   private func renew(_ order: DeferredAssignments.Order) {
     guard context.kinds[order.window.service].isForeign else { return }
     apply(.tellerProgressed(order.window, order.lease.generation, order.lease))

@@ -55,7 +55,7 @@ final class SharedStoreReader {
 
   // MARK: - Requests
 
-  /// True if a request needs the reader.
+  /// True if a request reads rows of the shared database, so that a reader process has to answer it.
   static func reads(_ command: ControlCommand) -> Bool {
     switch command {
     case .receipts, .tickets, .ticket, .ledger, .account, .audit: true
@@ -63,7 +63,7 @@ final class SharedStoreReader {
     }
   }
 
-  /// Answers a request from the database. A request for which ``reads(_:)`` is false is refused.
+  /// Lets a reader process answer a client's request. A request for which ``reads(_:)`` is false is refused.
   func pass(_ command: ControlCommand, _ requester: RequestHandle) {
     do throws(Failure) {
       let streamedQuery = try StreamedQuery(command, requester)

@@ -63,7 +63,6 @@ final class StartupController: CoordinatorComponent {
 
   /// Returns false if the bank has opened or may still open. If it could not open, answers the request with the reason,
   /// and ends the process. A follow request is ignored, because its client sends another request next.
-  /// - Returns: False if the bank has opened or may still open.
   func refuses(_ request: ControlRequest, _ session: ControlSession) -> Bool {
     guard let failure else { return false }
     if case .follow = request.command { return true }

@@ -6,7 +6,7 @@ import BankModel
 import Time
 import Wire
 
-/// One client's request to a shared database.
+/// One client's request to a shared database, which is answered by one query or by several, part by part.
 final class StreamedQuery {
   let requester: RequestHandle
   /// Query in flight; nil if there is none.

@@ -62,8 +62,8 @@ final class SubscriptionSender: CoordinatorComponent {
     subscriptions.reportedAt = context.now.monotonic
   }
 
-  /// Sends a subscription its next piece. The piece is written at once, so that the time for writing counts as
-  /// time for the subscribers.
+  /// Sends a subscription its next piece, and returns whether one was sent, all were sent before, or the client must
+  /// read first. The piece is written at once, so that the time for writing counts as time for the subscribers.
   private func show(_ view: SubscriptionTable.Subscription)
     -> SubscriberScheduler<SubscriptionTable.Subscription>.Step
   {

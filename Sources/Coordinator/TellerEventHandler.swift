@@ -71,7 +71,7 @@ final class TellerEventHandler: CoordinatorComponent {
     }
   }
 
-  /// Reports a ready teller to the queue.
+  /// Logs that a window has a ready teller, and passes this event to the queue, which assigns customers from now on.
   private func becameReady(
     _ event: QueueEvent, at window: Window, _ generation: Generation, _ pid: Int32
   ) {

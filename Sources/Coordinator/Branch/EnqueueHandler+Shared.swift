@@ -129,7 +129,6 @@ extension EnqueueRequest {
   /// slice and get its ticket.
   ///
   /// - Parameter attachments: Keys and payloads of the slice. Their ticket numbers are positions in the slice, from 1.
-  /// - Returns: Number of entries that repeat an entry of an earlier slice.
   /// - Throws: The failure `key_conflict` if a repeated entry differs from the earlier one.
   fileprivate mutating func add(
     _ slice: [CustomerOrder], _ attachments: SliceAttachments
