@@ -3,9 +3,9 @@
 import Posix
 import Time
 
-/// Settings with which a coordinator is started.
+/// Settings with which a coordinator is started, passed to `bankd` as its command-line arguments.
 public struct LaunchSettings: Sendable, Equatable {
-  /// Purpose of the start.
+  /// Purpose for which a coordinator is started: to open the bank and serve customers, or only to read a closed bank.
   public enum Purpose: Sendable, Equatable {
     /// Open the bank, so that it serves customers.
     case open
@@ -107,7 +107,8 @@ public struct BankLauncher: Sendable {
     throw .programMissing(places: places)
   }
 
-  /// Starts a coordinator and greets it on descriptor 3.
+  /// Starts a coordinator, under a guardian if `guarded` is true, and exchanges hello and welcome with it on descriptor
+  /// 3. Returns the process with the connection to it.
   /// - Parameter guarded: starts the coordinator under a guardian, if this launcher has one. The guardian
   ///   restarts a coordinator that crashes. If the coordinator exits before the bank is open, the guardian
   ///   exits, too, with the coordinator's status.
@@ -166,7 +167,8 @@ public final class LaunchedBank {
     Self.awaitExit(of: process, until: deadline)
   }
 
-  /// The error with the exit status of the process, if the process ended the connection by its exit.
+  /// Replaces `lost` by `coordinatorEnded` with the exit status, if the process exits within ten seconds. Returns any
+  /// other error unchanged.
   static func explain(_ error: ControlError, of process: ChildProcess) -> ControlError {
     guard error == .lost else { return error }
     guard let status = awaitExit(of: process, until: SystemClock.monotonic() + exitTimeout) else {

@@ -11,7 +11,7 @@ import Wire
 
 /// A client's connection to a coordinator, used by one thread. Not Sendable.
 public final class ControlConnection {
-  /// Timeouts of a conversation.
+  /// Timeouts of a connection: for the coordinator's answer to the hello, and for a pause within one message.
   public struct Timeouts: Sendable, Equatable {
     /// Limit for the answer to the hello, which a large commit of the coordinator may delay.
     public var hello: TimeSpan
@@ -96,7 +96,8 @@ public final class ControlConnection {
     }
   }
 
-  /// Sends a request without waiting for its answer.
+  /// Sends a request, or a further part of the request `continued`, without waiting for the answer. Returns the
+  /// request's number, which its answers contain.
   /// - Parameter continued: number of the request of which this one is a further part; nil for a new request.
   /// - Parameter reportsProgress: true to receive the progress of a long request.
   /// - Parameter leavesDelayed: true if `awaitIdle` ignores delayed customers.

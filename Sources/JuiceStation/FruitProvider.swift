@@ -84,8 +84,8 @@ public final class FruitProvider: ResourceProvider {
     }
   }
 
-  /// Requests the fruit of the current juice. A juice that the recipes do not contain may have been added since they
-  /// were sent, so they are requested once more.
+  /// Requests the fruit of the current juice by its recipe. If the recipes do not contain the juice, they are requested
+  /// once more, unless `isFresh` says that they have just arrived.
   private func take(isFresh: Bool) {
     guard let assignment = current, let client else { return }
     guard let juice = assortment?.juices.first(where: { $0.id.name == assignment.itemName }) else {

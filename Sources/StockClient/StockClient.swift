@@ -15,7 +15,7 @@ public typealias StockClientError = ServiceClientError<StockCommand>
 extension StockCommand: ServiceCommand {
   /// Answers of the stock service.
   public typealias Answer = StockResult
-  /// State that a subscriber has seen.
+  /// Position up to which a subscriber has received the changes of the stock.
   public typealias Cursor = StockCursor
 
   /// Name of the service in messages about errors.
@@ -45,7 +45,7 @@ extension ServiceClient where Command == StockCommand {
   }
 }
 
-/// News for a subscriber of the stock.
+/// One update for a subscriber of the stock: a snapshot, changes, or the refusal of the subscription.
 public enum StockUpdate: Sendable, Equatable {
   /// Snapshot of the whole stock; it replaces all earlier data.
   case snapshot(StockSnapshot)
@@ -55,7 +55,8 @@ public enum StockUpdate: Sendable, Equatable {
   case refused(StockFailure)
 }
 
-/// State that a subscriber of the stock has seen.
+/// Position in the stock's ledger up to which a subscriber has received the changes. The client subscribes again from
+/// there.
 public struct StockCursor: SubscriptionCursor {
   /// Position of the last change seen; nil before the first snapshot.
   private var place: StockPosition?
@@ -66,7 +67,8 @@ public struct StockCursor: SubscriptionCursor {
   /// Request for the changes after the last position; for a snapshot if there is none.
   public var request: StockCommand { .follow(place) }
 
-  /// Processes an answer of the service.
+  /// Processes an answer of the service and stores its position. Returns what is new for the subscriber, or tells the
+  /// client to subscribe again because changes were missed.
   public mutating func handle(_ answer: StockResult) -> SubscriptionStep<StockUpdate> {
     switch answer {
     case .snapshot(let picture):

@@ -38,7 +38,7 @@ public enum StockEffect: Sendable, Equatable {
 
 /// Rows written for one request, all or none.
 public struct StockEntry: Sendable, Equatable {
-  /// Change of an order's record.
+  /// Change that an entry makes in the record of the order with its name: the order is new, or it was returned.
   public enum Name: Sendable, Equatable {
     /// A new order; the changes of this entry are its effect.
     case ordered(OrderID, content: String, StoredOrder.Outcome)
@@ -62,7 +62,7 @@ public struct StockEntry: Sendable, Equatable {
 
 /// Record of an answered order.
 public struct StoredOrder: Sendable, Equatable {
-  /// Outcome of an order.
+  /// Outcome of an order: done, refused because of shortages, or void because it was returned before it arrived.
   public enum Outcome: Sendable, Equatable {
     case done
     /// Refused because of these shortages.
@@ -84,7 +84,7 @@ public struct StoredOrder: Sendable, Equatable {
     (self.content, self.outcome, self.changes, self.returned) = (content, outcome, changes, returned)
   }
 
-  /// The record as an element of a list of orders, under this name.
+  /// The record under this name, as an element of the list of orders that a client queries.
   public func kept(as id: OrderID) -> OrderRecord {
     let state: OrderRecord.State =
       switch outcome {

@@ -5,7 +5,8 @@ import BankModel
 import Time
 
 extension StockMachine {
-  /// Adds unknown items with their initial amounts, up to the maximum number of items.
+  /// Adds the items of the assortment that the stock does not have yet, with their initial amounts, when the service
+  /// starts. At the maximum number of items the rest is left out.
   mutating func seedItems(_ amounts: [ItemAmount], at now: WallTime, into effects: inout [StockEffect]) {
     var items: [ItemID] = []
     var changes: [StockChange] = []
@@ -23,7 +24,8 @@ extension StockMachine {
     if !items.isEmpty { stage(StockEntry(items: items, changes: changes, at: now), into: &effects) }
   }
 
-  /// Adds unknown items, all of them or none.
+  /// Adds items that the stock does not have yet, without pieces, at a client's request: all of them, or none if one is
+  /// invalid or they are too many.
   mutating func introduce(
     _ items: [ItemID], for request: RequestNumber, at now: WallTime, into effects: inout [StockEffect]
   ) {
@@ -151,8 +153,8 @@ extension StockMachine {
     answer(request, .done(changes), into: &effects)
   }
 
-  /// Answers that there is a shortage. For an order with a name this answer is stored, too, so that the order is never
-  /// refused first and done later.
+  /// Answers that too few pieces are present. For an order with a name this answer is stored, too, so that the order is
+  /// never refused first and done later.
   private mutating func short(
     _ shortages: [Shortage], _ action: StockAction, _ id: OrderID?, for request: RequestNumber,
     at now: WallTime, into effects: inout [StockEffect]
@@ -209,7 +211,8 @@ extension StockMachine {
     return step
   }
 
-  /// Changes the shelf of an item, saves its former state for a rollback, and makes rows of the ledger.
+  /// Changes the shelf of an item by the closure, and saves its former state for a rollback. Returns the rows of the
+  /// ledger for the steps.
   private mutating func change(
     _ item: ItemID, _ kind: StockChange.Kind, _ order: OrderID?, at now: WallTime,
     _ body: (inout Shelf) -> [Shelf.Step]

@@ -188,7 +188,7 @@ extension StockAction {
   }
 }
 
-/// State machine of a stock, as its process uses it.
+/// Interface of the stock's state machine for the service process, so that tests can replace the machine.
 public protocol StockServiceMachine: PureStateMachine where Event == StockEvent, Effect == StockEffect {
   /// Identity of the ledger.
   var ledger: Int64 { get }

@@ -9,7 +9,8 @@ import StockCore
 import Time
 import Wire
 
-/// The store of the stock, as its driver uses it, with the changes that are still to be published.
+/// Store of the stock for its driver, with answers to queries, and with the committed changes that were not yet sent to
+/// subscribers.
 package final class StockPersistence: ServicePersistence {
   package let store: any EntryStore<StockEntry, StoreError>
   fileprivate let stock: any StockStore<StoreError>
@@ -18,7 +19,8 @@ package final class StockPersistence: ServicePersistence {
 
   package init(_ store: some StockStore<StoreError>) { (self.store, stock) = (store, store) }
 
-  /// Translates an effect into a step of the driver.
+  /// Translates an effect of the state machine for the driver: an order's record read from the store, an entry to
+  /// stage, or an answer to send.
   package func step(
     for effect: StockEffect
   ) throws(StoreError) -> EffectStep<StockEvent, StockEntry, StockAnswer> {

@@ -10,7 +10,8 @@ import StockCore
 import Transport
 import Wire
 
-/// Limits of subscriptions, in changes of the ledger.
+/// Limits of a subscription to the stock, in changes: of one message, of those missed before a reconnect, and of the
+/// delay while they are sent.
 package struct SubscriptionLimits: Sendable {
   /// Maximum number of changes in one message.
   package var page = 500
@@ -56,7 +57,7 @@ package final class StockService<Machine: StockServiceMachine>: ServiceHandler {
     self.limits = limits
   }
 
-  /// Adds the fruits of the assortment that the stock does not have yet.
+  /// Adds the fruits of the assortment that the stock does not have yet, when the service starts.
   package func begin() {
     views.missed = { [unowned self] place in missed(behind: place) }
     driver.seedItems(assortment.fruits.map { ItemAmount($0.id, $0.initial) }, at: clock.now)
@@ -84,7 +85,7 @@ package final class StockService<Machine: StockServiceMachine>: ServiceHandler {
     }
   }
 
-  /// True if the answer says that the request was executed.
+  /// True if the answer says that the request was executed. The process then reports to the coordinator that it works.
   package static func changesData(_ answer: StockAnswer) -> Bool {
     if case .done = answer { true } else { false }
   }
@@ -146,7 +147,8 @@ package final class StockService<Machine: StockServiceMachine>: ServiceHandler {
     }
   }
 
-  /// The next part of the changes that a returning subscriber has missed.
+  /// The next changes after this position for a returning subscriber, or the reason why there are none: none missing,
+  /// too many missing, or not readable now.
   private func missed(behind sequence: Int64) -> CatchUpStep<StockResult> {
     guard !driver.machine.hasUncommittedChanges, driver.failure == nil else { return .unavailableNow }
     let settled = driver.machine.durableSequence

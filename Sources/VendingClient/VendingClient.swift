@@ -12,7 +12,7 @@ public typealias VendingClientError = ServiceClientError<VendingCommand>
 extension VendingCommand: ServiceCommand {
   /// Answers of a vending machine.
   public typealias Answer = VendingResult
-  /// State that a subscriber has seen.
+  /// Position up to which a subscriber has received the changes of the machine.
   public typealias Cursor = VendingCursor
 
   /// Name of the machine in messages about errors.
@@ -37,7 +37,7 @@ extension ServiceClient where Command == VendingCommand {
   public func follow(_ hear: @escaping (VendingUpdate) -> Void) { follow(VendingCursor(), hear) }
 }
 
-/// News for a subscriber of a vending machine.
+/// One update for a subscriber of a vending machine: a snapshot, changes, or the refusal of the subscription.
 public enum VendingUpdate: Sendable, Equatable {
   /// Snapshot of the machine; it replaces all earlier data.
   case snapshot(VendingSnapshot)
@@ -47,7 +47,7 @@ public enum VendingUpdate: Sendable, Equatable {
   case refused(VendingFailure)
 }
 
-/// State that a subscriber of a vending machine has seen.
+/// Last change of a vending machine's money that a subscriber has received, by which repeated purchases are ignored.
 public struct VendingCursor: SubscriptionCursor {
   /// Sequence number of the last change of the money; nil before the first snapshot.
   private var seen: Int64?
@@ -58,7 +58,8 @@ public struct VendingCursor: SubscriptionCursor {
   /// Request for a subscription. It starts with a new snapshot, also after a reconnect.
   public var request: VendingCommand { .follow }
 
-  /// Processes an answer of the machine.
+  /// Processes an answer of the machine and stores its position. Returns what is new for the subscriber, or tells the
+  /// client to subscribe again because the subscriber was too slow.
   public mutating func handle(_ answer: VendingResult) -> SubscriptionStep<VendingUpdate> {
     switch answer {
     case .snapshot(let picture):

@@ -54,7 +54,7 @@ public enum VendingEffect: Sendable, Equatable {
   case release(PurchaseNumber)
 }
 
-/// Rows written for one step, all or none.
+/// Rows written in one step of a request, all or none: a change of the money, or the new state of a purchase.
 public struct VendingEntry: Sendable, Equatable {
   /// Row of the ledger.
   public var change: MoneyChange?
@@ -68,7 +68,8 @@ public struct VendingEntry: Sendable, Equatable {
 
 /// A purchase as stored.
 public struct StoredPurchase: Sendable, Equatable {
-  /// State of a purchase. The raw values are part of the database.
+  /// State of a purchase, from its intent to its end: bought, sold out, or given up. The raw values are part of the
+  /// database.
   public enum State: UInt8, Sendable, CaseIterable {
     /// The intent is staged or stored. The stock is asked when the intent is on disk.
     case open = 1
@@ -105,7 +106,8 @@ public struct StoredPurchase: Sendable, Equatable {
   }
 }
 
-/// A store's record of a request.
+/// Stored record under the name of a client's request: the change of the money that it has made, or a purchase without
+/// one.
 public enum StoredRequest: Sendable, Equatable {
   case done(MoneyChange)
   /// A purchase that was not completed, or is not completed yet.

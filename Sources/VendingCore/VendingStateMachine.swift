@@ -30,7 +30,7 @@ public struct VendingStateMachine: Sendable {
   /// Last purchase whose order name at the stock contains only its number; 0 for none.
   private let lastPlainPurchase: PurchaseNumber
 
-  /// State that a failed commit restores.
+  /// Money, purchases and sequence numbers of the machine. A failed commit restores the copy as of the last commit.
   struct State: Sendable {
     var account: MoneyAccount
     /// Sequence number of the last change, which may be staged.
@@ -199,7 +199,7 @@ public struct VendingStateMachine: Sendable {
 
   // MARK: - Staging and settling
 
-  /// Adds an entry to the open transaction; `effect` follows after the commit.
+  /// Adds an entry to the open transaction. After its commit `effect` is performed, such as the request to the stock.
   mutating func stage(
     _ entry: VendingEntry, then effect: VendingEffect? = nil, into effects: inout [VendingEffect]
   ) {
@@ -217,7 +217,8 @@ public struct VendingStateMachine: Sendable {
     effects.append(.stage(entry))
   }
 
-  /// Answers a request after everything that the answer depends on is on disk.
+  /// Answers a request, after the next commit if entries are staged. `purchase` is the purchase that ended with this
+  /// answer: after a failed commit the request waits for its end again.
   mutating func answer(
     _ request: RequestNumber, _ answer: VendingAnswer, endOf purchase: PurchaseNumber? = nil,
     into effects: inout [VendingEffect]
@@ -279,7 +280,7 @@ extension VendingAnswer {
   }
 }
 
-/// State machine of a vending machine, as its process uses it.
+/// Interface of the vending machine's state machine for the service process, so that tests can replace the machine.
 public protocol VendingServiceMachine: PureStateMachine where Event == VendingEvent, Effect == VendingEffect {
   /// Identity of the machine.
   var machine: Int64 { get }

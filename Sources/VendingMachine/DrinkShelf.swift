@@ -44,12 +44,12 @@ final class DrinkShelf {
     self.stock = stock
   }
 
-  /// Subscribes to the stock.
+  /// Subscribes to the stock, from which the amounts of drinks are then received.
   func open() { stock.follow { [unowned self] in handle($0) } }
   /// True if there is a snapshot and the stock has these products.
   var isKnown: Bool { picture != nil && isIntroduced }
 
-  /// Calls `body` with true when ``isKnown``, or with false at the deadline.
+  /// Calls `body` with true when the amounts are known and the stock has all products, or with false at the deadline.
   func whenKnown(until deadline: MonotonicTime, _ body: @escaping (Bool) -> Void) {
     if isKnown { body(true) } else { waiting.append((deadline, body)) }
   }
@@ -64,7 +64,7 @@ final class DrinkShelf {
   /// The lots of a product, in the order in which they are sold.
   func lots(of product: ItemID) -> [Lot] { picture?.items.first { $0.item == product }?.lots ?? [] }
 
-  /// One product with its quantities on a day, of which expired pieces are counted separately.
+  /// One product with its sellable and its expired pieces on a day, and with its single lots if `withLots` is true.
   func report(_ product: Product, on today: DayNumber, withLots: Bool) -> ProductReport {
     let lots = lots(of: product.id)
     let expired = lots.reduce(0) { $0 + ($1.isExpired(on: today) ? $1.quantity : 0) }
@@ -74,7 +74,7 @@ final class DrinkShelf {
       lots: withLots ? lots.map { describe($0, of: product) } : nil)
   }
 
-  /// Reports of all products, or of those that have changed after a version.
+  /// Reports of all products, or only of those that have changed after the value `version` of this view.
   func reports(on today: DayNumber, withLots: Bool, since version: UInt64? = nil) -> [ProductReport] {
     table.products.compactMap { product in
       if let version, versions[product.id] ?? 0 <= version { return nil }
@@ -139,7 +139,7 @@ final class DrinkShelf {
     }
   }
 
-  /// Calls and removes the waiting closures whose position fulfils the condition.
+  /// Calls and removes the waiting closures of ``whenReached(_:_:)`` whose position in the ledger `isOpen` accepts.
   private func runWaiters(_ isOpen: (Int64) -> Bool) {
     let due = positionWaiters.filter { isOpen($0.sequence) }
     positionWaiters.removeAll { isOpen($0.sequence) }

@@ -10,7 +10,7 @@ import StockClient
 import Time
 import Wire
 
-/// Performer of the manager's commands.
+/// Performer of the manager's commands, which change the drinks in the stock.
 final class MachineAdministration {
   private let shelf: DrinkShelf
   private let stock: StockClient

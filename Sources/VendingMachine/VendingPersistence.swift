@@ -7,7 +7,8 @@ import ServiceProcess
 import VendingCore
 import Wire
 
-/// The store of the vending machine, as its driver uses it, with the data that subscribers see.
+/// Store of the vending machine for its driver, with the numbers of sales and the latest purchases in memory for
+/// subscribers.
 package final class VendingPersistence: ServicePersistence {
   /// Maximum number of purchases that are kept in memory for subscribers.
   let recentLimit = 200
@@ -26,7 +27,8 @@ package final class VendingPersistence: ServicePersistence {
     recent = try store.latestPurchases(limit: recentLimit)
   }
 
-  /// Translates an effect into a step of the driver. The service performs the effects on the stock.
+  /// Translates an effect of the state machine for the driver: a record read from the store, an entry to stage, or an
+  /// answer to send. The service performs the effects on the stock.
   package func step(
     for effect: VendingEffect
   ) throws(StoreError) -> EffectStep<VendingEvent, VendingEntry, VendingAnswer> {

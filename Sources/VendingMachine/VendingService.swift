@@ -126,7 +126,7 @@ package final class VendingService<Machine: VendingServiceMachine>: ServiceHandl
     return .later
   }
 
-  /// True if the answer says that the request was executed.
+  /// True if the answer says that the request was executed. The process then reports to the coordinator that it works.
   package static func changesData(_ answer: VendingAnswer) -> Bool {
     if case .done = answer { true } else { false }
   }
@@ -134,7 +134,7 @@ package final class VendingService<Machine: VendingServiceMachine>: ServiceHandl
   /// Sends the state machine's answer to the client.
   package func reply(_ answer: VendingAnswer, to call: Call) { call.answer(VendingResult(answer)) }
 
-  /// True if the answer contains data of the stock.
+  /// True if the answer to this query contains amounts of drinks, which the stock must have sent first.
   private func needsStock(_ query: VendingCommand) -> Bool {
     switch query {
     case .balance, .history, .audit: false

@@ -12,7 +12,7 @@ final class VendingSubscriptions<Machine: VendingServiceMachine> {
   /// Maximum number of purchases in one publication.
   private let page = 200
 
-  /// State that the last publication to one side contained.
+  /// What the last publication to the customers, or to the manager, contained: the next one starts after it.
   private struct LastSent {
     var sequence: Int64
     var version: UInt64
@@ -56,10 +56,11 @@ final class VendingSubscriptions<Machine: VendingServiceMachine> {
     return true
   }
 
-  /// Publishes all changes to all subscribers. Nothing may be staged.
+  /// Publishes all changes since the last publication to all subscribers. Nothing may be staged.
   func publish(_ service: VendingService<Machine>) { for side in 0..<sides { publish(on: side, service) } }
 
-  /// Publishes all changes to the subscribers of one side, in as many publications as needed.
+  /// Publishes all changes to the subscribers of one side (0: customers, 1: the manager), in as many publications as
+  /// needed.
   private func publish(on side: Int, _ service: VendingService<Machine>) {
     guard views.hasSubscribers(side) else { return lastSent[side] = nil }
     while let before = lastSent[side], before.isBehind(service) {
@@ -75,7 +76,7 @@ final class VendingSubscriptions<Machine: VendingServiceMachine> {
     }
   }
 
-  /// The changes of money and drinks since the last publication, with at most ``page`` purchases.
+  /// The next publication: changes of money and drinks since the last one, with at most 200 purchases.
   private func news(behind lastSent: LastSent, withLots: Bool, _ service: VendingService<Machine>)
     -> VendingChanges
   {
@@ -92,7 +93,7 @@ final class VendingSubscriptions<Machine: VendingServiceMachine> {
       products: products, purchases: purchases)
   }
 
-  /// Purchases after a sequence number: from memory if all of them are cached, else from disk.
+  /// At most 200 purchases after a sequence number: from memory if all of them are cached, else from disk.
   private func purchases(after sequence: Int64, _ service: VendingService<Machine>) -> [MoneyChange] {
     let bought = service.driver.persistence
     if bought.recent.count < bought.recentLimit || (bought.recent.first?.sequence ?? 0) <= sequence + 1 {
