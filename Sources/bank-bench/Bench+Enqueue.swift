@@ -6,7 +6,7 @@ import Posix
 import Time
 
 extension Bench {
-  /// Measures single tickets of one client and of sixteen.
+  /// Measures how many tickets a second one client and sixteen clients obtain, with one customer in each request.
   func measureEnqueue() throws {
     let bank = try BenchBank(self)
     try bank.ask(.pause(nil))
@@ -61,7 +61,7 @@ extension Bench {
     if try loop.spin(for: .milliseconds(1)) == 0 { try loop.runOnce(until: end) }
   }
 
-  /// Measures one large command, from the start of `bankctl` to its exit.
+  /// Measures one `bankctl enqueue` with a million customers, from its start to its exit.
   func measureBulk() throws {
     let count = scale.bulkCustomers
     let (servers, baselines) = try startBeanstalks([nil, .atLeast(5)]) { [self] server, durability in

@@ -8,7 +8,7 @@ import Time
 import Wire
 
 extension Bench {
-  /// Measures juices with one station and with eight.
+  /// Measures how many juices are made per second with one station and with eight.
   func measureJuice() throws {
     for stations in [1, 8] as [Int64] {
       var setting = BankSetting()

@@ -4,7 +4,7 @@ import Posix
 import Time
 
 extension Bench {
-  /// Measures memory and starts with a long line.
+  /// Measures the coordinator's memory, and the time of a start, while a million customers or more wait.
   func measureLargeQueue() throws {
     let home = newHome()
     var bank = try BenchBank(self, home: home)

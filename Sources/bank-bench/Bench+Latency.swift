@@ -5,7 +5,7 @@ import Posix
 import Time
 
 extension Bench {
-  /// Measures the latency at 1,000 customers a second.
+  /// Measures the time from the request of a customer to the start of its service, at 1,000 customers a second.
   func measureLatency() throws {
     let bank = try BenchBank(self)
     let watch = try StartLatencyProbe(asking: try bank.connect(), observing: try bank.connect())
@@ -70,7 +70,7 @@ final class StartLatencyProbe {
     }
   }
 
-  /// Records the tickets and starts that have arrived.
+  /// Records the tickets and starts that have arrived on one of the two connections.
   private func receiveEvents(_ connection: ControlConnection) {
     do throws(ControlError) {
       let now = SystemClock.monotonic()

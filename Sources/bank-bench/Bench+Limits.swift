@@ -6,7 +6,7 @@ import Posix
 import Time
 
 extension Bench {
-  /// Measures the raw limits.
+  /// Measures the limits of the machine without the bank: durable writes, and round trips over sockets, per second.
   func measureLimits() throws {
     let syncs = try rounds { try syncsPerSecond(for: scale.span) }
     add("limits", "write + fdatasync of 4 KiB", "/s", syncs)
@@ -20,7 +20,8 @@ extension Bench {
     try PingPong(program: Paths.join(programs, "bank-bench"), workers: workers).tripsPerSecond(for: span)
   }
 
-  /// Overwrites the same blocks again and again, like a write-ahead log that has reached its size.
+  /// Durable writes per second: 4 KiB and fdatasync, over the same blocks again and again, like a write-ahead log that
+  /// has reached its size.
   func syncsPerSecond(for span: TimeSpan) throws -> Double {
     let path = Paths.join(scratch, "sync")
     defer { Directory.removeTree(path) }

@@ -10,7 +10,8 @@
   import Wire
 
   extension Bench {
-    /// Measures promotions in up to three rounds, each with two new servers.
+    /// Measures the time from the promotion of a standby, after the first PostgreSQL server is lost, to the bank's next
+    /// receipt, in up to three rounds with two new servers each.
     func measurePromotion(_ address: String) throws {
       guard let script = Environment.value("BANK_BENCH_SERVERS"), !script.isEmpty else { return }
       var figures: [Double] = []
@@ -31,7 +32,8 @@
         target: .below(1))
     }
 
-    /// Loses the first server, promotes the second one, and counts the missing receipts.
+    /// Kills the first server and promotes the second one. Returns the time from there to the next receipt, and the
+    /// number of reported receipts that are missing.
     private func promote(_ directories: [String]) throws -> (milliseconds: Double, missing: Int64) {
       let first = try ScratchDatabase(at: "postgres://bank@/bank?host=\(directories[0])")
       try first.rows("ALTER SYSTEM SET synchronous_standby_names = '*'")

@@ -9,7 +9,7 @@ import Time
 import Wire
 
 extension Bench {
-  /// Measures kills of tellers, and kills of the coordinator.
+  /// Measures the time until customers are served again after kills of tellers, and after kills of the coordinator.
   func measureRecovery() throws {
     try measureTellerKills("teller killed: its customer is started at its successor", windows: 1)
     try measureTellerKills("teller killed: its customer is started at an idle colleague", windows: 2)
@@ -22,7 +22,8 @@ extension Bench {
     try file("patient.json", #"{"work":{"deposit":"1h","loan":"1h"},"max_crashes":1000}"#)
   }
 
-  /// Kills the teller that serves the only customer, again and again.
+  /// Kills the teller that serves the only customer, again and again, and measures the time until the customer is
+  /// started again.
   private func measureTellerKills(_ name: String, windows: Int64) throws {
     let setting = BankSetting(
       deposit: windows, loan: 0, speed: nil, configuration: try patientConfiguration())

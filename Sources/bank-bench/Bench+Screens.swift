@@ -40,7 +40,7 @@ extension Bench {
     try viewer.stop()
   }
 
-  /// Measures the speed of the bank while a page has viewers.
+  /// Measures how many customers the bank serves per second while a page has viewers.
   private func measureSpeedBesideViewers(_ bank: BenchBank, _ page: BenchPage) throws {
     for (count, target) in [(1, 0.97), (1_000, 0.90)] {
       try measureSpeed(of: bank, beside: "\(count) \(count == 1 ? "viewer" : "viewers")", target) {
@@ -50,7 +50,7 @@ extension Bench {
     }
   }
 
-  /// Measures the speed of the bank while a dashboard is open.
+  /// Measures how many customers the bank serves per second while a dashboard is open.
   private func measureSpeedBesideTop(_ bank: BenchBank) throws {
     try measureSpeed(of: bank, beside: "an open bankctl top", 0.97) {
       let screen = try LoadProcess(

@@ -7,7 +7,7 @@
 import Time
 
 extension Bench {
-  /// Measures serving with 1, 3 and 16 tellers, and with 3 that prefetch.
+  /// Measures how many customers per second are served by 1, 3 and 16 tellers, and by 3 that prefetch.
   func measureServing() throws {
     let store = Baseline(name: "the store alone") { [self] in try receiptsPerSecond(scale.served) }
     try measureServing(BankSetting(deposit: 1, loan: 0), raw: nil, others: [nil, nil])
@@ -20,7 +20,8 @@ extension Bench {
       inFlight: 16, target: .atLeast(400_000), raw: nil, others: [], and: [store])
   }
 
-  /// Measures serving with these settings against the raw limit, beanstalkd and further baselines.
+  /// Measures serving against the limit of the machine, beanstalkd and further baselines. `raw` and `others` are the
+  /// targets of the ratios to the limit and to beanstalkd.
   private func measureServing(
     _ setting: BankSetting, inFlight: Int = 1, target: Target? = nil, raw: Target?,
     others: [Target?], and further: [Baseline] = []

@@ -40,7 +40,7 @@ extension Bench {
     defer { for client in crowd { client.close() } }
     var orders = 0
     var failure: BenchFailure?
-    /// Sends an order, and the next one after its answer.
+    /// Sends an order, and after each answer the next one.
     func ask(_ client: StockClient) {
       let deadline = SystemClock.monotonic() + .seconds(30)
       let order = StockCommand.take([ItemAmount(ItemID("banana"), 1)], today: 0)

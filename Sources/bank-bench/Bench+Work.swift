@@ -14,7 +14,7 @@ extension Bench {
   private static let done = ServiceName("true")!, single = ServiceName("single")!,
     python = ServiceName("python")!
 
-  /// Measures commands, a worker in Python, and a command line.
+  /// Measures the services with a program as their work: commands, a worker in Python, and `bankctl run --wait`.
   func measureWork() throws {
     let interpreter = try? ProgramSearch.find("python3", path: Environment.value("PATH")).get()
     var services = [

@@ -36,7 +36,7 @@ final class Bench {
     return path
   }
 
-  /// Adds a row to the report.
+  /// Adds a row to the report. `group` is the measurement's word on the command line.
   func add(
     _ group: String, _ name: String, _ unit: String, _ samples: Samples, target: Target? = nil,
     note: String = ""

@@ -7,7 +7,7 @@ import Arguments
 import BankctlCommands
 import Time
 
-/// How much is measured.
+/// Size of the measurements, full or with `--quick`: rounds, durations, customers and kills.
 struct BenchScale {
   /// Number of rounds of each measurement.
   var rounds: Int

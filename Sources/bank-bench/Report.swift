@@ -15,7 +15,7 @@ enum Target {
   }
 }
 
-/// One figure of the report.
+/// One row of the report: a measured figure with its unit, target and note.
 struct Row {
   /// Measurement to which the figure belongs, as on the command line.
   var group: String

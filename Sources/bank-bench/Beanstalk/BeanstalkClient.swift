@@ -6,7 +6,7 @@ import Glibc
 import Posix
 
 final class BeanstalkClient {
-  /// Answer of the server to one command.
+  /// Answer of the server to one command: to put, reserve or delete.
   enum Answer {
     case inserted
     case reserved(id: Int64)
@@ -30,16 +30,16 @@ final class BeanstalkClient {
   deinit { buffer.deallocate() }
   var fd: CInt { socket.rawValue }
 
-  /// Puts a job with the default priority 1024. Its time to run is one hour.
+  /// Adds a put command to those that `flush` sends: a job with the default priority 1024. Its time to run is one hour.
   func put(_ payload: [UInt8]) {
     send("put 1024 0 3600 \(payload.count)")
     output += payload
     output += [13, 10]
   }
 
-  /// Requests a job; the server answers at once, or when there is one if `waits` is true.
+  /// Adds a command that takes a job. The server answers when there is a job if `waits` is true, else at once.
   func reserve(waits: Bool) { send(waits ? "reserve" : "reserve-with-timeout 0") }
-  /// Deletes a job, which completes it.
+  /// Adds a command that deletes a reserved job, which completes it.
   func delete(_ id: Int64) { send("delete \(id)") }
 
   /// Sends all collected commands.

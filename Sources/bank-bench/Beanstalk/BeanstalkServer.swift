@@ -103,7 +103,7 @@ final class BeanstalkWorkers {
     }
   }
 
-  /// Main function of a worker.
+  /// Main function of a worker process: takes and completes jobs over the server's socket until none is left.
   static func serve(_ socket: String) throws {
     let client = try BeanstalkClient(socket: socket)
     var byte: UInt8 = 1

@@ -20,7 +20,7 @@ import Transport
 import Wire
 
 final class WorkPath {
-  /// The kinds of work.
+  /// Kind of work whose instructions are counted: opening the bank, enqueuing customers, or enqueuing and serving them.
   enum Work: String {
     /// Opens the bank, and does nothing else.
     case open
@@ -151,7 +151,7 @@ final class WorkPath {
     BenchBank.order(Int64(count), .deposit, itemName: Bench.payload)
   }
 
-  /// Runs client, coordinator and tellers until all requests are answered.
+  /// Runs client, coordinator and tellers until all requests of the client are answered.
   private func work() throws {
     while outstandingAnswers > 0 {
       try runIteration()

@@ -44,7 +44,8 @@
     /// Does nothing, because no channel is used.
     func notified(_ connection: PostgresConnection, channel: String, payload: String) {}
 
-    /// Jobs per second, from the first request for jobs to the completion of the last job.
+    /// Jobs per second, from the first request for jobs to the completion of the last job. A request takes up to
+    /// `pages` jobs; `pipelineDepth` requests are in flight on each connection.
     func perSecond(_ count: Int, pages: Int, pipelineDepth: Int) throws -> Double {
       try ask([PostgresStatement("fill", [.integer], queue.fill)(.integer(Int64(count)))])
       try ask([.once("ANALYZE")])
@@ -62,7 +63,7 @@
       return Double(done) / seconds
     }
 
-    /// Takes jobs on a connection, and completes them when they arrive.
+    /// Takes up to `page` jobs on a connection, and completes them when they arrive.
     private func take(_ connection: PostgresConnection, _ page: Int) throws {
       let take = PostgresStatement("take", [.integer], queue.take)
       try connection.send([take(.integer(Int64(page)))]) { [weak self] outcome in

@@ -143,7 +143,8 @@
       return seconds
     }
 
-    /// Claims a page, completes its customers when they arrive, and claims the next page.
+    /// Claims up to `page` customers, completes them when they arrive, and claims the next page. `count` receives the
+    /// number of receipts.
     private func claim(_ worker: Worker, _ page: Int, _ count: @escaping (Int) -> Void) throws {
       guard let branch = worker.branch, !worker.hasEverything else { return }
       worker.claims += 1

@@ -65,7 +65,7 @@
     /// Ends the open transaction.
     func releaseSnapshot() throws { try rows("COMMIT") }
 
-    /// Sends statements as one request, and waits for their rows.
+    /// Sends statements as one request, and waits for their rows. `words` is their text for an error.
     private func ask(_ segment: [PostgresCall], _ words: String) throws -> [PostgresRows] {
       var told: PostgresOutcome?
       try connection.send(segment) { told = $0 }

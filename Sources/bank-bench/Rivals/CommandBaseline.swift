@@ -6,7 +6,7 @@
 import Glibc
 import Posix
 
-/// A program that runs commands.
+/// Another program that runs commands, with which the bank's services of commands are compared.
 enum CommandBaseline: String, CaseIterable {
   /// Has no queue, and does not store the outcome of a command.
   case xargs = "xargs -P2"
@@ -98,7 +98,7 @@ enum CommandBaseline: String, CaseIterable {
       try Directory.create(path: queue)
       gates.append(try round.gate("\(Paths.lastPart(of: queue)).gate"))
     }
-    /// Calls the closure for each queue, which the next commands of the round use.
+    /// Calls the closure once for each of the two queues, which `nq` then uses.
     func each(_ perform: (Int) throws -> Void) rethrows {
       for index in queues.indices {
         round.environment["NQDIR"] = queues[index]
@@ -156,7 +156,7 @@ final class BaselineRun {
     return path(name)
   }
 
-  /// Makes a gate, which is closed.
+  /// Makes a closed gate, for which the first command of a queue waits.
   func gate(_ name: String) throws -> StartGate {
     guard mkfifo(path(name), 0o600) == 0 else { throw BenchFailure("cannot create a FIFO at \(path(name))") }
     return StartGate(path: path(name))

@@ -23,7 +23,7 @@ enum PythonBaseline: String, CaseIterable {
     Environment.value("BANK_PYTHON_RIVALS").flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// Both queues, or none if there is no interpreter for them.
+  /// Both queues for Python as baselines of the bank, or none if there is no interpreter for them.
   static func all(_ bench: Bench) -> [Baseline] {
     guard let interpreter else { return [] }
     return allCases.map { kind in

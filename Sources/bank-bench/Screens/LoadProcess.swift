@@ -25,7 +25,7 @@ final class LoadProcess {
 
   deinit { process.end() }
 
-  /// Ends the companion. Returns the number of bytes that it has read since it was ready.
+  /// Ends the process. Returns the number of bytes that it has read since it was ready.
   @discardableResult
   func stop() throws -> Int64 {
     try UnixSocket.shutdownWriting(channel)
@@ -34,7 +34,7 @@ final class LoadProcess {
     return bytes
   }
 
-  /// Waits for a number from the companion; nil if it has exited.
+  /// Waits for the next number from the process: ready, or the bytes read; nil if it has exited.
   private static func number(from channel: borrowing FileDescriptor) throws -> Int64? {
     var number: Int64 = 0
     let result = try withUnsafeMutableBytes(of: &number) { bytes throws(SystemError) in
@@ -44,16 +44,16 @@ final class LoadProcess {
   }
 }
 
-/// The companion's end of the channel to its owner.
+/// The load process's end of the channel to the benchmark that started it.
 struct LoadProcessChannel: ~Copyable {
   private let channel = FileDescriptor(owning: 3)
 
-  /// Sends a number to the owner: the companion is ready, or has read so many bytes.
+  /// Sends a number to the benchmark: first that this process is ready, and at the end how many bytes it has read.
   func send(_ number: Int64) throws {
     try withUnsafeBytes(of: number) { bytes throws(SystemError) in try channel.writeAll(bytes) }
   }
 
-  /// Calls `perform` when the owner ends the companion, or has exited.
+  /// Calls `perform` when the benchmark ends this process, or has exited.
   func onLeave(_ loop: EventLoop, _ perform: @escaping () -> Void) throws {
     _ = try loop.register(fd: 3, interest: .read) { _ in perform() }
   }

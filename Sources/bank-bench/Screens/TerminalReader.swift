@@ -12,7 +12,7 @@ enum TerminalReader {
   // Constants of <asm-generic/ioctls.h> that the Glibc module does not contain. ioctl_tty(2)
   private static let (unlock, number, resize): (UInt, UInt, UInt) = (0x4004_5431, 0x8004_5430, 0x5414)
 
-  /// Main function of the companion. `command` is a program with its arguments.
+  /// Main function of the process that reads a terminal. `command` is the program in it, with its arguments.
   static func watch(_ command: [String]) throws {
     let loop = try EventLoop()
     let channel = LoadProcessChannel()

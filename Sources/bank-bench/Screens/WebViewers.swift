@@ -17,7 +17,7 @@ enum WebViewers {
   /// Pause between two reads of all other viewers.
   private static let round = TimeSpan.milliseconds(250)
 
-  /// Main function of the companion: `count` viewers, connected to the page's socket in the home of the bank.
+  /// Main function of the process with viewers: `count` viewers, connected to the page's socket at this path.
   static func watch(_ path: String, count: Int) throws {
     let loop = try EventLoop()
     let channel = LoadProcessChannel()
@@ -28,7 +28,7 @@ enum WebViewers {
     let request =
       "GET /events?page=/&lang=en HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"
     var sockets: [CInt] = []
-    /// Reads the data that has arrived for one viewer. Returns false if no data is available.
+    /// Reads the data that has arrived for the viewer with this index. Returns false if no data is available.
     func read(_ place: Int) -> Bool {
       let count = recv(sockets[place], room.baseAddress, room.count, CInt(MSG_DONTWAIT))
       guard count > 0 else {
