@@ -44,7 +44,7 @@ enum ChaosViolation: Sendable, Equatable {
   case unreadableLines(Int)
 }
 
-/// The counts and deviations that the comparison has found.
+/// Result of the comparison at the end of a chaos run: its counts, and the promises that were broken.
 struct ChaosCheckResult: Sendable, Equatable {
   /// A kill of the coordinator, as the range of wall clock time in milliseconds in which it happened.
   typealias KillTime = ClosedRange<Int64>
@@ -136,7 +136,7 @@ struct ChaosCheckResult: Sendable, Equatable {
     return asked
   }
 
-  /// Checks that each ticket has one receipt that matches its order, and compares the sums of the amounts.
+  /// Checks that each ticket has one receipt, which matches its order in `asked`, and compares the sums of the amounts.
   private mutating func compareReceipts(_ evidence: Evidence, _ asked: [ChaosTicket: ChaosOrder]) {
     var counts: [ChaosTicket: Int64] = [:]
     var sums: [ServiceName: Int64] = [:]

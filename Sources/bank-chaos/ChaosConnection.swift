@@ -46,7 +46,8 @@ final class ChaosConnection {
     return lastNumber
   }
 
-  /// Sends a request or a part of it, and closes the connection.
+  /// Sends a request, or only its first bytes if `isWhole` is false, and closes the connection. `pick` selects how many
+  /// bytes are sent.
   func sendAndCut(_ command: ControlCommand, pick: UInt64, isWhole: Bool) {
     lastNumber += 1
     let bytes = Self.frame(.request(ControlRequest(number: lastNumber, command: command)))

@@ -66,7 +66,7 @@ final class ChaosMonitor {
     coordinatorWasKilled = coordinatorWasKilled ?? now
   }
 
-  /// The coordinator was stopped: drops all running measurements.
+  /// Records that the coordinator was stopped by SIGSTOP: drops all running measurements.
   func coordinatorStopped() {
     killedWindows.removeAll()
     interrupted.removeAll()

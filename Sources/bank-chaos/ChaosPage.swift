@@ -50,7 +50,8 @@ final class ChaosPage {
   /// True if the page was right after every kill, or was counted as late.
   var isSettled: Bool { kills.isEmpty }
 
-  /// Records the kill of a process that the page shows, or of the page's server.
+  /// Records the kill of a process that the page shows, or of the page's server, and starts to measure the time until
+  /// the page is right again.
   func killed(at now: MonotonicTime) { kills.append((now, listeningTime)) }
 
   /// Reads events and status, and ends the measurement of each kill after which both are right again.
@@ -86,7 +87,8 @@ final class ChaosPage {
     stream.forget()
   }
 
-  /// Requests the status of the bank, or reads its answer.
+  /// Requests the status of the bank from the page, or reads its answer, which is right if it contains the pid
+  /// `coordinator`.
   private func ask(_ now: MonotonicTime, _ coordinator: Int32?) {
     guard let statusRequest else {
       guard now >= nextStatusAt else { return }

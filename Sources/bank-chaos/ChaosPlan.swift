@@ -50,7 +50,7 @@ struct ChaosRules: Sendable, Equatable {
 }
 
 struct ChaosPlan: Sendable {
-  /// SIGKILL.
+  /// A planned SIGKILL: the pause before it, the kind of process, and the number that selects one of this kind.
   struct Kill: Sendable, Equatable {
     var after: TimeSpan
     var target: ChaosTarget
@@ -60,7 +60,7 @@ struct ChaosPlan: Sendable {
     var isPair = false
   }
 
-  /// SIGSTOP, and SIGCONT a while later.
+  /// A planned SIGSTOP to a process, with the SIGCONT after `length`.
   struct Stop: Sendable, Equatable {
     var after: TimeSpan
     var target: ChaosTarget
@@ -68,7 +68,8 @@ struct ChaosPlan: Sendable {
     var length: TimeSpan
   }
 
-  /// A client that disconnects in the middle of a frame, or after a whole one without waiting for the answer.
+  /// A planned end of a client's connection: in the middle of a frame, or after a whole one without waiting for the
+  /// answer.
   struct Cut: Sendable, Equatable {
     var after: TimeSpan
     var pick: UInt64
@@ -132,7 +133,7 @@ struct ChaosPlan: Sendable {
     return Cut(after: after, pick: cuts.next(), isWhole: cuts.next() >> 63 == 0)
   }
 
-  /// A pause from zero to twice the mean, so that some kills follow each other closely.
+  /// Draws the pause before the next fault, from zero to twice the mean, so that some follow each other closely.
   private static func pause(_ mean: TimeSpan, _ chance: inout SeededGenerator) -> TimeSpan {
     mean * chance.draw(0...2_000) / 1_000
   }

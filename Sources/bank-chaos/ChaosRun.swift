@@ -156,7 +156,7 @@ final class ChaosRun {
     return now
   }
 
-  /// Moves the children that still run at their time to the orphans.
+  /// Counts the children of a killed coordinator as orphans if they still run when their time has passed.
   private func countOrphans(_ now: MonotonicTime) {
     while let first = orphanCandidates.first {
       let left = first.children.filter(\.isAlive)
@@ -166,20 +166,20 @@ final class ChaosRun {
     }
   }
 
-  /// Draws the next kill.
+  /// Draws the next kill, and sets its time.
   private func plannedKill(_ now: MonotonicTime) {
     targetChosenAt = now
     let next = plan.nextKill()
     kill = (next, now + next.after)
   }
 
-  /// Draws the next stop.
+  /// Draws the next stop of a process, and sets its time.
   private func plannedStop(_ now: MonotonicTime) {
     let next = plan.nextStop()
     stop = (next, now + next.after)
   }
 
-  /// Draws the next cut.
+  /// Draws the next cut of a client's connection, and sets its time.
   private func plannedCut(_ now: MonotonicTime) {
     let next = plan.nextCut()
     cut = (next, now + next.after)
@@ -268,7 +268,7 @@ final class ChaosRun {
     return processes
   }
 
-  /// Chooses a process of this kind that may be killed now; nil if there is none.
+  /// Chooses a process of this kind that may be killed now, by the random number `pick`; nil if there is none.
   private func choose(_ target: ChaosTarget, _ pick: UInt64, among processes: [ChaosProcess]) -> ChaosProcess?
   {
     let guardian = processes.first { $0.kind == .guardian }
@@ -310,8 +310,8 @@ final class ChaosRun {
     earlyKills[earlyKillKey(process, processes), default: 0] < Self.earlyKillLimit
   }
 
-  /// Key of the process that counts early kills: a coordinator for each window, a guardian for its
-  /// coordinators.
+  /// Key under which kills of processes that are not ready are counted: the coordinator with the window, or the
+  /// guardian for the kills of coordinators.
   private func earlyKillKey(_ process: ChaosProcess, _ processes: [ChaosProcess]) -> String {
     switch process.kind {
     case .teller, .juice, .stock, .vending, .runner, .worker, .command, .descendant, .outside, .web:

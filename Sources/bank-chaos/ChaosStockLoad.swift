@@ -71,7 +71,7 @@ final class ChaosStockLoad {
     client.finishIteration()
   }
 
-  /// Draws a fruit and a number of pieces.
+  /// Draws the next delivery: a fruit, and a number of pieces to add, or to remove if negative.
   private func chooseRequest(_ now: MonotonicTime) {
     nextAt = now + .milliseconds(chance.draw(Self.pauses))
     let fruit = assortment.fruits[Int(chance.draw(0...Int64(assortment.fruits.count) - 1))].id
@@ -102,7 +102,7 @@ final class ChaosStockLoad {
     delivery = nil
   }
 
-  /// Follows what the subscriber has received.
+  /// Checks what the subscriber has received: a snapshot only at the start, then each change once and in order.
   private func handle(_ news: StockUpdate) {
     switch news {
     case .snapshot(let picture):

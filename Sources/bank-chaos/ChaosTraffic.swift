@@ -9,7 +9,7 @@ import Time
 import Wire
 
 final class ChaosTraffic {
-  /// One client, and its open order.
+  /// A client of a chaos run, and the order that it has sent or will send again.
   private struct Client {
     var chance: SeededGenerator
     var connection: ChaosConnection?
@@ -78,12 +78,13 @@ final class ChaosTraffic {
   var isSettled: Bool { clients.allSatisfy { $0.order == nil } }
   /// True if the orders have reached the maximum number of customers.
   var isExhausted: Bool { ledger.asked >= limit }
-  /// Plans a cut for one of the clients.
+  /// Lets one of the clients disconnect during its next request, as the plan says.
   func cut(_ cut: ChaosPlan.Cut) { clients[Int(cut.pick % UInt64(clients.count))].cut = cut }
   /// Disconnects all clients; call at the end, when every order has its answer.
   func disconnect() { for index in clients.indices { clients[index].connection = nil } }
 
-  /// Reads all answers, and lets idle clients send new orders if wanted.
+  /// Reads all answers, and lets idle clients send new orders: ordinary ones if `wantsMore` is true, and those for
+  /// commands and workers if `wantsWork` is.
   func runIteration(_ now: MonotonicTime, wantsMore: Bool, wantsWork: Bool = false) {
     for index in clients.indices {
       handle(index, now)

@@ -52,7 +52,8 @@ struct Attack {
     attackKind = AttackKind(rawValue: [0, 0, 0, 1, 1, 1, 1, 2, 2, 3][Int(chance.draw(0...9))]) ?? .cut
   }
 
-  /// Draws one frame of this kind: valid, changed, arbitrary, or random bytes.
+  /// Draws one frame: random bytes, arbitrary values, or a request that may be changed, as `kind` says; nil if the
+  /// request exceeds the limit of a frame.
   private static func frame(_ kind: Int64, _ chance: inout SeededGenerator) -> [UInt8]? {
     switch kind {
     case 0: return noise(&chance)
@@ -91,7 +92,7 @@ struct Attack {
     (0..<chance.draw(1...600)).map { _ in UInt8(truncatingIfNeeded: chance.next()) }
   }
 
-  /// Divides bytes into portions, mostly into a single one.
+  /// Divides the bytes of an attack into the portions that are sent with one call each, mostly a single one.
   static func cut(_ bytes: [UInt8], _ chance: inout SeededGenerator) -> [[UInt8]] {
     var portions: [[UInt8]] = []
     var rest = bytes[...]

@@ -99,7 +99,7 @@ final class FuzzBank {
     guard let status, status.isSuccess else { throw FuzzFailure.harmed("it did not exit successfully") }
   }
 
-  /// Sends a request that must not fail.
+  /// Sends a request that must not fail; if it does, the run has failed.
   private func require(_ command: ControlCommand) throws {
     if case .failure(let failure) = try ask(command) {
       throw FuzzFailure.harmed("\(command) failed: \(failure)")

@@ -4,7 +4,7 @@
 import BankModel
 import Wire
 
-/// Decides which requests an attack may not contain.
+/// Decides which requests an attack may not contain, because they would end or overload any bank.
 enum RequestFilter {
   /// Maximum number of waiting customers in the attacked bank; larger requests are refused.
   static let maxWaiting: Int64 = 400
@@ -13,7 +13,8 @@ enum RequestFilter {
   /// Maximum number of windows that a request may open for a service.
   private static let windows: Int64 = 3
 
-  /// True if these bytes contain a harmful request. They must be all bytes that a client sends.
+  /// True if these bytes, which must be all that a client sends, contain a request that stops the bank, opens many
+  /// windows, or adds many customers.
   static func isHarmful(_ bytes: [UInt8]) -> Bool {
     var decoder = FrameDecoder(maximumBodyLength: FrameLimits.control)
     decoder.append(bytes)

@@ -5,7 +5,8 @@ import BankModel
 
 /// Draws attacks on the web server.
 enum WebAttackGenerator {
-  /// Returns the attack with this number.
+  /// Returns the attack on the web server that the seed and the number determine. `port` is the server's, for its name
+  /// in requests.
   static func attack(seed: UInt64, number: UInt64, port: Int64) -> Attack {
     var chance = SeededGenerator(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ number)
     var bytes: [UInt8] = []

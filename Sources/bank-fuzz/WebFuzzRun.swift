@@ -64,7 +64,8 @@ final class WebFuzzRun {
     }
   }
 
-  /// Checks after the attacks that the same server runs, has closed all connections, and answers.
+  /// Checks after the attacks that the server `pid` still runs and answers, and has no more open descriptors than
+  /// `baseline`, but for a few.
   private func checkAudit(_ bank: FuzzBank, _ pid: Int32, _ baseline: Int, _ socket: String) throws {
     guard try Self.pid(bank) == pid else {
       throw FuzzFailure.coordinatorEnded("the web server is no longer process \(pid)")

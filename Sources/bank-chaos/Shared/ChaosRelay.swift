@@ -87,7 +87,7 @@ final class ChaosRelay {
     }
   }
 
-  /// Stops or resumes accepting and reading.
+  /// Stops or resumes accepting connections and reading from them, to cut off the branch or reconnect it.
   private func silence(_ isSilent: Bool) {
     self.isSilent = isSilent
     listen(!isSilent)

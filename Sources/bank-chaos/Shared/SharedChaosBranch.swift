@@ -8,7 +8,8 @@ import Posix
 import Time
 
 final class SharedChaosBranch {
-  /// Route to the server.
+  /// How a branch reaches the server, so that it can be cut off: directly, through a network of its own, or through a
+  /// relay.
   enum Route {
     case direct
     case network(ChaosNetwork)

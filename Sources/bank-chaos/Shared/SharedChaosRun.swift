@@ -10,7 +10,7 @@ import Posix
 import Time
 
 final class SharedChaosRun {
-  /// A running measurement of a fault.
+  /// A running measurement of the time from a fault until customers are served again.
   private struct RecoveryMeasurement {
     let fault: SharedFault
     let since: MonotonicTime
@@ -163,7 +163,7 @@ final class SharedChaosRun {
 
   // MARK: - Faults
 
-  /// Injects the planned fault, and draws the next one. If that is not possible now, tries again later.
+  /// Injects the planned fault and draws the next one. If the fault is not possible now, it is tried again later.
   private func attempt() {
     let wanted = step.plan
     let isDone =
@@ -181,8 +181,8 @@ final class SharedChaosRun {
     }
   }
 
-  /// Returns true if the fault was injected, or cannot be injected into this branch. A branch that is already in
-  /// trouble gets no fault, and a long fault always spares one branch.
+  /// Injects a fault into a branch that works well; a long one spares at least one such branch. Returns false if the
+  /// fault has to be tried again later.
   private func attempt(_ wanted: SharedPlan.Step) -> Bool {
     let well = branches.filter(\.isHealthy)
     let isLong = [.branch, .partition, .zombie].contains(wanted.fault)
@@ -265,7 +265,8 @@ final class SharedChaosRun {
     return true
   }
 
-  /// Ends the server by the signal of the fault, and starts it again.
+  /// Ends the server by the signal of the fault, and starts it again. Always returns true: if it does not start, the
+  /// run ends.
   private func endServer(_ wanted: SharedPlan.Step) -> Bool {
     server.end(wanted.fault == .stop ? SIGQUIT : SIGKILL)
     guard server.start() else {

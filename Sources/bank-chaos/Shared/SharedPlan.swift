@@ -4,7 +4,7 @@
 import BankModel
 import Time
 
-/// A kind of fault.
+/// A kind of fault that a chaos run over several branches injects.
 enum SharedFault: String, CaseIterable, Sendable {
   /// SIGKILL to a teller, to a coordinator that has a guardian, and to all processes of a branch, which is
   /// opened again later.
@@ -35,7 +35,7 @@ enum SharedFault: String, CaseIterable, Sendable {
 }
 
 struct SharedPlan: Sendable {
-  /// One fault.
+  /// One planned fault: the pause before it, its kind, its target and its duration.
   struct Step: Sendable, Equatable {
     var after: TimeSpan
     var fault: SharedFault

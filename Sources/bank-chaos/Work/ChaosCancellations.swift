@@ -48,7 +48,7 @@ final class ChaosCancellations {
     open[connection.send(.cancel(number, day: snapshot.day))] = ticket
   }
 
-  /// Records the confirmed cancellations.
+  /// Reads the answers, and records the confirmed cancellations.
   private func readReplies() {
     guard let connection else { return }
     for reply in connection.take() {

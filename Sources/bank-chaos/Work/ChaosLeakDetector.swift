@@ -8,7 +8,7 @@ import Glibc
 import Posix
 import Time
 
-/// A process with a customer's key.
+/// A process that serves a customer of this chaos run, found in /proc by the customer's key.
 struct KeyedProcess: Sendable, Equatable {
   var pid: pid_t
   var key: String

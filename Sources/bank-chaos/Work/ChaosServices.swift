@@ -64,7 +64,7 @@ final class ChaosServices {
       """
   }
 
-  /// A string of JSON.
+  /// Encodes a text as a string of JSON.
   private static func quoted(_ text: String) -> String {
     "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
   }
@@ -81,7 +81,7 @@ final class ChaosServices {
     }
   }
 
-  /// Starts the outside worker of one encoding.
+  /// Starts the outside worker that uses the encoding with this index.
   private func start(_ place: Int) throws(SystemError) -> ChildProcess {
     try ChildProcess.spawn(
       executable: program,

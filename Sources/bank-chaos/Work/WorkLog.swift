@@ -8,9 +8,9 @@ import BankModel
 import Posix
 import Time
 
-/// One line of the file.
+/// One line of the work log: an event of an attempt, with its key, ticket and process.
 struct WorkLogEntry: Sendable, Equatable {
-  /// The event that a line records.
+  /// Event of an attempt that a line records: its start, its end, or that another attempt was still running.
   enum Phase: String, Sendable {
     case begin, end
     /// A process of another attempt was still running, so the attempt stops here.
@@ -56,7 +56,8 @@ struct WorkLogEntry: Sendable, Equatable {
   }
 }
 
-/// The directory of the file and the locks.
+/// The work log of a chaos run: the file in which commands and workers record their attempts, and the locks of their
+/// keys.
 struct WorkLog: Sendable {
   let directory: String
   private var file: String { Paths.join(directory, "lines") }
@@ -69,7 +70,7 @@ struct WorkLog: Sendable {
     try FileDescriptor.open(file, [.writeOnly, .create, .append]).close()
   }
 
-  /// Appends a line to the file.
+  /// Appends a line to the file. Returns true if it was written completely.
   ///
   /// - Returns: true if the line was written completely.
   func write(_ line: WorkLogEntry) -> Bool {
@@ -108,7 +109,7 @@ final class KeyLock {
   private let lock: LockFile
   fileprivate init(_ lock: consuming LockFile) { self.lock = lock }
 
-  /// A descriptor of the lock for a child that shares it.
+  /// Returns a descriptor of the lock for a child process, which then holds the lock, too.
   func share() throws(SystemError) -> FileDescriptor { try lock.share() }
 }
 

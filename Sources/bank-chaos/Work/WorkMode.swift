@@ -5,8 +5,8 @@ import Glibc
 import Posix
 import Time
 
-/// The mode, selected by the first argument. The second argument is the mark of the run, the third the directory of the
-/// work log.
+/// Role in which this program serves customers of a chaos run: command, its descendant, worker at a window, or outside
+/// worker. The first argument selects it.
 enum WorkMode: String, Sendable, CaseIterable {
   /// Serves one customer of the service of commands.
   case command = "--serve-customer"
@@ -20,7 +20,8 @@ enum WorkMode: String, Sendable, CaseIterable {
   /// EX_SOFTWARE
   static let softwareErrorCode: Int32 = 70
 
-  /// Serves if the arguments request it, and returns the exit code; nil for any other arguments.
+  /// Serves customers as a command or a worker if the arguments select such a mode, and returns the exit code; nil for
+  /// any other arguments.
   static func run(_ arguments: [String]) -> Int32? {
     guard arguments.count >= 3, let mode = WorkMode(rawValue: arguments[0]) else { return nil }
     let workLog = WorkLog(arguments[2])

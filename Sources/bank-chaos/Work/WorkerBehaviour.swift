@@ -4,7 +4,7 @@
 // letter by bad behaviour alone.
 import BankModel
 
-/// Behaviour in one attempt at one customer.
+/// What a command or a worker of a chaos run does in one attempt, drawn from the payload and the attempt's number.
 struct WorkerBehaviour: Sendable, Equatable {
   /// How the attempt ends.
   enum End: Sendable, Equatable {
@@ -18,7 +18,7 @@ struct WorkerBehaviour: Sendable, Equatable {
     case hangs
   }
 
-  /// A process that outlives its command.
+  /// Process that a command leaves behind: none, a child, or a grandchild.
   enum Descendant: Sendable, Equatable {
     case none
     /// A child in a session of its own.
@@ -27,7 +27,8 @@ struct WorkerBehaviour: Sendable, Equatable {
     case daemon
   }
 
-  /// A violation of the worker protocol.
+  /// How a worker violates the protocol in an attempt, if it does: it answers twice, answers for another customer, or
+  /// disconnects.
   enum ProtocolViolation: Sendable, Equatable { case none, answersTwice, answersForAnother, breaksOff }
 
   let end: End
@@ -74,7 +75,7 @@ struct WorkerBehaviour: Sendable, Equatable {
       }
   }
 
-  /// FNV-1a, 64 bits.
+  /// Hash of the bytes (FNV-1a, 64 bits), by which payloads are compared.
   static func digest(_ bytes: [UInt8]) -> UInt64 {
     bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
   }

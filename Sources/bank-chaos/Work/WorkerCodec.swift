@@ -61,7 +61,7 @@ struct WorkerCodec {
     }
   }
 
-  /// A message about a lease as JSON.
+  /// A message about a lease as JSON: its kind, the lease, and a further member as JSON text.
   private static func object(_ kind: String, _ lease: Lease, _ member: String? = nil) -> String {
     let rest = member.map { ",\($0)" } ?? ""
     let own = "\"ticket\":\(lease.ticket),\"attempt\":\(lease.attempt),\"generation\":\(lease.generation)"
