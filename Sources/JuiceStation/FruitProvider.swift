@@ -118,7 +118,8 @@ public final class FruitProvider: ResourceProvider {
     onResult?(lease, provisionResult)
   }
 
-  /// Result for an error or a refusal of the stock.
+  /// Converts an error or a refusal of the stock into a result: `later` if the request can be tried again later, else
+  /// `unknown`.
   private static func errorResult(_ result: Result<StockResult, StockClientError>) -> ProvisionResult {
     switch result {
     case .failure(let error):

@@ -5,8 +5,8 @@ import BankModel
 import Time
 
 extension StockMachine {
-  /// Adds the items of the assortment that the stock does not have yet, with their initial amounts, when the service
-  /// starts. At the maximum number of items the rest is left out.
+  /// Adds those of these items that the stock does not have yet: the assortment at the start of the service, or a
+  /// client's items without pieces. At the maximum number of items the rest is left out.
   mutating func seedItems(_ amounts: [ItemAmount], at now: WallTime, into effects: inout [StockEffect]) {
     var items: [ItemID] = []
     var changes: [StockChange] = []

@@ -69,8 +69,8 @@ package final class StockPersistence: ServicePersistence {
 }
 
 extension MachineDriver where Machine: StockServiceMachine, Persistence == StockPersistence {
-  /// Adds the items that are unknown. A stock without its items is useless: if the disk has no space for them, the
-  /// process ends and has to be restarted.
+  /// Adds, when the service starts, the items that the stock does not have yet. If the disk has no space for them, the
+  /// process ends and has to be restarted, because a stock without its items is useless.
   func seedItems(_ amounts: [ItemAmount], at now: Moment) {
     process(.seedItems(amounts), at: now)
     commit(at: now)

@@ -22,12 +22,12 @@ extension VendingCommand: ServiceCommand {
 }
 
 extension ServiceClient where Command == VendingCommand {
-  /// Path of the customers' socket in the home directory of a bank.
+  /// Path of the vending machine's socket for buyers, in the home directory of a bank.
   public static func customersSocket(inHome home: String) -> String {
     ServiceHome(path: home, name: "vending").socket
   }
 
-  /// Path of the manager's socket in the home directory of a bank.
+  /// Path of the vending machine's socket for its manager, in the home directory of a bank.
   public static func managersSocket(inHome home: String) -> String {
     ServiceHome(path: home, name: "vending-admin").socket
   }

@@ -13,7 +13,7 @@ import Wire
 
 /// Replacement of a damaged database of the vending machine by a new one.
 enum DatabaseQuarantine {
-  /// Exit codes of the process.
+  /// Result of the replacement, as the exit code of the process: done, failed, not damaged, or in use.
   enum Outcome: Int32 {
     /// The database was renamed, and a new one was created.
     case done = 0

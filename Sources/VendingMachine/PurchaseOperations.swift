@@ -37,7 +37,7 @@ final class PurchaseOperations<Machine: VendingServiceMachine> {
     }
   }
 
-  /// Requests one piece of a product for a purchase.
+  /// Requests one piece of a product from the stock for a purchase, once the stock is known to have the product.
   private func take(_ product: ItemID, for purchase: PurchaseNumber) {
     let deadline = SystemClock.monotonic() + timeouts.purchase
     shelf.whenKnown(until: deadline) { [weak self] isKnown in

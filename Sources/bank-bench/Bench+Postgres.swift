@@ -32,7 +32,8 @@ extension Bench {
     /// Number of customers in one round.
     private var customers: Int { scale.rounds > 2 ? 300_000 : 150_000 }
 
-    /// Measures branches that claim and complete pages, without coordinators and tellers.
+    /// Measures how many customers a second the shared database serves when branches claim and complete pages, without
+    /// coordinators and tellers.
     private func measureStoreAlone(_ address: String) throws {
       for (connections, page, pipelineDepth, target) in [
         (2, 1_000, 2, Target.atLeast(100_000)), (2, 100, 4, nil), (1, 1_000, 2, nil),

@@ -15,7 +15,7 @@ struct MachineInfo {
   /// Load average of the last minute, over all processors.
   let load: String
 
-  /// Reads the facts about this machine.
+  /// Reads the facts about this machine, with the filesystem of the directory `scratch`.
   static func inspect(scratch: String) -> MachineInfo {
     let model = text(of: "/proc/cpuinfo").split(separator: "\n").first { $0.hasPrefix("model name") }
     return MachineInfo(

@@ -265,8 +265,7 @@ enum ChaosProgram {
     return try closing.receipts(after: 0).map(\.sequence).max() ?? 0
   }
 
-  /// Processes left after the bank has closed. A coordinator gives its clients one second to read its last messages,
-  /// and its guardian waits for its exit.
+  /// Waits for up to ten seconds until all processes of the closed bank have exited, and returns those that have not.
   private static func stragglers(_ bank: ChaosBank) -> [ChaosProcess] {
     let deadline = SystemClock.monotonic() + .seconds(10)
     while true {

@@ -57,7 +57,8 @@ enum CommandBaseline: String, CaseIterable {
     }
   }
 
-  /// Commands per second of this program, two at a time.
+  /// Commands per second of this program, two at a time. If `allWait` is true, all are queued before the time is
+  /// measured.
   private func perSecond(_ count: Int64, allWait: Bool, in round: BaselineRun) throws -> Double {
     switch self {
     case .xargs: try Self.listed(count, in: round)
@@ -72,7 +73,7 @@ enum CommandBaseline: String, CaseIterable {
     return try Bench.perSecond(count) { try round.run(["-a", list, "-n", "1", "-P", "2", "true"]) }
   }
 
-  /// Commands per second of task-spooler.
+  /// Commands per second of task-spooler. If `allWait` is true, all are queued before the time is measured.
   private static func spooled(_ count: Int64, allWait: Bool, in round: BaselineRun) throws -> Double {
     round.environment["TS_SOCKET"] = round.path("socket")
     round.environment["TS_SLOTS"] = "2"
@@ -90,7 +91,7 @@ enum CommandBaseline: String, CaseIterable {
       }, open: { try gate.open() }, await: { try round.run(["-w"]) })
   }
 
-  /// Commands per second of nq.
+  /// Commands per second of nq. If `allWait` is true, all are queued before the time is measured.
   private static func queued(_ count: Int64, allWait: Bool, in round: BaselineRun) throws -> Double {
     let queues = [round.path("first"), round.path("second")]
     var gates: [StartGate] = []

@@ -206,7 +206,8 @@ struct SharedChaosProgram {
     return ChaosCheckResult(evidence)
   }
 
-  /// Processes left after the bank has closed. Each branch detects by itself that the bank has closed.
+  /// Waits for up to 30 seconds until all processes of the closed branches have exited, and returns those that have
+  /// not.
   private func stragglers(_ branches: [SharedChaosBranch]) -> [ChaosProcess] {
     let deadline = SystemClock.monotonic() + .seconds(30)
     while true {
