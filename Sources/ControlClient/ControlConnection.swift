@@ -239,7 +239,7 @@ extension ControlConnection {
     }
   }
 
-  /// One write of the rest of a message to the socket.
+  /// Writes as much of a message, from the byte at `start`, as the socket accepts without waiting.
   private func sendOnce(_ bytes: [UInt8], from start: Int) throws(ControlError) -> WriteResult {
     var outcome: Result<WriteResult, SystemError> = .success(.wouldBlock)
     bytes.withUnsafeBytes { buffer in

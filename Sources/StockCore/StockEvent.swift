@@ -7,7 +7,8 @@ import Time
 /// Number that identifies the request of an answer. The state machine only passes it through.
 public typealias RequestNumber = UInt64
 
-/// Event for the stock's state machine.
+/// What the state machine of the stock receives: a client's request, a record from the store, or the result of a
+/// commit.
 public enum StockEvent: Sendable, Equatable {
   /// Adds these items, if they are unknown, with these initial amounts.
   case seedItems([ItemAmount])
@@ -27,7 +28,7 @@ public enum StockEvent: Sendable, Equatable {
   case commitRefused
 }
 
-/// Effect that the driver of the stock's state machine performs.
+/// Instruction of the stock's state machine to its driver: look up an order, stage an entry, or answer a request.
 public enum StockEffect: Sendable, Equatable {
   /// Look up an order in the store, including staged entries; report ``StockEvent/found(_:_:)``.
   case lookUp(OrderID)
@@ -36,7 +37,7 @@ public enum StockEffect: Sendable, Equatable {
   case reply(RequestNumber, StockAnswer)
 }
 
-/// Rows written for one request, all or none.
+/// What one request writes into the store, all or none: new items, rows of the ledger, and the record of the order.
 public struct StockEntry: Sendable, Equatable {
   /// Change that an entry makes in the record of the order with its name: the order is new, or it was returned.
   public enum Name: Sendable, Equatable {

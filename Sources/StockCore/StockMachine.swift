@@ -17,7 +17,8 @@
 import BankModel
 import Time
 
-/// The stock as a pure state machine.
+/// State machine of the stock: decides requests and returns effects, which a driver performs. It uses neither store nor
+/// clock.
 public struct StockMachine: Sendable {
   /// Identity of the ledger.
   public let ledger: Int64
@@ -148,7 +149,7 @@ public struct StockMachine: Sendable {
     if hasStaged { pendingAnswers.append((request, answer)) } else { effects.append(.reply(request, answer)) }
   }
 
-  /// Sends the answers that waited for the commit.
+  /// After a commit, sends the answers that waited for it, and takes the present state as the one on disk.
   private mutating func commitStaged(into effects: inout [StockEffect]) {
     durableSequence = sequence
     lotCountBefore = shelves.count
@@ -167,7 +168,7 @@ public struct StockMachine: Sendable {
     clearUncommitted(into: &effects)
   }
 
-  /// Forgets everything that waited for the commit, and sends the waiting snapshots.
+  /// After a commit or a rollback, clears the data kept for it, and sends the snapshots that waited.
   private mutating func clearUncommitted(into effects: inout [StockEffect]) {
     hasStaged = false
     pendingAnswers.removeAll(keepingCapacity: true)

@@ -44,6 +44,6 @@ public protocol StockStore<Failure>: EntryStore where Entry == StockEntry {
   /// Rows of the ledger after a sequence number, in order.
   func changes(after sequence: Int64, limit: Int) throws(Failure) -> [StockChange]
 
-  /// Checks all invariants. Nothing may be staged.
+  /// Checks all invariants by the stored rows. Returns counts and violations. Nothing may be staged.
   func audit() throws(Failure) -> StockAudit
 }

@@ -36,7 +36,7 @@ private struct StockProgram: ServiceProgram {
     }
   }
 
-  /// Opens the database, and makes the service over it.
+  /// Opens the database, and makes the service over it. A new database stores `identity` as the identity of its ledger.
   func open(
     _ home: ServiceHome, on loop: EventLoop, identity: Int64, onProgress: @escaping () -> Void
   ) throws(StoreError) -> (DatabaseStore, StockService<StockMachine>) {

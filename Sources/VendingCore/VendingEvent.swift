@@ -7,7 +7,8 @@ import Time
 /// Number that identifies the request of an answer. The state machine only passes it through.
 public typealias RequestNumber = UInt64
 
-/// Event for the vending machine's state machine.
+/// What the state machine of the vending machine receives: a request, a record from the store, an answer of the stock,
+/// or the result of a commit.
 public enum VendingEvent: Sendable, Equatable {
   /// The machine starts, and continues unfinished purchases.
   case began
@@ -39,7 +40,8 @@ public enum StockOutcome: Sendable, Equatable {
   case unavailable
 }
 
-/// Effect that the driver of the vending machine's state machine performs.
+/// Instruction of the vending machine's state machine to its driver: look up, stage, answer, or take from the stock or
+/// return to it.
 public enum VendingEffect: Sendable, Equatable {
   /// Look up a request in the store, including staged entries; report ``VendingEvent/found(_:_:)``.
   case lookUp(OrderID)

@@ -23,7 +23,8 @@
 import BankModel
 import Time
 
-/// A vending machine's money as a pure state machine.
+/// State machine of a vending machine's money: decides requests and returns effects, which a driver performs. It uses
+/// neither store nor clock.
 public struct VendingStateMachine: Sendable {
   /// Identity of the machine; see ``StoredVending/machine``.
   public let machine: Int64
@@ -230,7 +231,7 @@ public struct VendingStateMachine: Sendable {
     }
   }
 
-  /// Sends the waiting answers and the effects that waited for the commit.
+  /// After a commit, sends the answers that waited for it, and returns the effects that had to follow it.
   private mutating func commitStaged(into effects: inout [VendingEffect]) {
     durable = state
     for (request, answer, _) in pendingAnswers { effects.append(.reply(request, answer)) }
@@ -260,7 +261,7 @@ public struct VendingStateMachine: Sendable {
     clearUncommitted()
   }
 
-  /// Forgets everything that waited for the commit.
+  /// After a commit or a rollback, clears the entries, answers and effects that waited for the commit.
   private mutating func clearUncommitted() {
     hasStaged = false
     pendingAnswers.removeAll(keepingCapacity: true)

@@ -72,6 +72,6 @@ public protocol VendingStore<Failure>: EntryStore where Entry == VendingEntry {
   /// Number of completed purchases of each product, by product; products that were never bought are omitted.
   func sales() throws(Failure) -> [ProductSales]
 
-  /// Checks all invariants. Nothing may be staged.
+  /// Checks all invariants by the stored rows. Returns sums and violations. Nothing may be staged.
   func audit() throws(Failure) -> VendingAudit
 }

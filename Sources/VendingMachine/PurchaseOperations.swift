@@ -11,7 +11,7 @@ import Time
 import VendingCore
 import Wire
 
-/// Performer of the effects of purchases on the stock.
+/// Takes drinks from the stock for purchases, and requests the return of those that abandoned purchases may hold.
 final class PurchaseOperations<Machine: VendingServiceMachine> {
   private let driver: MachineDriver<Machine, VendingPersistence>
   private let shelf: DrinkShelf

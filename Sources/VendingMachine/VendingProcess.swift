@@ -38,13 +38,14 @@ private struct VendingProgram: ServiceProgram {
     }
   }
 
-  /// Replaces a damaged database in place of serving, if `--quarantine` was given. Returns the exit code.
+  /// Replaces a damaged database in place of serving, if `--quarantine` was given. Returns the exit code; nil without
+  /// this option.
   static func runInstead(_ options: ServiceOptions) throws -> Int32? {
     guard let target = options.files["--quarantine"] else { return nil }
     return try DatabaseQuarantine.run(ServiceHome(path: options.home, name: name), to: target).rawValue
   }
 
-  /// Opens the database, and makes the service over it.
+  /// Opens the database, and makes the service over it. A new database stores `identity` as the machine's identity.
   func open(
     _ home: ServiceHome, on loop: EventLoop, identity: Int64, onProgress: @escaping () -> Void
   ) throws(StoreError) -> (DatabaseStore, VendingService<VendingStateMachine>) {

@@ -11,7 +11,7 @@ import Transport
 import VendingCore
 import Wire
 
-/// Timeouts of requests to the stock.
+/// Timeouts of the vending machine's requests to the stock.
 package struct StockTimeouts: Sendable {
   /// Time to wait for the first snapshot, for a client that queries the machine.
   package var querySnapshot = TimeSpan.seconds(8)

@@ -7,7 +7,7 @@ import BankModel
 import VendingCore
 import Wire
 
-/// The subscriptions of customers and of the manager.
+/// The subscriptions of buyers and of the manager to the state of the vending machine.
 final class VendingSubscriptions<Machine: VendingServiceMachine> {
   /// Maximum number of purchases in one publication.
   private let page = 200

@@ -37,7 +37,7 @@ extension Bench {
     }
   }
 
-  /// Measures the time of one juice at a time.
+  /// Measures the time of a single juice from its order to its receipt, again and again.
   private func measureOneJuice(at bank: BenchBank) throws {
     try fillShelf(at: bank)
     let customer = try bank.connect()

@@ -65,7 +65,7 @@ final class ChaosLeakDetector {
     if finishedAt[ticket] == nil { finishedAt[ticket] = now }
   }
 
-  /// Searches for processes ten times a second.
+  /// Searches, ten times a second, for processes that still run after the receipt of their customer.
   func runIteration(_ now: MonotonicTime) {
     guard now >= nextAt else { return }
     nextAt = now + Self.pause
@@ -84,7 +84,8 @@ final class ChaosLeakDetector {
     }
   }
 
-  /// Processes left a second after the bank has closed.
+  /// Waits for up to a second after the close of the bank until no process serves a customer, and returns those that
+  /// still do.
   func leftoverProcesses(since closed: MonotonicTime) -> [KeyedProcess] {
     while true {
       let leftoverProcesses = Self.findKeyedProcesses(mark)
@@ -95,7 +96,7 @@ final class ChaosLeakDetector {
     }
   }
 
-  /// All processes with a key that serve this run.
+  /// All running processes that serve a customer of the run with this mark.
   static func findKeyedProcesses(_ mark: String) -> [KeyedProcess] {
     ProcessTable.all().compactMap { pid in
       // Only this program serves a run, and one link is read faster than the arguments.
