@@ -266,6 +266,8 @@ enum ChaosProgram {
   }
 
   /// Waits for up to ten seconds until all processes of the closed bank have exited, and returns those that have not.
+  ///
+  /// A coordinator gives its clients one second to read its last messages, and its guardian waits for its exit.
   private static func stragglers(_ bank: ChaosBank) -> [ChaosProcess] {
     let deadline = SystemClock.monotonic() + .seconds(10)
     while true {

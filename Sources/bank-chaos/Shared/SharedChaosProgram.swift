@@ -208,6 +208,8 @@ struct SharedChaosProgram {
 
   /// Waits for up to 30 seconds until all processes of the closed branches have exited, and returns those that have
   /// not.
+  ///
+  /// Each branch detects by itself that the bank has closed.
   private func stragglers(_ branches: [SharedChaosBranch]) -> [ChaosProcess] {
     let deadline = SystemClock.monotonic() + .seconds(30)
     while true {

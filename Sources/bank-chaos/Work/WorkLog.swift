@@ -71,8 +71,6 @@ struct WorkLog: Sendable {
   }
 
   /// Appends a line to the file. Returns true if it was written completely.
-  ///
-  /// - Returns: true if the line was written completely.
   func write(_ line: WorkLogEntry) -> Bool {
     guard let file = try? FileDescriptor.open(file, [.writeOnly, .append]) else { return false }
     let bytes = Array(line.text.utf8)

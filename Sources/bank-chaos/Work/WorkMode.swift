@@ -7,6 +7,8 @@ import Time
 
 /// Role in which this program serves customers of a chaos run: command, its descendant, worker at a window, or outside
 /// worker. The first argument selects it.
+///
+/// The second argument is the mark of the run, the third the directory of the work log.
 enum WorkMode: String, Sendable, CaseIterable {
   /// Serves one customer of the service of commands.
   case command = "--serve-customer"
