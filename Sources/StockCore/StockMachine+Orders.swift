@@ -5,8 +5,8 @@ import BankModel
 import Time
 
 extension StockMachine {
-  /// Adds those of these items that the stock does not have yet: the assortment at the start of the service, or a
-  /// client's items without pieces. At the maximum number of items the rest is left out.
+  /// Adds those items that the stock does not have: the assortment at the start of the service, or a client's items
+  /// without pieces. At the maximum number of items the rest is left out.
   mutating func seedItems(_ amounts: [ItemAmount], at now: WallTime, into effects: inout [StockEffect]) {
     var items: [ItemID] = []
     var changes: [StockChange] = []
@@ -24,8 +24,8 @@ extension StockMachine {
     if !items.isEmpty { stage(StockEntry(items: items, changes: changes, at: now), into: &effects) }
   }
 
-  /// Adds items that the stock does not have yet, without pieces, at a client's request: all of them, or none if one is
-  /// invalid or they are too many.
+  /// Adds items that the stock does not have yet, without pieces, at a client's request. Adds none if one is invalid or
+  /// they are too many.
   mutating func introduce(
     _ items: [ItemID], for request: RequestNumber, at now: WallTime, into effects: inout [StockEffect]
   ) {

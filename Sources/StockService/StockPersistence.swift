@@ -19,8 +19,8 @@ package final class StockPersistence: ServicePersistence {
 
   package init(_ store: some StockStore<StoreError>) { (self.store, stock) = (store, store) }
 
-  /// Translates an effect of the state machine for the driver: an order's record read from the store, an entry to
-  /// stage, or an answer to send.
+  /// Translates an effect of the state machine for the driver: a record read from the store, an entry to stage, or an
+  /// answer to send.
   package func step(
     for effect: StockEffect
   ) throws(StoreError) -> EffectStep<StockEvent, StockEntry, StockAnswer> {

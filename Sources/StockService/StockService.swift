@@ -11,7 +11,7 @@ import Transport
 import Wire
 
 /// Limits of a subscription to the stock, in changes: of one message, of those missed before a reconnect, and of the
-/// delay while they are sent.
+/// delay while catching up.
 package struct SubscriptionLimits: Sendable {
   /// Maximum number of changes in one message.
   package var page = 500
@@ -147,8 +147,8 @@ package final class StockService<Machine: StockServiceMachine>: ServiceHandler {
     }
   }
 
-  /// The next changes after this position for a returning subscriber, or the reason why there are none: none missing,
-  /// too many missing, or not readable now.
+  /// The next changes after this position for a returning subscriber. If there are none, the reason: none missing, too
+  /// many missing, or not readable now.
   private func missed(behind sequence: Int64) -> CatchUpStep<StockResult> {
     guard !driver.machine.hasUncommittedChanges, driver.failure == nil else { return .unavailableNow }
     let settled = driver.machine.durableSequence

@@ -7,8 +7,8 @@ import Time
 /// Number that identifies the request of an answer. The state machine only passes it through.
 public typealias RequestNumber = UInt64
 
-/// What the state machine of the vending machine receives: a request, a record from the store, an answer of the stock,
-/// or the result of a commit.
+/// What the state machine of the vending machine receives: requests, records from the store, answers of the stock, and
+/// the results of commits.
 public enum VendingEvent: Sendable, Equatable {
   /// The machine starts, and continues unfinished purchases.
   case began

@@ -5,8 +5,8 @@ import BankModel
 import Time
 
 extension VendingStateMachine {
-  /// Answers a request whose name has a record: with the recorded result; while its purchase is unfinished, later, at
-  /// its end; or with a refusal if the content differs.
+  /// Answers a request whose name has a record: with the recorded result, or at the end of its unfinished purchase.
+  /// Refuses it if its content differs.
   mutating func repeated(
     _ known: StoredRequest, _ id: OrderID, _ action: VendingAction, for request: RequestNumber,
     into effects: inout [VendingEffect]

@@ -11,7 +11,7 @@
 
   extension Bench {
     /// Measures the time from the promotion of a standby, after the first PostgreSQL server is lost, to the bank's next
-    /// receipt, in up to three rounds with two new servers each.
+    /// receipt. Each of up to three rounds has two new servers.
     func measurePromotion(_ address: String) throws {
       guard let script = Environment.value("BANK_BENCH_SERVERS"), !script.isEmpty else { return }
       var figures: [Double] = []

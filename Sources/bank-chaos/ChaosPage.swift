@@ -50,8 +50,8 @@ final class ChaosPage {
   /// True if the page was right after every kill, or was counted as late.
   var isSettled: Bool { kills.isEmpty }
 
-  /// Records the kill of a process that the page shows, or of the page's server, and starts to measure the time until
-  /// the page is right again.
+  /// Records the kill of a process that the page shows, or of the page's server. Starts to measure the time until the
+  /// page is right again.
   func killed(at now: MonotonicTime) { kills.append((now, listeningTime)) }
 
   /// Reads events and status, and ends the measurement of each kill after which both are right again.

@@ -52,8 +52,8 @@ struct Attack {
     attackKind = AttackKind(rawValue: [0, 0, 0, 1, 1, 1, 1, 2, 2, 3][Int(chance.draw(0...9))]) ?? .cut
   }
 
-  /// Draws one frame: random bytes, arbitrary values, or a request that may be changed, as `kind` says; nil if the
-  /// request exceeds the limit of a frame.
+  /// Draws one frame, as `kind` says: random bytes, arbitrary values, or a request that may be changed. Returns nil if
+  /// the request exceeds the limit of a frame.
   private static func frame(_ kind: Int64, _ chance: inout SeededGenerator) -> [UInt8]? {
     switch kind {
     case 0: return noise(&chance)

@@ -13,8 +13,8 @@ enum RequestFilter {
   /// Maximum number of windows that a request may open for a service.
   private static let windows: Int64 = 3
 
-  /// True if these bytes, which must be all that a client sends, contain a request that stops the bank, opens many
-  /// windows, or adds many customers.
+  /// True if these bytes contain a request that stops the bank, opens many windows, or adds many customers. They must
+  /// be all bytes that a client sends.
   static func isHarmful(_ bytes: [UInt8]) -> Bool {
     var decoder = FrameDecoder(maximumBodyLength: FrameLimits.control)
     decoder.append(bytes)
