@@ -7,7 +7,7 @@
 /// sqlite3_config and SQLITE_CONFIG_MEMSTATUS.
 static inline int sqlite_leave_out_memory_statistics(void) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
 
-/// If `keeps` is not 0, closing the connection leaves the write-ahead log as it is, without a checkpoint. See
+/// If `keeps` is positive, closing the connection leaves the write-ahead log as it is, without a checkpoint. See
 /// sqlite3_db_config and SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE.
 static inline int sqlite_keep_log_on_close(sqlite3 *connection, int keeps) {
   return sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keeps, (int *)0);

@@ -9,7 +9,7 @@ extension JSONValue {
     ["version": 1, "branches": .array(branches.map(branch))]
   }
 
-  /// One branch, as in `branches`, `status` and `stop`.
+  /// One branch, as in `branches`, `status`, `stop` and `snapshot`.
   static func branch(_ branch: BranchReport) -> JSONValue {
     let shape: JSONValue = [
       "branch": .init(branch.number), "host": .string(branch.host), "epoch": .init(branch.epoch),
@@ -18,11 +18,11 @@ extension JSONValue {
       "served_per_second": .rate(branch.rate), "commits": .init(branch.commits),
       "is_self": .bool(branch.isThis),
     ]
-    // The number of customers whose juice only this branch can make.
+    // The number of waiting or delayed customers that need the stock of this branch.
     return branch.juices.map { shape.adding(["juices": .init($0)]) } ?? shape
   }
 
-  /// The field `branch`; no field if the bank has no shared database.
+  /// The field `branch`; no field if there is no number.
   static func field(ofBranch number: Int64?) -> JSONValue {
     number.map { ["branch": .integer($0)] } ?? [:]
   }

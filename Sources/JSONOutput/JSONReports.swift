@@ -34,7 +34,7 @@ extension JSONValue {
     return shape.adding(["branch": JSONValue.branch(branch).adding(own)])
   }
 
-  /// The day's counters, and the wait of the oldest customer.
+  /// The day's counters, the wait of the oldest customer, and the due time of delayed ones.
   private static func queue(_ queue: QueueReport) -> JSONValue {
     let shape: JSONValue = [
       "issued": .init(queue.issued), "waiting": .init(queue.waiting), "delayed": .init(queue.delayed),
@@ -54,7 +54,7 @@ extension JSONValue {
     return service.pauseReason.map { shape.adding(["pause_reason": .string($0)]) } ?? shape
   }
 
-  /// One process, with its last exit and its error if there is one.
+  /// One window, outside worker or service process.
   private static func worker(_ worker: WorkerReport) -> JSONValue {
     var shape: JSONValue = [
       "name": .string(worker.name), "role": .string(worker.role.name), "service": .init(worker.service?.text),
@@ -68,7 +68,7 @@ extension JSONValue {
     return worker.failure.map { shape.adding(["error": error($0)]) } ?? shape
   }
 
-  /// Why a worker cannot work: code, file and detail.
+  /// The failure that a service process has reported: code, file and detail.
   private static func error(_ failure: Failure) -> JSONValue {
     [
       "code": .string(failure.code.name), "file": .string(ByteText.shown(failure.subject)),
@@ -82,7 +82,8 @@ extension JSONValue {
   }
 
   /// JSON of `enqueue`. `known` is true if no customer was added, because the key, or every key of a list,
-  /// already had its tickets. For a list, the number of its known customers and their tickets are included.
+  /// already had its tickets. For a list, the number of customers that already had tickets, and these tickets,
+  /// are included.
   package static func enqueued(_ report: EnqueuedReport, ofList isList: Bool) -> JSONValue {
     let shape: JSONValue = [
       "version": 1, "day": .init(report.day), "first": .init(report.first), "last": .init(report.last),
@@ -144,7 +145,7 @@ extension JSONValue {
     return shape.adding(stateFields(ticket)).adding(itemFields(ticket.itemName, nil))
   }
 
-  /// Fields that exist only in the present state of a ticket.
+  /// Fields that depend on the state of a ticket.
   private static func stateFields(_ ticket: TicketReport) -> JSONValue {
     switch ticket.state {
     case .waiting: ["position": .init(ticket.position), "eta_ms": .init(ticket.etaMilliseconds)]
@@ -191,8 +192,8 @@ extension JSONValue {
     return words.adding(field(ofBranch: attempt.branch))
   }
 
-  /// JSON of `stop`: the day, and the results of the drain. These are the customers `finished` since its start, the
-  /// customers `waiting` for the next start, the workers `killed`, and the duration of each step.
+  /// JSON of `stop`: the day, and the results of the drain. Among these are the customers `finished` since its start,
+  /// those `waiting` for the next start, and the number of windows whose processes were `killed`.
   package static func stopped(_ report: StoppedReport) -> JSONValue {
     let shape: JSONValue = [
       "version": 1, "day": .init(report.day), "served": .init(report.served),
@@ -202,13 +203,13 @@ extension JSONValue {
       "steps": .array(
         (report.steps ?? []).map { ["step": .string($0.step.name), "duration_ms": .init($0.milliseconds)] }),
     ]
-    // The number of customers that count as served but received no product.
+    // The number of customers with the outcome `out_of_stock`, which `served` includes.
     let counted = report.sentAway.map { shape.adding(["out_of_stock": .init($0)]) } ?? shape
     let all = report.branches.map { counted.adding(["branches": .array($0.map(branch))]) } ?? counted
     return all.adding(field(ofBranch: report.branch))
   }
 
-  /// JSON of `audit`. If the bank has no stock or no vending machine, its difference is 0.
+  /// JSON of `audit`. The difference of a missing stock or vending machine is 0.
   package static func audit(_ report: AuditReport) -> JSONValue {
     let shape: JSONValue = [
       "version": 1, "ok": .bool(report.isClean), "issued": .init(report.issued),

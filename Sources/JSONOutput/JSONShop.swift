@@ -65,7 +65,7 @@ extension JSONValue {
   package static func products(_ picture: VendingSnapshot) -> JSONValue {
     ["version": 1, "products": list(picture)]
   }
-  /// First fields of every document with the balance.
+  /// First fields of a document with the balance of the vending machine.
   package static func balance(_ balance: Won) -> JSONValue { ["version": 1, "balance": .integer(balance)] }
 
   /// JSON line of `vending history`.
@@ -87,7 +87,7 @@ extension JSONValue {
     ]
   }
 
-  /// The products with prices and amounts, and with their lots if these are included.
+  /// The products with prices and amounts, and with their lots if the snapshot contains them.
   private static func list(_ picture: VendingSnapshot) -> JSONValue {
     .array(
       picture.products.map { product in

@@ -1,8 +1,8 @@
 // Observation of a killed worker and its customer in the snapshots (`BoardFrame`), for the command, the dashboard and
 // the page.
-// Invariant: all times are from the coordinator's clock. The time until the customer was served again is the
-// difference of two events. If one of them was missed (at full speed, or without a subscription), this time is an
-// upper bound, and `isExact` is false.
+// Invariant: all times are from the coordinator's clock. The time until the customer was served again runs from the
+// exit to the next start. If the time of one of the two is unknown (at full speed, or without a subscription), the
+// result is an upper bound, and `isExact` is false.
 import Wire
 
 /// Observes one process after the kill request.
@@ -43,7 +43,7 @@ package struct KillTracker: Sendable, Equatable {
   private var hasNoSuccessor = false
   /// The last observation of the running process; nil if no frame has shown it.
   private var lastObservation: Observation?
-  /// Number of the event of the exit, or of the last one before it; later events concern the next process.
+  /// Number of the event of the exit, or of the last event seen before it; only later events are examined. 0 for all.
   private var exitSequence: Int64 = 0
   /// True if the event of the exit was in a frame.
   private var isExitObserved = false
@@ -77,7 +77,7 @@ package struct KillTracker: Sendable, Equatable {
     return if case .died(nil, _) = stage { true } else { isOver }
   }
 
-  /// Customer of the process; nil without one, or before the exit was observed.
+  /// Customer of the process; nil if none is known, before the exit was observed, or after the end of its day.
   package var ticket: Int64? {
     switch stage {
     case .died(let ticket, _): ticket
@@ -138,7 +138,7 @@ package struct KillTracker: Sendable, Equatable {
         .died(ticket: death.ticket, at: death.time), death.sequence, true
       )
     } else if let now = frame.windows.first(where: { $0.window == window }), now.pid != pid {
-      // The frame had no room for the event of the exit.
+      // The frame does not contain the event of the exit.
       if let lastObservation, let ticket = lastObservation.ticket,
         hasLeftProcess(ticket, in: frame, since: lastObservation.time)
       {
@@ -189,7 +189,7 @@ package struct KillTracker: Sendable, Equatable {
     if let now = frame.serving.first(where: { $0.ticket == ticket && $0.since >= moment }) {
       return stage = servedAgain(now.window, at: now.since, isExact: true)
     }
-    // The frame no longer has the events since the exit, but it has all waiting customers, and no customer is
+    // The frame may lack events since the exit, but it has all waiting customers, and no customer is
     // delayed. If this customer is not among them, it counts as served.
     let hasMissedEvents =
       (frame.events.first?.sequence ?? 0) > exitSequence && frame.hidden.waiting == 0

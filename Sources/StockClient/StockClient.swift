@@ -58,10 +58,10 @@ public enum StockUpdate: Sendable, Equatable {
 /// Position in the stock's ledger up to which a subscriber has received the changes. The client subscribes again from
 /// there.
 public struct StockCursor: SubscriptionCursor {
-  /// Position of the last change seen; nil before the first snapshot.
+  /// Position of the last change seen; nil if the next request is for a snapshot.
   private var place: StockPosition?
 
-  /// State after this position; nil before the first snapshot.
+  /// State after this position; nil requests a snapshot.
   public init(_ place: StockPosition? = nil) { self.place = place }
 
   /// Request for the changes after the last position; for a snapshot if there is none.

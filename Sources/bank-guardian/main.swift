@@ -1,5 +1,5 @@
-// Entry point of `bank-guardian`: passes the arguments to `GuardianProcess`.
-// Errors: the exit code.
+// Entry point of `bank-guardian`: passes the arguments to `GuardianProcess`,
+// and exits with its code.
 
 import Glibc
 import Posix

@@ -1,5 +1,5 @@
-// Entry point of `bank-juice`, the worker of a juice station, which obtains fruit for each customer.
-// Errors: the exit code.
+// Entry point of `bank-juice`, the juice station: a worker that takes fruit from the stock.
+// Exits with the code of `TellerProgram`.
 
 import Glibc
 import JuiceStation

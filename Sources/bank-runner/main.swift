@@ -1,5 +1,5 @@
-// Entry point of `bank-runner`, the worker of a window where a command does the whole work of each customer.
-// Errors: the exit code.
+// Entry point of `bank-runner`, the worker that starts one command for each customer.
+// Exits with the code of `TellerProgram`.
 
 import CommandExecutor
 import Glibc

@@ -1,5 +1,5 @@
-// Entry point of `bank-stockd`: passes the arguments to `StockProcess`.
-// Errors: the exit code.
+// Entry point of `bank-stockd`: passes the arguments to `StockProcess`,
+// and exits with its code.
 
 import Glibc
 import Posix

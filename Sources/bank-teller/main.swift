@@ -1,5 +1,5 @@
 // Entry point of `bank-teller`: everything is in `TellerProgram`.
-// Errors: the exit code.
+// Exits with its code.
 
 import Glibc
 import Teller

@@ -1,5 +1,5 @@
-// Entry point of `bank-vending`: passes the arguments to `VendingProcess`.
-// Errors: the exit code.
+// Entry point of `bank-vending`: passes the arguments to `VendingProcess`,
+// and exits with its code.
 
 import Glibc
 import Posix

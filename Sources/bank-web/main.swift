@@ -1,5 +1,5 @@
-// Entry point of `bank-web`: passes the arguments to `WebProcess`.
-// Errors: the exit code.
+// Entry point of `bank-web`: passes the arguments to `WebProcess`,
+// and exits with its code.
 
 import Glibc
 import Posix
