@@ -16,7 +16,7 @@ struct ChaosProcess: Sendable, Hashable {
   var startTime: UInt64
   var parent: pid_t
   var kind: ChaosTarget
-  /// The window of a teller, a station or a runner.
+  /// The window of a teller, a juice station or a runner.
   var window: String?
   /// True if this very process still runs.
   var isAlive: Bool { ProcessTable.alive(pid) && ProcessTable.startTime(pid) == startTime }
@@ -28,7 +28,7 @@ final class ChaosBank {
   let home: BankHome
   private let mark: String
   private var launched: LaunchedBank?
-  /// Processes that are not programs of the bank. They are checked again after a second, because pids are
+  /// Processes that run no program of the bank. They are checked again after a second, because pids are
   /// reused.
   private var unrelatedPIDs: Set<pid_t> = []
   private var unrelatedPIDsSince = SystemClock.monotonic()

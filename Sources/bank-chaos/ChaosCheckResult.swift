@@ -1,8 +1,8 @@
 // Final comparison of a chaos run: what the clients received against what the bank has stored.
 // Invariant: every deviation is named in `violations`. Most are also counted by kind. Order: within a service and a
-// priority a customer must not start later than one with a higher number. There are two exceptions: the customer had an
-// earlier attempt (`attempts` > 1), or the coordinator was killed between the two starts. Each such kill explains at
-// most `inFlight` customers per window.
+// priority a customer must not start later than one with a higher ticket. Exceptions: the customer had an earlier
+// attempt (`attempts` > 1), the coordinator was killed between the two starts, or the bank has several branches. Each
+// such kill explains at most `inFlight` customers per window.
 import BankModel
 import Wire
 
@@ -13,9 +13,9 @@ enum ChaosViolation: Sendable, Equatable {
   case servedAgain(ChaosTicket, receipts: Int64)
   /// A key received different tickets at different times.
   case keyAnsweredDifferently(key: String)
-  /// Two keys received the same ticket, or an answer has the wrong number of tickets.
+  /// An answer has a ticket of another key, a ticket below 1, or the wrong number of tickets.
   case invalidAnswer(key: String)
-  /// A receipt for a ticket that no client received.
+  /// A receipt for a ticket that no valid answer contains.
   case notRequested(ChaosTicket)
   /// A customer was started later than another one that was behind it in its line.
   case overtaken(ChaosTicket, by: ChaosTicket)
@@ -33,11 +33,11 @@ enum ChaosViolation: Sendable, Equatable {
   case notRecovered
   /// Number of times that the page was not right again in time after a kill.
   case page(Int64)
-  /// More or fewer pieces are left than the deliveries and orders explain.
+  /// More or fewer pieces are left than the deliveries and juices explain.
   case stock(ItemID, difference: Int64)
-  /// A subscriber of the stock received too few changes, too many, or in the wrong order.
+  /// A deviation in what a subscriber of the stock received.
   case watch(MessageDetail)
-  /// A problem that an audit found, or a client: a refusal, a wrong answer or none.
+  /// A problem that an audit or a client has found.
   case audit(MessageDetail)
   case work(ChaosTicket, WorkDeviation)
   /// Number of lines of commands and workers that cannot be parsed.
@@ -61,7 +61,7 @@ struct ChaosCheckResult: Sendable, Equatable {
     var inFlight: Int64 = 1
     var orphans: [(pid: Int32, name: String)] = []
     var recovered = true
-    /// True if customers start in the order of their tickets: false if several branches claim pages of them.
+    /// True if the customers of a line must start in the order of their tickets; false for several branches.
     var isOrdered = true
     /// Number of times that the page did not name the current coordinator, or sent no event, in time after a kill.
     var latePages: Int64 = 0
@@ -74,12 +74,12 @@ struct ChaosCheckResult: Sendable, Equatable {
   private(set) var acknowledged: Int64 = 0
   private(set) var receipts: Int64 = 0
   private(set) var lost: Int64 = 0
-  /// Tickets with several receipts, without a request, or in several answers, and keys with wrong answers.
+  /// Tickets with several receipts, receipts without a request, and wrong or contradictory answers.
   private(set) var duplicated: Int64 = 0
   private(set) var orderViolations: Int64 = 0
   private(set) var moneyDifference: Int64 = 0
   var orphans: Int64 = 0
-  /// Customers who were overtaken because the coordinator was killed.
+  /// Overtaken customers for which a kill of the coordinator may be the cause.
   private(set) var overtakenByCrash: Int64 = 0
   /// Receipts after more than one attempt.
   private(set) var reserved: Int64 = 0
@@ -224,7 +224,7 @@ struct ChaosCheckResult: Sendable, Equatable {
     }
   }
 
-  /// True if the coordinator was killed between the two times.
+  /// True if the coordinator may have been killed between the two times.
   private static func isExplainedByKill(_ earlier: Int64, _ later: Int64, _ killTimes: [KillTime]) -> Bool {
     killTimes.contains { earlier <= $0.upperBound && $0.lowerBound <= later }
   }
@@ -241,7 +241,7 @@ extension ReceiptReport {
   }
 }
 
-/// The fruit in a chaos run: initial amounts, deliveries, use by the juices, and the rest.
+/// The fruit in a chaos run: initial amounts, deliveries, use by the juices, and what is left.
 /// Invariant: every missing or surplus piece is counted for its fruit.
 extension ChaosCheckResult {
   /// Amounts of fruit that a run has recorded, and the deviations that its subscriber has found.

@@ -1,4 +1,4 @@
-// One connection of a chaos run's client: it never blocks, and can be closed in the middle of a frame.
+// One connection of a chaos run's client: it never blocks, and can be ended in the middle of a frame.
 // Invariant: after its end it sends and receives nothing; its owner opens another one.
 // Errors: any error ends the connection, which is normal here.
 import ControlClient
@@ -71,7 +71,7 @@ final class ChaosConnection {
     return replies
   }
 
-  /// Decodes the complete frames that were read. A refused or undecodable connection is closed.
+  /// Decodes the complete frames that were read. A refusal or an undecodable frame ends the connection.
   private func decoded() -> [ControlReply] {
     var replies: [ControlReply] = []
     do {
@@ -91,7 +91,8 @@ final class ChaosConnection {
   /// Sends a message.
   private func write(_ message: ClientMessage) { write(Self.frame(message)) }
 
-  /// Sends bytes. An incomplete write ends the connection: requests are small and few, so the socket has no reader.
+  /// Sends bytes. An incomplete write ends the connection: after few and small requests it means that the peer does not
+  /// read.
   private func write(_ bytes: [UInt8]) {
     guard isOpen else { return }
     let result = bytes.withUnsafeBytes { try? socket.send($0) }

@@ -55,7 +55,7 @@ struct ChaosLedger: Sendable {
   private(set) var acknowledgements: [String: AcknowledgedTickets] = [:]
   /// Answers that contradict earlier ones.
   private(set) var contradictions: [(key: String, promise: AcknowledgedTickets)] = []
-  /// Number of customers in the answers, and in the orders.
+  /// Number of customers in the first answers, and in the orders.
   private(set) var acknowledged: Int64 = 0
   private(set) var asked: Int64 = 0
 

@@ -11,7 +11,7 @@ import Time
 import Wire
 
 final class ChaosMonitor {
-  /// The latest status; nil without a connection.
+  /// The latest status on this connection; nil if there is none.
   private(set) var snapshot: StatusReport?
   /// Time of the last message from the bank.
   private(set) var lastMessageAt: MonotonicTime
@@ -19,28 +19,28 @@ final class ChaosMonitor {
   private(set) var reserveTimes: [TimeSpan] = []
   /// Times from the coordinator's kill until a customer was started again.
   private(set) var recoverTimes: [TimeSpan] = []
-  /// Number of customers that were served.
+  /// Number of reported completions.
   private(set) var completions: Int64 = 0
-  /// Pid of the latest coordinator that has had a working teller at every window. Its guardian then knows
-  /// that the bank is open.
+  /// Pid of the latest coordinator that has reported an open bank with all processes ready, except those of the run's
+  /// own services.
   private(set) var opened: Int32?
   /// The maximum number of open windows, by service.
   private(set) var windows: [ServiceName: Int64] = [:]
-  /// Called for each customer that is started.
+  /// Called for each reported start.
   var onStarted: (ChaosTicket) -> Void = { _ in }
-  /// Called for each customer that was served.
+  /// Called for each reported completion.
   var onCompleted: (ChaosTicket) -> Void = { _ in }
   private let home: BankHome
   private let loop: EventLoop
   private var connection: ChaosConnection?
   private var nextAttempt = MonotonicTime(nanoseconds: 0)
-  /// Time of the next request for the status; nil while an answer is open.
+  /// Time of the next request for the status; nil while the answer to one is awaited.
   private var statusAt: MonotonicTime?
   /// Time of the kill of the teller at each window, until its customer is reported as interrupted.
   private var killedWindows: [String: MonotonicTime] = [:]
   /// Customers of killed tellers that wait to be started again.
   private var interrupted: [ChaosTicket: (at: MonotonicTime, window: String)] = [:]
-  /// Time of the kill after which no customer has been started yet; nil if there is none.
+  /// Time of the coordinator's kill after which no customer has been started yet; nil if there is none.
   private var coordinatorWasKilled: MonotonicTime?
   private static let pollInterval = TimeSpan.milliseconds(2)
   private static let statusPause = TimeSpan.milliseconds(20)
@@ -66,7 +66,7 @@ final class ChaosMonitor {
     coordinatorWasKilled = coordinatorWasKilled ?? now
   }
 
-  /// Records that the coordinator was stopped by SIGSTOP: drops all running measurements.
+  /// Drops the running measurements of killed tellers. Called when the coordinator is stopped.
   func coordinatorStopped() {
     killedWindows.removeAll()
     interrupted.removeAll()

@@ -101,7 +101,7 @@ final class ChaosPage {
     self.statusRequest = nil
   }
 
-  /// The coordinator's pid in an answer; nil if it is not an answer of an open bank.
+  /// The coordinator's pid in an answer; nil if the answer contains none.
   private static func coordinator(in answer: String) -> Int64? {
     guard answer.hasPrefix("HTTP/1.1 200"), let end = answer.firstRange(of: "\r\n\r\n"),
       let document = try? JSONReader.read(Array(answer[end.upperBound...].utf8)),

@@ -17,13 +17,13 @@ enum ChaosTarget: String, CaseIterable, Sendable {
   /// The kinds of processes of the demo branch.
   static let branch: [ChaosTarget] = [.teller, .coordinator, .guardian, .stock, .juice, .vending]
 
-  /// True if the process serves a window, and works for one customer at a time.
+  /// True if the first argument of the process is its window.
   var isAtWindow: Bool { self == .teller || self == .juice || self == .runner }
 
   /// True if a bank may have no such process: without customers for commands or workers, or without a web page.
   var mayBeMissing: Bool { !Self.branch.contains(self) }
 
-  /// True if a correct page shows the replacement of this process.
+  /// True if a run measures when the page is right again after a kill of this process.
   var isOnThePage: Bool { [.teller, .coordinator, .stock, .vending, .web].contains(self) }
 
   /// Relative frequency of this target.
@@ -55,8 +55,7 @@ struct ChaosPlan: Sendable {
     var after: TimeSpan
     var target: ChaosTarget
     var pick: UInt64
-    /// True if the coordinator is killed together with a runner or a worker, so that the parent of a command
-    /// is gone.
+    /// True if the coordinator is killed just before the target, a runner or a worker at a window.
     var isPair = false
   }
 

@@ -133,7 +133,7 @@ enum ChaosProgram {
     }
     meter.finish()
     let elapsed = SystemClock.monotonic().since(start)
-    // Open a bank that did not recover once more, only to read its database.
+    // Open a bank that did not recover once more, to drain it and to read its database.
     if !run.recovered {
       bank.end()
       try bank.open(session, order)
@@ -300,7 +300,7 @@ struct ChaosShutdown {
   var closesWholeBank = false
   /// Longest wait until the bank is idle, and until a stop is answered.
   private static let timeout = TimeSpan.seconds(120)
-  /// Maximum number of attempts to drain the bank, each after a lost connection.
+  /// Maximum number of attempts to drain the bank; each lost connection causes another one.
   private static let rounds = 20
   /// Approximate number of tickets whose keys are queried.
   private static let samples = 20

@@ -1,7 +1,7 @@
 // The chaos itself: one loop with clients, kills and observers.
 // Invariant: the run does nothing that the bank must do by itself, and requires nothing that is not promised. It kills
 // a coordinator only if a guardian is at work. It kills processes before they are ready only as often as the bank
-// tolerates: by design it does not restart a process that has exited ten times in a row before it was ready.
+// tolerates: the bank does not restart a process that has exited ten times in a row before it was ready.
 // Errors: a bank that does not recover in time ends the chaos, and `recovered` is false.
 import BankModel
 import Glibc
@@ -37,7 +37,7 @@ final class ChaosRun {
   private let loop: EventLoop
   private var plan: ChaosPlan
   private var signals: SignalSource?
-  /// The next kill, stop and cut, each with its time; nil if the rules exclude it.
+  /// The next kill, stop and cut, each with its time; no stops and no cuts if the rules exclude them.
   private var kill: (plan: ChaosPlan.Kill, at: MonotonicTime)
   private var stop: (plan: ChaosPlan.Stop, at: MonotonicTime)?
   private var cut: (plan: ChaosPlan.Cut, at: MonotonicTime)?
@@ -55,7 +55,7 @@ final class ChaosRun {
   private static let earlyKillLimit = 3
   /// Longest wait for a victim of a kind that may not exist, including the pause before the kill.
   private static let missingTargetTimeout = TimeSpan.milliseconds(300)
-  /// The same for a kind that every bank has unless its windows were closed, such as `--juice 0`. A coordinator may
+  /// The same for a kind that every bank has unless its windows were closed (`--juice 0`). A coordinator may
   /// take seconds to start on a busy machine.
   private static let closedWindowTimeout = TimeSpan.seconds(30)
   private static let tick = TimeSpan.milliseconds(2)
@@ -156,7 +156,7 @@ final class ChaosRun {
     return now
   }
 
-  /// Counts the children of a killed coordinator as orphans if they still run when their time has passed.
+  /// Records the children of a killed coordinator that still run after the timeout as orphans.
   private func countOrphans(_ now: MonotonicTime) {
     while let first = orphanCandidates.first {
       let left = first.children.filter(\.isAlive)
@@ -248,7 +248,7 @@ final class ChaosRun {
     monitor.coordinatorKilled(at: instant)
   }
 
-  /// Stops a ready process of the planned kind, if there is one, and draws the next stop.
+  /// Stops a ready process of the planned kind if there is one and the coordinator is not stopped. Draws the next stop.
   private func attemptStop(_ wanted: ChaosPlan.Stop, _ now: MonotonicTime) {
     let ready = census(now).filter { $0.kind == wanted.target && isReady($0) }
     plannedStop(now)
@@ -290,8 +290,8 @@ final class ChaosRun {
     return eligible.isEmpty ? nil : eligible[Int(pick % UInt64(eligible.count))]
   }
 
-  /// True if the bank's latest status shows the process at work. For commands, their descendants and outside workers,
-  /// which the status does not show, true if there is a status.
+  /// True if there is a status and the bank has reported the process as ready. Commands, their descendants and outside
+  /// workers count as ready.
   private func isReady(_ process: ChaosProcess) -> Bool {
     guard let snapshot = monitor.snapshot else { return false }
     switch process.kind {
@@ -305,13 +305,13 @@ final class ChaosRun {
     }
   }
 
-  /// True if the process may be killed before it is ready, because few others were.
+  /// True if the process may be killed before it is ready, because few processes with the same key were.
   private func mayBeKilledEarly(_ process: ChaosProcess, _ processes: [ChaosProcess]) -> Bool {
     earlyKills[earlyKillKey(process, processes), default: 0] < Self.earlyKillLimit
   }
 
-  /// Key under which kills of processes that are not ready are counted: the coordinator with the window, or the
-  /// guardian for the kills of coordinators.
+  /// Key by which early kills are counted: the parent with the window or the kind; for a coordinator and a guardian,
+  /// the guardian.
   private func earlyKillKey(_ process: ChaosProcess, _ processes: [ChaosProcess]) -> String {
     switch process.kind {
     case .teller, .juice, .stock, .vending, .runner, .worker, .command, .descendant, .outside, .web:

@@ -1,6 +1,6 @@
 // The stock in a chaos run: a client that adds and removes fruit, and a subscriber for the whole run.
-// Invariant: a delivery has one permanent order ID and is repeated until it is answered. Only this object records the
-// answers. The subscriber must receive every change once and in order, in spite of all kills.
+// Invariant: a delivery has one permanent order ID and is repeated until its answer is permanent. The subscriber must
+// receive every change once and in order, in spite of all kills.
 // Errors: StockClientError if the stock does not answer at the start or at the end.
 import BankModel
 import ControlClient
@@ -16,10 +16,10 @@ final class ChaosStockLoad {
   private(set) var delivered: [ItemID: Quantity] = [:]
   /// Number of deliveries that were answered permanently.
   private(set) var deliveries: Int64 = 0
-  /// Number of changes that the subscriber has received, and the deviations in their order or amounts.
+  /// Number of changes that the subscriber has received, and the deviations that it has found.
   private(set) var changesSeen: Int64 = 0
   private(set) var gaps: [MessageDetail] = []
-  /// Permanent refusals.
+  /// Permanent refusals and unexpected answers.
   private(set) var refusals: [MessageDetail] = []
   private let client: StockClient
   private let name: String
@@ -29,7 +29,7 @@ final class ChaosStockLoad {
   private var isAsked = false
   private var count = 0
   private var nextAt = MonotonicTime(nanoseconds: 0)
-  /// Number of the last change that the subscriber has received.
+  /// Number of the last change that the subscriber has received; nil before the first snapshot.
   private var seen: Int64?
   /// Amounts as the subscriber has followed them.
   private var shelves: [ItemID: Quantity] = [:]

@@ -32,8 +32,8 @@ final class ChaosTraffic {
   /// customers from which they send no new orders.
   static let workClients = 4
   static let maxWaitingWork: Int64 = 16
-  /// Number of waiting and delayed customers of a branch from which the other clients send no new order. More customers
-  /// would prove nothing and delay the end.
+  /// Number of waiting and delayed customers, for each branch, from which the other clients send no new order. More
+  /// customers would prove nothing and delay the end.
   static let crowd: Int64 = 40
   private static let pollInterval = TimeSpan.milliseconds(4)
   /// Longest wait for the answer of one branch of several.
@@ -80,7 +80,7 @@ final class ChaosTraffic {
   var isExhausted: Bool { ledger.asked >= limit }
   /// Lets one of the clients disconnect during its next request, as the plan says.
   func cut(_ cut: ChaosPlan.Cut) { clients[Int(cut.pick % UInt64(clients.count))].cut = cut }
-  /// Disconnects all clients; call at the end, when every order has its answer.
+  /// Disconnects all clients. Call at the end.
   func disconnect() { for index in clients.indices { clients[index].connection = nil } }
 
   /// Reads all answers, and lets idle clients send new orders: ordinary ones if `wantsMore` is true, and those for
@@ -184,7 +184,7 @@ final class ChaosTraffic {
       }
   }
 
-  /// Draws an order of one to three juices.
+  /// Draws an order of one to three juices of one kind.
   private func juiceOrder(_ index: Int, _ chance: inout SeededGenerator) -> ChaosOrder {
     ChaosOrder(
       key: "\(name)-\(index)-\(clients[index].orders)", count: min(chance.draw(1...3), limit - ledger.asked),
@@ -200,7 +200,7 @@ final class ChaosTraffic {
       amount: chance.draw(CustomerGenerator.amounts), account: chance.draw(CustomerGenerator.accounts))
   }
 
-  /// Draws a priority, mostly the regular one.
+  /// Draws a priority, in half of the cases the regular one.
   private static func priority(_ chance: inout SeededGenerator) -> Priority {
     switch chance.draw(1...6) {
     case 1: .vvip

@@ -1,7 +1,6 @@
 // The vending machine in a chaos run: a client that fills it, inserts money, buys and takes the change, one
 // request after the other, and records every answer.
-// Invariant: every request has one permanent order ID and is repeated until it is answered. Only this object records
-// the answers.
+// Invariant: every request has one permanent order ID and is repeated until its answer is permanent.
 // Errors: VendingClientError if the machine does not answer at the start or at the end.
 import BankModel
 import BankctlCommands
@@ -14,7 +13,7 @@ import Wire
 final class ChaosVendingLoad {
   /// Number of bought drinks.
   private(set) var purchases: Int64 = 0
-  /// Deviations from the answers, one sentence each.
+  /// Refusals, unexpected answers, and differences between the machine and its answers.
   private(set) var problems: [MessageDetail] = []
   private let customers: VendingClient
   private let managers: VendingClient
@@ -24,9 +23,9 @@ final class ChaosVendingLoad {
   /// Balance and amounts as the answers imply them.
   private var balance: Won
   private var quantities: [ItemID: Quantity]
-  /// Ledger rows of the purchases, from the answers.
+  /// The purchases, from the answers.
   private var bought: [MoneyChange] = []
-  /// Number of the last row of the ledger before the run.
+  /// Sequence number of the last change of the money before the run.
   private let firstSequence: Int64
   /// The request without a permanent answer; nil for none.
   private var pendingRequest: (order: OrderID, command: VendingCommand)?
@@ -43,7 +42,7 @@ final class ChaosVendingLoad {
     self.name = name
     chance = SeededGenerator(seed: seed ^ 0x6472_696E_6B73)
     let picture = try Self.querySnapshot(customers)
-    // Choose few products, so that most purchases succeed, and some find the product sold out.
+    // Choose few products, so that most purchases succeed, and sometimes a product is sold out.
     products = picture.products.prefix(4).map(\.id)
     balance = picture.balance
     quantities = picture.quantities

@@ -1,5 +1,5 @@
-// Messages of a chaos run.
-// They format results in two languages and compute none.
+// Messages of a chaos run, in two languages.
+// They format results, and compute none.
 import Arguments
 import BankctlCommands
 
@@ -31,7 +31,7 @@ extension MessageCatalog {
       "지켜지지 않은 보장이 있습니다. --seed \(KoreanParticle.by.on(String(seed))) 다시 실행하세요. 홈은 남아 있습니다: \(home)")
   }
 
-  /// Refusal of a home with unfinished customers.
+  /// Refusal of a home with unfinished customers or dead letters.
   var chaosNeedsIdle: String {
     say(
       "This home still has waiting customers or dead letters: serve or cancel them first, or omit --home.",

@@ -1,5 +1,5 @@
-// Entry point of bank-chaos. It runs a relay or serves a customer if the arguments request it, and the chaos run in all
-// other cases.
+// Entry point of bank-chaos. It runs a relay, a command or a worker if the arguments request it, and the chaos run in
+// all other cases.
 import BankctlCommands
 import Glibc
 import Posix

@@ -1,6 +1,6 @@
 // One attack: the bytes of one connection, the portions in which they are sent, and the end of the
 // connection.
-// Invariant: an attack depends only on the seed and its number.
+// Invariant: the same arguments make the same attack.
 import BankModel
 import Wire
 
@@ -28,7 +28,7 @@ struct Attack {
     (self.portions, self.attackKind, self.messages) = (portions, attackKind, messages)
   }
 
-  /// Makes the attack of a number on a coordinator.
+  /// Makes the attack with this number on a coordinator.
   init(seed: UInt64, number: UInt64, hello: [UInt8]) {
     var chance = SeededGenerator(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ number)
     var frames: [[UInt8]] = []

@@ -29,7 +29,7 @@ final class Attackers {
   init(path: String) { self.path = path }
   deinit { buffer.deallocate() }
 
-  /// Makes one attack on a new connection, and reads from one of the connections that earlier attacks left open.
+  /// Makes one attack. May also end a connection that was kept open, and read from another one.
   func run(_ attack: Attack, _ chance: inout SeededGenerator) throws {
     let socket = try connect()
     guard send(attack.portions, on: socket) else { return }

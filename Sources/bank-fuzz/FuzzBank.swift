@@ -106,7 +106,7 @@ final class FuzzBank {
     }
   }
 
-  /// Waits until the coordinator has released all resources of the attackers. One more descriptor is allowed: the
+  /// Waits until the coordinator has closed the descriptors of the attackers. One more descriptor is allowed: the
   /// connection to the stock service, which is opened at the first cancellation of a juice ticket, and kept.
   private func awaitBaseline() throws {
     let deadline = SystemClock.monotonic() + Self.timeout

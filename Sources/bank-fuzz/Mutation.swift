@@ -9,7 +9,7 @@ enum Mutation {
     0, 1, 3, 4, 5, 255, 65_536, 1 << 20, 1 << 20 + 1, 1 << 31, 1 << 32 - 1,
   ]
 
-  /// The head of a frame with this number of bytes.
+  /// The head of a frame whose body has this number of bytes.
   static func header(_ count: Int) -> [UInt8] {
     (0..<4).map { UInt8(truncatingIfNeeded: count >> (24 - 8 * $0)) }
   }

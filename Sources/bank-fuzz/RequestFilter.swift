@@ -8,7 +8,7 @@ import Wire
 enum RequestFilter {
   /// Maximum number of waiting customers in the attacked bank; larger requests are refused.
   static let maxWaiting: Int64 = 400
-  /// Maximum number of customers of one request, so that a run stays small.
+  /// Maximum number of customers of one accepted request, so that a run stays small.
   private static let customers: Int64 = 200
   /// Maximum number of windows that a request may open for a service.
   private static let windows: Int64 = 3

@@ -5,7 +5,7 @@ import Wire
 
 /// Draws requests for the coordinator.
 enum RequestGenerator {
-  /// Draws a request with a number.
+  /// Draws a request and its number.
   static func draw(_ chance: inout SeededGenerator) -> ControlRequest {
     ControlRequest(
       number: UInt32(truncatingIfNeeded: chance.next() >> UInt64(chance.draw(0...32))),
@@ -95,7 +95,7 @@ enum RequestGenerator {
     }
   }
 
-  /// Draws mostly small numbers, and some extreme ones.
+  /// Draws a number, in most cases a small one, sometimes an extreme one.
   private static func number(_ chance: inout SeededGenerator) -> Int64 {
     switch chance.draw(0...9) {
     case 0...5: chance.draw(0...20)

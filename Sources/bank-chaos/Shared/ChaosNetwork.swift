@@ -1,7 +1,7 @@
 // A network of one branch: a network namespace with one end of a veth pair, whose other end is in the namespace of this
 // process. Taking the link down drops all packets in both directions, like an unplugged cable.
 // Invariant: the namespace is gone after `remove()`.
-// Errors: nil if the process may not make a namespace.
+// Errors: the initializer returns nil if the network cannot be made.
 import Posix
 
 struct ChaosNetwork {
@@ -16,7 +16,7 @@ struct ChaosNetwork {
 
   /// Makes a network; nil if that is not possible.
   ///
-  /// - Parameter place: numbers of the run and of the branch, which distinguish it from others.
+  /// - Parameter place: numbers of the run and of the branch, from which the addresses are made.
   init?(_ place: (run: UInt8, branch: UInt8), _ tool: ChaosTool) {
     guard CurrentProcess.uid == 0 else { return nil }
     self.tool = tool

@@ -7,8 +7,8 @@ import Posix
 import Time
 
 final class ChaosRelay {
-  /// First argument that makes this program a relay. The others are the run's mark, the directories of its
-  /// socket and of the server's, and the name of both sockets.
+  /// First argument that makes this program a relay. The others are the run's mark, the directories of the
+  /// relay's socket and of the server's, and the name of both sockets.
   static let argument = "--relay"
   /// Maximum number of waiting bytes on one side before reading pauses.
   private static let limit = 8 << 20
@@ -87,7 +87,7 @@ final class ChaosRelay {
     }
   }
 
-  /// Stops or resumes accepting connections and reading from them, to cut off the branch or reconnect it.
+  /// Stops or resumes accepting and forwarding.
   private func silence(_ isSilent: Bool) {
     self.isSilent = isSilent
     listen(!isSilent)
@@ -145,7 +145,7 @@ final class ChaosRelay {
     }
   }
 
-  /// Writes the bytes that are due; ends a side that has nothing left to write.
+  /// Writes the bytes that are due. If the other side has ended, ends this one after its last byte.
   private func write(_ end: End) {
     let now = SystemClock.monotonic()
     while let first = end.waiting.first, first.at <= now {
@@ -170,7 +170,7 @@ final class ChaosRelay {
     if end.isEnding, end.waiting.isEmpty { close(end) }
   }
 
-  /// Closes one side, and detaches it from the other one.
+  /// Ends one side, and detaches it from the other one. Its socket is closed with the object.
   private func close(_ end: End) {
     watch(end, false)
     ends[end.socket.rawValue] = nil
@@ -181,12 +181,12 @@ final class ChaosRelay {
 
 /// A branch's relay, as controlled by the run.
 final class ChaosRelayProcess {
-  /// Directory of its socket.
+  /// Directory of the relay's socket.
   let directory: String
   private let process: ChildProcess
   private let commands: FileDescriptor
 
-  /// Starts the relay, and waits until its socket exists.
+  /// Starts the relay, and waits until its socket exists or the relay has exited.
   init(_ directory: String, to server: ChaosServer, mark: String) throws(SystemError) {
     self.directory = directory
     try Directory.create(path: directory, recursive: false)
@@ -202,7 +202,7 @@ final class ChaosRelayProcess {
     }
   }
 
-  /// Stops forwarding and accepting. Connections stay open until ``reconnect()``.
+  /// Stops forwarding and accepting. Connections stay open.
   func cut() { sendCommand("cut") }
   /// Resumes forwarding and accepting.
   func reconnect() { sendCommand("mend") }

@@ -13,10 +13,10 @@ final class ChaosServer {
   /// Name and password of the database user at a scratch server.
   static let user = "bank"
   private static let password = "chaos"
-  /// Longest time until a started server accepts connections.
+  /// Longest wait for a started server to accept connections, and for the exit of the processes of an ended one.
   private static let timeout = TimeSpan.seconds(60)
 
-  /// Directory of its socket; nil for an existing server.
+  /// Directory of a scratch server, with its socket; nil for an existing server.
   let directory: String?
   let port: UInt16
   /// Address of an existing server; empty for a scratch server.
@@ -55,7 +55,7 @@ final class ChaosServer {
     try make()
   }
 
-  /// Directory of the newest installed server; nil if there is none.
+  /// Directory of the programs of the newest installed server; nil if there is none.
   private static func findPrograms() -> String? {
     let place = "/usr/lib/postgresql"
     let versions = ((try? Directory.entries(of: place)) ?? []).compactMap { Int($0) }.sorted(by: >)
@@ -70,7 +70,7 @@ final class ChaosServer {
     return (String(cString: user.pointee.pw_name), user.pointee.pw_uid, user.pointee.pw_gid)
   }
 
-  /// Creates the data directory and the password files.
+  /// Creates the data directory, the password file of the server and that of the clients.
   private func make() throws(CommandError) {
     let data = path("data")
     do throws(SystemError) { try write("\(Self.password)\n", to: "password") } catch { throw .system(error) }
@@ -117,7 +117,7 @@ final class ChaosServer {
 
   // MARK: - Addresses
 
-  /// Address for a branch that uses the socket in a directory: the server's, or a relay's.
+  /// Address for a client that uses the socket in a directory: the server's, or a relay's.
   func address(through socket: String, application: String) -> String {
     "postgres://\(Self.user)@/postgres?host=\(socket)&port=\(port)&application_name=\(application)"
   }
@@ -128,7 +128,7 @@ final class ChaosServer {
       + "&application_name=\(application)"
   }
 
-  /// Address of an existing server, for a branch.
+  /// Address of an existing server, for a client with this application name.
   func givenAddress(application: String) -> String {
     existingAddress + (existingAddress.contains("?") ? "&" : "?") + "application_name=\(application)"
   }
@@ -158,8 +158,8 @@ final class ChaosServer {
     return false
   }
 
-  /// Ends the server by a signal, and waits for at most 60 s until all of its processes are gone. The server cannot
-  /// start again before that. After SIGQUIT or SIGKILL it has to recover, as after a power loss.
+  /// Ends the server by a signal. Waits for its exit, and for at most 60 s for that of its other processes: the server
+  /// cannot start again before that. After SIGQUIT or SIGKILL it has to recover, as after a power loss.
   func end(_ signal: CInt) {
     guard let process, process.reap() == nil else { return }
     let others = ProcessTable.children(of: process.pid)
@@ -212,7 +212,7 @@ final class ChaosServer {
     return found.isEmpty ? nil : found[Int(pick % UInt64(found.count))]
   }
 
-  /// Removes the server. A kept home is useful even without the database, and no later run could reuse the database.
+  /// Ends and removes a scratch server, also if the homes are kept: no later run could reuse its database.
   func remove() {
     guard let directory else { return }
     end(SIGINT)

@@ -2,7 +2,7 @@
 // While the snapshot is open, the server keeps the rows of every finished customer. Its transaction reads no table, so
 // it locks none.
 // Invariant: after `end()` the snapshot has no session at the server and no process.
-// Errors: a snapshot that cannot be opened is tried again; `longest` shows how long one was held.
+// Errors: if a snapshot cannot be opened, another attempt follows; `longest` shows how long one was held open.
 import Posix
 import Time
 

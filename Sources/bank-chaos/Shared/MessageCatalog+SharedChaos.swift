@@ -1,5 +1,5 @@
-// Messages of a chaos run over several branches.
-// They format results in two languages and compute none.
+// Messages of a chaos run over several branches, in two languages.
+// They format results, and compute none.
 import Arguments
 import BankctlCommands
 
@@ -46,7 +46,7 @@ extension MessageCatalog {
       "모든 지점에서 보장이 지켜졌습니다. 유실되거나 두 번 처리된 고객이 없고 키마다 번호표가 하나입니다.")
   }
 
-  /// Number of branches that were cut off by a network, and by a relay.
+  /// Number of branches that can be cut off by a network, and by a relay.
   func chaosRoutes(network: Int, relay: Int) -> String {
     say(
       "Partitioned: \(network) branches via network namespace, \(relay) via relay.",

@@ -1,7 +1,7 @@
 // One branch of a chaos run over several: its home, its processes, its connection to the server, and the
 // customers at its windows.
 // Invariant: `bankctl` opens the branch, as a user would, without blocking the run.
-// Errors: if the branch cannot be opened, it is opened again later, until the run gives up.
+// Errors: if the branch cannot be opened, another attempt follows, until the run ends.
 import ControlClient
 import Glibc
 import Posix
@@ -23,7 +23,7 @@ final class SharedChaosBranch {
   let route: Route
   /// Application name of its sessions at the server.
   let application: String
-  /// Customers that were started at its windows and are not completed.
+  /// Customers whose start was reported, without a completion.
   private(set) var servingCustomers: Set<ChaosTicket> = []
   /// Called for each start (false) and each completion (true).
   var onEvent: (ChaosTicket, Bool) -> Void = { _, _ in }
@@ -65,7 +65,7 @@ final class SharedChaosBranch {
     openAt != nil || opening != nil || reconnectAt != nil || bank.isStopped(.coordinator)
   }
 
-  /// True if the coordinator of the branch answers and every window has a teller.
+  /// True if the branch is in no trouble, and its coordinator answers and has reported a ready teller at every window.
   var isHealthy: Bool {
     guard !isInTrouble, let snapshot = monitor.snapshot else { return false }
     return snapshot.state == .open && monitor.opened == snapshot.pid

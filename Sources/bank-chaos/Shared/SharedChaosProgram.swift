@@ -121,8 +121,8 @@ struct SharedChaosProgram {
     guard found == "t" else { throw .commandFailure(as: .wrongState, session.messages.chaosNeedsNoBank) }
   }
 
-  /// At a scratch server every second branch has a network of its own if this process can make one. The others use a
-  /// relay, with a delay of up to 10 ms.
+  /// Makes a network for every second branch, if this process can. The other branches of a scratch server use a relay,
+  /// with a delay of up to 10 ms.
   private func networks() -> [Int: ChaosNetwork] {
     var networks: [Int: ChaosNetwork] = [:]
     let run = UInt8(truncatingIfNeeded: CurrentProcess.pid)

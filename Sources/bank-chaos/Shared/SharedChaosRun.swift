@@ -14,8 +14,8 @@ final class SharedChaosRun {
   private struct RecoveryMeasurement {
     let fault: SharedFault
     let since: MonotonicTime
-    /// If not empty, the start of one of these customers at another branch ends the measurement. If empty, a completion
-    /// at the branch that was hit ends it, or any completion if the server was hit.
+    /// If not empty, the start or the completion of one of these customers at another branch ends the measurement. If
+    /// empty, a completion at the branch that was hit ends it, or any completion if the server was hit.
     var customers: Set<ChaosTicket> = []
     /// The branch that was hit; nil for the server.
     let branch: Int?
@@ -127,7 +127,7 @@ final class SharedChaosRun {
     let now = SystemClock.monotonic()
     for branch in branches { branch.runIteration(now) }
     snapshot.runIteration(now)
-    // Each branch reports the counts of the whole bank; a branch that is cut off reports old ones.
+    // The counts of the healthy branch with the most waiting customers. A branch that is cut off reports old ones.
     let queue = branches.filter(\.isHealthy).compactMap { $0.monitor.snapshot?.queue }.max {
       $0.waiting < $1.waiting
     }
@@ -181,8 +181,8 @@ final class SharedChaosRun {
     }
   }
 
-  /// Injects a fault into a branch that works well; a long one spares at least one such branch. Returns false if the
-  /// fault has to be tried again later.
+  /// Injects the fault into a healthy branch; a long fault requires that another one is healthy. Returns false if
+  /// that is not possible now.
   private func attempt(_ wanted: SharedPlan.Step) -> Bool {
     let well = branches.filter(\.isHealthy)
     let isLong = [.branch, .partition, .zombie].contains(wanted.fault)

@@ -63,7 +63,7 @@ struct SharedPlan: Sendable {
 
   /// - Parameters:
   ///   - faults: not empty.
-  ///   - lasts: duration of the faults.
+  ///   - lasts: time during which faults are injected.
   init(seed: UInt64, faults: [SharedFault], every: TimeSpan, lasts: TimeSpan) {
     precondition(!faults.isEmpty, "there is a fault to inject")
     (self.faults, self.every, isLong) = (faults, every, lasts >= .minutes(2))

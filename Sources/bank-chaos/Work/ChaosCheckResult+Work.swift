@@ -40,7 +40,7 @@ extension ChaosCheckResult {
     var leaked: [ChaosLeakDetector.LeakedProcess] = []
     /// Processes that still ran a second after the bank has closed.
     var leftoverProcesses: [KeyedProcess] = []
-    /// Stored bytes of a result, by service.
+    /// Maximum number of stored bytes of a result, by service.
     var storedBytes: [ServiceName: Int] = [ChaosServices.command: ChaosServices.commandResult]
   }
 

@@ -96,10 +96,10 @@ final class ChaosLeakDetector {
     }
   }
 
-  /// All running processes that serve a customer of the run with this mark.
+  /// All processes of this run that have a key.
   static func findKeyedProcesses(_ mark: String) -> [KeyedProcess] {
     ProcessTable.all().compactMap { pid in
-      // Only this program serves a run, and one link is read faster than the arguments.
+      // The work of a run is done by this program, and one link is read faster than the arguments.
       guard let program = try? Paths.target(ofLink: "/proc/\(pid)/exe"),
         Paths.lastPart(of: program) == "bank-chaos"
       else { return nil }

@@ -1,5 +1,5 @@
 // Further services of a chaos run's scratch bank: commands, workers at windows, and outside workers, all of which run
-// this program. It starts the outside workers, and restarts them.
+// this program. The run starts and restarts the outside workers.
 // Invariant: each outside worker is reaped before it is replaced, and none is left at the end.
 // Errors: SystemError if the home cannot be prepared; a worker that cannot be started now is started later.
 import BankModel
@@ -13,7 +13,7 @@ final class ChaosServices {
   static let worker = name("worker")
   static let outside = name("outside")
   static let all = [command, worker, outside]
-  /// Stored bytes of a command's output; some commands write more.
+  /// Maximum number of stored bytes of a command's output; some commands write more.
   static let commandResult = 16 << 10
   /// Maximum number of customers in flight at all outside workers together.
   static let maxOutsideInFlight: Int64 = Int64(encodings.count) * 4
@@ -91,7 +91,7 @@ final class ChaosServices {
       ], environment: Environment.all())
   }
 
-  /// Restarts the missing workers once more. From this call on, the run kills no process.
+  /// Restarts missing outside workers for a last 200 ms. From this call on, the run kills no process.
   func settle() {
     let end = SystemClock.monotonic() + .milliseconds(200)
     while SystemClock.monotonic() < end {

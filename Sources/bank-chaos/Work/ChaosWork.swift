@@ -22,13 +22,13 @@ final class ChaosWork {
     leakDetector.runIteration(now)
   }
 
-  /// Ends the cancellations, and starts missing outside workers. Called after the last kill.
+  /// Ends the cancellations, and starts missing outside workers. Call after the last kill.
   func settle() {
     cancels.disconnect()
     services.settle()
   }
 
-  /// The observations, a second after the bank has closed.
+  /// Ends the outside workers, and returns the observations of the run.
   func evidence(closedAt: MonotonicTime) throws(SystemError) -> ChaosCheckResult.Work {
     services.end()
     var work = ChaosCheckResult.Work()

@@ -3,7 +3,7 @@
 // there is one line about that instead.
 // Invariant: a line is a single append, so a kill never leaves half of one. The lock of a command's key is held while
 // any process of the attempt runs, because the processes inherit it.
-// Errors: a process that cannot write its line does not do the work.
+// Errors: a process that cannot write a line does not report success.
 import BankModel
 import Posix
 import Time

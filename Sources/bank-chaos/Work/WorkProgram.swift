@@ -1,8 +1,8 @@
 // A worker of a chaos run, at a window or outside: it takes several customers at once, answers in any order,
 // and sometimes violates the protocol.
 // Invariant: a worker at a window holds a key's lock while it works for that customer, except from the moment at which
-// it hangs; an outside worker holds none. An expired lease is reassigned at once: a worker at a window is then killed,
-// but an outside one continues.
+// it hangs; an outside worker holds none. When a lease expires, a worker at a window is killed, but an outside one
+// continues.
 // Errors: the connection ends; an outside worker opens another one.
 import BankModel
 import Glibc
@@ -15,7 +15,7 @@ final class WorkProgram {
   private enum End: Error {
     /// The bank has closed the connection, or the protocol ended it.
     case closed
-    /// This side has broken off the connection, against the protocol.
+    /// This side has broken off the connection.
     case brokenOff
   }
 
@@ -24,7 +24,7 @@ final class WorkProgram {
   private let mode: WorkMode
   private let service: ServiceName?
   private var codec: WorkerCodec
-  /// Customers that were assigned and are not answered yet.
+  /// Assigned customers for which the work has not begun.
   private var inFlight: [WorkItem] = []
   /// True after the bank has asked the worker to exit.
   private var isClosing = false
@@ -39,7 +39,7 @@ final class WorkProgram {
   /// Time for which a worker hangs, in milliseconds. It is longer than a lease.
   private static let silence: Int32 = 1_500
 
-  /// Serves a window until the bank closes the connection. Returns the exit code.
+  /// Serves a window until the connection ends. Returns the exit code.
   static func serveWindow(_ workLog: WorkLog) -> Int32 {
     let encoding: WorkEncoding = CurrentProcess.pid % 2 == 0 ? .lines : .frames
     let program = WorkProgram(FileDescriptor(owning: 3), workLog, .window, encoding, service: nil)
@@ -150,7 +150,7 @@ final class WorkProgram {
     try withExtendedLifetime(lock) { () throws(End) in try answer(order, attempt, behaviour) }
   }
 
-  /// Ends an attempt as its behaviour requires.
+  /// Does the work of an attempt, and ends it as its behaviour requires.
   private func answer(_ order: WorkItem, _ attempt: WorkAttempt, _ behaviour: WorkerBehaviour) throws(End) {
     let lease = order.lease
     switch behaviour.end {
@@ -180,7 +180,7 @@ final class WorkProgram {
     }
   }
 
-  /// Works, and reports progress for each customer in flight.
+  /// Works, and reports progress for this customer and for those that wait at this worker.
   private func beat(_ order: WorkItem, for milliseconds: Int32) throws(End) {
     var leftoverProcesses = milliseconds
     while leftoverProcesses > 0 {
