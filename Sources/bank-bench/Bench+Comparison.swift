@@ -4,7 +4,7 @@
 // time.
 // Errors: BenchFailure if the bank or a baseline could not be measured.
 
-/// A baseline for the bank: another queue, or a limit of the machine.
+/// A baseline for the bank: another program, a part of the bank, or a limit of the machine.
 struct Baseline {
   let name: String
   /// Target of the ratio of the bank's speed to the speed of the baseline.
@@ -14,8 +14,8 @@ struct Baseline {
 }
 
 extension Bench {
-  /// Measures the bank and all baselines, and adds a row for each to the report. `note` is called after all rounds;
-  /// its result is the note to the bank's figure.
+  /// Measures the bank and all baselines, and adds their rows and a chart to the report. `note` is called after all
+  /// rounds; its result is the note to the bank's figure.
   func compareWithBaselines(
     _ group: String, _ name: String, target: Target? = nil, against baselines: [Baseline],
     note: () -> String = { "" }, _ measure: () throws -> Double
@@ -39,7 +39,7 @@ extension Bench {
   }
 
   /// Starts one beanstalkd for each target if the program is installed, at most two. The first syncs every write, and
-  /// the second stores nothing.
+  /// the second has no log.
   func startBeanstalks(
     _ targets: [Target?], _ measure: @escaping (BeanstalkServer, BeanstalkDurability) throws -> Double
   ) throws -> (servers: [BeanstalkServer], rivals: [Baseline]) {

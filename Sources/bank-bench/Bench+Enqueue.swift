@@ -1,5 +1,5 @@
 // Rate at which tickets are issued: one at a time by one client and by many, and a million in one command. The
-// windows are paused, so that no customer is served during a measurement. Every reply means that the ticket is on
+// services are paused, so that no customer is served during a measurement. Every reply means that the ticket is on
 // disk.
 import ControlClient
 import Posix
@@ -10,8 +10,8 @@ extension Bench {
   func measureEnqueue() throws {
     let bank = try BenchBank(self)
     try bank.ask(.pause(nil))
-    // While the log grows, the file system also writes its own metadata. The raw limit overwrites existing blocks, so
-    // the bank's log has reached its final size as well before tickets are counted.
+    // While the write-ahead log grows, the file system also writes its own metadata. The raw limit overwrites existing
+    // blocks, so the bank's write-ahead log also reaches its final size before tickets are counted.
     _ = try ticketsPerSecond(of: 1, at: bank)
     let works: [(clients: Int, name: String, target: Target?, raw: Target?, others: [Target?])] = [
       (1, "durable enqueue, 1 client, one at a time", .atLeast(5_000), .atLeast(0.9), [nil]),

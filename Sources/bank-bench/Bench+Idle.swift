@@ -1,5 +1,5 @@
-// Cost of an open bank without customers: memory of a teller, and wakeups of all processes of the bank. No request is
-// sent to the bank while the wakeups are counted.
+// Cost of an open bank without customers: memory and wakeups of its processes. No request is sent to the bank
+// while the wakeups are counted.
 import ControlClient
 import Posix
 import Time

@@ -1,6 +1,6 @@
 // Time from the order of a juice to its receipt, through the queue, the juice station and the stock. Making the juice
-// takes no time. The time is measured with one order at a time and with many. Every receipt means that the fruit was
-// taken and the customer finished, both on disk.
+// takes no time. One order at a time is measured, and many at once. Every receipt means that the fruit was taken and
+// the customer finished, both on disk.
 import BankModel
 import Posix
 import StockClient
@@ -8,7 +8,7 @@ import Time
 import Wire
 
 extension Bench {
-  /// Measures how many juices are made per second with one station and with eight.
+  /// Measures juices with one juice station and with eight.
   func measureJuice() throws {
     for stations in [1, 8] as [Int64] {
       var setting = BankSetting()

@@ -1,6 +1,5 @@
-// Raw limits of the machine, which no program can exceed: a durable write, and a round trip over a socket. Apart from
-// the event loop and the system calls, no code of the bank is measured here, because the bank is compared with these
-// figures.
+// Raw limits of the machine: a durable write, and a round trip over a socket. Apart from the event loop and the system
+// calls, no code of the bank is measured here, because the bank is compared with these figures.
 import Glibc
 import Posix
 import Time
@@ -20,8 +19,8 @@ extension Bench {
     try PingPong(program: Paths.join(programs, "bank-bench"), workers: workers).tripsPerSecond(for: span)
   }
 
-  /// Durable writes per second: 4 KiB and fdatasync, over the same blocks again and again, like a write-ahead log that
-  /// has reached its size.
+  /// Writes per second, each with a sync. The same blocks are overwritten, as in a write-ahead log that has reached its
+  /// size.
   func syncsPerSecond(for span: TimeSpan) throws -> Double {
     let path = Paths.join(scratch, "sync")
     defer { Directory.removeTree(path) }
@@ -47,7 +46,7 @@ extension Bench {
 
 /// Exchange of messages between one polling process and workers that answer at once, without frames, codec and queue.
 /// Invariant: each worker has one message in flight.
-/// Errors: BenchFailure; a worker exits when its socket is closed.
+/// Errors: SystemError; a worker exits when its socket is closed.
 final class PingPong {
   /// Argument that makes this program a worker.
   static let echoArgument = "--echo"

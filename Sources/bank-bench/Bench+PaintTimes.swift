@@ -16,7 +16,7 @@ extension Bench {
     }
     try withBrowser { browser in
       for (others, target) in [(0, 60.0), (1_000, 100)] {
-        // No customer is served, so the line only grows. Each round has its own bank, so that the page shows all
+        // No customer is served, so the line only grows. Each case has its own bank, so that the page shows all
         // rows.
         let bank = try BenchBank(self, BankSetting(deposit: 1, loan: 0))
         try bank.ask(.pause(nil))
@@ -81,8 +81,9 @@ extension Bench {
       "screens", "  the slowest of a hundred", "ms", Samples(samples.percentile(99)), target: .below(target))
   }
 
-  /// A promise for each ticket: the milliseconds from `expectTicket` until its row is painted. A callback requested
-  /// in the frame of a change runs before painting, and the message that it sends is handled after painting.
+  /// Script: `painting` is a promise of the milliseconds from `expectTicket` until the ticket's row is painted. A
+  /// callback requested in the frame of a change runs before painting, and the message that it sends is handled after
+  /// painting.
   private static let watch = """
     (() => {
       let ticket = 0, begin = 0, tell = null;

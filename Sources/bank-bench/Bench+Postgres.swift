@@ -1,6 +1,6 @@
-// Customers that are enqueued and served per second in the PostgreSQL database of a shared bank, without a
-// coordinator. Other queues are measured on the same server in the same run. The script has started a server in the
-// scratch directory and passes its address; the server syncs every commit to its disk, as in production.
+// Measurements on a PostgreSQL server: the database of a shared bank without a coordinator, other queues, and branches.
+// `scripts/bench` has started the server in the scratch directory and passes its address. The server syncs every commit
+// to its disk, as in production.
 // Errors: the errors of the server. Without a server or its client library, the report does not contain these rows.
 import Posix
 import Time

@@ -32,8 +32,7 @@
         target: .below(1))
     }
 
-    /// Kills the first server and promotes the second one. Returns the time from there to the next receipt, and the
-    /// number of reported receipts that are missing.
+    /// Ends the first server, promotes the second one, and counts the missing receipts.
     private func promote(_ directories: [String]) throws -> (milliseconds: Double, missing: Int64) {
       let first = try ScratchDatabase(at: "postgres://bank@/bank?host=\(directories[0])")
       try first.rows("ALTER SYSTEM SET synchronous_standby_names = '*'")

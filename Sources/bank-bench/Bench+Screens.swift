@@ -60,14 +60,14 @@ extension Bench {
     }
   }
 
-  /// Measures the bank alternately alone and with viewers. `startViewers` starts the viewers and returns the function
-  /// that ends them.
+  /// Measures the bank alternately alone and with viewers or a dashboard. `startViewers` starts these, and returns the
+  /// function that ends them.
   private func measureSpeed(
     of bank: BenchBank, beside whom: String, _ target: Double, _ startViewers: () throws -> () throws -> Void
   ) throws {
     var ratios: [Double] = []
     var figures: [Double] = []
-    // The first round of a bank is slower than all others.
+    // The first round of a bank is slower, and does not count.
     _ = try servedPerSecond(by: bank)
     for round in 0..<2 * scale.rounds {
       // The order within a pair alternates, so that each of the two cases is measured first equally often.

@@ -1,7 +1,7 @@
 // Customers served per second when their work takes no time, so that only the bank's own work remains. The queue is
-// filled before the measurement, all windows resume at the same time, and the clock stops when no customer waits or
-// is served. Logging has its default settings, with two lines per customer. All customers have the same service, like
-// all jobs of the other queues, which are in one tube. With two services, the last customers of one service would
+// filled before the measurement, the paused services are resumed, and the clock stops when no customer waits or is
+// served. Logging has its default settings, with two lines per customer. All customers have the same service, like the
+// jobs of beanstalkd, which are in one tube. With two services, the last customers of one service would
 // have fewer tellers.
 
 import Time

@@ -7,7 +7,7 @@ import Storage
 import Time
 
 extension Bench {
-  /// Customers that share a commit: as many as arrive between two commits of an equally busy bank.
+  /// Number of receipts in one commit.
   private static let customersPerCommit: Int64 = 1_000
   private static let lines = [
     Line(service: .deposit, priority: .regular), Line(service: .loan, priority: .regular),

@@ -1,7 +1,7 @@
 // Throughput of user-defined work in three cases. The first is commands that end at once, compared with a loop that
-// only starts them and with other runners of commands. The second is a persistent program that receives its customers
-// as lines of JSON, compared with queues for Python. The third is a command line with a client that waits for it.
-// Every receipt of the bank is on disk.
+// only starts them and with other programs that run commands. The second is a persistent program that receives
+// its customers as lines of JSON, compared with queues for Python. The third is a command line with a client that waits
+// for it. Every receipt of the bank is on disk.
 // Errors: BenchFailure if a customer has no receipt.
 import BankModel
 import CommandRunner

@@ -34,7 +34,7 @@ enum NumberFormat {
     return (number < 0 ? "-" : "") + grouped(scaled / Int64(scale)) + fraction
   }
 
-  /// A whole number with its thousands separated.
+  /// A whole number, at least 0, with its thousands separated.
   static func grouped(_ number: Int64) -> String {
     number < 1_000 ? String(number) : grouped(number / 1_000) + "," + padded(number % 1_000, to: 3)
   }

@@ -30,16 +30,16 @@ final class BeanstalkClient {
   deinit { buffer.deallocate() }
   var fd: CInt { socket.rawValue }
 
-  /// Adds a put command to those that `flush` sends: a job with the default priority 1024. Its time to run is one hour.
+  /// Adds a command that puts a job with the priority 1024. Its time to run is one hour.
   func put(_ payload: [UInt8]) {
     send("put 1024 0 3600 \(payload.count)")
     output += payload
     output += [13, 10]
   }
 
-  /// Adds a command that takes a job. The server answers when there is a job if `waits` is true, else at once.
+  /// Adds a request for a job. The server answers at once, or, if `waits` is true, when there is a job.
   func reserve(waits: Bool) { send(waits ? "reserve" : "reserve-with-timeout 0") }
-  /// Adds a command that deletes a reserved job, which completes it.
+  /// Adds a command that deletes a job, which completes it.
   func delete(_ id: Int64) { send("delete \(id)") }
 
   /// Sends all collected commands.

@@ -7,7 +7,7 @@ import Time
 
 /// Durability of the jobs of a beanstalkd.
 enum BeanstalkDurability: String, CaseIterable {
-  /// A log with an fsync before every answer: `-b DIR -f0`.
+  /// A log with an fsync for every write: `-b DIR -f0`.
   case everyWrite = "beanstalkd -f0"
   /// No log: the jobs are lost when the process exits.
   case none = "beanstalkd, no log"
@@ -61,8 +61,8 @@ final class BeanstalkServer {
 
 /// Worker processes of a beanstalkd under measurement: like a teller, each worker has one job in flight, and sends
 /// its completion and the request for the next job in one write.
-/// Invariant: a worker starts when its owner writes to the worker's channel, and exits when no job is left or its owner
-/// has exited.
+/// Invariant: a worker requests jobs after its owner has written to the worker's channel. It exits when no job is left,
+/// or when its owner ends it.
 final class BeanstalkWorkers {
   /// First argument that makes this program a worker. The second argument is the path of the socket.
   static let workerArgument = "--beanstalk-worker"

@@ -5,7 +5,7 @@ import Posix
 import Time
 
 extension Bench {
-  /// Payload of every job and every customer.
+  /// Payload of a job, and of a customer that is compared with it.
   static let payload = String(repeating: "x", count: 64)
 
   /// Rate of jobs. Each client puts a job and waits for the answer before it puts the next job.

@@ -1,7 +1,7 @@
 // The path of a customer through the bank in one process, for counting its instructions. It consists of the
 // coordinator with its store on disk, a client at its socket and tellers at its windows, all as in an open bank. The
-// tellers run in this process, because valgrind cannot follow other processes, and the cost of starting a process is
-// not part of the cost of a customer.
+// tellers run in this process, so that their instructions are counted together with the others, and the start of a
+// process is not.
 // Invariant: the same work executes the same instructions, except for randomness in the C library. So client,
 // coordinator and tellers run one after the other. The coordinator's iterations are so far apart that each one includes
 // the periodic work. No timer causes a commit; every commit is caused by a client that waits for it.
@@ -38,8 +38,8 @@ final class WorkPath {
   static let modeArgument = "--path"
   private static let tellers: Int32 = 3
   private static let prefetchCount = 16
-  /// Number of waits for receipts, which equals the number of commits. Of 2,000 customers, 125 share a commit, as in
-  /// a busy bank.
+  /// Number of waits for receipts, and thus of commits while customers are served. Of 2,000 customers, 125 share a
+  /// commit.
   private static let commits = 16
   /// Pause between two iterations of the coordinator. It is at least the time for which logs collect lines, and
   /// longer than the delay of periodic work.
@@ -122,7 +122,7 @@ final class WorkPath {
     client?.send(.request(ControlRequest(number: lastNumber, command: command)))
   }
 
-  /// Sends a request, and runs client and coordinator until it is answered.
+  /// Sends a request, and runs client and coordinator until no answer is outstanding.
   private func ask(_ command: ControlCommand) throws {
     send(command)
     while outstandingAnswers > 0 { try runIteration() }
@@ -159,7 +159,7 @@ final class WorkPath {
     }
   }
 
-  /// Client and coordinator send and receive all pending messages.
+  /// One iteration: client and coordinator send and receive the messages that are pending.
   private func runIteration() throws {
     client?.flush()
     try idleLoop.runOnce(until: SystemClock.monotonic() + Self.pause)

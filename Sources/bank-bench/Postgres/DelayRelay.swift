@@ -86,7 +86,7 @@
       }
     }
 
-    /// Closes both ends of a connection.
+    /// Ends both sides of a connection. The sockets are closed with their objects.
     private func finish(_ end: RelayEnd) {
       for end in [end, end.other].compactMap({ $0 }) {
         if let registration = end.registration { loop.deregister(registration) }

@@ -1,4 +1,4 @@
-// Replay of another queue's statements on as many connections as the shared database has. Each connection repeatedly
+// Replay of another queue's statements on several connections. Each connection repeatedly
 // takes jobs and completes them at once, with one or several of these rounds in flight. It starts no process.
 // Invariant: a figure counts committed jobs only, and every job once.
 #if HAS_POSTGRES
@@ -70,7 +70,7 @@
         guard let self, let rows = self.rows(outcome) else { return }
         let jobs = (0..<rows.count).compactMap { rows.integer($0, 0) }
         self.remaining -= jobs.count
-        // Other connections have locked the remaining jobs.
+        // Other requests have taken or locked the remaining jobs.
         guard !jobs.isEmpty else { return self.takeNext(connection, page) }
         self.attempt { try self.finish(jobs, connection, page) }
       }

@@ -15,7 +15,7 @@
     private var isReady = false
     private var failure: PostgresError?
 
-    /// Creates the database. The server's address, which the script passes, ends in `@/bank?host=DIRECTORY`.
+    /// Creates the database. The server's address, which `scripts/bench` passes, ends in `@/bank?host=DIRECTORY`.
     convenience init(_ server: String, _ name: String) throws {
       let first = try ScratchDatabase(at: server)
       _ = try first.rows("DROP DATABASE IF EXISTS \(name)")

@@ -99,7 +99,7 @@ enum CommandBaseline: String, CaseIterable {
       try Directory.create(path: queue)
       gates.append(try round.gate("\(Paths.lastPart(of: queue)).gate"))
     }
-    /// Calls the closure once for each of the two queues, which `nq` then uses.
+    /// Selects each queue in turn for the next commands of the round, and calls the closure.
     func each(_ perform: (Int) throws -> Void) rethrows {
       for index in queues.indices {
         round.environment["NQDIR"] = queues[index]

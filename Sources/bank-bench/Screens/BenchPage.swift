@@ -1,5 +1,5 @@
 // The web page of a bank under measurement: its process, and its viewers.
-// Invariant: `pid` is the page's current process.
+// Invariant: `pid` is the process that `findProcess` found last.
 // Errors: BenchFailure if the bank has no such process within ten seconds.
 import Glibc
 import HeadlessBrowser

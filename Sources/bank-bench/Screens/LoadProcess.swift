@@ -1,5 +1,5 @@
-// Another process of this program that runs during a measurement: the viewers of a page, or the reader of a terminal.
-// The measurement does not wait for it.
+// A companion: another process of this program that runs during a measurement. It contains the viewers of a page, or
+// the reader of a terminal.
 // Invariant: the companion has reported that it is ready before the measurement starts. It exits on request, or when
 // its owner is deallocated or exits.
 // Errors: BenchFailure if the companion did not become ready or exited without a request.

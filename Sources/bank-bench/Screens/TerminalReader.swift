@@ -1,6 +1,6 @@
 // A command in a terminal of 120 columns and 40 rows, whose output is read and discarded at once.
-// Invariant: when the reader is ready, the command has drawn on the terminal. The reader kills the command when it
-// exits.
+// Invariant: when the reader is ready, the command has drawn on the terminal. Before its exit the reader kills
+// the command.
 // Errors: BenchFailure, SystemError.
 import Glibc
 import Posix

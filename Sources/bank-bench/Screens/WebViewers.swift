@@ -52,7 +52,7 @@ enum WebViewers {
       }
     }
     var nextRound = SystemClock.monotonic()
-    /// Serves the first viewers until the others are due, and then reads the data of the others.
+    /// Reads the data of the first viewers until the others are due, and then that of the others.
     func runIteration() throws {
       try loop.runOnce(until: count > watched || ready < count ? nextRound : nil)
       guard nextRound <= SystemClock.monotonic() else { return }
