@@ -1,6 +1,6 @@
 // JSON of a work result.
-// Invariant: UTF-8 bytes are a string, others are base64 under another key. The full length of a
-// stream has a field of its own, because the stored part may be shorter.
+// Invariant: UTF-8 bytes are a string, others are base64 under another key. The full length of a stream has a
+// field of its own, because the stored part may be shorter.
 
 import BankModel
 import JSON
@@ -33,8 +33,8 @@ extension JSONValue {
     return shape
   }
 
-  /// The stored excerpt of a stream. If bytes were left out, a field contains the number of
-  /// bytes before the gap.
+  /// The stored excerpt of a stream. If bytes were left out, a field contains the number of bytes before the
+  /// gap.
   private static func stream(_ name: String, _ excerpt: TruncatedOutput) -> JSONValue {
     let shape = bytesOrBase64(excerpt.bytes, as: name)
     return excerpt.isCut ? shape.adding(["\(name)_first_bytes": .init(Int64(excerpt.first.count))]) : shape

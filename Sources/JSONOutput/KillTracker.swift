@@ -43,7 +43,7 @@ package struct KillTracker: Sendable, Equatable {
   private var hasNoSuccessor = false
   /// The last observation of the running process; nil if no frame has shown it.
   private var lastObservation: Observation?
-  /// Number of the event of the exit, or of the last event seen before it; only later events are examined. 0 for all.
+  /// Number of the event of the exit, or of the last event seen before it. The next start has a higher number.
   private var exitSequence: Int64 = 0
   /// True if the event of the exit was in a frame.
   private var isExitObserved = false

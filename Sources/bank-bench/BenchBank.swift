@@ -26,7 +26,7 @@ final class BenchBank {
   let home: BankHome
   private let launched: LaunchedBank
 
-  /// Opens a bank and waits until every window is ready.
+  /// Starts a bank, and waits until it is open.
   init(_ bench: Bench, home: BankHome? = nil, _ setting: BankSetting = BankSetting()) throws {
     let home = home ?? bench.newHome()
     self.home = home

@@ -107,7 +107,7 @@ final class FuzzBank {
   }
 
   /// Waits until the coordinator has closed the descriptors of the attackers. One more descriptor is allowed: the
-  /// connection to the stock service, which is opened at the first cancellation of a juice ticket, and kept.
+  /// connection to the stock service, which may be opened during the attacks, and is kept.
   private func awaitBaseline() throws {
     let deadline = SystemClock.monotonic() + Self.timeout
     while openDescriptors > descriptors + 1 {

@@ -46,7 +46,7 @@ struct ChaosTool {
       standardOutput: .null, standardError: .null)
   }
 
-  /// Environment of a program, before the variables of its caller.
+  /// Basic environment of a program.
   static let variables: EnvironmentVariables = [
     "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "TZ": "UTC",
   ]

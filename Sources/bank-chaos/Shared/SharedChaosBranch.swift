@@ -78,7 +78,7 @@ final class SharedChaosBranch {
     if let reconnectAt, now >= reconnectAt { reconnect() }
     if let child = opening, let status = child.reap() {
       opening = nil
-      // Exit code 5 means that the command was refused, because the branch is already open.
+      // Exit code 5 is a refusal: the branch is already open.
       if !status.isSuccess, status.ending != .code(5) { openAt = now + .milliseconds(500) }
     }
     if let openAt, now >= openAt, opening == nil { open() }

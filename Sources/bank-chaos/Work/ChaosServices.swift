@@ -91,7 +91,7 @@ final class ChaosServices {
       ], environment: Environment.all())
   }
 
-  /// Restarts missing outside workers for a last 200 ms. From this call on, the run kills no process.
+  /// Restarts missing outside workers for a last 200 ms. Call after the last kill.
   func settle() {
     let end = SystemClock.monotonic() + .milliseconds(200)
     while SystemClock.monotonic() < end {
