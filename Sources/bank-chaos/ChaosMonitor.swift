@@ -1,5 +1,5 @@
 // Observer of the bank during a chaos run: its latest status, and the time from a kill until customers were served
-// again, measured from the stream of starts and completions.
+// again, measured from the stream of events.
 // Invariant: a time is measured only from a kill to a later start: starts that a dead coordinator had sent
 // before are dropped with its connection.
 // Errors: a lost connection is opened again as often as needed, and its running measurements are dropped, except that

@@ -99,9 +99,9 @@ final class ChaosRun {
   /// Number of all kills.
   var killCount: Int64 { kills.values.reduce(0, +) }
 
-  /// Runs until a limit is reached, all customers are served or a signal interrupts it. Then waits until every request
-  /// is answered, the page has recovered, and the children of killed coordinators have exited or count as orphans. A
-  /// second signal ends the wait.
+  /// Runs until a limit is reached, all customers are served or a signal interrupts it. Then waits until the orders and
+  /// the requests to stock and vending machine are answered, the page has recovered, and the children of killed
+  /// coordinators have exited or count as orphans. A second signal ends the wait.
   func run(_ progress: () -> Void) throws(SystemError) {
     let end = SystemClock.monotonic() + limits.time
     while interruptions == 0, recovered, killCount < limits.kills, !isServed {

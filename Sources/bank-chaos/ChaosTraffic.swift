@@ -16,7 +16,7 @@ final class ChaosTraffic {
     var order: ChaosOrder?
     /// Number of the open request; nil if none is open.
     var asked: UInt32?
-    /// The cut that ends the connection during the next request; nil for none.
+    /// The cut that ends the connection with the next request; nil for none.
     var cut: ChaosPlan.Cut?
     /// Time after which the client no longer waits for an answer.
     var until = MonotonicTime(nanoseconds: .max)
@@ -216,7 +216,7 @@ final class ChaosTraffic {
     return homes[Int(clients[index].chance.draw(0...Int64(homes.count) - 1))]
   }
 
-  /// Sends the order of a client, or cuts its connection while sending.
+  /// Sends the order of a client. A planned cut ends the connection during or after this.
   private func ask(_ index: Int, _ now: MonotonicTime) {
     guard let order = clients[index].order else { return }
     // A branch that does not answer must not prevent the client from asking another branch.
