@@ -35,8 +35,7 @@ extension Bench {
     var figures: [Double] = []
     for _ in 0..<scale.tellerKills {
       let victim = try awaitWorker(of: bank) { $0.state == .serving && $0.pid > 0 }
-      // A worker that is killed soon after its start is replaced more slowly. The pause lets this worker run long
-      // enough.
+      // A worker that is killed soon after its start may be replaced only after a pause. Let this one run long enough.
       try rest(RestartPolicy().stableAfter)
       let begin = SystemClock.monotonic()
       kill(victim, SIGKILL)

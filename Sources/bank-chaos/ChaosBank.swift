@@ -58,8 +58,8 @@ final class ChaosBank {
     if case .failure(let failure) = answer { throw .failure(failure) }
   }
 
-  /// All running processes of this bank. A process between fork and exec, which still has its parent's
-  /// program, is left out.
+  /// The running processes of this bank. A process of the same kind as its parent is left out, for example one
+  /// between fork and exec.
   func census() -> [ChaosProcess] {
     // A guardian that this process has started and that has exited must not stay a zombie.
     _ = launched?.process.reap()

@@ -259,7 +259,7 @@ final class ChaosRun {
     if victim.kind == .coordinator { monitor.coordinatorStopped() }
   }
 
-  /// All running processes of the bank except killed ones, in the order of their pids.
+  /// The running processes of the bank except killed ones, in the order of their pids.
   private func census(_ now: MonotonicTime) -> [ChaosProcess] {
     let processes = bank.census().filter { !killedProcesses.contains($0) }.sorted { $0.pid < $1.pid }
     for process in processes where process.kind == .guardian && guardianFirstSeen[process] == nil {
