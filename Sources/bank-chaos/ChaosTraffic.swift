@@ -159,10 +159,11 @@ final class ChaosTraffic {
       case 2: ChaosServices.outside
       default: ChaosServices.command
       }
-    let key = "\(name)-\(index)-\(clients[index].orders)"
+    // Without the random name of the run: the payload decides how its work behaves, which a seed repeats.
+    let label = "\(index)-\(clients[index].orders)"
     var order = ChaosOrder(
-      key: key, count: min(chance.draw(1...2), limit - ledger.asked), service: service,
-      priority: Self.priority(&chance), amount: 0, account: 0, payloadSent: Self.payload(key, &chance))
+      key: "\(name)-\(label)", count: min(chance.draw(1...2), limit - ledger.asked), service: service,
+      priority: Self.priority(&chance), amount: 0, account: 0, payloadSent: Self.payload(label, &chance))
     if service == ChaosServices.command {
       (order.amount, order.account) = (
         chance.draw(CustomerGenerator.amounts), chance.draw(CustomerGenerator.accounts)
@@ -173,12 +174,12 @@ final class ChaosTraffic {
 
   /// Draws a payload: empty, text, or arbitrary bytes; sometimes longer than the stored part of a result. Payloads of
   /// two orders differ unless both are empty.
-  private static func payload(_ key: String, _ chance: inout SeededGenerator) -> [UInt8] {
+  private static func payload(_ label: String, _ chance: inout SeededGenerator) -> [UInt8] {
     let kind = chance.draw(1...16)
     let length = chance.draw(1...12) == 1 ? chance.draw(10_000...40_000) : chance.draw(0...200)
     guard kind > 1 else { return [] }
     let isText = kind <= 8
-    return Array("\(key) ".utf8)
+    return Array("\(label) ".utf8)
       + (0..<length).map { _ in
         UInt8(truncatingIfNeeded: isText ? chance.draw(0x20...0x7e) : chance.draw(0...255))
       }
