@@ -8,7 +8,8 @@
 
 /// Conversion between arbitrary bytes and text, without loss.
 public enum ByteText {
-  /// The text of these bytes. Valid UTF-8 without the scalars U+10FF80 to U+10FFFF stays unchanged.
+  /// The text of these bytes. Each byte that is not UTF-8 becomes a scalar from U+10FF80 to U+10FFFF. Valid UTF-8
+  /// without such scalars stays unchanged.
   public static func text(of bytes: some Collection<UInt8>) -> String {
     let whole = bytes.withContiguousStorageIfAvailable(exactText)
     return whole ?? Array(bytes).withUnsafeBufferPointer(exactText)
@@ -23,7 +24,8 @@ public enum ByteText {
     }
   }
 
-  /// The bytes that a text carries.
+  /// The bytes that a text carries: one byte for each scalar from U+10FF80 to U+10FFFF, and UTF-8 for all other
+  /// scalars.
   public static func bytes(of text: String) -> [UInt8] {
     guard containsNonUTF8Bytes(text) else { return Array(text.utf8) }
     var bytes: [UInt8] = []

@@ -36,7 +36,7 @@ extension JSONValue {
     return frame.history.map { shape.adding(["history": history($0, of: frame.services)]) } ?? shape
   }
 
-  /// Customers served before the subscription, by service name.
+  /// Customers served before the subscription: for each service, their numbers in consecutive intervals of time.
   private static func history(_ history: BoardHistory, of services: [BoardService]) -> JSONValue {
     [
       "since": .instant(history.since), "bucket_ms": .init(BoardHistory.part),

@@ -5,7 +5,7 @@
 // result is an upper bound, and `isExact` is false.
 import Wire
 
-/// Observes one process after the kill request.
+/// Observes a killed process in the snapshots: its exit, its successor, and when its customer is served again.
 package struct KillTracker: Sendable, Equatable {
   /// What is known of the process and of its customer.
   package enum Stage: Sendable, Equatable {
@@ -91,7 +91,7 @@ package struct KillTracker: Sendable, Equatable {
     if case .served(_, _, let after, true) = stage { after } else { nil }
   }
 
-  /// Follows a new snapshot.
+  /// Updates the observation from the next snapshot.
   package mutating func handle(_ frame: BoardFrame) {
     if stage == .ordered { findExit(in: frame) }
     guard stage != .ordered else { return observe(in: frame) }
@@ -152,7 +152,8 @@ package struct KillTracker: Sendable, Equatable {
     (coordinator, day) = (frame.coordinator.generation, frame.day)
   }
 
-  /// True if the process no longer has the customer: the customer waits, or another process serves it.
+  /// True if the process no longer has the customer: the customer waits, or another process serves it or has started
+  /// it after `moment`.
   private func hasLeftProcess(_ ticket: Int64, in frame: BoardFrame, since moment: Int64) -> Bool {
     guard frame.day == day else { return false }
     return frame.waiting.contains { $0.ticket == ticket } || frame.serving.contains { $0.ticket == ticket }
@@ -161,8 +162,9 @@ package struct KillTracker: Sendable, Equatable {
       }
   }
 
-  /// Looks for the next start or the end of the customer.
+  /// Looks for the next start, or the end, of the customer whose process exited at `moment` or later.
   private mutating func findCustomer(_ ticket: Int64, in frame: BoardFrame, since moment: Int64) {
+    /// Stage of the customer when a window serves it again: at `time`, or, if that is not exact, at the latest then.
     func servedAgain(_ window: String?, at time: Int64, isExact: Bool) -> Stage {
       .served(
         ticket: ticket, window: window ?? self.window, after: Self.span(from: moment, to: time),

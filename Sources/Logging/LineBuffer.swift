@@ -48,15 +48,14 @@ final class LineBuffer {
     return line(endingAt: end)
   }
 
-  /// Forgets all bytes that were read.
+  /// Forgets all bytes that were read, because their file was truncated and is read again.
   func discard() {
     overlongLine = nil
     empty()
   }
 
-  /// Lets `read` write into the free space. The buffer has free space after ``nextLine()`` has returned nil.
-  ///
-  /// - Returns: the result of `read`, the number of bytes written.
+  /// Lets `read` write into the free space, and returns the number of bytes written. The buffer has free space after
+  /// ``nextLine()`` has returned nil.
   func fill<Failure: Error>(
     _ read: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
   ) throws(Failure) -> Int {

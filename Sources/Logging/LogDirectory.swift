@@ -14,7 +14,8 @@ struct LogDirectory {
     Set(try entries().compactMap { Self.parse($0)?.worker }).sorted()
   }
 
-  /// Opens the files of a log that the caller does not know yet, and returns them with the oldest first.
+  /// Opens the files of a log that are newer than every file for which `known` returns true. Returns them with the
+  /// oldest first.
   ///
   /// - Parameter known: returns true for a file that the caller knows. This file and all older ones are not returned.
   func segments(

@@ -64,7 +64,7 @@ final class LogDirectoryWatcher {
       && [EMFILE, ENFILE, ENOSPC, ENOMEM].contains(error.code)
   }
 
-  /// Switches to polling.
+  /// Switches from inotify to polling, because the kernel has no watch, descriptor or memory left.
   private func poll() {
     if let registration { loop.deregister(registration) }
     (registration, watch, directory, parentWatch) = (nil, nil, nil, nil)
@@ -73,7 +73,8 @@ final class LogDirectoryWatcher {
 
   deinit { if let registration { loop.deregister(registration) } }
 
-  /// Returns the change since the last call; without a watch always `names`.
+  /// Returns the most important change since the last call. Without a watch always returns `names`, so that the caller
+  /// looks for all changes.
   func takeChange() throws(LogFailure) -> Change {
     if let failure { throw failure }
     guard watch != nil else {

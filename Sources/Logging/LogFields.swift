@@ -82,7 +82,7 @@ public struct LogFragment: Sendable {
 
   public init() {}
 
-  /// Replaces the fields.
+  /// Replaces the fields by those that `fill` adds.
   public mutating func replace(_ fill: (inout LogFields) -> Void) {
     var fields = LogFields(continuing: [])
     swap(&fields.bytes, &bytes)

@@ -8,7 +8,7 @@
 import Posix
 import Time
 
-/// Follows several logs as one.
+/// Reads several logs as one, sorted by time: the existing lines, and then new ones as they are written.
 ///
 ///     while true {
 ///       while let record = try follower.next() { show(record) }
@@ -57,7 +57,7 @@ public final class LogFollower {
     }
   }
 
-  /// Returns the next line that is due. After nil, run the loop until ``deadline``.
+  /// Returns the next line; nil if none is due now. After nil, run the loop until ``deadline``.
   public func next() throws(LogFailure) -> LogRecord? {
     if !isLive {
       if let record = try reader.next() { return record }
@@ -87,7 +87,8 @@ public final class LogFollower {
     nextBatch = SystemClock.monotonic()
   }
 
-  /// Opens new files, and reads the lines that have arrived.
+  /// Starts a batch, the lines that are sorted and returned together: opens new files, and reads the lines that have
+  /// arrived.
   private func beginBatch() throws(LogFailure) {
     nextBatch = nil
     if try watch.takeChange() == .names {

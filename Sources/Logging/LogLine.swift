@@ -30,7 +30,7 @@ public struct LogLine: Sendable, Hashable {
   /// Severity; nil without one.
   public var level: LogLevel? { self["level"].flatMap { LogLevel(name: $0) } }
 
-  /// Parses a line.
+  /// Parses a line. Returns nil if it is not a sequence of `key=value` fields, such as a line that was cut by a crash.
   ///
   /// - Parameter bytes: one line without its line feed.
   /// - Returns: nil if the line is not a sequence of `key=value` fields separated by single spaces. Examples are an
@@ -67,7 +67,7 @@ private struct LogLineScan {
     }
   }
 
-  /// Reads a key and the `=` after it.
+  /// Reads a key and the `=` after it; nil if these are not next.
   private mutating func key() -> String? {
     let begin = position
     while let byte = next, LogLine.isKeyByte(byte) { position += 1 }
@@ -76,7 +76,7 @@ private struct LogLineScan {
     return text(begin..<position)
   }
 
-  /// Reads a value, with or without quotes.
+  /// Reads a value, with or without quotes; nil if it is missing or invalid.
   private mutating func value() -> String? {
     guard next == UInt8(ascii: "\"") else {
       let begin = position
@@ -88,7 +88,7 @@ private struct LogLineScan {
     return quoted()
   }
 
-  /// Reads the rest of a value in quotes.
+  /// Reads the rest of a value in quotes; nil if the closing quote is missing or an escape is invalid.
   private mutating func quoted() -> String? {
     let begin = position
     while let byte = next, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") { position += 1 }
@@ -129,7 +129,7 @@ private struct LogLineScan {
     return true
   }
 
-  /// Reads a number of lower-case hexadecimal digits.
+  /// Reads this many lower-case hexadecimal digits as a number; nil if there are fewer.
   private mutating func hexadecimal(digits: Int) -> UInt32? {
     guard position + digits <= bytes.count else { return nil }
     var number: UInt32 = 0
@@ -167,7 +167,7 @@ extension LogLine {
 enum LogTime {
   private static let key = Array("ts=".utf8)
 
-  /// The time stamp of a line in milliseconds since 1970 UTC.
+  /// The time stamp of a line in milliseconds since 1970 UTC; nil if it has none.
   ///
   /// A stamp at the start counts even if a crash has cut the rest of the line, because the stamp is written first.
   static func stamp(of line: [UInt8]) -> Int64? {

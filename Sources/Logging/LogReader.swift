@@ -3,7 +3,7 @@
 // number of logs (a few times 64 KiB each), not by their length.
 // Errors: `LogFailure`. An unknown log is reported before the first line.
 
-/// Selection of log lines.
+/// Selection of log lines: names of the logs, number of last lines, earliest time.
 public struct LogQuery: Sendable, Hashable {
   /// The directory of the logs.
   public var directory: String
@@ -24,7 +24,7 @@ public struct LogQuery: Sendable, Hashable {
   }
 }
 
-/// Reads several logs as one.
+/// Reads the existing lines of several logs as one log, sorted by time.
 public final class LogReader {
   let query: LogQuery
   /// The open logs.

@@ -4,7 +4,7 @@
 // positions.
 
 extension LogSegment {
-  /// Start of the last lines of a file.
+  /// Offset of the first of the last lines of a file, and the number of these lines.
   struct Position: Equatable {
     /// Start of the first line, in bytes from the start of the file.
     let offset: Int64

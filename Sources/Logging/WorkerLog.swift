@@ -105,7 +105,8 @@ final class WorkerLog: LogSource {
 
   // MARK: Start position
 
-  /// Skips all lines before the last `count`. Reads the files from their ends, only as far as necessary.
+  /// Skips all lines before the last `count`, and returns the number of remaining lines. Reads the files from their
+  /// ends, only as far as necessary.
   ///
   /// - Returns: number of remaining lines, at most `count`.
   func skipAllBut(last count: Int) throws(LogFailure) -> Int {
@@ -134,7 +135,8 @@ final class WorkerLog: LogSource {
     }
   }
 
-  /// Sets the position. Reads the last time stamp before it, for the case that the first line has none.
+  /// Continues reading at this offset of the file with this index. Reads the last time stamp before it, for the case
+  /// that the next line has none.
   private func begin(in index: Int, at position: Int64) throws(LogFailure) {
     var stamp = position > 0 ? try segments[index].stamp(before: position) : nil
     for earlier in segments[..<index].reversed() where stamp == nil && position <= LogSegment.stride {

@@ -118,7 +118,8 @@ struct DelayedCustomers: Sendable {
     return true
   }
 
-  /// Adds a customer to the heap of its clock. A customer with attempts counts as a failed one.
+  /// Adds a customer to the heap of its clock. A customer with attempts counts as a failed one, whose delay is at most
+  /// `limit`.
   private mutating func insertInOrder(
     _ customer: DelayedCustomer, at now: Moment, limit: (Service) -> TimeSpan
   ) {
@@ -207,7 +208,8 @@ struct DelayedCustomers: Sendable {
     isStale = true
   }
 
-  /// Returns the size of the next page and marks the page as requested; 0 if none is needed or one is being loaded.
+  /// Returns how many customers to load next from the store, and marks this page as requested. Returns 0 if memory has
+  /// `lowWater` customers or all, or if a page is being loaded.
   mutating func nextPage(lowWater: Int) -> Int {
     guard !isLoading, unloaded > 0, held < lowWater else { return 0 }
     isLoading = true
@@ -215,7 +217,8 @@ struct DelayedCustomers: Sendable {
     return Int(min(Int64(max(1, capacity - held)), unloaded))
   }
 
-  /// Adds a loaded page, unless the page is stale. Skips newcomers in the page: their tickets are not on disk yet.
+  /// Adds a loaded page, unless the page is stale. Skips newcomers in the page, whose tickets are not on disk yet. The
+  /// delay of a failed customer is at most `limit`.
   ///
   /// - Parameter limit: the longest pause of a failed customer, by service.
   mutating func append(
@@ -251,7 +254,7 @@ struct DelayedCustomers: Sendable {
     return true
   }
 
-  /// Removes all delayed customers that are not newcomers.
+  /// Removes all delayed customers that are not newcomers, because a reset has cancelled them.
   mutating func clear() {
     _ = (ordered.takeAll(), failed.takeAll())
     unloaded = 0

@@ -4,7 +4,7 @@
 
 import BankModel
 
-/// Number of delayed newcomers, and the first of them by due time.
+/// Customers ordered for later whose tickets are not on disk yet: their number, and the first of them by due time.
 struct DelayedNewcomers: Sendable {
   /// Number of newcomers, including those after ``horizon``.
   private(set) var count: Int64 = 0

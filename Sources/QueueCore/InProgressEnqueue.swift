@@ -12,7 +12,7 @@
 
 import BankModel
 
-/// A request in several slices whose last slice has not arrived.
+/// A request for tickets that arrives in several slices, before its last slice has arrived.
 public struct InProgressEnqueue: Sendable, Equatable {
   /// Number of the request.
   public let request: RequestNumber
@@ -68,8 +68,8 @@ public struct InProgressEnqueue: Sendable, Equatable {
     byLine.occupied.reduce(0) { $0 + ($1.line.service.mayStoreResult ? $1.count : 0) }
   }
 
-  /// Numbers for a slice of `count` customers: the numbers after the highest number of the request. Customers that were
-  /// held back get the upper end of the gap first.
+  /// Ticket numbers for the next slice of `count` customers: the numbers after the highest one of the request. A slice
+  /// that was held back gets the free numbers just below its lowest one, as far as these suffice.
   ///
   /// - Parameters:
   ///   - heldBack: customers held back after this slice: as many as before, or `count` fewer.
@@ -84,7 +84,7 @@ public struct InProgressEnqueue: Sendable, Equatable {
     return TicketPlacement(first: first - inGap, inGap: inGap, behind: next)
   }
 
-  /// Places a slice, and counts its customers. Returns the ticket numbers of the slice.
+  /// Assigns ticket numbers to the next slice, counts its customers, and returns the numbers.
   mutating func take(_ count: Int64, heldBack left: Int64, issued: TicketNumber) -> TicketPlacement {
     let place = placement(of: count, heldBack: left, issued: issued)
     first = place.first

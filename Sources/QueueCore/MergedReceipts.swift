@@ -14,7 +14,7 @@ public struct ReceiptWithPosition: Sendable {
   public init(_ receipt: Receipt, _ mark: ReceiptPosition) { (self.receipt, self.mark) = (receipt, mark) }
 }
 
-/// Receipts of several branches in one order.
+/// Receipts of several branches, merged by day and end time. The order within each branch stays the same.
 public struct MergedReceipts: Sendable {
   /// Receipts that were read of one branch.
   public struct BranchPage: Sendable {

@@ -50,11 +50,11 @@ public struct ExportedRows: Sendable, Equatable {
 
 /// A store that can export all its data. Every call is synchronous.
 public protocol QueueExport: QueueReader {
-  /// Visits all business days in order.
+  /// Calls `body` with each business day, in order.
   func eachDay(_ body: (ExportedDay) throws(StoreError) -> Void) throws(StoreError)
-  /// Visits all idempotency keys, by day and ticket.
+  /// Calls `body` with each idempotency key, by day and ticket.
   func eachKey(_ body: (ExportedKey) throws(StoreError) -> Void) throws(StoreError)
-  /// Visits all attempts, by day, ticket and number of the attempt.
+  /// Calls `body` with each attempt, by day, ticket and number of the attempt.
   func eachAttempt(_ body: (Attempt) throws(StoreError) -> Void) throws(StoreError)
   /// Counts the rows of every kind.
   func countRows() throws(StoreError) -> ExportedRows

@@ -5,7 +5,8 @@ import BankModel
 import Time
 
 extension QueueMachine {
-  /// Ends the assignment of customers. Workers finish the customers that they hold.
+  /// Ends the assignment of customers, because the bank or the branch stops. Workers finish the customers that they
+  /// hold.
   mutating func finish(into effects: inout [QueueEffect]) {
     stage = .finishing
     revertStarts(into: &effects)

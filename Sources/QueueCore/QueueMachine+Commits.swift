@@ -14,7 +14,7 @@
 import BankModel
 import Time
 
-/// Number of elements of each kind that wait for the disk.
+/// Numbers of changes, requests, replies and assignments that wait for the disk.
 struct PendingCounts: Sendable, Equatable {
   var changes = 0
   /// Number of bytes of the results in the changes.
@@ -125,8 +125,8 @@ extension QueueMachine {
     if !isTakingIn { processDeferredRequests(at: now, into: &effects) }
   }
 
-  /// Adds the customers of the first `count` requests to their lines. Counts are summed per line first, so that each
-  /// line changes once.
+  /// Adds the customers of the first `count` requests, whose tickets are on disk, to their lines. Counts are summed
+  /// per line first, so that each line changes once.
   private mutating func settleNewcomers(ofTheFirst count: Int) {
     delayed.settleNewcomers()
     guard count > 0 else { return }
@@ -193,7 +193,8 @@ extension QueueMachine {
     revertStarts(into: &effects)
   }
 
-  /// Merges all transactions in flight with the changes that were staged after them.
+  /// Merges all transactions in flight with the changes staged after them, because the full disk has rejected them
+  /// all.
   private mutating func reopenTransactions() {
     for (window, lease) in underway.reversed().flatMap(\.acknowledgements) where hears(window, lease) {
       // The acknowledgement of a later lease covers the earlier ones.
@@ -212,7 +213,7 @@ extension QueueMachine {
     for place in underway.indices { underway[place].paused[service] = true }
   }
 
-  /// Revokes every ticket that is not on disk, from the last one down.
+  /// Revokes every ticket that is not on disk, from the last one down, and returns the numbers of their requests.
   ///
   /// - Returns: the requests for these tickets, the last request first; the request that has arrived in part is at the
   ///   end.

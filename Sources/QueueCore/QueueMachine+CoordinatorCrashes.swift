@@ -30,10 +30,9 @@ public struct CoordinatorCrashes: Sendable, Equatable {
 }
 
 extension QueueMachine {
-  /// Checks a customer that was taken out of its line, before it is assigned. Records a lost attempt. A customer that
-  /// has no attempts left, or too many crashes, becomes a dead letter. A suspect may be delayed.
-  ///
-  /// - Returns: the customer to assign; nil if it became a dead letter or was delayed.
+  /// Returns a customer that was taken out of its line if it may be assigned. Returns nil if it became a dead letter,
+  /// because it has no attempts left or too many crashes, or was delayed as a suspect of crashes. Records a lost
+  /// attempt.
   mutating func checkBeforeAssignment(_ customer: Customer, into effects: inout [QueueEffect]) -> Customer? {
     var customer = customer
     let fall = coordinatorCrashes[customer.ticket]
@@ -80,7 +79,7 @@ extension QueueMachine {
       || !coordinatorCrashes.isEmpty && coordinatorCrashes[customer.ticket]?.isSuspect == true
   }
 
-  /// True if the worker at the window gets no further customer, because its current one is a suspect.
+  /// True if the worker at the window gets no further customer, because its current one may have caused crashes.
   func servesAlone(_ windowState: WindowState) -> Bool {
     windowState.servesSuspect
       || !coordinatorCrashes.isEmpty && windowState.isServing

@@ -10,9 +10,7 @@ extension QueueMachine {
   /// moment, and other events must be handled in between.
   static let dueBatchSize = 1_024
 
-  /// Returns due customers to their lines, at most ``dueBatchSize``.
-  ///
-  /// - Returns: true if any customer returned to its line.
+  /// Returns due customers to their lines, at most ``dueBatchSize``. Returns true if any customer returned.
   mutating func returnDue(at now: Moment, into effects: inout [QueueEffect]) -> Bool {
     var called = 0
     while called < Self.dueBatchSize, uncommitted.count < policy.maxUncommitted,

@@ -150,13 +150,13 @@ extension QueueMachine {
     if pendingEnqueues.isEmpty { processDeferredRequests(at: now, into: &effects) }
   }
 
-  /// Drops the arriving request with everything that memory holds of it.
+  /// Drops the arriving request, whose tickets will not be issued, with everything that memory holds of it.
   mutating func forgetArriving() {
     arriving = nil
     forgetFronts()
   }
 
-  /// Empties the buffers of the arriving request. Customers that have already joined lines stay there.
+  /// Empties the buffers of the arriving request: the first customers of each of its lines, and its delayed customers.
   private mutating func forgetFronts() {
     arrivingFronts = []
     arrivingDelayed = DelayedNewcomers(capacity: policy.delayedCapacity)

@@ -18,7 +18,8 @@ extension QueueMachine {
     }
   }
 
-  /// Handles the exit of the teller at a window.
+  /// Takes the customers from a window whose teller has exited, or from a slot whose outside worker has disconnected.
+  /// Customers of another generation stay.
   ///
   /// - Parameter alone: the only customer of an outside worker over all its slots; nil if it had several or none.
   ///   Ignored for other workers.
@@ -121,11 +122,10 @@ extension QueueMachine {
     }
   }
 
-  /// Ends an attempt without a receipt: the customer waits again, is delayed, or becomes a dead letter.
+  /// Ends an attempt without a receipt: the customer waits again, is delayed, or becomes a dead letter. `wasAlone` is
+  /// true if no other customer of the worker could have caused the end.
   ///
-  /// - Parameters:
-  ///   - failure: the worker's report, if it sent one.
-  ///   - wasAlone: true if no other customer of the worker could have caused the end.
+  /// - Parameter failure: the worker's report, if it sent one.
   mutating func interrupt(
     _ customer: Customer, _ lease: Lease, _ service: Int, _ place: Int, _ end: AttemptEnd,
     _ failure: WorkFailure?, processEnd: ProcessEnd? = nil, wasAlone: Bool = true, at now: Moment,

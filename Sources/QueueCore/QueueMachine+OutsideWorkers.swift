@@ -16,7 +16,8 @@ struct OutsideWorker: Sendable {
 }
 
 extension QueueMachine {
-  /// Registers an outside worker that has connected.
+  /// Registers an outside worker that has connected, with one slot for each service. It may hold `inFlight` customers
+  /// at once.
   mutating func admit(
     _ services: [Service], number: Int32, _ generation: Generation, pid: Int32, inFlight: Int
   ) {
@@ -83,7 +84,8 @@ extension QueueMachine {
     }
   }
 
-  /// Index of the service whose customer is assigned next to an outside worker; nil for none.
+  /// Index of the service, other than those in `passed`, whose customer is assigned next to an outside worker; nil for
+  /// none.
   private func nextOutside(besides passed: Set<Int>) -> Int? {
     var best: (index: Int, priority: Priority)?
     for index in windows.indices
@@ -115,7 +117,8 @@ extension QueueMachine {
     return nil
   }
 
-  /// The slot with the most free capacity; nil if there is none.
+  /// Index of the outside worker's slot with the most free capacity that may serve the customer `next`; nil if there
+  /// is none.
   ///
   /// A customer that must be served alone goes only to a worker that serves no other customer. Among these workers,
   /// one that has also returned all recalled customers is preferred. Such a worker is not required, because the line

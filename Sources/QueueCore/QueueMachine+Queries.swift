@@ -135,7 +135,7 @@ extension QueueMachine {
     }
   }
 
-  /// Position of a waiting customer.
+  /// Position of a waiting customer in its service. It is exact only if the customer is in memory.
   public enum LinePosition: Sendable, Equatable {
     /// Position among all waiting customers of the service, from 1.
     case exactly(Int64)

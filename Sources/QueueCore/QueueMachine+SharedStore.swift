@@ -150,7 +150,8 @@ extension QueueMachine {
     effects += wanted.filter { if case .stage = $0 { false } else { true } }
   }
 
-  /// Asks the teller to return all its customers; the teller's answers have no effect any more.
+  /// Asks the teller at a window to return all its customers, because the branch has lost its lease. The teller's
+  /// answers have no effect any more.
   private mutating func recallAll(
     _ service: Int, _ place: Int, at now: Moment, into effects: inout [QueueEffect]
   ) {

@@ -88,8 +88,8 @@ extension QueueMachine {
     return windows[service][place].prefetched[index].customer
   }
 
-  /// Returns to their lines all customers whose assignments were not sent to a teller. Their attempts have not
-  /// started and do not count.
+  /// Returns to their lines all customers whose assignments were not sent to a teller, for example before a pause.
+  /// Their attempts have not started and do not count.
   ///
   /// - Parameter excluded: window of a teller that can receive no more customers; nil for none.
   mutating func revertStarts(excluded: Window? = nil, into effects: inout [QueueEffect]) {
@@ -107,7 +107,8 @@ extension QueueMachine {
     }
   }
 
-  /// Removes and returns the customer of a start that was not sent. The window continues with its other customers.
+  /// Removes and returns the customer of a start that was not sent. The window continues with its other customers;
+  /// without any, the window `excluded` gets no further one.
   private mutating func leave(
     _ start: PendingStart, _ service: Int, _ place: Int, _ excluded: Window?, _ effects: inout [QueueEffect]
   ) -> Customer? {
@@ -143,7 +144,7 @@ extension QueueMachine {
 }
 
 extension Customer {
-  /// Ends the running attempt without a receipt.
+  /// Ends the running attempt without a receipt. With `mayHaveStarted` false, the attempt no longer counts.
   ///
   /// - Parameter mayHaveStarted: true if the attempt may have started, and therefore counts.
   mutating func endAttempt(mayHaveStarted: Bool = true) {

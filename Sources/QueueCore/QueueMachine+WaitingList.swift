@@ -22,7 +22,8 @@ extension QueueMachine {
     public var version: UInt32
   }
 
-  /// The first waiting customers over all lines, by number.
+  /// The first waiting customers over all lines, by number, at most `limit`. `read` returns numbers that are only in
+  /// the store.
   ///
   /// - Parameters:
   ///   - limit: maximum number of customers.

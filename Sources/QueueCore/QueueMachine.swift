@@ -125,7 +125,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     var runs: [(place: Int, count: Int64)] = []
     var delayed = CountsByService()
 
-    /// Adds customers of one line to ``runs``.
+    /// Adds `count` customers of the request, all in the line at index `place`, to ``runs``.
     mutating func register(_ count: Int64, at place: Int) {
       if runs.last?.place == place {
         runs[runs.count - 1].count += count

@@ -118,9 +118,8 @@ public struct QueuePolicy: Sendable, Equatable {
 
   public init() {}
 
-  /// Returns these settings for a branch of a shared bank, or for a bank with its own database.
-  ///
-  /// - Parameter page: number of customers of one line to claim at once; nil for a bank with its own database.
+  /// Returns these settings for a branch of a shared bank, which claims `page` customers of a line at once, or for a
+  /// bank with its own database if `page` is nil.
   public func sharing(page: Int?) -> QueuePolicy {
     var policy = self
     policy.isShared = page != nil

@@ -289,8 +289,8 @@ public protocol QueueStore: AnyObject {
   /// Adds a change to the open transaction. A later call may report its error.
   func stage(_ change: StoreChange) throws(StoreError)
 
-  /// Commits the day counters with all staged changes, synchronously or as a transaction in flight. A store commits
-  /// synchronously only while nothing is in flight.
+  /// Commits all staged changes with the day counters and a request that has arrived in part, synchronously or as a
+  /// transaction in flight. A store commits synchronously only while nothing is in flight.
   ///
   /// - Parameter arriving: The request that has arrived in part. The numbers of its staged customers are not issued
   ///   yet: a later commit issues the numbers, or the customers are removed.

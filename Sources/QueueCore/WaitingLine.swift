@@ -139,8 +139,8 @@ struct WaitingLine: Sendable {
     return nil
   }
 
-  /// Returns the size of the next page and marks the page as requested; 0 if none is needed or one is being loaded. The
-  /// size never exceeds ``unloaded``, so that a page never contains a newcomer whose ticket is not on disk.
+  /// Returns how many customers to load next from the store, and marks this page as requested; 0 if none is needed or
+  /// one is being loaded. Never exceeds ``unloaded``, so that a page has no newcomer whose ticket is not on disk.
   mutating func nextPage(lowWater: Int) -> Int {
     guard !isLoading, unloaded > 0, front.count < lowWater else { return 0 }
     // Customers that returned while the last page was loading may have filled memory beyond its capacity.
@@ -151,7 +151,8 @@ struct WaitingLine: Sendable {
     return Int(min(room, unloaded))
   }
 
-  /// Adds a loaded page. The page may contain assigned customers, because they are stored as waiting.
+  /// Adds a loaded page, unless it is stale. Skips customers for which `isAtWindow` is true, because assigned
+  /// customers are stored as waiting.
   mutating func append(page: [Customer], isAtWindow: (TicketNumber) -> Bool) {
     precondition(isLoading, "a page arrived without a request")
     // A stale page is dropped and requested again.

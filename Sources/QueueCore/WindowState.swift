@@ -87,8 +87,8 @@ struct WindowState: Sendable {
   /// next crash identifies the culprit.
   var servesSuspect: Bool { isSideBySide && isServing && customer?.isSuspect == true }
 
-  /// Number of held customers if one more may be assigned; nil if no customer may be assigned, or if `limit` or more
-  /// are held.
+  /// Number of customers that the worker holds if one more may be assigned in advance. Nil if none may be assigned, or
+  /// if `limit` or more are held.
   ///
   /// - Parameter isCounted: True if attempts are counted. A teller then gets no prefetched customers, because it
   ///   would start them without a message and the starts could not be counted.

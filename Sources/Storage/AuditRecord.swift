@@ -17,7 +17,7 @@ package struct AuditRecord {
   /// Adds a finding.
   package mutating func note(_ problem: @autoclosure () -> MessageDetail) { findings.note(problem()) }
 
-  /// Adds a finding if the two counts differ.
+  /// Adds a finding of this kind if a stored counter, `bankID`, and the counted `rows` differ.
   ///
   /// - Parameter about: names of the counted object. In the finding they precede the two counts.
   package mutating func compare(
@@ -189,7 +189,7 @@ package struct ReceiptScan {
 
   package init(last: BusinessDay) { self.last = last }
 
-  /// Checks the next receipt. Returns false if its day does not exist.
+  /// Checks and counts the next receipt. Returns false, and adds a finding, if its day does not exist.
   package mutating func visit(
     _ day: BusinessDay, _ ticket: TicketNumber, _ money: ReceiptMoney, _ report: inout AuditRecord
   ) -> Bool {

@@ -49,7 +49,7 @@ extension DatabaseStore {
 }
 
 extension SQLiteStore {
-  /// Time of the opening with this number; nil if there is none.
+  /// Time of the bank's opening that has this number; nil if none is recorded.
   public func moment(ofOpening number: Int64) throws(StoreError) -> WallTime? {
     try database.note("\(Self.opening)\(number)").map { WallTime(milliseconds: $0) }
   }

@@ -78,9 +78,8 @@ extension Database {
     throw .failed(path: path, detail: MessageDetail(.notCopied, trouble))
   }
 
-  /// Copies a database with its WAL and its rollback journal.
-  ///
-  /// - Returns: the error of writing to the target directory; nil on success.
+  /// Copies a database with its WAL and its rollback journal. Returns the error of writing to the target directory;
+  /// nil on success.
   private static func copy(_ path: String, to target: String) throws(StoreError) -> String? {
     for suffix in ["", "-wal", "-journal"]
     where suffix.isEmpty || SystemVolume().length(of: path + suffix) > 0 {
@@ -90,9 +89,8 @@ extension Database {
     return nil
   }
 
-  /// Copies a file to a new file with mode 0600. `read(2)`, `write(2)`
+  /// Copies a file to a new file with mode 0600. Returns the error of writing; nil on success. `read(2)`, `write(2)`
   ///
-  /// - Returns: the error of writing; nil on success.
   /// - Throws: the error of reading.
   private static func copyFile(
     _ source: String, to target: String, of path: String

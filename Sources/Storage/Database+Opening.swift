@@ -41,8 +41,8 @@ extension Database {
     return database
   }
 
-  /// Controls whether the close of the connection checkpoints an existing WAL. A WAL that may not be on disk
-  /// must not be copied: after a power failure a partial copy without its WAL would be a partial transaction.
+  /// Sets whether the close of the connection leaves an existing WAL as it is or checkpoints it. A WAL that may not be
+  /// on disk must not be copied: after a power failure a partial copy without its WAL would be a partial transaction.
   private func keepLogOnClose(_ keeps: Bool) {
     guard !keeps || length(of: file + "-wal") > 0 else { return }
     let code = sqlite_keep_log_on_close(handle, keeps ? 1 : 0)
@@ -110,7 +110,8 @@ extension Database {
     if version < 1 { throw .damaged(path: path, detail: MessageDetail(.noSchemaVersion)) }
   }
 
-  /// Chooses SQLite's settings of this connection.
+  /// Chooses SQLite's settings of this connection. `maximumPages` limits the size of the file, for tests of a full
+  /// disk.
   private func settle(maximumPages: Int64?) throws(StoreError) {
     let synchronous =
       volume.hasPlantedBug("neverSyncs")
@@ -161,7 +162,7 @@ extension Database {
     }
   }
 
-  /// Rewrites and syncs a WAL that another process has left, byte for byte.
+  /// Rewrites and syncs a WAL that another process has left, byte for byte, because its last sync may have failed.
   ///
   /// That process may have exited after a failed sync. Linux marks pages clean after a failed write-back, so
   /// reads return them from memory, but no later sync would write them. After a power failure the WAL would end

@@ -250,7 +250,8 @@ final class Database {
     isOpen = false
   }
 
-  /// Leaves the connection open until the process exits.
+  /// Leaves the connection open until the process exits, because a close would checkpoint a WAL that may not be on
+  /// disk.
   ///
   /// A close would checkpoint the WAL. After a failed fsync the WAL in memory and the WAL on disk may differ,
   /// so it must not be copied. The next start reads the WAL from the disk.

@@ -109,9 +109,8 @@ public final class DatabaseFiles {
   /// ``renewLog()`` has succeeded.
   public func handleLogLoss() throws(StoreError) { try transactions.handleLogLoss() }
 
-  /// Creates a new WAL in place of a removed one.
-  ///
-  /// - Returns: false if that is impossible now, because a transaction is open or the disk is full.
+  /// Creates a new WAL in place of a removed one. Returns false if that is impossible now, because a transaction is
+  /// open or the disk is full.
   public func renewLog() throws(StoreError) -> Bool { try transactions.renewLog() }
 
   /// Reserves space again after the reserve file was removed. Does nothing for a store without a reserve.

@@ -30,7 +30,7 @@ final class DiskReserve: SpaceReserve {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Allocates blocks until the file has this size. See posix_fallocate(3).
+  /// Allocates blocks until the file has at least this size. Returns false if that fails. See posix_fallocate(3).
   func grow(to wanted: Int64) -> Bool {
     guard isPossible, wanted > size else { return isPossible }
     // Some file systems allocate all remaining space before they fail, and in that time no other process could

@@ -81,9 +81,8 @@ public final class MemoryStore: LocalQueueStore {
   /// Removes all injected failures. It is used when the process whose call would have failed was killed.
   public func forgetFailures() { failures = [:] }
 
-  /// Simulates a kill of the process: uncommitted changes are lost, and the store can be loaded again.
-  ///
-  /// - Parameter kept: number of transactions in flight that are durable nevertheless.
+  /// Simulates a kill of the process: uncommitted changes are lost, except the first `kept` transactions in flight.
+  /// The store can be loaded again.
   public func crash(keeping kept: Int = 0) {
     end = nil
     persistInFlight(kept)
@@ -219,7 +218,7 @@ public final class MemoryStore: LocalQueueStore {
       path: Self.path, detail: MessageDetail(.dayHandoverDiffers, saved.day, kept, dayCounters.kept))
   }
 
-  /// Adds a day to ``closedDays``, with the numbers of its receipts.
+  /// Adds a day, with the numbers of its receipts and of the steps of the wall clock, to ``closedDays``.
   private func close(_ day: BusinessDay, after saved: DayCounters, at moment: WallTime, steps: Int64) {
     var dayCounters = day == saved.day ? saved : DayCounters(day: day, openedAt: moment)
     let receipts = contents.receipts.filter { $0.day == day }

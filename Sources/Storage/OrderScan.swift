@@ -40,7 +40,8 @@ package struct OrderScan {
     self.disordered = disordered
   }
 
-  /// Checks a served customer. The receipt determines the start of the coordinator.
+  /// Checks a served customer. The receipt determines the start of the coordinator. A customer that was ordered for
+  /// later, with `isLater`, may start after higher tickets.
   mutating func visit(
     _ day: BusinessDay, _ ticket: TicketNumber, _ line: Line, receipt: Int64, attempts: Int64,
     startedAt: Int64, isLater: Bool = false, _ report: inout AuditRecord
@@ -50,7 +51,8 @@ package struct OrderScan {
       day, ticket, line, under: start, attempts: attempts, startedAt: startedAt, isLater: isLater, &report)
   }
 
-  /// Checks a customer. Customers are compared only with those of the same line and the same `start`.
+  /// Checks a customer against those of the same line and the same `start` of the coordinator. A customer that was
+  /// ordered for later, with `isLater`, may start after higher tickets.
   package mutating func visit(
     _ day: BusinessDay, _ ticket: TicketNumber, _ line: Line, under start: Int, attempts: Int64,
     startedAt: Int64, isLater: Bool = false, _ report: inout AuditRecord

@@ -43,7 +43,7 @@ extension ReceiptEntry {
       finished: receipt.finishedAt.milliseconds, itemName: receipt.itemName)
   }
 
-  /// Appends the entry to the text of a page.
+  /// Appends the entry to the text of a page with the base time `moment`.
   ///
   /// - Parameter moment: base time of the page. Times are stored as differences, which shortens the text by a
   ///   third.

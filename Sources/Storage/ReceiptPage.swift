@@ -103,7 +103,7 @@ struct TicketBlock {
     }
   }
 
-  /// Digits of a ticket in ``text``.
+  /// Range in ``text`` of the digits of the sequence number of a ticket's receipt.
   private func place(of ticket: TicketNumber) -> Range<Int> {
     let start = Int(ticket & (Self.tickets - 1)) * Self.digits
     return start..<start + Self.digits

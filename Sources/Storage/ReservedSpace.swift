@@ -47,7 +47,7 @@ final class ReservedSpace {
     self.plan = plan
   }
 
-  /// Starts the reserve, with the base and the need of the store.
+  /// Starts to reserve space: a base for a few transactions, and the need of the store, in bytes.
   func enable(for need: Int64 = 0) {
     let reserve = database.volume.reserve(at: database.path + "-reserve")
     guard reserve.isPossible, let capacity = reserve.room?.capacity else { return }
@@ -101,7 +101,7 @@ final class ReservedSpace {
     isLowOnSpace = true
   }
 
-  /// Sum of the base, the need and the growth of the file at the next checkpoint.
+  /// Sum in bytes of the base for a few transactions, the need, and the growth of the file at the next checkpoint.
   private func whole(_ need: Int64) -> Int64 { base + need + databaseGrowth }
 
   /// Size of the database in bytes, including the pages that are only in the WAL.
@@ -151,10 +151,8 @@ final class ReservedSpace {
     Int64(database.logFrames) * Self.frame > database.length(of: database.path + "-wal") / 4 * 3
   }
 
-  /// Frees space after a full disk, so that the accepted customers can be finished. It checkpoints the WAL,
-  /// whose space SQLite then uses again, and extends the WAL file for a few transactions.
-  ///
-  /// - Returns: an error other than a full disk; nil for none.
+  /// Frees space after a full disk, so that the accepted customers can be finished. It checkpoints the WAL, whose
+  /// space SQLite then uses again, and extends the WAL file. Returns an error other than a full disk; nil for none.
   func makeSpace() -> StoreError? {
     fullCommits += 1
     hasMadeSpace = false

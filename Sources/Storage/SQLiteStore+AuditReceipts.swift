@@ -37,7 +37,8 @@ extension SQLiteStore {
     return walk.counts
   }
 
-  /// Checks one receipt. Returns true if its values are valid and its day exists; the audit continues in any case.
+  /// Checks one receipt, and adds its errors to the findings. Returns true if its values are valid and its day exists.
+  /// The audit continues in any case.
   private func visit(
     _ entry: ReceiptEntry, _ walk: inout ReceiptScan, _ report: inout AuditRecord
   ) throws(StoreError) -> Bool {

@@ -17,8 +17,8 @@ extension SQLiteStore {
   /// Prefix of the names in `meta`. The number of the service follows it. A count of 0 is not stored.
   private static let prefix = "delayed "
 
-  /// Reads the stored numbers, or counts the rows. Does nothing for an inspected database, which does not need
-  /// them.
+  /// Reads the stored numbers of delayed customers by service, or counts the rows. Does nothing for an inspected
+  /// database, which does not need them.
   func readDelayedByService(into dayCounters: inout DayCounters) throws(StoreError) {
     guard dayCounters.delayed > 0, !database.isReadOnly else { return }
     if let kept = try storedDelayedByService(), kept.reduce(0, +) == dayCounters.delayed {
@@ -42,8 +42,8 @@ extension SQLiteStore {
     }
   }
 
-  /// Stored numbers by the index of the service; nil if the program of the last start did not maintain them, or if one
-  /// of them is invalid.
+  /// Stored numbers of delayed customers, by the index of the service. Nil if the program of the last start did not
+  /// maintain them, or if one of them is invalid.
   func storedDelayedByService() throws(StoreError) -> [Int64]? {
     let purpose: StaticString = "reading the counts of delayed customers"
     guard let maintainerName = try database.note(Self.maintainerName, while: purpose),
@@ -71,7 +71,8 @@ extension SQLiteStore {
     return areMeant ? counts : nil
   }
 
-  /// Replaces all stored numbers by the current ones, and records that they are maintained from this start on.
+  /// Replaces all stored numbers of delayed customers by the current ones, and records that they are maintained from
+  /// this start on.
   func startStoringDelayedByService(from start: Int64) throws(StoreError) {
     guard let saved else { return }
     try database.execute(
@@ -83,12 +84,12 @@ extension SQLiteStore {
     try write(saved.delayedByService, over: none)
   }
 
-  /// Writes the changed numbers in the open transaction.
+  /// Writes the changed numbers of delayed customers by service in the open transaction.
   func saveDelayedByService(_ dayCounters: DayCounters, over saved: DayCounters) throws(StoreError) {
     try write(dayCounters.delayedByService, over: saved.delayedByService)
   }
 
-  /// Writes the numbers that differ from `saved`, and deletes those that became 0.
+  /// Writes the numbers of delayed customers that differ from `saved`, and deletes those that became 0.
   private func write(_ counts: [Int64], over saved: [Int64]) throws(StoreError) {
     for (index, count) in counts.enumerated() where count != (index < saved.count ? saved[index] : 0) {
       let statement = count == 0 ? statements.forgetNumber : statements.keepNumber

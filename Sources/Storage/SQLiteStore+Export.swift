@@ -6,7 +6,7 @@ import QueueCore
 import Time
 
 extension SQLiteStore: QueueExport {
-  /// Visits all business days in order.
+  /// Calls `body` with each business day, in order.
   public func eachDay(_ body: (ExportedDay) throws(StoreError) -> Void) throws(StoreError) {
     try settle()
     try database.withStatement(
@@ -21,7 +21,7 @@ extension SQLiteStore: QueueExport {
     }
   }
 
-  /// Visits all idempotency keys except those of an incomplete request, by day and ticket.
+  /// Calls `body` with each idempotency key, except those of an incomplete request, by day and ticket.
   public func eachKey(_ body: (ExportedKey) throws(StoreError) -> Void) throws(StoreError) {
     try settle()
     try database.withStatement(
@@ -42,7 +42,7 @@ extension SQLiteStore: QueueExport {
       ? "day < (SELECT max(day) FROM day) OR first < \(unissued.bound)" : "true"
   }
 
-  /// Visits all attempts, by day, ticket and number of the attempt.
+  /// Calls `body` with each attempt, by day, ticket and number of the attempt.
   public func eachAttempt(_ body: (Attempt) throws(StoreError) -> Void) throws(StoreError) {
     try settle()
     try database.withStatement(

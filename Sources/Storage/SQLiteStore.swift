@@ -226,10 +226,9 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
   public func isLong() throws(StoreError) -> Bool { try database.pageCount() > 512 }
 
   /// Keeps the file, with all committed data, unchanged while another process reads it in place; see
-  /// ``init(frozen:)``. Nothing may be staged.
+  /// ``init(frozen:)``. Returns false if that is impossible now. Nothing may be staged.
   ///
   /// - Parameter onThaw: called once, before the file changes again. A read after this call is invalid.
-  /// - Returns: false if the file cannot be frozen now.
   public func freeze(onThaw: @escaping () -> Void) throws(StoreError) -> Bool {
     precondition(!hasStagedChanges, "Only a store without staged changes can be frozen.")
     return try transactions.freeze(onThaw: onThaw)

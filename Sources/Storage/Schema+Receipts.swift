@@ -76,7 +76,7 @@ extension Schema {
     FROM receipt_page AS page, json_each(page.entries) AS entry;
     """
 
-  /// SQL expression that converts a row of the former table to an entry of a page.
+  /// SQL expression that converts a row of the former table to an entry of a page with the base time `moment`.
   private static func entry(_ moment: String) -> String {
     let number = { (column: String) in "coalesce(\(column), 'null')" }
     return """

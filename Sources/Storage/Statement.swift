@@ -103,7 +103,7 @@ struct Statement {
     throw failure(code)
   }
 
-  /// Runs a statement that returns no rows.
+  /// Runs a statement that returns no rows. `violation` describes the error if a constraint rejects a row.
   ///
   /// - Parameter violation: description of the violated invariant if a constraint rejects the row.
   func run(violation: @autoclosure () -> MessageDetail? = nil) throws(StoreError) {

@@ -67,13 +67,11 @@ final class Transactions {
     isOpen = false
   }
 
-  /// Checkpoints the WAL if it is long, if it was unlinked, or if it is nearly full while the reserve is in
-  /// use.
+  /// Checkpoints the WAL if it is long, if it was unlinked, or if it is nearly full while the reserve is in use.
+  /// Returns true if it was checkpointed.
   ///
   /// Committed data is safe even if the checkpoint fails. A full disk is handled at the next commit. A failed
   /// fsync must not be retried.
-  ///
-  /// - Returns: true if the WAL was checkpointed.
   @discardableResult func checkpointIfDue() throws(StoreError) -> Bool {
     let isUrgent = isLogLost || reservedSpace.isLowOnSpace && reservedSpace.isLogNearlyFull
     let threshold = database.isFrozen ? frozenLimit : Self.checkpointThreshold
@@ -91,8 +89,8 @@ final class Transactions {
     return true
   }
 
-  /// Checkpoints the WAL. The file then stays unchanged for a process that reads it in place, and commits
-  /// change only the WAL.
+  /// Checkpoints the WAL. The file then stays unchanged for a process that reads it in place, and commits change only
+  /// the WAL. Returns false if the file cannot be frozen now.
   ///
   /// The freeze ends when the WAL has become as long as the file, which leaves the reader enough time, or as long as a
   /// quarter of the space that is free now. A full disk and every other checkpoint end the freeze too.
@@ -100,7 +98,6 @@ final class Transactions {
   /// - Parameters:
   ///   - atLeast: minimum limit of the WAL in frames, for a small file.
   ///   - onThaw: called before the file changes again.
-  /// - Returns: false if the file cannot be frozen now.
   func freeze(atLeast: Int64 = frozenThreshold, onThaw: @escaping () -> Void) throws(StoreError) -> Bool {
     try requireHealth()
     guard !isOpen, !isLogLost, !reservedSpace.isLowOnSpace, !database.isReadOnly else { return false }
@@ -134,7 +131,8 @@ final class Transactions {
   /// Rejects every call from now on, and does not change the files any more.
   func abandon(because error: StoreError) { end = error }
 
-  /// Rolls back, and returns the error that the caller must throw.
+  /// Rolls back, and returns the error that the caller must throw. After a full disk, also frees space if `makesSpace`
+  /// is true.
   ///
   /// - Parameter makesSpace: true to release a part of the reserve after a full disk.
   func recover(from error: StoreError, makesSpace: Bool = true) -> StoreError {

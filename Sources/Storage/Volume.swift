@@ -15,9 +15,7 @@ public protocol Volume {
   func isMissing(_ path: String) -> Bool
   /// Length of a file in bytes; 0 if it does not exist.
   func length(of path: String) -> Int64
-  /// Creates an empty file with mode 0600, unless the file exists.
-  ///
-  /// - Returns: 0, also if the file exists; an errno value on failure.
+  /// Creates an empty file with mode 0600, unless the file exists. Returns 0, or an errno value on failure.
   func create(_ path: String) -> Int32
   /// The space reserve in the file with this path.
   func reserve(at path: String) -> any SpaceReserve
@@ -62,7 +60,7 @@ public struct SystemVolume: Volume {
     return path.withByteString { stat($0, &status) } == 0 ? Int64(status.st_size) : 0
   }
 
-  /// Creates an empty file by open(2), unless the file exists.
+  /// Creates an empty file by open(2), unless the file exists. Returns 0, or an errno value on failure.
   public func create(_ path: String) -> Int32 {
     let descriptor = path.withByteString {
       Glibc.open($0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

@@ -137,6 +137,6 @@ public final class Listener {
     }
   }
 
-  /// Opens a descriptor without a use of its own; nil if there is none left.
+  /// Opens the spare descriptor, which is given up to refuse a client if no other is left; nil if it cannot be opened.
   private static func makeSpare() -> FileDescriptor? { try? FileDescriptor.open("/dev/null", .readOnly) }
 }

@@ -4,7 +4,7 @@
 // does not fit into a frame, all subscribers count as too slow.
 import Wire
 
-/// Retained answers for subscribers.
+/// Encoded answers that not all subscribers have received yet.
 public struct ReplayBuffer {
   /// A position in the buffer: after the first `index` answers of a page.
   public struct Position: Equatable, Sendable {
@@ -81,8 +81,8 @@ public struct ReplayBuffer {
     firstPage += Int64(count)
   }
 
-  /// Returns frames with the answers after a position, up to the end of its page. Advances the position past
-  /// these answers.
+  /// Returns frames with the answers after a position, up to the end of its page, for the subscription with this
+  /// request number. Advances the position past these answers.
   public mutating func next(behind position: inout Position, for number: UInt32) -> [UInt8] {
     let end = end
     if let lastFrames, lastFrames.place == position, lastFrames.end == end, lastFrames.number == number {
@@ -95,7 +95,7 @@ public struct ReplayBuffer {
     return bytes
   }
 
-  /// Frames with the answers after a position on its page, and the position after them.
+  /// Frames with the answers after a position on its page, for this request number, and the position after them.
   private func frames(behind position: Position, for number: UInt32) -> (bytes: [UInt8], next: Position) {
     precondition(retains(position), "only a stored answer can be sent")
     let page = pages[Int(position.page - firstPage)]
@@ -124,7 +124,8 @@ public struct ReplayBuffer {
     invalidateAll()
   }
 
-  /// Makes every existing position outdated.
+  /// Drops all answers, and makes every existing position outdated. A subscriber at such a position counts as too
+  /// slow.
   private mutating func invalidateAll() {
     lastFrames = nil
     firstPage = end.page + 1

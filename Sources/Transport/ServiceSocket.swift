@@ -35,7 +35,8 @@ public final class ServiceSocket<
     }
   }
 
-  /// Answers a client's request; the next ``flush()`` sends the answer.
+  /// Answers a client's request; the next ``flush()`` sends the answer. `more` is true if further answers to the
+  /// request follow.
   public func answer(_ session: Session, _ number: UInt32, _ result: Result, more: Bool = false) {
     if !more, session.openRequests > 0 { session.openRequests -= 1 }
     send(.reply(NumberedReply(number: number, result: result, more: more)), to: session)
@@ -63,9 +64,8 @@ public final class ServiceSocket<
     if session.channel.hasUnflushedOutput { flushLater(session) }
   }
 
-  /// Sends one answer that is already encoded, except for the request number.
-  ///
-  /// - Returns: false if the answer does not fit into a frame.
+  /// Sends one answer that is already encoded, except for the request number. Returns false if it does not fit into a
+  /// frame.
   func send(_ tail: [UInt8], to session: Session, _ number: UInt32) -> Bool {
     var frame: [UInt8] = []
     guard (try? AnswerTail.appendFrame(to: number, tail[...], to: &frame, limit: limits.frame)) != nil else {

@@ -88,9 +88,9 @@ public final class ServiceSubscriptions<
 
   // MARK: - Subscribing
 
-  /// Makes a request a subscription, which receives no answer before ``begin(_:after:)``. Returns nil if the
-  /// client has the maximum number of subscriptions, and an ended subscription if the client has disconnected.
-  /// Ends an older subscription of the same client with the same request number.
+  /// Makes a request a subscription to a topic. It receives no answer before ``begin(_:after:)``. Returns nil if the
+  /// client has the maximum number of subscriptions, and an ended subscription if the client has disconnected. Ends an
+  /// older subscription of the same client with the same request number.
   public func open(_ socket: Socket, _ session: Socket.Session, _ number: UInt32, topic: Int = 0)
     -> Subscription?
   {
@@ -139,7 +139,7 @@ public final class ServiceSubscriptions<
 
   // MARK: - Publishing
 
-  /// Publishes an answer about changes that are on disk.
+  /// Publishes an answer about changes that are on disk to all subscriptions of a topic.
   public func publish(_ result: Result, topic: Int = 0) {
     guard hasSubscribers(topic) else { return }
     feeds[topic].append { bytes throws(FrameEncodingError) in try AnswerTail.append(result, to: &bytes) }

@@ -15,7 +15,8 @@ public enum PublishingPeriods {
   public static let rest: Int64 = 7
 }
 
-/// The subscribers of a server. Not Sendable: everything happens on the loop's thread.
+/// Sends output to the subscribers of a server in turn, within a share of the loop's time. Not Sendable: everything
+/// happens on the loop's thread.
 public final class SubscriberScheduler<Subscriber: AnyObject> {
   /// Result of publishing to one subscriber.
   public enum Step: Sendable {
@@ -51,13 +52,12 @@ public final class SubscriberScheduler<Subscriber: AnyObject> {
   /// Time of the next useful ``notify(at:_:)``; nil if there is nothing to publish until an event of the loop.
   public var nextDeadline: MonotonicTime? { hasPending && !allBlocked ? due : nil }
 
-  /// Publishes to all subscribers in turn, until the period ends or no further piece can be sent now. Does
-  /// nothing during a rest, and without new output.
+  /// Publishes to all subscribers in turn, until the period ends or no further piece can be sent now. Does nothing,
+  /// and returns false, during a rest and without new output.
   ///
   /// - Parameter show: sends a subscriber its next piece. It writes to the socket at once, so that the time of
   ///   writing counts as part of the period. For a subscriber that was removed during the period it returns
   ///   ``Step/isCurrent``.
-  /// - Returns: false if it did nothing.
   @discardableResult
   public func notify(at now: MonotonicTime, _ show: (Subscriber) -> Step) -> Bool {
     guard hasPending, now >= due else { return false }

@@ -8,7 +8,7 @@ import Posix
 import Time
 import Wire
 
-/// Channel to the coordinator on descriptor 3.
+/// Channel of a service process or of `bank-web` to the coordinator, on descriptor 3.
 public final class SupervisorConnection {
   /// State of the link.
   public enum State: Equatable, Sendable {
@@ -120,7 +120,8 @@ public final class SupervisorConnection {
     return bank
   }
 
-  /// Answers the checks that have arrived since the last call.
+  /// Answers the liveness checks of the coordinator that have arrived since the last call. Call it at the end of each
+  /// iteration.
   public func finishIteration() {
     guard !checks.isEmpty else { return }
     for number in checks { channel.send(.beat(number)) }
