@@ -158,9 +158,7 @@ final class LogDirectoryWatcher {
     }
   }
 
-  /// Watches a directory for these changes, and for changes of the directory itself.
-  ///
-  /// - Returns: nil if the directory does not exist.
+  /// Watches a directory for these changes, and for changes of the directory itself. Returns nil if it does not exist.
   private func add(
     _ path: String, _ changes: DirectoryWatch.Changes
   ) throws(SystemError) -> DirectoryWatch.Token? {

@@ -103,7 +103,7 @@ public struct LinkedQueue<Element> {
     return place
   }
 
-  /// Removes a node from the list and frees its slot. Returns its element.
+  /// Removes the node in slot `place` from the list, frees the slot, and returns its element.
   private mutating func unlink(_ place: Int32) -> Element? {
     let link = links[Int(place)]
     if link.previous == Self.none { head = link.next } else { links[Int(link.previous)].next = link.next }

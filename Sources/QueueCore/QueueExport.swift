@@ -5,7 +5,7 @@
 import BankModel
 import Time
 
-/// One business day.
+/// One business day, as `bankctl move` copies it.
 public struct ExportedDay: Sendable, Equatable {
   /// Number of the day, from 1.
   public var day: BusinessDay
@@ -31,7 +31,7 @@ public struct ExportedKey: Sendable, Equatable {
 
 /// Number of exported rows of each kind.
 public struct ExportedRows: Sendable, Equatable {
-  /// Kinds of rows that are counted.
+  /// Kind of row that is counted.
   public enum Kind: String, Sendable, CaseIterable {
     case days, tickets, receipts, results, shortages, attempts, keys, waiting, delayed, dead, payloads
   }

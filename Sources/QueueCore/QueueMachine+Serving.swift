@@ -101,7 +101,8 @@ extension QueueMachine {
     return nil
   }
 
-  /// Takes the first customer out of the lines of a service, and requests the next page of a short line.
+  /// Takes the first customer out of the lines of a service, and requests the next page of a short line. Returns nil
+  /// if no customer waits, or if a page must be loaded first.
   private mutating func takeFirst(_ service: Service, into effects: inout [QueueEffect]) -> Customer? {
     for place in dayCounters.waiting.places(of: service) {
       let customer = lines[place].dequeue()

@@ -18,7 +18,7 @@
 import BankModel
 import Time
 
-/// State of the shared database, as this branch knows it.
+/// Lease of this branch, and numbers of customers that remain in the shared database.
 struct SharedStoreState: Sendable {
   /// End of the period in which no other branch may claim the customers of this branch; nil without a lease.
   var leaseEnd: MonotonicTime?

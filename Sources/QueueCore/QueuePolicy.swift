@@ -4,7 +4,7 @@
 import BankModel
 import Time
 
-/// Settings that may differ per service.
+/// Settings of one service, which may differ from those of other services.
 public struct ServicePolicy: Sendable, Equatable {
   /// Maximum time without a progress report from a teller.
   public var lease: TimeSpan = .seconds(10)
@@ -132,7 +132,7 @@ public struct QueuePolicy: Sendable, Equatable {
   /// - Parameter index: index of the service.
   public subscript(index: Int) -> ServicePolicy { index < own.count ? own[index] ?? common : common }
 
-  /// Sets individual settings of a service.
+  /// Gives a service its own settings in place of the common ones.
   public mutating func set(_ rules: ServicePolicy, for service: Service) {
     if rules.maxWaiting != nil { hasLimitByService = true }
     while own.count <= service.index { own.append(nil) }

@@ -150,7 +150,8 @@ public struct KeyedRequest: Sendable, Equatable {
   public func isRepeated(by other: Int64?) -> Bool { request == nil || other == nil || request == other }
 }
 
-/// Errors of a store.
+/// Error of a store: the disk is full, another process uses the database, or the database is newer, damaged or
+/// unusable.
 public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The disk, or the quota, is full. Nothing of the open transaction was stored; retry when there is space.
   case diskFull(detail: MessageDetail)
@@ -225,7 +226,7 @@ public struct ResetProgress: Sendable, Equatable {
 extension QueueStore {
   /// Nil: this store empties the queue in one step.
   public var resetProgress: ResetProgress? { nil }
-  /// Does nothing; see ``resetProgress``.
+  /// Does nothing: this store empties the queue in one step.
   public func continueReset() throws(StoreError) {}
 }
 

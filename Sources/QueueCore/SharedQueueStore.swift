@@ -44,7 +44,7 @@ public protocol SharedQueueStore: QueueStore {
 extension SharedQueueStore {
   /// False: the caller must not block on a network.
   public var canBlockForResults: Bool { false }
-  /// Does nothing; see ``canBlockForResults``.
+  /// Does nothing: the caller must not block on a network.
   public func awaitResults() {}
   /// Assigns no numbers, because services get their numbers when the branch joins. Throws if a name has no number.
   public func assignNumbers(to names: [ServiceName]) throws(StoreError) {
@@ -59,13 +59,13 @@ extension SharedQueueStore {
   public func runDeferredWork() throws(StoreError) {}
   /// False: disk space is managed by the database server.
   public var isLowOnSpace: Bool { false }
-  /// Does nothing; see ``isLowOnSpace``.
+  /// Does nothing: the database server manages its disk space.
   public func refreshDiskSpace() {}
-  /// True; see ``isLowOnSpace``.
+  /// Always true: the database server manages its disk space.
   public func hasRoom(toMove customers: Int64) -> Bool { true }
 }
 
-/// Events of a shared store.
+/// Event that a shared store reports to the coordinator, other than the events of the queue.
 public enum SharedStoreEvent: Sendable {
   /// Reply to a request of the caller.
   case answered(RequestNumber, SharedStoreReply)
@@ -126,7 +126,7 @@ public enum SharedStoreReply: Sendable, Equatable {
   case failed(StoreError)
 }
 
-/// One epoch of a branch.
+/// A branch, by number and name, in one of its epochs.
 public struct BranchIdentity: Sendable, Hashable {
   /// Number of the branch in the database, from 1.
   public var number: Int64
@@ -180,7 +180,7 @@ public struct EnqueueRequest: Sendable {
     (self.issuedAt, self.key, self.digest) = (issuedAt, key, digest)
   }
 
-  /// Adds a customer.
+  /// Adds a customer to the request, with a payload and an idempotency key of its own, if there are any.
   ///
   /// - Parameters:
   ///   - payload: payload of the customer; nil for none.

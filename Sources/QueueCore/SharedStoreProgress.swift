@@ -35,12 +35,13 @@ public struct SharedStoreProgress: Sendable, Hashable {
     (self.epoch, self.commits) = (epoch, commits)
   }
 
-  /// True if a database with this progress is older than the stored identity, so that it lacks data.
+  /// True if the stored identity is ahead of a database whose last issued ticket is `ticket` of `day`. Such a database
+  /// was restored to an older state and lacks data.
   public func isAhead(day: BusinessDay, ticket: TicketNumber) -> Bool {
     (self.day, self.ticket) > (day, ticket)
   }
 
-  /// True if the branch's row in the database is older than the stored identity.
+  /// True if the stored identity is ahead of the branch's row in the database, which has this epoch and these commits.
   public func isAhead(epoch: Int64, commits: Int64) -> Bool {
     (self.epoch, self.commits) > (epoch, commits)
   }

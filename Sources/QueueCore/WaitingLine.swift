@@ -91,7 +91,7 @@ struct WaitingLine: Sendable {
     firstNewcomers.removeFirst(known.count)
   }
 
-  /// Forgets all newcomers.
+  /// Forgets all newcomers, because their tickets were revoked, or because all of them were added to the line.
   mutating func dropNewcomers() {
     newcomers = 0
     firstNewcomers.removeAll(keepingCapacity: true)

@@ -41,7 +41,7 @@ extension MemoryStore {
     results += count
   }
 
-  /// Returns the next result of a transaction in flight. See `QueueStore`.
+  /// Returns the next result of a transaction in flight; nil if there is none yet. See `QueueStore`.
   public func takeResult() throws(StoreError) -> QueueEvent? {
     if let end { throw end }
     guard results > 0 else { return nil }

@@ -54,7 +54,7 @@ public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore 
     committedItems = items.count
   }
 
-  /// Registers the next item.
+  /// Registers an item, which gets the next number.
   private func know(_ item: ItemID) {
     items.append(item)
     numbers[item] = Int64(items.count)

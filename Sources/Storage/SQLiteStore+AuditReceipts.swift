@@ -171,7 +171,7 @@ private struct TicketColumnReader {
 
   init(_ row: Statement) { self.row = row }
 
-  /// Visits all tickets below `bound`.
+  /// Calls `visit` with each remaining ticket below `bound`, in order.
   mutating func advance(before bound: TicketNumber, _ visit: (TicketNumber) -> Void) throws(StoreError) {
     if !hasBegun {
       hasBegun = true

@@ -6,7 +6,7 @@
 import BankModel
 import StockCore
 
-/// Audit of a stock in progress.
+/// Audit of a stock that is in progress: it checks one row after the other and collects the findings.
 struct StockAuditor {
   var report = StockAudit()
   var findings = Findings()

@@ -5,7 +5,7 @@
 import BankModel
 import VendingCore
 
-/// Audit of a vending machine in progress.
+/// Audit of a vending machine that is in progress: it checks one row after the other and collects the findings.
 struct VendingAuditor {
   var report = VendingAudit()
   var findings = Findings()

@@ -13,11 +13,11 @@ import Wire
 /// A caller that runs the loop itself calls ``finishIteration()`` at the end of each iteration, and waits at most until
 /// ``nextDeadline``. Any other caller uses ``call(_:as:within:)`` and ``runIteration(until:)``.
 public final class ServiceClient<Command: ServiceCommand> {
-  /// Answers of the service.
+  /// Answer of the service to a request.
   public typealias Answer = Command.Answer
-  /// Errors of a request.
+  /// Error of a request.
   public typealias RequestError = ServiceClientError<Command>
-  /// News for the subscriber.
+  /// News that the subscriber receives.
   public typealias Update = Command.Cursor.Update
   /// Handler of the answer to a request.
   public typealias Completion = (Result<Answer, RequestError>) -> Void

@@ -1,7 +1,7 @@
 // Description of a service process for ``ServiceClient``: its requests, its answers, and the news for subscribers. The
 // client of a new service needs only the service's messages and a conformance to ``ServiceCommand``.
 
-/// Requests to a service process. The conforming type identifies it.
+/// A request to a service process. The conforming type identifies the service.
 public protocol ServiceCommand: Codable, Sendable, Equatable {
   /// Answer of the service to any of these requests.
   associatedtype Answer: Codable & Sendable & Equatable
