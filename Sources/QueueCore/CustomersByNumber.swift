@@ -5,7 +5,8 @@
 import BankModel
 
 extension QueueReader {
-  /// Returns customers in the given states with numbers above `ticket`, in the order of their numbers.
+  /// Returns customers in the given states with tickets above `ticket`, in the order of their tickets over all lines,
+  /// at most `limit`.
   ///
   /// - Parameters:
   ///   - states: stored states: waiting, delayed, dead. Other states are ignored.
@@ -64,7 +65,7 @@ private final class LineIterator {
     (self.store, self.state, self.line, last) = (store, state, line, ticket)
   }
 
-  /// Returns the next number whose customer the filter accepts; nil at the end of the line or after an error.
+  /// Returns the next ticket whose customer the filter accepts; nil at the end of the line or after an error.
   func next(_ isListed: (Customer) -> Bool) -> TicketNumber? {
     while true {
       while let customer = piece.popFirst() {
@@ -78,7 +79,7 @@ private final class LineIterator {
     }
   }
 
-  /// Reads the next piece of the line.
+  /// Reads the next customers of the line from the store.
   private func read() {
     do throws(StoreError) {
       let cursor = TicketCursor(state: state, line: line, after: last)

@@ -3,10 +3,10 @@
 
 import BankModel
 
-/// Iterator over the numbers of a line. It returns nil at the end of the line.
+/// Iterator over the ticket numbers of a line. It returns nil at the end of the line.
 typealias TicketIterator = () -> TicketNumber?
 
-/// Returns the smallest numbers of several lines.
+/// Returns the smallest ticket numbers of several lines, at most `limit`, each with the index of its line.
 ///
 /// - Parameter lines: iterators, each in ascending order.
 /// - Parameter limit: maximum number of results, at least 0.
@@ -32,7 +32,7 @@ func firstNumbers(of lines: [TicketIterator], limit: Int) -> [(ticket: TicketNum
 
 /// Binary heap of the heads of lines, the smallest number first.
 private struct LineHeadHeap {
-  /// The smallest number of a line that was not returned yet.
+  /// The smallest ticket number of a line that was not returned yet.
   struct LineHead {
     var ticket: TicketNumber
     var line: Int

@@ -29,7 +29,7 @@ public struct InProgressEnqueue: Sendable, Equatable {
   /// Number of delayed customers with numbers.
   public private(set) var delayed: Int64 = 0
 
-  /// Numbers of the customers of one slice.
+  /// Ticket numbers of the customers of one slice.
   public struct TicketPlacement: Sendable, Equatable {
     /// Lowest ticket number of the request once this slice is placed. If the slice fills a part of the gap, it is the
     /// number of the slice's first customer.

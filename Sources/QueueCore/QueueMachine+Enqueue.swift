@@ -6,8 +6,9 @@ import BankModel
 import Time
 
 extension QueueMachine {
-  /// Adds one slice of a request. A request of one slice gets its tickets. At the first slice, the queue may refuse the
-  /// whole request. The caller has checked each slice with ``refusal(ofServicesOf:)`` and ``refusal(ofLinesOf:)``.
+  /// Adds one slice of a request for `total` customers, of which the first `heldBack` are sent last. A request of one
+  /// slice gets its tickets. At the first slice, the queue may refuse the whole request. The caller has checked each
+  /// slice with ``refusal(ofServicesOf:)`` and ``refusal(ofLinesOf:)``.
   mutating func enqueueCustomers(
     _ orders: [CustomerOrder], of total: Int64, isLast: Bool, heldBack: Int64, for request: RequestNumber,
     at now: Moment, into effects: inout [QueueEffect]

@@ -7,7 +7,7 @@ import BankModel
 import Time
 
 extension QueueMachine {
-  /// Handles the disconnect of an outside worker that may hold customers.
+  /// Handles the disconnect of an outside worker: the attempts of its customers end, as after a crash.
   mutating func handleWorkerDisconnect(
     _ generation: Generation, at now: Moment, into effects: inout [QueueEffect]
   ) {

@@ -104,7 +104,7 @@ extension QueueMachine {
     return best?.index
   }
 
-  /// True if any line of the service is occupied; see ``headPriority(of:)``.
+  /// True if a customer waits for the service, or may wait for it in the shared database.
   private func hasHead(_ service: Service) -> Bool { headPriority(of: service) != nil }
 
   /// The priority of a service's first occupied line; nil if all lines are empty. With a shared database, a line

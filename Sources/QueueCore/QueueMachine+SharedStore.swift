@@ -58,7 +58,8 @@ extension QueueMachine {
     dayCounters.issued += Int64(page.count)
   }
 
-  /// Subtracts from the counters the receipts of the oldest transaction that had no effect in the database.
+  /// Subtracts from the counters the receipts of these tickets in the oldest transaction, because these receipts had
+  /// no effect in the database.
   mutating func revertEffects(of tickets: [TicketNumber], into effects: inout [QueueEffect]) {
     let count = (underway.first?.counts ?? unsealed).changes
     for change in uncommitted.prefix(count) {

@@ -44,7 +44,8 @@ extension QueueMachine {
     }
   }
 
-  /// Iterator over the waiting numbers of one line: those in memory, then those that `read` returns.
+  /// Iterator over the ticket numbers of the waiting customers of one line: those in memory, then those that `read`
+  /// returns.
   private func numbers(
     ofLineAt place: Int, reading read: @escaping (UnloadedRange, TicketNumber) -> [TicketNumber]
   ) -> TicketIterator {

@@ -70,7 +70,7 @@ public struct TicketOfDay: Hashable, Sendable {
   public init(day: BusinessDay, ticket: TicketNumber) { (self.day, self.ticket) = (day, ticket) }
 }
 
-/// Content of a store when it is opened.
+/// What the queue reads when a store is opened: the day counters and the first delayed customers.
 public struct StoredQueue: Sendable, Equatable {
   /// Counters of the current day.
   public var dayCounters: DayCounters

@@ -8,7 +8,7 @@
 import BankModel
 import Time
 
-/// Shared store, as one branch uses it.
+/// Store of the queue in a shared database, as one branch uses it.
 public protocol SharedQueueStore: QueueStore {
   /// Returns the next event that is not an event of the queue, or nil if there is none yet.
   func nextEvent() -> SharedStoreEvent?

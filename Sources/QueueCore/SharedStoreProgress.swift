@@ -30,7 +30,7 @@ public struct SharedStoreProgress: Sendable, Hashable {
     (self.day, self.ticket, self.epoch, self.commits) = (day, ticket, epoch, commits)
   }
 
-  /// Records the progress of the branch.
+  /// Records the present epoch of the branch, and the number of its transactions in this epoch.
   public mutating func note(epoch: Int64, commits: Int64 = 0) {
     (self.epoch, self.commits) = (epoch, commits)
   }

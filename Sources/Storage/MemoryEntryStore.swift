@@ -5,7 +5,7 @@
 import BankModel
 import QueueCore
 
-/// A volatile store, written for simplicity and not for speed.
+/// Store of a service process in memory, for tests and simulated histories.
 public class MemoryEntryStore<Contents> {
   /// Content including staged entries.
   final var contents: Contents

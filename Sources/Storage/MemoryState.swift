@@ -260,7 +260,7 @@ struct MemoryState {
     return Array(behind.sorted { $0.place < $1.place }.prefix(max(0, limit)))
   }
 
-  /// Index of the first position that is not below a key.
+  /// Index in ``positions`` of the first key that is not below this one.
   func place(of key: Int64) -> Int {
     var (low, high) = (0, positions.count)
     while low < high {

@@ -7,7 +7,7 @@ import BankModel
 import QueueCore
 import Time
 
-/// A volatile store of the queue.
+/// Store of the queue in memory, for tests and simulated histories.
 public final class MemoryStore: LocalQueueStore {
   /// A kind of call whose failure a test can inject.
   public enum Call: Hashable, Sendable {

@@ -5,7 +5,7 @@
 import BankModel
 import Time
 
-/// Stored numbers of a receipt, as they are in the page.
+/// One receipt as a ``ReceiptPage`` stores it: its numbers, and the name of the ordered item.
 struct ReceiptEntry: Equatable {
   var sequence: Int64
   var day: BusinessDay

@@ -1,7 +1,7 @@
 // Bounds on the keys of a table in which most possible keys have no row.
 // Invariant: a key outside the bounds has no row, so it need not be queried.
 
-/// A range that contains all keys of the table.
+/// Range that contains every key of a table, so that a key outside it need not be queried.
 struct RowBounds {
   private var bounds: ClosedRange<Int64>?
 

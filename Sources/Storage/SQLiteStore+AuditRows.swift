@@ -80,7 +80,8 @@ extension SQLiteStore {
     if count > 0 { try compareAttempts(count, day, ticket, isPresent: day == present, &report) }
   }
 
-  /// Adds a finding if the row of a ticket contradicts the number of recorded attempts.
+  /// Adds a finding if the row of a ticket contradicts the number of recorded attempts. `isPresent` is true on the
+  /// current day.
   private func compareAttempts(
     _ recorded: Int64, _ day: BusinessDay, _ ticket: TicketNumber, isPresent: Bool,
     _ report: inout AuditRecord

@@ -32,7 +32,8 @@ extension SQLiteStore {
     return !overflow && needed <= free
   }
 
-  /// Sets the reserve per juice by the recipe whose shortages need most space. See `QueueStore`.
+  /// Sets the space that is reserved for each customer that draws on the stock, by the recipe whose shortages need
+  /// most space. See `QueueStore`.
   public func holdBack(forJuicesOf assortment: Assortment) {
     let largest = assortment.juices.map { juice in
       juice.recipe.reduce(0) { $0 + Self.growthPerShortage + Int64($1.item.name.utf8.count) }

@@ -206,7 +206,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Visits all receipts in the order of their sequence numbers, with a separate statement.
+  /// Calls `visit` with each receipt, in the order of their sequence numbers, with a separate statement.
   func eachEntry(_ visit: (ReceiptEntry) throws(StoreError) -> Void) throws(StoreError) {
     try settle()
     try database.withStatement(

@@ -156,7 +156,7 @@ extension SQLiteStore {
     batch.hasCustomers = false
   }
 
-  /// Writes the customers of one group.
+  /// Writes the gathered new customers of the group at this index.
   private func writeCustomers(at place: Int) throws(StoreError) {
     let line = batch.newcomers[place].number
     try write(

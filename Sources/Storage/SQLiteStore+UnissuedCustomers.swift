@@ -7,7 +7,7 @@
 import BankModel
 import QueueCore
 
-/// State of the customers whose numbers are not issued yet.
+/// State of a large request that is stored in several commits: the numbers of its customers are not issued yet.
 struct UnissuedCustomers {
   /// Lowest of these numbers on disk; nil if there are none.
   var first: TicketNumber?

@@ -56,7 +56,7 @@ public final class ServiceClient<Command: ServiceCommand> {
   /// True if the service may have made a change for which no answer has arrived.
   public var isInDoubt: Bool { open.values.contains(where: \.isInDoubt) }
 
-  /// A request without an answer.
+  /// A request that has no answer yet.
   private struct OpenRequest {
     var request: ServiceRequest<Command>
     /// In listening time, so that a process that was stopped or busy reads its input before the request fails.
@@ -109,8 +109,8 @@ public final class ServiceClient<Command: ServiceCommand> {
 
   // MARK: - Requests
 
-  /// Sends a request. `completion` receives the answer or the error after this function has returned. Only an error of
-  /// connecting is passed to `completion` before.
+  /// Sends a request; `order` names a change, so that it can be sent again. `completion` receives the answer or the
+  /// error after this function has returned. Only an error of connecting is passed to `completion` before.
   ///
   /// - Parameters:
   ///   - order: order name, with which the caller can repeat a change even after the caller has crashed; nil to

@@ -50,9 +50,9 @@ public struct ServiceHome: Sendable {
     }
   }
 
-  /// Refuses a database file that is empty although there is a log of the service. Without a log, an empty file
-  /// is normal after a crash during its creation. The service creates its log after its database, so a log
-  /// proves that there was a database.
+  /// Refuses a database file that is empty although the service has a log, and, if `mustExist` is true, a missing one.
+  /// Without a log, an empty file is normal after a crash during its creation. The service creates its log after its
+  /// database, so a log proves that there was a database.
   ///
   /// - Parameter mustExist: true if there was a database when the bank was opened. If that database is missing,
   ///   the service must not create an empty one in its place.
@@ -67,7 +67,8 @@ public struct ServiceHome: Sendable {
     throw Failure(.damaged, subject: database, messageDetail: MessageDetail(.emptyBesideLog))
   }
 
-  /// Takes the lock. Retries for three seconds, because a process that is just exiting may still hold it.
+  /// Takes the lock that one process of this service in this home holds. Retries for three seconds, because a process
+  /// that is just exiting may still hold it.
   public func takeLock(_ loop: EventLoop) throws(Failure) -> LockFile {
     let until = SystemClock.monotonic() + .seconds(3)
     do throws(SystemError) {

@@ -8,7 +8,7 @@ import Posix
 import Time
 import Wire
 
-/// Next piece for a subscription that starts in the past.
+/// What follows for a subscription that starts in the past: the next answer, or the reason why there is none.
 public enum CatchUpStep<Result> {
   /// The next answer, and the position after it.
   case next(Result, upTo: Int64)

@@ -10,7 +10,7 @@ import Wire
 
 /// Channel of a service process or of `bank-web` to the coordinator, on descriptor 3.
 public final class SupervisorConnection {
-  /// State of the link.
+  /// State of the connection to the coordinator.
   public enum State: Equatable, Sendable {
     /// The hello was sent, and the welcome has not arrived.
     case greeting
