@@ -94,9 +94,11 @@ public struct Assortment: Hashable, Sendable, Codable {
 
   /// The assortment of the original juice maker app; `config/stock.json` contains a copy.
   public static let standard: Assortment = {
+    /// Makes a fruit of the built-in assortment, with 10 pieces at first. `id` is also its English name.
     func fruit(_ id: String, _ korean: String, _ emoji: String) -> Fruit {
       Fruit(id: ItemID(id), korean: korean, english: id, emoji: emoji, initial: 10)
     }
+    /// Makes a juice of the built-in assortment. `recipe` contains each fruit with its number of pieces.
     func juice(_ id: String, _ korean: String, _ recipe: [(String, Quantity)]) -> Juice {
       Juice(
         id: ItemID(id), korean: korean, english: id + " juice",

@@ -22,7 +22,7 @@ public struct BankID: Hashable, Sendable {
   /// A database without an identity: the order names consist of day and ticket number alone.
   public static let none = BankID(number: 0, day: .max, ticket: .max)
 
-  /// Origin of an order, as far as its name shows it.
+  /// Database whose ticket an order at the stock belongs to, as far as the name of the order shows it.
   public enum Origin: Hashable, Sendable {
     /// A ticket of this database, or of another copy of it.
     case own(day: BusinessDay, ticket: TicketNumber)
@@ -35,18 +35,19 @@ public struct BankID: Hashable, Sendable {
   /// Common prefix of all order names that contain ``number``.
   public var prefix: String { "b\(String(UInt64(bitPattern: number), radix: 16, digits: 16))-" }
 
-  /// Order name of a ticket.
+  /// Name of a ticket's order at the stock: ``number``, day, ticket and issue time, or for an old ticket day and
+  /// ticket.
   public func order(day: BusinessDay, ticket: TicketNumber, issuedAt: WallTime) -> OrderID {
     guard covers(day, ticket) else { return OrderID(day: day, ticket: ticket) }
     return OrderID("\(prefix)\(day)-\(ticket)-\(String(issuedAt.milliseconds, radix: 36))")
   }
 
-  /// Order name of a finished ticket.
+  /// Name of a finished ticket's order at the stock.
   public func order(of receipt: Receipt) -> OrderID {
     order(day: receipt.day, ticket: receipt.ticket, issuedAt: receipt.issuedAt)
   }
 
-  /// Determines the origin of an order from its name.
+  /// Determines from its name whether an order belongs to a ticket of this database, of another one, or to no ticket.
   public func origin(of order: OrderID) -> Origin {
     let parts = order.text.split(separator: "-", omittingEmptySubsequences: false)
     if parts.count == 2, let day = Int64(parts[0]), let ticket = Int64(parts[1]),
@@ -61,7 +62,7 @@ public struct BankID: Hashable, Sendable {
     return Int64(bitPattern: number) == self.number ? .own(day: day, ticket: ticket) : .others
   }
 
-  /// True if the order name of this ticket contains ``number``.
+  /// True if the ticket was issued when the database had an identity, so that its order name contains ``number``.
   private func covers(_ day: BusinessDay, _ ticket: TicketNumber) -> Bool {
     (day, ticket) >= (self.day, self.ticket)
   }

@@ -8,7 +8,7 @@ public struct ByteScanner {
 
   private init(_ bytes: UInt64) { self.bytes = bytes }
 
-  /// The same byte in all eight places.
+  /// A number of 64 bits in which each of the eight bytes is `byte`.
   private static func repeated(_ byte: UInt8) -> UInt64 { 0x0101_0101_0101_0101 &* UInt64(byte) }
 
   /// True if one of the bytes is below a limit of at most 128.

@@ -9,7 +9,7 @@
 
 import Time
 
-/// One opening of a bank, as a service database stores it.
+/// Number and time of one opening of a bank. Each service database stores the last one, so that an older copy is found.
 public struct BankIdentity: Hashable, Sendable, Codable {
   /// ``BankID/number`` of the bank's database.
   public var bankID: Int64
@@ -22,6 +22,7 @@ public struct BankIdentity: Hashable, Sendable, Codable {
     (self.bankID, self.opening, self.openedAt) = (bankID, opening, openedAt)
   }
 
+  /// Field number of each property of an opening, in messages.
   enum CodingKeys: Int, CodingKey {
     case bankID = 1
     case opening, openedAt
@@ -37,13 +38,14 @@ public struct DatabaseIdentity: Hashable, Sendable, Codable {
 
   public init(identity: Int64, bank: BankIdentity?) { (self.identity, self.bank) = (identity, bank) }
 
+  /// Field number of each property of a database's identity, in messages.
   enum CodingKeys: Int, CodingKey {
     case identity = 1
     case bank = 2
   }
 }
 
-/// Entry in `bank.db` about a service database.
+/// Entry in `bank.db` about a service database: its identity, and the last opening of the bank that it has stored.
 public struct RecordedDatabase: Hashable, Sendable {
   /// Random number, drawn when the service database was created.
   public var identity: Int64

@@ -97,7 +97,7 @@ public enum HomeFileTable {
     entries.filter { $0.owner == owner }
   }
 
-  /// The entries of a service process with a database of its own.
+  /// Files of the stock or the vending machine in a home: its database, lock, log and sockets.
   ///
   /// - Parameter sockets: names without `.sock`.
   private static func service(_ owner: HomeFile.Owner, sockets: [String]) -> [HomeFile] {

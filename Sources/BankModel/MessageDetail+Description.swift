@@ -15,7 +15,7 @@ extension MessageDetail: ExpressibleByStringInterpolation {
 }
 
 extension MessageDetail {
-  /// A copy of this detail with another origin.
+  /// A copy of this detail that names `source` as the part of the bank that found it.
   public func of(_ source: Source) -> MessageDetail {
     var messageDetail = self
     messageDetail.source = source

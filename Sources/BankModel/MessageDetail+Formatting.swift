@@ -3,7 +3,7 @@
 // Invariant: a placeholder without a value becomes empty, and other text stays unchanged.
 
 extension MessageDetail {
-  /// Origin of a detail.
+  /// Part of the bank that found a detail, or that could not be audited for this reason.
   public enum Source: UInt8, Sendable, Hashable, CaseIterable, Codable {
     /// The stock found the detail.
     case stock = 1

@@ -25,6 +25,7 @@ public struct MessageDetail: Hashable, Sendable {
 }
 
 extension MessageDetail: Codable {
+  /// Field number of each property of a detail, in messages.
   enum CodingKeys: Int, CodingKey {
     case code = 1
     case values, source
@@ -32,7 +33,7 @@ extension MessageDetail: Codable {
 }
 
 extension MessageDetail {
-  /// The raw value is the number of the kind in messages, followed by the English sentence for logs, scripts and
+  /// Kind of a detail. The raw value is its number in messages, followed by the English sentence for logs, scripts and
   /// English readers. The sentence has no full stop and, except in names, no capital, so that it can be part of another
   /// sentence. `{0}` is replaced by the first value. The client contains the translations.
   public enum Kind: String, Sendable, Hashable, CaseIterable {

@@ -10,7 +10,7 @@ public protocol StoreEvents {
   static var committed: Self { get }
   /// The disk is full: the store has dropped all changes staged since the last commit.
   static var commitRefused: Self { get }
-  /// The store starts to use its reserve of disk space, or has free space again.
+  /// Event: the store starts to use its reserve of disk space (true), or has free space again (false).
   static func roomChanged(isLowOnSpace: Bool) -> Self
 }
 

@@ -27,11 +27,12 @@ public struct ReceiptPosition: Hashable, Sendable, Codable {
     self.isCancelled = isCancelled
   }
 
-  /// True if the two positions are comparable: of the same branch and the same kind.
+  /// True if the two positions are comparable: of the same branch, and both or neither of a cancelled customer.
   public func isSameSequence(as other: ReceiptPosition) -> Bool {
     branch == other.branch && isCancelled == other.isCancelled
   }
 
+  /// Field number of each property of a position, in messages.
   enum CodingKeys: Int, CodingKey {
     case branch = 1
     case epoch, commit, ticket, isCancelled

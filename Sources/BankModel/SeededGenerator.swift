@@ -2,7 +2,8 @@
 // must not be used for secrets.
 import Time
 
-/// The generator SplitMix64 by Sebastiano Vigna (public domain, https://prng.di.unimi.it).
+/// Generator of the pseudorandom numbers that a seed determines: SplitMix64 by Sebastiano Vigna (public domain,
+/// https://prng.di.unimi.it).
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
@@ -90,7 +91,7 @@ public struct CustomerGenerator: Sendable {
     return draw
   }
 
-  /// Draws an amount from ``amounts``, in whole steps.
+  /// Draws a random amount of money from ``amounts``, a multiple of ``amountStep``.
   private mutating func drawAmount() -> Won {
     let steps = Self.amounts.lowerBound / Self.amountStep...Self.amounts.upperBound / Self.amountStep
     return generator.draw(steps) * Self.amountStep

@@ -66,6 +66,7 @@ public struct ItemAmount: Hashable, Sendable, Codable {
 
   public init(_ item: ItemID, _ quantity: Quantity) { (self.item, self.quantity) = (item, quantity) }
 
+  /// Field number of each property of an amount, in messages.
   enum CodingKeys: Int, CodingKey {
     case item = 1
     case quantity = 2
@@ -91,6 +92,7 @@ public struct LotDates: Hashable, Sendable, Codable, Comparable {
     (left.expires, left.made) < (right.expires, right.made)
   }
 
+  /// Field number of each date, in messages.
   enum CodingKeys: Int, CodingKey {
     case made = 1
     case expires = 2
@@ -117,6 +119,7 @@ public struct Lot: Hashable, Sendable, Codable {
     return other.map { dates < $0 } ?? true
   }
 
+  /// Field number of each property of a lot, in messages.
   enum CodingKeys: Int, CodingKey {
     case quantity = 1
     case dates = 2
@@ -140,6 +143,7 @@ public struct ItemStock: Hashable, Sendable, Codable {
     lots.reduce(0) { $0 + ($1.isExpired(on: today) ? 0 : $1.quantity) }
   }
 
+  /// Field number of each property of an item's stock, in messages.
   enum CodingKeys: Int, CodingKey {
     case item = 1
     case lots = 2

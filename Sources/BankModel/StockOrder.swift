@@ -150,15 +150,16 @@ public struct StockChange: Hashable, Sendable, Codable {
     (self.present, self.order, self.at) = (present, order, at)
   }
 
+  /// Field number of each property of a change, in messages.
   enum CodingKeys: Int, CodingKey {
     case sequence = 1
     case item, kind, dates, difference, lot, present, order, at
   }
 }
 
-/// An order as stored by the stock.
+/// An order as the stock stores it, to answer a repeated request in the same way: name, content and state.
 public struct OrderRecord: Hashable, Sendable, Codable {
-  /// State of an order.
+  /// State of an order: it has taken pieces, has found too few, was returned before it arrived, or was returned later.
   public enum State: UInt8, Sendable, Codable, CaseIterable {
     /// The order has taken its pieces.
     case done = 1
@@ -181,13 +182,14 @@ public struct OrderRecord: Hashable, Sendable, Codable {
     (self.id, self.content, self.state) = (id, content, state)
   }
 
+  /// Field number of each property of a stored order, in messages.
   enum CodingKeys: Int, CodingKey {
     case id = 1
     case content, state
   }
 }
 
-/// Missing pieces of one item.
+/// An item of which the stock has too few pieces for a request: the needed and the available number.
 public struct Shortage: Hashable, Sendable, Codable {
   /// Name of the missing item.
   public var item: ItemID
@@ -200,6 +202,7 @@ public struct Shortage: Hashable, Sendable, Codable {
     (self.item, self.needed, self.available) = (item, needed, available)
   }
 
+  /// Field number of each property of a shortage, in messages.
   enum CodingKeys: Int, CodingKey {
     case item = 1
     case needed, available
@@ -244,6 +247,7 @@ public struct StockSnapshot: Hashable, Sendable, Codable {
     (self.ledger, self.sequence, self.items) = (ledger, sequence, items)
   }
 
+  /// Field number of each property of a snapshot, in messages.
   enum CodingKeys: Int, CodingKey {
     case ledger = 1
     case sequence, items

@@ -76,7 +76,7 @@ public struct StringCatalog: Sendable {
     "\(words.before)\(ticket)\(words.after)"
   }
 
-  /// Text before and after the ticket number in a line of a teller.
+  /// Text before and after the ticket number in a line of a teller. It ends with `korean` or `english`: `started`.
   private func lineParts(
     _ priority: Priority, _ service: ServiceName, korean: String, english: String
   ) -> (before: String, after: String) {

@@ -74,6 +74,7 @@ public struct MoneyChange: Hashable, Sendable, Codable {
   /// Signed change of the balance.
   public var difference: Won { kind == .inserted ? amount : -amount }
 
+  /// Field number of each property of a change, in messages.
   enum CodingKeys: Int, CodingKey {
     case sequence = 1
     case kind, amount, balance, product, dates, request, at
@@ -110,7 +111,8 @@ public enum VendingAnswer: Hashable, Sendable {
   case refused(VendingRefusal)
 }
 
-/// A machine's money. Invariant: inserted = balance + spent + returned.
+/// A vending machine's balance, and all money ever inserted, spent and returned. Invariant: inserted = balance + spent
+/// + returned.
 public struct MoneyAccount: Hashable, Sendable, Codable {
   /// Money that was inserted and neither spent nor returned.
   public var balance: Won
@@ -138,6 +140,7 @@ public struct MoneyAccount: Hashable, Sendable, Codable {
     }
   }
 
+  /// Field number of each sum, in messages.
   enum CodingKeys: Int, CodingKey {
     case balance = 1
     case inserted, spent, returned

@@ -18,7 +18,7 @@ public struct Window: Hashable, Sendable, Comparable {
     Window(service: service, place: Int32(Limits.windowsPerService) + number)
   }
 
-  /// Placeholder for a window that is no longer known.
+  /// Placeholder for the window of an attempt, if it is not known any more because the coordinator has crashed.
   public static func unknown(_ service: Service) -> Window { Window(service: service, place: 0) }
 
   /// True for the placeholder ``unknown(_:)``.
@@ -55,6 +55,7 @@ public struct Lease: Hashable, Codable, Sendable {
     (self.ticket, self.attempt, self.generation) = (ticket, attempt, generation)
   }
 
+  /// Field number of each property of a lease, in messages.
   enum CodingKeys: Int, CodingKey { case ticket = 1, attempt, generation }
 }
 

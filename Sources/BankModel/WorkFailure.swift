@@ -61,8 +61,8 @@ public final class WorkFailure: Hashable, Sendable {
     hasher.combine(isNotStarted)
   }
 
-  /// True if no process was started (no such program or directory), and for the exit codes 126 and 127, with which a
-  /// shell reports that it cannot execute a program.
+  /// True if the program of the work could not be executed: no process was started (`end` is nil), or a shell has
+  /// reported this with the exit code 126 or 127.
   private static func isProgramMissing(_ end: ProcessEnd?) -> Bool {
     switch end {
     case nil, .code(126), .code(127): true

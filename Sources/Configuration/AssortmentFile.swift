@@ -35,7 +35,7 @@ public enum AssortmentFile {
     return Assortment(fruits: fruits, juices: juices)
   }
 
-  /// Reads one fruit, and adds its names to `names`.
+  /// Reads one fruit. Throws if `names` contains one of its names already, else adds them.
   private static func fruit(
     _ entry: ConfigurationReader, _ names: inout Set<String>
   ) throws(ConfigurationError) -> Fruit {
@@ -47,7 +47,7 @@ public enum AssortmentFile {
     return Fruit(id: id, korean: korean, english: english, emoji: emoji, initial: initial)
   }
 
-  /// Reads one juice, and adds its names to `names`.
+  /// Reads one juice. Throws if `names` contains one of its names already, else adds them.
   private static func juice(
     _ entry: ConfigurationReader, of fruits: [Fruit], _ names: inout Set<String>
   ) throws(ConfigurationError) -> Juice {
@@ -57,7 +57,7 @@ public enum AssortmentFile {
     return Juice(id: id, korean: korean, english: english, recipe: recipe)
   }
 
-  /// Reads the fruits and amounts of one juice.
+  /// Reads the recipe of one juice: names of `fruits`, each with its number of pieces.
   private static func recipe(
     _ value: ConfigurationReader, of fruits: [Fruit]
   ) throws(ConfigurationError) -> [ItemAmount] {

@@ -6,7 +6,7 @@ import BankModel
 import Posix
 import Time
 
-/// One value for each service.
+/// One value for each service, such as its number of windows.
 public struct PerService<Value: Sendable & Equatable>: Sendable, Equatable {
   private var values: [ServiceName: Value]
   /// Value of services that the configuration does not name.
@@ -42,7 +42,7 @@ extension PerService<TimeSpan> {
 
 /// The configuration of a bank. A new value contains the defaults.
 public struct BankConfiguration: Sendable, Equatable {
-  /// Logs of the bank's processes.
+  /// Settings of the logs of the bank's processes.
   public struct Log: Sendable, Equatable {
     /// True to log when work for a customer starts and is completed. `log.customer_events`
     public var customers = true
@@ -55,7 +55,7 @@ public struct BankConfiguration: Sendable, Equatable {
     public init() {}
   }
 
-  /// The database that several branches share.
+  /// Settings of the database that several branches share: address, claim size, and name of the branch.
   public struct Store: Sendable, Equatable {
     /// Address of the shared database; nil for a database in the home. `store.url`
     public var address: StoreAddress?
@@ -136,12 +136,12 @@ public struct BankConfiguration: Sendable, Equatable {
   /// True if a command is run for each customer of a service.
   public func runsCommands(_ service: ServiceName) -> Bool { settings[service]?.command != nil }
 
-  /// Program and arguments of a service's workers; nil for a service of another kind.
+  /// Program and arguments of a service's own workers; nil for a service without `worker` in the configuration.
   public func worker(of service: ServiceName) -> [String]? { settings[service]?.worker }
 
   /// True if outside workers connect to serve this service.
   public func isOutside(_ service: ServiceName) -> Bool { settings[service]?.isOutside == true }
 
-  /// Simulated service time at the configured speed.
+  /// Duration of the simulated work for one customer of a service, divided by the configured speed.
   public func scaledWork(_ service: ServiceName) -> TimeSpan { speed.scaled(work[service]) }
 }

@@ -9,7 +9,7 @@ import JSON
 import Posix
 import Time
 
-/// One JSON value of a file, with its key.
+/// One JSON value of a file, with its key. Its methods return the value as another type, and throw if it is not valid.
 struct ConfigurationReader {
   /// Path of the file, for errors.
   let path: String
@@ -17,12 +17,12 @@ struct ConfigurationReader {
   let key: String?
   let node: JSONNode
 
-  /// The error with this reason, at the key and line of the value.
+  /// Returns the error with this reason, at the key and line of the value. The caller throws it.
   func fail(_ reason: ConfigurationError.Reason) -> ConfigurationError {
     ConfigurationError(path: path, key: key, line: node.line, reason: reason)
   }
 
-  /// The error for a value of another JSON type.
+  /// Returns the error for a value that is not of this JSON type. The caller throws it.
   private func expected(_ expected: ConfigurationError.Expected) -> ConfigurationError {
     fail(.wrongKind(expected: expected, found: node.kind))
   }
@@ -62,7 +62,7 @@ struct ConfigurationReader {
     }
   }
 
-  /// The values of an object by key: required ones and optional ones.
+  /// The values of an object by key. Throws if a key of `required` is missing, and for a key in neither list.
   func parts(required: [String], open: [String]) throws(ConfigurationError) -> [String: ConfigurationReader] {
     var parts: [String: ConfigurationReader] = [:]
     try members(known: required + open) { key, value throws(ConfigurationError) in parts[key] = value }
@@ -87,7 +87,7 @@ struct ConfigurationReader {
     }
   }
 
-  /// Id, Korean name and English name of an item, none of which was used before.
+  /// Reads id, Korean name and English name of an item. Throws if `given` contains one of them already, else adds them.
   func names(
     _ parts: [String: ConfigurationReader], atMost longest: Int, _ given: inout Set<String>
   ) throws(ConfigurationError) -> (id: ItemID, korean: String, english: String) {
@@ -131,6 +131,7 @@ struct ConfigurationReader {
     return thousandths
   }
 
+  /// The value as true or false; throws if it is of another JSON type.
   func bool() throws(ConfigurationError) -> Bool {
     guard case .bool(let value) = node.content else { throw expected(.bool) }
     return value

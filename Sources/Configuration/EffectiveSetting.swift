@@ -86,7 +86,7 @@ public enum SettingOverride: Sendable, Hashable {
 }
 
 extension BankConfiguration {
-  /// Overrides the setting with the key of the choice.
+  /// Replaces the value of one setting by the value from the command line or the environment.
   public mutating func apply(_ choice: SettingOverride) {
     switch choice {
     case .windows(let service, let count): windows[service] = count
@@ -97,7 +97,7 @@ extension BankConfiguration {
   }
 }
 
-/// One setting with its present value.
+/// One setting with its present value, and where this value comes from.
 public struct EffectiveSetting: Sendable, Hashable {
   /// The key with its groups: `log.keep_files`.
   public var key: String
@@ -125,8 +125,8 @@ extension LoadedConfiguration {
     }
   }
 
-  /// The settings that differ in an earlier configuration, with the earlier values. A setting of a service that the
-  /// earlier configuration does not have is `null`.
+  /// The settings whose values differ from those in an earlier configuration. Each is returned with its earlier value.
+  /// A setting of a service that the earlier configuration does not have is `null`.
   public func differences(in earlier: LoadedConfiguration) -> [EffectiveSetting] {
     let present = Dictionary(uniqueKeysWithValues: settings().map { ($0.key, $0.value) })
     let former = earlier.settings()

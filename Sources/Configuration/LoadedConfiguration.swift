@@ -140,7 +140,7 @@ extension LoadedConfiguration {
     let given = settings.compactMap { setting in lines[setting.key].map { (setting: setting, line: $0) } }
       .sorted { $0.line < $1.line }
     let kinds = given.compactMap { given in given.setting.kind.map { (kind: $0, line: given.line) } }
-    /// The error with this key and line.
+    /// Returns the error with this reason, at this key and line. The caller throws it.
     func fail(_ key: String, _ line: Int, _ reason: ConfigurationError.Reason) -> ConfigurationError {
       ConfigurationError(path: group.path, key: key, line: line, reason: reason)
     }

@@ -3,7 +3,7 @@
 
 import BankModel
 
-/// The program of a service, as named in the file.
+/// An external program that the configuration names for a service, to be searched for by `config check`.
 public struct NamedProgram: Sendable, Hashable {
   /// Name or path.
   public var name: String
@@ -20,7 +20,7 @@ public struct NamedProgram: Sendable, Hashable {
     (self.key, self.line) = (key, line)
   }
 
-  /// The error with this reason, at the key and line that name the program.
+  /// Returns the error about this program with this reason, at the key and line that name it.
   public func refusal(_ reason: ConfigurationError.Reason, in file: String) -> ConfigurationError {
     ConfigurationError(path: file, key: key, line: line, reason: reason)
   }

@@ -31,7 +31,7 @@ public enum ProductFile {
     return ProductTable(products, customersGroup: group)
   }
 
-  /// Reads one product, and adds its names to `names`.
+  /// Reads one product. Throws if `names` contains one of its names already, else adds them.
   private static func product(
     _ entry: ConfigurationReader, _ names: inout Set<String>
   ) throws(ConfigurationError) -> Product {
@@ -66,7 +66,7 @@ private struct DrinkReader {
   let parts: [String: ConfigurationReader]
   let entry: ConfigurationReader
 
-  /// Reads the properties of a class of drinks.
+  /// Reads the properties that drinks of the class with this name have.
   func drinkClass(_ name: String) throws(ConfigurationError) -> DrinkClass {
     switch name {
     case "StrawberryMilk": return .strawberryMilk(isLowFat: try bool("low_fat"), permille: try permille)
@@ -124,7 +124,7 @@ extension ConfigurationReader {
     Dictionary(try membersWithAnyKey(), uniquingKeysWith: { first, _ in first })
   }
 
-  /// A text with a fixed set of values.
+  /// The value as a text, which must be one of `choices`; throws for any other text.
   fileprivate func choice(_ choices: [String]) throws(ConfigurationError) -> String {
     let text = try self.text(atMost: ProductFile.longestName)
     guard choices.contains(text) else { throw fail(.notAChoice(text, choices)) }

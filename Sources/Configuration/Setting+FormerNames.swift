@@ -2,10 +2,9 @@
 // Invariant: a former name is never the name of a present setting.
 
 extension Setting {
-  /// Returns the present name of a setting, without its groups, for a former name.
+  /// Returns the present name of a setting, without its groups, for a former name; nil for any other key.
   ///
   /// - Parameter key: the former name with its groups, as in a file: `services.thumbs.retries.first`.
-  /// - Returns: nil if this is not a former name.
   static func presentName(of key: String) -> String? {
     guard key.hasPrefix(servicesKey + ".") else { return formerNames[key] }
     // The name of a service may contain dots.

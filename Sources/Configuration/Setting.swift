@@ -9,14 +9,14 @@ import BankModel
 import Posix
 import Time
 
-/// One setting: its key, its property and its range.
+/// One setting of the configuration file: its key, the property that stores its value, and the range of the value.
 struct Setting {
   /// The key with its groups, as in errors: `log.keep_files`.
   let key: String
   /// Property of the value, and its range.
   let place: Place
 
-  /// Property that stores the value, with its range.
+  /// Property of ``BankConfiguration`` that stores the value, with the range of valid values.
   enum Place {
     case number(WritableKeyPath<BankConfiguration, Int64>, ClosedRange<Int64>)
     case smallNumber(WritableKeyPath<BankConfiguration, Int32>, ClosedRange<Int64>)
@@ -71,7 +71,7 @@ struct Setting {
     all + configuration.ownServices.flatMap { ofService($0, configuration) } + ofService(.run, configuration)
   }
 
-  /// The settings of one service in `services`.
+  /// Every setting that a service can have in `services`, whatever its kind.
   static func ofService(_ service: ServiceName) -> [Setting] {
     let keyPrefix = "\(servicesKey).\(service)."
     return [
@@ -80,7 +80,7 @@ struct Setting {
     ] + rules(of: service, keyPrefix) + program(of: service, keyPrefix)
   }
 
-  /// The settings that the configured kind of a service can have.
+  /// The settings that a service can have in `services` with its configured kind.
   private static func ofService(_ service: ServiceName, _ configuration: BankConfiguration) -> [Setting] {
     let kind = configuration[service].kind
     return ofService(service).filter { $0.kinds.contains(kind) }.map { setting in
@@ -91,7 +91,7 @@ struct Setting {
     }
   }
 
-  /// Rules of a service for its customers and workers.
+  /// Settings of a service that do not depend on the program that serves it: lease, retries, limits, accounts.
   private static func rules(of service: ServiceName, _ keyPrefix: String) -> [Setting] {
     [
       Setting(keyPrefix + "lease", .optionalSpan(\.[service].lease, .milliseconds(100)...day)),
@@ -110,7 +110,7 @@ struct Setting {
     ]
   }
 
-  /// Settings of the programs that serve the customers of a service.
+  /// Settings of the programs that serve the customers of a service: command, worker, environment, limits.
   private static func program(of service: ServiceName, _ keyPrefix: String) -> [Setting] {
     let started: [ServiceKind] = [.run, .worker]
     let programs: [ServiceKind] = [.run, .worker, .outside]
@@ -222,7 +222,7 @@ struct Setting {
   static let workerMember = ServiceKind.worker.rawValue
   /// Member that selects outside workers.
   static let outsideMember = ServiceKind.outside.rawValue
-  /// Key of the windows of a service: in `windows` for a built-in one.
+  /// Key of a service's number of windows: `windows.NAME` for a built-in service, else `services.NAME.windows`.
   static func windowsKey(_ service: ServiceName) -> String {
     ServiceName.branch.contains(service)
       ? "\(windowsMember).\(service)" : "\(servicesKey).\(service).\(windowsMember)"
@@ -234,7 +234,7 @@ struct Setting {
   static let languageKey = "lang"
   static let retryInitialDelayKey = "retry_initial_delay"
   static let retryMaxDelayKey = "retry_max_delay"
-  /// Keys of a service's own retry delays.
+  /// Keys of a service's own retry delays: the first delay, and the maximum.
   static func delayKeys(of service: ServiceName) -> (first: String, limit: String) {
     ("\(servicesKey).\(service).retries.initial_delay", "\(servicesKey).\(service).retries.max_delay")
   }
@@ -249,7 +249,7 @@ struct Setting {
 
   // MARK: Reading and printing
 
-  /// Reads the value into its property.
+  /// Reads the value from the file into its property of the configuration; throws if it is not valid.
   func read(
     _ value: ConfigurationReader, into configuration: inout BankConfiguration
   ) throws(ConfigurationError) {
@@ -280,7 +280,7 @@ struct Setting {
     }
   }
 
-  /// Program and arguments; nil if the setting is absent or not a program.
+  /// Program and arguments that this setting contains; nil if the setting is absent or not a program.
   func words(in configuration: BankConfiguration) -> [String]? {
     switch place {
     case .command(let place), .program(let place): configuration[keyPath: place]

@@ -19,7 +19,8 @@ public protocol PostgresHandler: AnyObject {
   func notified(_ connection: PostgresConnection, channel: String, payload: String)
 }
 
-/// A connection in pipeline mode. Not Sendable: all calls are made on the thread of the loop.
+/// A connection to a PostgreSQL server on which several segments can be in flight (pipeline mode). Not Sendable: all
+/// calls are made on the thread of the loop.
 ///
 /// The caller wakes at ``nextDeadline`` and calls ``finishIteration()`` at the end of each loop iteration.
 /// Source: https://www.postgresql.org/docs/current/libpq-pipeline-mode.html

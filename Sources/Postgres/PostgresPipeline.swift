@@ -10,7 +10,7 @@
 import CPostgres
 import Time
 
-/// Outcome of a segment.
+/// Outcome of a segment, which is one or more statements sent as one transaction.
 public enum PostgresOutcome: Sendable {
   /// Committed, or done within a transaction that the caller has opened with BEGIN. Contains the rows of each call.
   case done([PostgresRows])
@@ -20,7 +20,8 @@ public enum PostgresOutcome: Sendable {
   case unknown(PostgresError)
 }
 
-/// Sent segments of a connection, and their results so far.
+/// Sent segments of a connection, and their results so far. A segment is one or more statements sent as one
+/// transaction.
 final class PostgresPipeline {
   /// A sent segment: calls of a caller, or the preparation of one statement, for whose outcome no caller waits.
   private struct SentSegment {
@@ -78,9 +79,8 @@ final class PostgresPipeline {
     }
   }
 
-  /// Sends a segment. Every segment is accepted and gets its outcome, even if sending fails.
-  ///
-  /// - Returns: an error of the connection; nil for none.
+  /// Sends a segment; returns an error of the connection, or nil. Every segment is accepted and gets its outcome, even
+  /// if sending fails.
   func send(
     _ segment: [PostgresCall], size: Int, at now: MonotonicTime, _ finish: @escaping (PostgresOutcome) -> Void
   ) -> PostgresError.Reason? {
@@ -95,8 +95,8 @@ final class PostgresPipeline {
     return failure ?? sync()
   }
 
-  /// Prepares new statements before the segment, because after an error the server skips the rest of a segment, and
-  /// with it any preparation.
+  /// Prepares new statements before the segment, because after an error the server skips the rest of a segment. Returns
+  /// an error of the connection, or nil.
   private func prepare(_ segment: [PostgresCall], at now: MonotonicTime) -> PostgresError.Reason? {
     var new: [PostgresStatement] = []
     for call in segment where call.isPrepared {
@@ -121,7 +121,7 @@ final class PostgresPipeline {
     return nil
   }
 
-  /// Sends one call, without a sync.
+  /// Sends one call of a segment, without the sync that ends the segment. Returns an error of the connection, or nil.
   private func send(_ call: PostgresCall) -> PostgresError.Reason? {
     let parameters = PostgresParameters(call.values)
     let count = CInt(truncatingIfNeeded: parameters.cells.count)
@@ -144,7 +144,8 @@ final class PostgresPipeline {
   /// Valid address for the values of a call whose parameters are all empty.
   nonisolated(unsafe) private static let nowhere = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
 
-  /// Ends the present segment.
+  /// Ends the segment that is being sent: the server commits it at this sync. Returns an error of the connection, or
+  /// nil.
   private func sync() -> PostgresError.Reason? { PQpipelineSync(library) == 1 ? nil : libraryError }
 
   /// The last error of the library, as the loss of the connection.
@@ -154,9 +155,7 @@ final class PostgresPipeline {
 
   // MARK: - Receiving
 
-  /// Reports all outcomes that the received data determines.
-  ///
-  /// - Returns: an error of the connection; nil for none.
+  /// Reports all outcomes that the received data determines. Returns an error of the connection, or nil.
   func drain() -> PostgresError.Reason? {
     // Consecutive null results of the library; the first one ends a command.
     var nothings = 0
@@ -181,7 +180,8 @@ final class PostgresPipeline {
     return nil
   }
 
-  /// Handles one result of the library: rows, the end of a command, an error, or a sync.
+  /// Handles one result of the library: rows, the end of a command, an error, or a sync. Returns an error that ends the
+  /// connection, or nil.
   private func process(_ result: OpaquePointer) -> PostgresError.Reason? {
     switch UInt32(postgres_kind_of(result)) {
     case POSTGRES_ROW.rawValue, POSTGRES_END.rawValue:
@@ -217,7 +217,7 @@ final class PostgresPipeline {
     return nil
   }
 
-  /// Ends a command. The next results belong to the next command of the segment.
+  /// Notes that the results of one command are complete. The next results belong to the next command of the segment.
   private func endCall() {
     guard inFlight[0].callsLeft > 0 else { return }
     inFlight[0].callsLeft -= 1
@@ -225,7 +225,7 @@ final class PostgresPipeline {
     inFlight[0].current = PostgresRows()
   }
 
-  /// Ends a segment when the server has answered its sync.
+  /// Removes the oldest segment, whose sync the server has answered, and reports its outcome.
   private func finishSegment() {
     let flight = inFlight.removeFirst()
     if let statement = flight.prepares.first {
@@ -251,7 +251,8 @@ final class PostgresPipeline {
     return flight.calls.lazy.compactMap { self.unprepared[$0.name] }.first ?? refusal
   }
 
-  /// Ends the pipeline after the connection has ended, and reports the outcomes.
+  /// Ends the pipeline of an ended connection. Segments in flight are reported as unknown, or as refused if the server
+  /// has refused them.
   func abandon(_ error: PostgresError) {
     guard !isOver else { return }
     isOver = true

@@ -4,7 +4,7 @@
 // connects, because it uses different server processes over time.
 import CPostgres
 
-/// Properties of a server.
+/// Version of a server, and whether commits on it wait for a standby.
 public struct PostgresServer: Sendable, Hashable {
   /// Version as a number, such as 150004 for 15.4.
   public let version: Int64

@@ -48,7 +48,7 @@ public struct PostgresCall: Sendable, Hashable {
 }
 
 extension PostgresStatement {
-  /// Returns the statement. Traps if the numbers of values and parameter types differ.
+  /// Returns this statement unchanged. Traps if the numbers of values and parameter types differ.
   fileprivate func checked(_ values: [PostgresValue]) -> PostgresStatement {
     precondition(values.count == parameters.count, "a statement takes as many values as types")
     return self

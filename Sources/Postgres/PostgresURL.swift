@@ -186,7 +186,7 @@ public struct PostgresURL: Sendable, Hashable, CustomStringConvertible {
     value.isEmpty ? [] : value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
   }
 
-  /// The displayable parts of the address; see ``description``.
+  /// The address for messages, made of the parameters that are not secret; see ``description``.
   private static func shown(_ named: [String: String]) -> String {
     let hosts = list(named["host"] ?? named["hostaddr"] ?? "")
     let ports = list(named["port"] ?? "")

@@ -5,7 +5,7 @@ import Time
 
 /// A simulated kernel on which a PostgreSQL server is reachable.
 package protocol SimulatedPostgres: AnyObject {
-  /// Starts connecting.
+  /// Starts a connection to the simulated server. The session reports later that it is ready.
   func connect() -> any SimulatedPostgresSession
 }
 
@@ -94,5 +94,6 @@ final class SimulatedPipeline {
     for flight in left { flight.finish(.unknown(error)) }
   }
 
+  /// Closes the connection to the simulated server. Reports no outcomes.
   func close() { session.close() }
 }

@@ -4,7 +4,8 @@
 // stored in the database.
 import QueueCore
 
-/// 64-bit FNV-1a over the numbers of a closed bank.
+/// Checksum of a closed bank (64-bit FNV-1a), by which a repeated move detects that the home has changed since the
+/// first.
 struct BankChecksum {
   private var state: UInt64 = 0xCBF2_9CE4_8422_2325
 

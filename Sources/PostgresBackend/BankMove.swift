@@ -104,7 +104,7 @@ final class BankMove {
 
   // MARK: - Transfer
 
-  /// Transfers everything.
+  /// Transfers all data of the home, within the transaction of the move.
   private func fill() throws {
     let rows = try connection.ask(
       ImportStatements.branch(.text(input.branch), .text(input.host)),
@@ -127,7 +127,7 @@ final class BankMove {
     try writeTallies()
   }
 
-  /// Assigns numbers to the services of the home.
+  /// Adds the services of the home to the database, and reads the numbers that they have there.
   private func moveServices() throws {
     let names = try connection.ask(
       ImportStatements.services(source.services.names.map(\.text)), ImportStatements.allServices)[1]
@@ -155,8 +155,8 @@ final class BankMove {
     for day in days { _ = try connection.ask(all: ImportStatements.partitions(for: day.day)) }
   }
 
-  /// Moves keys with their tickets. The ranges in `ticket_batch` must be consecutive, so tickets without a key are
-  /// added, too.
+  /// Moves the idempotency keys with the tickets that were issued under them. The ranges in `ticket_batch` must be
+  /// consecutive, so tickets without a key are added, too.
   private func moveKeys() throws {
     var columns = ColumnBatch(numbers: 4, texts: 1)
     var rest = days[...]
@@ -293,7 +293,7 @@ final class BankMove {
     columns.removeAll()
   }
 
-  /// Assigns numbers to new lanes.
+  /// Adds the lanes of these lines to the database if they are new, and reads the numbers that they have there.
   private func assignLanes(_ lines: [Line]) throws {
     let new = Set(lines).filter { lanes[$0] == nil }
     guard !new.isEmpty else { return }
@@ -319,14 +319,14 @@ final class BankMove {
   /// The only branch that serves a line: that of ``owner`` if the line draws on this home's stock, else 0.
   private func owner(of line: Line) -> Int64 { line.service.usesStock ? owner.id : 0 }
 
-  /// Adds one to these counts of a day and a lane.
+  /// Adds one to these counts of a day and a lane; `columnIndexes` selects the counts.
   private func count(_ day: BusinessDay, _ lane: Int64, _ columnIndexes: [Int]) {
     for place in columnIndexes {
       tallies[DayAndLane(day: day, lane: lane), default: Array(repeating: 0, count: 7)][place] += 1
     }
   }
 
-  /// Reports the number of moved tickets to the observer; throws if its client is gone.
+  /// Adds to the number of moved tickets, and reports the sum to the observer; throws if its client is gone.
   private func reportProgress(_ count: Int) throws {
     movedCount += Int64(count)
     guard observer.moved(movedCount, of: total) else { throw refusal(.moveClientGone) }

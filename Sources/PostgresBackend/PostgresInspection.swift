@@ -25,7 +25,8 @@ final class PostgresInspection: InspectedStore {
     return InspectedState(name: numbers.name, presentDay: numbers.day, issued: numbers.issued)
   }
 
-  /// The next receipts of all branches after these marks.
+  /// The next receipts of all branches, from a day on. `marks` are the positions of the receipts that the client has
+  /// read.
   func receipts(
     from day: BusinessDay, behind marks: [ReceiptPosition], of service: Service?, limit: Int
   ) throws(StoreError) -> MergedReceipts? {

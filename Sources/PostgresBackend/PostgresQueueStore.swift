@@ -70,7 +70,7 @@ final class PostgresQueueStore: SharedQueueStore {
   /// Payload of a customer that the branch owns; nil for none.
   func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? { payloads[ticket] }
 
-  /// Adds a change to the next transaction.
+  /// Adds a change to the next transaction; keeps a stock release apart, for a request of its own.
   func stage(_ change: StoreChange) throws(StoreError) {
     switch change {
     case .finish(let customer, _, _), .postpone(let customer, _), .bury(let customer):
@@ -81,7 +81,8 @@ final class PostgresQueueStore: SharedQueueStore {
     store.stage(change)
   }
 
-  /// Sends the staged changes as one transaction, or drops them after a loss or a refusal.
+  /// Sends the staged changes as one transaction, or drops them after a loss or a refusal. Returns `onDisk` if nothing
+  /// is staged or in flight, else `underway`.
   func commit(_ dayCounters: DayCounters, arriving: InProgressEnqueue?) throws(StoreError) -> CommitProgress {
     guard !isLossUndelivered, refusal == nil else {
       self.store.dropStaged()
@@ -94,7 +95,7 @@ final class PostgresQueueStore: SharedQueueStore {
     return .underway
   }
 
-  /// Requests a page; its result is a later event.
+  /// Claims the next page of a line. Returns nil, because the page follows as a later event.
   func ask(_ question: StoreQuery) throws(StoreError) -> QueueEvent? {
     guard case .page(let line, _, let limit) = question else {
       preconditionFailure("a branch requests pages and forwards all other questions")
@@ -103,7 +104,7 @@ final class PostgresQueueStore: SharedQueueStore {
     return nil
   }
 
-  /// The next event for the queue; throws a refusal in its place among the events.
+  /// The next event for the queue; nil for none. A refused commit is thrown after the events that preceded it.
   func takeResult() throws(StoreError) -> QueueEvent? {
     handleEvents()
     // Events before the refusal are delivered first, so that a committed transaction is not treated as refused.
@@ -135,7 +136,7 @@ final class PostgresQueueStore: SharedQueueStore {
 
   // MARK: - The branch
 
-  /// The next news of the branch; nil for none.
+  /// The next event for the coordinator, such as a reply or the loss of the lease; nil for none.
   func nextEvent() -> SharedStoreEvent? {
     handleEvents()
     return storeEvents.isEmpty ? nil : storeEvents.removeFirst()
@@ -208,7 +209,7 @@ final class PostgresQueueStore: SharedQueueStore {
   /// Handles all available events of the shared store.
   private func handleEvents() { while let event = store.takeEvent() { handle(event) } }
 
-  /// Translates one event of the shared store.
+  /// Translates one event of the shared store into events for the queue and the coordinator.
   private func handle(_ event: PostgresStoreEvent) {
     switch event {
     case .refused(let failure):
@@ -269,7 +270,8 @@ final class PostgresQueueStore: SharedQueueStore {
     (isDiscardingResults, isLossUndelivered) = (true, true)
   }
 
-  /// Reports the oldest transaction as committed, and all empty transactions that follow it.
+  /// Reports the oldest transaction as committed, without an effect on `rejectedCompletions`, and all empty
+  /// transactions that follow it.
   private func reportCommitted(_ rejectedCompletions: [TicketNumber]) {
     guard !isDiscardingResults else { return }
     if !rejectedCompletions.isEmpty { events.append(.withoutEffect(rejectedCompletions)) }

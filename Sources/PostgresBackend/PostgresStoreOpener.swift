@@ -80,7 +80,7 @@ package final class BranchJoin {
     return store.nextDeadline.map { min($0, most) } ?? most
   }
 
-  /// The joined store and its initial state; nil before the join is complete.
+  /// Continues to join. Returns the joined store and its initial state, or nil if the join is not complete yet.
   package func refresh() throws -> (store: any SharedQueueStore, opening: BranchJoinState)? {
     guard waitsIndefinitely || SystemClock.monotonic() < until else {
       throw lastError.map { Self.failure($0, language) }
@@ -100,7 +100,7 @@ package final class BranchJoin {
     return nil
   }
 
-  /// The joined store, and the state of the bank for the coordinator.
+  /// Makes the store of a branch that has joined, and the state of the bank for the coordinator.
   private func joined(_ opening: JoinResult) -> (store: any SharedQueueStore, opening: BranchJoinState) {
     var numbers = DayCounters(day: opening.day, openedAt: opening.openedAt)
     numbers.know(services: opening.services.count)

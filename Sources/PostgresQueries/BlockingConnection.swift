@@ -89,7 +89,8 @@ package final class BlockingConnection: PostgresHandler {
     return try body()
   }
 
-  /// Runs `body` in one writing transaction, which is invisible to other sessions until its commit.
+  /// Runs `body` in one writing transaction, which is invisible to other sessions until its commit. `isCommitting` is
+  /// called directly before the commit.
   ///
   /// - Parameter isCommitting: called directly before the commit.
   /// - Throws: errors of `body` and `isCommitting`, after which nothing was changed. If the commit fails,
@@ -238,10 +239,12 @@ package final class BlockingConnection: PostgresHandler {
 
   /// Records that the connection is ready.
   package func connected(_ connection: PostgresConnection, to server: PostgresServer) { isConnected = true }
+  /// Records why the connection was lost, which ends the wait for an answer.
   package func lost(_ connection: PostgresConnection, _ error: PostgresError) { loss = error }
+  /// Does nothing: this connection receives no notifications.
   package func notified(_ connection: PostgresConnection, channel: String, payload: String) {}
 
-  /// The error for the caller.
+  /// Converts an error of the server into the error that the methods of this class throw.
   private func failure(_ error: PostgresError) -> StoreError { StoreError(error, at: name, in: language) }
 }
 

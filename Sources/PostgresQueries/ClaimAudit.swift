@@ -38,7 +38,7 @@ struct ClaimAudit {
     var branch: PostgresBranch
   }
 
-  /// A receipt whose claim is not among the present claims.
+  /// A receipt without a present claim of its branch. Its claim must be among the returned ones.
   private struct OrphanedReceipt {
     var ticket: TicketNumber
     var lane: Int64
@@ -52,7 +52,8 @@ struct ClaimAudit {
     (self.reading, self.day, self.disordered, self.isOrdered) = (reading, day, disordered, isOrdered)
   }
 
-  /// Reads the receipts, customers and attempts of the day, and adds a finding for each violated rule.
+  /// Reads the receipts, customers and attempts of the day, adds a finding for each violated rule to `record`, and
+  /// counts in `walk` and `customers`.
   mutating func run(
     _ walk: inout ReceiptScan, _ customers: inout CustomerCounts, _ record: inout AuditRecord
   ) throws(StoreError) {
@@ -83,7 +84,8 @@ struct ClaimAudit {
 
   // MARK: - One ticket
 
-  /// Checks one receipt.
+  /// Adds a finding for each violated rule of one receipt: its money, attempts, result, branch, claim and order of
+  /// start.
   private mutating func visit(
     _ row: SnapshotCursor, _ walk: inout ReceiptScan, _ attempts: inout AttemptCountCursor,
     _ record: inout AuditRecord
@@ -128,8 +130,8 @@ struct ClaimAudit {
     order.visit(day.day, ticket, line, under: number, attempts: counted, startedAt: started, &record)
   }
 
-  /// Number of the page. Customers of one page are compared with each other. The pages of a lane are visited one after
-  /// the other, so the state of the preceding page is dropped.
+  /// Number under which the starts of this page's customers are compared with each other. The pages of a lane are read
+  /// one after the other, so a new page drops the preceding one.
   private mutating func number(of page: Page, in lane: Int64, of line: Line) -> Int {
     if let last = pages[lane] {
       if last.page == page { return last.number }
@@ -140,7 +142,7 @@ struct ClaimAudit {
     return pageCount
   }
 
-  /// Checks one customer.
+  /// Counts one unfinished customer, and adds a finding for each violated rule about its money, due time and attempts.
   private func visit(
     customer row: SnapshotCursor, _ customers: inout CustomerCounts, _ attempts: inout AttemptCountCursor,
     _ record: inout AuditRecord

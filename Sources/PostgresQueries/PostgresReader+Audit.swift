@@ -27,10 +27,8 @@ extension PostgresReader {
   /// Maximum number of waits of 0.1 s for large requests.
   private static let maxWaitsForLargeRequests = 300
 
-  /// Audits the database once.
-  ///
-  /// - Parameter duringLargeRequest: if false, the result is nil while the customers of a large request are being moved
-  ///   to their lines.
+  /// Audits the database once; nil while a large request is being moved to its lines, unless `duringLargeRequest` is
+  /// true.
   private func audit(duringLargeRequest: Bool) throws(StoreError) -> StoreAudit? {
     try connection.inSnapshot { () throws(StoreError) in
       let staged = try connection.ask(.once("SELECT EXISTS (SELECT FROM bank.staged_batch)"))[0]
@@ -55,14 +53,14 @@ extension PostgresReader {
     }
   }
 
-  /// Durability of a commit beyond the server's own disk. For information only; not a finding.
+  /// Remark that says whether commits wait for a standby, beside the server's own disk. It is not a finding.
   public func replicationNote() throws(StoreError) -> MessageDetail {
     let (_, commit, standbys) = try serverSettings()
     return standbys.isEmpty || Self.isUnawaited(commit)
       ? MessageDetail(.standbyAsynchronous) : MessageDetail(.standbySynchronous, commit, standbys)
   }
 
-  /// Settings of the server under which it can lose commits.
+  /// Findings about settings of the server under which it can lose commits.
   private func serverFaults() throws(StoreError) -> [MessageDetail] {
     let (fsync, commit, standbys) = try serverSettings()
     var faults: [MessageDetail] = []
@@ -171,9 +169,8 @@ extension PostgresReader {
     for day in days { record.audit.issued += day.issued }
   }
 
-  /// Reads the counts of the branches, by day and lane, into the counters of each day.
-  ///
-  /// - Returns: number of delayed customers of the present day by service.
+  /// Adds the counts that the branches have stored, by day and lane, to the counters of each day. Returns the numbers
+  /// of delayed customers of the present day by service.
   private func readTallies(
     _ days: inout [AuditedDay], _ record: inout AuditRecord
   ) throws(StoreError) -> [Int64] {

@@ -20,7 +20,7 @@ extension PostgresReader {
     try auditClaimOrder(&record)
   }
 
-  /// A claimed page, or a returned range.
+  /// A range of tickets in one lane: claimed by a branch, or returned and free to be claimed again.
   private struct ClaimRange {
     var lane, first, last: Int64
     var branch, epoch: Int64?

@@ -42,7 +42,7 @@ extension PostgresReader {
     return lanes.first { owners[$0] == branch } ?? lanes.first
   }
 
-  /// Customers in a range of positions, in order.
+  /// At most `limit` customers whose row keys (state, lane and ticket) are in a range, in the order of the keys.
   private func customers(_ positions: ClosedRange<Int64>, limit: Int) throws(StoreError) -> [StoredCustomer] {
     try all(
       Self.inOrder(
@@ -75,8 +75,8 @@ extension PostgresReader {
     return try connection.ask(Self.payload(.integers(positions)))[0].bytes(0, 0)
   }
 
-  /// All possible positions of a ticket, one for each state and lane; nil for an impossible number. The list is
-  /// short, because lanes are few.
+  /// All row keys that a ticket can have, one for each state and lane; nil for an impossible number. The list is short,
+  /// because lanes are few.
   private func positions(of ticket: TicketNumber) -> [Int64]? {
     guard 1...Limits.ticket ~= ticket else { return nil }
     return CustomerRowKey.states.flatMap { state in lines.keys.map { CustomerRowKey.of(state, $0, ticket) } }
@@ -139,7 +139,7 @@ extension PostgresReader {
 
   // MARK: - Rows
 
-  /// The customers that a query returns.
+  /// Runs a query, and returns the customers in its rows.
   private func all(_ call: PostgresCall) throws(StoreError) -> [StoredCustomer] {
     let rows = try connection.ask(call)[0]
     var found: [StoredCustomer] = []
@@ -212,7 +212,7 @@ extension PostgresReader {
     "read-key", [.text], "SELECT day, first, last, request_digest FROM bank.ticket_batch WHERE key = $1")
 }
 
-/// Key of a customer's row, with the state as an enum.
+/// Computes the key of a customer's row, which contains state, lane and ticket.
 enum CustomerRowKey {
   /// States of unfinished customers in the database.
   static let states: [CustomerState] = [.waiting, .delayed, .dead]

@@ -17,7 +17,7 @@ extension PostgresReader {
     return try receipts(days, after, lanes: nil, limit: limit)
   }
 
-  /// Receipts of one service. See `QueueReader`.
+  /// Receipts of one service after the sequence number `sequence`, up to `last`, by day and ticket. See `QueueReader`.
   public func receipts(
     of service: Service, after sequence: Int64, through last: Int64, limit: Int
   ) throws(StoreError) -> [Receipt] {

@@ -68,7 +68,7 @@ public final class PostgresReader: QueueReader {
   /// Nil: `bank.customer` contains only customers whose tickets were issued.
   public var firstUnissuedTicket: TicketNumber? { nil }
 
-  /// State of the present day.
+  /// Identity of the database, the present day, and its last ticket.
   public struct Numbers: Sendable, Equatable {
     /// Identity of the database.
     public var name: BankID
@@ -125,7 +125,7 @@ public final class PostgresReader: QueueReader {
     return BankID(number: number, day: day, ticket: ticket)
   }
 
-  /// Stores services and lanes; throws if any of them is invalid.
+  /// Replaces the known services and lanes by those in these rows; throws if any of them is invalid.
   private func adopt(services rows: PostgresRows, lanes: PostgresRows) throws(StoreError) {
     var names: [ServiceName] = []
     for row in 0..<rows.count {
@@ -169,9 +169,7 @@ public final class PostgresReader: QueueReader {
 
   // MARK: - Invalid data
 
-  /// Error for an invalid row.
-  ///
-  /// - Parameter place: key of the row in its table.
+  /// Error that reports the row with the key `place` in a table as invalid.
   func damage(of table: String, _ place: any CustomStringConvertible) -> StoreError {
     .damaged(path: name, detail: MessageDetail(.rowInvalid, "bank.\(table)", place))
   }
@@ -215,7 +213,7 @@ enum ReceiptSequence {
     return day << 40 | ticket
   }
 
-  /// Day and ticket after which a list continues.
+  /// Day and ticket of the receipt with this sequence number. A list continues after them.
   static func parts(of sequence: Int64) -> (day: BusinessDay, ticket: TicketNumber) {
     let sequence = max(0, sequence)
     return (sequence >> 40, sequence & PostgresPosition.highestTicket)

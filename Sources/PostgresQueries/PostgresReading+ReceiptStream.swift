@@ -9,7 +9,8 @@ import PostgresStore
 import QueueCore
 
 extension PostgresReader {
-  /// The next receipts of all branches after these marks, from a day on.
+  /// The next receipts of all branches, from a day on. `marks` are the positions of the receipts that the client has
+  /// read.
   ///
   /// - Parameters:
   ///   - marks: for each branch the last seen receipt of a cancelled customer, and the last seen one of all other

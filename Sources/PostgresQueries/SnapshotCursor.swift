@@ -38,6 +38,7 @@ struct SnapshotCursor {
     return rows.count > 0
   }
 
+  /// Ends the query before the end of its snapshot, so that its name is free.
   func close() throws(StoreError) { _ = try connection.ask(.once("CLOSE \(name)")) }
 
   /// Value of a column; nil for NULL, and for a value that is not an integer.

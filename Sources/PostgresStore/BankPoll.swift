@@ -5,7 +5,7 @@ import Postgres
 import QueueCore
 import Time
 
-/// Result of a poll.
+/// State of a shared bank that a branch queries each second: day, counts, leases, and lanes with unclaimed customers.
 struct BankPoll {
   /// Rows of all lanes, as ``PostgresStatements/pollLanes`` returns them.
   var lanes: PostgresRows
@@ -129,9 +129,8 @@ struct BankPoll {
       windows: windows, served: 0, commits: commits)
   }
 
-  /// Counters of the bank, for this number of services.
-  ///
-  /// - Parameter line: returns the line of a lane, and the only branch that serves it, or 0.
+  /// Counters of the bank by service and branch. `line` returns the line of a lane, and the only branch that serves it,
+  /// or 0.
   func numbers(_ services: Int, _ line: (Int64) -> (line: Line, branch: Int64)?) -> BankCounters {
     var numbers = BankCounters(day: day, services: Array(repeating: .init(), count: services))
     numbers.ended = ended

@@ -10,7 +10,8 @@ import QueueCore
 extension BranchMembership {
   // MARK: - Restored database
 
-  /// Handles a database that was restored to an older state while the branch was open.
+  /// Reports that the database was restored to an older state while the branch was open, and ends the epoch. The
+  /// arguments are what was found.
   func handleOlderDatabase(day: BusinessDay? = nil, ticket: TicketNumber? = nil, commits: Int64? = nil) {
     guard let known = context.known else { return }
     var found = known
@@ -21,9 +22,8 @@ extension BranchMembership {
     replaced()
   }
 
-  /// Compares the database of a poll with the known one, and updates the known day and ticket.
-  ///
-  /// - Returns: false if this is a different database than the known one, or an older state of it.
+  /// Compares the database of a poll with the known one. Returns false if it is a different or an older one, else
+  /// updates the known day and ticket.
   func recognize(_ poll: BankPoll) -> Bool {
     guard let known = context.known, !Kernel.hasPlantedBug("usesAnyDatabase") else { return true }
     guard poll.bankID == known.bankID else {
@@ -47,7 +47,8 @@ extension BranchMembership {
 
   // MARK: - Lost transactions
 
-  /// Queries the recent commits of this epoch, and reports those that the server has lost.
+  /// Queries the recent commits of this epoch on a new connection. If the server has lost any, reports them and ends
+  /// the epoch.
   func findLostTransactions(_ branch: PostgresBranch) {
     let numbers = context.numbers.recent
     guard !numbers.isEmpty else { return }

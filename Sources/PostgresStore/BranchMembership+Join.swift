@@ -59,8 +59,8 @@ extension BranchMembership {
     }
   }
 
-  /// Handles a valid lease of another home on this name. If the other branch does not renew the lease, the name is free
-  /// after the lease has expired.
+  /// Closes the store if the branch of this name in another home has renewed its lease, else joins again after a pause.
+  /// If that lease expires, the name is free.
   private func handleNameConflict(_ found: NameHolder) {
     if let seen = nameHolder?.seen, seen.epoch != found.epoch || seen.leaseEnd != found.leaseEnd {
       return refused(.nameTaken(settings.name, host: found.host))
@@ -117,7 +117,7 @@ extension BranchMembership {
     if !isSent { link.reconnect() }
   }
 
-  /// Compares the identity found by the join with the remembered one.
+  /// Reports an older database if the join has found less than the branch remembers, and remembers what was found.
   private func compare(with found: SharedStoreProgress) {
     if let known = context.known, known.bankID == found.bankID,
       known.isAhead(day: found.day, ticket: found.ticket)
@@ -128,7 +128,8 @@ extension BranchMembership {
     context.known = found
   }
 
-  /// Finds transactions of the former epoch that were reported as committed and were lost with their server.
+  /// Reports transactions of the former epoch that were committed and were lost with their server, and then begins the
+  /// new epoch.
   private func findLostTransactions(
     _ former: PostgresBranch, before opening: JoinResult, _ sentAt: MonotonicTime
   ) {

@@ -133,7 +133,7 @@ final class BranchMembership {
     }
   }
 
-  /// Handles the loss of the epoch: the branch owns no customers any more.
+  /// Cancels the planned renewals, polls and checks, because the epoch has ended or the branch leaves.
   func handleLoss() {
     (leaseEnd, renewAt, pollAt, dueAt) = (nil, nil, nil, nil)
     recheckAt = []
@@ -166,8 +166,8 @@ final class BranchMembership {
     }
   }
 
-  /// Checks a line again after a short page. The arrival of a customer during the claim may have sent no
-  /// notification, because the line still had unclaimed customers at that time.
+  /// Plans another check of a line whose last page was shorter than requested. The arrival of a customer during the
+  /// claim may have sent no notification, because the line still had unclaimed customers at that time.
   func recheck(_ line: Line) {
     guard !recheckAt.contains(where: { $0.1 == line }), !Kernel.hasPlantedBug("neverPolls") else { return }
     recheckAt.append((SystemClock.monotonic() + Self.recheckAfter, line))

@@ -8,7 +8,7 @@ import Postgres
 import QueueCore
 import Time
 
-/// Staged changes that take effect in one transaction.
+/// Staged changes of a branch's own customers that take effect in one transaction.
 struct BranchTransaction {
   /// Result of the transaction.
   enum Effect: Equatable {
@@ -51,10 +51,7 @@ struct BranchTransaction {
   /// Tickets that the commit finishes.
   var tickets: [TicketNumber] { finished.map(\.customer.ticket) }
 
-  /// Adds a change.
-  ///
-  /// - Parameters:
-  ///   - dues: due times from refused transactions, whose changes the caller stages again.
+  /// Adds a change. `dues` are due times from refused transactions, for changes that the caller stages again.
   mutating func add(_ change: StoreChange, clock: ServerClockOffset, dues: [TicketNumber: Due]) {
     switch change {
     case .finish(let customer, let state, let receipt):
@@ -87,7 +84,8 @@ struct BranchTransaction {
 
   // MARK: - Statements
 
-  /// Statements of the transaction.
+  /// Makes the request for these changes as the commit with this number. It has no effect if the preceding commit
+  /// `former` is missing.
   ///
   /// - Parameters:
   ///   - former: the preceding commit, without which this one has no effect; 0 if it is known to be in the database.
@@ -134,7 +132,7 @@ struct BranchTransaction {
     }
   }
 
-  /// Customers on which the transaction had no effect.
+  /// Tickets of this transaction that the database did not change: those in neither `done` (finished) nor `changed`.
   ///
   /// - Parameter changed: customers that were changed; nil if unknown. If it is nil, only finished customers are
   ///   examined.
@@ -151,7 +149,7 @@ struct BranchTransaction {
     return without
   }
 
-  /// Position of a customer in this state.
+  /// Row key of a customer in this state: state, lane and ticket.
   private static func position(_ customer: Customer, _ state: CustomerState, _ lanes: [Line: Int64]) -> Int64
   {
     PostgresPosition.of(

@@ -6,7 +6,8 @@ import Postgres
 import QueueCore
 import Time
 
-/// Customers of one request. All of them that need new tickets get them in one transaction, or none does.
+/// Customers of one request for tickets, as columns of the SQL statement. All of them that need new tickets get them in
+/// one transaction, or none does.
 struct EnqueueColumns {
   /// Issue time of the tickets, by the clock of the database server after ``report(by:at:)``.
   private(set) var issuedAt: WallTime
@@ -89,7 +90,8 @@ struct EnqueueColumns {
     76 + (articles[place]?.utf8.count ?? 0) + (payloads[place]?.count ?? 0) + (keys[place]?.utf8.count ?? 0)
   }
 
-  /// Customers of the slice that starts at `first`; at least one.
+  /// Range of the customers in the slice that starts at `first`: at most `customers` and `bytes`, but at least one
+  /// customer.
   func slice(from first: Int, bytes: Int, customers: Int) -> Range<Int> {
     var (end, sum) = (first, 0)
     while end < count, end - first < customers {
@@ -124,7 +126,7 @@ struct EnqueueColumns {
   /// Marker for a missing digest.
   static let noDigest = Int64.min
 
-  /// Columns of positions (without tickets), amounts, accounts, due times, item names and payloads.
+  /// Columns of row keys (state and lane, without ticket), amounts, accounts, due times, item names and payloads.
   func columns(lanes: [Line: Int64]) -> [PostgresValue] { columns(0..<count, lanes: lanes) }
 
   /// The columns of the customers in a slice.

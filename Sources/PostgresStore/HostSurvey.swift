@@ -57,6 +57,7 @@ final class HostSurvey: PostgresHandler {
     if found.isEmpty { begin() } else { choose() }
   }
 
+  /// Ends the survey and closes its connections, without a choice or an error.
   func close() {
     isOver = true
     for connection in connections { connection.close() }
@@ -91,10 +92,11 @@ final class HostSurvey: PostgresHandler {
     markFinished(host)
   }
 
+  /// Does nothing: a survey receives no notifications.
   func notified(_ connection: PostgresConnection, channel: String, payload: String) {}
 
-  /// Marks a host as answered or failed. Does not close its connection, because this method runs inside a callback of
-  /// the connection.
+  /// Marks a host as answered or failed, and sets the time of the choice or of the next retry. Does not close its
+  /// connection, because this method runs inside a callback of the connection.
   private func markFinished(_ host: Int) {
     guard finishedHosts.insert(host).inserted else { return }
     let now = SystemClock.monotonic()

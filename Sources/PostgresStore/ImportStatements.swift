@@ -4,7 +4,7 @@
 // the commit.
 import Postgres
 
-/// Statements that fill an empty database in one transaction.
+/// Statements of a bank's move from a home: they fill an empty database in one transaction.
 public enum ImportStatements {
   /// Locks out all branches. Fails if it waits for one of the locks for 10 s.
   public static let lockOutBranches: [PostgresCall] = [

@@ -44,7 +44,7 @@ final class PendingClaims {
     (self.context, self.link) = (context, link)
   }
 
-  /// Requests the next page of a line.
+  /// Requests the next page of a line, with about `limit` customers.
   func claim(_ line: Line, limit: Int) {
     last += 1
     claims.append(Claim(number: last, line: line, limit: max(1, limit)))
@@ -77,7 +77,8 @@ final class PendingClaims {
     report()
   }
 
-  /// Queries a claimed page; false if the connection accepts no request now.
+  /// Queries a claimed page that was too large to be sent with its claim; false if the connection accepts no request
+  /// now.
   private func fetch(_ index: Int, _ branch: PostgresBranch) -> Bool {
     let claim = claims[index]
     let isSent = link.send(branch.claimed(claim.number)) { [weak self] answer in
@@ -156,10 +157,12 @@ final class PendingClaims {
     }
   }
 
-  /// After a failover, asks whether the new server has the last reported page. Pages are claimed in order, so a server
-  /// that has this page also has all earlier pages. The page may also be missing because its day has ended or its
-  /// customers were returned. In this case the branch rejoins without need, and no customer is lost. `finish` receives
-  /// nil if the query failed.
+  /// After a failover, asks whether the new server has the last reported page. `finish` receives nil if the query
+  /// failed.
+  ///
+  /// Pages are claimed in order, so a server that has this page also has all earlier pages. The page may also be missing
+  /// because its day has ended or its customers were returned. In this case the branch rejoins without need, and no
+  /// customer is lost.
   ///
   /// - Returns: true if the query was sent or is not necessary.
   func checkLastClaim(_ finish: @escaping (Bool?) -> Void) -> Bool {

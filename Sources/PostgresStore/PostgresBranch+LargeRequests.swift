@@ -15,7 +15,7 @@ struct LargeRequestID: Hashable {
 }
 
 extension PostgresBranch {
-  /// Stores one slice of a large request; false if the branch was fenced.
+  /// Stores the slice with the index `part` of the large request `name`; false if the branch was fenced.
   ///
   /// - Parameter part: index of the slice, from 0.
   func storeSlice(

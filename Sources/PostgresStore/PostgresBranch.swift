@@ -7,7 +7,7 @@ import Postgres
 import QueueCore
 import Time
 
-/// A branch in one of its epochs.
+/// A branch in one of its epochs. Its methods make requests, which the caller sends.
 public struct PostgresBranch: Sendable, Hashable {
   /// Number in the database.
   public let id: Int64
@@ -284,7 +284,7 @@ public struct PostgresBranch: Sendable, Hashable {
     }
   }
 
-  /// Payload of a customer; nil if it has none, or does not exist any more.
+  /// Payload of the customer at this position (state, lane and ticket); nil if it has none, or does not exist any more.
   public static func payload(of position: Int64) -> PostgresRequest<[UInt8]?> {
     PostgresRequest(segment: [PostgresStatements.payload(.integer(position))]) { results in
       results.first.map { $0.bytes(0, 0) }

@@ -13,7 +13,7 @@ public enum PostgresPosition {
   /// Highest ticket that fits: 40 bits.
   public static let highestTicket: Int64 = 1 << 40 - 1
 
-  /// The position of a ticket; each part is truncated to its bits.
+  /// Row key (position) of a customer: state, lane and ticket in one number, each truncated to its bits.
   public static func of(state: Int64 = 1, lane: Int64, ticket: Int64) -> Int64 {
     (state & 7) << 60 | (lane & highestLane) << 40 | ticket & highestTicket
   }
@@ -70,7 +70,7 @@ public struct ClaimedCustomer: Sendable, Hashable {
   }
 }
 
-/// Finished customers with their receipts.
+/// Finished customers with their receipts, as columns of the statement that finishes them in one commit.
 public struct PostgresCompletion: Sendable, Hashable {
   /// Number of customers.
   public var count: Int { positions.count }
@@ -80,7 +80,7 @@ public struct PostgresCompletion: Sendable, Hashable {
   /// Rarely used columns, by the index of the customer.
   private var optionalColumns: [Int: OptionalColumns] = [:]
 
-  /// Values that few receipts have.
+  /// Values that few receipts have: the result of the work, and the shortages.
   private struct OptionalColumns: Hashable {
     var result: WorkResult?
     var shortages: String?
@@ -88,7 +88,7 @@ public struct PostgresCompletion: Sendable, Hashable {
 
   public init() {}
 
-  /// Adds a customer.
+  /// Adds a finished customer at this position, with the values of its receipt.
   ///
   /// - Parameters:
   ///   - outcome: raw value of `Outcome`.

@@ -3,7 +3,7 @@
 // committed.
 import Postgres
 
-/// One transaction with an answer.
+/// Statements of one transaction, and the function that reads the answer from their results.
 public struct PostgresRequest<Answer> {
   /// Statements of the transaction.
   package let segment: [PostgresCall]
@@ -21,7 +21,7 @@ public enum PostgresAnswer<Answer> {
 }
 
 extension PostgresConnection {
-  /// Sends a request; see ``PostgresConnection``.
+  /// Sends a request, and passes the outcome with its answer to `finish`; see ``PostgresConnection``.
   ///
   /// - Throws: `full`, `closed`; the request was not sent.
   public func send<Answer>(

@@ -35,7 +35,7 @@ extension PostgresStatements {
         count(*) FILTER (WHERE position >> 60 = 2)
       FROM added CROSS JOIN today GROUP BY today.day, \(lane()))
     """
-  /// Notifies all branches of the lanes that get waiting customers and had no unclaimed customers before.
+  /// SQL that notifies all branches of the lanes that get waiting customers and had no unclaimed customers before.
   private static func notification(_ bases: String) -> String {
     """
     told AS MATERIALIZED (

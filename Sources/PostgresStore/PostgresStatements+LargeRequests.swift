@@ -9,8 +9,8 @@ extension PostgresStatements {
   /// Slices that one transaction moves to `customer`.
   private static let slicesAtOnce = 4
 
-  /// Exclusive upper bound of the tickets of a lane that may be claimed while large requests are being moved to it; the
-  /// highest ticket if there are none.
+  /// SQL expression: exclusive upper bound of the tickets of a lane that may be claimed while large requests are being
+  /// moved to it; the highest ticket if there are none.
   static func claimLimit(_ lane: String) -> String {
     "coalesce((SELECT min(next) FROM bank.staged_batch WHERE \(lane) = ANY (lanes)), \(ticketMask))"
   }

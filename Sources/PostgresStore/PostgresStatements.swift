@@ -37,19 +37,19 @@ enum PostgresStatements {
   static let ticketMask = "1099511627775"
   /// Bits of a lane's number.
   static let laneMask = "1048575"
-  /// The lane in a position.
+  /// SQL expression: the lane in a position.
   static func lane(_ position: String = "position") -> String { "((\(position) >> 40) & \(laneMask))" }
-  /// Position before the first waiting customer of a lane. The expression is parenthesised, because these SQL
-  /// operators have equal precedence and associate to the left.
+  /// SQL expression: position before the first waiting customer of a lane. It is in parentheses, because these
+  /// operators have equal precedence.
   static func base(_ lane: String) -> String { "((1::bigint << 60) | (\(lane) << 40))" }
-  /// The last ticket of a lane that was ever claimed.
+  /// SQL expression: the last ticket of a lane that was ever claimed; 0 for none.
   static func lastClaimed(_ lane: String) -> String {
     """
     greatest(coalesce((SELECT last FROM bank.claim WHERE lane = \(lane) ORDER BY last DESC LIMIT 1), 0), \
     coalesce((SELECT max(last) FROM bank.returned_range WHERE lane = \(lane)), 0))
     """
   }
-  /// True if a lane may have waiting customers that no branch has claimed.
+  /// SQL condition: a lane may have waiting customers that no branch has claimed.
   static func hasUnclaimed(_ lane: String) -> String {
     """
     (EXISTS (SELECT FROM bank.returned_range WHERE lane = \(lane)) OR (SELECT position FROM bank.customer

@@ -6,7 +6,7 @@ import Postgres
 import QueueCore
 import Time
 
-/// Event of a shared store.
+/// Event that a shared store reports to its branch, such as a claimed page, a commit or the loss of the lease.
 public enum PostgresStoreEvent: Sendable, Equatable {
   /// The database cannot be used. No event follows.
   case refused(SharedStoreFailure)
@@ -57,7 +57,7 @@ public enum PostgresStoreEvent: Sendable, Equatable {
   case transactionsLost(commits: [Int64])
 }
 
-/// Reasons for which the branch owns no customers any more.
+/// Reason why the branch owns no customers any more.
 public enum LeaseLoss: Sendable, Hashable {
   /// The epoch was ended by another branch, or by a new start of the same one.
   case fenced
@@ -69,7 +69,7 @@ public enum LeaseLoss: Sendable, Hashable {
   case databaseReplaced
 }
 
-/// Reasons for which the database cannot be used.
+/// Reason why the database cannot be used.
 public enum SharedStoreFailure: Error, Sendable, Hashable {
   /// The server is unusable, or refuses this user.
   case server(PostgresError)
@@ -126,7 +126,7 @@ public struct CustomerWithPayload: Sendable, Equatable {
   }
 }
 
-/// Reply to a request.
+/// Reply to a request for tickets, to an operator command or to a task of the branch.
 public enum StoreReply: Sendable, Equatable {
   /// The tickets of a request, new or known.
   case issued(RequestTickets)
@@ -148,7 +148,7 @@ public enum StoreReply: Sendable, Equatable {
   case refused(StoreError)
 }
 
-/// The tickets of one request.
+/// Tickets of one request: those issued to it, and those issued earlier under its customers' keys.
 public struct RequestTickets: Sendable, Equatable {
   /// Tickets issued to this request, in ascending order. Adjacent ranges are merged.
   public var new: [IssuedTickets] = []

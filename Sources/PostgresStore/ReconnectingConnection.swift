@@ -125,7 +125,7 @@ final class ReconnectingConnection: PostgresHandler {
     if let error, !error.takesNoChanges { lost(error) }
   }
 
-  /// Ends the pause, because another connection has just reached the server.
+  /// Connects without waiting for the end of the pause, because another connection has just reached the server.
   func retryNow() {
     guard stage == .waiting else { return }
     pause = Self.firstPause
@@ -138,7 +138,7 @@ final class ReconnectingConnection: PostgresHandler {
       ?? false
   }
 
-  /// Closes a connection to any other server, after a failover.
+  /// Reconnects if the connection is at any other server than this one, to which the branch moves after a failover.
   func leave(serversOtherThan server: ServerIdentity) {
     guard stage == .open || stage == .ending || stage == .held, !isAtServer(of: server) else { return }
     reconnect()
@@ -147,13 +147,13 @@ final class ReconnectingConnection: PostgresHandler {
   /// Delays connecting until ``begin(at:)``.
   func suspend() { nextAttempt = MonotonicTime(nanoseconds: .max) }
 
-  /// Connects, with this host first.
+  /// Starts connecting, with this host first, after ``suspend()``.
   func begin(at host: Int) {
     self.host = host &- 1
     nextAttempt = SystemClock.monotonic()
   }
 
-  /// Repeats the decision about a held connection, after the branch has joined.
+  /// Decides again, after the branch has joined, about a connection that was kept unused before.
   func recheckIdentity() {
     guard stage == .held, let identity else { return }
     queryDatabaseID(identity)
@@ -229,7 +229,7 @@ final class ReconnectingConnection: PostgresHandler {
     }
   }
 
-  /// Uses, holds or closes the connection, as decided for this identity.
+  /// Uses the connection, keeps it unused or closes it, as decided for this identity.
   private func admit(_ identity: ServerIdentity) {
     self.identity = identity
     switch decide(self, identity) {
@@ -246,7 +246,8 @@ final class ReconnectingConnection: PostgresHandler {
     }
   }
 
-  /// Terminates the earlier server processes, and checks again until all have exited.
+  /// Terminates the server processes of the link's earlier connections. Opens the link when all have exited, else
+  /// checks again.
   private func terminateFormer() {
     nextAttempt = MonotonicTime(nanoseconds: .max)
     let former = processes.dropLast()
@@ -314,5 +315,6 @@ final class ReconnectingConnection: PostgresHandler {
     pause = min(pause * 2, now.since(since) < Self.earlyOutage ? Self.maxEarlyPause : Self.maxPause)
   }
 
+  /// Passes a notification to the callback ``notified``.
   func notified(_ connection: PostgresConnection, channel: String, payload: String) { notified(payload) }
 }

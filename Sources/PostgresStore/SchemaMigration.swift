@@ -7,7 +7,7 @@ import Postgres
 
 /// Migration of a database to the present schema version.
 public final class SchemaMigration {
-  /// Reasons why the database cannot be used.
+  /// Reason why the database cannot be used.
   public enum Failure: Error, Sendable, Hashable {
     /// A newer program has created or migrated the database.
     case newer(version: Int64, known: Int64)

@@ -17,9 +17,8 @@ struct ServerClockOffset {
   /// Last reading of the server's clock, with the branch's monotonic time of the reading.
   private var lastReading: (database: Int64, at: MonotonicTime)?
 
-  /// Records a reading of the server's clock, with the time of the branch's clock.
-  ///
-  /// - Returns: true if times of the branch may now be stored with lower values than earlier times.
+  /// Records a reading of the server's clock and the branch's time of the reading. Returns true if later times of the
+  /// branch may now be stored with lower values than earlier ones.
   @discardableResult
   mutating func record(_ database: Int64, at own: WallTime, _ now: MonotonicTime? = nil) -> Bool {
     let isFirst = lastReading == nil

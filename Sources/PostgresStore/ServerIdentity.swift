@@ -15,7 +15,7 @@ package struct ServerIdentity: Equatable {
   package var bankID: Int64?
 }
 
-/// Decision about a connection.
+/// Decision about a new connection: use it, keep it unused, or close it.
 package enum ConnectionDecision: Equatable {
   /// Use the connection.
   case open
@@ -28,7 +28,7 @@ package enum ConnectionDecision: Equatable {
 }
 
 extension SharedStoreProgress {
-  /// Decides about a connection.
+  /// Decides from the identity of its server and database whether a branch uses a new connection.
   ///
   /// - Parameters:
   ///   - known: the identity that the branch remembers; nil for none yet.

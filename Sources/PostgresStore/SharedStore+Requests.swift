@@ -20,7 +20,7 @@ extension SharedStore {
       nil, repeatsInLaterEpoch: false, finish: { _ in }, StoreOperations.returnClaimed(lane: lane, tickets))
   }
 
-  /// Requests tickets.
+  /// Requests tickets for customers. The answer is a later event, `answered`.
   public func enqueueCustomers(_ request: RequestNumber, _ customers: EnqueueRequest) {
     requests.enqueueCustomers(request, customers)
   }

@@ -109,7 +109,7 @@ public final class SharedStore {
     survey.chose = { [unowned self] host in for link in links { link.begin(at: host) } }
   }
 
-  /// Sets the callbacks of the parts.
+  /// Sets the callbacks by which connections, transactions, claims, requests and membership notify each other.
   private func connect() {
     customerLink.opened = { [unowned self] in
       note(opened: customerLink)
@@ -251,6 +251,7 @@ public final class SharedStore {
     context.report(.refused(failure))
   }
 
+  /// Closes all connections permanently. Does not leave the bank.
   private func close() {
     isOver = true
     context.branch = nil

@@ -53,7 +53,7 @@ final class SharedStoreContext {
   /// Called to refuse new requests while the database accepts no writes.
   var onWriteRefusal: (PostgresError) -> Void = { _ in }
 
-  /// Records a refusal of all writes. Reports it once, until a write succeeds.
+  /// Records that the database accepts no writes, if the error says so. Reports it once, until a write succeeds.
   func refusesWrites(_ error: PostgresError) {
     guard error.takesNoChanges else { return }
     let isNew = writeRefusal == nil
@@ -62,10 +62,10 @@ final class SharedStoreContext {
     onWriteRefusal(error)
   }
 
-  /// Records a successful write.
+  /// Records that a write has succeeded, so the database accepts writes.
   func acceptsWrites() { writeRefusal = nil }
 
-  /// Adds an event. A line with a pending event gets no second one.
+  /// Adds an event for ``takeEvent()``. A line with a pending `lineMayHaveCustomers` gets no second one.
   func report(_ event: PostgresStoreEvent) {
     if case .lineMayHaveCustomers(let line) = event, !waiting.insert(line).inserted { return }
     events.append(event)

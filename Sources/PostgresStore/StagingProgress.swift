@@ -2,7 +2,7 @@
 // Invariant: slices are sent in order, and the request is complete when all are stored. A restart is a new run, and
 // answers to an earlier run are ignored.
 
-/// Slices of one large request that were sent or stored so far.
+/// Progress of a large request, which is sent in slices: how many were sent, and whether all are stored.
 struct StagingProgress {
   /// Number of restarts.
   private(set) var attempt = 0
@@ -30,7 +30,7 @@ struct StagingProgress {
     inFlightCount += 1
   }
 
-  /// Counts a stored slice of a request with `count` customers.
+  /// Counts one more slice as stored. `count` is the number of customers of the whole request.
   mutating func countStored(of count: Int) {
     inFlightCount -= 1
     isComplete = inFlightCount == 0 && sent == count

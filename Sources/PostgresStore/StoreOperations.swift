@@ -7,7 +7,7 @@ import QueueCore
 
 /// Builders of the transactions for operator commands and periodic tasks.
 enum StoreOperations {
-  /// Result of one transmission.
+  /// Result of one transmission of a request: its answer, or that the branch was fenced.
   typealias AttemptResult = StoreRequestQueue.AttemptResult
 
   /// Cancels a customer of any branch.
@@ -72,7 +72,7 @@ enum StoreOperations {
     }
   }
 
-  /// Deletes the rows of tickets whose reservations the branch's stock has released.
+  /// Deletes the rows of tickets from `stock_release`, because the branch's stock has released their reservations.
   static func released(_ tickets: [TicketOfDay]) -> StoreRequestQueue.RequestBuilder {
     { branch, _, _ in
       let values = branch.fence + [.integers(tickets.map(\.day)), .integers(tickets.map(\.ticket))]

@@ -9,7 +9,7 @@ import QueueCore
 import Time
 
 extension StoreRequestQueue {
-  /// Sends the next slices of a request, a few at a time, so that other requests are sent in between.
+  /// Sends the next slices of a large request, a few at a time, so that other requests are sent in between.
   func sendSlices(of id: Int64, _ branch: PostgresBranch) {
     while let index = tasks.firstIndex(where: { $0.id == id }), let customers = tasks[index].columns,
       let staging = tasks[index].staging, let slice = staging.next(of: customers, bounds)

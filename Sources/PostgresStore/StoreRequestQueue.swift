@@ -9,9 +9,9 @@ import Postgres
 import QueueCore
 import Time
 
-/// Requests to the shared database that are waiting or in flight.
+/// Requests to the shared database that wait or are in flight: for tickets, operator commands and periodic tasks.
 final class StoreRequestQueue {
-  /// Result of one transmission.
+  /// Result of one transmission of a request: its answer, or that the branch was fenced.
   enum AttemptResult {
     case answer(StoreReply)
     case fenced
@@ -121,7 +121,7 @@ final class StoreRequestQueue {
     pump()
   }
 
-  /// Adds a request, and sends it as soon as possible.
+  /// Adds a request, and sends it as soon as possible. `finish`, if given, receives the answer instead of the client.
   ///
   /// - Parameters:
   ///   - repeatsInLaterEpoch: true if the request must be repeated in a later epoch.
@@ -159,7 +159,7 @@ final class StoreRequestQueue {
     }
   }
 
-  /// Sends one request as its own transaction; false if it cannot be sent now.
+  /// Sends the request at this index as its own transaction; false if it cannot be sent now.
   private func send(_ index: Int, _ branch: PostgresBranch) -> Bool {
     let number = context.numbers.next()
     let task = tasks[index]
@@ -300,7 +300,8 @@ final class StoreRequestQueue {
 
   // MARK: - Results
 
-  /// Ends a transmission. Returns the number of its commit, or nil if its epoch or its request has ended.
+  /// Ends a transmission, because its outcome has arrived. Returns the number of its commit, or nil if its epoch or its
+  /// request has ended.
   private func finishAttempt(_ id: Int64, _ branch: PostgresBranch, last: Bool = true) -> Int64? {
     guard context.branch == branch, let index = tasks.firstIndex(where: { $0.id == id }) else { return nil }
     if last { sent -= 1 }

@@ -92,7 +92,7 @@ final class TransactionQueue {
     }
   }
 
-  /// Handles the result of a transmission.
+  /// Handles the outcome of one sent transaction.
   private func handle(
     _ answer: PostgresAnswer<BranchTransaction.Effect>, _ number: Int64, _ branch: PostgresBranch
   ) {
@@ -120,7 +120,7 @@ final class TransactionQueue {
     refuse(error)
   }
 
-  /// Reports the oldest transaction as committed.
+  /// Reports the oldest transaction as committed, without an effect on `rejectedCompletions`.
   private func reportCommitted(_ rejectedCompletions: [TicketNumber]) {
     let flight = inFlight.removeFirst()
     context.numbers.commit(flight.number)
@@ -129,7 +129,7 @@ final class TransactionQueue {
     context.report(.committed(rejectedCompletions: rejectedCompletions))
   }
 
-  /// Drops all transactions and reports the refusal, after unknown outcomes are known.
+  /// Drops all transactions and reports the refusal. Does nothing yet while the outcome of any of them is unknown.
   private func refuse(_ error: PostgresError) {
     // The unknown outcomes of other commits are queried first.
     guard !inFlight.contains(where: { $0.state == .unknown }) else { return }
@@ -173,8 +173,8 @@ final class TransactionQueue {
     if !isSent { isResolving = false }
   }
 
-  /// Queries which of the sent transactions are in the database. `finish` receives the tickets of each, or nil if the
-  /// query failed. Returns false if the query cannot be sent.
+  /// Queries which of the sent transactions are in the database. `finish` receives these, each with the tickets that it
+  /// has finished, or nil if the query failed. Returns false if the query cannot be sent.
   private func lookUp(
     _ branch: PostgresBranch, on link: ReconnectingConnection, _ finish: @escaping ([Int64: [Int64]]?) -> Void
   ) -> Bool {
@@ -201,7 +201,7 @@ final class TransactionQueue {
 
   // MARK: - The end of an epoch
 
-  /// Handles the loss of the epoch: the branch owns no customers any more.
+  /// Drops the staged changes and marks sent transactions as unknown, because the epoch has ended.
   func handleLoss() {
     for index in inFlight.indices where inFlight[index].state == .sent { inFlight[index].state = .unknown }
     if !Kernel.hasPlantedBug("keepsCommitsAfterLeaseLoss") { staged = BranchTransaction() }
@@ -209,11 +209,8 @@ final class TransactionQueue {
     refusedDues = [:]
   }
 
-  /// Reports the results of all transactions of the former epoch. The branch has rejoined, so no statement of that
-  /// epoch can follow.
-  ///
-  /// - Returns: true if the query was sent or is not necessary. If not, or if `finish` receives false, the caller
-  ///   repeats the call.
+  /// Reports the results of all transactions of the former epoch, after the branch has rejoined. Returns false if the
+  /// query cannot be sent. Then, or if `finish` receives false, the caller repeats the call.
   func resolveFormerEpoch(
     _ former: PostgresBranch, on link: ReconnectingConnection, _ finish: @escaping (Bool) -> Void
   ) -> Bool {

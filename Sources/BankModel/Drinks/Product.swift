@@ -1,7 +1,7 @@
 // One line of the product table: data of a product of the vending machine, with the class of its drinks.
 // Invariant: a product has exactly the properties of its class, so a drink can be made from every line of a table.
 
-/// A class of drinks with the properties shared by all instances of one product.
+/// Class of a product's drinks, with the properties that all its pieces have in common, such as caffeine.
 public enum DrinkClass: Hashable, Sendable {
   case strawberryMilk(isLowFat: Bool, permille: Int64)
   case chocolateMilk(isLowFat: Bool, permille: Int64)
@@ -44,7 +44,7 @@ public enum DrinkClass: Hashable, Sendable {
   }
 }
 
-/// A line of the product table.
+/// A product of the vending machine: one line of the product table, with names, price, volume and class of drink.
 public struct Product: Hashable, Sendable {
   /// Name in commands, and of the item in the stock.
   public var id: ItemID
@@ -80,10 +80,8 @@ public struct Product: Hashable, Sendable {
     Beverage.Label(product: id, brand: brand, volume: volume, price: price, name: name)
   }
 
-  /// Dates of a drink produced on a day; `expires` defaults to the end of the product's shelf life, or to the last
-  /// valid day if that is earlier.
-  ///
-  /// - Returns: nil if a day is invalid, or if `expires` is before `made`.
+  /// Dates of a drink produced on a day; nil if they are invalid. `expires` defaults to the end of the product's shelf
+  /// life, or to the last valid day if that is earlier.
   public func dates(made: DayNumber, expires: DayNumber? = nil) -> LotDates? {
     guard StockLimits.days.contains(made) else { return nil }
     let dates = LotDates(made: made, expires: expires ?? min(made + shelfLife, StockLimits.days.upperBound))

@@ -19,6 +19,7 @@ public struct ProductTable: Hashable, Sendable {
 
   /// The products of the original vending machine app.
   public static let standard: ProductTable = {
+    /// Makes a product of the built-in table. `id` is its name in commands, and `name` the Korean name.
     func product(
       _ id: String, _ drinkClass: DrinkClass, _ brand: String, _ volume: Int64, _ price: Won, _ name: String,
       _ english: String, _ emoji: String
