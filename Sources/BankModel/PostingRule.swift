@@ -3,7 +3,7 @@
 
 /// Accounts between which a served customer's amount is transferred.
 public struct PostingRule: Hashable, Sendable {
-  /// Side of a transfer.
+  /// Account that a transfer debits or credits: the bank's cash, its loans, or the customer's account.
   public enum Side: UInt8, NameCodable {
     /// The bank's cash.
     case cash = 1

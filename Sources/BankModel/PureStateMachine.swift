@@ -54,7 +54,7 @@ public protocol EntryStore<Entry, Failure>: AnyObject {
   /// True if entries were staged since the last commit.
   var hasStagedChanges: Bool { get }
 
-  /// Returns after all staged entries are on disk.
+  /// Commits the staged entries, and returns after all of them are on disk.
   func commit() throws(Failure)
   /// Discards all entries staged since the last commit.
   func rollBack()

@@ -6,7 +6,7 @@
 import BankModel
 import Posix
 
-/// The files of one bank.
+/// The configuration file of one bank, and the files of its fruits and drinks.
 public struct BankFiles: Sendable, Hashable {
   /// Absolute path of the home.
   public let home: String

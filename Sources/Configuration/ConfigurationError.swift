@@ -93,7 +93,7 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case notAChoice(String, [String])
   }
 
-  /// Expected kind of value.
+  /// Kind of value that is expected where the file has another one.
   public enum Expected: Sendable, Hashable {
     case object, wholeNumber, bool, language, list, text
     /// Number from 0 to 1.

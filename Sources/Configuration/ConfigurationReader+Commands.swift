@@ -80,7 +80,7 @@ extension ConfigurationReader {
     return meanings
   }
 
-  /// An account that a transfer can debit or credit.
+  /// The value as the account that a transfer debits or credits: `cash`, `loans` or `customer`.
   func side() throws(ConfigurationError) -> PostingRule.Side {
     let name = try text(atMost: 40)
     guard let side = PostingRule.Side(name: name) else {

@@ -124,7 +124,7 @@ struct ConfigurationReader {
     return narrow
   }
 
-  /// A number from 0 to 1, in thousandths.
+  /// The value in thousandths; it must be a number from 0 to 1.
   func thousandths() throws(ConfigurationError) -> Int32 {
     guard case .number(let text) = node.content else { throw expected(.fraction) }
     guard let thousandths = FractionText.parse(text) else { throw fail(.notAFraction(text)) }

@@ -50,7 +50,7 @@ public struct LoadedConfiguration: Sendable, Equatable {
     throw ConfigurationError(path: path, key: keys.limit, line: line, reason: reason)
   }
 
-  /// Reads the members of an object and of its nested objects.
+  /// Reads the members of an object and of its nested objects into the properties of these settings.
   /// - Parameter settings: Accepted settings; their keys all start with the key of the object.
   /// - Parameter services: Key of the services, if this object can contain them.
   private mutating func readMembers(

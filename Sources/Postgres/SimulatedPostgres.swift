@@ -43,7 +43,7 @@ extension PostgresServer {
 
 /// Segments in flight on a connection to a simulated server.
 final class SimulatedPipeline {
-  /// Event for the owner of the connection.
+  /// Event of the connection for its owner: connected, notified or lost. Outcomes of segments are not events.
   enum Event {
     case connected(PostgresServer)
     case notified(channel: String, payload: String)

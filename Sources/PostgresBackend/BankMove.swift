@@ -136,7 +136,7 @@ final class BankMove {
     }
   }
 
-  /// Number of a service in the database.
+  /// Number that a service of the home has in the shared database.
   private func number(of service: Service) throws -> Int64 {
     guard let number = numbers[source.services[service]] else {
       throw StoreError.damaged(path: connection.name, detail: MessageDetail(.serviceUnknown, service.number))

@@ -81,8 +81,8 @@ final class PostgresQueueStore: SharedQueueStore {
     store.stage(change)
   }
 
-  /// Sends the staged changes as one transaction, or drops them after a loss or a refusal. Returns `onDisk` if nothing
-  /// is staged or in flight, else `underway`.
+  /// Sends the staged changes as one transaction, or drops them after a loss or a refusal. Returns `onDisk` only if
+  /// nothing is staged or in flight.
   func commit(_ dayCounters: DayCounters, arriving: InProgressEnqueue?) throws(StoreError) -> CommitProgress {
     guard !isLossUndelivered, refusal == nil else {
       self.store.dropStaged()

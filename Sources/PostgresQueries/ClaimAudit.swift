@@ -15,7 +15,7 @@ import PostgresStore
 import QueueCore
 import Storage
 
-/// Audit of all tickets of one day.
+/// Audit of all tickets of one day in a shared database.
 struct ClaimAudit {
   private let reading: PostgresReader
   private let day: PostgresReader.AuditedDay

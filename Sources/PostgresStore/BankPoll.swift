@@ -44,11 +44,8 @@ struct BankPoll {
   /// this branch and of branches that are not open.
   var largeRequests: [LargeRequestID] = []
 
-  /// Request for the state of the whole bank.
-  ///
-  /// - Parameters:
-  ///   - window: maximum age of a due time, in milliseconds.
-  ///   - isLast: true to request also the counts of the last ended day.
+  /// Request for the state of the whole bank. `window` limits the age of due times, in milliseconds. `isLast` adds the
+  /// counts of the last ended day.
   static func request(
     of branch: PostgresBranch, within window: Int64 = DueSearchRange.everything, isLast: Bool = false
   ) -> PostgresRequest<BankPoll> {

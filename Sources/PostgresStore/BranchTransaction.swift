@@ -10,7 +10,7 @@ import Time
 
 /// Staged changes of a branch's own customers that take effect in one transaction.
 struct BranchTransaction {
-  /// Result of the transaction.
+  /// Result of the transaction: committed, without effect because the preceding commit is missing, or fenced.
   enum Effect: Equatable {
     /// Committed, without an effect on these customers.
     case committed(rejectedCompletions: [TicketNumber])

@@ -75,7 +75,7 @@ final class HostSurvey: PostgresHandler {
     }
   }
 
-  /// Queries the identity of the server.
+  /// Queries the identity of the connected server. If it answers, its host can be chosen.
   func connected(_ connection: PostgresConnection, to server: PostgresServer) {
     try? connection.send(ServerProbe.request) { [weak self] answer in
       guard let self, let host = self.connections.firstIndex(where: { $0 === connection }) else { return }
@@ -84,7 +84,7 @@ final class HostSurvey: PostgresHandler {
     }
   }
 
-  /// Marks the host as failed.
+  /// Marks the host of a lost connection as failed.
   func lost(_ connection: PostgresConnection, _ error: PostgresError) {
     guard let host = connections.firstIndex(where: { $0 === connection }) else { return }
     // A standby's refusal is less informative than a connection failure, so it is overwritten.

@@ -60,7 +60,7 @@ public enum ImportStatements {
     SELECT day, opened_ms, nullif(closed_ms, \(nothing)) FROM unnest($1, $2, $3) AS d (day, opened_ms, closed_ms)
     """)
 
-  /// Creates the partitions of a day.
+  /// Statements that create the partitions of a day in the tables of receipts, attempts and commits.
   public static func partitions(for day: Int64) -> [PostgresCall] {
     PostgresSchema.partitions(day).map { .once($0) }
   }

@@ -2,7 +2,7 @@
 // Invariant: a change of the end of the other branch's lease, or of its epoch, proves that the other branch is running.
 import Postgres
 
-/// The other open branch that has the name of this branch.
+/// A branch in another home that has the name of this branch and a valid lease.
 struct NameHolder {
   let epoch: Int64
   let host: String

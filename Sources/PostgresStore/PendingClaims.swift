@@ -160,9 +160,9 @@ final class PendingClaims {
   /// After a failover, asks whether the new server has the last reported page. `finish` receives nil if the query
   /// failed.
   ///
-  /// Pages are claimed in order, so a server that has this page also has all earlier pages. The page may also be missing
-  /// because its day has ended or its customers were returned. In this case the branch rejoins without need, and no
-  /// customer is lost.
+  /// Pages are claimed in order, so a server that has this page also has all earlier pages. The page may also be
+  /// missing because its day has ended or its customers were returned. In this case the branch rejoins without need,
+  /// and no customer is lost.
   ///
   /// - Returns: true if the query was sent or is not necessary.
   func checkLastClaim(_ finish: @escaping (Bool?) -> Void) -> Bool {

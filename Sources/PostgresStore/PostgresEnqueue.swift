@@ -7,7 +7,8 @@ import QueueCore
 
 /// One request for tickets, of one customer or of a million.
 struct PostgresEnqueue {
-  /// Result of the request.
+  /// Result of a request for tickets: the tickets, a conflict of keys, a refusal because the bank drains, or missing
+  /// slices.
   enum Answer: Equatable {
     /// Tickets, issued now or when the same request was sent earlier; and the tickets of known keys of its customers.
     case given(RequestTickets, isNow: Bool)
@@ -78,7 +79,7 @@ struct PostgresEnqueue {
   /// True if the customers were sent in slices before.
   var isStaged = false
 
-  /// SQL statement for the branch in its present epoch.
+  /// SQL statement that issues the tickets of this request, for the branch in its present epoch.
   func call(_ branch: PostgresBranch) -> PostgresCall {
     precondition(customers.count > 0, "a request has a customer")
     let fence: [PostgresValue] = [.integer(branch.id), .integer(branch.epoch), .integer(commit)]

@@ -18,13 +18,13 @@ public enum PostgresPosition {
     (state & 7) << 60 | (lane & highestLane) << 40 | ticket & highestTicket
   }
 
-  /// The ticket in a position.
+  /// The ticket in a position, which is the row key of a customer.
   public static func ticket(_ position: Int64) -> Int64 { position & highestTicket }
-  /// The lane in a position.
+  /// The lane in a position, which is the row key of a customer.
   public static func lane(_ position: Int64) -> Int64 { position >> 40 & highestLane }
 }
 
-/// A customer of a claimed page.
+/// A customer of a claimed page, as read from its row.
 public struct ClaimedCustomer: Sendable, Hashable {
   /// See ``PostgresPosition``.
   public let position: Int64

@@ -376,7 +376,7 @@ enum PostgresSchema {
   /// Tables with one partition per day.
   static let partitioned = ["receipt", "attempt", "commit"]
 
-  /// SQL statements that create the partitions of a day.
+  /// SQL statements that create the partitions of a day in the tables of receipts, attempts and commits.
   static func partitions(_ day: Int64) -> [String] { partitioned.map { partition(day, of: $0) } }
 
   /// SQL statement that creates the partition of one table for a day.

@@ -100,7 +100,7 @@ final class ReconnectingConnection: PostgresHandler {
     return true
   }
 
-  /// Migrates the database to the present version.
+  /// Migrates the database of this connection to the present schema version.
   func prepare(_ finish: @escaping SchemaMigration.Completion) {
     if let connection { SchemaMigration.begin(on: connection, finish) }
   }
@@ -125,7 +125,7 @@ final class ReconnectingConnection: PostgresHandler {
     if let error, !error.takesNoChanges { lost(error) }
   }
 
-  /// Connects without waiting for the end of the pause, because another connection has just reached the server.
+  /// Ends the pause before the next attempt to connect, because another connection has just reached the server.
   func retryNow() {
     guard stage == .waiting else { return }
     pause = Self.firstPause

@@ -7,7 +7,7 @@
 // branch's clock was set since the last reading of the server's clock.
 import Time
 
-/// Difference of the server's clock from the branch's clock.
+/// Difference of the server's clock from the branch's clock, by which times are converted in both directions.
 struct ServerClockOffset {
   /// Smallest difference that counts, in milliseconds.
   private static let tolerance: Int64 = 1_000

@@ -49,6 +49,6 @@ extension SharedStoreProgress {
     return identity.timeline > known.timeline ? .openAlone : .open
   }
 
-  /// True if cluster and timeline equal the known ones.
+  /// True if this is the identity of a server with the cluster and timeline that the branch knows.
   func isAt(_ identity: ServerIdentity) -> Bool { (system, timeline) == (identity.system, identity.timeline) }
 }

@@ -222,7 +222,7 @@ public final class SharedStore {
     requests.pump()
   }
 
-  /// Creates the partitions of this day and the next one.
+  /// Creates the partitions of this day and the next one in the tables of receipts, attempts and commits.
   private func createPartitions(for day: BusinessDay) {
     for next in [day, day + 1] {
       requests.ask(

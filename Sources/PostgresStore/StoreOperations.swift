@@ -162,7 +162,7 @@ enum StoreOperations {
     }
   }
 
-  /// Creates the partitions of a day.
+  /// Creates the partitions of a day in the tables of receipts, attempts and commits.
   static func createPartitions(for day: BusinessDay) -> StoreRequestQueue.RequestBuilder {
     { _, _, _ in
       let request = SchemaMigration.partition(for: day)

@@ -139,7 +139,7 @@ final class TransactionQueue {
     context.report(.commitRefused(context.storeError(error)))
   }
 
-  /// Forgets all transactions and staged changes.
+  /// Forgets all transactions and staged changes, without a report.
   private func clearAll() {
     for flight in inFlight { context.numbers.release(flight.number) }
     inFlight = []
