@@ -6,7 +6,7 @@
 import Posix
 import Time
 
-/// A browser process that runs as long as the value exists.
+/// Headless browser in which tests open the bank's pages. Its process runs as long as the value exists.
 package final class Browser {
   /// Another name of 127.0.0.1, for pages of another origin.
   package static let otherOriginHost = "stranger.test"
@@ -21,7 +21,7 @@ package final class Browser {
   /// Pages by the ids of their sessions.
   private var pages: [String: Weak] = [:]
 
-  /// Weak reference to a page.
+  /// Weak reference to an open page, so that the list of pages does not keep a page that its test has released.
   private struct Weak { weak var page: Page? }
 
   /// Starts a browser.
@@ -39,7 +39,7 @@ package final class Browser {
   /// True if the browser answers; throws if it does not.
   func isAlive() throws(BrowserError) -> Bool { try !version().isEmpty }
 
-  /// Opens an empty page.
+  /// Opens an empty page in a browser context, whose cookies the page has; nil for a new context without cookies.
   /// - Parameter context: browser context with its cookies; nil for a new one.
   package func page(of context: Context? = nil) throws(BrowserError) -> Page {
     let context = if let context { context } else { try makeContext() }
@@ -55,7 +55,7 @@ package final class Browser {
     return page
   }
 
-  /// Browser context of one user, with its own cookies.
+  /// Browser context: its pages share cookies, and pages of another context act as another user.
   package struct Context: Sendable, Hashable { let name: String }
 
   /// Creates a browser context without cookies.
@@ -66,7 +66,8 @@ package final class Browser {
     return Context(name: name)
   }
 
-  /// Sends a request and waits for the answer. Events that arrive meanwhile are passed to their pages.
+  /// Sends a request of the DevTools protocol to the browser, or to one page by the id of its session, and returns the
+  /// result. Events that arrive meanwhile are passed to their pages.
   @discardableResult
   func ask(
     _ method: String, _ parameters: JSONValue = [:], session: String? = nil
@@ -93,7 +94,7 @@ package final class Browser {
       "\(method): no answer within \(Self.timeout.milliseconds) ms\n\(process.standardErrorText)")
   }
 
-  /// Sends a request without waiting for its answer.
+  /// Sends a request to one page, by the id of its session, without waiting for the answer.
   func send(_ method: String, _ parameters: JSONValue, session: String) throws(BrowserError) {
     lastRequest += 1
     try process.send([
@@ -117,7 +118,7 @@ package final class Browser {
     try pages[session]?.page?.handle(method, message["params"])
   }
 
-  /// Removes a page that was released.
+  /// Removes a released page, by the id of its session, from the list of pages that receive events.
   func forget(_ session: String) { pages[session] = nil }
 }
 

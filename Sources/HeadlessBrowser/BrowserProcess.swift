@@ -93,7 +93,7 @@ final class BrowserProcess {
     return found
   }
 
-  /// Command line of the browser.
+  /// Arguments with which the browser starts: its profile is in this directory, and it accepts this language.
   private static func arguments(_ directory: String, _ language: String) -> [String] {
     var arguments = [
       "--remote-debugging-pipe", "--user-data-dir=\(directory)/profile", "--accept-lang=\(language)",

@@ -2,7 +2,7 @@
 // Invariant: a missing member is `null`, so that a failed expectation shows the value instead of trapping.
 import JSON
 
-/// A JSON value.
+/// A JSON value in the messages to and from a browser.
 package enum JSONValue: Sendable, Equatable {
   case null
   case flag(Bool)

@@ -68,12 +68,12 @@ extension Page {
       ["windowId": window, "bounds": ["windowState": shown ? "normal" : "minimized"]])
   }
 
-  /// Cookies of the page's context for its address.
+  /// Cookies that the browser sends to the page's address, each as a JSON object.
   package func cookies() throws(BrowserError) -> [JSONValue] {
     try ask("Network.getCookies")["cookies"].items
   }
 
-  /// A screenshot as a PNG.
+  /// Screenshot of the visible part of the page as a PNG; `scale` is the size of the image relative to the window.
   ///
   /// - Parameter scale: size of the image relative to the window, in both directions.
   package func screenshot(scale: Double = 1) throws(BrowserError) -> [UInt8] {

@@ -20,7 +20,8 @@ extension Page {
     }
   }
 
-  /// Scrolls to an element and returns the middle of it; throws if it cannot be clicked there.
+  /// Scrolls to the first element that matches a selector and returns its middle as `x` and `y`; throws if it cannot be
+  /// clicked there.
   private func middle(of selector: String) throws(BrowserError) -> JSONValue {
     let point = try evaluate(
       """

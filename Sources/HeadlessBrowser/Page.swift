@@ -32,7 +32,7 @@ package final class Page {
     try? browser.send("Page.close", [:], session: session)
   }
 
-  /// Enables the events of the page, and sets its window size.
+  /// Prepares a new page: makes the browser report its events, and sets its window size.
   func prepare() throws(BrowserError) {
     for domain in ["Page", "Runtime", "Network", "Log"] { try ask("\(domain).enable") }
     try ask("Page.setLifecycleEventsEnabled", ["enabled": true])
@@ -47,7 +47,7 @@ package final class Page {
     try browser.ask(method, parameters, session: session)
   }
 
-  /// Handles an event of the browser about this page.
+  /// Handles an event of the browser about this page: logs it, records a loaded document, or answers an alert.
   func handle(_ event: String, _ parameters: JSONValue) throws(BrowserError) {
     log.handle(event, parameters)
     switch event {
@@ -59,7 +59,8 @@ package final class Page {
     }
   }
 
-  /// Navigates to an address and waits until the document and its resources are loaded.
+  /// Navigates to an address and waits until the document and its resources are loaded. Returns the document's request
+  /// with its status; nil if the browser reported no status.
   ///
   /// - Returns: the request of the document with its status; nil if the browser reported no status.
   @discardableResult
@@ -79,7 +80,7 @@ package final class Page {
     return log.requests[before...].last { $0.kind == "Document" && $0.status != nil }
   }
 
-  /// Loads the same document again.
+  /// Loads the document again, and returns its request as ``go(to:)`` does.
   @discardableResult
   package func reload() throws(BrowserError) -> PageRequest? { try go(to: try text("location.href")) }
 
@@ -128,7 +129,8 @@ package final class Page {
     try evaluateCondition(expression).isTrue
   }
 
-  /// Waits until a JavaScript expression is true, also in a document that is still loading.
+  /// Waits until a JavaScript expression is true, also in a document that is still loading; throws if it is not true
+  /// within the limit.
   ///
   /// - Parameter limit: maximum wait.
   package func wait(
@@ -153,6 +155,6 @@ package final class Page {
   /// Waits for one answer of the page, so that all events that it sent before are stored in ``log``.
   package func awaitPendingEvents() throws(BrowserError) { try ask("Runtime.evaluate", ["expression": "0"]) }
 
-  /// Clears the log of the page.
+  /// Clears the log of the page, so that a test sees only later requests, errors and alerts.
   package func forget() { log = PageLog() }
 }

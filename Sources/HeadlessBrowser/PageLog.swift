@@ -1,7 +1,7 @@
 // Record of what happens in a page: requests, responses, errors and alerts.
 // Invariant: entries are in the order of the browser's events.
 
-/// One request of a page, with its response.
+/// One HTTP request that a page has made, with the status, headers and size of its response.
 package struct PageRequest: Sendable {
   package let url: String
   package let method: String
@@ -31,7 +31,7 @@ package struct PageRequest: Sendable {
   }
 }
 
-/// Requests, errors and alerts of a page.
+/// What the browser has reported about a page: its requests, errors and alerts.
 package struct PageLog: Sendable {
   package internal(set) var requests: [PageRequest] = []
   /// Errors and warnings of the console and of the browser, uncaught exceptions, and a crash of the page.
@@ -104,7 +104,7 @@ package struct PageLog: Sendable {
 }
 
 extension PageRequest {
-  /// Adds the status, the size and the headers of a response.
+  /// Adds the status, the size and the headers of a response to its request.
   fileprivate mutating func apply(_ response: JSONValue) {
     status = response["status"].integer
     bytes += response["encodedDataLength"].integer ?? 0

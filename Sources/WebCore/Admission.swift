@@ -4,7 +4,7 @@
 
 /// Checks method, host and origin of every request, so that pages of other sites cannot use this server.
 public struct Admission: Sendable, Equatable {
-  /// HTTP status of a refused request.
+  /// Reason for refusing a request; the raw value is the HTTP status.
   public enum Refusal: Int, Sendable, Equatable {
     /// Method not supported by this server.
     case method = 405

@@ -2,7 +2,7 @@
 // Invariant: the pause of one visitor does not affect another, and memory is bounded.
 import Time
 
-/// Result of checking a code.
+/// Result of checking a code with which a visitor wants to become the vending machine's manager.
 public enum CodeVerdict: Sendable, Equatable {
   case right, wrong
   /// Not checked, because the visitor must wait.
@@ -11,7 +11,7 @@ public enum CodeVerdict: Sendable, Equatable {
 
 /// Counts the consecutive wrong codes of each visitor, and makes a visitor wait after five.
 struct CodeRateLimiter: Sendable {
-  /// Wrong codes of one visitor.
+  /// Number of consecutive wrong codes of one visitor, and the end of the pause after too many.
   private struct FailedAttempts {
     /// Value of the visitor's session cookie; empty without a cookie.
     var visitor: String
@@ -29,7 +29,7 @@ struct CodeRateLimiter: Sendable {
   /// Maximum number of stored visitors.
   static let visitors = 256
 
-  /// Checks a code unless the visitor must wait, and counts it if it is wrong.
+  /// Checks a code with `isRight` unless the visitor must wait, and counts it if it is wrong.
   ///
   /// - Parameters:
   ///   - visitor: the value of the visitor's session cookie; empty without a cookie.

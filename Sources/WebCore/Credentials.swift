@@ -6,7 +6,7 @@ import Time
 
 /// Authenticates visitors: the secrets of one home, the sessions, and the links of one process.
 public struct Credentials: Sendable {
-  /// The secrets stored in the home.
+  /// The web server's secrets, stored in the home: key of its proofs, random part of its name, and the manager's code.
   public struct Secrets: Sendable, Equatable {
     /// Key of the proofs with which the server shows a browser that it belongs to this bank.
     public var identity: String
@@ -85,7 +85,7 @@ public struct Credentials: Sendable {
 
   // MARK: - Links
 
-  /// Creates the token of a login link. It starts at most one session, and none after `lifetime`.
+  /// Creates the token of a login link with these rights. It starts at most one session, and none after `lifetime`.
   public mutating func issue(
     _ grant: WebGrant = WebGrant(), at now: MonotonicTime, random: () -> UInt64
   ) -> String {
@@ -96,7 +96,7 @@ public struct Credentials: Sendable {
     return token
   }
 
-  /// Returns the grant of a token and invalidates it; nil for an unknown or expired token.
+  /// Uses up a login link: returns the rights that its token gives; nil for an unknown, used or expired token.
   public mutating func redeem(_ token: String, at now: MonotonicTime) -> WebGrant? {
     guard let index = links.firstIndex(where: { Self.areEqual($0.token, token) }) else { return nil }
     let link = links.remove(at: index)
@@ -112,8 +112,8 @@ public struct Credentials: Sendable {
     Cookies(request)[cookieName].flatMap { sessions.find($0, at: now) }
   }
 
-  /// Starts a session and adds its cookie to the response. Returns the ids of sessions that have
-  /// expired or that ended to make room.
+  /// Starts a session and adds its cookie to the response, for HTTPS only if `isProxied`. Returns the ids of sessions
+  /// that have expired or that ended to make room.
   public mutating func startSession(
     _ grant: WebGrant, _ response: inout HTTPResponse, isProxied: Bool, at now: Int64, random: () -> UInt64
   ) -> [String] {
@@ -122,7 +122,7 @@ public struct Credentials: Sendable {
     return begun.ended
   }
 
-  /// Adds a header to the response that deletes the cookie in the browser.
+  /// Adds a header to the response that deletes the session cookie in the browser, for a logout.
   public func expireCookie(_ response: inout HTTPResponse, isProxied: Bool) {
     response.add("Set-Cookie", cookie("", "Max-Age=0", isProxied))
   }
@@ -130,7 +130,7 @@ public struct Credentials: Sendable {
   /// Ends a session; false if no session has this id.
   public mutating func end(_ id: String) -> Bool { sessions.end(id) }
 
-  /// Gives a session the manager's rights.
+  /// Gives a session the rights of the vending machine's manager.
   public mutating func makeManager(_ id: String) { sessions.makeManager(id) }
 
   /// Removes expired sessions. Returns their ids.
@@ -138,7 +138,7 @@ public struct Credentials: Sendable {
 
   // MARK: - Proof of the server
 
-  /// Key that a page of this session receives, to recognise this bank later.
+  /// Key with which a page of this session later checks that a server is still this bank's.
   public func proofKey(of session: String) -> String {
     SHA256.hex(SHA256.hmac(of: Array(session.utf8), key: Array(secrets.identity.utf8)))
   }
@@ -161,12 +161,12 @@ public struct Credentials: Sendable {
     return codes.checkCode(visitor, at: now) { Self.areEqual(code, right) }
   }
 
-  /// Value of a `Set-Cookie` header for the session cookie.
+  /// Value of a `Set-Cookie` header for the session cookie, with its `Max-Age` attribute; for HTTPS only if proxied.
   private func cookie(_ value: String, _ age: String, _ isProxied: Bool) -> String {
     "\(cookieName)=\(value); Path=/; HttpOnly; SameSite=Strict; \(age)\(isProxied ? "; Secure" : "")"
   }
 
-  /// Compares two texts in a time that does not depend on where they differ.
+  /// True if two texts are equal. The comparison takes a time that does not depend on where they differ.
   private static func areEqual(_ one: String, _ other: String) -> Bool {
     let (one, other) = (Array(one.utf8), Array(other.utf8))
     guard one.count == other.count else { return false }

@@ -2,7 +2,8 @@
 // Invariant: an id contains the epoch of its feed, so a client cannot resume from a position that another
 // process counted.
 
-/// Id of an event: the epoch of a page's feed, and the position in it.
+/// Id of an event, from which a browser resumes a stream: number of the page's feed (`epoch`, new at each start of the
+/// feed), and number of the event in it.
 public struct EventID: Sendable, Equatable {
   /// Epoch of the feed. It is new in each process, and each time a page gets a viewer after it had none.
   public var epoch: UInt64
@@ -34,6 +35,6 @@ public enum EventText {
   /// States to which page of a stream the next events belong, as the index of the page in the request.
   public static func page(_ index: Int) -> [UInt8] { Array("event: page\ndata: \(index)\n\n".utf8) }
 
-  /// Delay before a browser reconnects, in milliseconds.
+  /// Line of a stream that sets the delay before a browser reconnects, in milliseconds.
   public static func retry(_ milliseconds: Int) -> [UInt8] { Array("retry: \(milliseconds)\n\n".utf8) }
 }

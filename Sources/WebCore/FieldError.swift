@@ -1,9 +1,9 @@
 // The error for an invalid field of a request.
 // Invariant: an error names one field or concerns the whole body, and its message is English.
 
-/// An invalid field of a body, a form or a query.
+/// Error about one field of a body, a form or a query: its name, and what is wrong with it.
 public struct FieldError: Error, Sendable, Equatable {
-  /// Kind of error.
+  /// What is wrong with a field, such as an unknown name, a missing field or an invalid value.
   public enum Problem: Sendable, Equatable {
     /// Unknown field; `known` lists the accepted ones.
     case unknown(known: [String])

@@ -3,12 +3,12 @@
 // control characters except line breaks and tabs.
 // Errors: nil for any other input; parsing never traps.
 
-/// Names and values of a form, in order. A name may be repeated.
+/// Names and values of a form or a query, in order. A name may be repeated.
 public struct FormFields: Sendable, Equatable {
   /// Maximum number of fields: the tickets of the largest selection, and a few more.
   public static let maximumCount = 10_100
 
-  /// One field.
+  /// Name and value of one field.
   public struct Field: Sendable, Equatable {
     /// Decoded name and value.
     public var name, value: String

@@ -68,7 +68,7 @@ public struct HTTPRequest: Sendable, Equatable {
   public var wantsJSON: Bool { headers["accept"]?.contains("application/json") == true }
 }
 
-/// Names and values, in the order of arrival.
+/// Headers of a request, in the order of arrival, with names in lower case.
 public struct HTTPHeaders: Sendable, Equatable {
   private var fields: [(name: String, value: String)] = []
 

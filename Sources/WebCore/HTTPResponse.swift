@@ -48,7 +48,8 @@ public struct HTTPResponse: Sendable, Equatable {
   public static let eventStreamHead = HTTPResponse(
     200, headers: [("Content-Type", "text/event-stream"), ("Cache-Control", "no-store")])
 
-  /// The response as bytes, for a connection that closes after it.
+  /// The response as bytes, for a connection that closes after it. `isStream` omits the length, because a stream
+  /// follows.
   ///
   /// - Parameter isStream: true if the body is the start of a stream that ends with the connection.
   public func serialized(isStream: Bool = false) -> [UInt8] {

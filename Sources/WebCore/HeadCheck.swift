@@ -2,7 +2,7 @@
 // Invariant: a head that passes has at most `longest` bytes, a request line of HTTP/1.0 or 1.1, valid header names and
 // one Host header. The purpose is that this server, and not the library, answers a malformed head.
 
-/// Result of checking the first bytes of a connection.
+/// Result of checking the head of a request (request line and headers) before the HTTP library reads it.
 public enum HeadCheck: Sendable, Equatable {
   /// The head is not complete yet.
   case incomplete
@@ -52,7 +52,7 @@ public enum HeadCheck: Sendable, Equatable {
     }.filter { !$0.isEmpty }
   }
 
-  /// Status with which the head is refused; nil if it is well formed.
+  /// HTTP status with which the head with these lines is refused; nil if it is well formed.
   private static func refusal(of lines: [ArraySlice<UInt8>]) -> Int? {
     guard let first = lines.first else { return 400 }
     let parts = first.split(separator: 0x20, omittingEmptySubsequences: false)
@@ -87,7 +87,7 @@ public enum HeadCheck: Sendable, Equatable {
     return (name, String(decoding: kept, as: UTF8.self))
   }
 
-  /// The parts of the head on which the response depends: the target, and the accepted formats and languages.
+  /// Request made of the parts of a refused head on which the response depends: target, accepted formats and languages.
   private static func request(_ lines: [ArraySlice<UInt8>]) -> HTTPRequest {
     let parts = lines.first?.split(separator: 0x20) ?? []
     let target = parts.count > 1 ? RequestTarget(parts[1]) : nil

@@ -28,12 +28,13 @@ public enum Preferences {
     return ["dark", "light"].contains(choice) ? choice : ""
   }
 
-  /// A cookie that stores a choice for a year.
+  /// Value of a `Set-Cookie` header that stores a visitor's choice for a year.
   public static func cookie(_ name: String, _ value: String) -> String {
     "\(name)=\(value); Path=/; SameSite=Strict; Max-Age=31536000"
   }
 
-  /// The preferred language of an Accept-Language header (RFC 9110, section 12.5.4).
+  /// The language that an Accept-Language header prefers; English if it names neither Korean nor English (RFC 9110,
+  /// section 12.5.4).
   static func preferred(_ header: String) -> Language {
     var best: (language: Language, weight: Int)?
     for range in header.split(separator: ",").prefix(32) {

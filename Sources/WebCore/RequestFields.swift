@@ -70,7 +70,8 @@ public struct RequestFields: Sendable {
     try value(name, expected: "text") { $0 }
   }
 
-  /// The whole number of a field; nil if it is absent. Fractions, exponents and JSON strings are refused.
+  /// The whole number of a field; nil if it is absent. Throws if it is out of range, a fraction, an exponent or a JSON
+  /// string.
   public func number(
     _ name: String, in range: ClosedRange<Int64> = .min ... .max
   ) throws(FieldError) -> Int64? {
@@ -81,7 +82,7 @@ public struct RequestFields: Sendable {
     return number
   }
 
-  /// The whole numbers of a field: an array in JSON, repetitions in a form; nil if it is absent.
+  /// The whole numbers of a field, 1 to `limit` of them: an array in JSON, repetitions in a form; nil if it is absent.
   public func numbers(
     _ name: String, in range: ClosedRange<Int64>, atMost limit: Int64
   ) throws(FieldError) -> [Int64]? {
@@ -102,7 +103,8 @@ public struct RequestFields: Sendable {
     return numbers
   }
 
-  /// The parsed value of a field; nil if it is absent.
+  /// The value of a field, parsed by `read`; nil if it is absent. If `read` returns nil, throws an error that contains
+  /// `expected`.
   ///
   /// - Parameters:
   ///   - expected: description of the accepted values, in English, for the message of the error.
@@ -120,20 +122,21 @@ public struct RequestFields: Sendable {
     return meaning
   }
 
-  /// A field with a fixed set of values; nil if it is absent.
+  /// The value of a field, parsed by `read`; nil if it is absent. `names` are the accepted values, for the message of
+  /// an error.
   public func choice<Meaning>(
     _ name: String, of names: [String], read: (String) -> Meaning?
   ) throws(FieldError) -> Meaning? {
     try value(name, expected: "one of " + names.joined(separator: ", "), read: read)
   }
 
-  /// Returns the value; throws the error for a missing field if it is nil.
+  /// Returns the value of the required field `name`; throws the error for a missing field if the value is nil.
   public func needed<Meaning>(_ value: Meaning?, _ name: String) throws(FieldError) -> Meaning {
     guard let value else { throw FieldError(name, .missing) }
     return value
   }
 
-  /// Refuses the field `name` if the field `other` is present too.
+  /// Throws an error if the fields `name` and `other` are both present.
   public func exclude(_ name: String, beside other: String) throws(FieldError) {
     if has(name), has(other) { throw FieldError(name, .excluded(by: other)) }
   }

@@ -33,7 +33,8 @@ public struct Sessions: Sendable, Equatable {
 
   public init() {}
 
-  /// Starts a session.
+  /// Starts a session with these rights. Returns the secret for its cookie, the session, and the ids of sessions that
+  /// have expired or that ended to make room.
   ///
   /// - Returns: the secret for its cookie, 64 hexadecimal digits; the session; and the ids of sessions that have
   ///   expired or that ended to make room.

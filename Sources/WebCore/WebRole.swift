@@ -69,7 +69,7 @@ public enum WebRole: String, Sendable, CaseIterable {
   }
 }
 
-/// Rights that a link gives to its session.
+/// Rights that a login link gives to its session: a role, and whether it may run command lines.
 public struct WebGrant: Sendable, Equatable {
   /// Role of the session.
   public var role: WebRole

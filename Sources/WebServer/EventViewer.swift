@@ -2,7 +2,7 @@
 // Invariant: a piece is encoded once, however many viewers receive it.
 import WebCore
 
-/// A source of an event stream. It sends its pieces in order to any number of viewers.
+/// A source of an event stream. Its pieces (encoded events) are sent in order to any number of viewers.
 public protocol EventFeed: AnyObject {
   /// Adds a viewer, which the feed wakes for each new piece.
   func join(_ viewer: EventViewer)
@@ -29,7 +29,7 @@ open class EventViewer {
 
   /// Called when the feed has a new piece. The viewer requests the piece when its connection accepts data.
   open func wake() {}
-  /// Sends a comment, to detect a client that has disappeared without closing.
+  /// Makes the stream send a comment, to detect a client that has disappeared without closing.
   open func keepAlive() {}
   /// Ends the viewer after the piece that is being sent.
   open func end() {}

@@ -5,7 +5,7 @@ import Glibc
 import Posix
 import Time
 
-/// A connection that was passed to libmicrohttpd.
+/// A connection whose requests the HTTP library (libmicrohttpd) reads, with its origin and its deadline.
 final class HTTPConnection {
   let origin: PendingConnections.Origin
   /// Deadline of the current step; nil if the wait is not bounded.

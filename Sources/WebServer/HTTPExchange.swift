@@ -70,7 +70,8 @@ public final class HTTPExchange {
   /// Sends a response. Only the first answer counts.
   public func respond(_ response: HTTPResponse) { settle(.response(response)) }
 
-  /// Answers with the pieces of a feed after a position.
+  /// Answers with a stream of the pieces of a feed after a position. ``HTTPServer/endStreams(of:)`` ends it by its
+  /// owner; nil for none.
   ///
   /// - Parameter owner: owner of the stream, for ``HTTPServer/endStreams(of:)``; nil for none.
   public func stream(_ feed: any EventFeed, from position: Int64 = 0, owner: String? = nil) {
@@ -103,7 +104,8 @@ public final class HTTPExchange {
 
   // MARK: - Callbacks of the library
 
-  /// Handles the next part of the request, or its end.
+  /// Called by the library for each step of a request: handles the head, a part of the body, or the end. Sets `unread`
+  /// to 0 if it has consumed the body bytes.
   /// - Parameter unread: number of body bytes offered by the library; set to 0 when they were consumed.
   func advance(
     method: UnsafePointer<CChar>, version: String, upload: UnsafeRawBufferPointer, _ unread: inout Int
@@ -200,7 +202,8 @@ public final class HTTPExchange {
     return nil
   }
 
-  /// Appends a part of the body to the request, or drops it if the request is refused or too large.
+  /// Appends a part of the body to the request, or drops it if the request is refused or too large. After too many
+  /// dropped bytes the result closes the connection.
   private func receiveBody(_ upload: UnsafeRawBufferPointer) -> MHD_Result {
     guard pendingRefusal == nil, request.body.count + upload.count <= server.limits.body else {
       // Read and drop the body, so that the client can read the refusal. The connection of a client that sends more
@@ -240,7 +243,7 @@ public final class HTTPExchange {
     return queue(response.body.withUnsafeBytes { httpd_response($0.baseAddress, $0.count) }, response)
   }
 
-  /// Adds the headers to a response of the library, and queues it for the connection.
+  /// Adds the headers of a response to the library's response `made`, and queues that for the connection.
   private func queue(_ made: OpaquePointer?, _ response: HTTPResponse) -> MHD_Result {
     guard let made else { return httpd_no() }
     defer { MHD_destroy_response(made) }
@@ -248,7 +251,8 @@ public final class HTTPExchange {
     return MHD_queue_response(mhdConnection, CUnsignedInt(clamping: response.status), made)
   }
 
-  /// Called when the library has finished the request, with or without an answer.
+  /// Called when the library has finished the request, with or without an answer: makes the connection idle, or ends it
+  /// if the server is closing.
   func complete() {
     isAbandoned = true
     isSuspended = false

@@ -10,7 +10,7 @@ import Posix
 import Time
 import WebCore
 
-/// Handler of requests.
+/// Receives the requests of an HTTP server and answers them.
 public protocol HTTPHandler: AnyObject {
   /// Checks a request before its body arrives. Returns a response to refuse the request, or nil to accept it.
   func admit(_ request: HTTPRequest) -> HTTPResponse?
@@ -118,8 +118,8 @@ public final class HTTPServer {
     context.deallocate()
   }
 
-  /// Adds a connection. If too many connections of its kind of socket wait for a complete head, closes the one that has
-  /// waited longest.
+  /// Adds an accepted connection; `isLocal` is true for the socket in the home. If too many connections of its kind of
+  /// socket wait for a complete head, closes the one that has waited longest.
   ///
   /// - Parameters:
   ///   - isLocal: true if the connection came over the socket in the home.
@@ -166,12 +166,12 @@ public final class HTTPServer {
     if !viewer.start() { viewer.leave() }
   }
 
-  /// Ends the streams of these owners.
+  /// Ends the streams that were started for these owners, such as ended sessions.
   public func endStreams(of owners: [String]) {
     for viewer in viewers.values where viewer.owner.map(owners.contains) == true { viewer.leave() }
   }
 
-  /// Schedules a viewer that has data to write.
+  /// Schedules a viewer that has data to write for the end of this iteration.
   func schedule(_ viewer: StreamViewer) { pendingWrites.append(viewer) }
 
   /// Removes a stream that has ended.
@@ -200,7 +200,7 @@ public final class HTTPServer {
     for viewer in pendingWrites { viewer.write() }
   }
 
-  /// Requests another run of the library.
+  /// Makes the loop run the library again before it waits for events.
   func schedule() { needsRun = true }
 
   /// Calls `MHD_run`, which reads, writes and calls the callbacks.
@@ -229,7 +229,7 @@ public final class HTTPServer {
     }
   }
 
-  /// Sets the deadline of a connection to this time from now; nil for none.
+  /// Sets the deadline of a connection to this time from now; nil for none. A connection is closed at its deadline.
   func setDeadline(_ connection: HTTPConnection, _ span: TimeSpan?) {
     deadlineCount += (span == nil ? 0 : 1) - (connection.deadline == nil ? 0 : 1)
     connection.deadline = span.map { SystemClock.monotonic() + $0 }

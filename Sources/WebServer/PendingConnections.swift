@@ -9,7 +9,7 @@ import WebCore
 
 /// Accepted connections whose first request head is not complete yet.
 final class PendingConnections {
-  /// Origin of a connection, from its descriptor.
+  /// Origin of a connection: whether it came over the socket in the home, and from a process of the bank's user.
   struct Origin {
     /// True if the connection came over the socket in the home.
     let isLocal: Bool
@@ -81,7 +81,7 @@ final class PendingConnections {
     } catch { close(connection) }
   }
 
-  /// Stops the reports of input.
+  /// Stops the event loop's reports of input of a connection.
   private func unwatch(_ connection: PendingConnection) {
     if let registration = connection.registration { loop.deregister(registration) }
     connection.registration = nil
@@ -93,7 +93,8 @@ final class PendingConnections {
     connections.removeAll { $0 === connection }
   }
 
-  /// Checks the unread bytes: passes the connection on, refuses it, closes it, or schedules another check.
+  /// Checks the bytes received so far, which stay in the socket: passes the connection on, refuses it, closes it, or
+  /// schedules another check.
   private func pollHead(_ connection: PendingConnection) {
     guard !connection.isAnswered else { return drain(connection) }
     let count = buffer.withUnsafeMutableBytes { bytes in
@@ -183,8 +184,8 @@ final class PendingConnections {
     }
   }
 
-  /// Answers 408 to a client that has sent a part of a head. Closes a connection without any data, and one whose head
-  /// was refused.
+  /// Handles a passed deadline: answers 408 to a client that has sent a part of a head. Closes a connection without any
+  /// data, and one whose head was refused.
   private func expire(_ connection: PendingConnection) {
     var byte: UInt8 = 0
     let hasBegun =

@@ -157,7 +157,7 @@ final class StreamViewer: EventViewer {
     server.viewerEnded(self)
   }
 
-  /// Ends the viewer without removing it from the server's list.
+  /// Ends the viewer without removing it from the server's list, for `leave()` and for a server that is released.
   func abandon() {
     hasLeft = true
     if let registration { loop.deregister(registration) }
