@@ -3,7 +3,7 @@
 // prefers neither language.
 import BankModel
 
-/// Display preferences of a visitor.
+/// Reads a visitor's display preferences, language and theme, from a request.
 public enum Preferences {
   /// Cookie of the chosen language; not secret.
   public static let languageCookie = "bank-lang"

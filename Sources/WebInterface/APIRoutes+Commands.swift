@@ -13,7 +13,7 @@ import WebServer
 import Wire
 
 extension APIRoutes {
-  /// Executes a command of a script.
+  /// Executes a command that a script sends with POST; `path` is the address after `/api/v1`.
   func post(_ path: [String], _ exchange: HTTPExchange) {
     guard let key = key(exchange.request) else {
       return misunderstood(exchange, "an Idempotency-Key has 1 to 60 visible characters of ASCII")
@@ -55,7 +55,7 @@ extension APIRoutes {
 
   // MARK: - The bank
 
-  /// Adds customers.
+  /// Adds the customers that the fields describe, and answers with their ticket numbers.
   private func addCustomers(
     _ fields: RequestFields, _ key: String, _ exchange: HTTPExchange
   ) throws(FieldError) {
@@ -73,7 +73,7 @@ extension APIRoutes {
     ask(.enqueue(order), exchange, within: .seconds(20), \.enqueued) { .enqueued($0, ofList: false) }
   }
 
-  /// Resets the given day, or the present one if none is given.
+  /// Resets the business day of the field `day`, or the present day if the field is absent.
   private func reset(_ fields: RequestFields, _ exchange: HTTPExchange) throws(FieldError) {
     if let day = try fields.day() {
       return ask(.reset(day: day), exchange, within: .seconds(60), \.status, JSONValue.status)
@@ -88,7 +88,7 @@ extension APIRoutes {
     }
   }
 
-  /// Pauses or resumes a service, or all services.
+  /// Pauses the service of the fields, or resumes it if `isPause` is false; all services if the fields name none.
   private func pause(
     _ fields: RequestFields, _ isPause: Bool, _ exchange: HTTPExchange
   ) throws(FieldError) {
@@ -109,7 +109,8 @@ extension APIRoutes {
     }
   }
 
-  /// Cancels or requeues the listed customers, without a confirmation.
+  /// Cancels the listed customers, or requeues them if `isCancelling` is false, without a confirmation. Answers with
+  /// the numbers of executed and refused ones.
   private func applySelection(
     _ fields: RequestFields, _ isCancelling: Bool, _ exchange: HTTPExchange
   ) throws(FieldError) {
@@ -150,7 +151,7 @@ extension APIRoutes {
     }
   }
 
-  /// Adds the customer who orders the juice.
+  /// Adds the customer whose work makes the juice, and waits for the end of the order.
   private func order(_ juice: ItemID, _ key: String, _ exchange: HTTPExchange) {
     control.ask(.enqueue(EnqueueParameters(juice: juice, key: key))) { [self] outcome in
       switch outcome.only(\.enqueued) {
@@ -160,7 +161,7 @@ extension APIRoutes {
     }
   }
 
-  /// Waits for the end of the order, at most 20 seconds.
+  /// Waits for the end of a juice order, at most 20 seconds, and answers with its result.
   private func awaitJuice(_ ticket: EnqueuedReport, _ juice: ItemID, _ exchange: HTTPExchange) {
     let end = ControlCommand.awaitTickets(day: ticket.day, first: ticket.first, last: ticket.last)
     control.ask(end, within: .seconds(20)) { [self] outcome in
@@ -214,7 +215,8 @@ extension APIRoutes {
     }
   }
 
-  /// Inserts money into the vending machine, buys a drink, or returns the money.
+  /// Executes the command `what` at the vending machine: `insert` inserts money, `buy` buys a drink, `return` returns
+  /// the money.
   private func useMachine(
     _ what: String, _ fields: RequestFields, _ key: String, _ exchange: HTTPExchange
   ) throws(FieldError) {

@@ -29,7 +29,7 @@ final class APIRoutes {
     if request.method == .post { post(path, exchange) } else { get(path, exchange) }
   }
 
-  /// Answers a query of a script.
+  /// Answers a GET request of a script; `path` is the address after `/api/v1`.
   private func get(_ path: [String], _ exchange: HTTPExchange) {
     do throws(FieldError) {
       let names: Set<String>? =
@@ -65,7 +65,8 @@ final class APIRoutes {
 
   // MARK: - The bank
 
-  /// Sends a command to the coordinator, and answers with the document of its last answer.
+  /// Sends a command to the coordinator. Answers with the JSON that `document` makes of its last answer, which must be
+  /// of this kind, or with the failure.
   func ask<Value>(
     _ command: ControlCommand, _ exchange: HTTPExchange, within timeout: TimeSpan = APIRoutes.timeout,
     _ kind: @escaping (ControlAnswer) -> Value?, _ document: @escaping (Value) -> JSONValue
@@ -107,7 +108,7 @@ final class APIRoutes {
     try query.number("limit", in: 1...TicketQuery.limitAtMost) ?? 200
   }
 
-  /// Answers with the rows of a list, or with the failure.
+  /// Answers with one line of JSON for each row of a list, made by `document`, or with the failure.
   private func list<Row>(
     _ exchange: HTTPExchange, _ outcome: ControlOutcome, _ rows: (ControlAnswer) -> [Row],
     _ document: (Row) -> JSONValue
@@ -120,7 +121,7 @@ final class APIRoutes {
 
   // MARK: - The shop
 
-  /// Answers with a document of the stock's snapshot.
+  /// Reads the stock's snapshot, and answers with the JSON that `document` makes of it, or with the failure.
   func askStock(_ exchange: HTTPExchange, _ document: @escaping (StockSnapshot) -> JSONValue) {
     application.stock.ask(.querySnapshot, until: deadline) { [self] answer in
       guard case .success(.snapshot(let picture)) = answer else {
@@ -140,7 +141,7 @@ final class APIRoutes {
     }
   }
 
-  /// Answers with the snapshot of the vending machine.
+  /// Sends a command to the vending machine, and answers with the snapshot that it returns, or with the failure.
   private func askMachine(_ command: VendingCommand, _ exchange: HTTPExchange) {
     application.vending.ask(command, until: deadline) { [self] answer in
       guard case .success(.snapshot(let picture)) = answer else {
@@ -167,7 +168,7 @@ final class APIRoutes {
 
   // MARK: - Answers
 
-  /// Sends a JSON document; see `answerWith`.
+  /// Sends a JSON document as the response; the same as `answerWith`.
   func answer(_ exchange: HTTPExchange, _ document: JSONValue) { answerWith(exchange, document) }
 
   /// Sends a JSON document as the response.
@@ -193,7 +194,7 @@ final class APIRoutes {
     exchange.respond(Self.refusal(.notFound, "\(path) does not exist"))
   }
 
-  /// Refuses a malformed request.
+  /// Refuses a malformed request with this message.
   func misunderstood(_ exchange: HTTPExchange, _ message: String) {
     exchange.respond(Self.refusal(.badRequest, message))
   }

@@ -11,15 +11,15 @@ import Time
 import Transport
 import Wire
 
-/// Result of a request: its answers in order, or the failure.
+/// Result of a request to the coordinator: its answers in order, or the failure.
 typealias ControlOutcome = Result<[ControlAnswer], Failure>
 
 /// Connection to the coordinator for requests and one subscription.
 final class CoordinatorConnection {
-  /// Connection with the messages of a client.
+  /// Connection that sends a client's messages and receives those of the coordinator.
   private typealias Channel = MessageChannel<BankMessage, ClientMessage>
 
-  /// A request without its last answer.
+  /// A request that waits for its last answer, with its deadline and the answers received so far.
   private struct OpenRequest {
     var command: ControlCommand
     var deadline: MonotonicTime
@@ -28,7 +28,7 @@ final class CoordinatorConnection {
     var listener: (ControlOutcome) -> Void
   }
 
-  /// The subscription, whose number is new for each connection.
+  /// The subscription: its command, the listener for its answers, and its number, which is new for each connection.
   private struct Subscription {
     var number: UInt32
     var command: ControlCommand
@@ -71,7 +71,8 @@ final class CoordinatorConnection {
 
   // MARK: - Requests
 
-  /// Sends a request. The listener is called once, in a later iteration.
+  /// Sends a request, and sends it again after each reconnect until the timeout. The listener is called once, in a
+  /// later iteration.
   ///
   /// - Parameter timeout: Time during which the client sends the request again after every reconnect. The request must
   ///   therefore be idempotent.
@@ -85,7 +86,7 @@ final class CoordinatorConnection {
     if isWelcomed { send(number) } else { connectIfDue() }
   }
 
-  /// Subscribes. The listener receives each answer, and nil when the connection is lost.
+  /// Subscribes, again after each reconnect. The listener receives each answer, and nil when the connection is lost.
   func follow(_ command: ControlCommand, _ handle: @escaping (ControlAnswer?) -> Void) {
     subscription = Subscription(number: nextNumber(), command: command, handle: handle)
     if isWelcomed { sendSubscription() } else { connectIfDue() }
@@ -103,7 +104,7 @@ final class CoordinatorConnection {
     return lastNumber
   }
 
-  /// Sends an open request, for the first time or again.
+  /// Sends the open request with this number, for the first time or again after a reconnect.
   private func send(_ number: UInt32) {
     guard let request = open[number] else { return }
     open[number]?.isSent = true
@@ -111,7 +112,7 @@ final class CoordinatorConnection {
     channel?.send(.request(ControlRequest(number: number, command: request.command)))
   }
 
-  /// Sends the subscription under a new number.
+  /// Sends the subscription under a new number, at its start and after each reconnect.
   private func sendSubscription() {
     guard var subscription else { return }
     subscription.number = nextNumber()
@@ -167,7 +168,7 @@ final class CoordinatorConnection {
     }
   }
 
-  /// Sends the hello over a new connection.
+  /// Sends the first message (hello) over a new connection. Requests are sent after the coordinator's welcome.
   private func startHandshake(_ socket: consuming FileDescriptor) {
     guard
       let channel = try? Channel(
@@ -182,7 +183,7 @@ final class CoordinatorConnection {
     channel.flush()
   }
 
-  /// Schedules a retry, and notifies the subscription.
+  /// Called when the connection is lost: schedules a retry, and notifies the subscription.
   private func handleDisconnect() {
     channel = nil
     let wasWelcomed = isWelcomed

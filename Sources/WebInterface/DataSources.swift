@@ -9,7 +9,8 @@ import Time
 import VendingClient
 import Wire
 
-/// Source of the values of pages, to which this process subscribes.
+/// Source of the values that pages show, such as the bank's snapshots (board) or the stock. This process subscribes to
+/// it.
 enum DataSource: Hashable, CaseIterable {
   /// Snapshots of the bank, the stock, and the customers' and the manager's side of the vending machine.
   case board, stock, vending, manager
@@ -69,7 +70,8 @@ final class DataSources {
     }
   }
 
-  /// Subscribes to these sources for at least `linger` from now.
+  /// Subscribes to these sources for at least `linger` (three seconds) from now, for a page or a form that needs them
+  /// soon.
   func subscribeBriefly(_ kinds: Set<DataSource>, at now: MonotonicTime) {
     for kind in kinds {
       until[kind] = now + Self.linger
@@ -77,7 +79,7 @@ final class DataSources {
     }
   }
 
-  /// Sets the sources that viewers need. The subscriptions to all other sources end after `linger`.
+  /// Sets the sources that viewers need. The subscriptions to all other sources end after three seconds.
   func setNeeded(_ kinds: Set<DataSource>, at now: MonotonicTime) {
     for kind in needed.subtracting(kinds) { until[kind] = now + Self.linger }
     for kind in kinds.subtracting(needed) { open(kind, now) }
@@ -135,7 +137,7 @@ final class DataSources {
     board?.isBusinessTimeRunning = false
   }
 
-  /// Subscribes to the stock.
+  /// Subscribes to the snapshot of the stock and to its changes.
   private func subscribeToStock() {
     let client = StockClient(
       socket: StockClient.socket(inHome: home.path), loop: loop, helloTimeout: .seconds(2))
@@ -152,7 +154,8 @@ final class DataSources {
     }
   }
 
-  /// Reads the assortment again after each reconnect, because the service may have loaded another file.
+  /// Reads the assortment (fruits and juices) again after each reconnect, because the service may have loaded another
+  /// file.
   private func askForAssortment(_ client: StockClient) {
     stockWelcomes = client.connectionCount
     client.ask(.assortment, until: SystemClock.monotonic() + .seconds(10)) { [weak self] answer in
@@ -162,7 +165,7 @@ final class DataSources {
     }
   }
 
-  /// Applies news of the vending machine to the snapshot at a key path.
+  /// Applies an update of the vending machine to the snapshot at a key path, and reports a change of this source.
   private func handle(
     _ notice: VendingUpdate, _ path: ReferenceWritableKeyPath<DataSources, VendingSnapshot?>,
     _ kind: DataSource
@@ -210,7 +213,7 @@ final class DataSources {
     return earliest
   }
 
-  /// Continues the connections, reports the clock, and ends subscriptions that no page needs.
+  /// Continues the connections, reports a tick of the clock if it is due, and ends subscriptions that no page needs.
   func finishIteration(_ now: MonotonicTime) {
     boardConnection.finishIteration()
     checkConnection(stockClient?.isConnected, .stock)
@@ -229,7 +232,7 @@ final class DataSources {
     }
   }
 
-  /// Reports a change if a service has disconnected.
+  /// Marks the source as unavailable and reports a change if its service has disconnected.
   private func checkConnection(_ isConnected: Bool?, _ kind: DataSource) {
     guard isConnected == false, isOpen.contains(kind) else { return }
     isOpen.remove(kind)

@@ -27,7 +27,8 @@ enum FileTail {
     return lines.suffix(Self.lines)
   }
 
-  /// Output of a command, standard output first. `isCut` is true if an earlier part is omitted.
+  /// Last pieces of the output of a ticket's command, standard output first. `isCut` is true if an earlier part is
+  /// omitted.
   static func output(
     ofTicket ticket: Int64, day: Int64, in directory: String
   ) -> (chunks: [OutputChunk], isCut: Bool) {
@@ -37,8 +38,8 @@ enum FileTail {
     return (output.chunks + errors.chunks, output.isCut || errors.isCut)
   }
 
-  /// Splits the output into pieces. Each piece ends after the first line break at or after a multiple of the piece
-  /// size, so no line is split between two pieces.
+  /// Splits the end of an output file into pieces. A piece ends after the first line break at or after a multiple of
+  /// the piece size. `isCut` is true if an earlier part is omitted.
   private static func chunks(of path: String, isError: Bool) -> (chunks: [OutputChunk], isCut: Bool) {
     guard let (bytes, start) = tail(of: path) else { return ([], false) }
     var chunks: [OutputChunk] = []
@@ -58,7 +59,7 @@ enum FileTail {
     return (chunks, start > 0)
   }
 
-  /// The last bytes of a file, and their offset, which is a multiple of the piece size.
+  /// The last bytes of a file, and their offset, which is a multiple of the piece size; nil if it cannot be read.
   private static func tail(of path: String) -> (bytes: [UInt8], start: Int64)? {
     guard let file = try? FileDescriptor.open(path, [.readOnly, .noFollow, .nonBlocking]),
       let size = try? file.size()

@@ -10,7 +10,7 @@ import WebPages
 import Wire
 
 extension FormActions {
-  /// A selection, its command, and the progress of the command.
+  /// The customers that a form selects to be cancelled or requeued, and the progress of this command.
   private struct Selection {
     let form: SubmittedForm
     let isCancelling: Bool
@@ -37,17 +37,18 @@ extension FormActions {
       form.answer(isCancelling ? .cancelled(count: done) : .requeued(count: done), at: page)
     }
 
-    /// Answers the form with the failure.
+    /// Answers the form with the failure of the command.
     func refuse(_ failure: Failure) { form.refuse(PageRefusal(failure), at: page) }
   }
 
-  /// Tickets by number, or all customers of a filter.
+  /// The customers that a form selects: tickets by number, or all customers of a filter.
   private enum Choice {
     case tickets([TicketNumber])
     case all(PageFilter)
   }
 
-  /// Cancels or requeues the customers that a form selects, or asks for the confirmation.
+  /// Cancels the customers that a form selects, or requeues them if `isCancelling` is false. Without a confirmation in
+  /// the form, asks for it.
   func applySelection(_ form: SubmittedForm, isCancelling: Bool) throws(FieldError) {
     let fields = form.fields
     let day = try fields.day()
@@ -91,7 +92,8 @@ extension FormActions {
     return .all(filter)
   }
 
-  /// The confirmed numbers of the form. If the form contains only a count, it must also contain the day.
+  /// What the user has confirmed, from the form's field `confirmed`; nil before the confirmation. If the field contains
+  /// only a count, the form must also contain the day.
   private static func confirmed(
     _ fields: RequestFields, _ day: BusinessDay?
   ) throws(FieldError) -> ConfirmationToken? {
@@ -108,7 +110,7 @@ extension FormActions {
     return ConfirmationToken(count: count, last: Limits.ticket, day: try fields.needed(day, "day"))
   }
 
-  /// Path of the list that contains the selection, or of the only selected ticket.
+  /// Path of the page to which the form returns: the list that contains the selection, or the only selected ticket.
   private static func page(_ choice: Choice?, _ day: BusinessDay?, _ isCancelling: Bool) -> String {
     switch choice {
     case .tickets(let tickets) where tickets.count == 1:
@@ -138,7 +140,7 @@ extension FormActions {
 
   // MARK: - Confirmation
 
-  /// Shows the confirmation with the number of customers.
+  /// Counts the selected customers, and answers with the page that asks for the confirmation.
   private func ask(_ selection: Selection, _ report: StatusReport) {
     let issued = max(1, report.bank?.queue.issued ?? report.queue.issued)
     /// Sends the confirmation page for this number of customers.
@@ -163,7 +165,7 @@ extension FormActions {
     }
   }
 
-  /// The question for a selection.
+  /// The question of the confirmation page; `bound` contains the numbers that its "yes" confirms.
   private static func question(_ selection: Selection, _ bound: ConfirmationToken) -> Confirmation {
     switch selection.choice {
     case .tickets(let tickets):
@@ -173,7 +175,8 @@ extension FormActions {
     }
   }
 
-  /// Counts the customers of a filter after a ticket number. The board has only counters of whole lines.
+  /// Counts the customers of a filter after a ticket number, because the board counts only whole lines. `counted` is
+  /// the number counted so far.
   private func count(
     _ filter: PageFilter, startingAfter after: Int64, counted: Int64 = 0,
     _ listener: @escaping (Result<Int64, Failure>) -> Void
@@ -191,7 +194,7 @@ extension FormActions {
     }
   }
 
-  /// Reads the next tickets of a filter, at most as many as one command accepts.
+  /// Reads the next tickets of a filter after a ticket number, at most as many as one command accepts.
   private func list(
     _ filter: PageFilter, _ after: Int64, _ listener: @escaping (Result<[TicketNumber], Failure>) -> Void
   ) {
@@ -204,7 +207,7 @@ extension FormActions {
 
   // MARK: - Execution
 
-  /// Executes the command for customers that were selected by their tickets.
+  /// Executes the command for customers that were selected by their tickets, and answers the form.
   private func act(_ selection: Selection, _ tickets: [TicketNumber], _ confirmed: ConfirmationToken) {
     order(selection, tickets, confirmed) { outcome in
       switch outcome {
@@ -221,7 +224,7 @@ extension FormActions {
     }
   }
 
-  /// Sends the command for these tickets to the coordinator.
+  /// Sends the command of a selection (cancel or requeue) for these tickets to the coordinator.
   private func order(
     _ selection: Selection, _ tickets: [TicketNumber], _ confirmed: ConfirmationToken,
     _ listener: @escaping (Result<SelectionReport, Failure>) -> Void
@@ -232,7 +235,7 @@ extension FormActions {
     }
   }
 
-  /// Merges consecutive numbers into spans.
+  /// Merges consecutive numbers into spans: 3, 4, 5 and 9 become 3 to 5 and 9.
   static func spans(_ tickets: [Int64]) -> [TicketNumbers] {
     tickets.sorted().reduce(into: []) { spans, ticket in
       if let last = spans.last, last.last == ticket || last.last + 1 == ticket {
@@ -243,7 +246,8 @@ extension FormActions {
     }
   }
 
-  /// Executes the command for the next tickets of a filter.
+  /// Executes the command for the next tickets of a filter, until the confirmed number is reached or none is left. Then
+  /// it answers the form.
   private func continueSelection(_ selection: Selection, _ filter: PageFilter, _ confirmed: ConfirmationToken)
   {
     let left = confirmed.count - selection.done

@@ -17,7 +17,7 @@ import Wire
 /// The reason for a refusal as shown on pages. The alias avoids a clash with the type `Refusal` of the protocol.
 typealias PageRefusal = WebPages.Refusal
 
-/// A form that was sent.
+/// A form that a visitor sent: its fields, the exchange that it waits for, and the language of the answer.
 struct SubmittedForm {
   let exchange: HTTPExchange
   let fields: RequestFields
@@ -40,7 +40,8 @@ struct SubmittedForm {
     return back
   }
 
-  /// Answers with a notice: as JSON for a script, or by a redirect to a page that shows it.
+  /// Answers with a notice: as JSON for a script, or by a redirect to the address, which shows it. If `isMoved`, a
+  /// page's script opens the address, too.
   ///
   /// - Parameter isMoved: true if the script of the page must open the address.
   func answer(_ notice: Notice, at address: String, isMoved: Bool = false) {
@@ -54,7 +55,7 @@ struct SubmittedForm {
     exchange.respond(.seeOther(location))
   }
 
-  /// Answers with the reason for a refusal.
+  /// Answers with the reason for a refusal: as JSON for a script, or by a redirect to the address.
   func refuse(_ refusal: PageRefusal, at address: String) { answer(.refused(refusal), at: address) }
 }
 
@@ -91,7 +92,7 @@ final class FormActions {
     return true
   }
 
-  /// Executes one form.
+  /// Executes a parsed form with the handler of its action.
   private func serve(_ form: SubmittedForm, _ action: FormAction) throws(FieldError) {
     switch action {
     case .customers: try addCustomers(form)
@@ -109,7 +110,7 @@ final class FormActions {
 
   // MARK: - Customers
 
-  /// Adds customers.
+  /// Adds the customers that a form of the bank's page or of the kiosk orders, and answers with their tickets.
   private func addCustomers(_ form: SubmittedForm) throws(FieldError) {
     let fields = form.fields
     let isKiosk = try fields.choice("from", of: ["bank", "kiosk"]) { ["bank": false, "kiosk": true][$0] }
@@ -136,8 +137,8 @@ final class FormActions {
     }
   }
 
-  /// Seed from the key. A repeated request thus creates the same customers, and the coordinator recognises it as the
-  /// same request.
+  /// Seed of new customers, from their idempotency key. A repeated request thus creates the same customers, and the
+  /// coordinator recognises it as the same request.
   static func seed(of key: String) -> UInt64 {
     key.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }
@@ -163,7 +164,7 @@ final class FormActions {
     }
   }
 
-  /// Resets the day, which the form has to name and to confirm.
+  /// Resets the business day, which the form has to name and to confirm.
   private func reset(_ form: SubmittedForm) throws(FieldError) {
     let page = form.back(or: "/")
     let day = try form.fields.needed(try form.fields.day(), "day")
@@ -179,7 +180,7 @@ final class FormActions {
 
   // MARK: - Windows
 
-  /// Pauses or resumes a service.
+  /// Pauses a service, or resumes it if `isPause` is false.
   private func pause(_ form: SubmittedForm, _ isPause: Bool) throws(FieldError) {
     let page = form.back(or: "/windows")
     let service = try form.fields.needed(try form.fields.service(), "service")
@@ -206,7 +207,8 @@ final class FormActions {
     }
   }
 
-  /// Kills the worker of a window, and measures how long its customer waits.
+  /// Kills the worker of a window if the server has `--chaos`, and measures the time until its customer is served
+  /// again.
   private func endTeller(_ form: SubmittedForm) throws(FieldError) {
     let page = form.back(or: "/windows")
     let fields = form.fields

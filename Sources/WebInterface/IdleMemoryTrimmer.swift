@@ -5,7 +5,7 @@ import Time
 
 /// Decides when the process returns memory to the system.
 struct IdleMemoryTrimmer {
-  /// Memory to return.
+  /// Kind of memory to return to the system.
   enum Part: Equatable {
     /// Mapped pages of the program's files. The kernel loads them again on demand.
     case program
@@ -26,7 +26,8 @@ struct IdleMemoryTrimmer {
   /// Time of the next return; nil for none.
   var nextDeadline: MonotonicTime? { beganAt.map { $0 + Self.pause } }
 
-  /// Decides which memory to return. Called at the end of each iteration.
+  /// Returns which memory to return to the system now; nil for none. Called at the end of each iteration; `hasWorked`
+  /// is false after mere keep-alives.
   ///
   /// - Parameter hasWorked: false if only work such as keep-alives was done.
   /// - Returns: the memory to return now; nil for none.

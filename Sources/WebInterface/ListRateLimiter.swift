@@ -4,7 +4,7 @@
 // them to a thousand viewers would take CPU time from the workers.
 import Time
 
-/// Limits the bytes per second of the lists of a page.
+/// Limits the bytes per second of the changes of a page's lists, which each viewer receives.
 struct ListRateLimiter {
   /// Changes up to this size need no credit. They concern a few customers, and a viewer who waits for one of these
   /// customers must see the change without delay.
@@ -22,7 +22,8 @@ struct ListRateLimiter {
   /// Time up to which the credit was counted.
   private var countedAt = MonotonicTime(nanoseconds: 0)
 
-  /// Takes the bytes of a large change from the credit if they may be sent now.
+  /// Returns nil if a change of this size may be sent now, and takes a large one from the credit. Otherwise returns the
+  /// time at which it may be sent.
   ///
   /// - Returns: nil if the bytes may be sent now, or the time at which they may be sent.
   mutating func consume(_ bytes: Int, at now: MonotonicTime, withManyViewers: Bool) -> MonotonicTime? {

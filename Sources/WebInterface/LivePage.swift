@@ -20,7 +20,7 @@ struct PageKey: Hashable {
   var role = WebRole.operator
 }
 
-/// A page with viewers, as the feed of its streams.
+/// A page that is being viewed. It sends its changes to all viewers, each encoded once.
 final class LivePage: EventFeed {
   let key: PageKey
   /// True if a source has changed since the last load.
@@ -72,13 +72,15 @@ final class LivePage: EventFeed {
     return heldUntil == nil ? interval : interval * 2
   }
 
-  /// Position from which a client resumes; 0 if the id is missing, or is not the id of an event of this page.
+  /// Number of the last change that a client has received, from the id of this event; 0 if the id is missing, or is not
+  /// that of an event of this page.
   func position(of id: String?) -> Int64 {
     guard let id = id.flatMap({ EventID($0) }), id.epoch == epoch, id.sequence <= sequence else { return 0 }
     return id.sequence
   }
 
-  /// Sets the present regions, and sends those changes that are not held back.
+  /// Sets the newly loaded regions of the page, and sends their changes. Changes of lists may be held back to limit the
+  /// bytes per second.
   func show(_ new: [Region], at now: MonotonicTime) {
     latest = new
     guard sequence > 0 else {
@@ -90,13 +92,14 @@ final class LivePage: EventFeed {
     sendLists(now)
   }
 
-  /// Sends the lists that were held back if their time has come and the budget allows them.
+  /// Sends the lists that were held back if their time has come and the limit of bytes per second allows them.
   func sendHeldLists(_ now: MonotonicTime) {
     guard let heldUntil, heldUntil <= now else { return }
     sendLists(now)
   }
 
-  /// Sends the last change: the banner about the connection, and all changes that were held back.
+  /// At the end of the bank, sends the last change: the banner about the connection, and all changes that were held
+  /// back.
   func finish(_ frame: PageFrame, at now: MonotonicTime) {
     let connection = frame.connection
     guard sequence > 0, let position = latest.firstIndex(where: { $0.name == connection.name }) else {
@@ -109,7 +112,7 @@ final class LivePage: EventFeed {
     send(difference)
   }
 
-  /// Sends all changes, or only those outside the lists if the budget does not allow the lists yet.
+  /// Sends all changes, or only those outside the lists if the limit of bytes per second does not allow the lists yet.
   private func sendLists(_ now: MonotonicTime) {
     let difference = RegionDifference(from: regions, to: latest)
     let json = difference.json
@@ -134,7 +137,8 @@ final class LivePage: EventFeed {
     return difference
   }
 
-  /// Numbers, stores and announces a change; does nothing if it is empty.
+  /// Numbers and stores a change, and wakes the viewers; does nothing if it is empty. `json` is its encoding, if it was
+  /// encoded before.
   private func send(_ difference: RegionDifference, _ json: String? = nil) {
     guard !difference.isEmpty else { return }
     sequence += 1
@@ -145,7 +149,7 @@ final class LivePage: EventFeed {
     wakeAll()
   }
 
-  /// Wakes all viewers after a change.
+  /// Notifies all viewers of a new change, and drops the outdated snapshot.
   private func wakeAll() {
     snapshot = nil
     for viewer in viewers.values { viewer.wake() }
@@ -160,7 +164,7 @@ final class LivePage: EventFeed {
     }
   }
 
-  /// Writes to all viewers, to detect disconnected ones.
+  /// Makes each viewer's stream send a comment, to detect disconnected clients.
   func keepAlive() { for viewer in viewers.values { viewer.keepAlive() } }
 
   // MARK: - Viewers
@@ -175,7 +179,7 @@ final class LivePage: EventFeed {
   }
 
   /// The first change that the viewer has not received, or a snapshot if that change is not stored; nil if there is
-  /// none.
+  /// none. It counts as sent.
   func next(for viewer: EventViewer) -> EventBytes? {
     guard viewer.position < sequence else { return nil }
     let missed = sequence - viewer.position

@@ -4,7 +4,7 @@
 import WebCore
 import WebServer
 
-/// A feed with the events of several pages.
+/// A feed with the events of several pages, for one stream of a browser.
 final class PageBundle: EventFeed {
   /// The viewer of one page. It wakes the viewer of the stream.
   private final class Part: EventViewer {

@@ -111,7 +111,7 @@ final class PageLoader {
     }
   }
 
-  /// Loads a page with a list of customers.
+  /// Loads a list of customers, and passes the page that `page` makes of it to the handler.
   private func load(
     _ filter: PageFilter, state: CustomerState?, _ done: @escaping PageCompletion,
     _ page: @escaping (TicketList) -> PageOutcome
@@ -227,7 +227,7 @@ final class PageLoader {
     }
   }
 
-  /// The result of a load that has failed.
+  /// Result of a load that has failed: missing if the object does not exist, otherwise unavailable.
   static func outcome(_ failure: Failure) -> PageOutcome {
     // 400 (an impossible number) and 404 both become "not found".
     [400, 404].contains(failure.code.httpStatus) ? .missing(detail: failure.subject) : .unavailable

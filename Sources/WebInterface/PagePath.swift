@@ -6,7 +6,7 @@ import Time
 import WebCore
 import WebPages
 
-/// A page with its parameters.
+/// A page with its parameters, as in the address of a request.
 enum PagePath: Hashable {
   case bank
   /// `latest` is the ticket that was taken last.
@@ -29,7 +29,8 @@ enum PagePath: Hashable {
   case audit
   case ledger(account: Int64?)
 
-  /// The page of a target; nil if the path has none.
+  /// The page that the address of a request means; nil if the path has none. Throws for an unknown query field or an
+  /// invalid value.
   ///
   /// - Throws: an error for an unknown query field or an invalid value.
   static func page(of target: RequestTarget) throws(FieldError) -> PagePath? {
@@ -66,13 +67,15 @@ enum PagePath: Hashable {
     }
   }
 
-  /// A page without its own query fields.
+  /// Returns a page that has no query fields of its own; throws if the address has any but those that every page
+  /// accepts.
   private static func plain(_ page: PagePath, _ target: RequestTarget) throws(FieldError) -> PagePath {
     _ = try fields(target)
     return page
   }
 
-  /// The fields of a query: those of the page, and those that every page accepts.
+  /// Parses a query that may contain the fields with these names and those that every page accepts; throws for another
+  /// field.
   private static func fields(
     _ target: RequestTarget, _ names: String...
   ) throws(FieldError) -> RequestFields {
@@ -118,7 +121,7 @@ enum PagePath: Hashable {
   }
 }
 
-/// Filter of a list, as a `Hashable` counterpart of `RecordFilter`.
+/// Filter of a list of customers or receipts, from the query of its address.
 struct PageFilter: Hashable {
   var service: ServiceName?
   var state: CustomerState?

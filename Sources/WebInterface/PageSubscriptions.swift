@@ -56,7 +56,7 @@ final class PageSubscriptions {
 
   // MARK: - Requests
 
-  /// Sends a page once.
+  /// Answers with the document of a page when its sources have values, or after a maximum wait.
   func show(_ path: PagePath, _ exchange: HTTPExchange, _ visitor: Visitor?) {
     let request = exchange.request
     let now = SystemClock.monotonic()
@@ -86,7 +86,7 @@ final class PageSubscriptions {
     updateNeededSources()
   }
 
-  /// Key of a page for the visitor of a request.
+  /// Key of a page for the visitor of a request. Visitors with the same key share the encoded page.
   private func key(_ path: PagePath, _ request: HTTPRequest, _ visitor: Visitor?) -> PageKey {
     PageKey(
       path: path, address: path.address, language: Preferences.language(of: request),
@@ -117,7 +117,7 @@ final class PageSubscriptions {
       pages.keys.reduce(into: []) { $0.formUnion($1.path.dataSources) }, at: SystemClock.monotonic())
   }
 
-  /// The frame of a document that is not updated by a stream, such as an error page.
+  /// Frame (language, theme, rights, notice) of a document that is not updated by a stream, such as an error page.
   func frame(_ request: HTTPRequest, isManager: Bool = false, notice: Notice? = nil) -> PageFrame {
     let (visitor, server) = serverIdentity(request)
     let address = (try? PagePath.page(of: request.target))?.address ?? request.target.path
@@ -140,7 +140,7 @@ final class PageSubscriptions {
     "web-" + String(RandomSeed.fromSystem(), radix: 36) + String(RandomSeed.fromSystem(), radix: 36)
   }
 
-  /// The frame of a page for all visitors with this key.
+  /// Frame (language, rights, connection) of a page for all visitors with this key.
   private func frame(_ key: PageKey) -> PageFrame {
     var frame = PageFrame(
       language: key.language, address: key.address,
@@ -168,7 +168,7 @@ final class PageSubscriptions {
 
   // MARK: - Loop
 
-  /// Marks the pages of a changed source for loading.
+  /// Marks the viewed pages that depend on a changed source, so that they are loaded again.
   func handleChange(_ kind: DataSource) {
     workCount += 1
     for page in pages.values where page.key.path.dataSources.contains(kind) {

@@ -5,7 +5,7 @@
 import BankModel
 import Wire
 
-/// Counts of served customers for each service and interval.
+/// Counts of served customers for each service and interval of the last ten minutes, for the plots.
 struct RateHistory {
   /// Counts of each service per interval, the oldest first, always `BoardHistory.intervalsAtMost` of them. The last
   /// interval is the running one.
@@ -31,14 +31,15 @@ struct RateHistory {
     return own
   }
 
-  /// Counts the customers served since the last frame, or adopts the history of a first frame.
+  /// Counts the customers served since the last snapshot of the bank, or adopts the history that a first snapshot
+  /// contains.
   mutating func record(_ frame: BoardFrame) {
     if let history = frame.history { loadHistory(history, of: frame) } else { count(frame) }
     served = Dictionary(frame.services.map { ($0.service, $0.served ?? 0) }) { first, _ in first }
     (day, time) = (frame.day, frame.time)
   }
 
-  /// Adds the customers served since the last frame to the running interval.
+  /// Adds the customers served since the last snapshot of the bank to the running interval.
   private mutating func count(_ frame: BoardFrame) {
     advance(to: frame.time)
     var counted: [ServiceName: [Int64]] = [:]
@@ -63,7 +64,7 @@ struct RateHistory {
     (parts, since) = (loaded, history.since)
   }
 
-  /// Starts a new interval for each one that has passed.
+  /// Starts a new interval for each one that has passed until this time, and drops the oldest ones.
   private mutating func advance(to moment: Int64) {
     let passed = max(0, moment &- since) / BoardHistory.part
     guard passed > 0 else { return }

@@ -26,10 +26,10 @@ extension RequestFields {
     }
   }
 
-  /// A business day, from 1.
+  /// Business day in the field `day`, from 1; nil if the field is absent.
   func day() throws(FieldError) -> Int64? { try number("day", in: 1...Int64.max) }
 
-  /// Name of a fruit, a juice or a drink.
+  /// Name of a fruit, a juice or a drink in the field with this name; nil if the field is absent.
   func item(_ name: String) throws(FieldError) -> ItemID? {
     try value(name, expected: "the name of an item") { ItemID($0).isValid ? ItemID($0) : nil }
   }

@@ -26,7 +26,7 @@ final class ShopForms {
 
   init(_ application: WebApplication) { self.application = application }
 
-  /// Executes one form.
+  /// Executes a form of the juice maker or the vending machine.
   func serve(_ form: SubmittedForm, _ action: FormAction) throws(FieldError) {
     switch action {
     case .juice: try orderJuice(form)
@@ -38,7 +38,7 @@ final class ShopForms {
     }
   }
 
-  /// The idempotent order id of a form.
+  /// Order id made of the idempotency key of a form, so that a form sent twice is executed once.
   private func order(_ form: SubmittedForm) throws(FieldError) -> OrderID { OrderID(try form.key()) }
 
   // MARK: - Juice
@@ -59,7 +59,7 @@ final class ShopForms {
     }
   }
 
-  /// Adds the customer who orders the juice.
+  /// Adds the customer whose work makes the juice, and waits for the end of the order.
   private func order(_ form: SubmittedForm, _ juice: ItemID, _ key: String) {
     control.ask(.enqueue(EnqueueParameters(juice: juice, key: key))) { [self] outcome in
       switch outcome.only(\.enqueued) {
@@ -70,7 +70,7 @@ final class ShopForms {
     }
   }
 
-  /// Waits for the end of the order.
+  /// Waits for the end of a juice order, at most eight seconds, and answers the form with its result.
   private func awaitJuice(_ form: SubmittedForm, _ juice: ItemID, _ ticket: EnqueuedReport) {
     let end = ControlCommand.awaitTickets(day: ticket.day, first: ticket.first, last: ticket.last)
     control.ask(end, within: Self.juiceTimeout) { [self] outcome in
@@ -84,7 +84,7 @@ final class ShopForms {
     }
   }
 
-  /// Result of a finished order.
+  /// Notice with the result of a finished juice order.
   private static func notice(_ report: TicketReport, _ juice: ItemID) -> Notice {
     switch report.receipt?.outcome {
     case .served: return .juiceReady(juice)
@@ -96,8 +96,8 @@ final class ShopForms {
     }
   }
 
-  /// Ends the wait. If a station works, however busy it is, the order stays in the queue. If none works, the order is
-  /// cancelled.
+  /// Ends the wait for a juice order that takes too long. If a station works, however busy it is, the order stays in
+  /// the queue. If none works, the order is cancelled.
   private func stopWaiting(_ form: SubmittedForm, _ ticket: EnqueuedReport) {
     control.ask(.status) { [self] outcome in
       switch outcome.only(\.status) {

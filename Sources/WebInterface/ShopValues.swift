@@ -26,7 +26,7 @@ extension JuicePage {
 }
 
 extension FruitRow {
-  /// Rows of all fruits of the assortment, or of the built-in one if it is unknown.
+  /// Rows of all fruits of the assortment, or of the built-in one if it is unknown, with the amounts of the snapshot.
   static func rows(_ assortment: Assortment?, _ picture: StockSnapshot?, _ language: Language) -> [FruitRow] {
     let items = picture?.items ?? []
     return (assortment ?? .standard).fruits.map { fruit in

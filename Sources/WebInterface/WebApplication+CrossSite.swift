@@ -5,7 +5,8 @@ import WebCore
 import WebPages
 
 extension WebApplication {
-  /// The answer to a navigation from another site whose request has no session; nil for any other request.
+  /// Page that repeats a navigation from another site without a session, so that the browser sends its cookie; nil for
+  /// any other request.
   ///
   /// The page requests its own address again. That request comes from this site, so it contains the cookie if the
   /// browser has one.

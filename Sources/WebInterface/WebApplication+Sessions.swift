@@ -131,7 +131,7 @@ extension WebApplication {
     return .json(Array(document.text.utf8))
   }
 
-  /// Gives the session the manager's rights after its user entered the code.
+  /// Gives the session of a request the vending machine manager's rights, after its user has entered the code.
   func makeManager(_ request: HTTPRequest) {
     guard let session = visitor(of: request)?.session else { return }
     credentials.makeManager(session)
@@ -228,7 +228,8 @@ extension WebApplication {
 
   // MARK: - Refused heads
 
-  /// The response to a request that was refused before routing.
+  /// The response to a request that the HTTP server refuses with this status before any handler, such as one with a
+  /// malformed head.
   func answer(refused status: Int, _ request: HTTPRequest) -> HTTPResponse {
     if isForScripts(request) {
       return refusal(request, WebErrorCode(refusedHead: status), Self.reasons[status] ?? "refused")

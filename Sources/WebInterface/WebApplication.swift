@@ -12,7 +12,7 @@ import WebPages
 import WebServer
 import Wire
 
-/// Handler of all requests.
+/// Handler of all requests to the web server: pages, forms, streams, scripts and sessions.
 final class WebApplication: HTTPHandler {
   let loop: EventLoop
   let options: WebOptions
@@ -67,7 +67,7 @@ final class WebApplication: HTTPHandler {
 
   // MARK: - Requests
 
-  /// Checks a request before its body arrives; nil if it is admitted.
+  /// Checks a request before its body arrives. Returns the response that refuses it, or nil if it is admitted.
   func admit(_ request: HTTPRequest) -> HTTPResponse? {
     switch admission.refusal(of: request) {
     case .method:
@@ -118,7 +118,7 @@ final class WebApplication: HTTPHandler {
       && (["/login", "/identity"].contains(request.target.path) || request.target.segments.first == "assets")
   }
 
-  /// True for the paths whose requests change nothing in the bank.
+  /// True for the paths whose requests change nothing in the bank, so that a read-only server accepts them.
   private func affectsOnlySession(_ request: HTTPRequest) -> Bool {
     WebRole.sessionOnlyPaths.contains(request.target.path)
       || ["/links", "/sessions"].contains(request.target.path)
@@ -202,7 +202,7 @@ final class WebApplication: HTTPHandler {
   }
 
   /// The response to a request without a session: a redirect, a page that repeats the request, an error for scripts, or
-  /// the login page.
+  /// the login page. `wasUsed` is true after an invalid link.
   func unknown(_ request: HTTPRequest, wasUsed: Bool = false) -> HTTPResponse {
     if let address = admission.ownAddress(of: request) { return .seeOther(address) }
     if let answer = crossSiteAnswer(request) { return answer }
@@ -231,7 +231,7 @@ final class WebApplication: HTTPHandler {
       .earlier(pageSubscriptions.nextDeadline, forms.nextDeadline))
   }
 
-  /// Continues all connections, and answers the requests that are due.
+  /// Continues the connections to the bank's processes, and answers the requests that are due.
   func finishIteration(_ now: MonotonicTime) {
     if pageSubscriptions.isKeepAliveDue(now) { removeExpired() }
     dataSources.finishIteration(now)

@@ -4,7 +4,7 @@
 import CWebAssets
 import WebCore
 
-/// The assets that are built into the program.
+/// The files for browsers (assets) that are built into the program, such as style sheets and scripts.
 struct WebAssets {
   /// Index and ETag of each asset by its name.
   private let tags: [String: (place: Int, tag: String)]

@@ -6,7 +6,7 @@ import Posix
 import Transport
 import WebCore
 
-/// Files of the web server.
+/// Files of the web server in the home of its bank: socket, secrets, sessions, last port.
 struct WebHome {
   /// Absolute path of the home.
   let path: String
@@ -46,7 +46,7 @@ struct WebHome {
     }
   }
 
-  /// The port that the last process used when this port was requested; nil for none.
+  /// The port that the preceding process used when this port was requested; nil if that is unknown.
   func lastPort(insteadOf port: UInt16) -> UInt16? {
     let numbers = (read(portPath) ?? "").split(separator: " ").map { UInt16($0) }
     return numbers.count == 2 && numbers[0] == port ? numbers[1] : nil
@@ -64,7 +64,7 @@ struct WebHome {
     return String(validating: bytes, as: UTF8.self)
   }
 
-  /// Writes a file under another name, and renames it.
+  /// Writes a file under another name, and renames it, so that no reader sees a part of it.
   private func write(_ text: String, to path: String) throws(SystemError) {
     let new = path + ".new"
     try? Directory.unlink(new)

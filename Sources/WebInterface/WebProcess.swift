@@ -31,7 +31,7 @@ public enum WebProcess {
     }
   }
 
-  /// Connects to the coordinator if one has started this process, and runs the server.
+  /// Connects to the coordinator if one has started this process, runs the server, and returns the exit code.
   private static func run(_ options: WebOptions) throws(SystemError) -> Int32 {
     let loop = try EventLoop()
     let supervisor: SupervisorConnection?
@@ -196,6 +196,7 @@ private final class WebRun {
 
   /// Shows viewers that the bank is closed, before their streams end. Shows nothing if only the web server ends.
   private func notifyClosed(until end: MonotonicTime) throws(SystemError) {
+    /// Result of asking the coordinator whether the bank is closing; nil until it is known.
     final class Answer { var isClosing: Bool? }
     let answer = Answer()
     application.control.ask(.status, within: .milliseconds(300)) { outcome in
