@@ -25,7 +25,7 @@
 // /vending/admin/discard nothing
 // /language, /theme      lang or theme, back; neither has a key
 
-/// Actions of the forms; the raw value is the path.
+/// Action that a form of a page requests, such as adding customers; the raw value is its path.
 public enum FormAction: String, Sendable, CaseIterable {
   case customers = "/customers"
   case reset = "/reset"

@@ -58,7 +58,7 @@ struct PageDocument {
     return document.text
   }
 
-  /// Banner about the connection to the bank.
+  /// Banner that says that the bank has closed or does not answer; empty otherwise.
   static func connection(_ frame: PageFrame) -> Region {
     let text: String? =
       frame.isClosed ? frame.messages.bankClosed : frame.isConnected ? nil : frame.messages.bankUnavailable
@@ -112,7 +112,8 @@ struct PageDocument {
       : #"<form method="post" action="/logout" data-plain><button data-action="logout">\#(messages.logOut)</button></form>"#
   }
 
-  /// A button of a choice, marked if its value is chosen.
+  /// Button that chooses a language or a theme, marked if its value is chosen. `language` is the language of its text;
+  /// nil for that of the page.
   private func choice(
     _ name: HTML, _ value: String, _ text: String, _ isChosen: Bool, _ language: Language?
   ) -> HTML {

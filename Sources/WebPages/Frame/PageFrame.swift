@@ -3,7 +3,7 @@
 // these share one encoding.
 import BankModel
 
-/// Dark or light theme.
+/// Theme that a viewer has chosen: dark, light, or the setting of the viewer's system.
 public enum Theme: String, Sendable, CaseIterable {
   /// Setting of the viewer's system.
   case automatic = ""

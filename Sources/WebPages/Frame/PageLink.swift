@@ -2,7 +2,7 @@
 // Invariant: every linked page opens with its path alone, without a query.
 import Arguments
 
-/// A page in the navigation.
+/// Link to a page in the navigation, with its name and icon.
 struct PageLink {
   let path: String
   /// Text of the link.

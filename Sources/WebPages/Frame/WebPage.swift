@@ -2,11 +2,12 @@
 // Invariant: the document contains each region once, with exactly the contents of `regions`, so browsers
 // with and without JavaScript show the same.
 
-/// A page of the bank, as a value.
+/// Content of a page of the bank, as a value that makes its HTML for a viewer.
 public protocol WebPage: Sendable, Equatable {
   /// Title for the browser's tab, without the name of the bank.
   func title(_ frame: PageFrame) -> String
-  /// Changing regions in the order of the document. The names are the same for every value of the page at one address.
+  /// Regions of the page, which change while it is viewed, in the order of the document. Their names are the same for
+  /// every value of the page at one address.
   func parts(_ frame: PageFrame) -> [Region]
   /// Content between the header and the footer of the document.
   ///
@@ -28,7 +29,7 @@ extension WebPage {
   /// The additional style sheet of every page but ``BankPage``.
   public var sheets: [String] { ["more.css"] }
 
-  /// All changing regions, including those of the frame.
+  /// All changing regions: the banner about the connection, and those of the page.
   public func regions(_ frame: PageFrame) -> [Region] { [PageDocument.connection(frame)] + parts(frame) }
 
   /// The complete document.

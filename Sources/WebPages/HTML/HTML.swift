@@ -3,7 +3,7 @@
 // in the source, and HTML that was made from them, are inserted unchanged. Text of customers therefore cannot become an
 // element, and no caller must escape it.
 
-/// A piece of an HTML document.
+/// A piece of an HTML document. Values inserted into its literal are escaped, unless they are HTML, too.
 ///
 ///     let row: HTML = #"<li data-key="\#(ticket)">\#(name)</li>"#
 ///
@@ -84,7 +84,7 @@ public struct HTML: Sendable, Equatable, ExpressibleByStringInterpolation {
     }
   }
 
-  /// Collects literals and values.
+  /// Makes HTML of a literal with values: escapes values that are not HTML.
   public struct Interpolation: StringInterpolationProtocol {
     fileprivate var text: String
 

@@ -57,7 +57,7 @@ public enum Region: Sendable, Equatable {
 }
 
 extension [Region] {
-  /// The element of a region with its contents.
+  /// The element of the region with this name, with its contents, for the body of a page.
   ///
   /// - Parameter attributes: further attributes of the tag, with a space before them.
   func place(_ name: String, _ tag: HTML = "div", _ attributes: HTML = "") -> HTML {

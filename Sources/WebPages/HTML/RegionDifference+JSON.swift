@@ -33,7 +33,7 @@ extension RegionDifference {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Appends the members of changes, with the names of their regions.
+  /// Appends changes as members of a JSON object, each named after its region.
   private func append(_ changes: [RegionChange], _ templates: inout RowTemplates, to bytes: inout [UInt8]) {
     Self.list(changes, to: &bytes) { change, bytes in
       switch change {
@@ -95,7 +95,7 @@ extension RegionDifference {
   }
 }
 
-/// Templates: the HTML of rows without their keys. A template that several rows share is stored once.
+/// Templates of a message: HTML of rows without their keys. A template that several rows share is sent once.
 private struct RowTemplates {
   /// Number of rows of each template.
   private var counts: [[UInt8]: Int] = [:]
@@ -107,12 +107,14 @@ private struct RowTemplates {
   /// Documents do not contain this character, so it can mark the place of a key.
   private static let placeholder: UInt8 = 0x7F
 
-  /// Counts a row of the message. All rows are counted before the first index is requested.
+  /// Counts the template of a row, to find those that several rows share. All rows are counted before the first index
+  /// is requested.
   mutating func note(_ html: String, of key: String) {
     if let template = Self.template(html, key) { counts[template, default: 0] += 1 }
   }
 
-  /// Index of a row's template; nil if no other row has the same template.
+  /// Index of a row's template in the message; nil if no other row has the same template, so that the row is sent
+  /// itself.
   mutating func index(of html: String, _ key: String) -> Int? {
     guard let template = Self.template(html, key), counts[template, default: 0] > 1 else { return nil }
     if let index = indexes[template] { return index }

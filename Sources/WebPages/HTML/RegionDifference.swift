@@ -83,8 +83,10 @@ public struct RegionDifference: Sendable, Equatable {
   /// Key and HTML of a row.
   private typealias Row = (key: String, html: String)
 
-  /// The change of a list. Rows whose order is unchanged stay in place, and are replaced if their HTML differs. Every
-  /// other row is inserted, from the last to the first, so that the row that follows it exists.
+  /// The change of a list: keys of the removed rows (`gone`), and rows to insert or to replace (`set`).
+  ///
+  /// Rows whose order is unchanged stay in place, and are replaced if their HTML differs. Every other row is inserted,
+  /// from the last to the first, so that the row that follows it exists.
   private static func difference(
     from old: [Row], to new: [Row]
   ) -> (gone: [String], set: [RegionChange.Placement]) {

@@ -67,7 +67,7 @@ extension ConfirmPage {
     }
   }
 
-  /// Question before customers are cancelled.
+  /// Question before these tickets, or all customers of a filter if there are none, are cancelled.
   private func cancelling(_ messages: PageMessages, _ tickets: [TicketNumber], _ bound: ConfirmationToken)
     -> String
   {
@@ -77,7 +77,7 @@ extension ConfirmPage {
       "\(messages.customerCount(bound.count))을 취소할까요?\(who) 각자 취소 영수증이 남습니다.")
   }
 
-  /// Question before dead letters are requeued.
+  /// Question before these dead letters, or all of a filter if there are none, are requeued.
   private func requeueing(_ messages: PageMessages, _ tickets: [TicketNumber], _ bound: ConfirmationToken)
     -> String
   {

@@ -85,7 +85,8 @@ extension StockPage {
         "fruits", fruits, key: \.id.name,
         row: { fruit in
           let messages = frame.messages
-          /// Form with the button that changes the amount by one.
+          /// Form with the button that changes the amount of a fruit by `change` (1 or -1); `isOff` disables the
+          /// button.
           func step(_ change: String, _ label: String, _ sign: String, _ isOff: Bool) -> HTML {
             let off: HTML = isOff ? " disabled" : frame.disabledAttribute
             return frame.form(

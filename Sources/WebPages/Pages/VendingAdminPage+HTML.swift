@@ -29,7 +29,7 @@ extension VendingAdminPage {
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let messages = frame.messages
     let products = shelves.map { (value: $0.drink.id.name, text: $0.drink.name) }
-    /// A date field with its label.
+    /// Field for a date with its label; the day is its initial value.
     func date(_ name: HTML, _ label: String, _ day: DayNumber) -> HTML {
       """
       <label class="field"><span>\(label)</span><input type="date" name="\(name)" \
@@ -110,7 +110,7 @@ extension VendingAdminPage {
       #"<svg class="pie" viewBox="0 0 64 64" role="img" aria-label="\#(frame.messages.shares)">\#(whole)\#(slices)</svg>"#
   }
 
-  /// Table row with a drink's number and share of the drinks sold.
+  /// Table row with a drink's number and share of the drinks sold; `place` decides its colour in the pie chart.
   private func share(_ shelf: DrinkShelf, _ place: Int, _ frame: PageFrame) -> HTML {
     let tenths = sold > 0 ? Int((Double(max(0, shelf.sold)) / sold * 1_000).rounded()) : 0
     return """

@@ -88,7 +88,8 @@ extension VendingPage {
 
   /// Links to the pages with earlier and later purchases.
   private func pages(_ frame: PageFrame) -> HTML {
-    /// Link to a page of purchases; nil if there is none.
+    /// Link to the page with the purchases before this sequence number, or to the latest page for 0; nil if there is
+    /// none.
     func link(_ place: Int64?, _ text: String) -> HTML? {
       place.map {
         $0 > 0

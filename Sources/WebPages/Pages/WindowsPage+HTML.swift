@@ -40,7 +40,8 @@ extension WindowsPage {
     let messages = frame.messages
     let place = "\(lastKill.window), \(messages.generation(lastKill.generation)), pid \(lastKill.pid)"
     let ended = messages.localized("\(place) was killed.", "\(place): 강제 종료했습니다.")
-    /// A sentence with the measured time, if there is one.
+    /// Banner with a sentence and the measured time, if there is one; a time that is not exact is shown as an upper
+    /// limit.
     func banner(_ cssClass: HTML, _ text: String, _ milliseconds: Int64? = nil, isExact: Bool = true) -> HTML
     {
       let figure: HTML? = milliseconds.map {

@@ -45,7 +45,7 @@ enum DrinkPicture {
     </defs></svg>
     """
 
-  /// A carton with a roof.
+  /// Drawing of a milk carton: colours of its front and its side, and path data and colour of the sign on it.
   private static func carton(_ name: HTML, _ front: HTML, _ side: HTML, _ sign: HTML, _ colour: HTML) -> HTML
   {
     """
@@ -56,7 +56,7 @@ enum DrinkPicture {
     """
   }
 
-  /// A can with a lid.
+  /// Drawing of a can: colours of its front and its side, and path data and colour of the sign on it.
   private static func can(_ name: HTML, _ front: HTML, _ side: HTML, _ sign: HTML, _ colour: HTML) -> HTML {
     """
     <symbol id="drink-\(name)" viewBox="0 0 48 64"><path fill="#b9c0ca" d="M14 3h20l4 6v50l-4 4H14l-4-4V9z"/>\

@@ -4,7 +4,7 @@
 import BankModel
 
 extension PageFrame {
-  /// One row of the events.
+  /// List item of one event, in the list of recent events.
   func event(_ event: EventRow) -> HTML {
     let cssClass: HTML =
       switch event.kind {

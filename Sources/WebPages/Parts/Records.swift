@@ -28,7 +28,8 @@ extension PageFrame {
       """
   }
 
-  /// Links to the first and the next page.
+  /// Links to the first and the next page of a list; `next` is the number after which the next one starts, nil on the
+  /// last page.
   func paging(_ path: String, _ filter: RecordFilter, _ next: Int64?) -> HTML {
     let first: HTML? =
       filter.after > 0

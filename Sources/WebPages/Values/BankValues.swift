@@ -146,7 +146,7 @@ public struct EventRow: Sendable, Equatable {
   }
 }
 
-/// Number of waiting customers of one priority of a service.
+/// Number of waiting customers of one priority of a service, or of all its other priorities.
 public struct GradeCount: Sendable, Equatable {
   /// The priority; nil for all priorities that are not listed separately.
   public var priority: Priority?
@@ -158,7 +158,7 @@ public struct GradeCount: Sendable, Equatable {
   }
 }
 
-/// A service with its queue.
+/// A service with its windows, the numbers of its customers, and its rate.
 public struct ServiceRow: Sendable, Equatable {
   /// Name of the service.
   public var service: ServiceName

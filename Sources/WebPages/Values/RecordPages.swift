@@ -130,7 +130,7 @@ public struct ReceiptsPage: WebPage {
   }
 }
 
-/// The result of the check of one promise.
+/// The result of the check of one promise, for a row of the audit's page.
 public struct GuaranteeRow: Sendable, Equatable {
   /// The promise.
   public var name: Guarantee

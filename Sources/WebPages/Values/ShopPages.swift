@@ -3,7 +3,7 @@
 // Invariant: a page is a value; equal pages give equal documents.
 import BankModel
 
-/// A fruit in stock.
+/// A fruit and its amount in stock.
 public struct FruitRow: Sendable, Equatable {
   /// Name in commands.
   public var id: ItemID
@@ -19,7 +19,7 @@ public struct FruitRow: Sendable, Equatable {
   }
 }
 
-/// A part of a recipe.
+/// One fruit of a recipe, with the pieces that are needed and those in stock.
 public struct RecipePart: Sendable, Equatable {
   /// Fruit of the part.
   public var fruit: ItemID
@@ -35,7 +35,7 @@ public struct RecipePart: Sendable, Equatable {
   }
 }
 
-/// A juice that can be ordered.
+/// A juice of the order screen, with its recipe and whether the stock suffices for it.
 public struct JuiceRow: Sendable, Equatable {
   /// Name in commands.
   public var id: ItemID
@@ -77,7 +77,7 @@ public struct StockPage: WebPage {
   }
 }
 
-/// A drink in the machine.
+/// A drink in the vending machine, with its price and its pieces.
 public struct DrinkRow: Sendable, Equatable {
   /// Name in commands.
   public var id: ItemID
@@ -128,7 +128,7 @@ public struct PurchaseRow: Sendable, Equatable {
   }
 }
 
-/// `/vending`: cards, money, and the list of purchases.
+/// `/vending`: a card for each drink, the inserted money, and the list of purchases.
 public struct VendingPage: WebPage {
   /// Inserted money in won.
   public var balance: Won
@@ -177,7 +177,7 @@ public struct DrinkLot: Sendable, Equatable {
   }
 }
 
-/// A drink with its lots.
+/// A drink with its lots and the number sold, for the manager.
 public struct DrinkShelf: Sendable, Equatable {
   /// The drink.
   public var drink: DrinkRow
@@ -191,7 +191,7 @@ public struct DrinkShelf: Sendable, Equatable {
   }
 }
 
-/// `/vending/admin`: the manager's side.
+/// `/vending/admin`: the manager's side of the vending machine, with the lots and the sales of each drink.
 public struct VendingAdminPage: WebPage {
   /// All products.
   public var shelves: [DrinkShelf]

@@ -2,7 +2,7 @@
 // Invariant: the sentence contains the name of the field, unless the whole form is invalid.
 import BankModel
 
-/// An invalid field, for a page.
+/// What is wrong with a field of a form or an address, as a page explains it.
 public enum FieldProblem: Sendable, Equatable {
   /// Unknown field.
   case unknown(String)

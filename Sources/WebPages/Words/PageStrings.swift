@@ -2,7 +2,7 @@
 // Invariant: the Korean texts of the three original screens are unchanged.
 import Arguments
 
-/// The constant texts, one property for each.
+/// The constant texts of the pages in both languages, one property for each.
 struct PageStrings: Sendable {
   static let all = PageStrings()
 
