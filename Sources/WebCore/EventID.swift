@@ -2,8 +2,8 @@
 // Invariant: an id contains the epoch of its feed, so a client cannot resume from a position that another
 // process counted.
 
-/// Id of an event, from which a browser resumes a stream. It contains the number of the page's feed (`epoch`, new at each
-/// start of the feed) and the number of the event in the feed.
+/// Id of an event, from which a browser resumes a stream. It contains the number of the page's feed (`epoch`, new at
+/// each start of the feed) and the number of the event in the feed.
 public struct EventID: Sendable, Equatable {
   /// Epoch of the feed. It is new in each process, and each time a page gets a viewer after it had none.
   public var epoch: UInt64
