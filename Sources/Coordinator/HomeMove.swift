@@ -40,7 +40,8 @@ public struct MoveResult {
   }
 }
 
-/// Observer of a move.
+/// Receives the progress of a move, which it may cancel, and the announcement of the commit, before which it writes a
+/// marker file.
 public protocol MoveObserver: AnyObject {
   /// Reports the number of tickets moved so far, which are not visible yet; returns false to cancel.
   func moved(_ done: Int64, of total: Int64) -> Bool

@@ -76,7 +76,7 @@ extension InvariantChecker {
     if let fall { step.lossCounts[customer.ticket] = fall }
   }
 
-  /// Checks that the attempts of a dead letter are reset, because a client has requeued it.
+  /// Checks that a requeued dead letter has no started attempts left, and allows it `max_attempts` starts again.
   func attemptsReset(_ customer: Customer) {
     world.externalWorkers.startedAttempts.allowRestart(TicketID(day: view.day, ticket: customer.ticket))
     if customer.startedAttempts != 0 || customer.isAttemptRunning {

@@ -22,7 +22,7 @@ extension SQLiteStore {
   /// Maximum increase of the need, in bytes, by an accepted customer or a key: its row and its receipt. The additions
   /// for a juice and for a result are not included.
   private static let growthPerChange: Int64 = 224
-  /// Bytes per customer in WAL and database when many customers are moved in one transaction.
+  /// Estimated bytes per customer, in WAL and database, of a transaction that changes many customers, such as a reset.
   private static let moved: Int64 = 256
 
   /// True if this number of customers can be moved in one transaction. See `QueueStore`.

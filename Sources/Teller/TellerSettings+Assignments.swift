@@ -1,5 +1,5 @@
-// What the settings of a teller mean for its assignments: the wait for what a customer needs, and the customers that
-// it refuses.
+// What a teller derives from its settings for an assignment: how long it waits for the answer of its provider, and
+// whether the assignment is for this teller.
 
 import BankModel
 import Time

@@ -47,7 +47,8 @@ public enum VendingUpdate: Sendable, Equatable {
   case refused(VendingFailure)
 }
 
-/// Last change of a vending machine's money that a subscriber has received, by which repeated purchases are ignored.
+/// Last change of a vending machine's money that a subscriber has received, to ignore repeated purchases. It is not
+/// sent: a reconnect begins with a new snapshot.
 public struct VendingCursor: SubscriptionCursor {
   /// Sequence number of the last change of the money; nil before the first snapshot.
   private var seen: Int64?

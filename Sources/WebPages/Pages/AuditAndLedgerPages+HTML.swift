@@ -4,7 +4,7 @@
 import BankModel
 
 extension AuditPage {
-  /// Title of the page.
+  /// Title of the page: always the same text, in the language of the frame.
   public func title(_ frame: PageFrame) -> String { frame.messages.audit }
 
   /// True if the audit found no problem and no check that was made shows a difference.
@@ -92,7 +92,7 @@ extension PageMessages {
 }
 
 extension LedgerPage {
-  /// Title of the page.
+  /// Title of the page: always the same text, in the language of the frame.
   public func title(_ frame: PageFrame) -> String { frame.messages.ledger }
 
   /// Sums of all debits and of all credits.

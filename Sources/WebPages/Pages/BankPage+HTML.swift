@@ -3,7 +3,7 @@
 import BankModel
 
 extension BankPage {
-  /// Title of the page.
+  /// Title of the page: always the same text, in the language of the frame.
   public func title(_ frame: PageFrame) -> String { frame.messages.bank }
 
   /// No additional style sheet: most browsers open this page first, and it must load fast.

@@ -3,7 +3,7 @@
 import BankModel
 
 extension ConfirmPage {
-  /// Title of the page.
+  /// Title of the page: always the same text, in the language of the frame.
   public func title(_ frame: PageFrame) -> String { frame.messages.confirmHeading }
   /// Changing regions: none, because the page does not change.
   public func parts(_ frame: PageFrame) -> [Region] { [] }
@@ -99,7 +99,7 @@ extension ConfirmPage {
 }
 
 extension LoginPage {
-  /// Title of the page.
+  /// Title of the page: always the same text, in the language of the frame.
   public func title(_ frame: PageFrame) -> String { frame.messages.loginHeading }
   /// Changing regions: none, because the page does not change.
   public func parts(_ frame: PageFrame) -> [Region] { [] }
@@ -115,7 +115,7 @@ extension LoginPage {
 }
 
 extension CrossSitePage {
-  /// Title of the page.
+  /// Title of the page: always the same text, in the language of the frame.
   public func title(_ frame: PageFrame) -> String { frame.messages.bank }
   /// Changing regions: none, because the page does not change.
   public func parts(_ frame: PageFrame) -> [Region] { [] }
@@ -131,7 +131,7 @@ extension CrossSitePage {
 }
 
 extension ErrorPage {
-  /// Title of the page.
+  /// Title of the page: the HTTP status code.
   public func title(_ frame: PageFrame) -> String { "\(status)" }
   /// Changing regions: none, because the page does not change.
   public func parts(_ frame: PageFrame) -> [Region] { [] }

@@ -64,7 +64,7 @@ extension PageFrame {
 }
 
 extension TicketsPage {
-  /// Title of the page.
+  /// Title of the page: always the same text, in the language of the frame.
   public func title(_ frame: PageFrame) -> String { frame.messages.tickets }
 
   /// Changing regions of the page.
@@ -86,7 +86,7 @@ extension TicketsPage {
 }
 
 extension DeadPage {
-  /// Title of the page.
+  /// Title of the page: always the same text, in the language of the frame.
   public func title(_ frame: PageFrame) -> String { frame.messages.deadLetters }
 
   /// Changing regions of the page.
@@ -105,7 +105,7 @@ extension DeadPage {
 }
 
 extension ReceiptsPage {
-  /// Title of the page.
+  /// Title of the page: always the same text, in the language of the frame.
   public func title(_ frame: PageFrame) -> String { frame.messages.receipts }
 
   /// Changing regions of the page.

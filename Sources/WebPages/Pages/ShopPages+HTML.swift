@@ -4,7 +4,7 @@
 import BankModel
 
 extension JuicePage {
-  /// Title of the page.
+  /// Title of the page: always the same text, in the language of the frame.
   public func title(_ frame: PageFrame) -> String { frame.messages.juiceMaker }
 
   /// Changing regions of the page.
@@ -74,7 +74,7 @@ extension JuicePage {
 }
 
 extension StockPage {
-  /// Title of the page.
+  /// Title of the page: always the same text, in the language of the frame.
   public func title(_ frame: PageFrame) -> String { frame.messages.phrases.stockEditorTitle }
 
   /// Changing regions, without the field for a typed amount, so that typed text is not disturbed.

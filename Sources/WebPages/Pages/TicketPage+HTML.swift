@@ -4,7 +4,7 @@
 import BankModel
 
 extension KioskPage {
-  /// Title of the page.
+  /// Title of the page: always the same text, in the language of the frame.
   public func title(_ frame: PageFrame) -> String { frame.messages.kiosk }
 
   /// Changing regions of the page.
@@ -215,7 +215,7 @@ extension TicketPage {
 }
 
 extension LobbyPage {
-  /// Title of the page.
+  /// Title of the page: always the same text, in the language of the frame.
   public func title(_ frame: PageFrame) -> String { frame.messages.lobby }
   /// Layout for a wall display.
   public var cssClass: HTML { "wall" }

@@ -3,7 +3,7 @@
 import BankModel
 
 extension VendingPage {
-  /// Title of the page.
+  /// Title of the page: always the same text, in the language of the frame.
   public func title(_ frame: PageFrame) -> String { frame.messages.vending }
 
   /// Changing regions of the page.
