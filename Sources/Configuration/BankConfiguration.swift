@@ -101,7 +101,7 @@ public struct BankConfiguration: Sendable, Equatable {
   public var retryInitialDelay = TimeSpan.seconds(1)
   /// Maximum delay before a retry. `retry_max_delay`
   public var retryMaxDelay = TimeSpan.seconds(60)
-  /// Time for which commits are gathered under load. `commit_delay`
+  /// Shortest time between two commits if no client waits for the changes, which are gathered meanwhile. `commit_delay`
   public var gather = TimeSpan.milliseconds(1)
   /// Longest delay before the restart of a worker or service process that exited before it was ready. It doubles with
   /// each further exit of this kind in a row. `restart_initial_delay`

@@ -1,6 +1,7 @@
 // Server of the control socket.
-// Invariants: no answer quotes facts of the store that a crash could undo; counts in status and progress reports may
-// be ahead of the disk. Every request but a withdrawal is answered, or the client finds its connection closed.
+// Invariants: no answer quotes facts of the store that a crash could undo; counts in snapshots, status and progress
+// reports may be ahead of the disk. Every request but a withdrawal is answered, or the client finds its connection
+// closed.
 
 import BankModel
 import Posix

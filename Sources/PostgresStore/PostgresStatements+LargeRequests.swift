@@ -75,9 +75,9 @@ extension PostgresStatements {
         AND NOT EXISTS (SELECT FROM repeated) AND NOT (SELECT is_whole FROM staged)
     """)
 
-  /// Issues tickets for a list whose customers have keys of their own; result as in ``intakeList``. The customers are
-  /// moved in the same transaction. Parameters: branch, epoch, number of the commit, issue time, epoch and number of
-  /// the request, and number of customers.
+  /// Issues tickets for a list whose customers have keys of their own; result as in ``intakeList``, or
+  /// `unstaged` if slices are missing. The customers are moved in the same transaction. Parameters: branch, epoch,
+  /// number of the commit, issue time, epoch and number of the request, and number of customers.
   static let issueList = PostgresStatement(
     "bank-issue-list", [.integer, .integer, .integer, .integer, .integer, .integer, .integer],
     list(

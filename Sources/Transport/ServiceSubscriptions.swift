@@ -72,7 +72,7 @@ public final class ServiceSubscriptions<
   /// together need the same answer.
   private var lastCatchUp: (place: Int64, upTo: Int64, tail: [UInt8])?
 
-  /// Creates the state of a service without subscriptions.
+  /// Creates the subscriptions of a service; there are none at first.
   ///
   /// - Parameters:
   ///   - topics: number of topics, each with its own sequence of answers; a subscription has one topic.

@@ -1,7 +1,8 @@
 // `POST /api/v1/…`: commands of scripts over HTTP. Each command becomes requests to the coordinator, the stock or the
 // vending machine.
-// Invariant: with an `Idempotency-Key`, a request that adds, orders, pays or changes stock is executed at most once,
-// however often it is sent. A different request with the same key is refused (409).
+// Invariant: with an `Idempotency-Key`, a request that adds, orders, pays, returns money or changes stock is executed
+// at most once, however often it is sent. Customers, juices, stock and vending machine have keys of their own. A
+// different request of the same kind with the key of a recorded one is refused (409).
 import BankModel
 import Posix
 import JSONOutput

@@ -43,7 +43,7 @@ final class ChaosRun {
   private var cut: (plan: ChaosPlan.Cut, at: MonotonicTime)?
   /// Children of killed coordinators, with the time when they count as orphans.
   private var orphanCandidates: [(children: [ChaosProcess], at: MonotonicTime)] = []
-  /// Killed processes that may not have exited yet.
+  /// All processes that this run has killed; the census leaves them out, because they may not have exited yet.
   private var killedProcesses: Set<ChaosProcess> = []
   /// Number of processes that were killed before they were ready, by `earlyKillKey`.
   private var earlyKills: [String: Int] = [:]

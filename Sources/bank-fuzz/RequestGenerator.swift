@@ -65,7 +65,7 @@ enum RequestGenerator {
     }
   }
 
-  /// Draws the parameters of a request for tickets.
+  /// Draws the parameters of an `enqueue` request.
   private static func order(_ chance: inout SeededGenerator, _ service: ServiceName?) -> EnqueueParameters {
     EnqueueParameters(
       count: number(&chance), service: service,

@@ -1,4 +1,5 @@
-// Entry point of the program that fuzzes a real coordinator, and its output.
+// Entry point of `bank-fuzz`, which attacks a real coordinator or web server. Prints the seed, the report and the
+// error.
 // Errors: exit code 1 if the coordinator or the web server was harmed or could not be attacked, 2 for invalid
 // arguments.
 import BankctlCommands

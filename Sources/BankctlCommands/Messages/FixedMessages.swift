@@ -2,7 +2,8 @@
 // Invariant: the sentences are members of `MessageCatalog`, like the sentences with values.
 import Arguments
 
-/// The sentences of bankctl that contain no values; `MessageCatalog` has them as members, each in its language.
+/// Sentences of bankctl without values, each in both languages. `MessageCatalog` has them as members, in the
+/// language of the catalog.
 package struct FixedMessages: Sendable {
   static let all = FixedMessages()
 

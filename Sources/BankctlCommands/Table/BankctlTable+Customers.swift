@@ -1,5 +1,5 @@
 // Help texts and options of the commands for customers, tickets and receipts.
-// `BankctlTable` has the whole table and the order of the commands.
+// `BankctlTable` has the whole table and the order of the groups.
 import Arguments
 import BankModel
 import Wire

@@ -5,7 +5,8 @@ import BankModel
 
 /// One lot of a product.
 public struct LotReport: Codable, Sendable, Equatable {
-  /// Production date and last day of sale; nil if the product does not expire.
+  /// Production date and last day of sale; nil for pieces that were added to the stock without dates, which
+  /// never expire.
   public var dates: LotDates?
   /// Number of pieces.
   public var quantity: Quantity
