@@ -1,4 +1,5 @@
-// SQL statements that a branch executes. The comment of a statement lists its parameters in order, and its result.
+// SQL statements that a branch executes.
+// The comment of a statement lists its parameters in order, and its result.
 //
 // Invariant: a transaction that changes customers for a branch contains the epoch of the branch, and locks the branch's
 // row until the commit (the fence). A late transaction of an ended epoch does not find the row and changes no customer.

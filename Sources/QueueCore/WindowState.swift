@@ -87,8 +87,8 @@ struct WindowState: Sendable {
   /// next crash identifies the culprit.
   var servesSuspect: Bool { isSideBySide && isServing && customer?.isSuspect == true }
 
-  /// Number of customers that the worker holds if one more may be assigned in advance. Nil if none may be assigned, or
-  /// if `limit` or more are held.
+  /// Number of customers that a busy worker holds if it may get one more in advance; nil if it may not. A teller gets
+  /// none if the service counts attempts. The limit is exclusive.
   ///
   /// - Parameter isCounted: True if attempts are counted. A teller then gets no prefetched customers, because it
   ///   would start them without a message and the starts could not be counted.

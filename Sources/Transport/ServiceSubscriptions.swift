@@ -24,7 +24,7 @@ public enum CatchUpStep<Result> {
 public final class ServiceSubscriptions<
   Request: Codable & Sendable & Equatable, Result: Codable & Sendable & Equatable
 > {
-  /// Socket type of the service.
+  /// The listening socket of the service process, with the sessions of all its clients, subscribed or not.
   public typealias Socket = ServiceSocket<Request, Result>
 
   /// One subscription, which lasts until its client disconnects, is too slow or subscribes again, or until the

@@ -164,7 +164,8 @@ final class CommandChild: SimulatedProgram {
     mouth = PendingOutput(of: process, in: world)
   }
 
-  /// Runs the process once: writes in the middle of its life, may start another process, and exits at the end.
+  /// Runs this child of a command once: writes in the middle of its life, may start another process; returns 0 at its
+  /// end, else nil.
   func runIteration() throws(SystemError) -> Int32? {
     if let fatalSignal {
       process.kill(by: fatalSignal)
