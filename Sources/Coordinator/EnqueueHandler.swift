@@ -300,29 +300,16 @@ final class EnqueueHandler: CoordinatorComponent {
     requests.setKnown(order.known, order.alreadyIssuedTickets, for: order.request)
     // Customers with known keys need no capacity.
     let known = Kernel.hasPlantedBug("countsKnownCustomersAgain") ? 0 : order.known
-    queue.process(
+    if isLast { (attachments.requestKey, attachments.requestDigest) = (order.key, order.digest) }
+    let isAccepted = queue.admit(
       .enqueue(
-        order.request, orders: slice, total: order.total - known, isLast: isLast, heldBack: order.heldBack))
-    let count = (arriving?.count ?? 0) + Int64(slice.count)
-    let isTaken =
-      isLast
-      ? queue.machine.dayCounters.issued == issued + count : queue.machine.arriving?.request == order.request
-    guard isTaken || Kernel.hasPlantedBug("continuesAfterRefusedList"), queue.engine.isWorking else {
+        order.request, orders: slice, total: order.total - known, isLast: isLast, heldBack: order.heldBack,
+        attachments: attachments), of: order.request)
+    guard isAccepted || Kernel.hasPlantedBug("continuesAfterRefusedList"), queue.engine.isWorking else {
       // The queue has refused and answered the request: admit nothing more of it.
       return line.end(order)
     }
-    for entry in attachments.payloads { queue.stage(.attach(payload: entry.payload, to: entry.tickets)) }
     stagedBytes += attachments.bytes
-    if Kernel.hasPlantedBug("forgetsIdempotencyKeys") { return }
-    let day = queue.machine.dayCounters.day
-    for entry in attachments.keys {
-      queue.stage(
-        .remember(key: entry.key, day: day, first: entry.ticket, last: entry.ticket, request: entry.digest))
-    }
-    if isLast, let key = order.key {
-      let last = issued + (Kernel.hasPlantedBug("storesFirstSliceOfKey") ? 1 : count)
-      queue.stage(.remember(key: key, day: day, first: issued + 1, last: last, request: order.digest))
-    }
     sendProgress(of: order)
   }
 

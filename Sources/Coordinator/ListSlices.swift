@@ -9,12 +9,7 @@ import QueueCore
 import Time
 import Wire
 
-/// Idempotency key of a new customer of a list, with the digest and the ticket of that customer.
-struct SliceKey {
-  var key: String
-  var digest: Int64?
-  var ticket: TicketNumber
-
+extension SliceKey {
   /// True if a customer with the same key and this digest is the same order again; false if the two contradict.
   func isRepeated(by other: Int64?) -> Bool { digest == nil || other == nil || digest == other }
 }
@@ -121,8 +116,7 @@ struct ListSlices {
         attachments.keys.append(SliceKey(key: key, digest: digest, ticket: place.ticket(Int64(slice.count))))
       }
       if let payload = entry.payload {
-        let next = Int64(slice.count) + (Kernel.hasPlantedBug("shiftsPayloads") ? 1 : 0)
-        let ticket = place.ticket(next)
+        let ticket = place.ticket(Int64(slice.count))
         attachments.payloads.append(SlicePayload(payload: payload, tickets: ticket...ticket))
       }
       var customer = entry.order(for: service(of: entry))

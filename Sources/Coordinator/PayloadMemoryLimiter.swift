@@ -55,20 +55,6 @@ final class PayloadReservation {
   }
 }
 
-/// One payload, and the customers of a slice that carry it.
-struct SlicePayload {
-  var payload: [UInt8]
-  var tickets: ClosedRange<TicketNumber>
-}
-
-/// Keys and payloads of the customers of one slice, which are stored without passing through the queue.
-struct SliceAttachments {
-  var keys: [SliceKey] = []
-  var payloads: [SlicePayload] = []
-  /// Payload bytes staged with the slice.
-  var bytes: Int { payloads.reduce(0) { $0 + $1.payload.count * $1.tickets.count } }
-}
-
 extension InProgressEnqueue.TicketPlacement {
   /// Ranges of consecutive ticket numbers for this many customers.
   func runs(of count: Int64) -> [ClosedRange<TicketNumber>] {

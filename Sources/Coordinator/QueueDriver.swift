@@ -67,6 +67,8 @@ final class QueueDriver {
   var isNotifying = false
   /// True during ``sendReply(_:)``: the facts in the reply are on disk, even if other changes are not.
   private(set) var isReplying = false
+  /// Request of the last slice that the queue has accepted; see ``admit(_:of:)``.
+  var acceptedSlice: RequestNumber?
   /// Number of changes still to be staged again after a full disk. ``Subscriptions`` has already counted them.
   private var repeats = 0
 
@@ -158,6 +160,7 @@ final class QueueDriver {
     case .stage(let change):
       if case .cancelAllCustomers(let ended, _) = change { effectsDay = ended + 1 }
       stage(change)
+    case .acceptSlice(let request): acceptedSlice = request
     case .loadPage, .loadDelayed, .lookUp, .loadDead: read(effect)
     case .forward(let request, let order): onForward(order, request)
     case .assign(let window, let lease, let customer):
@@ -289,16 +292,6 @@ final class QueueDriver {
 
   /// Lets the store do deferred maintenance, after all replies of this iteration were sent.
   func runDeferredWork() { do throws(StoreError) { try engine.runDeferredWork() } catch { fail(error) } }
-
-  /// Removes some customers of incomplete requests and commits. Returns false if the store could not stage that.
-  func removeUnissuedCustomers(limit: Int) -> Bool {
-    do throws(StoreError) { try engine.removeUnissuedCustomers(limit: limit) } catch {
-      fail(error)
-      return false
-    }
-    commit()
-    return true
-  }
 
   /// Continues to write a reset until a deadline. Returns false if the store failed.
   func continueReset(until: MonotonicTime) -> Bool {

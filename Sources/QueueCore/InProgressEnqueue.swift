@@ -43,6 +43,12 @@ public struct InProgressEnqueue: Sendable, Equatable {
     public func ticket(_ offset: Int64) -> TicketNumber {
       offset < inGap ? first + offset : behind + offset - inGap
     }
+
+    /// True if the ticket belongs to one of the `count` customers of the slice.
+    func contains(_ ticket: TicketNumber, of count: Int64) -> Bool {
+      let (low, high) = (min(inGap, count), count - min(inGap, count))
+      return (first..<first + low).contains(ticket) || (behind..<behind + high).contains(ticket)
+    }
   }
 
   /// Creates a request with a gap for the customers that are held back.

@@ -7,6 +7,8 @@ import BankModel
 public enum QueueEffect: Sendable, Equatable {
   /// Add a change to the open transaction.
   case stage(StoreChange)
+  /// A slice of this request was accepted: its customers, keys and payloads are staged.
+  case acceptSlice(RequestNumber)
   /// Read the next page of a line. In a shared bank: claim it.
   case loadPage(Line, after: TicketNumber, limit: Int)
   /// Read the next page of delayed customers.

@@ -12,8 +12,12 @@ public enum QueueEvent: Sendable {
   /// A request for tickets. A large request is sent in slices under one request number. The queue must have room for
   /// the `total` of the first slice. `heldBack` is the number of customers at the start of the request that are held
   /// back after this slice. They are sent last, in slices from the last to the first. Between the slices, other
-  /// requests of one slice each may be sent, with up to ``QueueMachine/concurrentEnqueueLimit`` customers.
-  case enqueue(RequestNumber, orders: [CustomerOrder], total: Int64, isLast: Bool, heldBack: Int64 = 0)
+  /// requests of one slice each may be sent, with up to ``QueueMachine/concurrentEnqueueLimit`` customers. The keys and
+  /// payloads of the slice's customers are attached; nil for none. An accepted slice has the effect
+  /// ``QueueEffect/acceptSlice(_:)``.
+  case enqueue(
+    RequestNumber, orders: [CustomerOrder], total: Int64, isLast: Bool, heldBack: Int64 = 0,
+    attachments: SliceAttachments? = nil)
 
   /// The changes staged since the last seal are one transaction, which is in flight now. Later changes belong to the
   /// next transaction. Not sent with a store that commits synchronously.

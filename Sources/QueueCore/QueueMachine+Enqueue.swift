@@ -10,11 +10,13 @@ extension QueueMachine {
   /// slice gets its tickets. At the first slice, the queue may refuse the whole request. The caller has checked each
   /// slice with ``refusal(ofServicesOf:)`` and ``refusal(ofLinesOf:)``.
   mutating func enqueueCustomers(
-    _ orders: [CustomerOrder], of total: Int64, isLast: Bool, heldBack: Int64, for request: RequestNumber,
-    at now: Moment, into effects: inout [QueueEffect]
+    _ orders: [CustomerOrder], _ attachments: SliceAttachments?, of total: Int64, isLast: Bool,
+    heldBack: Int64,
+    for request: RequestNumber, at now: Moment, into effects: inout [QueueEffect]
   ) {
     if arriving?.request == request {
-      return continueEnqueue(orders, of: total, isLast: isLast, heldBack: heldBack, at: now, into: &effects)
+      return continueEnqueue(
+        orders, attachments, of: total, isLast: isLast, heldBack: heldBack, at: now, into: &effects)
     }
     if let refusal = refusal(of: total) ?? refusal(ofServicesOf: orders) {
       effects.append(.reply(request, .refused(refusal)))
@@ -24,7 +26,8 @@ extension QueueMachine {
       precondition(!isTakingIn, "slices of two requests are never mixed")
       arriving = InProgressEnqueue(request, total: total, heldBack: heldBack, issued: dayCounters.issued)
       forgetFronts()
-      return continueEnqueue(orders, of: total, isLast: false, heldBack: heldBack, at: now, into: &effects)
+      return continueEnqueue(
+        orders, attachments, of: total, isLast: false, heldBack: heldBack, at: now, into: &effects)
     }
     precondition(Int64(orders.count) <= concurrentEnqueueLimit, "there are not enough ticket numbers")
     var admission = PendingEnqueue(
@@ -46,13 +49,52 @@ extension QueueMachine {
       effects.append(.stage(.insert(customer)))
     }
     pendingEnqueues.append(admission)
+    let tickets = admission.first...max(admission.first, dayCounters.issued)
+    stage(attachments, of: request, with: orders.isEmpty ? nil : tickets, into: &effects) {
+      tickets.contains($0)
+    }
+  }
+
+  /// Stages the keys and payloads of an accepted slice, and reports the slice as accepted.
+  ///
+  /// - Parameters:
+  ///   - tickets: all tickets of the request with its last slice; nil before it.
+  ///   - isOfSlice: returns true for a ticket of the slice.
+  private func stage(
+    _ attachments: SliceAttachments?, of request: RequestNumber, with tickets: ClosedRange<TicketNumber>?,
+    into effects: inout [QueueEffect], isOfSlice: (TicketNumber) -> Bool
+  ) {
+    effects.append(.acceptSlice(request))
+    guard let attachments, !attachments.isEmpty else { return }
+    for entry in attachments.payloads {
+      precondition(
+        isOfSlice(entry.tickets.lowerBound) && isOfSlice(entry.tickets.upperBound),
+        "a payload belongs to customers of its slice")
+      effects.append(.stage(.attach(payload: entry.payload, to: entry.tickets)))
+    }
+    let day = dayCounters.day
+    for entry in attachments.keys {
+      precondition(isOfSlice(entry.ticket), "a key belongs to a customer of its slice")
+      effects.append(
+        .stage(
+          .remember(key: entry.key, day: day, first: entry.ticket, last: entry.ticket, request: entry.digest))
+      )
+    }
+    if let key = attachments.requestKey, let tickets {
+      effects.append(
+        .stage(
+          .remember(
+            key: key, day: day, first: tickets.lowerBound, last: tickets.upperBound,
+            request: attachments.requestDigest)))
+    }
   }
 
   /// Adds a slice to the request that is arriving. With the last slice, all tickets of the request are issued at
   /// once.
   private mutating func continueEnqueue(
-    _ orders: [CustomerOrder], of total: Int64, isLast: Bool, heldBack: Int64, at now: Moment,
-    into effects: inout [QueueEffect]
+    _ orders: [CustomerOrder], _ attachments: SliceAttachments?, of total: Int64, isLast: Bool,
+    heldBack: Int64,
+    at now: Moment, into effects: inout [QueueEffect]
   ) {
     guard var arriving else { return }
     arriving.total = total
@@ -80,6 +122,10 @@ extension QueueMachine {
       effects.append(.stage(.insert(customer)))
     }
     self.arriving = isLast ? nil : arriving
+    let tickets = isLast && arriving.count > 0 ? arriving.first...arriving.next - 1 : nil
+    stage(attachments, of: arriving.request, with: tickets, into: &effects) {
+      place.contains($0, of: Int64(orders.count))
+    }
     guard isLast else { return }
     precondition(
       arriving.heldBack == 0 && arriving.first == dayCounters.issued + 1,

@@ -164,9 +164,10 @@ public struct QueueMachine: ~Copyable, Sendable {
   public mutating func apply(_ event: QueueEvent, at now: Moment, into effects: inout [QueueEffect]) {
     advanceBusinessTime(now)
     switch event {
-    case .enqueue(let request, let orders, let total, let isLast, let heldBack):
+    case .enqueue(let request, let orders, let total, let isLast, let heldBack, let attachments):
       enqueueCustomers(
-        orders, of: total, isLast: isLast, heldBack: heldBack, for: request, at: now, into: &effects)
+        orders, attachments, of: total, isLast: isLast, heldBack: heldBack, for: request, at: now,
+        into: &effects)
     case .sealed: return seal()
     case .committed: settle(at: now, into: &effects)
     case .commitRefused: handleDiskFull(into: &effects)

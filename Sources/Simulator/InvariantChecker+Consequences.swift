@@ -54,7 +54,7 @@ extension InvariantChecker {
 
   /// Checks that a request for tickets was accepted completely, or refused for a valid reason.
   func checkEnqueue(_ event: QueueEvent, _ effects: ArraySlice<QueueEffect>) {
-    guard case .enqueue(let request, let orders, let total, _, _) = event else { return }
+    guard case .enqueue(let request, let orders, let total, _, _, _) = event else { return }
     var refusal: QueueRefusal?
     for case .reply(request, .refused(let found)) in effects { refusal = found }
     if let refusal {

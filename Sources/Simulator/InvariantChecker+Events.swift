@@ -53,7 +53,7 @@ extension InvariantChecker {
     recordSoleCustomers()
     if let request = event.request { note(request) }
     switch event {
-    case .enqueue(let request, _, _, let isLast, _):
+    case .enqueue(let request, _, _, let isLast, _, _):
       if currentEnqueue != request {
         // Space for all customers of a partly accepted request is already reserved.
         step.waitingBefore =
@@ -356,7 +356,7 @@ extension QueueEvent {
   /// The client's request that the event belongs to; nil if there is none.
   fileprivate var request: RequestNumber? {
     switch self {
-    case .enqueue(let request, _, _, _, _), .cancel(let request, _), .requeue(let request, _),
+    case .enqueue(let request, _, _, _, _, _), .cancel(let request, _), .requeue(let request, _),
       .requeueDead(let request), .pause(let request, _), .resume(let request, _), .reset(let request):
       request
     default: nil

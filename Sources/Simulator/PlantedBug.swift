@@ -80,15 +80,16 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case settlesNewestFirst = "The newest of several transactions in flight is settled first."
   case doesNotRestageTransactions =
     "If two or more transactions in flight are rejected, nothing is staged again."
+  // In the core: keys and payloads of new customers.
+  case forgetsIdempotencyKeys = "The keys of requests are not stored."
+  case shiftsPayloads = "The payload of one customer goes to the next customer."
+  case storesFirstSliceOfKey = "A key is stored with only the first of its tickets."
   // In the shell of the queue's core, which is the code of the coordinator.
   case reportsCommitTooEarly = "The shell reports a commit before it has made it."
   case settlesUnsealedChanges = "Changes staged during a transaction are settled with it."
   case treatsDiskFullAsCommit = "The shell reports a commit that the disk has rejected."
   case reversesStagedChanges = "The shell stages changes in the wrong order."
   case dropsPostponedReads = "The shell forgets reads that failed while the disk was full."
-  case forgetsIdempotencyKeys = "The shell does not remember the keys of requests."
-  case shiftsPayloads = "A payload in a list goes to the customer of the next line."
-  case storesFirstSliceOfKey = "The shell stores a key with only the first of its tickets."
   case answersKeyBeforeCommit = "The shell answers a known key before its tickets are on disk."
   case startsWithOldCounters = "The shell starts with the counters of the last commit but one."
   case startsWithoutDelayed = "The shell starts without the customers that wait for a retry."

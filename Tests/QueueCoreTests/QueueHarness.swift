@@ -127,7 +127,7 @@ final class QueueHarness {
         fault("\(window) is asked for \(lease), which it does not hold")
       }
     case .openWindow(let window): if tellers[window] == nil { tellers[window] = .starting }
-    case .closeWindow, .acknowledge, .announce, .notifyNoMoreCustomers: break
+    case .acceptSlice, .closeWindow, .acknowledge, .announce, .notifyNoMoreCustomers: break
     case .dismissTeller(let window):
       if tellers[window] != .idle { fault("\(window) is dismissed with an assigned customer") }
       tellers[window] = .dismissed
