@@ -155,10 +155,12 @@ import Time
       try self.read("{}").differences(in: read).map(\.key) == [
         "services.thumbs.windows", "services.thumbs.work",
       ])
-    // The other way round: the earlier configuration has no such service, and another setting at its default.
-    let added = try self.read(#"{"services": {"thumbs": {"work": "2s", "max_result_bytes": 9000}}}"#)
+    // The other way round: the earlier configuration has no such service, or has the setting at its default.
+    let added = try self.read(#"{"services": {"thumbs": {"run": ["true"], "max_result_bytes": 9000}}}"#)
     #expect(try added.differences(in: self.read("{}")).allSatisfy { $0.value == .null })
-    let changed = added.differences(in: other).filter { $0.key == "services.thumbs.max_result_bytes" }
+    let former = try self.read(#"{"services": {"thumbs": {"run": ["true"]}}}"#)
+    let changed = added.differences(in: former)
+    #expect(changed.map(\.key) == ["services.thumbs.max_result_bytes"])
     #expect(changed.map(\.source) == [.builtIn] && changed.map(\.value) != [.number(9000)])
   }
 }
