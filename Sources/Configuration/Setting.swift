@@ -121,7 +121,7 @@ struct Setting {
       Setting(keyPrefix + outsideMember, .flag(\.[service].isOutside), selecting: .outside),
       Setting(
         keyPrefix + "timeout", .optionalSpan(\.[service].timeout, .milliseconds(1)...year), of: programs),
-      Setting(keyPrefix + "grace", .optionalSpan(\.[service].grace, .zero...day), of: [.run]),
+      Setting(keyPrefix + "grace", .optionalSpan(\.[service].grace, .zero...day), of: started),
       Setting(keyPrefix + "directory", .path(\.[service].directory), of: started),
       Setting(keyPrefix + "environment", .variables(\.[service].environment), of: started),
       Setting(keyPrefix + "umask", .mask(\.[service].mask), of: started),

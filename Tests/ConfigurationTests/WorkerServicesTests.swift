@@ -27,7 +27,7 @@ import Time
   func worker() throws {
     let configuration = try read(
       #"""
-      {"services": {"thumbs": {"worker": ["python3", "thumbs.py", ""], "windows": 3, "timeout": "30s",
+      {"services": {"thumbs": {"worker": ["python3", "thumbs.py", ""], "windows": 3, "timeout": "30s", "grace": "5s",
         "lease": "1m", "prefetch": 2, "directory": "/srv/사진", "environment": {"LANG": "C"}, "max_result_bytes": 100,
         "limits": {"memory": 1073741824, "cpu_time": "10s", "open_files": 64},
         "retries": {"max_crashes": 7, "max_failures": 8, "initial_delay": "2s", "max_delay": "3m"}}}}
@@ -39,7 +39,7 @@ import Time
     #expect(settings.kind == .worker && configuration[.deposit].kind == .work)
     #expect(configuration[.run].kind == .run && configuration.worker(of: .deposit) == nil)
     #expect(configuration.windows[thumbs] == 3)
-    #expect(settings.timeout == .seconds(30))
+    #expect(settings.timeout == .seconds(30) && settings.grace == .seconds(5))
     #expect(settings.lease == .seconds(60) && settings.prefetch == 2 && settings.directory == "/srv/사진")
     #expect(settings.memory == 1 << 30 && settings.cpuTime == .seconds(10) && settings.files == 64)
     #expect(settings.environment == ["LANG": "C"] && settings.resultBytes == 100 && settings.crashes == 7)
@@ -105,7 +105,7 @@ import Time
     ]
     let members: [(key: String, text: String, kinds: [ServiceKind])] = [
       ("timeout", #""timeout": "1s""#, [.run, .worker, .outside]),
-      ("grace", #""grace": "1s""#, [.run]),
+      ("grace", #""grace": "1s""#, [.run, .worker]),
       ("directory", #""directory": "/srv""#, [.run, .worker]),
       ("environment", #""environment": {"A": "b"}"#, [.run, .worker]),
       ("exit", #""exit": {"3": "dead"}"#, [.run]),
@@ -174,9 +174,9 @@ import Time
         #"bank.json:1: 처리 방식이 없습니다: "services.thumbs". "work", "run", "worker", "outside" 중 하나를 쓰세요."#
       ),
       (
-        #"{"outside": true, "umask": "022"}"#,
-        #"bank.json:1: "services.thumbs.umask" is for services with "run" or "worker", and this one has "outside"; remove it"#,
-        #"bank.json:1: 다음 키가 있는 업무에만 쓰는 설정입니다: "run", "worker". 이 업무에 있는 키는 다르니("outside") 지우세요: "services.thumbs.umask"."#
+        #"{"outside": true, "grace": "1s"}"#,
+        #"bank.json:1: "services.thumbs.grace" is for services with "run" or "worker", and this one has "outside"; remove it"#,
+        #"bank.json:1: 다음 키가 있는 업무에만 쓰는 설정입니다: "run", "worker". 이 업무에 있는 키는 다르니("outside") 지우세요: "services.thumbs.grace"."#
       ),
       (
         #"{"outside": true, "windows": 3}"#,
