@@ -224,7 +224,7 @@ struct AlreadyIssuedTickets {
       }
       if let joined = last.joined(with: span) {
         packed[packed.count - 1] = joined
-      } else if packed.count < TicketSpan.limit / 2 || last.day != span.day {
+      } else if packed.count < TicketSpan.exactLimit || last.day != span.day {
         packed.append(span)
       } else {
         packed[packed.count - 1].last = max(last.last, span.last)

@@ -325,8 +325,7 @@ extension EnqueuedReport {
   /// Number of tickets to wait for.
   var awaitedCount: Int64 {
     let spans = awaited
-    // From half of the maximum number of spans on, a report may include tickets of other requests in them.
-    guard spans.count < TicketSpan.limit / 2 else { return count + known }
+    guard spans.count < TicketSpan.exactLimit else { return count + known }
     return spans.reduce(0) { $0 + ($1.last - $1.first + 1) }
   }
 }

@@ -146,9 +146,11 @@ public struct EnqueuedReport: Codable, Sendable, Equatable {
 
 /// Consecutive tickets of one day.
 public struct TicketSpan: Codable, Sendable, Equatable {
-  /// Maximum number of spans in one answer. From half of it on, the last span of a day is extended to the next known
-  /// ticket, and then includes other tickets, too. If there are too many days, the earliest are left out.
+  /// Maximum number of spans in one answer. If there are too many days, the earliest are left out.
   public static let limit = 4_096
+  /// Number of spans from which on the last span of a day is extended to the next known ticket, and then includes other
+  /// tickets, too. An answer with fewer spans names exactly the known tickets.
+  public static let exactLimit = limit / 2
 
   /// Business day, first number and last number.
   public var day, first, last: Int64
