@@ -127,9 +127,9 @@ extension BankctlTable {
     details: Text(
       "Queues the command with the current directory, environment, umask and limits; it survives kill -9 and reboots. "
         + "It is not passed to a shell. After a kill it is started again, always with the same BANK_KEY in its "
-        + "environment; if it fails, it becomes a dead letter and is not retried. With --wait this program shows its output and exits with its exit code, or 128 + signal number "
-        + "if it was killed. For a cancelled command or a dead letter without an exit code of its own, the exit code "
-        + "is 1, never 0.",
+        + "environment; if it fails, it becomes a dead letter and is not retried. With --wait this program shows its "
+        + "output and exits with its exit code, or 128 + signal number if it was killed. For a cancelled command or "
+        + "a dead letter without an exit code of its own, the exit code is 1, never 0.",
       "명령을 현재 디렉터리, 환경 변수, umask, 자원 제한과 함께 대기열에 넣고, 창구가 비면 실행합니다. 모든 프로세스를 kill -9로 종료하거나 시스템을 다시 시작해도 남아 있습니다. "
         + "셸을 거치지 않습니다. 강제 종료되면 같은 BANK_KEY로 다시 시작하고, 실패하면 다시 시도하지 않고 보류합니다. --wait를 쓰면 출력을 보여 주고 명령의 종료 코드로 끝납니다. "
         + "시그널로 종료되면 128에 시그널 번호를 더한 값입니다. 취소되거나 보류된 명령은 0으로 끝나지 않습니다. 명령에 종료 코드가 없으면 1입니다."),
