@@ -1,12 +1,12 @@
-// Environment of a command: the variables that the bank gives to every program of its users, and those about the
-// customer. No function can fail.
+// Environment of a command: the variables of its service, or those that its customer brings, and variables about the
+// customer.
 import BankModel
 import CommandRunner
 import Posix
 import Time
 import Wire
 
-/// Makes the environment of each command of one service: configured variables, and those about the customer.
+/// Makes the environments of the commands of one service.
 struct CommandEnvironment: Sendable {
   /// Variables of a command whose customer brings no environment.
   let common: EnvironmentVariables
@@ -25,7 +25,7 @@ struct CommandEnvironment: Sendable {
   ///
   /// - Parameters:
   ///   - variables: the variables to use instead of ``common``; nil for ``common``.
-  ///   - deadline: time at which the command will be ended; nil for never.
+  ///   - deadline: end of the command's time limit; nil for none.
   func variables(
     of customer: CommandCustomer, deadline: WallTime?, over variables: EnvironmentVariables? = nil
   ) -> EnvironmentVariables {
@@ -35,8 +35,7 @@ struct CommandEnvironment: Sendable {
     all["BANK_TICKET"] = String(customer.ticket)
     all["BANK_DAY"] = String(customer.day)
     all["BANK_SERVICE"] = customer.service
-    // Wall-clock time, because every program can read that clock. The runner itself measures the timeout with the
-    // monotonic clock.
+    // Wall-clock time, because a command can compare it with its own clock.
     all["BANK_DEADLINE"] = deadline.map { Timestamp.utc(milliseconds: $0.milliseconds) }
     return all
   }
@@ -51,7 +50,6 @@ struct CommandCustomer: Sendable, Hashable {
   let day: BusinessDay
   let service: String
 
-  /// The data of an assigned customer of this service.
   init(_ assignment: Assignment, service: ServiceName) {
     (attempt, ticket, day) = (assignment.attempt, assignment.ticket, assignment.day)
     self.service = service.text

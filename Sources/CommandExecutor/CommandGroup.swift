@@ -1,6 +1,6 @@
 // Control group in which the next command of a window starts.
-// Invariant: no command starts in a group that was killed; see `ControlGroup.kill()`. Nearly all commands exit by
-// themselves and share one group, so a group costs nothing per command.
+// Invariant: no command starts in a group that was killed; see `ControlGroup.kill()`. Commands share a group until it
+// is killed.
 // Errors: if no group can be made, commands start in none, and their trees are ended by searching for the processes.
 import Posix
 
@@ -8,9 +8,9 @@ import Posix
 struct CommandGroup {
   /// Group of the window.
   private var window: ControlGroup?
-  /// Group in which commands start now; nil before the first command, and after a kill.
+  /// Group in which commands start; nil if it has to be created.
   private var current: ControlGroup?
-  /// Number of groups made; together with the process id it makes their names unique at the window.
+  /// Number in the name of the last group.
   private var made = 0
 
   /// Groups for commands are made below that of the window; nil if commands start in none.

@@ -28,7 +28,6 @@ struct CommandLinePayload: Equatable {
   /// Resource limits of the client that enqueued the command.
   var limits: [ResourceLimit] = []
 
-  /// Error in a payload.
   struct Fault: Error, Equatable {
     /// A sentence about the mistake, without its full stop.
     let words: String
@@ -57,7 +56,6 @@ struct CommandLinePayload: Equatable {
     guard !argv.isEmpty else { throw Fault("\"command\" is missing") }
   }
 
-  /// Decodes one member of the object into the property of its name.
   private mutating func take(_ member: JSONNode.Member) throws(Fault) {
     let value = member.value
     switch member.key {
@@ -165,7 +163,7 @@ struct CommandLinePayload: Equatable {
   private static func text(_ node: JSONNode, of what: String) throws(Fault) -> String {
     let text = try anyText(node, of: what)
     guard !text.utf8.contains(0) else { throw Fault("\(what) contains a NUL byte") }
-    // A private character represents a byte that is not UTF-8, and such bytes have to be base64 in the payload.
+    // Bytes that are not UTF-8 have to be base64 in the payload.
     guard !ByteText.containsNonUTF8Bytes(text) else { throw Fault("\(what) contains a private character") }
     return text
   }
@@ -191,6 +189,6 @@ struct CommandLinePayload: Equatable {
     return ByteText.text(of: bytes)
   }
 
-  /// A name for an error message: quoted as a string literal, and cut to 64 characters.
+  /// A name for an error message: quoted as a string literal, and truncated.
   private static func quoted(_ name: String) -> String { String(reflecting: String(name.prefix(64))) }
 }

@@ -1,6 +1,6 @@
 // Construction of one command from the settings of a window and a customer: its words, its environment, its limits.
-// Invariant: data of a customer becomes a whole argument, the standard input or a whole variable, and never a part of
-// one.
+// Invariant: a payload becomes whole words and variables or the standard input, and is never inserted into one of
+// these.
 // Errors: an invalid payload makes the customer a dead letter. An invalid command of the service is not the customer's
 // fault, and pauses the service. The service's exit table can change the effect of a refusal that has an exit code.
 import BankModel
@@ -16,7 +16,7 @@ struct CommandPlan {
   /// Failure of a customer whose command cannot be made.
   struct UnservableCustomer: Error, Equatable { let failure: WorkFailure }
 
-  /// Minimum number of last bytes of each stream that are kept: if the command fails, they contain the reason.
+  /// Minimum number of last bytes of each stream that are kept for the text about a failure.
   static let minimumTail = Attempt.maxFailureTextBytes
 
   let settings: CommandSettings
@@ -64,7 +64,7 @@ struct CommandPlan {
   /// True if each customer brings its own command line.
   var takesCommandLines: Bool { settings.words.isEmpty }
 
-  /// The command of one customer, which starts now.
+  /// The command of one customer, to be started at `now`.
   func order(for assignment: Assignment, at now: WallTime) throws(UnservableCustomer) -> CommandInvocation {
     let customer = CommandCustomer(assignment, service: service)
     let deadline = timeout.map { WallTime(milliseconds: now.milliseconds &+ $0.milliseconds) }
@@ -86,8 +86,8 @@ struct CommandPlan {
 
   /// The result of a command that has run.
   ///
-  /// A client that waits for its command line receives the first exit, and decides itself about a retry. An exit that
-  /// would cause a later retry, such as code 75, then makes the customer a dead letter.
+  /// If a client waits for the end of the command line, it decides about a retry. An exit that would cause a later
+  /// retry, such as code 75, then makes the customer a dead letter.
   func provisionResult(of outcome: CommandOutcome, for assignment: Assignment) -> ProvisionResult {
     let provisionResult = classifier.provisionResult(of: outcome)
     guard takesCommandLines, case .failed(let failure) = provisionResult, failure.consequence == .later,
@@ -96,7 +96,7 @@ struct CommandPlan {
     return .failed(WorkFailure(failure.words, .never, processEnd: failure.processEnd))
   }
 
-  /// The configured command of the service, completed for this customer and ready to start.
+  /// The configured command of the service, for this customer.
   private func command(
     of assignment: Assignment, _ customer: CommandCustomer, _ deadline: WallTime?
   ) throws(UnservableCustomer) -> ChildProcess.Program {
@@ -125,8 +125,8 @@ struct CommandPlan {
     }
   }
 
-  /// The command that a client has enqueued as a command line, ready to start. Of the client's and the service's
-  /// limit, the lower one applies.
+  /// The command of a customer that brings its own command line. Of the client's and the service's limit, the lower one
+  /// applies.
   private func commandLine(
     _ line: CommandLinePayload, _ customer: CommandCustomer, _ deadline: WallTime?
   ) throws(UnservableCustomer) -> ChildProcess.Program {

@@ -1,17 +1,13 @@
 // Work at a window whose customers are served by commands: one command at a time, from the assignment to the answer.
 // Invariant: a retry is reported only after no process of the command is left, so that the customer's next attempt
-// never runs beside it. A finished or recalled customer does not wait for processes that cannot be ended. When this
-// process exits, only such processes of the command are left.
+// never runs beside it. A finished or recalled customer does not wait for processes that cannot be ended.
 // Errors: a shortage of resources on this host causes a retry and is not counted as a failure. If a command's output
-// cannot be written to its file, the command continues without the file. The excerpt contains the length of the file,
-// and the reason is written once to standard error.
+// cannot be written to its file, the command continues without the file, and the reason is reported.
 //
-// The files `outputDirectory/DAY/TICKET.out` and `.err` are created with the first byte and grow with the output, so a
-// reader can follow them. Each attempt creates new files: a reader opens them again if the number of the attempt or the
-// file has changed. If the result contains a whole stream, that stream's file is removed at the end of the command. A
-// reader that has the file open can still read it to the end, and a later reader finds the output in the receipt. For a
-// moment there is neither file nor receipt, while the ticket is still being served. The files of an attempt without a
-// result stay, because the database stores only the last lines of its output.
+// The files `outputDirectory/DAY/TICKET.out` and `.err` are created with the first byte and grow with the output, so
+// that a reader can follow them. If the result contains a whole stream, that stream's file is removed at the end of the
+// command. Until the receipt is stored, there may be neither file nor receipt. The files of an attempt without a result
+// stay, because the database stores only the last lines of its output.
 import BankModel
 import CommandRunner
 import Glibc
@@ -28,31 +24,28 @@ public final class CommandProvider: ResourceProvider {
   /// What the provider does for its current customer.
   private enum Stage {
     case idle
-    /// Unless the last command was short, the command starts in an iteration of its own: the start blocks this process,
-    /// and earlier messages about the customer are sent before that.
+    /// Unless the last command was short, its start is postponed to the next iteration, because the start blocks this
+    /// process and earlier messages have to be sent before.
     case requested(Assignment, isFresh: Bool)
-    /// The command of the customer runs.
     case running(Assignment, CommandInvocation, RunningCommand)
-    /// The result, which is reported at the end of the next iteration.
+    /// The result is reported in the next iteration.
     case finished(Assignment, ProvisionResult)
     /// The customer would be retried, but waits for the end of processes that this process could not end.
     case awaitingOrphans(Assignment, ProvisionResult, checkAt: MonotonicTime)
-    /// This process is about to exit, and first ends the command.
+    /// The command is ended before this process exits.
     case ending(RunningCommand, until: MonotonicTime)
     /// The command could not be ended in time.
     case givenUp(RunningCommand)
   }
 
   /// Time for which this process waits for the end of its command before it exits. Ending a tree of processes that
-  /// resist takes two milliseconds, and took at most half a second on a busy build machine. A process that still exists
-  /// after this time waits for a failed disk.
+  /// resist takes less time, unless the disk does not respond.
   static let exitTimeout = TimeSpan.milliseconds(800)
 
   /// Interval between two checks of processes that could not be ended.
   private static let checkInterval = TimeSpan.milliseconds(250)
 
-  /// Duration below which a command is short: the next one is expected to be short, too, and gets the
-  /// cheapest handling.
+  /// Duration below which a command is short. The next one is expected to be short, too.
   static let shortCommandLimit = TimeSpan.milliseconds(3)
   /// Limit in bytes of a short command's output: half of a pipe's capacity.
   private static let shortOutputLimit: Int64 = 32 << 10
@@ -60,14 +53,14 @@ public final class CommandProvider: ResourceProvider {
   private let loop: EventLoop
   private let home: String?
   private let reportError: (String) -> Void
-  /// Groups in which the commands start; this process is in none of them.
+  /// Groups in which the commands start.
   private var group: CommandGroup
   /// How commands are made; nil before the settings arrived, or if they contain no command.
   private var plan: CommandPlan?
   private let programPaths = ProgramPathCache()
   private var stage = Stage.idle
   private var signals: SignalSource?
-  /// True if all orphaned descendants become children of this process, and it has no other children.
+  /// True if orphaned descendants of commands become children of this process.
   private var adoptsAll = false
   /// True if a child has exited since children were last reaped.
   private var hasExitedChildren = false
@@ -82,8 +75,7 @@ public final class CommandProvider: ResourceProvider {
   ///
   /// - Parameters:
   ///   - home: default working directory of commands; nil for that of this process.
-  ///   - group: control group for all commands, and for nothing else; nil if the machine has none for this
-  ///     window.
+  ///   - group: control group below which those of the commands are created; nil for none.
   ///   - reportError: receives one line for the operator of the bank.
   public init(
     loop: EventLoop, home: String? = nil, group: ControlGroup? = nil,
@@ -96,8 +88,8 @@ public final class CommandProvider: ResourceProvider {
     )
   }
 
-  /// Makes this process the subreaper of all descendants of its commands. From now on every child of this process is a
-  /// command, or a descendant that a command left. Call it before the first command.
+  /// Makes this process the subreaper of all descendants of its commands. Every child is then considered a command, or
+  /// a descendant of one. Call it before the first command.
   public func adoptDescendants() throws(SystemError) {
     try Subreaper.become()
     signals = try SignalSource([SIGCHLD], on: loop) { [weak self] _ in self?.hasExitedChildren = true }
@@ -263,8 +255,8 @@ public final class CommandProvider: ResourceProvider {
     }
     let pids = outcome.leftBehind.map(String.init).joined(separator: ", ")
     reportError("processes of the command of ticket \(assignment.ticket) cannot be ended: \(pids)")
-    // A finished customer does not wait. Nor does a recalled one: the next coordinator searches for left-behind
-    // processes when it starts. A customer that would be retried has to wait while any process of this attempt runs.
+    // A finished or recalled customer does not wait. A customer that would be retried waits until no process of this
+    // attempt is left.
     var isOver = outcome.interruption == .cancel
     if case .worked = provisionResult { isOver = true }
     if isOver { onResult?(assignment.lease, provisionResult) } else { wait(assignment, provisionResult) }

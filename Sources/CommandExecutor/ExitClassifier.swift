@@ -1,7 +1,7 @@
 // Conversion of a command's outcome into a result or a failure of its customer.
 // Invariant: a truncated result is recognizable by its true length. The text about a command that has failed starts
 // with its exit or its timeout. It ends with the last lines of standard error, or of standard output if standard error
-// is empty, whatever bytes they contain. No function can fail.
+// is empty.
 import BankModel
 import CommandRunner
 import Posix
@@ -37,7 +37,7 @@ struct ExitClassifier {
       case CommandSettings.Meaning.others: table.others = verdict
       case CommandSettings.Meaning.signals: table.signals = verdict
       case CommandSettings.Meaning.timeouts: table.timeouts = verdict
-      // Any other code is ignored, because no process can exit with it.
+      // A code with which no process can exit is ignored.
       default: _ = table.set(meaning.code, to: verdict)
       }
     }
@@ -122,7 +122,7 @@ struct ExitClassifier {
   static func lastLines(of stream: CapturedOutput, atMost room: Int) -> String {
     let end = stream.omitted == 0 ? stream.first + stream.last : stream.last
     var bytes = end[...]
-    /// True for a space, a tab or a line break.
+    /// True for ASCII white space.
     func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0d).contains(byte) }
     while let last = bytes.last, isBlank(last) { bytes.removeLast() }
     let isWhole = bytes.count <= room && stream.omitted == 0

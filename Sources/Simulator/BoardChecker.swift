@@ -1,6 +1,6 @@
-// Checks of the snapshots that clients subscribe to: each one by itself, against earlier ones, and against the disk.
-// The checks never query the coordinator. A snapshot is checked when it is written, which may be long after it was made
-// if its reader is slow. It must contain the last commit only if it was made after that commit.
+// Checks of the snapshots that clients subscribe to: each one by itself, against earlier ones, and against the disk. A
+// snapshot is checked when it is written, which may be long after it was made if its reader is slow. It must contain
+// the last commit only if it was made after that commit.
 // Invariant: a valid snapshot lists a customer at most once, counts every customer that it does not list, and has its
 // waiting tickets and its events in order.
 import BankModel
@@ -43,8 +43,8 @@ struct BoardChecker {
       ?? (isFresh ? Self.objection(to: frame, onDisk: checker) : nil)
   }
 
-  /// Returns a fault, or nil: a subscription may get 20 snapshots per second after the first, and two more, because a
-  /// snapshot may be written long after it was made, and the next one soon after it.
+  /// Returns a fault, or nil: a subscription may get one snapshot in each interval after the first, and a few more,
+  /// because a snapshot may be written long after it was made, and the next one soon after it.
   private mutating func pace(of view: View, at now: MonotonicTime) -> String? {
     guard let (first, pictures) = views[view] else {
       views[view] = (now, 0)

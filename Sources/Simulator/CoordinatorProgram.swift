@@ -1,8 +1,7 @@
-// The coordinator's process in the simulated world: the production coordinator on the simulated host, opened in the
-// same way as by `bankd`. The store and the queue policy belong to this history.
-// Invariant: no code of the coordinator is copied here. The process may be killed between any two calls of the kernel
-// or the store, and does nothing after that. Its unsent bytes and staged changes are lost. Of its transactions in
-// flight, a prefix is stored.
+// The coordinator's process in the simulated world: the production coordinator on the simulated host, with a simulated
+// store.
+// Invariant: the process may be killed between two calls of the kernel or the store. Its unsent bytes and staged
+// changes are then lost. Of its transactions in flight, a prefix is stored.
 import BankModel
 import Configuration
 import Coordinator
@@ -19,7 +18,7 @@ final class CoordinatorProgram: SimulatedProgram {
   private let loop: EventLoop
   private let server: ControlServer
   private let coordinator: Coordinator
-  /// Reports each event of the queue to the checker.
+  /// Reports events of the queue to the checker.
   private let watch: SimulationQueueObserver
   let store: SimulatedQueueStore
   /// Lock of the home, and contact with the guardian; nil in a history without a guardian.
@@ -94,7 +93,6 @@ final class CoordinatorProgram: SimulatedProgram {
     configuration.language = .english
     configuration.lease = plan.policy.lease
     configuration.gather = plan.gather
-    // Half of the coordinators detect a hung service after 1 second, the others after 10.
     configuration.watchdogTimeout = .seconds(chance.draw(0...1) == 0 ? 1 : 10)
     configuration.log.customers = world.keepsLogs
     (configuration.log.rotateBytes, configuration.log.keep) = (4_096, 2)
@@ -106,13 +104,12 @@ final class CoordinatorProgram: SimulatedProgram {
   var hasDismissedServices: Bool { coordinator.hasDismissedServices }
   /// True after this coordinator has opened the bank.
   var hasOpened: Bool { coordinator.hasOpened }
-  /// True after the coordinator has reported to its guardian that everything is durable and the bank is
-  /// closed.
+  /// True after the coordinator has reported to its guardian that the bank is closed.
   var hasClosed: Bool { ties?.hasClosed ?? false }
   /// Lets the coordinator notice that the process which opened the bank in the foreground was killed.
   func foregroundProcessKilled() { process.call { coordinator.handleOpenerExit() } }
 
-  /// Ends leftover processes, opens the bank, and then runs one iteration of the coordinator's loop.
+  /// Runs one iteration: of the reaper until it is done, of the open coordinator, or of the final flush.
   func runIteration() throws(SystemError) -> Int32? {
     if !hasStarted {
       hasStarted = true

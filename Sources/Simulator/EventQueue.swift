@@ -1,6 +1,5 @@
 // Schedule of the simulated world: a binary heap by time, then by the order of insertion.
-// Invariant: entries for the same time are returned in the order of insertion, so a seed always gives the same history.
-// Errors: none.
+// Invariant: entries for the same time are returned in the order of insertion, so that a seed repeats its history.
 import BankModel
 import Time
 
@@ -29,14 +28,12 @@ enum ScheduledEvent {
   case externalWorkerFault
   /// A fault hits a command or its runner.
   case commandFault
-  /// The history ends, one second after the bank has closed.
+  /// The history ends.
   case end
 }
 
-/// Scheduled events of the simulated world, which are returned by time, and for the same time in the order of
-/// insertion.
+/// Priority queue of scheduled events.
 struct EventQueue<ScheduledEvent> {
-  /// A scheduled event with its time and its number.
   private struct Entry {
     var moment: MonotonicTime
     var order: UInt64
@@ -94,10 +91,8 @@ struct EventQueue<ScheduledEvent> {
   }
 }
 
-/// Time in the simulated world: one monotonic clock, and a calendar that may jump. No real clock is read,
-/// so a history runs as fast as the processor allows.
+/// Time in the simulated world: one monotonic clock, and a calendar that may jump.
 /// Invariant: the monotonic clock never goes back.
-/// Errors: none.
 struct VirtualClock {
   private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000)
   /// The calendar's time when the monotonic clock was zero, in milliseconds since 1970.

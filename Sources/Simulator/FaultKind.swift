@@ -1,11 +1,11 @@
-// Names of the faults of a bank with a database of its own; for shared banks see `BranchFault`.
-// Invariant: the reports and the trace use these names.
+// Names of the faults of a bank with a database of its own;
+// for shared banks see `BranchFault`.
 
 /// A kind of fault that a history injects, such as a killed coordinator or a full disk.
 public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   /// The coordinator is killed, or stalls for a while.
   case coordinatorKilled, coordinatorStalled
-  /// A teller, juice station or runner is killed, hangs or is stopped, or is slow, sometimes beyond its lease.
+  /// A teller, juice station or runner is killed, hangs or is stopped, or is slow.
   case tellerKilled, tellerStuck, tellerSlow
   /// A teller or juice station reports that it could not serve. A worker at a window sends a message that it must not
   /// send, or bytes that are not a message.
@@ -26,23 +26,23 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case powerLost
   /// A client does not read for a while.
   case clientStoppedReading
-  /// The coordinator has no free descriptor for a while; a commit takes up to 20 seconds.
+  /// The coordinator has no free descriptor for a while; a commit takes long.
   case coordinatorOutOfDescriptors, commitSlow
-  /// A client closes the windows of a service and opens them again at once.
+  /// A client closes the windows of a service and opens them again.
   case windowsScaled
-  /// The process that opened the bank in the foreground is killed, which stops the bank at once.
+  /// The process that opened the bank in the foreground is killed.
   case foregroundProcessKilled
-  /// The configuration is reloaded, mostly with changes; a signal requests the stop.
+  /// The configuration is reloaded; a signal requests the stop.
   case configurationChanged, coordinatorSignalled
-  /// The guardian is killed, at once or at a system call. It stalls, for a while or permanently.
+  /// The guardian is killed, or stalls.
   case guardianKilled, guardianStalled
   /// Guardian and coordinator are killed at the same time; an operator opens the bank again.
   case bankKilled
   /// The guarded coordinator is stopped permanently.
   case coordinatorStuck
-  /// An external worker is killed, sometimes between two bytes of an answer; stops working for one of its customers;
-  /// is stopped; answers twice, or for a customer of another worker; sends half a message, or an unknown one;
-  /// disconnects and connects again; answers for an earlier lease after it has connected again.
+  /// An external worker is killed; stops working for one of its customers; is stopped; answers twice, or for a customer
+  /// of another worker; sends half a message, or an unknown one; disconnects and connects again; answers for an earlier
+  /// lease after it has connected again.
   case workerKilled, workerHung, workerStopped, workerSentFalseAnswer, workerSentGarbage, workerLeft,
     workerLate
   /// A runner is killed; a command is killed, or stopped; its program file is removed for a while; a customer
@@ -53,7 +53,7 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   /// The stock's disk is full, or a write or an fsync fails; a connection to the stock breaks, or becomes
   /// slow.
   case stockDiskFull, stockDiskFailed, stockConnectionLost, stockLate
-  /// The stock's staged changes are lost in a crash, or its commit takes up to 20 seconds.
+  /// The stock's staged changes are lost in a crash, or its commit takes long.
   case stockCommitLost, stockCommitSlow
   /// The stock has no free descriptor for a while; a subscriber does not read; the stock is asked to exit.
   case stockOutOfDescriptors, stockSubscriberStoppedReading, stockAskedToExit
@@ -69,7 +69,7 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case vendingCommitLost, vendingCommitSlow, vendingOutOfDescriptors, vendingAskedToExit
   /// The vending machine is killed soon after the stock has carried out one of its orders.
   case purchaseInterrupted
-  /// The stock service is killed soon after the vending machine has requested a drink, while the machine waits.
+  /// The stock service is killed soon after the vending machine has requested a drink.
   case stockKilledInPurchase
 
   /// True for a fault of the stock service, its connections, its clients or its disk.

@@ -1,12 +1,12 @@
 // Frequency of the faults of one history, and the size of its simulated bank, drawn from the seed at the start.
 // Invariant: the same seed gives the same plan in every build. Some seeds plan no faults, to find defects that need
-// none. Others plan a fault about every 5 to 40 milliseconds.
+// none.
 import BankModel
 import QueueCore
 import Time
 
 struct FaultPlan {
-  /// How often faults happen; never if `calm`.
+  /// How often faults happen.
   enum FaultIntensity: Int64 {
     case calm, moderate, severe
   }
@@ -14,7 +14,7 @@ struct FaultPlan {
   let faultIntensity: FaultIntensity
   /// Approximate average time between two faults.
   let interval: TimeSpan
-  /// Time span in which faults happen, except the last one, which hits the closing bank.
+  /// Time span in which most faults happen.
   let duration: TimeSpan
   /// Relative frequency of the kinds of fault that are drawn.
   let weights: [(kind: FaultKind, weight: Int64)]
@@ -24,7 +24,7 @@ struct FaultPlan {
   let clients: Int
   /// Number of requests of each client.
   let commands: Int
-  /// Factor for the clients' pauses between requests; 1 is the usual pause.
+  /// Factor for the clients' pauses between requests.
   let thinkTimeFactor: Int64
   /// Customers in one slice of a large request.
   let slice: Int64
@@ -80,7 +80,6 @@ struct FaultPlan {
     duration = faultIntensity == .calm ? .zero : .milliseconds(mean * chance.draw(10...40))
     var later = SeededGenerator(seed: seed ^ 0x1A7E_0000)
     delaysCustomers = later.draw(0...2) == 0
-    // The constant was chosen so that almost no recorded seed gives another history than before.
     var looks = SeededGenerator(seed: seed ^ 0xB_0AD7_461C)
     subscribesToBoard = looks.draw(0...3) == 0
     stock = StockPlan(seed: seed)
@@ -123,7 +122,7 @@ struct FaultPlan {
     policy.retryInitialDelay = .milliseconds(
       chance.draw(0...3) == 0 ? chance.draw(500...3_000) : chance.draw(5...200))
     policy.retryMaxDelay = max(policy.retryInitialDelay, .milliseconds(chance.draw(200...2_000)))
-    // In half of the histories a teller holds one customer at a time, which is the default.
+    // In some histories a teller holds one customer at a time, which is the default.
     if chance.draw(0...1) == 0 { policy.prefetch = Int(chance.draw(2...6)) }
     policy.maxUnderway = slowDisk.depth
     externalWorkers.adapt(&policy)
@@ -137,7 +136,7 @@ struct FaultPlan {
     thinkTimeFactor = [1, 1, 4, 25][Int(chance.draw(0...3))]
     // In some histories a large request takes more than one loop iteration.
     timeOfChange = TimeSpan(nanoseconds: [200, 20_000, 1_200_000][Int(chance.draw(0...2))])
-    // Up to three kinds of fault are drawn much more often than the others.
+    // Some kinds of fault are drawn much more often than the others.
     for _ in 0..<3 { weights[Int(chance.draw(0...Int64(kinds.count) - 1))].weight += 50 }
     self.weights = weights
   }
@@ -156,8 +155,8 @@ struct FaultPlan {
 }
 
 /// The stock in one history, drawn from the seed before the history starts.
-/// Invariant: the same seed gives the same plan in every build. In most histories some fruit is scarce, so that
-/// customers compete for the last one.
+/// Invariant: the same seed gives the same plan in every build. In some histories fruit is scarce, so that customers
+/// compete for the last one.
 struct StockPlan {
   /// False in the histories that simulate the bank without a stock.
   let isEnabled: Bool
@@ -188,7 +187,7 @@ struct StockPlan {
     changes = chance.draw(2...12)
     viewers = Int(chance.draw(0...2))
     gather = TimeSpan(nanoseconds: [0, 0, 50_000, 1_000_000][Int(chance.draw(0...3))])
-    // The production value is longer. Most of these values are shorter than some pauses of the stock.
+    // Some of these values are shorter than pauses of the stock.
     releaseTimeout = .milliseconds([3, 5, 15, 60, 2_000][Int(chance.draw(0...4))])
   }
 }
@@ -228,7 +227,7 @@ struct VendingPlan {
     orders = chance.draw(3...10)
     arrival = chance.draw(0...2) == 0 ? .milliseconds(chance.draw(20...300)) : .zero
     startsWithFullStock = !isFaultFree && arrival > .zero && chance.draw(0...1) == 0
-    // The production value is several seconds. Some of these values are shorter than the pauses of the stock.
+    // Some of these values are shorter than the pauses of the stock.
     patience = .milliseconds([3, 8, 40, 300, 8_000][Int(chance.draw(0...4))])
     managerTimeout = max(patience, .milliseconds(50))
     releaseTimeout = .milliseconds([3, 50, 3_600_000][Int(chance.draw(0...2))])

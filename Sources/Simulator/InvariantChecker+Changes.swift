@@ -92,15 +92,14 @@ extension InvariantChecker {
       + "\(policy.maxFailures) failures,"
   }
 
-  /// Checks that an attempt may end as recorded, and removes its customer from its window. For a lost attempt, see
-  /// `recordLost(_:)`. Any other end must follow from this step's event, from an expired lease or timeout, or from a
-  /// recall. The customer's new counts follow from those at its assignment, and `placeCustomer(_:_:)` compares the
-  /// core's counts with them. The customer stays in `step.unplaced` until it gets a new state or a receipt.
+  /// Checks that an attempt may end as recorded, and removes its customer from its window. The end, unless it is a
+  /// loss, must follow from this step's event, from an expired lease or timeout, or from a recall. The customer stays
+  /// in `step.unplaced` until it gets a new state or a receipt.
   private func record(_ attempt: Attempt, at now: Moment) {
     if attempt.end == .lost { return recordLost(attempt) }
     var holder: Holder?
     // A recall by a reset or a cancellation ends in a receipt that includes this attempt, so the attempt is not counted
-    // here. Every other attempt is counted.
+    // here.
     var countsAsAttempt = attempt.end != .recalled
     if let place = step.expectedAttempts.firstIndex(where: { $0.holder.lease.ticket == attempt.ticket }) {
       let expectedAttempts = step.expectedAttempts.remove(at: place)
@@ -227,7 +226,7 @@ extension InvariantChecker {
     coordinatorCrashes.forget(TicketID(day: view.day, ticket: ticket))
   }
 
-  /// Checks that a request is answered once, and that the answer reports only what is on disk.
+  /// Checks that a request is answered once, and that what the answer reports is on disk.
   func reply(_ request: RequestNumber, _ answer: QueueAnswer) {
     guard let question = close(request) else {
       return violate(.answer, "request \(request) was answered twice or was never sent")

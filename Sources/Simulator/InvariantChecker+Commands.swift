@@ -1,6 +1,6 @@
 // Checks of commands: which may run at the same time, their environment and input, when the runner may answer, the
-// meaning of their exit status, and the receipt. The checker observes the processes and never queries a runner.
-// Invariant: a command is identified by the environment variables that it started with, which any program could read.
+// meaning of their exit status, and the receipt.
+// Invariant: a command is identified by the environment variables that it started with.
 import BankModel
 import CommandRunner
 import Glibc

@@ -1,6 +1,5 @@
 // Checks after each step of the core: its numbers add up, and every required effect has happened.
-// Invariant: these checks read only the counts of the core and the contradictions that the core finds in itself, and
-// compare the counts with the checker's own tables.
+// The counts of the core are compared with each other and with the checker's own tables.
 import BankModel
 import QueueCore
 import Time

@@ -113,7 +113,7 @@ extension InvariantChecker {
   }
 }
 
-/// Memory of an `InFlightTable` that outlives every coordinator.
+/// Memory of an `InFlightTable` that outlives a coordinator.
 final class InFlightMemory {
   private let words = UnsafeMutableBufferPointer<UInt64>.allocate(capacity: InFlightTable.wordCount)
   private init() { words.initialize(repeating: 0) }

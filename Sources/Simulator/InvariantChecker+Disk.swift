@@ -30,8 +30,7 @@ extension InvariantChecker {
     if isNew { world.statistics.commits += 1 }
     var day = diskCounters?.day ?? dayCounters.day
     var touched: [Int] = []
-    // A customer above the last issued number becomes valid with the commit whose counters include its number. Without
-    // that commit it never becomes valid.
+    // A customer above the last issued number becomes valid with the commit whose counters include its number.
     let isSameDay = dayCounters.day == diskCounters?.day ?? dayCounters.day
     let changes = (isSameDay ? arriving : []) + staged
     arriving.removeAll()

@@ -151,7 +151,7 @@ extension InvariantChecker {
       return
     }
     guard let place = holders.firstIndex(where: { $0.window == window }) else {
-      // The teller holds no customer: this is its answer to a recall, a late message, or a violation.
+      // The teller holds no customer: this is its answer to a recall, or a violation.
       if answer != nil, recalled.contains(where: { $0.window == window && $0.lease == lease }) {
         recalled.removeAll { $0.window == window && $0.lease == lease }
       } else {
@@ -194,7 +194,7 @@ extension InvariantChecker {
     guard externalWorkers[window] == nil else { return externalWorkerLost(generation, at: [window]) }
     recalled.removeAll { $0.window == window }
     cancelled.removeAll { $0.window == window }
-    // From now on every message of this teller is late.
+    // Further messages of this teller are late.
     if generations[window] == generation { generations[window] = nil }
     guard let place = holders.firstIndex(where: { $0.window == window && $0.lease.generation == generation })
     else { return }

@@ -34,7 +34,6 @@ struct Shelf: Sendable, Equatable {
   var stock: ItemStock { ItemStock(item: item, lots: lots) }
   /// True if a lot has dates.
   var isDated: Bool { lots.contains { $0.dates != nil } }
-  /// True if there is a lot with these dates.
   func has(_ dates: LotDates?) -> Bool { lots.contains { $0.dates == dates } }
   /// Number of pieces in the lot with these dates; 0 if there is none.
   func quantity(of dates: LotDates?) -> Quantity { lots.first { $0.dates == dates }?.quantity ?? 0 }

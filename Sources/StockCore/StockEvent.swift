@@ -4,7 +4,7 @@
 import BankModel
 import Time
 
-/// Number that identifies the request of an answer. The state machine only passes it through.
+/// Number that identifies the request of an answer.
 public typealias RequestNumber = UInt64
 
 /// What the state machine of the stock receives: a client's request, a record from the store, or the result of a
@@ -37,9 +37,9 @@ public enum StockEffect: Sendable, Equatable {
   case reply(RequestNumber, StockAnswer)
 }
 
-/// What one request writes into the store, all or none: new items, rows of the ledger, and the record of the order.
+/// What is written into the store, all or nothing: new items, rows of the ledger, and the record of the order.
 public struct StockEntry: Sendable, Equatable {
-  /// Change that an entry makes in the record of the order with its name: the order is new, or it was returned.
+  /// Change of an order's record.
   public enum Name: Sendable, Equatable {
     /// A new order; the changes of this entry are its effect.
     case ordered(OrderID, content: String, StoredOrder.Outcome)
@@ -63,7 +63,7 @@ public struct StockEntry: Sendable, Equatable {
 
 /// Record of an answered order.
 public struct StoredOrder: Sendable, Equatable {
-  /// Outcome of an order: done, refused because of shortages, or void because it was returned before it arrived.
+  /// Outcome of an order.
   public enum Outcome: Sendable, Equatable {
     case done
     /// Refused because of these shortages.
@@ -96,7 +96,7 @@ public struct StoredOrder: Sendable, Equatable {
     return OrderRecord(id: id, content: content, state: state)
   }
 
-  /// The answer to every repetition of the order until it is returned.
+  /// The answer to a repetition of the order, unless it was returned.
   var answer: StockAnswer {
     switch outcome {
     case .done: .done(changes)

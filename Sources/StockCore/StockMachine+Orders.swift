@@ -5,8 +5,7 @@ import BankModel
 import Time
 
 extension StockMachine {
-  /// Adds those items that the stock does not have: the assortment at the start of the service, or a client's items
-  /// without pieces. At the maximum number of items the rest is left out.
+  /// Adds those items that the stock does not have. At the maximum number of items the rest is left out.
   mutating func seedItems(_ amounts: [ItemAmount], at now: WallTime, into effects: inout [StockEffect]) {
     var items: [ItemID] = []
     var changes: [StockChange] = []
@@ -153,8 +152,8 @@ extension StockMachine {
     answer(request, .done(changes), into: &effects)
   }
 
-  /// Answers that too few pieces are present. For an order with a name this answer is stored, too, so that the order is
-  /// never refused first and done later.
+  /// Answers that too few pieces are present. For an order with a name this answer is stored, too, so that a repetition
+  /// gets the same answer.
   private mutating func short(
     _ shortages: [Shortage], _ action: StockAction, _ id: OrderID?, for request: RequestNumber,
     at now: WallTime, into effects: inout [StockEffect]

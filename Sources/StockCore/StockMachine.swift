@@ -1,15 +1,13 @@
-// State machine of the stock. It receives an event and a time, and returns effects. The same events and times always
-// have the same result. The current day is part of the request.
+// State machine of the stock. It receives an event and a time, and returns effects. The same events and times have the
+// same result. The current day is part of the request.
 //
-// Path of an order. A request that is invalid or names an unknown item is refused at once. A request with a name is
-// looked up first. A known order gets its first answer again, and changes nothing; after it was returned, or with
-// another content, the request is refused. Only `returnItems` changes a known order. An unknown order is decided: all
-// of it is done, or nothing. The decision is staged, including the answer to a shortage of a named order, and the
-// answer is sent after `committed`. A refusal is not stored.
+// Path of an order. An invalid request is refused. A request with a name is looked up. A known order gets its first
+// answer again and changes nothing; with another content, or after a return, the request is refused. An unknown order
+// is done as a whole or not at all. The decision is staged, including the answer to a shortage of a named order, and
+// the answer is sent after `committed`. A refusal is not stored.
 //
-// Durability. Everything that was staged since the last `committed` event may still be lost. If the disk is full, the
-// store and the machine both discard all of it: the shelves are restored, and all requests whose answers wait for the
-// commit are refused.
+// Durability. What was staged since the last `committed` event may still be lost. If the disk is full, the store and
+// the machine both discard it, and the requests whose answers wait for the commit are refused.
 //
 // Invariant, for every item at all times: the sum of its ledger is the present quantity; no lot is below 0, no item
 // above the limit.
@@ -48,8 +46,8 @@ public struct StockMachine: Sendable {
   private var pendingSnapshots: [RequestNumber] = []
   /// True if entries were staged since the last commit.
   private var hasStaged = false
-  /// True while the remaining disk space is reserved for customers: items are still taken and returned, and all other
-  /// changes are refused.
+  /// True while the remaining disk space is reserved for customers: items are taken and returned, and other changes by
+  /// clients are refused.
   private var isLowOnSpace = false
 
   /// A machine in the state that a store has loaded.

@@ -17,15 +17,15 @@ public struct StoredStock: Sendable, Equatable {
   }
 }
 
-/// Result of an audit of the stock; every number is counted from the rows.
+/// Result of an audit of the stock, counted from the rows.
 public struct StockAudit: Sendable, Equatable {
   /// Number of known items, answered orders, and rows of the ledger.
   public var items: Int64 = 0, orders: Int64 = 0, changes: Int64 = 0
   /// Sum of the differences between lots and ledger, in pieces.
   public var difference: Int64 = 0
-  /// All violations of the invariants.
+  /// Violations of the invariants.
   public var messageDetails: [MessageDetail] = []
-  /// All violations of the invariants, one English sentence each.
+  /// Violations of the invariants, one English sentence each.
   public var problems: [String] { messageDetails.map(\.description) }
   public init() {}
 }
@@ -44,6 +44,6 @@ public protocol StockStore<Failure>: EntryStore where Entry == StockEntry {
   /// Rows of the ledger after a sequence number, in order.
   func changes(after sequence: Int64, limit: Int) throws(Failure) -> [StockChange]
 
-  /// Checks all invariants by the stored rows. Returns counts and violations. Nothing may be staged.
+  /// Checks the invariants by the stored rows. Returns counts and violations. Nothing may be staged.
   func audit() throws(Failure) -> StockAudit
 }

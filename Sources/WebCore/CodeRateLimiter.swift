@@ -1,5 +1,5 @@
 // Rate limit for the manager's code: after several consecutive wrong codes a visitor must wait.
-// Invariant: the pause of one visitor does not affect another, and memory is bounded.
+// Invariant: the pause of one session does not affect another, and memory is bounded.
 import Time
 
 /// Result of checking a code with which a visitor wants to become the vending machine's manager.
@@ -9,13 +9,12 @@ public enum CodeVerdict: Sendable, Equatable {
   case pause
 }
 
-/// Counts the consecutive wrong codes of each visitor, and makes a visitor wait after five.
+/// Counts the consecutive wrong codes of each visitor, and makes a visitor wait after too many.
 struct CodeRateLimiter: Sendable {
   /// Number of consecutive wrong codes of one visitor, and the end of the pause after too many.
   private struct FailedAttempts {
     /// Value of the visitor's session cookie; empty without a cookie.
     var visitor: String
-    /// Number of consecutive wrong codes.
     var wrong = 0
     /// End of the pause; codes before it are not checked.
     var blockedUntil: MonotonicTime?

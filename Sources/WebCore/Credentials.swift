@@ -1,7 +1,6 @@
 // Authentication of visitors: sessions, the vending machine's manager, and unused links.
-// Invariant: a link starts at most one session, and none after its expiry. Tokens of links and codes are compared in
-// constant time; secrets of sessions are compared by their digests. Sessions are stored as text and survive this
-// process; links are not stored.
+// Invariant: a link starts at most one session, and none after its expiry. Sessions can be stored as text; links are
+// not stored.
 import Time
 
 /// Authenticates visitors: the secrets of one home, the sessions, and the links of one process.
@@ -10,12 +9,12 @@ public struct Credentials: Sendable {
   public struct Secrets: Sendable, Equatable {
     /// Key of the proofs with which the server shows a browser that it belongs to this bank.
     public var identity: String
-    /// Random part of the bank's own name, ten hexadecimal digits: `bank-NAME.localhost`.
+    /// Random part of the bank's own name: `bank-NAME.localhost`.
     public var name: String
     /// Code that a user enters to become the manager.
     public var managerCode: String
 
-    /// New random secrets, and a code of eight digits.
+    /// New random secrets.
     public init(random: () -> UInt64) {
       identity = Self.digits(random)
       name = String(Self.digits(random).prefix(10))
@@ -122,7 +121,7 @@ public struct Credentials: Sendable {
     return begun.ended
   }
 
-  /// Adds a header to the response that deletes the session cookie in the browser, for a logout.
+  /// Adds a header to the response that deletes the session cookie in the browser.
   public func expireCookie(_ response: inout HTTPResponse, isProxied: Bool) {
     response.add("Set-Cookie", cookie("", "Max-Age=0", isProxied))
   }
@@ -138,7 +137,7 @@ public struct Credentials: Sendable {
 
   // MARK: - Proof of the server
 
-  /// Key with which a page of this session later checks that a server is still this bank's.
+  /// Key with which a page of this session checks that a server is still this bank's.
   public func proofKey(of session: String) -> String {
     SHA256.hex(SHA256.hmac(of: Array(session.utf8), key: Array(secrets.identity.utf8)))
   }
@@ -152,7 +151,7 @@ public struct Credentials: Sendable {
 
   // MARK: - Manager
 
-  /// Checks a manager's code. After several wrong codes the visitor must wait; other visitors are not affected.
+  /// Checks a manager's code. After several wrong codes the visitor must wait.
   public mutating func checkCode(
     code: String, of request: HTTPRequest, at now: MonotonicTime
   ) -> CodeVerdict {

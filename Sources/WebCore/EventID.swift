@@ -1,11 +1,10 @@
 // Ids of events in a stream, and the format of the stream (HTML, section 9.2).
-// Invariant: an id contains the epoch of its feed, so a client cannot resume from a position that another
-// process counted.
+// Invariant: an id contains the epoch of its feed, so a client cannot resume from a position that another feed counted.
 
 /// Id of an event, from which a browser resumes a stream. It contains the number of the page's feed (`epoch`, new at
 /// each start of the feed) and the number of the event in the feed.
 public struct EventID: Sendable, Equatable {
-  /// Epoch of the feed. It is new in each process, and each time a page gets a viewer after it had none.
+  /// Epoch of the feed.
   public var epoch: UInt64
   /// Position, from 1.
   public var sequence: Int64

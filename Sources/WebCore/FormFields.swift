@@ -1,11 +1,11 @@
 // Fields of forms and queries (application/x-www-form-urlencoded).
-// Invariant: in a parsed form the number of fields never exceeds the limit, and every text is UTF-8 without ASCII
-// control characters except line breaks and tabs.
-// Errors: nil for any other input; parsing never traps.
+// Invariant: a parsed form has at most `maximumCount` fields, and its texts are UTF-8 without ASCII control characters
+// except line breaks and tabs.
+// Errors: nil for other input.
 
 /// Names and values of a form or a query, in order. A name may be repeated.
 public struct FormFields: Sendable, Equatable {
-  /// Maximum number of fields: the tickets of the largest selection, and a few more.
+  /// Maximum number of fields in a parsed form.
   public static let maximumCount = 10_100
 
   /// Name and value of one field.

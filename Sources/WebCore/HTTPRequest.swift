@@ -64,7 +64,7 @@ public struct HTTPRequest: Sendable, Equatable {
   /// True if the method is safe (RFC 9110, section 9.2.1).
   public var onlyReads: Bool { method == .get || method == .head }
 
-  /// True if the `Accept` header names JSON, as that of a script does.
+  /// True if the `Accept` header names JSON.
   public var wantsJSON: Bool { headers["accept"]?.contains("application/json") == true }
 }
 

@@ -48,10 +48,10 @@ public struct HTTPResponse: Sendable, Equatable {
   public static let eventStreamHead = HTTPResponse(
     200, headers: [("Content-Type", "text/event-stream"), ("Cache-Control", "no-store")])
 
-  /// The response as bytes, for a connection that closes after it. `isStream` omits the length, because a stream
-  /// follows.
+  /// The response as bytes, for a connection that closes after it.
   ///
-  /// - Parameter isStream: true if the body is the start of a stream that ends with the connection.
+  /// - Parameter isStream: true to omit the length, because the body is the start of a stream that ends with the
+  ///   connection.
   public func serialized(isStream: Bool = false) -> [UInt8] {
     var head = "HTTP/1.1 \(status) \(Self.reasons[status] ?? "Answer")\r\n"
     for (name, value) in headers { head += "\(name): \(value)\r\n" }
@@ -59,7 +59,6 @@ public struct HTTPResponse: Sendable, Equatable {
     return Array((head + "Connection: close\r\n\r\n").utf8) + body
   }
 
-  /// Reason phrases of the statuses that ``serialized(isStream:)`` writes.
   private static let reasons = [
     200: "OK", 303: "See Other", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
     405: "Method Not Allowed", 421: "Misdirected Request", 501: "Not Implemented", 408: "Request Timeout",

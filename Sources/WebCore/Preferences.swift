@@ -28,7 +28,7 @@ public enum Preferences {
     return ["dark", "light"].contains(choice) ? choice : ""
   }
 
-  /// Value of a `Set-Cookie` header that stores a visitor's choice for a year.
+  /// Value of a `Set-Cookie` header that stores a visitor's choice.
   public static func cookie(_ name: String, _ value: String) -> String {
     "\(name)=\(value); Path=/; SameSite=Strict; Max-Age=31536000"
   }

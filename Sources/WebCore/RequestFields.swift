@@ -62,7 +62,7 @@ public struct RequestFields: Sendable {
 
   // MARK: - Values
 
-  /// True if the field is present. An empty field of a form, and a `null` in JSON, count as absent.
+  /// True if the field is present.
   public func has(_ name: String) -> Bool { !present(name).isEmpty }
 
   /// The text of a field; nil if it is absent.

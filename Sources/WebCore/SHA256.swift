@@ -1,6 +1,5 @@
 // SHA-256 (FIPS 180-4) and HMAC-SHA-256 (RFC 2104), for stored digests of secrets and for the proof of a
 // server.
-// Invariant: the same bytes give the same digest on every machine.
 
 /// SHA-256 for short inputs.
 public enum SHA256 {

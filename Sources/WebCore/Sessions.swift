@@ -33,8 +33,7 @@ public struct Sessions: Sendable, Equatable {
 
   public init() {}
 
-  /// Starts a session with these rights. Returns the secret for its cookie, the session, and the ids of sessions that
-  /// have expired or that ended to make room.
+  /// Starts a session with these rights.
   ///
   /// - Returns: the secret for its cookie, 64 hexadecimal digits; the session; and the ids of sessions that have
   ///   expired or that ended to make room.

@@ -1,6 +1,5 @@
 // Roles of sessions, and the requests that each role permits.
-// Invariant: operators and managers have every right of viewers and kiosks. A viewer may send every GET and HEAD. A
-// request that no rule names is permitted only to operators and managers.
+// Invariant: operators and managers have every right of viewers and kiosks. A viewer may send a GET or HEAD.
 
 /// Role of a session, which decides what its visitor may read and change.
 public enum WebRole: String, Sendable, CaseIterable {
