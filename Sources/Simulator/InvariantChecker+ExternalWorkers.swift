@@ -1,6 +1,5 @@
-// Checks of external workers, which are programs as a user writes them: which customers a worker holds and how many,
-// which customer must be its only one, which are blamed when a worker is lost, and the result in a receipt. The checks
-// never query the core.
+// Checks of external workers: which customers a worker holds and how many, which customer must be its only one, which
+// are blamed when a worker is lost, and the result in a receipt.
 // Invariant: an outside worker is identified by its generation at all its windows, and a worker that the bank started
 // by its window.
 import BankModel
@@ -14,11 +13,10 @@ struct ExternalWorkerSlot {
 }
 
 extension InvariantChecker {
-  /// Facts from the start of the current step, and what the step decides, for customers of commands and of external
-  /// workers: which of them must become dead letters.
+  /// Facts for the decision which customers of commands and of external workers must become dead letters in the current
+  /// step.
   struct Verdict {
-    /// By window: the only customer that its worker held when the step started. Windows of workers with several
-    /// customers or none are missing.
+    /// By window: the only customer that its worker held when the step started.
     var soleCustomers: [Window: TicketNumber] = [:]
     /// Customers that must become dead letters now (true), or must not (false).
     var isDead: [TicketNumber: Bool] = [:]

@@ -1,6 +1,5 @@
 // Checks of services that count attempts (`max_attempts`). The core's effects must not start an attempt before it is on
 // disk. The workers' own counts must not show more starts of a customer than allowed.
-// Invariant: the workers' counts survive every coordinator.
 import BankModel
 import QueueCore
 import Time
@@ -47,7 +46,7 @@ extension InvariantChecker {
     return true
   }
 
-  /// Returns a customer that was about to start to its line, as it was before.
+  /// Puts a customer that was about to start back into its line, with its former counts.
   private func takeBack(_ marked: Customer) {
     var customer = marked
     (customer.startedAttempts, customer.isAttemptRunning) = (customer.startedAttempts - 1, false)
@@ -55,7 +54,7 @@ extension InvariantChecker {
     view.addToLine(customer)
   }
 
-  /// Returns all customers that are about to start to their lines, because the disk is full.
+  /// Puts all customers that are about to start back into their lines, because the disk is full.
   func revertStarts() {
     for customer in starting.values { takeBack(customer) }
     starting.removeAll()
@@ -76,7 +75,7 @@ extension InvariantChecker {
     if let fall { step.lossCounts[customer.ticket] = fall }
   }
 
-  /// Checks that a requeued dead letter has no started attempts left, and allows it `max_attempts` starts again.
+  /// Checks that a requeued dead letter counts no started attempts, and allows it `max_attempts` starts again.
   func attemptsReset(_ customer: Customer) {
     world.externalWorkers.startedAttempts.allowRestart(TicketID(day: view.day, ticket: customer.ticket))
     if customer.startedAttempts != 0 || customer.isAttemptRunning {

@@ -123,7 +123,7 @@ final class InvariantChecker {
   var committedPauses = [Bool](repeating: false, count: ServiceName.branch.count)
   /// Sealed transactions of the core without an outcome, oldest first.
   var sealedTransactions: [SealedTransaction] = []
-  /// True after the store has reported that its disk is nearly full.
+  /// True if the store has reported that its disk is nearly full.
   var isLowOnSpace = false
   var isDraining = false
   var isFinishing = false
@@ -201,7 +201,7 @@ final class InvariantChecker {
     }
   }
 
-  /// Counts that a client has sent the request once more.
+  /// Counts that a client has sent the request.
   func asked(group number: Int) {
     groups[number - 1].asked += 1
     groups[number - 1].isWithdrawn = false

@@ -1,7 +1,6 @@
 // The queue's core with a planted bug: the production core, with events or effects dropped, changed or invented around
 // it.
-// Invariant: as far as this can be done outside the core, the planted bug is the only fault. No planted bug traps,
-// because no checker is needed to find a trap.
+// Invariant: as far as this can be done outside the core, the planted bug is the only fault.
 import BankModel
 import QueueCore
 import Time

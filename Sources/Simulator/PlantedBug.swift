@@ -1,6 +1,6 @@
 // The planted bugs: each is a possible defect of a core or of the code around it, described in one sentence, with the
 // promises that it breaks.
-// Invariant: the checker finds each bug; a test fails if the checker misses one.
+// Invariant: the checker finds each bug.
 
 /// A deliberate defect.
 public enum PlantedBug: String, CaseIterable, Sendable {
@@ -64,7 +64,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     "A receipt is stored with the result of that window's previous command."
   case hidesTruncation = "A receipt marks truncated output as complete."
   case pausesWithoutNotification = "A service whose program is missing is paused without a notification."
-  // In the core: limits and ends. The coordinator executes `neverRunsTimers`, with the same effect.
+  // In the core: limits and ends.
   case ignoresQueueLimit = "The queue has no limit."
   case ignoresLowDiskSpace = "New customers are accepted while the disk only has room to finish others."
   case neverDeadLetters = "A customer that crashes one teller after another never becomes a dead letter."
@@ -184,13 +184,13 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case ignoresProgress = "A service that reports progress of long work is ended as stuck."
   case countsOwnStallAgainstServices = "The timeouts of services include slow commits of the coordinator."
   case killsTheSuccessor = "A kill meant for a process that has already exited ends its successor."
-  // In the supervisors, and at the control socket.
+  // In the supervisors, and elsewhere in the coordinator.
   case opensWindowsWhileClosing = "A closing bank opens windows when its configuration is reloaded."
   case reusesOutsideGenerations =
     "Outside workers get the same generations under each coordinator."
   case assignsWithoutPayload =
     "A customer is assigned without its payload while the disk is full."
-  // In the runners of commands.
+  // In the runners of commands, in the coordinator, and in its supervision of tellers.
   case addsAttemptToKey = "Each attempt at a customer has its own key."
   case treatsDeferralAsFailure = "Exit code 75 of a command counts as a failure."
   case deadLettersMissingProgram = "Exit code 126 or 127 of a command makes a dead letter, not a pause."

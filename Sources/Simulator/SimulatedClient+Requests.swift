@@ -35,7 +35,7 @@ extension SimulatedClient {
       return PlannedRequest(command: .scale([windows]))
     case 95..<97:
       guard !world.isFaultFree else { return enqueue() }
-      // Many timeouts are too short for the customers at the windows.
+      // Some timeouts are too short for the customers at the windows.
       let timeout: Int64? =
         chance.draw(0...1) == 0 ? nil : chance.draw(0...1) == 0 ? chance.draw(0...5) : chance.draw(0...500)
       return PlannedRequest(
@@ -149,8 +149,8 @@ extension SimulatedClient {
     }
   }
 
-  /// Due time of a customer; nil unless the history and the account have customers ordered for later. The time depends
-  /// on the account, without a random draw.
+  /// Due time of a customer; nil unless the history and the account have customers ordered for later. It is computed
+  /// without a random draw.
   private func dueAt(_ account: AccountNumber) -> Int64? {
     guard world.plan.delaysCustomers, account % 3 == 0 else { return nil }
     let moment = world.clock.moment.wall.milliseconds + (account * 7_919) % 2_700 - 200
@@ -198,14 +198,13 @@ extension EnqueueParameters {
 /// serve the remaining customers.
 /// Invariant: only one of these requests is open at a time. The stop is repeated after the loss of a coordinator.
 struct ClosingCommands {
-  /// Number of requests that were returned.
   private var step = 0
   private(set) var hasRequestedStop = false
 
   /// Returns the next of the last requests; nil if it cannot be sent yet.
   ///
   /// - Parameter mayEnd: true if a closing bank can serve every customer that is left.
-  /// - Parameter isPaused: true if a service is paused, which the exit of a command may have caused.
+  /// - Parameter isPaused: true if a service is paused.
   mutating func next(
     windows: [ServiceName: Int32], mayEnd: Bool, isPaused: Bool
   ) -> SimulatedClient.PlannedRequest? {

@@ -1,8 +1,7 @@
 // One client in the simulated world: its requests, the answers that it received, and its behaviour when the connection
 // breaks.
 // Invariant: a request with a key is repeated unchanged until it is answered, unless it is withdrawn or refused
-// permanently. Of the requests without a key, only those of `ClosingCommands` are repeated. A client assumes nothing
-// that was not in an answer.
+// permanently. Of the requests without a key, only those of `ClosingCommands` are repeated.
 import BankModel
 import Coordinator
 import Time
@@ -82,10 +81,10 @@ final class SimulatedClient {
   var isSatisfied: Bool {
     commandsLeft == 0 && outstanding.allSatisfy(\.wish.isPatient) && requestsToRepeat.isEmpty
   }
-  /// Makes the client send three lists to the closing bank.
+  /// Makes the client send lists to the closing bank.
   func sendLateLists() { lateLists = 3 }
 
-  /// For a planned fault: closes the windows of a service, and opens them again at once.
+  /// For a planned fault: closes the windows of a service, and opens them again.
   func reopenWindows() {
     let service = someWindows()
     for count in [0, chance.draw(1...3)] {
@@ -93,7 +92,7 @@ final class SimulatedClient {
     }
   }
 
-  /// For a planned fault: empties the queue, and orders juice at once.
+  /// For a planned fault: empties the queue, and orders juice.
   func resetAndEnqueue() {
     guard state == .ready, !line.process.isStopped else { return }
     ask(PlannedRequest(command: .reset(day: nil)))
@@ -115,7 +114,7 @@ final class SimulatedClient {
           ask(requestsToRepeat.removeFirst())
         } else if let plannedRequest = chooseRequest() {
           ask(plannedRequest)
-          // Only an immediate withdrawal can arrive while the coordinator has accepted just a part of the request.
+          // An immediate withdrawal can arrive while the coordinator has accepted just a part of the request.
           if plannedRequest.count > world.plan.slice {
             switch chance.draw(0...15) {
             case 0..<4: withdraw()
@@ -131,8 +130,7 @@ final class SimulatedClient {
       if chance.draw(0...9) == 0 { withdraw() }
       toggleBoardSubscription()
     }
-    // A satisfied client still acts every 50 ms, because the end of the history may need its connection or its
-    // lists.
+    // A satisfied client still acts, because the end of the history may need its connection or its lists.
     let thinkTimeFactor = chance.draw(1_000...90_000) * (world.isFaultFree ? 1 : world.plan.thinkTimeFactor)
     let pause =
       lateLists > 0

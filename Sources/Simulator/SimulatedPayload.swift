@@ -3,7 +3,7 @@
 import BankModel
 
 enum SimulatedPayload {
-  /// Payload of every third account, sometimes empty; nil for any other.
+  /// Payload of an account, sometimes empty; nil for none.
   static func of(_ account: AccountNumber) -> [UInt8]? {
     guard account % 3 == 0 else { return nil }
     return Array(repeating: Array("of \(account) ".utf8), count: Int(account % 5) * 40).flatMap(\.self)

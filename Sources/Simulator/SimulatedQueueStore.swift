@@ -1,7 +1,7 @@
 // The bank's disk for the coordinator's process: this history's disk, plus the duration of commits, the faults, and the
 // reports to the checker. In some histories the disk is slow: a commit is handed over, and reaches the disk when it is
 // due.
-// Invariant: a killed process stores nothing more. A failed change or commit rolls back the open transaction.
+// Invariant: a killed process cannot stage or commit. A failed change or commit rolls back the open transaction.
 import BankModel
 import QueueCore
 import Storage
@@ -96,7 +96,7 @@ final class SimulatedQueueStore: QueryingStore {
     }
   }
 
-  /// Does nothing: the simulated disk copies its log after commits, at random.
+  /// Does nothing: the simulated disk copies its log after commits.
   func runDeferredWork() {}
   var resetProgress: ResetProgress? { disk.resetProgress }
 

@@ -1,7 +1,6 @@
 // A worker's process in the simulated world: the production teller, juice station or runner on the simulated host, with
 // the channel from its coordinator.
-// Invariant: no code of a worker is copied here. Its faults are injected into its process, its connection, or
-// its provider.
+// Invariant: faults are injected into the worker's process, its connection, or its provider.
 import BankModel
 import JuiceStation
 import Posix
@@ -26,7 +25,7 @@ final class SimulatedWorker {
   var stream: StreamEnd? { if case .stream(let end)? = process.descriptors[3] { end } else { nil } }
 }
 
-/// The program of a window: the production teller with any provider. Each turn of the process runs one loop iteration.
+/// The program of a window: the production teller with any provider.
 protocol WindowProgram: SimulatedProgram {
   var teller: TellerProcess { get }
 }

@@ -114,7 +114,7 @@ extension Simulation {
     }
   }
 
-  /// Updates whether the disk is full or short of space; a shortage ends half a second after the full disk.
+  /// Updates whether the disk is full or short of space; a shortage ends some time after the full disk.
   func refreshDiskSpace() {
     disk.isFull = fullUntil > clock.now
     if fullUntil + .milliseconds(500) <= clock.now { disk.isLowOnSpace = false }
@@ -137,7 +137,7 @@ extension Simulation {
     .milliseconds(chance.draw(0...2) == 0 ? chance.draw(5_000...20_000) : chance.draw(20...5_000))
   }
 
-  /// Writes the configuration file: the initial one, or one with other settings.
+  /// Writes the configuration file, with drawn settings if `isChanged`.
   func writeConfiguration(isChanged: Bool) {
     var policy = plan.policy
     if let bug, bug.isOfTheCore { policy = MutantQueue(bug).corrupt(policy) }
@@ -157,8 +157,7 @@ extension Simulation {
     host.files.write(Array(text.utf8), to: ConfigurationWriter.path)
   }
 
-  /// Called when the coordinator sends a health check to a service. Sometimes kills the service soon afterwards, such
-  /// as right after its answer.
+  /// Called when the coordinator sends a health check to a service. Sometimes kills the service soon afterwards.
   func serviceProbed(_ service: SimulatedProcess) {
     guard !isFaultFree, plan.faultIntensity != .calm, chance.draw(0...3) == 0 else { return }
     service.callsUntilKill = Int(chance.draw(2...14))
@@ -183,8 +182,7 @@ extension Simulation {
 }
 
 /// The configuration file of the simulated bank, written before the bank opens or while it is open.
-/// Invariant: every written file contains the same queue settings, those of the history. If a value is not valid, the
-/// coordinator refuses the whole file.
+/// Invariant: the queue settings in a written file are those of the history.
 struct ConfigurationWriter {
   static let path = "/bank/bank.json"
   let policy: QueuePolicy

@@ -88,7 +88,7 @@ extension Simulation {
       statistics.note(kind)
       process.stall(until: clock.now + TimeSpan(nanoseconds: chance.draw(lease / 4...lease * 3)))
     case .tellerFailed:
-      // Only a worker with a provider can fail in this way. Most tellers have none.
+      // Only a worker with a provider can fail in this way.
       some(of: workers.filter { $0.provider != nil })?.provider?.failsNext = true
     case .tellerMisbehaved:
       statistics.note(kind)
@@ -102,15 +102,14 @@ extension Simulation {
     }
   }
 
-  /// True for a runner whose lease is longer than a minute, because its commands have no time limit.
+  /// True for a runner whose commands have no time limit, so that its lease is long.
   private func isPatient(with worker: SimulatedWorker) -> Bool {
     worker.window.service.isForCommands && plan.policy[worker.window.service.index].lease > .seconds(60)
   }
 
   /// Sends a message that this worker must not send.
   private func sendFalseAnswer(_ worker: SimulatedWorker) {
-    // A station or runner must not report by chance that its own customer is done: no check could detect that
-    // lie.
+    // A station or runner must not report by chance that its own customer is done, which no check could detect.
     let isKnown = worker.window.service.usesStock || worker.window.service.isForCommands
     let away: TicketNumber = isKnown ? 1_000_000 : 0
     let other = Lease(

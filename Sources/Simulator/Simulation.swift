@@ -1,7 +1,7 @@
 // One simulated world: its clock, network, disk and processes, and the loop that runs them. The checker detects broken
 // promises.
 // Invariant: the seed alone decides what happens; no real clock, system randomness or dictionary order has any
-// influence. A broken promise ends the history at once and is its outcome.
+// influence. A broken promise ends the history.
 import BankModel
 import Coordinator
 import Glibc
@@ -19,7 +19,7 @@ public final class Simulation {
     public var violation: Violation?
     /// Counts of what was simulated.
     public var statistics: Statistics
-    /// Digest of everything that happened: equal for two runs of one seed.
+    /// Digest of the history, equal for two runs of one seed.
     public var digest: UInt64
   }
 
@@ -347,8 +347,8 @@ public final class Simulation {
     endVendingFaults()
   }
 
-  /// Moves the calendar to the last due time if it is over five seconds behind. A customer ordered for later is not
-  /// served before that time, so the bank could not drain in time.
+  /// Moves the calendar to the last due time if it is far behind. A customer ordered for later is not served before
+  /// that time, so the bank could not drain in time.
   private func restoreCalendar() {
     let moments = checker.asked.values.map(\.milliseconds) + checker.view.due.values.map(\.milliseconds)
     guard let last = moments.max(), plan.delaysCustomers else { return }
@@ -358,7 +358,7 @@ public final class Simulation {
     host.calendarOrigin += behind * 1_000_000
   }
 
-  /// Once no client has a request left, client 0 resumes paused services and stops the bank.
+  /// Lets client 0 send the next closing command once no client has a request left.
   private func sendClosingCommands() {
     guard coordinator != nil, clients.allSatisfy({ $0.isSatisfied }), isStockSatisfied,
       isVendingSatisfied
@@ -384,7 +384,7 @@ public final class Simulation {
     }
   }
 
-  /// True if the history has no faults, or they ended over two seconds ago and the disk is not full.
+  /// True if the history has no faults, or they ended some time ago and the disk is not full.
   var isStable: Bool {
     plan.faultIntensity == .calm
       || isFaultFree && clock.now.since(faultFreeSince) > .seconds(2) && fullUntil < clock.now

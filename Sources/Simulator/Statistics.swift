@@ -1,6 +1,5 @@
 // Counts of simulated histories.
 // Invariant: the counts of two parts add up to the counts of the whole.
-// Errors: none.
 
 /// Counts of simulated events, requests and faults.
 public struct Statistics: Sendable, Equatable, Codable {
@@ -72,7 +71,7 @@ public struct Statistics: Sendable, Equatable, Codable {
   package var boards: Int64 = 0
   /// Drinks that were bought.
   package var purchases: Int64 = 0
-  /// Purchases that were started and then refused: the product was sold out or expired, or the stock was unavailable.
+  /// Purchases that were started and then refused.
   package var refusedPurchases: Int64 = 0
   /// Faults, indexed by ``FaultKind/rawValue``.
   package var faults = [Int64](repeating: 0, count: FaultKind.allCases.count)

@@ -1,17 +1,16 @@
 // Record of a history: a digest of everything that happened, and lines of text if an output is given.
-// Invariant: two histories with the same digest were the same, to the byte on the wire, unless their digests collide.
-// Text is only made if there is an output.
+// Invariant: two histories with the same digest were the same, unless their digests collide.
 import BankModel
 import Time
 
-/// The record of one history: a digest of everything that happened, and lines of text if an output is given.
+/// The record of one history.
 struct Trace {
   /// Digest of the history up to now, based on FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/) over bytes and
   /// 64-bit words.
   private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
   /// Receives the lines; nil if none are wanted.
   let output: ((String) -> Void)?
-  /// Lines made while a process of the simulated host was running. Printed at that time, they would be written to the
+  /// Lines not printed yet. Printed while a process of the simulated host is running, they would be written to the
   /// files of that process.
   private final class TraceBuffer { var lines: [String] = [] }
   private let waiting = TraceBuffer()

@@ -1,6 +1,5 @@
 // Kinds of broken promises, and the text that reports one.
 // Invariant: a history has at most one violation, the first.
-// Errors: none.
 
 /// A broken promise.
 public struct Violation: Sendable, Equatable, CustomStringConvertible {

@@ -1,14 +1,13 @@
 // Checks of the promises of a bank of several branches; `BranchQueueObserver` checks those of a branch's queue. The
 // checker stores the holder and epoch of each customer, the receipts, and the requests and answers of clients. It
 // follows the effects in the database and the answers.
-// Invariant: the checker changes nothing but its records and the statistics.
 
 #if HAS_POSTGRES
   import BankModel
   import Time
 
   final class BranchChecker {
-    /// What the effects in the database have shown of an unfinished customer: lane, account, state, holder, due time.
+    /// What the effects in the database have shown of an unfinished customer.
     struct ObservedCustomer {
       var line: Int64
       var account: AccountNumber
@@ -247,7 +246,7 @@
 
     // MARK: - Effects of a branch
 
-    /// Called for each commit that reaches the database: counts it if its epoch has ended.
+    /// Counts a commit that reaches the database after its epoch has ended.
     func hasSent(_ owner: BranchOwner, isPresent: Bool) {
       if !isPresent { world.statistics.fencedTransactions += 1 }
     }
@@ -374,7 +373,7 @@
     var isFinished: Bool { customers.allSatisfy { world.isLost(world.server.owner(of: $0.value.line)) } }
     var deadCount: Int { customers.values.count { $0.state == 3 } }
 
-    /// Describes the unfinished customers: their number, and the first three.
+    /// Number of the unfinished customers, and some of them.
     func leftovers() -> String {
       let some = customers.sorted { $0.key < $1.key }.prefix(3).map { ticket, person in
         "ticket \(ticket) in state \(person.state) held by \(person.holder.map { "\($0)" } ?? "no branch")"

@@ -1,7 +1,7 @@
 // One client of a branch: its requests, the answers that it received, and its behaviour when its connection
 // breaks.
 // Invariant: a request with keys is repeated until it is answered, at this branch or at another, unless the bank closes
-// first. Some are repeated after their answer too. A request without keys is never repeated.
+// first. Some are repeated after their answer too. A request without keys is not repeated.
 
 #if HAS_POSTGRES
   import BankModel
@@ -53,7 +53,7 @@
     var isReady: Bool { state == .ready }
     /// True if the client waits for no answer and has nothing more to send.
     var isSatisfied: Bool { commandsLeft == 0 && outstanding.isEmpty && requestsToRepeat.isEmpty }
-    /// True if every request that this client has sent is answered.
+    /// True if no request of the connection waits for its answer.
     var hasNothingOpen: Bool { outstanding.isEmpty }
     /// Removes and returns the requests to be repeated by a client of another branch. This client then sends no new
     /// requests, because its branch is lost.
@@ -209,21 +209,21 @@
       }
     }
 
-    /// Draws one of the last nine tickets that this client knows; nil if it knows none.
+    /// Draws one of the latest tickets that this client knows; nil if it knows none.
     private func someTicket() -> TicketNumber? {
       guard !knownTickets.isEmpty else { return nil }
       let back = Int(chance.draw(0...min(8, Int64(knownTickets.count) - 1)))
       return knownTickets[knownTickets.count - 1 - back]
     }
 
-    /// Draws the priority of a new customer: `regular` in half of the cases.
+    /// Draws the priority of a new customer.
     private func somePriority() -> Priority { [.vvip, .vip, .regular, .regular][Int(chance.draw(0...3))] }
     /// Draws a delay in milliseconds for a new customer; nil for none.
     private func delay() -> Int64? {
       world.plan.delaysCustomers && chance.draw(0...3) == 0 ? chance.draw(1...3_000) : nil
     }
 
-    /// Draws a request for 1 to 25 customers, who all have one account.
+    /// Draws a request for customers who all have one account.
     private func enqueue() -> PlannedRequest {
       let count = chance.draw(0...4) == 0 ? chance.draw(8...25) : chance.draw(1...6)
       let (group, account) = world.checker.newAccounts(1)
@@ -242,8 +242,8 @@
       return PlannedRequest(command: .enqueue(order), group: group, isRepeated: isRepeated)
     }
 
-    /// Draws a request for one to four customers who order the same juice. The name of the item contains their account
-    /// number, because the request itself has no account.
+    /// Draws a request for customers who order the same juice. The name of the item contains their account number,
+    /// because the request itself has no account.
     private func juice() -> PlannedRequest {
       let count = chance.draw(1...4)
       let (group, account) = world.checker.newAccounts(1)
@@ -258,7 +258,7 @@
       return PlannedRequest(command: .enqueue(order), group: group, isRepeated: isRepeated)
     }
 
-    /// Draws a list of one to seven customers, each with an account and possibly a key of its own.
+    /// Draws a list of customers, each with an account and possibly a key of its own.
     private func list() -> PlannedRequest {
       let count = chance.draw(1...7)
       let (group, account) = world.checker.newAccounts(count)

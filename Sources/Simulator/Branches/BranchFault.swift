@@ -1,20 +1,20 @@
-// Names of the faults in histories of several branches.
-// Invariant: the reports and the trace use these names.
+// Names of the faults in histories of several branches; for a bank
+// with a database of its own see `FaultKind`.
 
 /// A kind of fault in a history of several branches.
 public enum BranchFault: Int, CaseIterable, Sendable, Codable {
-  /// A coordinator is killed, at once or at any system call, or stalls for a while.
+  /// A coordinator is killed, or stalls for a while.
   case coordinatorKilled, coordinatorStalled
-  /// A branch is killed with all its processes. It is started again later, at the latest when the faults end, or never.
+  /// A branch is killed with its processes.
   case branchKilled
-  /// All processes of a branch stall, for up to a minute.
+  /// The processes of a branch stall.
   case branchStalled
   /// A teller is killed, hangs, is slow, or cannot serve.
   case tellerKilled, tellerStuck, tellerSlow, tellerFailed
   /// A connection to the database breaks; requests in flight are lost or still arrive.
   case connectionLost
   /// A connection breaks while a transaction is in flight: the transaction arrives late, or its answer is lost. Or a
-  /// branch is killed, and its transaction arrives right after its epoch has ended.
+  /// branch is killed, and its transaction arrives after its epoch has ended.
   case transactionLate, replyLost, killedInTransaction
   /// A branch is cut off from the database; its connections become slow.
   case branchPartitioned, networkSlow
@@ -25,7 +25,7 @@ public enum BranchFault: Int, CaseIterable, Sendable, Codable {
   case databaseReplaced, serverPromoted
   /// Notifications of new customers are lost.
   case notificationLost
-  /// The calendar of a branch is set forward or back by up to four hours.
+  /// The calendar of a branch is set forward or back.
   case clockJumped
   /// A client loses its connection, or does not read for a while.
   case clientLost, clientStoppedReading

@@ -1,5 +1,4 @@
-// One branch of the simulated bank: its machine with its own calendar, its coordinator, which is restarted
-// when it exits, its tellers and its clients.
+// One branch of the simulated bank: its machine with its own calendar, its coordinator, its tellers and its clients.
 // Invariant: there is at most one coordinator.
 
 #if HAS_POSTGRES

@@ -1,7 +1,5 @@
-// The coordinator's process of a branch in the simulated world: the production branch from joining the database to the
-// end, opened in the same way as by `bankd`.
-// Invariant: no code of the branch is copied here. `SharedStore` and all code down to the interface of PostgreSQL's
-// library is production code.
+// The coordinator's process of a branch in the simulated world. `SharedStore` and the code below it, down to the
+// interface of PostgreSQL's library, are production code.
 
 #if HAS_POSTGRES
   import BankModel
@@ -22,7 +20,7 @@
     private unowned let world: BranchSimulation
     private let node: BranchNode
     private let loop: EventLoop
-    /// Joins the shared database; the coordinator exists only after this has succeeded.
+    /// Joins the shared database; the coordinator is made after that.
     private let joining: BranchJoin
     private let configuration: BankConfiguration
     private let watch: BranchQueueObserver
@@ -116,7 +114,7 @@
   /// A teller or juice station of a branch: the production teller, with a provider that sometimes fails.
   final class BranchTeller: WindowProgram {
     let teller: TellerProcess
-    /// The teller's provider. A fault makes its next result a failure.
+    /// The teller's provider. A fault can make its next result a failure.
     let provider: BranchProvider
 
     /// - Parameter isUnservable: returns true if a customer cannot be served now.
@@ -141,14 +139,14 @@
 
     /// Does nothing: the provider needs no settings.
     func begin(_ orders: TellerSettings) {}
-    /// Schedules the result for a customer 20 µs later.
+    /// Schedules the result for a customer.
     func provide(_ assignment: Assignment) {
       if isUnservable(assignment.account) { failsNext = true }
       ready = (assignment.lease, SystemClock.monotonic() + .microseconds(20))
     }
     var nextDeadline: MonotonicTime? { ready?.due }
 
-    /// Reports the result that is due, or a failure if a fault has requested that.
+    /// Reports the result that is due, or a failure if the work is to fail.
     func finishIteration() {
       guard let (lease, due) = ready, SystemClock.monotonic() >= due else { return }
       ready = nil

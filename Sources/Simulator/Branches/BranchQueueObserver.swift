@@ -1,4 +1,4 @@
-// Observer of a branch's queue. It passes every event to the machine, changed only by a planted bug, and checks the
+// Observer of a branch's queue. It passes the events to the machine, changed only by a planted bug, and checks the
 // effects as far as they concern this queue alone; `BranchChecker` does the other checks.
 // Invariant: events of a dead process are not checked, and no event is checked after a broken promise.
 
