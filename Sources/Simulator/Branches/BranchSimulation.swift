@@ -1,6 +1,6 @@
 // One simulated world of several branches: its clock, its branches, each on a machine of its own, their shared
 // database, and the network between them. The checker detects broken promises.
-// Invariant: the seed alone decides what happens. A broken promise ends the history at once and is its outcome.
+// Invariant: the seed alone decides what happens. A broken promise ends the history.
 
 #if HAS_POSTGRES
   import BankModel
@@ -19,7 +19,7 @@
       public var violation: Violation?
       /// Counts of what was simulated.
       public var statistics: BranchStatistics
-      /// Digest of everything that happened: equal for two runs of one seed.
+      /// Digest of the history, equal for two runs of one seed.
       public var digest: UInt64
     }
 
@@ -37,7 +37,7 @@
       case closing
       /// A client that did not read for a while reads again.
       case descriptorsRestored(Int, pid_t)
-      /// A planned fault hits the transaction that was just sent on this connection.
+      /// A planned fault hits the transaction that was sent on this connection.
       case ambush(DatabaseSession, DatabaseNetwork.PlannedFault)
     }
 
@@ -215,8 +215,8 @@
         clock.now.since(reopenedAt) > .seconds(3)
       else { return resumeAndRequeue(open) }
       checkDayEnd(open)
-      // A branch that has started after the request, or was stalled, has not received it. While customers wait for
-      // juice that only a lost branch could make, the day continues, so the request is repeated sooner.
+      // A branch that has started after the request, or was stalled, may not have received it. The request is repeated,
+      // and sooner while the day is open.
       let isDayOpen = !server.isDraining && !checker.dayHasEnded
       let ready = open.filter { node in
         stopRequestedAt.map {
@@ -240,7 +240,7 @@
       if plan.stopsDuringRequests { for client in clients { client.addCommands(chance.draw(1...4)) } }
     }
 
-    /// Checks that each branch that had joined before the end of the day closes within 15 s, without a request.
+    /// Checks that a branch that had joined before the end of the day closes in time, without a request.
     private func checkDayEnd(_ open: [BranchNode]) {
       guard let ended = checker.dayEndedAt, clock.now.since(ended) > .seconds(15) else { return }
       for node in open
@@ -254,8 +254,7 @@
       }
     }
 
-    /// Ends the history, or reopens the bank if customers are left: no branch had a window for them, or all branches
-    /// were asked to stop at once. After `maxReopenings` reopenings the history ends in any case.
+    /// Ends the history, or reopens the bank if customers are left, up to `maxReopenings` times.
     private func reopenBank(_ there: [BranchNode]) {
       guard !checker.isFinished, reopenings < Self.maxReopenings else { return isOver = true }
       reopenings += 1
@@ -267,7 +266,7 @@
       }
     }
 
-    /// Resumes paused services, opens their windows, and requeues dead letters.
+    /// Lets clients of open branches send the `recoveryCommands`, at intervals.
     private func resumeAndRequeue(_ open: [BranchNode]) {
       guard clock.now >= nextRecoveryAt else { return }
       nextRecoveryAt = clock.now + .seconds(1)
@@ -281,7 +280,7 @@
       }
     }
 
-    /// Requests of an operator after which every customer can be served.
+    /// Requests of an operator that resume services, open windows and requeue dead letters.
     private var recoveryCommands: [ControlCommand] {
       let windows = [ServiceName.deposit, .loan].map { ServiceWindows(service: $0, count: plan.windows) }
       var recoveryCommands: [ControlCommand] = [.resume(nil), .scale(windows)]

@@ -24,8 +24,8 @@
       case late
       /// The connection breaks, and the server executes the transaction, but its answer is lost.
       case unanswered
-      /// The branch is killed, and the server executes the transaction right after the end of the branch's epoch, after
-      /// 14 s or when the faults end, whichever is first.
+      /// The branch is killed, and the transaction is delayed until the branch's epoch ends, the faults end, or a time
+      /// limit has passed.
       case afterEpochEnd
     }
 
@@ -111,7 +111,7 @@
       if session.nextArrival == nil, session.isCut { removeClosedSessions() }
     }
 
-    /// Sends a notification to every connection that listens, except for those that a fault loses.
+    /// Sends a notification to the connections that listen, except for those that a fault loses.
     func notify(_ payload: String) {
       for session in sessions where session.listens && session.isAlive && !session.isCut && !session.isStale {
         if notificationsToLose > 0 {
@@ -150,7 +150,7 @@
       "bank-intake-list",
     ]
 
-    /// Called when a branch has sent a transaction: schedules its planned fault at once if the transaction is suitable.
+    /// Schedules the planned fault of a branch, if the transaction that it has sent is suitable.
     func hasSent(_ session: DatabaseSession, _ segment: [PostgresCall]) {
       guard let plannedFault = plannedFaults[session.index],
         segment.contains(where: { Self.faultableStatements.contains($0.statement.name) })
@@ -179,7 +179,7 @@
       }
     }
 
-    /// Delivers at once the requests that a fault holds back until an epoch of the named branch has ended; nil for all
+    /// Delivers the requests that a fault holds back until an epoch of the named branch has ended; nil for all
     /// branches.
     func release(_ name: String? = nil) {
       for session in sessions where session.waitsForEpochEnd {
@@ -193,7 +193,7 @@
     /// The connections that the branch and the server both use.
     var open: [DatabaseSession] { sessions.filter { $0.isAlive && $0.isRead && !$0.isCut } }
 
-    /// Cuts a branch off from the database. Its connections break if that lasts more than 3.4 s.
+    /// Cuts a branch off from the database. Its connections break if that lasts long.
     func partition(_ index: Int, for span: TimeSpan) {
       conditions[index].partitionedUntil = max(conditions[index].partitionedUntil, now + span)
       for session in open where session.index == index {

@@ -1,6 +1,5 @@
 // Branches, their epochs and their claims in the simulated server.
-// Invariant: each method that executes a call has the effect of the production statement that the call names, except
-// for planted bugs and for limits on sizes. The documentation of the statements applies here too.
+// The methods model the effects of the production statements that the calls name; see their documentation.
 
 #if HAS_POSTGRES
   import BankModel
@@ -158,7 +157,7 @@
         .sorted()
     }
 
-    /// The last ticket of a lane in any claim or returned range: the end of what was ever claimed.
+    /// The last ticket of a lane in any claim or returned range.
     func front(_ lane: Int64) -> Int64 {
       max(
         claims.lazy.filter { $0.lane == lane }.map(\.last).max() ?? 0,
@@ -244,12 +243,10 @@
       claims.filter { $0.owner == call.owner && $0.number == call.integer(2) }
     }
 
-    /// Returns whether the branch's claim with the number in the call was executed; the branch asks after a lost
-    /// answer.
+    /// Returns whether the branch's claim with the number in the call was executed.
     func hasClaimed(_ call: PostgresCall) -> [[PostgresValue]] { [[.boolean(!claims(call).isEmpty)]] }
 
-    /// Returns the waiting customers of the claim with the number in the call, whose answer did not contain them or was
-    /// lost.
+    /// Returns the waiting customers of the claim with the number in the call.
     func claimed(_ call: PostgresCall) -> [[PostgresValue]] {
       page(claims(call).flatMap { tickets(in: $0.lane, $0.first...$0.last) })
     }

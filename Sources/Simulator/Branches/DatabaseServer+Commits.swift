@@ -1,6 +1,6 @@
 // Transactions of a branch, tickets, and an operator's requests in the simulated server.
 // Invariant: as in the production statements, a write for an epoch that has ended has no effect, and a commit has no
-// effect without the one before it. Only planted bugs break this.
+// effect without the one before it. Planted bugs can break this.
 
 #if HAS_POSTGRES
   import BankModel
@@ -191,7 +191,7 @@
       return [[.boolean(true), .integer(1)]]
     }
 
-    /// Ends a drain if no branch is left that could end the day, so that the day continues. Runs before a branch joins.
+    /// Ends a drain if no branch is left that could end the day, so that the day continues.
     func continueDay(_ call: PostgresCall) -> [[PostgresValue]] {
       let holds = branches.contains { !$0.isClosed && ($0.name == call.text(0) || $0.expires > now) }
       guard isDraining, !holds else { return [] }

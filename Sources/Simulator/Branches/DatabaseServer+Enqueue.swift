@@ -1,7 +1,7 @@
 // Ticket assignment in the simulated server: for a request with one key or none, and for a list whose customers have
 // keys.
-// Invariant: the tickets are one series. A key gets tickets only once. A request gets tickets only once too, even if it
-// is repeated in a later epoch. Only planted bugs break this.
+// Invariant: the tickets are one series. A key or a request gets tickets once, even if the request is repeated in a
+// later epoch. Planted bugs can break this.
 
 #if HAS_POSTGRES
   import BankModel
@@ -64,8 +64,7 @@
         lane: row.lane)
     }
 
-    /// Returns the lanes of new waiting customers in which a branch can claim no customer yet. The branches are then
-    /// notified of these lanes.
+    /// Returns the lanes of new waiting customers in which a branch can claim no customer yet.
     private func empty(_ bases: [Int64]) -> [Int64] {
       Set(bases.filter { $0 >> 60 == 1 }.map { PostgresPosition.lane($0) }).filter { !hasUnclaimed($0) }
         .sorted()

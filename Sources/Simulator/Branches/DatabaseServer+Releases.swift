@@ -1,7 +1,7 @@
 // Stock releases of branches, and the end of an abandoned drain, in the simulated server, as in the
 // production statements.
-// Invariant: every possible stock order of a cancelled customer stays recorded until its branch removes the record,
-// unless a planted bug forgets it.
+// Invariant: a possible stock order of a cancelled customer stays recorded until its branch removes the record, unless
+// a planted bug forgets it.
 
 #if HAS_POSTGRES
   import BankModel
@@ -42,7 +42,7 @@
       return [[.boolean(true)]]
     }
 
-    /// Returns the first 256 tickets for which a branch must ask its stock.
+    /// Returns the first tickets for which a branch must ask its stock.
     func lookAtReleases(_ call: PostgresCall) -> [[PostgresValue]] {
       releases.filter { $0.value.branch == call.integer(0) }.sorted { $0.key < $1.key }.prefix(256).map {
         [.integer(1), .integer($0.key), .integer($0.value.issued)]

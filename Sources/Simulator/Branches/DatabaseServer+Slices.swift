@@ -1,6 +1,6 @@
 // Large requests in the simulated server: slices that arrive, tickets for complete requests, and the unpacking of their
 // customers afterwards.
-// Invariant: the effects are those of the production statements, except for a planted bug.
+// Invariant: the effects are those of the production statements, except for planted bugs.
 
 #if HAS_POSTGRES
   import BankModel

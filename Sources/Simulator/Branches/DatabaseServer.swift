@@ -1,8 +1,7 @@
 // The database of a shared bank as a simulated PostgreSQL: its tables, and the effect of each of the branches'
-// statements, by the name of the statement. A segment executes atomically; concurrent transactions are tested with real
-// servers. The checker is notified of the effects on epochs, claims, customers, tickets and receipts.
-// Invariant: a transaction that is refused for lack of space or as a deadlock changes no table. Effects depend on the
-// tables, the clock and the injected faults alone, except for planted bugs.
+// statements, by the name of the statement. A segment executes atomically, so concurrent transactions are not
+// simulated.
+// Invariant: a transaction that is refused for lack of space or as a deadlock changes no table.
 
 #if HAS_POSTGRES
   import BankModel

@@ -33,7 +33,8 @@
     var waitsForEpochEnd = false
     private(set) var toServer: [(due: MonotonicTime, segment: [PostgresCall])] = []
     private var toBranch: [(due: MonotonicTime, word: SimulatedServerMessage)] = []
-    /// Arrival times of the last messages to the server and to the branch; no later message arrives before them.
+    /// Arrival times of the last messages to the server and to the branch, so that later ones do not arrive before
+    /// them.
     private var lastUp = MonotonicTime(nanoseconds: 0), lastDown = MonotonicTime(nanoseconds: 0)
 
     init(_ network: DatabaseNetwork, of process: SimulatedProcess, _ index: Int, backend: Int32) {
@@ -90,7 +91,7 @@
 
     // MARK: - Seen from the network
 
-    /// Sends a message to the branch. It arrives at the given time, or right after the messages before it.
+    /// Sends a message to the branch. It arrives at the given time, or after the messages before it.
     func push(_ word: SimulatedServerMessage, at moment: MonotonicTime) {
       guard isRead, !isCut else { return }
       lastDown = max(lastDown, moment)

@@ -1,7 +1,6 @@
 // The bugs planted in the database of a shared bank, or in one of its branches, each described in one sentence, with
-// the promises that it breaks. The simulated server, which models the statements, contains the bugs of the database.
-// Most of the other bugs are in a branch's production code, or in the events and effects of its queue.
-// Invariant: the checker finds each bug; a test fails if the checker misses one.
+// the promises that it breaks.
+// Invariant: the checker finds each bug.
 
 /// A deliberate defect of a bank whose branches share a database.
 public enum PlantedBranchBug: String, CaseIterable, Sendable {

@@ -1,5 +1,5 @@
-// Complete record of a history's commands, as observed from the processes: the customer of each command, the running
-// processes of its tree, its output and its exit.
+// Record of a history's commands, as observed from the processes: the customer of each command, the running processes
+// of its tree, its output and its exit.
 // Invariant: a process of a command belongs to one tree from its start to its exit.
 import BankModel
 import Glibc

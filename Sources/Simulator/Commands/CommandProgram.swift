@@ -38,7 +38,7 @@ final class CommandProgram: SimulatedProgram {
     if script.readsInput, let input = process.inherited(0) {
       let number = input.rawValue
       self.input = consume input
-      // The null device cannot be registered. Reading it returns end-of-file at once.
+      // The null device cannot be registered. Reading it returns end-of-file.
       inputRegistration = try? loop.register(fd: number, interest: .read) { [unowned self] _ in read() }
     }
   }

@@ -1,7 +1,6 @@
 // Services of a history whose work is done by commands: their windows, time limits, and the stored part of their
 // output.
-// Invariant: the plan draws from a generator of its own, so that histories without commands do not change. The constant
-// in its seed was chosen so that no recorded seed has commands.
+// Invariant: the plan draws from a generator of its own, so that histories without commands do not change.
 import BankModel
 import CommandRunner
 import QueueCore

@@ -29,8 +29,7 @@ final class CommandHandle {
   }
 }
 
-/// The process of a window for commands: the production teller with the production provider, created in the same way as
-/// by `bank-runner`.
+/// The process of a window for commands: the production teller with the production provider.
 final class RunnerProgram: WindowProgram {
   let teller: TellerProcess
 
@@ -191,7 +190,7 @@ extension Simulation {
     client.ask(SimulatedClient.PlannedRequest(command: .cancel(holder.lease.ticket, day: checker.view.day)))
   }
 
-  /// Ends the faults of commands: their program file exists again, and every running command exits soon.
+  /// Ends the faults of commands: their program file exists again, and running commands exit soon.
   func endCommandFaults() {
     guard hasCommands else { return }
     if host.files[CommandServicesPlan.program] == nil { createProgramFile() }
@@ -202,8 +201,8 @@ extension Simulation {
     }
   }
 
-  /// True if the faults ended over a second ago, and no exit of a command that its runner still has to report would
-  /// pause the service. The bank may stop only then, because after the stop no client would resume that service.
+  /// True if the faults ended some time ago, and no exit of a command that its runner still has to report would pause
+  /// the service. The bank may stop only then, because after the stop no client would resume that service.
   var areCommandsHeard: Bool {
     guard hasCommands else { return true }
     guard clock.now.since(faultFreeSince) > .seconds(1) else { return false }
