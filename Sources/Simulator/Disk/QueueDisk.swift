@@ -1,8 +1,7 @@
-// The queue's disk in one history: usually a store in memory. In one history of eight the production store is on a
-// simulated volume, and the store in memory is its model. Queries of customers, receipts and accounts go to both. After
-// each crash the production store must equal the model either before or after the commit in flight.
-// Invariant: the model contains every commit that the production store has reported as durable. Otherwise it contains
-// only data that the production store contained at a start.
+// The queue's disk in one history: usually a store in memory. In some histories the production store is on a simulated
+// volume, and the store in memory is its model. After a crash the production store must equal the model before or after
+// the commit in flight.
+// Invariant: the model contains the commits that the production store has reported as durable.
 import BankModel
 import QueueCore
 import Storage

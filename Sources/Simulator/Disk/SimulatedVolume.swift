@@ -35,7 +35,7 @@ final class SimulatedVolume: Volume {
   /// Connections of SQLite that their stores have dropped, and that are closed with the process.
   private var abandonedConnections: [OpaquePointer] = []
   var plantedBug: String?
-  /// True after the process was killed or the power has failed: no call changes a file until the next start.
+  /// True after the process was killed or the power has failed.
   private(set) var isDead = false
   /// Number of further changes and syncs that succeed. At the next one, the process is killed or the power fails.
   var callsUntilKill: Int?

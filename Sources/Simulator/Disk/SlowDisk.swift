@@ -103,9 +103,9 @@ final class SlowDisk {
 }
 
 /// Delays of the queue's disk in one history, drawn from the seed before the history starts.
-/// Invariant: the same seed gives the same plan in every build, and no other generator is used.
+/// Invariant: the same seed gives the same plan in every build.
 struct SlowDiskPlan {
-  /// True in one history of four. Ignored if the disk is a simulated volume.
+  /// True if the disk is slow. Ignored if it is a simulated volume.
   let isEnabled: Bool
   /// Maximum number of transactions in flight.
   let depth: Int
@@ -113,7 +113,6 @@ struct SlowDiskPlan {
   let latency: ClosedRange<Int64>
 
   init(seed: UInt64) {
-    // The constant was chosen so that no recorded seed gives another history than before.
     var chance = SeededGenerator(seed: seed ^ 0x510D_0000_7005_DEFB)
     isEnabled = chance.draw(0...3) == 0
     depth = Int(chance.draw(1...5))

@@ -71,8 +71,8 @@ final class VolumeFile {
     locks.removeAll()
   }
 
-  /// Makes a random part of the changes durable: none, all, a prefix whose last write may be cut at a sector,
-  /// or any set of sectors. The seed chooses each with the same probability.
+  /// Makes a random part of the changes durable: none, all, a prefix whose last write may be cut at a sector, or any
+  /// set of sectors.
   private func keepSome(_ sector: Int, _ chance: inout SeededGenerator) {
     guard !unsynced.isEmpty else { return }
     switch chance.draw(0...3) {

@@ -1,6 +1,6 @@
 // Registration of a simulated volume with SQLite: one VFS with its own name for each volume.
-// Invariant: no connection outlives the registration, and no call of SQLite reaches a real disk. See
-// https://sqlite.org/vfs.html and https://sqlite.org/c3ref/vfs.html.
+// Invariant: no call of SQLite on this VFS reaches a real disk. See https://sqlite.org/vfs.html and
+// https://sqlite.org/c3ref/vfs.html.
 import BankModel
 import CSQLite
 import Glibc
@@ -12,8 +12,7 @@ final class VolumeRegistration {
   unowned let volume: SimulatedVolume
   /// Randomness for SQLite, separate from that of the faults.
   private var chance: SeededGenerator
-  /// A constant time, because no store asks SQLite for it, in milliseconds since noon in Greenwich on 24
-  /// November 4714 B.C.
+  /// A constant time, in milliseconds since noon in Greenwich on 24 November 4714 B.C.
   private static let julianMilliseconds: Int64 = 2_460_000 * 86_400_000
 
   init(of volume: SimulatedVolume, seed: UInt64) {

@@ -5,7 +5,7 @@
 import BankModel
 import Time
 
-/// State of the guarded bank in a simulated world: which processes were observed, and how long one was missing.
+/// State of the guarded bank in a simulated world.
 struct GuardState {
   /// Limit on the time that a condition may last while the process that has to end it is working.
   struct TimeLimit {
@@ -17,8 +17,7 @@ struct GuardState {
 
     init(_ bound: TimeSpan) { self.bound = bound }
 
-    /// Adds the time since the last call if that time counts, and stores whether the condition holds now. Returns false
-    /// if it has lasted longer than the limit.
+    /// Adds the time since the last call if that time counts, and stores whether the condition holds now.
     ///
     /// - Parameter isAble: true if the time until the next call counts, because the process that has to end the
     ///   condition is working.
@@ -49,7 +48,7 @@ struct GuardState {
   /// Time of the last check.
   var checkedAt = MonotonicTime(nanoseconds: 0)
 
-  /// Limit while a coordinator works and no guardian exists. The coordinator starts one at least once per second.
+  /// Limit while a coordinator works and no guardian exists.
   var missing = TimeLimit(.milliseconds(1_500))
   /// Limit while a coordinator works without a working guardian. The coordinator first waits for a silent guardian.
   var withoutGuardian = TimeLimit(.seconds(30))

@@ -1,6 +1,5 @@
-// The guardian's process in the simulated world: the production guardian on the simulated host, started in the same way
-// as by `bank-guardian`.
-// Invariant: no code of the guardian is copied here.
+// The guardian's process in the simulated world: the
+// production guardian on the simulated host.
 
 import Guardian
 import Posix

@@ -1,7 +1,7 @@
 // The guarded bank of the simulated world: its guardian and its coordinator, which start each other, the
 // operator who opens it when both are gone, and their faults. See Simulation+GuardInvariants for the checks.
-// Invariant: the world starts a guardian only if no guardian and no coordinator is left. A guardian starts every
-// coordinator, and a coordinator starts every other guardian.
+// Invariant: the world starts a guardian only if no guardian and no coordinator is left. Guardians start the
+// coordinators, and coordinators start the other guardians.
 
 import BankModel
 import Coordinator
@@ -82,7 +82,7 @@ extension Simulation {
     scheduleOperator()
   }
 
-  /// Schedules the next look of the operator: soon without processes, else after 3 to 8 s.
+  /// Schedules the next look of the operator: soon without processes, else later.
   private func scheduleOperator() {
     let patience: TimeSpan =
       guardedProcesses.isEmpty

@@ -1,5 +1,5 @@
 // A client's connection to the bank: a separate process with a channel.
-// Invariant: every call runs as that process. Unsent bytes are lost when the connection breaks.
+// Invariant: messages are sent and received as that process. Unsent bytes are lost when the connection breaks.
 import Posix
 import Transport
 import Wire

@@ -1,7 +1,6 @@
 // Datagrams, file locks and process descriptors of the simulated kernel.
-// Invariant: a datagram can be received as soon as it was sent, as on Linux, so a datagram sent before an
-// exit never arrives after it. A lock belongs to the open file, shared by all its descriptors, and ends with
-// the last of them.
+// Invariant: a datagram can be received as soon as it was sent, as on Linux, so a datagram sent before an exit does not
+// arrive after it. A lock belongs to the open file, shared by all its descriptors, and ends with the last of them.
 
 import Glibc
 import Posix

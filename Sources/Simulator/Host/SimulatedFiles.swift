@@ -122,7 +122,7 @@ struct SimulatedFiles {
   mutating func rename(_ path: String, to other: String) -> CInt? {
     guard let file = names[path] else { return objection(to: path) ?? ENOENT }
     if let code = objection(to: other) { return code }
-    // No process renames a directory.
+    // Renaming a directory is not simulated.
     if file.isDirectory { return ENOSYS }
     if names[other]?.isDirectory == true { return EISDIR }
     names[path] = nil

@@ -28,7 +28,7 @@ final class SimulatedHost {
   /// Maximum number of bytes in one direction of a connection that are in flight or unread; net.core.wmem_default of
   /// Linux.
   var streamCapacity = 212_992
-  /// The files of the host, and the time until which every write to them fails.
+  /// The files of the host, and the time until which writes to them fail.
   var files = SimulatedFiles()
   var diskFullUntil = MonotonicTime(nanoseconds: 0)
   /// Listening sockets by name.

@@ -1,6 +1,6 @@
 // System calls of the simulated kernel.
-// Invariant: results are those of Linux for the calls that the bank makes. A call that is not simulated fails with
-// ENOSYS. Calls of a process that was killed in this turn have no effect.
+// Invariant: results are modelled on those of Linux, as far as the bank's calls need. Calls of a process that was
+// killed in this turn have no effect.
 import Glibc
 import Posix
 import Time
@@ -116,7 +116,7 @@ extension SimulatedProcess: SystemCalls {
     return pollReady(list, atMost: limit, until: deadline)
   }
 
-  /// Spends 25 µs, as if other processes had run.
+  /// Spends some time, as if other processes had run.
   func yieldProcessor() { spend(TimeSpan(nanoseconds: 25_000)) }
   func makeSocket(nonBlocking: Bool) -> CInt { give(.unconnected(nonBlocking: nonBlocking)) }
 

@@ -1,6 +1,6 @@
 // Process relations in the simulated kernel: parents and heirs, process groups, pipes between parents and
 // children, and the signal that reports a child's exit.
-// Invariant: results are those of Linux, and calls of a killed or exited process have no effect.
+// Invariant: results are modelled on those of Linux.
 import Glibc
 import Posix
 import Time

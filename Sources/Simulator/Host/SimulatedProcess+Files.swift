@@ -1,5 +1,5 @@
 // System calls for files and their names.
-// Invariant: the results of the calls that the programs make are those of Linux, or ENOSYS. Calls of a killed process
+// Invariant: results are modelled on those of Linux; what is not simulated fails with ENOSYS. Calls of a killed process
 // have no effect.
 import BankModel
 import Glibc
@@ -120,7 +120,7 @@ extension SimulatedProcess {
 
   func rename(_ path: String, to other: String) -> CInt {
     guard survives() else { return 0 }
-    // No process renames a socket, or replaces one by a file.
+    // Renaming or replacing a socket is not simulated.
     guard !isSocket(path), !isSocket(other) else { return fail(ENOSYS) }
     return host.files.rename(path, to: other).map { fail($0) } ?? 0
   }

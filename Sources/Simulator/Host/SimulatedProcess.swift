@@ -176,7 +176,7 @@ final class SimulatedProcess {
   func isStalled(at moment: MonotonicTime) -> Bool { isStopped || stalledUntil.map { $0 > moment } ?? false }
 
   /// True if the process waits for work: it is not stalled, its clock is not ahead of the host's time, and the given
-  /// time is at most 1 ms ahead.
+  /// time is not far ahead.
   func isIdle(at moment: MonotonicTime) -> Bool {
     isAlive && !isStalled(at: host.now) && clock <= host.now && moment <= host.now + .milliseconds(1)
   }

@@ -1,7 +1,7 @@
 // Stream sockets of the simulated host: two ends with the bytes in flight between them, and listening
 // sockets. A process may be ahead of the host's time, so every event has a time from which it is visible.
 // Invariant: the bytes of one direction arrive in order, before the end of the stream, and never twice. Bytes sent to
-// an end that still receives are lost only with their connection, and only the bytes sent last.
+// an end that still receives are lost only with their connection, the last ones first.
 import BankModel
 import Glibc
 import Posix
@@ -21,7 +21,7 @@ final class StreamEnd {
   /// Process id that the peer sees, as in SO_PEERCRED.
   let creator: pid_t
   let isServerSide: Bool
-  /// True for an end of a pipe: written bytes arrive at once.
+  /// True for an end of a pipe: written bytes arrive without delay.
   let isPipe: Bool
   /// The other end. Both retain each other while one is open.
   private(set) var peer: StreamEnd?

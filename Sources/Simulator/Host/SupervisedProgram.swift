@@ -1,7 +1,7 @@
 // Start of a service's process in the simulated world, as in `ServiceProcess`: the process sends a hello to the
 // coordinator, receives its orders, and opens the service.
 // Invariant: nothing is opened before the orders were received.
-// Errors: a service that cannot be opened exits with 1, and its supervisor starts it again.
+// Errors: a service that cannot be opened exits with 1.
 import Logging
 import Posix
 import ServiceProcess
@@ -77,9 +77,7 @@ final class ServiceProgram<Handler: ServiceHandler, Disk: SimulatedDisk>: Simula
   func handle(signal: Int32) { server.requestStop() }
 }
 
-/// Opening of the stock service: the production service, opened in the same way as by `bank-stockd`, with this
-/// history's store and rules.
-/// Invariant: no code of the service is copied here.
+/// Opening of the stock service: the production service with this history's store and rules.
 enum StockProgram {
   static let home = ServiceHome(path: "/bank", name: "stock")
 
@@ -104,9 +102,7 @@ enum StockProgram {
   }
 }
 
-/// Opening of the vending machine: the production service, opened in the same way as by `bank-vending`, with this
-/// history's store and rules.
-/// Invariant: no code of the service is copied here.
+/// Opening of the vending machine: the production service with this history's store and rules.
 enum VendingProgram {
   static let home = ServiceHome(path: "/bank", name: "vending")
 

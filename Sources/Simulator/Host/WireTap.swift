@@ -24,7 +24,7 @@ final class WireTap {
   private var greetings: [Int: MonotonicTime] = [:]
   private var boards = BoardChecker()
 
-  /// Decodes bytes that a process has just written to a connection, and passes the messages to the checker.
+  /// Decodes bytes that a process has written to a connection, and passes the messages to the checker.
   func handle(_ bytes: [UInt8], by process: SimulatedProcess, on end: StreamEnd) {
     guard let world, let peer = end.peer, !world.isExternalWorkerConnection(end),
       !world.isExternalWorkerConnection(peer)
