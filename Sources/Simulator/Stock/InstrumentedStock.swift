@@ -1,5 +1,5 @@
 // The stock's rules under observation: the production rules, or rules with a planted bug. Orders and their answers are
-// reported to the checker unchanged.
+// reported to the checker.
 import BankModel
 import StockCore
 import Storage
@@ -50,8 +50,8 @@ struct InstrumentedStock: StockServiceMachine {
 }
 
 /// A stock's core with a planted bug: the production core, with events or effects dropped or changed around it.
-/// Invariant: the bug named is the only fault. Where possible, entries are changed so that the store does not detect
-/// the bug before the checker.
+/// Invariant: the bug is the only fault. Where possible, entries are changed so that the store does not detect the bug
+/// before the checker.
 struct MutantStock {
   private let bug: PlantedBug
   private let store: MemoryStockStore

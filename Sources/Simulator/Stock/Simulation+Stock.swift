@@ -26,9 +26,9 @@ struct StockState {
   var longAudit: TimeSpan?
   /// If the next commit is to fail: true if the staged changes are on disk nevertheless; nil for no failure.
   var failingCommit: Bool?
-  /// Number of stations still to be killed right after they receive the report that their fruit was taken.
+  /// Number of stations still to be killed when they receive the report that their fruit was taken.
   var stationsToKill = 0
-  /// Number of stations still to be recalled right after they request their fruit.
+  /// Number of stations still to be recalled after they request their fruit.
   var recalls = 0
   /// Number of coordinators still to fail when the stock answers them that fruit was returned.
   var releasesToInterrupt = 0
@@ -73,7 +73,7 @@ extension Simulation {
     }
   }
 
-  /// Opens a service. Returns nil if that has failed; the service then exits and is started again.
+  /// Opens a service. Returns nil if that has failed.
   func open(
     _ name: String, of process: SimulatedProcess, _ body: () throws -> any SimulatedProgram
   ) -> (any SimulatedProgram)? {
@@ -137,8 +137,7 @@ extension Simulation {
     return true
   }
 
-  /// Called when the stock confirms a return to the coordinator. Sometimes kills the coordinator at this moment, or
-  /// fills its disk.
+  /// If planned, kills the coordinator when the stock confirms a return to it, or fills the coordinator's disk.
   func releaseAnswered() {
     guard stockState.releasesToInterrupt > 0, coordinator != nil else { return }
     stockState.releasesToInterrupt -= 1
@@ -148,8 +147,8 @@ extension Simulation {
     fullUntil = clock.now + .milliseconds(chance.draw(1...700))
   }
 
-  /// Called when a station requests its fruit. Sometimes stalls the stock, and lets a client empty the queue and order
-  /// juice before the stock answers.
+  /// If planned, stalls the stock when a station requests its fruit, and lets a client empty the queue and order juice
+  /// before the stock answers.
   func stationRequestsFruit() {
     guard stockState.recalls > 0, let service = stockState.service else { return }
     stockState.recalls -= 1

@@ -1,5 +1,5 @@
-// The checker's model of the stock: every row of the ledger as it reached the disk, the effects of each order, the
-// answers, and the customer of each order. It never queries the stock's core.
+// The checker's model of the stock: the rows of the ledger on disk, the effects of each order, the answers, and the
+// customer of each order.
 // Invariant: after each commit the order of a juice holds nothing or exactly the recipe of the juice. The amounts
 // follow from the initial ones and from what was added, removed, set, taken and returned.
 import BankModel
@@ -292,7 +292,7 @@ final class StockChecker {
 
   // MARK: - The end
 
-  /// Checks at the start of a service and at the end that the lots are the sum of the ledger.
+  /// Checks that the lots are the sum of the ledger.
   func checkShelves(_ shelves: [ItemStock]) {
     committed()
     for shelf in shelves where shelf.lots != present.lots[shelf.item] ?? [] {

@@ -1,7 +1,6 @@
 // A client that maintains the simulated stock: sets amounts, adds and removes pieces, queries, and asks again
 // if no answer arrives.
-// Invariant: every change has its own order ID, under which it is repeated until it is answered, and sometimes
-// afterwards.
+// Invariant: a change has its own order ID, under which it is repeated until it is answered, and sometimes afterwards.
 import BankModel
 import StockClient
 import Time

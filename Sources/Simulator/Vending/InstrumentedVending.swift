@@ -45,8 +45,8 @@ struct InstrumentedVending: VendingServiceMachine {
 
 /// A vending machine's core with a planted bug: the production core, with events or effects dropped or changed around
 /// it.
-/// Invariant: the bug named is the only fault. Where possible, entries are changed so that the store does not detect
-/// the bug before the checker.
+/// Invariant: the bug is the only fault. Where possible, entries are changed so that the store does not detect the bug
+/// before the checker.
 struct MutantVending {
   private let bug: PlantedBug
   private let store: MemoryVendingStore

@@ -120,7 +120,7 @@ extension Simulation {
     }
   }
 
-  /// Injects planned faults at the moment when the stock answers an order of the machine.
+  /// Injects planned faults when the stock answers an order of the machine.
   func stockAnswered(_ order: OrderID, _ result: StockResult) {
     guard let machine = vending.machine, order.text.hasPrefix("v") else { return }
     fillVendingDisk()

@@ -1,5 +1,4 @@
-// Checks of the stock's work for the vending machine: for its purchases and for its manager. The checks never query a
-// core.
+// Checks of the stock's work for the vending machine: for its purchases and for its manager.
 // Invariant: a drink is taken for one purchase that is on disk. The piece that expires first is sold first, and no
 // expired piece is sold. Every return, addition and removal is made once, as requested.
 import BankModel
@@ -82,7 +81,7 @@ extension VendingChecker {
     }
   }
 
-  /// Checks that an order of the manager changes the stock once, and exactly as requested.
+  /// Checks that an order of the manager changes the stock once, and as requested.
   private func verifyManagerOrder(_ order: OrderID, _ fresh: [StockChange]) {
     guard let name = requestByOrder[order], let command = wanted[name],
       order == OrderID("m-" + name.text), doneManagerOrders.insert(order).inserted
@@ -160,8 +159,7 @@ extension LotDates? {
   fileprivate var text: String { map { "\($0.made)..\($0.expires)" } ?? "no dates" }
 }
 
-/// Final check of a history's vending machine: the sum of all users' answers must equal the disks. The check never
-/// queries a core.
+/// Final check of a history's vending machine: the sum of all users' answers must equal the disks.
 /// Invariant: money inserted = balance + price of purchases + money returned, and drinks added = present + sold +
 /// removed + discarded, both computed from the answers that users received.
 extension VendingChecker {
@@ -176,7 +174,7 @@ extension VendingChecker {
     var reportedAccount = MoneyAccount()
     var brought: [ItemID: Quantity] = [:]
     for visitor in world.vending.visitors {
-      // Iterate in the order of the IDs, because a seed must always give the same history.
+      // Iterate in the order of the IDs, because a seed must repeat its history.
       for (name, history) in visitor.history.sorted(by: { $0.key.text < $1.key.text }) {
         add(name, history, to: &reportedAccount)
         try add(name, history, to: &brought)

@@ -1,6 +1,5 @@
 // The checker's model of the vending machine: every row of its ledger as it reached the disk, every purchase, the
-// requests and the answers. It never queries the machine's core. Two extensions check the stock's work for the machine,
-// and the end.
+// requests and the answers.
 // Invariant: after each commit the money inserted is the balance, the price of the purchases and the money returned.
 // Every row belongs to one request of a user, and no request has two rows. The outcome of a purchase is the answer of
 // the stock.
@@ -92,7 +91,7 @@ final class VendingChecker {
 
   // MARK: - The disk
 
-  /// Called after a commit and at a start: adds what has reached the disk to the model, and checks it.
+  /// Adds what has reached the disk to the model, and checks it.
   func committed() {
     for row in store.committedChanges[rows.count...] { follow(row) }
     var touched: [Int] = []

@@ -1,7 +1,6 @@
 // One user of the simulated vending machine: a shopper with coins, or the manager with drinks. A user stores its
 // requests and the answers, and repeats requests after a lost connection.
-// Invariant: every change has its own order ID, under which it is repeated until it is answered, and sometimes
-// afterwards. A user assumes only what was in an answer.
+// Invariant: a change has its own order ID, under which it is repeated until it is answered, and sometimes afterwards.
 import BankModel
 import Time
 import VendingClient
@@ -50,7 +49,7 @@ final class VendingUser {
   /// True if the user waits for no answer and has nothing more to send.
   var isSatisfied: Bool { requestsLeft <= 0 && outstanding == 0 && requestsToRepeat.isEmpty }
 
-  /// Sends the next requests if fewer than three are unanswered, and schedules the next step.
+  /// Sends the next requests if few are unanswered, and schedules the next step.
   func act() {
     guard !isSatisfied else { return }
     if outstanding < 3 {

@@ -1,7 +1,7 @@
 // The two encodings of an external worker, as the page for authors of workers (`Workers.md` in `Wire`) describes them:
 // lines of JSON, and the frames of the protocol. The lines are encoded here independently of the bank's
 // encoder.
-// Invariant: every encoded message obeys that page. Only the callers make violations.
+// Invariant: encoded messages obey that page; violations are made by the callers.
 // Errors: an undecodable message of the bank is a failure, and breaks a promise.
 import BankModel
 import JSON

@@ -1,7 +1,6 @@
 // External workers of a history, which are programs as a user writes them: their services, the windows and outside
 // workers, and the rules of the services.
 // Invariant: the plan draws from a generator of its own, so that histories without external workers do not change.
-// The constant in its seed was chosen so that no recorded seed has external workers.
 import BankModel
 import QueueCore
 import Time
@@ -39,7 +38,6 @@ struct ExternalWorkerPlan {
     }
     self.offers = offers
     isSlow = chance.draw(0...2) == 0
-    // The constant was chosen so that no recorded seed counts attempts.
     var counted = SeededGenerator(seed: seed ^ 0xA9E9_FFF7)
     maxAttempts = counted.draw(0...2) == 0 ? Int16(counted.draw(1...3)) : nil
     var moved = SeededGenerator(seed: seed ^ 0x1ED6_E400)

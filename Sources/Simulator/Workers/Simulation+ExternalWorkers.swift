@@ -1,6 +1,6 @@
 // External workers of the simulated world: their starts, their reconnections, their faults, and the check of each
 // customer sent to them.
-// Invariant: all draws come from a separate generator, so that histories without external workers do not change.
+// Invariant: draws come from a separate generator, so that histories without external workers do not change.
 import BankModel
 import Glibc
 import Posix
