@@ -8,7 +8,7 @@ import Posix
 struct CommandGroup {
   /// Group of the window.
   private var window: ControlGroup?
-  /// Group in which commands start; nil if it has to be created.
+  /// Group in which commands start; nil if there is none.
   private var current: ControlGroup?
   /// Number in the name of the last group.
   private var made = 0

@@ -1,6 +1,5 @@
 // Construction of one command from the settings of a window and a customer: its words, its environment, its limits.
-// Invariant: a payload becomes whole words and variables or the standard input, and is never inserted into one of
-// these.
+// Invariant: no text of a payload is inserted into a part of an argument or of a variable.
 // Errors: an invalid payload makes the customer a dead letter. An invalid command of the service is not the customer's
 // fault, and pauses the service. The service's exit table can change the effect of a refusal that has an exit code.
 import BankModel

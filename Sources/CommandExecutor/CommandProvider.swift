@@ -24,8 +24,8 @@ public final class CommandProvider: ResourceProvider {
   /// What the provider does for its current customer.
   private enum Stage {
     case idle
-    /// Unless the last command was short, its start is postponed to the next iteration, because the start blocks this
-    /// process and earlier messages have to be sent before.
+    /// Unless the last command was short, the start of this one is postponed to the next iteration, because it blocks
+    /// this process and earlier messages have to be sent before.
     case requested(Assignment, isFresh: Bool)
     case running(Assignment, CommandInvocation, RunningCommand)
     /// The result is reported in the next iteration.
@@ -38,8 +38,8 @@ public final class CommandProvider: ResourceProvider {
     case givenUp(RunningCommand)
   }
 
-  /// Time for which this process waits for the end of its command before it exits. Ending a tree of processes that
-  /// resist takes less time, unless the disk does not respond.
+  /// Time for which this process waits for the end of its command before it exits: longer than ending a tree of
+  /// processes usually takes.
   static let exitTimeout = TimeSpan.milliseconds(800)
 
   /// Interval between two checks of processes that could not be ended.
@@ -75,7 +75,7 @@ public final class CommandProvider: ResourceProvider {
   ///
   /// - Parameters:
   ///   - home: default working directory of commands; nil for that of this process.
-  ///   - group: control group below which those of the commands are created; nil for none.
+  ///   - group: control group below which the groups of the commands are created; nil for none.
   ///   - reportError: receives one line for the operator of the bank.
   public init(
     loop: EventLoop, home: String? = nil, group: ControlGroup? = nil,
@@ -88,8 +88,8 @@ public final class CommandProvider: ResourceProvider {
     )
   }
 
-  /// Makes this process the subreaper of all descendants of its commands. Every child is then considered a command, or
-  /// a descendant of one. Call it before the first command.
+  /// Makes this process the subreaper of all descendants of its commands. From then on every child is considered a
+  /// command, or a descendant of one. Call it before the first command.
   public func adoptDescendants() throws(SystemError) {
     try Subreaper.become()
     signals = try SignalSource([SIGCHLD], on: loop) { [weak self] _ in self?.hasExitedChildren = true }

@@ -12,7 +12,7 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case tellerFailed, tellerMisbehaved, tellerSentGarbage
   /// A teller, juice station or runner is killed before it is ready, starts slowly, or hangs before it is ready.
   case tellerKilledBeforeReady, tellerLate
-  /// A client's connection breaks. With any broken connection, bytes in flight may be lost.
+  /// A client's connection breaks. With a broken connection, bytes in flight may be lost.
   case connectionLost, messageLost
   /// A message of a worker is handled after the death of the worker was reported.
   case messageLate

@@ -163,7 +163,7 @@ struct StockPlan {
   /// Number of juice stations.
   let stations: Int32
   let assortment: Assortment
-  /// Number of clients that add, remove and set amounts of fruit, and of such changes by each client.
+  /// Number of clients that change the amounts of fruit, and of the requests of each client.
   let keepers: Int
   let changes: Int64
   /// Number of subscribers to the stock.

@@ -1,5 +1,5 @@
 // Checks of the core's changes and answers.
-// Invariant: every change is a valid transition from its customer's state in the checker's own tables.
+// A change must be a valid transition from its customer's state in the checker's own tables.
 import BankModel
 import QueueCore
 import Time

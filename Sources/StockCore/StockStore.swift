@@ -5,7 +5,7 @@ import BankModel
 
 /// State of the stock as loaded from a store.
 public struct StoredStock: Sendable, Equatable {
-  /// Every item, in the order of first use.
+  /// The items, in the order of first use.
   public var items: [ItemStock]
   /// Sequence number of the last change; 0 before the first.
   public var sequence: Int64
@@ -30,7 +30,7 @@ public struct StockAudit: Sendable, Equatable {
   public init() {}
 }
 
-/// Store of the stock. One user at a time; every call is synchronous.
+/// Store of the stock. One user at a time; calls are synchronous.
 public protocol StockStore<Failure>: EntryStore where Entry == StockEntry {
   /// Reads the stored state. A new store uses `ledger` as the identity of its ledger.
   func load(newLedger ledger: Int64) throws(Failure) -> StoredStock

@@ -2,7 +2,7 @@
 // Invariant: an admitted request names a host of this server. A POST comes from a page of this server, or
 // is the owner's own request over the socket in the home (OWASP: DNS rebinding, cross-site requests).
 
-/// Checks method, host and origin of every request, so that pages of other sites cannot use this server.
+/// Checks method, host and origin of requests, so that pages of other sites cannot use this server.
 public struct Admission: Sendable, Equatable {
   /// Reason for refusing a request; the raw value is the HTTP status.
   public enum Refusal: Int, Sendable, Equatable {

@@ -1,4 +1,4 @@
-// An HTTP response in the form in which the handlers create it, with the headers that every response has.
+// An HTTP response in the form in which the handlers create it, with the security headers.
 // Invariant: no header value contains a line break, so user data in a value cannot add a header.
 
 /// An HTTP response.
@@ -10,7 +10,7 @@ public struct HTTPResponse: Sendable, Equatable {
   /// The body; for an event stream the bytes that are sent with the head.
   public var body: [UInt8]
 
-  /// A response with the headers that every response has. These come before `headers`.
+  /// A response with the security headers, followed by `headers`.
   public init(_ status: Int, headers: [(String, String)] = [], body: [UInt8] = []) {
     self.status = status
     self.headers = []

@@ -36,7 +36,7 @@ public enum WebRole: String, Sendable, CaseIterable {
     }
   }
 
-  /// Requests that change only the display settings or the login of the session.
+  /// Paths of requests that change the display settings or the login of the session.
   public static let sessionOnlyPaths: Set<String> = ["/language", "/theme", "/logout"]
   /// Pages with forms that a kiosk may send.
   private static let terminals: Set<String> = ["/kiosk", "/juice", "/vending"]

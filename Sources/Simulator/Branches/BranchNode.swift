@@ -125,7 +125,7 @@
       process.begin()
     }
 
-    /// Handles the exit of a process. The coordinator is started again soon, unless the branch is closed or lost.
+    /// Handles the exit of a process. The coordinator is started again, unless the branch is closed or lost.
     private func ended(_ process: SimulatedProcess) {
       tellers.removeAll { $0.process === process }
       guard process.pid == coordinator else { return }
@@ -158,7 +158,7 @@
       }
     }
 
-    /// Ends the faults of the branch: it may start at once, stopped tellers are killed, and clients read again.
+    /// Ends the faults of the branch: it may start, stopped tellers are killed, and clients read again.
     func endFaults() {
       notStartedBefore = world.clock.now
       process?.callsUntilKill = nil

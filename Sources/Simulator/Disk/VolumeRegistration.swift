@@ -41,8 +41,8 @@ final class VolumeRegistration {
     sqlite3_close_v2(connection)
   }
 
-  /// Turns off SQLite's memory statistics, as a store does. This must precede every other call of SQLite, and so the
-  /// registration of a VFS, which initializes SQLite.
+  /// Turns off SQLite's memory statistics, as a store does. This must precede the registration of a VFS, which
+  /// initializes SQLite.
   private static let settings: Void = { _ = sqlite_leave_out_memory_statistics() }()
 
   /// The table of the methods that SQLite calls to open, delete and look up files.

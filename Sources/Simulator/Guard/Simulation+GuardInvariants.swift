@@ -1,5 +1,5 @@
-// Checks of a guarded bank, as observed from its processes. Two coordinators or two guardians never work in one home. A
-// working process is not killed. A missing one is replaced within a bounded time. A closed bank stays closed.
+// Checks of a guarded bank, as observed from its processes: one coordinator and one guardian work in a home, a working
+// process is not killed, a missing one is replaced within a bounded time, and a closed bank stays closed.
 // Invariant: time does not count while the process that has to act was stalled or waited for its disk.
 
 import Glibc

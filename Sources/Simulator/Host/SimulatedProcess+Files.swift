@@ -142,7 +142,7 @@ extension SimulatedProcess {
     return (host.files.entries(of: path) + sockets.sorted()).shuffled(using: &host.chance)
   }
 
-  /// Returns the target of `/proc/self/exe`, which is the only symbolic link. `readlink(2)`
+  /// Returns the target of `/proc/self/exe`; no other symbolic link is simulated. `readlink(2)`
   func target(ofLink path: String) -> String? {
     if path == "/proc/self/exe" { return executable }
     return none(metadata(of: path) == nil ? ENOENT : EINVAL)

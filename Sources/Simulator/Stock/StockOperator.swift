@@ -104,7 +104,7 @@ final class StockOperator {
 
 /// A subscriber in the simulated world, like `bankctl stock watch`: a snapshot of the stock to which every
 /// change is applied.
-/// Invariant: the snapshot after each change equals the stock's amounts at that change, in spite of any fault of the
+/// Invariant: the snapshot after each change equals the stock's amounts at that change, in spite of faults of the
 /// connection and the service.
 final class StockSubscriber {
   private unowned let world: Simulation

@@ -1,5 +1,5 @@
-// The checker's model of the vending machine: every row of its ledger as it reached the disk, every purchase, the
-// requests and the answers.
+// The checker's model of the vending machine: the rows of its ledger on disk, the purchases, the requests and the
+// answers.
 // Invariant: after each commit the money inserted is the balance, the price of the purchases and the money returned.
 // Every row belongs to one request of a user, and no request has two rows. The outcome of a purchase is the answer of
 // the stock.

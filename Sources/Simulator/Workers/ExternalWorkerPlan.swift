@@ -1,5 +1,4 @@
-// External workers of a history, which are programs as a user writes them: their services, the windows and outside
-// workers, and the rules of the services.
+// External workers of a history: their services, the windows and outside workers, and the rules of the services.
 // Invariant: the plan draws from a generator of its own, so that histories without external workers do not change.
 import BankModel
 import QueueCore
@@ -97,7 +96,7 @@ struct ExternalWorkerState {
   var chance: SeededGenerator
   /// Running workers, in the order in which they started.
   var workers: [ExternalWorkerHandle] = []
-  /// All process ids that external workers have ever had, to identify their connections.
+  /// Process ids that external workers have had, to identify their connections.
   var pids: Set<Int32> = []
   /// The key that workers have received for each ticket.
   var keys: [TicketID: String] = [:]
