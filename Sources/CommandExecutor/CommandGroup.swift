@@ -6,7 +6,6 @@ import Posix
 
 /// Source of the control groups (cgroups) in which the commands of one window start.
 struct CommandGroup {
-  /// Group of the window.
   private var window: ControlGroup?
   /// Group in which commands start; nil if there is none.
   private var current: ControlGroup?

@@ -13,7 +13,6 @@ import Posix
 /// Values that are not UTF-8 are base64, in `command_b64`, `directory_b64`, `environment_b64` (`NAME=VALUE`
 /// each) and `input_b64`.
 struct CommandLinePayload: Equatable {
-  /// The program and its arguments.
   var argv: [String] = []
   /// Working directory; nil for that of the service.
   var directory: String?

@@ -21,7 +21,6 @@ struct CommandPlan {
   let settings: CommandSettings
   let service: ServiceName
   let environment: CommandEnvironment
-  /// Converts outcomes into results and failures.
   let classifier: ExitClassifier
   /// Default working directory of commands; nil for that of this process.
   private let home: String?

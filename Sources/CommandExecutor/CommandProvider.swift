@@ -53,7 +53,6 @@ public final class CommandProvider: ResourceProvider {
   private let loop: EventLoop
   private let home: String?
   private let reportError: (String) -> Void
-  /// Groups in which the commands start.
   private var group: CommandGroup
   /// How commands are made; nil before the settings arrived, or if they contain no command.
   private var plan: CommandPlan?

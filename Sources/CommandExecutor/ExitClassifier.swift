@@ -49,7 +49,6 @@ struct ExitClassifier {
     self.table = table
   }
 
-  /// The result of a command that has run.
   func provisionResult(of outcome: CommandOutcome) -> ProvisionResult {
     let verdict = table.verdict(of: outcome)
     if verdict == .cancelled { return .returned }
@@ -63,7 +62,6 @@ struct ExitClassifier {
     return .failed(WorkFailure(message(of: outcome), consequence, processEnd: end))
   }
 
-  /// The failure of a command that could not start.
   func failure(of refusal: CommandStartError) -> WorkFailure {
     // The work was not done, even if the table calls the equivalent exit code a success.
     WorkFailure(refusal.description, table.verdict(of: refusal).consequence ?? .again)

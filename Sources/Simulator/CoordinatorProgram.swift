@@ -77,7 +77,6 @@ final class CoordinatorProgram: SimulatedProgram {
       ? BankID(number: world.plan.commandServices.databaseNumber, day: 1, ticket: 1) : .none
   }
 
-  /// The configuration with which this coordinator starts.
   private static func configuration(_ number: Int, of world: Simulation) throws -> BankConfiguration {
     let plan = world.plan
     var chance = SeededGenerator(seed: world.seed &* 37 &+ UInt64(number))
@@ -100,9 +99,7 @@ final class CoordinatorProgram: SimulatedProgram {
   }
 
   var machine: QueueMachine { _read { yield coordinator.machine } }
-  /// True after the coordinator has asked the services to exit.
   var hasDismissedServices: Bool { coordinator.hasDismissedServices }
-  /// True after this coordinator has opened the bank.
   var hasOpened: Bool { coordinator.hasOpened }
   /// True after the coordinator has reported to its guardian that the bank is closed.
   var hasClosed: Bool { ties?.hasClosed ?? false }
@@ -141,6 +138,5 @@ final class CoordinatorProgram: SimulatedProgram {
     return nil
   }
 
-  /// Passes a signal to the coordinator.
   func handle(signal: Int32) { coordinator.handle(signal: signal) }
 }

@@ -43,7 +43,6 @@ struct EventQueue<ScheduledEvent> {
   private var entries: [Entry] = []
   private var order: UInt64 = 0
 
-  /// Schedules an event.
   mutating func add(_ scheduled: ScheduledEvent, at moment: MonotonicTime) {
     order += 1
     entries.append(Entry(moment: moment, order: order, scheduled: scheduled))
@@ -98,7 +97,6 @@ struct VirtualClock {
   /// The calendar's time when the monotonic clock was zero, in milliseconds since 1970.
   private var calendarOrigin: Int64 = 1_700_000_000_000
 
-  /// The present time of both clocks.
   var moment: Moment {
     Moment(monotonic: now, wall: WallTime(milliseconds: calendarOrigin + now.nanoseconds / 1_000_000))
   }

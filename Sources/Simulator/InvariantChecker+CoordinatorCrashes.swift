@@ -18,7 +18,6 @@ struct CrashLedger {
   /// Customers that were certainly in flight when a coordinator was killed.
   private var certain: Set<TicketID> = []
 
-  /// Records that the current coordinator has assigned a customer.
   mutating func customerAssigned(_ name: TicketID) { handedOut.insert(name) }
 
   /// Records the customers that a killed coordinator had in flight: some certainly, the others perhaps.
@@ -119,7 +118,6 @@ final class InFlightMemory {
   private init() { words.initialize(repeating: 0) }
   deinit { words.deallocate() }
 
-  /// Makes an empty table in new memory.
   static func table() -> InFlightTable {
     let memory = InFlightMemory()
     return InFlightTable(memory.words, boot: [1], owner: memory)

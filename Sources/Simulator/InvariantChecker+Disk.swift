@@ -189,7 +189,6 @@ extension InvariantChecker {
     }
   }
 
-  /// Checks that an audit of the store finds no problem.
   func checkAudit(of store: QueueDisk) throws(StoreError) {
     let audit = try store.audit()
     if audit.lost > 0 { violate(.lostTicket, audit.problems.first ?? "") }

@@ -8,7 +8,6 @@ extension InvariantChecker {
   /// True if the service limits the started attempts of a customer (`max_attempts`).
   func countsAttempts(of service: Service) -> Bool { policy[service.index].maxAttempts != nil }
 
-  /// True if the customer has used all attempts.
   func hasNoAttemptLeft(_ customer: Customer) -> Bool {
     policy[customer.service.index].maxAttempts.map { customer.startedAttempts >= $0 } ?? false
   }

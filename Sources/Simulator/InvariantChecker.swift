@@ -21,7 +21,6 @@ final class InvariantChecker {
     var customer: Customer
     /// Time of the last sign of progress; `.max` before the customer is started.
     var progressAt: MonotonicTime
-    /// Time of the assignment.
     var heldSince = MonotonicTime(nanoseconds: 0)
   }
 
@@ -111,7 +110,6 @@ final class InvariantChecker {
   var externalWorkers: [Window: ExternalWorkerSlot] = [:]
   /// Results in the stored receipts of external workers.
   var results: [TicketID: String] = [:]
-  /// The commands of customers, and their processes.
   var commands = CommandLedger()
   /// Requested due times by account, for customers ordered for a time of the calendar.
   private(set) var asked: [AccountNumber: WallTime] = [:]
@@ -131,7 +129,6 @@ final class InvariantChecker {
   var hasEndedDay = false
   /// Customers in flight when a coordinator was killed; see `InvariantChecker+CoordinatorCrashes.swift`.
   var coordinatorCrashes = CrashLedger()
-  /// Start time of the current coordinator.
   var coordinatorStartedAt = MonotonicTime(nanoseconds: 0)
   var step = StepExpectations()
   private(set) var stock: StockChecker!

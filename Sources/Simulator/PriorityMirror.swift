@@ -40,7 +40,6 @@ enum PriorityMirror {
       delayed: stored.delayed.map { mirrored($0, \.customer.priority) })
   }
 
-  /// The event with all of its priorities reversed.
   static func mirrored(_ event: QueueEvent) -> QueueEvent {
     switch event {
     case .enqueue(let request, let orders, let total, let isLast, let heldBack, let attachments):

@@ -15,11 +15,9 @@ extension SimulatedClient {
     }
   }
 
-  /// Counts a snapshot that the client has received.
   func handle(_ frame: BoardFrame) { world.statistics.boards += 1 }
 }
 
 extension SimulatedClient.PlannedRequest {
-  /// True for a subscription to snapshots.
   var isBoardSubscription: Bool { if case .board = command { true } else { false } }
 }

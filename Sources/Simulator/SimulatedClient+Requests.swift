@@ -121,7 +121,6 @@ extension SimulatedClient {
     }
   }
 
-  /// Requests customers of a service that external workers serve.
   private func customersOfWorkers() -> PlannedRequest {
     let count = chance.draw(0...5) == 0 ? chance.draw(5...20) : chance.draw(1...5)
     let service = ExternalWorkerPlan.services[
@@ -129,7 +128,6 @@ extension SimulatedClient {
     return customers(of: service, count)
   }
 
-  /// Requests customers whose work is a command.
   private func customersOfCommands() -> PlannedRequest {
     let count = chance.draw(0...5) == 0 ? chance.draw(5...20) : chance.draw(1...5)
     let services = CommandServicesPlan.services

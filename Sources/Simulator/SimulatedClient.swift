@@ -48,7 +48,6 @@ final class SimulatedClient {
   unowned let world: Simulation
   var chance: SeededGenerator
   private(set) var state = State.away
-  /// The connection to the coordinator.
   let line: ClientConnection
   /// Number of requests that the client has still to choose.
   var commandsLeft: Int
@@ -58,7 +57,6 @@ final class SimulatedClient {
   private(set) var requestsToRepeat: [PlannedRequest] = []
   /// The last answered request for tickets that can be repeated.
   private(set) var answered: PlannedRequest?
-  /// Tickets that the client has received.
   var knownTickets: [(day: Int64, ticket: Int64)] = []
   /// Groups whose tickets an answer has confirmed.
   private var confirmedGroups: Set<Int> = []
@@ -139,7 +137,6 @@ final class SimulatedClient {
     world.eventQueue.add(.clientActs(number), at: world.clock.now + TimeSpan(nanoseconds: pause * 1_000))
   }
 
-  /// Connects to the coordinator, and sends a greeting.
   private func connect() {
     guard line.connect(to: Coordinator.socket(inHome: StockProgram.home.path)) else { return }
     state = .greeting
@@ -173,14 +170,12 @@ final class SimulatedClient {
     withdraw(at: index)
   }
 
-  /// Withdraws the open request at an index.
   func withdraw(at index: Int) {
     outstanding[index].wish.isWithdrawn = true
     lastRequest += 1
     send(.request(ControlRequest(number: lastRequest, command: .withdraw(outstanding[index].number))))
   }
 
-  /// Sends a message to the coordinator.
   private func send(_ message: ClientMessage) {
     world.trace.line(world.clock.now, "client \(number) sends \(message)")
     line.send(message)

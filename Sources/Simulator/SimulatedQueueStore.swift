@@ -100,7 +100,6 @@ final class SimulatedQueueStore: QueryingStore {
   func runDeferredWork() {}
   var resetProgress: ResetProgress? { disk.resetProgress }
 
-  /// Continues a reset by some customers.
   func continueReset() throws(StoreError) {
     try attempt(.stage) { () throws(StoreError) in try disk.continueReset() }
   }
@@ -111,7 +110,6 @@ final class SimulatedQueueStore: QueryingStore {
     if let slowDisk { slowDisk.rollBack() } else { disk.rollBack() }
   }
   var isLowOnSpace: Bool { disk.isLowOnSpace }
-  /// Updates whether the disk is full or low on space.
   func refreshDiskSpace() { world.refreshDiskSpace() }
   /// Sets the disk space that is reserved for the shortages of each juice customer.
   func holdBack(forJuicesOf assortment: Assortment) { disk.holdBack(forJuicesOf: assortment) }

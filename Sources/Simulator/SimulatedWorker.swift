@@ -137,6 +137,5 @@ struct JuiceOrder {
     self.init(juice: ItemID(String(words[0])), account: account)
   }
 
-  /// The article as text.
   var itemName: String { "\(juice) \(account)" }
 }

@@ -59,7 +59,6 @@ extension Simulation {
       "worker \(process.pid) at \(worker.window) ends: \(process.ending.map { "\($0.status)" } ?? "")")
   }
 
-  /// Injects a fault of this kind into a random worker.
   func injectWorkerFault(_ kind: FaultKind) {
     guard let worker = some(of: workers) else { return }
     let process = worker.process

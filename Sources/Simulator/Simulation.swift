@@ -219,7 +219,6 @@ public final class Simulation {
     violate(.notDrained, "the faults ended long ago, but \(checker.leftovers())")
   }
 
-  /// Executes a scheduled event.
   private func process(_ scheduled: ScheduledEvent) {
     switch scheduled {
     case .coordinatorStart: startCoordinator()

@@ -22,7 +22,6 @@ final class SimulationQueueObserver: QueueObserver {
   private var mutant: MutantQueue?
   private var chance: SeededGenerator
   private var delayedMessages: [DelayedMessage] = []
-  /// Number of effects in the current iteration.
   private var effectsInIteration = 0
   /// Time when a partly accepted request was last abandoned.
   private var abandonedAt: MonotonicTime?
@@ -82,7 +81,6 @@ final class SimulationQueueObserver: QueueObserver {
     }
   }
 
-  /// Counts an effect.
   private func note(_ effect: QueueEffect, at now: Moment) {
     world.statistics.effects += 1
     world.trace.line(now.monotonic, "    effect \(effect)")

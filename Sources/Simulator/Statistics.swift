@@ -82,7 +82,6 @@ public struct Statistics: Sendable, Equatable, Codable {
   package var totalFaults: Int64 { faults.reduce(0, +) }
   /// Number of faults of a kind.
   public func count(of kind: FaultKind) -> Int64 { faults[kind.rawValue] }
-  /// Counts a fault.
   mutating func note(_ kind: FaultKind, _ times: Int = 1) { faults[kind.rawValue] += Int64(times) }
 
   /// All counts but those of the faults.

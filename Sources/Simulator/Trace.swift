@@ -17,7 +17,6 @@ struct Trace {
 
   init(output: ((String) -> Void)?) { self.output = output }
 
-  /// Adds a number to the digest.
   mutating func mix(_ value: Int64) {
     digest = (digest ^ UInt64(bitPattern: value)) &* 0x0000_0100_0000_01B3
     digest ^= digest >> 29

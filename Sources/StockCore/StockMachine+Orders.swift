@@ -196,7 +196,6 @@ extension StockMachine {
     return nil
   }
 
-  /// The shelf of a known item.
   private func shelf(of item: ItemID) -> Shelf {
     guard let index = shelfIndices[item] else { preconditionFailure("\(item) was checked to be known") }
     return shelves[index]

@@ -25,11 +25,9 @@ public struct StockMachine: Sendable {
 
   /// One shelf for each known item, in the order of first use.
   var shelves: [Shelf] = []
-  /// Index of each known item in `shelves`.
   var shelfIndices: [ItemID: Int] = [:]
   /// Sequence number of the last decided change.
   var sequence: Int64
-  /// Number of lots of all items.
   var lotCount: Int
 
   /// Original state of the shelves that have changed since the last commit, by index.

@@ -69,9 +69,7 @@ public struct Credentials: Sendable {
   private var links: [Link] = []
   private var codes = CodeRateLimiter()
 
-  /// Maximum number of unused links.
   static let maximumLinks = 64
-  /// Lifetime of an unused link.
   static let lifetime = TimeSpan.minutes(60)
 
   /// Credentials of a server at this port, with the secrets of its home and the sessions of the preceding

@@ -61,7 +61,6 @@ public enum SHA256 {
     for index in 0..<8 { state[index] &+= s[index] }
   }
 
-  /// Rotates the bits of a word to the right.
   private static func rotatedRight(_ word: UInt32, _ by: UInt32) -> UInt32 { word >> by | word << (32 - by) }
 
   /// The 64 constants of SHA-256 (FIPS 180-4, section 4.2.2).

@@ -83,14 +83,12 @@ public struct Sessions: Sendable, Equatable {
     return ended
   }
 
-  /// SHA-256 of a secret, as hexadecimal digits.
   private static func digest(_ secret: String) -> String { SHA256.hex(SHA256.digest(Array(secret.utf8))) }
 }
 
 // MARK: - Text format
 
 extension Sessions {
-  /// First line of the text format.
   private static let heading = "sessions 1"
 
   /// The sessions as text: a heading, and one line for each session.

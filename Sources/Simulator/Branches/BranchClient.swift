@@ -38,7 +38,6 @@
     private var outstanding: [(number: UInt32, wish: PlannedRequest)] = []
     /// Requests that this client sends before it chooses new ones.
     private(set) var requestsToRepeat: [PlannedRequest] = []
-    /// Tickets from the answers to this client.
     private var knownTickets: [TicketNumber] = []
 
     init(_ node: BranchNode, _ number: Int, seed: UInt64, in world: BranchSimulation) {
@@ -94,14 +93,12 @@
         .client(node.index, number), at: world.clock.now + TimeSpan(nanoseconds: pause * 1_000))
     }
 
-    /// Connects to the coordinator of the branch, and sends a hello.
     private func connect() {
       guard line.connect(to: Coordinator.socket(inHome: node.home)) else { return }
       state = .greeting
       send(.hello(Hello(build: BuildIdentity.current, role: .client)))
     }
 
-    /// Sends a request to the coordinator, and waits for its answer.
     func ask(_ plannedRequest: PlannedRequest) {
       lastRequest += 1
       outstanding.append((lastRequest, plannedRequest))
@@ -109,7 +106,6 @@
       send(.request(ControlRequest(number: lastRequest, command: plannedRequest.command)))
     }
 
-    /// Sends a message to the coordinator.
     private func send(_ message: ClientMessage) {
       world.trace.line(world.clock.now, "client \(node.index).\(number) sends \(message)")
       line.send(message)
@@ -216,7 +212,6 @@
       return knownTickets[knownTickets.count - 1 - back]
     }
 
-    /// Draws the priority of a new customer.
     private func somePriority() -> Priority { [.vvip, .vip, .regular, .regular][Int(chance.draw(0...3))] }
     /// Draws a delay in milliseconds for a new customer; nil for none.
     private func delay() -> Int64? {

@@ -25,7 +25,6 @@
     let host: SimulatedHost
     /// The coordinator's program, owned by its process like the tellers' programs, and released with it.
     private(set) weak var program: BranchProgram?
-    /// The coordinator's process.
     var process: SimulatedProcess? { coordinator.flatMap { host.processes[$0] } }
     private var coordinator: pid_t?
     private(set) var tellers: [Teller] = []
@@ -51,7 +50,6 @@
           bankID: DatabaseServer.number, system: DatabaseServer.system, timeline: latestTimeline)
       }
     }
-    /// Time at which the coordinator started.
     private(set) var startedAt = MonotonicTime(nanoseconds: 0)
 
     init(_ index: Int, seed: UInt64, in world: BranchSimulation) {
@@ -146,7 +144,6 @@
       }
     }
 
-    /// True if the process is a client of the branch.
     private func isClient(_ process: SimulatedProcess) -> Bool {
       clients.contains { $0.line.process === process }
     }

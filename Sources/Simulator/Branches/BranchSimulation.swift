@@ -152,7 +152,6 @@
       return true
     }
 
-    /// Executes a scheduled event.
     private func process(_ scheduled: ScheduledEvent) {
       switch scheduled {
       case .start(let index): nodes[index].start()

@@ -32,9 +32,7 @@ public struct BranchStatistics: Sendable, Equatable {
   package var totalFaults: Int64 { faults.reduce(0, +) }
   /// Number of faults of a kind.
   public func count(of fault: BranchFault) -> Int64 { faults[fault.rawValue] }
-  /// Counts a fault.
   mutating func note(_ fault: BranchFault) { faults[fault.rawValue] += 1 }
-  /// Counts a transaction that was refused for lack of space.
   mutating func noteRefusal() { refusals += 1 }
 
   /// The counts with their names in reports.

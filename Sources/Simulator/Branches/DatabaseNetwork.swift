@@ -8,7 +8,6 @@
 
   /// The connections of all branches to the simulated database, and the faults of the network.
   final class DatabaseNetwork {
-    /// Network conditions between one branch and the database.
     struct NetworkConditions {
       /// The shortest delay in nanoseconds, and the maximum that is added to it.
       var base: Int64

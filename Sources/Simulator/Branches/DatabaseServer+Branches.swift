@@ -45,7 +45,6 @@
       branch.expiresByCalendar = (nowMilliseconds + branch.expires.since(now).milliseconds) * 1_000
     }
 
-    /// Stores a new or changed branch.
     private func put(_ branch: Branch) {
       if let index = branches.firstIndex(where: { $0.id == branch.id }) {
         branches[index] = branch
@@ -69,12 +68,10 @@
       return [[.integer(before)]]
     }
 
-    /// Returns the services that a branch has paused.
     func paused(_ call: PostgresCall) -> [[PostgresValue]] {
       branches.first { $0.name == call.text(0) }?.paused.map { [.integer($0)] } ?? []
     }
 
-    /// Stores the services that a branch has paused.
     func savePaused(_ call: PostgresCall) -> [[PostgresValue]] {
       guard var branch = branches.first(where: { $0.id == call.integer(0) && $0.epoch == call.integer(1) })
       else { return [] }

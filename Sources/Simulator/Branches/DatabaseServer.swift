@@ -87,7 +87,6 @@
       var issued: Int64 = 0, waiting: Int64 = 0, delayed: Int64 = 0, dead: Int64 = 0
       var served: Int64 = 0, short: Int64 = 0, cancelled: Int64 = 0
 
-      /// Adds a change to the counts.
       static func += (sum: inout LaneCounts, change: LaneCounts) {
         sum.issued += change.issued
         sum.waiting += change.waiting
@@ -116,7 +115,6 @@
       /// The branch whose epoch this transaction has ended.
       var fencing: Int64?
       var hasEndedDay = false
-      /// The connection that executes the transaction.
       var session: DatabaseSession
     }
 
@@ -177,7 +175,6 @@
       return Line(service: Service(number: service), priority: priority)
     }
 
-    /// Returns the next unused branch number.
     func newBranch() -> Int64 {
       lastBranch += 1
       return lastBranch

@@ -14,7 +14,6 @@
     unowned let process: SimulatedProcess
     /// The process while it exists; nil after its exit. Its requests may reach the server later.
     private weak var sender: SimulatedProcess?
-    /// Index of the branch of this session.
     let index: Int
     /// Identifier of the server's process for this session.
     let backend: Int32
@@ -25,7 +24,6 @@
     private(set) var isRead = true
     /// True after the session was cut: the branch sends nothing more, and receives only the report of the loss.
     private(set) var isCut = false
-    /// True if the session receives notifications.
     var listens = false
     /// True if the server is a former one, whose standby was promoted.
     var isStale = false
@@ -108,7 +106,6 @@
     /// Time at which the oldest request in flight reaches the server; nil if none is in flight.
     var nextArrival: MonotonicTime? { toServer.first?.due }
 
-    /// Delays the requests in flight to the server.
     func delayRequests(until moment: MonotonicTime) {
       for index in toServer.indices { toServer[index].due = max(toServer[index].due, moment) }
       lastUp = max(lastUp, moment)
@@ -119,7 +116,6 @@
       for index in toServer.indices { toServer[index].due = moment }
     }
 
-    /// Delays the messages in flight to the branch.
     func delayReplies(until moment: MonotonicTime) {
       for index in toBranch.indices { toBranch[index].due = max(toBranch[index].due, moment) }
       lastDown = max(lastDown, moment)
@@ -141,7 +137,6 @@
   }
 
   extension SimulatedProcess: SimulatedPostgres {
-    /// Opens a session with the simulated database.
     func connect() -> any SimulatedPostgresSession {
       guard let remote = host.connectRemote?(self) as? DatabaseSession else {
         preconditionFailure("no simulated branch connects to a missing server")

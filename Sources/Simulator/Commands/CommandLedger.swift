@@ -17,7 +17,6 @@ final class CommandTree {
   let service: ServiceName
   let attempt: Int32
   let startedAt: MonotonicTime
-  /// Running processes of the command.
   var stillRunning: Set<pid_t>
   /// Bytes written to each stream's pipe by any process of the tree.
   private(set) var output: [CInt: [UInt8]] = [:]
@@ -76,7 +75,6 @@ struct CommandLedger {
   private(set) var names: [String: TicketID] = [:]
   /// Results in the stored receipts of commands.
   var results: [TicketID: WorkResult] = [:]
-  /// Time of each customer's cancellation.
   var cancelledAt: [TicketID: MonotonicTime] = [:]
 
   /// The latest command of a customer; nil if there was none.
@@ -100,7 +98,6 @@ struct CommandLedger {
     return (found.0 == key ? nil : found.0, found.1 == name ? nil : found.1)
   }
 
-  /// Adds a command that has started.
   mutating func begin(_ tree: CommandTree) {
     trees[tree.name, default: []].append(tree)
     treeByProcess[tree.root] = tree

@@ -208,7 +208,6 @@ struct PendingOutput {
   init(of process: SimulatedProcess, in world: Simulation) { (self.process, self.world) = (process, world) }
 
   var hasMore: Bool { !unsent.isEmpty }
-  /// Adds bytes to what is still to be written to a stream.
   mutating func append(_ bytes: [UInt8], on stream: CInt) {
     if !bytes.isEmpty { unsent[stream, default: []] += bytes }
   }

@@ -24,7 +24,6 @@ struct CommandServicesPlan {
   /// Time that a runner may take beyond its command, as set by the coordinator.
   static let runnerTimeout = TimeSpan.seconds(30)
 
-  /// True if this history has commands.
   let isEnabled: Bool
   /// Number of windows of each service.
   let windows: [Int64]

@@ -54,7 +54,6 @@ extension Simulation {
     planCommandFault()
   }
 
-  /// Creates the program file of the commands, with its directory.
   private func createProgramFile() {
     host.files.makeDirectories(Paths.directory(of: CommandServicesPlan.program))
     _ = host.files.make(CommandServicesPlan.program, isDirectory: false, mode: 0o755)
@@ -108,7 +107,6 @@ extension Simulation {
 
   // MARK: - Faults
 
-  /// Schedules the next fault of commands and runners.
   func planCommandFault() {
     if hasCommands { planFault(.commandFault, &commands.chance) { $0 / 3...$0 * 2 } }
   }

@@ -15,7 +15,6 @@ final class QueueDisk {
     case withdrawal(limit: Int)
   }
 
-  /// A commit with an unknown outcome.
   struct UncertainCommit {
     var changes: [Change]
     var dayCounters: DayCounters
@@ -135,7 +134,6 @@ final class QueueDisk {
   var hasStagedChanges: Bool { model.hasStagedChanges }
   var commits: Int { model.commits }
 
-  /// Stages a change of the queue.
   func stage(_ change: StoreChange) throws(StoreError) {
     // A store short of space drops the bytes of results. The model cannot detect that, so drop them here.
     let change = store?.isLowOnSpace == true ? change.withoutBytes : change
@@ -164,7 +162,6 @@ final class QueueDisk {
     staged.append(change)
   }
 
-  /// Drops the staged changes of both stores.
   func rollBack() {
     store?.rollBack()
     model.rollBack()

@@ -63,7 +63,6 @@ final class SimulatedVolume: Volume {
 
   deinit { registration?.remove() }
   var vfs: String? { registration?.name }
-  /// True if no file has this name.
   func isMissing(_ path: String) -> Bool { names[path] == nil }
   func length(of path: String) -> Int64 { names[path].map { Int64($0.size) } ?? 0 }
   /// The reserve file of this name, which only occupies space until that runs out.
@@ -193,7 +192,6 @@ final class SimulatedVolume: Volume {
       return true
     }
 
-    /// Makes the reserve smaller.
     func cut(to wanted: Int64) { if wanted <= size, volume.passes() { volume.reserves[path] = wanted } }
   }
 }

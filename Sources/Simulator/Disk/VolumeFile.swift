@@ -108,7 +108,6 @@ final class VolumeFile {
     return pieces
   }
 
-  /// Applies a change to the bytes of a file.
   private static func apply(_ change: Change, to image: inout [UInt8]) {
     switch change {
     case .resize(let size) where size <= image.count: image.removeLast(image.count - size)

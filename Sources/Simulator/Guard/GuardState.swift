@@ -9,7 +9,6 @@ import Time
 struct GuardState {
   /// Limit on the time that a condition may last while the process that has to end it is working.
   struct TimeLimit {
-    /// The longest time that is allowed.
     let bound: TimeSpan
     /// True if the time until the next call counts.
     private var counts = false
@@ -30,7 +29,6 @@ struct GuardState {
     }
   }
 
-  /// True if this history has a guardian.
   let isEnabled: Bool
   var chance: SeededGenerator
   /// True after the bank was closed, until it is opened again.
@@ -45,7 +43,6 @@ struct GuardState {
   var hasOpened = false
   /// True at the end of the history: the bank is not opened again.
   var isOver = false
-  /// Time of the last check.
   var checkedAt = MonotonicTime(nanoseconds: 0)
 
   /// Limit while a coordinator works and no guardian exists.

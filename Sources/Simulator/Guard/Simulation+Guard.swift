@@ -98,7 +98,6 @@ extension Simulation {
     if guardState.isEnabled { planFault(.guardFault, &guardState.chance) { $0 / 2...$0 * 6 } }
   }
 
-  /// Injects a fault into the guardian, its coordinator, or both.
   func injectGuardFault() {
     guard !isFaultFree else { return }
     planGuardFault()

@@ -54,7 +54,6 @@ extension Simulation {
     violate(.guardianship, "process \(target.pid) is working, but is ended by process \(sender.pid)")
   }
 
-  /// Checks the exit of a guardian or a coordinator.
   func verifyExit(of process: SimulatedProcess) {
     let how = process.ending?.status.ending
     trace.line(clock.now, "process \(process.pid) has ended: \(process.ending.map { "\($0.status)" } ?? "")")

@@ -18,7 +18,6 @@ final class DatagramSocket {
 
   init(owner: SimulatedProcess) { self.owner = owner }
 
-  /// True if the socket is not closed at this time.
   func isOpen(at moment: MonotonicTime) -> Bool { closedAt.map { $0 > moment } ?? true }
   /// Always ready for writing; for reading if a datagram has arrived.
   func readiness(at moment: MonotonicTime) -> Readiness {

@@ -65,7 +65,6 @@ final class ServiceClientHost<Command: ServiceCommand> {
     }
   }
 
-  /// Kills the process of the client.
   func close() { process.kill() }
   /// Stops the process of the client, or lets it continue.
   func stall(_ isStalled: Bool) { if isStalled { process.stop() } else { process.resume() } }

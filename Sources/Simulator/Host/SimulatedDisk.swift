@@ -21,7 +21,6 @@ protocol SimulatedDisk: EntryStore where Failure == StoreError {
   /// Planted bugs: to report a commit before it is on disk, and to take a full disk for a success.
   static var bugs: (answersTooEarly: PlantedBug, believesAFullDisk: PlantedBug) { get }
 
-  /// Duration of the next commit.
   func commitDuration() -> TimeSpan
   /// Makes the next commit fail, if a fault is active.
   func applyCommitFault()
@@ -74,7 +73,6 @@ extension SimulatedDisk {
     try? commitNow()
   }
 
-  /// Drops the staged changes.
   func rollBack() {
     memory.rollBack()
     noteLoss()
@@ -120,7 +118,6 @@ final class SimulatedStockStore: StockStore, SimulatedDisk {
     world.checker.stock.committed()
   }
 
-  /// The stored order with this ID.
   func order(_ id: OrderID) throws(StoreError) -> StoredOrder? { try alive().order(id) }
 
   /// The next orders that the stock has answered, by ID.
@@ -186,7 +183,6 @@ final class SimulatedVendingStore: VendingStore, SimulatedDisk {
     world.checker.vending.committed()
   }
 
-  /// The stored request with this order ID.
   func request(_ id: OrderID) throws(StoreError) -> StoredRequest? { try alive().request(id) }
 
   /// The next completed purchases after a row of the ledger.
@@ -194,7 +190,6 @@ final class SimulatedVendingStore: VendingStore, SimulatedDisk {
     try alive().purchases(after: sequence, limit: limit)
   }
 
-  /// The latest completed purchases.
   func latestPurchases(limit: Int) throws(StoreError) -> [MoneyChange] {
     try memory.latestPurchases(limit: limit)
   }

@@ -51,7 +51,6 @@ final class SimulatedHost {
   var onSignal: ((_ sender: SimulatedProcess, _ target: SimulatedProcess, _ signal: CInt) -> Void)?
   /// The name of the bug that `Kernel.hasPlantedBug` reports as planted; nil for none.
   var plantedBug: String?
-  /// Called when a process has exited.
   var onEnd: ((SimulatedProcess) -> Void)?
   private var eventQueue = EventQueue<pid_t>()
   private var lastProcess: pid_t = 100

@@ -28,7 +28,6 @@ final class SignalQueue {
     return signal
   }
 
-  /// True if a signal is pending.
   func isReady(at moment: MonotonicTime) -> Bool { pending.contains { $0.due <= moment } }
   /// Time from which the next signal is pending; nil if there is none.
   func nextDue(after moment: MonotonicTime) -> MonotonicTime? {

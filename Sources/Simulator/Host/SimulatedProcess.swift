@@ -59,7 +59,6 @@ final class SimulatedProcess {
   var isForked = false
   /// True if any signal kills the process before it has started.
   var isKillableBeforeStart = false
-  /// Process group.
   var group: pid_t
   /// Makes the program when the process starts to run; nil afterwards.
   var make: ((SimulatedProcess) -> (any SimulatedProgram)?)?
@@ -73,7 +72,6 @@ final class SimulatedProcess {
   private(set) var stalledUntil: MonotonicTime?
   /// True while the process is stopped by SIGSTOP, or hangs.
   private(set) var isStopped = false
-  /// Time at which the last stall ended.
   private(set) var lastStallEnd = MonotonicTime(nanoseconds: 0)
   /// Time until which the lead over the other clocks is computation, and not a wait for the disk.
   private(set) var worksUntil = MonotonicTime(nanoseconds: 0)
@@ -172,7 +170,6 @@ final class SimulatedProcess {
     host.wake(self, at: host.now)
   }
 
-  /// True if the process is stopped or stalled at the given time.
   func isStalled(at moment: MonotonicTime) -> Bool { isStopped || stalledUntil.map { $0 > moment } ?? false }
 
   /// True if the process waits for work: it is not stalled, its clock is not ahead of the host's time, and the given

@@ -47,7 +47,6 @@ final class StreamEnd {
     self.isPipe = isPipe
   }
 
-  /// Connects two ends with each other.
   static func pair(_ first: StreamEnd, _ second: StreamEnd) {
     first.peer = second
     second.peer = first
@@ -79,7 +78,6 @@ final class StreamEnd {
     return done
   }
 
-  /// Removes the first arrival.
   private func drop() {
     head += 1
     taken = 0

@@ -108,13 +108,11 @@ extension Simulation {
     }
   }
 
-  /// Duration of the next commit of the stock.
   func stockCommitDuration() -> TimeSpan {
     defer { stockState.slowCommit = nil }
     return stockState.slowCommit ?? plan.stock.gather + TimeSpan(nanoseconds: chance.draw(10_000...200_000))
   }
 
-  /// Duration of the next audit of the stock.
   func stockAuditDuration() -> TimeSpan {
     guard let span = stockState.longAudit else { return TimeSpan(nanoseconds: chance.draw(20_000...400_000)) }
     stockState.longAudit = nil
@@ -122,7 +120,6 @@ extension Simulation {
     return span
   }
 
-  /// Makes a process with a client of the stock.
   func newStockClient() -> ServiceClientHost<StockCommand> {
     ServiceClientHost(socket: StockProgram.home.socket, world: self)
   }

@@ -98,7 +98,6 @@ extension Simulation {
     }
   }
 
-  /// Duration of the next commit of the machine.
   func vendingCommitDuration() -> TimeSpan {
     defer { vending.slowCommit = nil }
     return vending.slowCommit ?? TimeSpan(nanoseconds: chance.draw(10_000...200_000))

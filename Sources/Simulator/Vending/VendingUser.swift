@@ -128,7 +128,6 @@ extension VendingResult {
 /// Choice of a user's next request.
 /// Invariant: the checker receives every change before the machine does.
 extension VendingUser {
-  /// Draws the next request.
   func chooseRequest() -> PlannedRequest {
     if isManager { return change(managerCommand()) }
     // A shopper inserts money first, so that something can be bought.
@@ -148,7 +147,6 @@ extension VendingUser {
   /// Draws a request for a purchase, which is sent beside one that is unanswered.
   func extraPurchase() -> PlannedRequest { change(.buy(someProduct())) }
 
-  /// Draws a product of the machine.
   private func someProduct() -> ItemID {
     let products = world.plan.vending.table.products
     return products[Int(chance.draw(0...Int64(products.count) - 1))].id

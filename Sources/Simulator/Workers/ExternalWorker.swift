@@ -9,7 +9,6 @@ import Time
 
 /// A worker as a user would write it: at a window, or connected from outside.
 final class ExternalWorker: SimulatedProgram {
-  /// A customer that the worker holds.
   private struct WorkItem {
     let order: ExternalAssignment
     /// Number of the coordinator to which the worker was connected when it received the customer.
@@ -205,7 +204,6 @@ final class ExternalWorker: SimulatedProgram {
 
   // MARK: - Messages from the bank
 
-  /// Handles a message of the bank.
   private func handle(_ message: BankToWorkerMessage) {
     switch message {
     case .welcome(let beat):
@@ -301,7 +299,6 @@ final class ExternalWorker: SimulatedProgram {
     return true
   }
 
-  /// Disconnects for a while.
   func disconnect(for pause: TimeSpan) { process.call { drop(for: pause) } }
 
   /// Sends bytes that need not be a message.

@@ -14,7 +14,6 @@ struct ExternalWorkerPlan {
   /// Path of the workers' program.
   static let program = "/bank/bin/worker"
 
-  /// True if this history has external workers.
   let isEnabled: Bool
   let windows: Int32
   /// Services of each outside worker; the first worker serves all services of outside workers.

@@ -85,7 +85,6 @@ extension Simulation {
 
   // MARK: - Faults
 
-  /// Schedules the next fault of the external workers.
   func planExternalWorkerFault() {
     if hasForeignWorkers { planFault(.externalWorkerFault, &externalWorkers.chance) { $0 / 3...$0 * 2 } }
   }
