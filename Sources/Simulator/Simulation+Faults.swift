@@ -157,7 +157,7 @@ extension Simulation {
     host.files.write(Array(text.utf8), to: ConfigurationWriter.path)
   }
 
-  /// Called when the coordinator sends a health check to a service. Sometimes kills the service soon afterwards.
+  /// Sometimes kills a service soon after the coordinator has sent it a health check.
   func serviceProbed(_ service: SimulatedProcess) {
     guard !isFaultFree, plan.faultIntensity != .calm, chance.draw(0...3) == 0 else { return }
     service.callsUntilKill = Int(chance.draw(2...14))

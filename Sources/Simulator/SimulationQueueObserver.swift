@@ -31,7 +31,7 @@ final class SimulationQueueObserver: QueueObserver {
     chance = SeededGenerator(seed: seed)
   }
 
-  /// Resets the number of effects; called when a loop iteration begins.
+  /// Resets the number of effects.
   func beginIteration() { effectsInIteration = 0 }
 
   /// Applies an event to the machine, and lets the checker follow it.

@@ -22,7 +22,7 @@ public struct Credentials: Sendable {
       managerCode = String(repeating: "0", count: 8 - code.utf8.count) + code
     }
 
-    /// Parses the text of the secrets file; nil if it does not contain three valid lines.
+    /// Parses the text of the secrets file; nil if it is invalid.
     public init?(text: String) {
       let lines = text.split(separator: "\n").map { String($0) }
       guard lines.count == 3, lines[0].utf8.count == 64, lines[1].utf8.count == 10, lines[2].utf8.count == 8,

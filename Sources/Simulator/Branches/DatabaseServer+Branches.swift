@@ -215,8 +215,7 @@
     }
 
     /// Returns the customers of a page, or a row with the position -1 in their place, as production does for a page
-    /// that is too large to be sent under the lane's lock. Here a page is too large if its length is a multiple of
-    /// three.
+    /// that is too large to be sent under the lane's lock. Here some lengths count as too large.
     private func underLock(_ tickets: [Int64]) -> [[PostgresValue]] {
       guard !tickets.isEmpty, tickets.count % 3 == 0 else { return page(tickets) }
       return [[.integer(-1)] + Array(repeating: .integer(0), count: 7) + [.boolean(false), .null, .null]]

@@ -7,7 +7,7 @@ import QueueCore
 import Storage
 import Time
 
-/// A store that answers each query by asking one or two other stores.
+/// A store that answers queries by asking other stores.
 protocol QueryingStore: LocalQueueStore {
   /// Runs a query on each store that can answer it, and compares the answers in the form that `comparable` gives them.
   /// `question` names the query if they differ.

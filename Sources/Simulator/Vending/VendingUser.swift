@@ -61,7 +61,7 @@ final class VendingUser {
         ask(plannedRequest)
         // A double click: the same request twice, which must count once.
         if plannedRequest.name != nil, chance.draw(0...9) == 0 { ask(plannedRequest) }
-        // A second purchase for another person: two are in flight.
+        // A second purchase for another person, so that several are in flight.
         if case .buy = plannedRequest.command, chance.draw(0...2) == 0 { ask(extraPurchase()) }
       }
     }
