@@ -84,8 +84,8 @@ struct CommandPlan {
 
   /// The result of a command that has run.
   ///
-  /// If a client waits for the end of the command line, it decides about a retry. An exit that would cause a later
-  /// retry, such as code 75, then makes the customer a dead letter.
+  /// If a client waits for the end of the command line, the client decides about a retry. An exit that would cause a
+  /// later retry, such as code 75, then makes the customer a dead letter.
   func provisionResult(of outcome: CommandOutcome, for assignment: Assignment) -> ProvisionResult {
     let provisionResult = classifier.provisionResult(of: outcome)
     guard takesCommandLines, case .failed(let failure) = provisionResult, failure.consequence == .later,

@@ -21,7 +21,7 @@ enum ScheduledEvent {
   case calm
   /// A client sends the requests that a fault has scheduled.
   case clientSendsFaultRequests(Int)
-  /// The coordinator is killed, when the stock has answered that fruit was returned.
+  /// The coordinator is killed when the stock has answered that fruit was returned.
   case coordinatorKillDue
   /// An outside worker starts, or a fault hits an external worker.
   case externalWorkerConnects(Int)

@@ -156,7 +156,7 @@ struct FaultPlan {
 
 /// The stock in one history, drawn from the seed before the history starts.
 /// Invariant: the same seed gives the same plan in every build. In some histories fruit is scarce, so that customers
-/// compete for the last one.
+/// compete for the last piece.
 struct StockPlan {
   /// False in the histories that simulate the bank without a stock.
   let isEnabled: Bool

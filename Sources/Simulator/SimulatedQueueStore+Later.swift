@@ -1,5 +1,5 @@
 // Transactions on a slow disk. A transaction is handed over, is in flight, and is written to this history's disk when
-// it is due. If its process exits first, it is written then or lost.
+// it is due. If its process exits first, it is written at the exit or lost.
 // Invariant: the checker receives a transaction and its changes when it is written, not when it is handed over.
 import BankModel
 import QueueCore
